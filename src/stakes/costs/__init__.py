@@ -1,0 +1,35 @@
+"""Cost distributions: how much each cost ratio (decision threshold) counts.
+
+A cost ratio c says that a false positive costs c when a false negative costs 1 - c. Every loss and score of the
+library is regret averaged over one of these distributions.
+"""
+
+from stakes.costs._base import CostDistribution, Mixture
+from stakes.costs._continuous import Beta, LogOddsUniform, NetBenefitUniform, Shifted, Uniform
+from stakes.costs._convert import (
+    from_cost_matrix,
+    from_false_alarms_per_miss,
+    from_harm_to_benefit,
+    from_odds,
+)
+from stakes.costs._density import Density, PiecewiseLinear, Triangular
+from stakes.costs._discrete import Empirical, Fixed
+
+__all__ = [
+    "Beta",
+    "CostDistribution",
+    "Density",
+    "Empirical",
+    "Fixed",
+    "LogOddsUniform",
+    "Mixture",
+    "NetBenefitUniform",
+    "PiecewiseLinear",
+    "Shifted",
+    "Triangular",
+    "Uniform",
+    "from_cost_matrix",
+    "from_false_alarms_per_miss",
+    "from_harm_to_benefit",
+    "from_odds",
+]

@@ -1,0 +1,382 @@
+"""The contract that every distribution over cost ratios fulfils, and the measures built from others.
+
+A cost distribution is a non-negative measure W on [0, 1]. All that a metric needs of it are the two partial
+moments ``negative_loss`` and ``positive_loss``: what a negative and a positive row with score ``s`` cost on
+average when every cost ratio ``c`` acts on the row exactly if ``s >= c``.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+_REGISTRY: dict[str, type[CostDistribution]] = {}
+
+
+class CostDistribution(ABC):
+    """A non-negative measure on cost ratios in [0, 1]: how much each decision threshold counts.
+
+    A cost ratio ``c`` is what a false positive costs when a false negative costs ``1 - c``. Acting on a
+    calibrated score, the best threshold is ``c`` itself, so the same axis carries cost ratios and thresholds.
+    Subclasses are immutable; ``k * W`` and ``W1 + W2`` build new measures.
+
+    Attributes
+    ----------
+    low, high : float
+        Smallest and largest cost ratio that counts, 0 <= low <= high <= 1.
+    mass : float
+        Total weight W([0, 1]); may be infinite.
+    loss_factor : float or None
+        What turns the integral of regret into the customary loss (2 for the Brier family, 1 for the log family);
+        None for a sum of measures whose factors differ.
+    tie : float
+        Share in [0, 1] of decisions to act when the score equals the cost ratio of an atom. It matters for atoms only.
+
+    Notes
+    -----
+    The expected regret of scores ``s`` acted on at threshold ``c`` is, integrated over W, the mean of
+    ``negative_loss(s)`` over negatives and ``positive_loss(s)`` over positives (Flores et al., arXiv:2504.04528,
+    Theorems 2.4, 3.4 and 3.7 with their factors and signs corrected).
+    """
+
+    kind: ClassVar[str]
+    low: float
+    high: float
+    tie: float = 1.0
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        if "kind" in cls.__dict__:
+            _REGISTRY[cls.kind] = cls
+
+    @property
+    @abstractmethod
+    def mass(self) -> float:
+        """Total weight, possibly infinite."""
+
+    @property
+    def loss_factor(self) -> float | None:
+        """Factor from the integral of regret to the customary loss."""
+        return 2.0
+
+    @property
+    def atoms(self) -> tuple[Floats, Floats]:
+        """Cost ratios that carry weight of their own, ascending, and those weights."""
+        return np.empty(0), np.empty(0)
+
+    @abstractmethod
+    def negative_loss(self, score: ArrayLike) -> Floats:
+        """Integrated cost of a negative row: c over all c < score, atoms at the score counted ``tie`` times.
+
+        ``negative_loss(inf)`` is the cost of always acting on a negative.
+        """
+
+    @abstractmethod
+    def positive_loss(self, score: ArrayLike) -> Floats:
+        """Integrated cost of a positive row: 1 - c over all c > score, atoms at it counted ``1 - tie`` times.
+
+        ``positive_loss(-inf)`` is the cost of never acting on a positive.
+        """
+
+    def row_loss(self, positive: NDArray[np.bool_], score: Floats) -> Floats:
+        """Integrated cost of each row: ``positive_loss`` where it is positive, else ``negative_loss``."""
+        loss = np.empty(len(score))
+        negative = ~positive
+        loss[negative] = self.negative_loss(score[negative])
+        loss[positive] = self.positive_loss(score[positive])
+        return loss
+
+    @abstractmethod
+    def density(self, c: ArrayLike) -> Floats:
+        """Density of the continuous part at cost ratio ``c`` (0 outside [low, high]; atoms not included)."""
+
+    @abstractmethod
+    def restrict(self, low: float, high: float) -> CostDistribution:
+        """The same measure on the closed interval [low, high] only, not renormalised."""
+
+    @abstractmethod
+    def flip(self) -> CostDistribution:
+        """The measure of ``1 - c``: what the other class sees when labels are swapped."""
+
+    @abstractmethod
+    def _parameters(self) -> dict[str, Any]:
+        """Constructor arguments, as JSON-ready values."""
+
+    @abstractmethod
+    def _draw(self, size: int, rng: np.random.Generator) -> Floats:
+        """Cost ratios drawn from the normalised measure."""
+
+    def mean(self) -> float:
+        """Mean cost ratio. Raises ``ValueError`` unless 0 < mass < inf.
+
+        Examples
+        --------
+        >>> from stakes import costs
+        >>> round(costs.Uniform(0.02, 0.10).mean(), 12)
+        0.06
+        """
+        self._require_proper("mean")
+        return float(self.negative_loss(np.inf)) / self.mass
+
+    def sample(
+        self, size: int, random_state: int | np.random.Generator | np.random.RandomState | None = None
+    ) -> Floats:
+        """Draw ``size`` cost ratios. Raises ``ValueError`` unless 0 < mass < inf.
+
+        Examples
+        --------
+        >>> from stakes import costs
+        >>> costs.Fixed(0.1).sample(3, random_state=0).tolist()
+        [0.1, 0.1, 0.1]
+        """
+        self._require_proper("sample")
+        if isinstance(random_state, np.random.RandomState):
+            random_state = int(random_state.randint(2**31))
+        return self._draw(size, np.random.default_rng(random_state))
+
+    def normalized(self) -> CostDistribution:
+        """The same measure with mass 1. Raises ``ValueError`` unless 0 < mass < inf.
+
+        Examples
+        --------
+        >>> from stakes import costs
+        >>> costs.Uniform(0.02, 0.10).normalized().mass
+        1.0
+        """
+        self._require_proper("normalized")
+        return self if self.mass == 1.0 else (1.0 / self.mass) * self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Describe the distribution by JSON-ready values that :meth:`from_dict` reads.
+
+        Examples
+        --------
+        >>> from stakes import costs
+        >>> costs.Uniform(0.02, 0.10).to_dict()
+        {'kind': 'uniform', 'low': 0.02, 'high': 0.1}
+        """
+        return {"kind": self.kind, **self._parameters()}
+
+    @staticmethod
+    def from_dict(description: Mapping[str, Any]) -> CostDistribution:
+        """Rebuild a distribution from :meth:`to_dict`. Raises ``ValueError`` for an unknown kind.
+
+        Examples
+        --------
+        >>> from stakes import costs
+        >>> costs.CostDistribution.from_dict({"kind": "fixed", "c": 0.1, "tie": 1.0})
+        Fixed(c=0.1, tie=1.0)
+        """
+        arguments = dict(description)
+        kind = arguments.pop("kind", None)
+        if kind not in _REGISTRY:
+            known = ", ".join(sorted(_REGISTRY))
+            raise ValueError(f"kind must name a cost distribution ({known}), got {kind!r}.")
+        return _REGISTRY[kind]._build(arguments)
+
+    @classmethod
+    def _build(cls, arguments: dict[str, Any]) -> Self:
+        return cls(**arguments)
+
+    def _require_proper(self, what: str) -> None:
+        if not 0.0 < self.mass < math.inf:
+            raise ValueError(
+                f"{what} needs a cost distribution with mass in (0, inf), got {self!r} of mass {self.mass}."
+            )
+
+    def __mul__(self, factor: float) -> CostDistribution:
+        return Weighted([self], [factor])
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: CostDistribution) -> CostDistribution:
+        if not isinstance(other, CostDistribution):
+            return NotImplemented
+        return Weighted([self, other], [1.0, 1.0])
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{key}={value!r}" for key, value in self._parameters().items())
+        return f"{type(self).__name__}({inside})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CostDistribution):
+            return NotImplemented
+        return self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(repr(self.to_dict()))
+
+
+class Weighted(CostDistribution):
+    """A weighted sum of cost measures, taken raw: what ``k * W`` and ``W1 + W2`` return.
+
+    Parameters
+    ----------
+    parts : sequence of CostDistribution
+        The measures to add.
+    factors : sequence of float
+        One finite factor > 0 for each part.
+
+    Raises
+    ------
+    ValueError
+        If a factor is not a finite number > 0, or the lengths differ.
+
+    Examples
+    --------
+    >>> from stakes import costs
+    >>> penalized_brier = 4 * costs.Uniform(0, 1) + costs.Fixed(0.5, tie=0.5)
+    >>> penalized_brier.mass
+    5.0
+    """
+
+    kind = "weighted"
+    parts: tuple[CostDistribution, ...]
+    factors: tuple[float, ...]
+
+    def __init__(self, parts: Sequence[CostDistribution], factors: Sequence[float]) -> None:
+        if len(parts) != len(factors) or not parts:
+            raise ValueError(f"factors must hold one number for each part, got {len(factors)} for {len(parts)} parts.")
+        flat: list[tuple[CostDistribution, float]] = []
+        for part, factor in zip(parts, factors, strict=True):
+            number = float(factor)
+            if not 0.0 < number < math.inf:
+                raise ValueError(f"the factor of a cost distribution must be a finite number > 0, got {factor!r}.")
+            if isinstance(part, Weighted):
+                flat += [(p, number * f) for p, f in zip(part.parts, part.factors, strict=True)]
+            else:
+                flat.append((part, number))
+        self.parts = tuple(p for p, _ in flat)
+        self.factors = tuple(f for _, f in flat)
+        self.low = min(p.low for p in self.parts)
+        self.high = max(p.high for p in self.parts)
+
+    @property
+    def mass(self) -> float:
+        return math.fsum(f * p.mass for p, f in zip(self.parts, self.factors, strict=True))
+
+    @property
+    def loss_factor(self) -> float | None:
+        factors = {p.loss_factor for p in self.parts}
+        return factors.pop() if len(factors) == 1 else None
+
+    @property
+    def atoms(self) -> tuple[Floats, Floats]:
+        values = np.concatenate([p.atoms[0] for p in self.parts])
+        weights = np.concatenate([f * p.atoms[1] for p, f in zip(self.parts, self.factors, strict=True)])
+        distinct, index = np.unique(values, return_inverse=True)
+        return distinct, np.bincount(index, weights, minlength=len(distinct)).astype(np.float64)
+
+    def negative_loss(self, score: ArrayLike) -> Floats:
+        terms = [f * p.negative_loss(score) for p, f in zip(self.parts, self.factors, strict=True)]
+        return np.add.reduce(terms)
+
+    def positive_loss(self, score: ArrayLike) -> Floats:
+        terms = [f * p.positive_loss(score) for p, f in zip(self.parts, self.factors, strict=True)]
+        return np.add.reduce(terms)
+
+    def density(self, c: ArrayLike) -> Floats:
+        return np.add.reduce([f * p.density(c) for p, f in zip(self.parts, self.factors, strict=True)])
+
+    def restrict(self, low: float, high: float) -> CostDistribution:
+        check_interval(low, high, "low, high")
+        inside = [
+            (p.restrict(low, high), f) for p, f in zip(self.parts, self.factors, strict=True) if overlaps(p, low, high)
+        ]
+        if not inside:
+            raise ValueError(f"[low, high] must overlap the support of {self!r}, got ({low}, {high}).")
+        return Weighted([p for p, _ in inside], [f for _, f in inside])
+
+    def flip(self) -> CostDistribution:
+        return Weighted([p.flip() for p in self.parts], self.factors)
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"parts": [p.to_dict() for p in self.parts], "factors": list(self.factors)}
+
+    @classmethod
+    def _build(cls, arguments: dict[str, Any]) -> Self:
+        return cls([CostDistribution.from_dict(p) for p in arguments["parts"]], arguments["factors"])
+
+    def _draw(self, size: int, rng: np.random.Generator) -> Floats:
+        masses = np.array([f * p.mass for p, f in zip(self.parts, self.factors, strict=True)])
+        choice = rng.choice(len(masses), size=size, p=masses / masses.sum())
+        drawn = np.empty(size)
+        for index, part in enumerate(self.parts):
+            mine = choice == index
+            drawn[mine] = part._draw(int(mine.sum()), rng)
+        return drawn
+
+    def __repr__(self) -> str:
+        terms = (f"{p!r}" if f == 1.0 else f"{f:g} * {p!r}" for p, f in zip(self.parts, self.factors, strict=True))
+        return " + ".join(terms)
+
+
+def Mixture(parts: Sequence[CostDistribution], weights: Sequence[float]) -> CostDistribution:  # noqa: N802  (reads as a family)
+    """Mix cost distributions: each part is normalised first, so the weights are probabilities.
+
+    Parameters
+    ----------
+    parts : sequence of CostDistribution
+        Measures with mass in (0, inf).
+    weights : sequence of float
+        One weight > 0 for each part; they are normalised to sum to 1.
+
+    Returns
+    -------
+    CostDistribution
+        A measure of mass 1.
+
+    Raises
+    ------
+    ValueError
+        If a part has infinite mass, a weight is not a finite number > 0, or the lengths differ.
+
+    Examples
+    --------
+    Two groups of users: two thirds act at 2 to 10%, one third at exactly 20%.
+
+    >>> from stakes import costs
+    >>> mixed = costs.Mixture([costs.Uniform(0.02, 0.10), costs.Fixed(0.2)], weights=[2, 1])
+    >>> round(mixed.mean(), 6)
+    0.106667
+    """
+    shares = np.asarray(weights, dtype=float)
+    if shares.shape != (len(parts),) or not np.all((shares > 0) & np.isfinite(shares)):
+        raise ValueError(f"weights must hold one finite number > 0 for each part, got {list(weights)!r}.")
+    for part in parts:
+        part._require_proper("Mixture")
+    shares = shares / shares.sum()
+    return Weighted(parts, [float(w) / p.mass for w, p in zip(shares, parts, strict=True)])
+
+
+def check_interval(low: float, high: float, name: str = "bounds") -> None:
+    """Raise unless 0 <= low < high <= 1."""
+    if not 0.0 <= low < high <= 1.0:
+        raise ValueError(f"{name} must satisfy 0 <= low < high <= 1, got ({low}, {high}).")
+
+
+def overlaps(part: CostDistribution, low: float, high: float) -> bool:
+    """Whether restricting ``part`` to [low, high] leaves any of it."""
+    at, _ = part.atoms
+    if np.any((at >= low) & (at <= high)):
+        return True
+    return part.low < part.high and max(low, part.low) < min(high, part.high)
+
+
+def clipped(low: float, high: float, part: CostDistribution) -> tuple[float, float]:
+    """The interval [low, high] cut to the support of a part without atoms, or an error if nothing is left."""
+    check_interval(low, high, "low, high")
+    lo, hi = max(low, part.low), min(high, part.high)
+    if not lo < hi:
+        raise ValueError(f"[low, high] must overlap the support of {part!r}, got ({low}, {high}).")
+    return lo, hi

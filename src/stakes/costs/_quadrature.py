@@ -1,0 +1,54 @@
+"""Numerical helpers of the cost distributions: one stable remainder of the logarithm, and Gauss-Legendre rules."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+_SERIES_TERMS = 15
+
+
+def log_remainder(y: Floats) -> Floats:
+    """(-log(1 - y) - y) / y**2 for y < 1, without cancellation; 1/2 at y = 0, infinite at y = 1."""
+    y = np.asarray(y, dtype=float)
+    small = np.abs(y) <= 0.5
+    if np.all(small):
+        return _log_remainder_series(y)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        direct = (-np.log1p(-y) - y) / (y * y)
+    return np.where(small, _log_remainder_series(np.where(small, y, 0.0)), direct)
+
+
+def _log_remainder_series(y: Floats) -> Floats:
+    # -log(1-y) = 2 atanh(r) with r = y / (2-y); its series converges like 1/9 per term for |y| <= 1/2
+    gap = 2.0 - y
+    square = (y / gap) ** 2
+    tail = np.full_like(y, 1.0 / (2 * _SERIES_TERMS + 3))
+    for j in range(_SERIES_TERMS - 1, -1, -1):
+        tail = tail * square + 1.0 / (2 * j + 3)
+    return (1.0 + 2.0 * y * tail / (gap * gap)) / gap
+
+
+@cache
+def gauss_legendre_rule(nodes: int) -> tuple[Floats, Floats]:
+    """Nodes in (0, 1) and weights of the Gauss-Legendre rule on the unit interval."""
+    x, w = np.polynomial.legendre.leggauss(nodes)
+    return (x + 1.0) / 2.0, w / 2.0
+
+
+def gauss_legendre(function: Callable[[Floats], Floats], low: ArrayLike, high: ArrayLike, nodes: int = 30) -> Floats:
+    """Integrate a smooth vectorised function over [low, high], elementwise."""
+    lo, hi = np.broadcast_arrays(np.asarray(low, dtype=float), np.asarray(high, dtype=float))
+    total = np.zeros(lo.shape)
+    for x, w in zip(*gauss_legendre_rule(nodes), strict=True):
+        total += w * function(lo + x * (hi - lo))
+    return total * (hi - lo)

@@ -1,0 +1,519 @@
+"""What evaluation needs to know of one binary classifier on independent rows: its distinct scores and their classes.
+
+Every metric, curve and closed-form interval is a sum over this table. It is built by one sort, merges by addition,
+and comes as well from arrays as from the group-by of a data engine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from stakes._validation import BinarySample, check_sample, check_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from stakes.costs import CostDistribution
+
+    Floats = NDArray[np.float64]
+
+_SHRINK = 0.7
+_COLUMNS = ("positives", "negatives", "positives_squared", "negatives_squared")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreTable:
+    """Distinct scores in ascending order, with the weight of positives and of negatives at each.
+
+    Build it with :meth:`from_predictions` or :meth:`from_frame`; pass it wherever ``(y_true, y_prob)`` is asked for.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (m,)
+        Distinct scores, strictly ascending.
+    positives, negatives : ndarray of shape (m,)
+        Total weight of positive and of negative rows at each score.
+    positives_squared, negatives_squared : ndarray of shape (m,)
+        Sums of squared weights, for standard errors.
+    n_rows : int
+        Number of rows counted (rows of weight zero are not).
+    fixed_prevalence : bool, default False
+        Whether the class totals were set by :meth:`with_prevalence`, so that they carry no sampling error.
+    lower, upper : ndarray of shape (m,), optional
+        Smallest and largest score pooled in each cell of a binned table.
+
+    Examples
+    --------
+    >>> from stakes import ScoreTable
+    >>> table = ScoreTable.from_predictions([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8])
+    >>> table
+    ScoreTable(4 rows, 3 distinct scores in [0.1, 0.8], prevalence 0.5)
+    >>> table.positives.tolist()
+    [0.0, 1.0, 1.0]
+    """
+
+    scores: Floats
+    positives: Floats
+    negatives: Floats
+    positives_squared: Floats
+    negatives_squared: Floats
+    n_rows: int
+    fixed_prevalence: bool = False
+    lower: Floats | None = field(default=None)
+    upper: Floats | None = field(default=None)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_prob: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        pos_label: object = None,
+        logits: bool = False,
+        probability: bool = True,
+    ) -> Self:
+        """Build the table from labels and scores by one sort.
+
+        Parameters
+        ----------
+        y_true : array_like of shape (n,)
+            Labels with two values: 0/1, -1/1, booleans, or anything with ``pos_label``.
+        y_prob : array_like of shape (n,) or (n, 2)
+            Probability of the positive class.
+        sample_weight : array_like of shape (n,), optional
+            Weights >= 0; a row of weight zero is as if absent.
+        pos_label : object, optional
+            The label of the positive class.
+        logits : bool, default False
+            Whether the scores are log-odds.
+        probability : bool, default True
+            Whether scores must lie in [0, 1]; False for scores that only rank.
+
+        Returns
+        -------
+        ScoreTable
+
+        Raises
+        ------
+        ValueError
+            For missing, non-finite or out-of-range values, labels with more than two values, or unequal lengths.
+
+        Examples
+        --------
+        >>> from stakes import ScoreTable
+        >>> ScoreTable.from_predictions(["no", "yes"], [0.2, 0.7], pos_label="yes").prevalence
+        0.5
+        """
+        sample = check_sample(
+            y_true,
+            y_prob,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
+            logits=logits,
+            probability=probability,
+        )
+        return cls._from_sample(sample)
+
+    @classmethod
+    def _from_sample(cls, sample: BinarySample) -> Self:
+        if sample.weight is None:
+            if len(sample.score) and sample.score.min() < 0.0:
+                below = sample.score < 0.0
+                low = _count_sorted(sample.y[below], -sample.score[below])
+                high = _count_sorted(sample.y[~below], sample.score[~below])
+                scores = np.concatenate([-low[0][::-1], high[0]])
+                positives = np.concatenate([low[1][::-1], high[1]])
+                negatives = np.concatenate([low[2][::-1], high[2]])
+            else:
+                scores, positives, negatives = _count_sorted(sample.y, sample.score)
+            return cls(scores, positives, negatives, positives, negatives, len(sample.y))
+        return cls._from_groups(sample.score, sample.y, sample.weight, sample.weight**2, len(sample.y))
+
+    @classmethod
+    def _from_groups(
+        cls, score: Floats, positive: NDArray[np.bool_], weight: Floats, squared: Floats, n_rows: int
+    ) -> Self:
+        """Pool rows or groups of rows that carry a total weight and a total squared weight each."""
+        order = np.argsort(score, kind="stable")
+        ordered = score[order] + 0.0  # -0.0 and 0.0 are one score
+        starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        is_positive = positive[order]
+        columns = [
+            np.add.reduceat(np.where(mine, values[order], 0.0), starts)
+            for values in (weight, squared)
+            for mine in (is_positive, ~is_positive)
+        ]
+        return cls(ordered[starts], columns[0], columns[1], columns[2], columns[3], n_rows)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        label: str,
+        score: str,
+        weight: str | None = None,
+        pos_label: object = None,
+        resolution: int | None = None,
+    ) -> Self:
+        """Build the table inside a data engine by one group-by.
+
+        Parameters
+        ----------
+        frame : pandas, polars, pyarrow, DuckDB, Dask or Spark frame
+            Anything narwhals understands, eager or lazy.
+        label, score : str
+            Names of the columns with the labels and the scores in [0, 1].
+        weight : str, optional
+            Name of the column with weights >= 0.
+        pos_label : object, optional
+            The label of the positive class.
+        resolution : int, optional
+            Pool the scores into this many cells of equal width and keep each cell's mean;
+            :meth:`error_bound` then bounds what this changes. None is exact.
+
+        Returns
+        -------
+        ScoreTable
+
+        Raises
+        ------
+        ValueError
+            For a missing column, missing or out-of-range values, or labels with more than two values.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from stakes import ScoreTable
+        >>> frame = pl.LazyFrame({"cancer": [0, 1, 1], "risk": [0.1, 0.3, 0.3]})
+        >>> ScoreTable.from_frame(frame, label="cancer", score="risk")
+        ScoreTable(3 rows, 2 distinct scores in [0.1, 0.3], prevalence 0.666667)
+        """
+        from stakes.tables import group_scores
+
+        return cls(
+            **group_scores(frame, label=label, score=score, weight=weight, pos_label=pos_label, resolution=resolution)
+        )
+
+    @cached_property
+    def total_positives(self) -> float:
+        """Total weight of positives."""
+        return float(self.positives.sum())
+
+    @cached_property
+    def total_negatives(self) -> float:
+        """Total weight of negatives."""
+        return float(self.negatives.sum())
+
+    @property
+    def total(self) -> float:
+        """Total weight."""
+        return self.total_positives + self.total_negatives
+
+    @property
+    def prevalence(self) -> float:
+        """Weighted share of positives."""
+        return self.total_positives / self.total
+
+    @cached_property
+    def false_negatives(self) -> Floats:
+        """Share of all weight that is a missed positive when the threshold is each score, then above all of them."""
+        return np.concatenate([[0.0], np.cumsum(self.positives)]) / self.total
+
+    @cached_property
+    def false_positives(self) -> Floats:
+        """Share of all weight that is a false alarm when the threshold is each score, then above all of them."""
+        return np.concatenate([np.cumsum(self.negatives[::-1])[::-1], [0.0]]) / self.total
+
+    @cached_property
+    def pav_starts(self) -> NDArray[np.intp]:
+        """Index of the first score of each block of the pool-adjacent-violators fit, and the number of scores."""
+        return np.append(_pav_starts(self.positives, self.negatives), len(self.scores))
+
+    @cached_property
+    def pav_values(self) -> Floats:
+        """Recalibrated score (pool-adjacent-violators event rate) of each block."""
+        starts = self.pav_starts[:-1]
+        positives = np.add.reduceat(self.positives, starts)
+        return positives / (positives + np.add.reduceat(self.negatives, starts))
+
+    def pav_by_score(self) -> Floats:
+        """Recalibrated score of each distinct score.
+
+        Examples
+        --------
+        >>> from stakes import ScoreTable
+        >>> ScoreTable.from_predictions([1, 0, 1], [0.1, 0.2, 0.9]).pav_by_score().tolist()
+        [0.5, 0.5, 1.0]
+        """
+        return np.repeat(self.pav_values, np.diff(self.pav_starts))
+
+    def recalibrated(self) -> Self:
+        """Replace the scores by isotonic (pool-adjacent-violators) event rates: the best threshold rule in hindsight.
+
+        Returns
+        -------
+        ScoreTable
+            Optimistic on the data that it was fitted to.
+
+        Examples
+        --------
+        >>> from stakes import ScoreTable
+        >>> ScoreTable.from_predictions([1, 0, 1], [0.1, 0.2, 0.9]).recalibrated().scores.tolist()
+        [0.5, 1.0]
+        """
+        starts = self.pav_starts[:-1]
+        return self._pooled(self.pav_values, starts)
+
+    def at_threshold(self, threshold: float) -> Self:
+        """Turn the scores into hard labels: 1 where score >= threshold, else 0.
+
+        Parameters
+        ----------
+        threshold : float
+            A finite decision cut.
+
+        Returns
+        -------
+        ScoreTable
+            With scores 0 and 1 (or one of them).
+
+        Raises
+        ------
+        ValueError
+            If the threshold is not finite.
+
+        Examples
+        --------
+        >>> from stakes import ScoreTable
+        >>> ScoreTable.from_predictions([0, 1, 1], [0.1, 0.4, 0.8]).at_threshold(0.4).positives.tolist()
+        [0.0, 2.0]
+        """
+        if not np.isfinite(threshold):
+            raise ValueError(f"threshold must be finite, got {threshold}.")
+        cut = int(np.searchsorted(self.scores, threshold, side="left"))
+        starts = np.array([i for i in dict.fromkeys((0, cut)) if i < len(self.scores)], dtype=np.intp)
+        return self._pooled(np.where(starts >= cut, 1.0, 0.0), starts)
+
+    def _pooled(self, scores: Floats, starts: NDArray[np.intp]) -> Self:
+        sums: dict[str, Any] = {name: np.add.reduceat(getattr(self, name), starts) for name in _COLUMNS}
+        return replace(self, scores=scores, **sums, lower=None, upper=None)
+
+    def with_prevalence(self, prevalence: float) -> Self:
+        """Reweight the classes to a stated prevalence, as for case-control data.
+
+        Parameters
+        ----------
+        prevalence : float
+            Share of positives in the population, in (0, 1).
+
+        Returns
+        -------
+        ScoreTable
+            The same scores with each class's weight scaled; the total weight is kept.
+
+        Raises
+        ------
+        ValueError
+            If the prevalence is not in (0, 1) or only one class is present.
+
+        Notes
+        -----
+        The scores are not moved: correct scores fitted to the sampled data first.
+
+        Examples
+        --------
+        >>> from stakes import ScoreTable
+        >>> ScoreTable.from_predictions([0, 1], [0.1, 0.8]).with_prevalence(0.15).prevalence
+        0.15
+        """
+        target = check_unit(prevalence, "prevalence", open_low=True, open_high=True)
+        if not (self.total_positives > 0.0 and self.total_negatives > 0.0):
+            raise ValueError("prevalence= needs rows of both classes, got one class only.")
+        up = target * self.total / self.total_positives
+        down = (1.0 - target) * self.total / self.total_negatives
+        return replace(
+            self,
+            positives=self.positives * up,
+            negatives=self.negatives * down,
+            positives_squared=self.positives_squared * up**2,
+            negatives_squared=self.negatives_squared * down**2,
+            fixed_prevalence=True,
+        )
+
+    def merge(self, other: ScoreTable) -> Self:
+        """Add the rows of another table of the same classifier.
+
+        Parameters
+        ----------
+        other : ScoreTable
+            A table over other rows.
+
+        Returns
+        -------
+        ScoreTable
+
+        Raises
+        ------
+        ValueError
+            If one of the tables is binned or was reweighted to a prevalence.
+
+        Examples
+        --------
+        >>> from stakes import ScoreTable
+        >>> first = ScoreTable.from_predictions([0, 1], [0.1, 0.8])
+        >>> first.merge(ScoreTable.from_predictions([1], [0.8])).positives.tolist()
+        [0.0, 2.0]
+        """
+        if any(t.fixed_prevalence or t.lower is not None for t in (self, other)):
+            raise ValueError("merge needs plain tables: merge first, then bin or set the prevalence.")
+        scores = np.concatenate([self.scores, other.scores])
+        order = np.argsort(scores, kind="stable")
+        ordered = scores[order]
+        starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        sums: dict[str, Any] = {
+            name: np.add.reduceat(np.concatenate([getattr(self, name), getattr(other, name)])[order], starts)
+            for name in _COLUMNS
+        }
+        return replace(self, scores=ordered[starts], **sums, n_rows=self.n_rows + other.n_rows)
+
+    def error_bound(self, costs: CostDistribution) -> float:
+        """Bound what binning the scores can have changed in the integral of regret over a cost distribution.
+
+        Parameters
+        ----------
+        costs : CostDistribution
+            How much each cost ratio counts.
+
+        Returns
+        -------
+        float
+            0 for an exact table; may be infinite where the loss is.
+
+        Examples
+        --------
+        >>> from stakes import ScoreTable, costs
+        >>> ScoreTable.from_predictions([0, 1], [0.1, 0.8]).error_bound(costs.Uniform(0, 1))
+        0.0
+        """
+        if self.lower is None or self.upper is None:
+            return 0.0
+        with np.errstate(invalid="ignore"):
+            spread0 = costs.negative_loss(self.upper) - costs.negative_loss(self.lower)
+            spread1 = costs.positive_loss(self.lower) - costs.positive_loss(self.upper)
+            return float(weighted_sum(self.negatives, spread0) + weighted_sum(self.positives, spread1)) / self.total
+
+    def frame(self, backend: Any = None) -> Any:
+        """Return the table as a data frame with columns score, positives, negatives.
+
+        Parameters
+        ----------
+        backend : str or module, optional
+            "pandas", "polars" or "pyarrow"; by default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+
+        Examples
+        --------
+        >>> from stakes import ScoreTable
+        >>> ScoreTable.from_predictions([0, 1], [0.1, 0.8]).frame("polars").shape
+        (2, 3)
+        """
+        from stakes._frames import build_frame
+
+        return build_frame({"score": self.scores, "positives": self.positives, "negatives": self.negatives}, backend)
+
+    def __repr__(self) -> str:
+        span = f"[{self.scores[0]:g}, {self.scores[-1]:g}]"
+        plural = "score" if len(self.scores) == 1 else "scores"
+        size = f"{self.n_rows} rows, {len(self.scores)} distinct {plural} in {span}"
+        return f"ScoreTable({size}, prevalence {self.prevalence:.6g})"
+
+
+def weighted_sum(weights: Floats, values: Floats) -> float:
+    """Sum weights * values where an infinite value of weight zero counts nothing."""
+    finite = np.isfinite(values)
+    if np.all(finite):
+        return float(np.dot(weights, values))
+    used = weights > 0.0
+    return float(np.dot(weights[used], values[used]))
+
+
+def _count_sorted(y: NDArray[np.bool_], score: Floats) -> tuple[Floats, Floats, Floats]:
+    """Count classes at each distinct non-negative score without an index sort.
+
+    The sign bit of a non-negative float is free: its bit pattern, shifted left by one, carries the label in the
+    lowest bit and still sorts like the number.
+    """
+    key = np.empty(len(score), dtype=np.uint64)
+    label, new = np.empty(len(score), dtype=bool), np.empty(len(score), dtype=bool)
+    for part in blocks(len(score)):
+        bits = key[part]
+        np.add(score[part], 0.0, out=bits.view(np.float64))  # -0.0 becomes 0.0
+        np.left_shift(bits, 1, out=bits)
+        np.bitwise_or(bits, y[part], out=bits)
+    key.sort()
+    previous = np.uint64(0)
+    for part in blocks(len(score)):
+        bits = key[part]
+        label[part] = bits & np.uint64(1)
+        np.right_shift(bits, 1, out=bits)
+        new[part.start] = bits[0] != previous
+        np.not_equal(bits[1:], bits[:-1], out=new[part.start + 1 : part.stop])
+        previous = bits[-1]
+    new[:1] = True
+    ordered = key.view(np.float64)
+    if new.all():
+        positives = label.astype(np.float64)
+        return ordered, positives, 1.0 - positives
+    starts = np.flatnonzero(new)
+    counts = np.diff(starts, append=len(ordered)).astype(np.float64)
+    positives = np.add.reduceat(label, starts, dtype=np.float64)
+    return ordered[starts], positives, counts - positives
+
+
+def blocks(length: int, size: int = 1 << 15) -> Iterator[slice]:
+    """Slices that cut a long array into pieces that fit the processor's cache."""
+    for start in range(0, length, size):
+        yield slice(start, min(start + size, length))
+
+
+def _pav_starts(positives: Floats, negatives: Floats) -> NDArray[np.intp]:
+    """First index of each block of the weighted isotonic regression, blocks of equal rate merged."""
+    starts = _merge_falling(np.arange(len(positives)), positives, negatives)
+    while True:
+        # whole falling runs at once shrink long tables fast; what is left goes to the sequential algorithm
+        pooled = [np.add.reduceat(column, starts) for column in (positives, negatives)]
+        fewer = _merge_falling(starts, *pooled)
+        if len(fewer) == len(starts):
+            return starts
+        if len(fewer) > _SHRINK * len(starts):
+            pooled = [np.add.reduceat(column, fewer) for column in (positives, negatives)]
+            fewer = fewer[_isotonic_blocks(*pooled)]
+        starts = fewer
+
+
+def _merge_falling(starts: NDArray[np.intp], positives: Floats, negatives: Floats) -> NDArray[np.intp]:
+    """Drop every start whose event rate does not exceed the rate before it (compared by cross-multiplication)."""
+    rising = np.ones(len(starts), dtype=bool)
+    for part in blocks(len(starts) - 1):
+        after = slice(part.start + 1, part.stop + 1)
+        np.greater(positives[after] * negatives[part], positives[part] * negatives[after], out=rising[after])
+    return starts[rising]
+
+
+def _isotonic_blocks(positives: Floats, negatives: Floats) -> NDArray[np.intp]:
+    from scipy.optimize import isotonic_regression
+
+    weight = positives + negatives
+    found: NDArray[np.intp] = isotonic_regression(positives / weight, weights=weight).blocks[:-1]
+    return found
