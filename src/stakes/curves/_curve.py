@@ -1,0 +1,292 @@
+"""An exact curve: knots, and between them pieces that are linear in the threshold or in its odds.
+
+No grid and no interpolation: the picture, the table and the integral always agree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+Basis = Literal["linear", "odds"]
+Side = Literal["left", "right"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Curve:
+    """A piecewise curve with exact values on both sides of every knot.
+
+    Piece j holds for ``knots[j] < x <= knots[j + 1]``: the curve is left-continuous, as "act where score >= x" is.
+
+    Parameters
+    ----------
+    kind : str
+        What is drawn: "regret", "net benefit", "reliability".
+    knots : ndarray of shape (m + 1,)
+        Ascending; the first and the last bound the domain.
+    intercept, slope : ndarray of shape (m,)
+        Value of piece j at x: ``intercept[j] + slope[j] * (basis(x) - origin[j])``.
+    start : float
+        Value at the first knot itself.
+    basis : {"linear", "odds"}
+        x, or x / (1 - x).
+    name : str, default "model"
+        Label of the curve in pictures.
+    x_label : str, default "threshold"
+        What the horizontal axis is.
+    origin : ndarray of shape (m,), optional
+        Where the slope of each piece starts; zero by default.
+    references : mapping of str to Curve
+        Curves to compare with, such as "treat all".
+
+    Examples
+    --------
+    >>> from stakes import regret_curve
+    >>> curve = regret_curve([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8])
+    >>> float(curve.at(0.4)), float(curve.at(0.4, side="right"))
+    (0.1, 0.15)
+    """
+
+    kind: str
+    knots: Floats
+    intercept: Floats
+    slope: Floats
+    start: float
+    basis: Basis = "linear"
+    name: str = "model"
+    x_label: str = "threshold"
+    origin: Floats | None = None
+    references: Mapping[str, Curve] = field(default_factory=dict)
+
+    def at(self, x: ArrayLike, *, side: Side = "left") -> Floats:
+        """Value at x, exactly; ``side="right"`` gives the limit from above.
+
+        Parameters
+        ----------
+        x : array_like
+            Points in the domain of the curve (net benefit: below 1).
+        side : {"left", "right"}, default "left"
+            "left" is the value itself, "right" the limit just above x.
+
+        Returns
+        -------
+        ndarray
+            Of the shape of ``x``.
+
+        Raises
+        ------
+        ValueError
+            If a point lies outside the domain.
+
+        Examples
+        --------
+        >>> from stakes import net_benefit_curve
+        >>> net_benefit_curve([0, 1], [0.3, 0.6]).at([0.1, 0.5]).round(6).tolist()
+        [0.444444, 0.5]
+        """
+        points = np.asarray(x, dtype=float)
+        self._check_domain(points)
+        piece = np.searchsorted(self.knots, points, side=side) - 1
+        first = piece < 0
+        piece = np.clip(piece, 0, len(self.slope) - 1)
+        value = self.intercept[piece] + _product(self.slope[piece], self._basis(points) - self._origin(piece))
+        return np.where(first, self.start, value)
+
+    def integral(self, low: float | None = None, high: float | None = None) -> float:
+        """Area under the curve between two points of the domain, exactly.
+
+        Parameters
+        ----------
+        low, high : float, optional
+            By default the ends of the domain.
+
+        Returns
+        -------
+        float
+            ``-inf`` or ``inf`` where the area diverges.
+
+        Raises
+        ------
+        ValueError
+            If the bounds are not in order within the domain.
+
+        Examples
+        --------
+        >>> from stakes import regret_curve
+        >>> round(2 * regret_curve([0, 1], [0.2, 0.6]).integral(), 12)  # the Brier score
+        0.1
+        """
+        a = float(self.knots[0]) if low is None else float(low)
+        b = float(self.knots[-1]) if high is None else float(high)
+        if not self.knots[0] <= a <= b <= self.knots[-1]:
+            raise ValueError(
+                f"low, high must be in order within [{self.knots[0]:g}, {self.knots[-1]:g}], got ({low}, {high})."
+            )
+        first = int(np.clip(np.searchsorted(self.knots, a, side="right") - 1, 0, len(self.slope) - 1))
+        last = int(np.clip(np.searchsorted(self.knots, b, side="left"), first + 1, len(self.slope)))
+        edges = self.knots[first : last + 1].copy()
+        edges[0], edges[-1] = a, b
+        width, pieces = np.diff(edges), slice(first, last)
+        rise = self._basis_integral(edges) - self._origin(pieces) * width
+        return float(np.sum(self.intercept[pieces] * width + _product(self.slope[pieces], rise)))
+
+    def frame(self, backend: Any = None) -> Any:
+        """Return the knots with the value at each (left) and just above it (right) as a data frame.
+
+        Parameters
+        ----------
+        backend : str or module, optional
+            "pandas", "polars" or "pyarrow"; by default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``x``, ``left``, ``right``; the last right value is nan.
+
+        Examples
+        --------
+        >>> from stakes import regret_curve
+        >>> regret_curve([0, 1], [0.3, 0.6]).frame("polars").columns
+        ['threshold', 'left', 'right']
+        """
+        from stakes._frames import build_frame
+
+        left, right = self._sides()
+        return build_frame({self.x_label.replace(" ", "_"): self.knots, "left": left, "right": right}, backend)
+
+    def thinned(
+        self, max_points: int = 2000, *, low: float | None = None, high: float | None = None
+    ) -> tuple[Floats, Floats, float]:
+        """Points for a picture of the curve, with a bound on the error of drawing straight lines between them.
+
+        Parameters
+        ----------
+        max_points : int, default 2000
+            About how many knots to keep; every kept knot gives a left and a right value.
+        low, high : float, optional
+            The part of the domain to draw.
+
+        Returns
+        -------
+        x, y : ndarray
+            Points in drawing order.
+        error : float
+            Largest vertical distance at any knot that was left out.
+
+        Examples
+        --------
+        >>> from stakes import regret_curve
+        >>> x, y, error = regret_curve([0, 1], [0.3, 0.6]).thinned()
+        >>> len(x), error
+        (8, 0.0)
+        """
+        lo = float(self.knots[0]) if low is None else low
+        hi = float(self.knots[-1]) if high is None else high
+        inner = self.knots[(self.knots > lo) & (self.knots < hi)]
+        knots = np.concatenate([[lo], inner, [hi]])
+        left, right = self.at(knots), self.at(knots[:-1], side="right")
+        right = np.append(right, left[-1])
+        keep = _important(knots, left, right, max_points)
+        x = np.repeat(knots[keep], 2)
+        y = np.column_stack([left[keep], right[keep]]).ravel()
+        if len(keep) == len(knots):
+            return x, y, 0.0
+        segment = np.clip(np.searchsorted(knots[keep], knots, side="left") - 1, 0, len(keep) - 2)
+        x0, x1 = knots[keep][segment], knots[keep][segment + 1]
+        line = right[keep][segment] + (left[keep][segment + 1] - right[keep][segment]) * (knots - x0) / (x1 - x0)
+        out = np.ones(len(knots), dtype=bool)
+        out[keep] = False
+        gaps = np.maximum(np.abs(left - line), np.abs(right - line))[out]
+        return x, y, float(gaps.max())
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the curve with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; by default a new figure.
+        **options
+            Passed to the display, such as ``bounds=(low, high)``.
+
+        Returns
+        -------
+        Display
+            With ``ax_`` and ``figure_``.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed (``pip install 'stakes[plot]'``).
+
+        Examples
+        --------
+        >>> from stakes import regret_curve
+        >>> display = regret_curve([0, 1], [0.3, 0.6]).plot()
+        """
+        from stakes._faces import plot_curve
+
+        return plot_curve(self, ax, **options)
+
+    def _sides(self) -> tuple[Floats, Floats]:
+        with np.errstate(divide="ignore"):
+            basis = self._basis(self.knots)
+        origin = self._origin(slice(None))
+        left = np.append(self.start, self.intercept + _product(self.slope, basis[1:] - origin))
+        right = np.append(self.intercept + _product(self.slope, basis[:-1] - origin), np.nan)
+        return left, right
+
+    def _origin(self, pieces: Any) -> Floats | float:
+        return 0.0 if self.origin is None else self.origin[pieces]
+
+    def _check_domain(self, points: Floats) -> None:
+        low, high = self.knots[0], self.knots[-1]
+        good = (points >= low) & (points <= high)
+        closed = "]"
+        if self.basis == "odds":
+            good &= points < 1.0
+            closed = ")"
+        if not np.all(good):
+            bad = np.atleast_1d(points)[~np.atleast_1d(good)][0]
+            raise ValueError(f"{self.kind} exists for {self.x_label} in [{low:g}, {high:g}{closed}, got {bad}.")
+
+    def _basis(self, x: Floats) -> Floats:
+        return x if self.basis == "linear" else x / (1.0 - x)
+
+    def _basis_integral(self, edges: Floats) -> Floats:
+        if self.basis == "linear":
+            return np.diff(edges) * (edges[1:] + edges[:-1]) * 0.5
+        from stakes.costs import NetBenefitUniform
+
+        # the integral of c / (1 - c), as the cost distribution behind net benefit has it
+        with np.errstate(invalid="ignore"):
+            return np.diff(NetBenefitUniform(0.0, 1.0).negative_loss(edges))
+
+    def __repr__(self) -> str:
+        span = f"[{self.knots[0]:g}, {self.knots[-1]:g}]"
+        return f"Curve({self.kind} of {self.name}, {len(self.slope)} pieces on {span})"
+
+
+def _product(slope: Floats, factor: Floats) -> Floats:
+    """Multiply where a slope of zero wins over an infinite factor."""
+    with np.errstate(invalid="ignore"):
+        return np.where(slope == 0.0, 0.0, slope * factor)
+
+
+def _important(knots: Floats, left: Floats, right: Floats, max_points: int) -> NDArray[np.intp]:
+    """Knots to keep: evenly spaced ones, and those with the largest jumps."""
+    if len(knots) <= max_points:
+        return np.arange(len(knots))
+    even = np.searchsorted(knots, np.linspace(knots[0], knots[-1], max_points // 4))
+    spread = np.linspace(0, len(knots) - 1, max_points // 4).astype(np.intp)
+    jump = np.argpartition(np.abs(right - left), -(max_points // 2))[-(max_points // 2) :]
+    return np.unique(np.concatenate([[0, len(knots) - 1], even, spread, jump]))

@@ -1,0 +1,143 @@
+"""Plain sentences for people who have to decide, made from the numbers of an evaluation."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from stakes.costs import LogOddsUniform, NetBenefitUniform, Uniform
+
+if TYPE_CHECKING:
+    from stakes.costs import CostDistribution
+    from stakes.evaluation._evaluation import Evaluation
+    from stakes.inference import Comparison
+
+_WORTH_RECALIBRATING = 0.05
+
+
+def conclude(evaluation: Evaluation) -> list[str]:
+    """Say which model, by how much, how sure, against treating all or none, and whether it is calibrated there."""
+    sentences = [
+        _lead(evaluation),
+        *_rivals(evaluation),
+        _against_constants(evaluation),
+        *_calibration(evaluation),
+    ]
+    sentences += _constant_models(evaluation)
+    return [sentence for sentence in sentences if sentence]
+
+
+def describe_costs(costs: CostDistribution) -> str:
+    """The range of thresholds in words."""
+    if costs.low == costs.high:
+        return f"At a threshold of {_percent(costs.low)}"
+    words = {
+        LogOddsUniform: ", uniform in log-odds",
+        NetBenefitUniform: ", uniform in net benefit",
+        Uniform: "",
+    }
+    weighting = next((text for family, text in words.items() if isinstance(costs, family)), f", weighted by {costs!r}")
+    return f"With thresholds anywhere between {_percent(costs.low)} and {_percent(costs.high)}{weighting}"
+
+
+def _lead(evaluation: Evaluation) -> str:
+    best = evaluation.best
+    start = f"{describe_costs(evaluation.costs)}, {best.name} has "
+    if len(evaluation.models) > 1:
+        start += "the lowest expected cost: "
+        return start + f"{_number(best.score)} per decision ({evaluation.scale}){_interval(evaluation, best.interval)}."
+    start += "an expected cost of "
+    return start + f"{_number(best.score)} per decision ({evaluation.scale}){_interval(evaluation, best.interval)}."
+
+
+def _rivals(evaluation: Evaluation) -> list[str]:
+    best, *others = evaluation.ranking
+    if not others:
+        return []
+    versus = {other: evaluation.compare(best, other) for other in others}
+    tied = [other for other, comparison in versus.items() if not comparison.significant]
+    beaten = [other for other in others if other not in tied]
+    sentences = []
+    if tied:
+        listed = "; ".join(f"{other}: {_difference(evaluation, versus[other])}" for other in tied)
+        sentences.append(f"The data do not show a real difference between {best} and {_join(tied)} ({listed}).")
+    if beaten:
+        listed = "; ".join(f"{other}: {_difference(evaluation, versus[other])}" for other in beaten)
+        sentences.append(f"{best} costs less than {_join(beaten)}, beyond chance ({listed}).")
+    return sentences
+
+
+def _against_constants(evaluation: Evaluation) -> str:
+    best = evaluation.best.name
+    words = {"treat all": "treating everyone", "treat none": "treating no one"}
+    parts = []
+    for reference, phrase in words.items():
+        versus = evaluation.compare(best, reference)
+        if versus.significant:
+            verdict = "better than" if versus.difference < 0.0 else "worse than"
+        else:
+            verdict = "not shown to differ from"
+        parts.append(f"{verdict} {phrase} ({_difference(evaluation, versus)})")
+    return f"Acting on {best} is {parts[0]} and {parts[1]}."
+
+
+def _calibration(evaluation: Evaluation) -> list[str]:
+    best, parts = evaluation.best, evaluation.best.decomposition
+    if parts is None:
+        return []
+    sentences = []
+    share, mean_score, rate = best.in_range
+    low, high = _percent(evaluation.costs.low), _percent(evaluation.costs.high)
+    if math.isfinite(rate) and evaluation.costs.low < evaluation.costs.high:
+        sentences.append(
+            f"{_percent(share)} of cases get a score between {low} and {high} from {best.name}: their mean score is "
+            f"{_percent(mean_score)}, and {_percent(rate)} of them were positive."
+        )
+    if math.isfinite(parts.miscalibration) and parts.score > 0.0:
+        saving = parts.miscalibration / parts.score
+        amount = (
+            f"little there, at most {_percent(saving)}"
+            if saving < _WORTH_RECALIBRATING
+            else f"up to {_percent(saving)}"
+        )
+        sentences.append(
+            f"Recalibrating {best.name} would save {amount} of its cost (in-sample, so an optimistic figure)."
+        )
+    return sentences
+
+
+def _constant_models(evaluation: Evaluation) -> list[str]:
+    sentences = []
+    for reference, phrase in (("treat all", "treating everyone"), ("treat none", "treating no one")):
+        names = [result.name for result in evaluation.results if result.acts_like == reference]
+        if names:
+            verb = "acts" if len(names) == 1 else "act"
+            sentences.append(f"In this range {_join(names)} practically {verb} like {phrase}.")
+    return sentences
+
+
+def _difference(evaluation: Evaluation, comparison: Comparison) -> str:
+    text = f"difference {_number(comparison.difference)}{_interval(evaluation, comparison.interval)}"
+    return text if math.isnan(comparison.p_value) else f"{text}, p {_p_value(comparison.p_value)}"
+
+
+def _interval(evaluation: Evaluation, interval: tuple[float, float]) -> str:
+    if math.isnan(interval[0]):
+        return ", no interval"
+    return f", {evaluation.confidence_level * 100:g}% interval {_number(interval[0])} to {_number(interval[1])}"
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}"
+
+
+def _p_value(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"= {value:.2g}"
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.3g}%"
+
+
+def _join(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]

@@ -1,0 +1,388 @@
+"""Build an evaluation from arrays or from a data frame."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from stakes._frames import backend_of
+from stakes._inputs import evaluation_data
+from stakes._kernel import check_rule, check_scale
+from stakes._validation import BinarySample, check_unit, to_array
+from stakes.costs import CostDistribution, Uniform
+from stakes.decomposition import decompose_table
+from stakes.evaluation._evaluation import REFERENCES, Evaluation, ModelResult
+from stakes.inference import PAIRED_NEEDS_ROWS, LossMoments, PairedRows, loss_moments, normal_interval
+from stakes.metrics._rank import area_under_roc
+from stakes.score_table import ScoreTable, weighted_sum
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from stakes._kernel import Rule, Scale
+
+    Floats = NDArray[np.float64]
+
+# a model acts like a constant decision if both its decisions and its cost are within this share of the constant's
+_SAME_DECISIONS = 0.01
+
+
+def evaluate(
+    y_true: ArrayLike | ScoreTable,
+    y_prob: Any = None,
+    *,
+    costs: CostDistribution | tuple[float, float] | None = None,
+    rule: Rule = "score",
+    scale: Scale | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+    logits: bool = False,
+    confidence_level: float = 0.95,
+) -> Evaluation:
+    """Say which model to act on over the plausible thresholds, by how much it is better, and how sure that is.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or ScoreTable
+        Labels with two values. A table may stand for the labels and scores of *one* model.
+    y_prob : array_like, mapping of str to array_like, or data frame
+        Probabilities of the positive class: one model, or several by name (the columns of a data frame).
+    costs : CostDistribution or tuple of float, optional
+        How much each cost ratio counts; (low, high) stands for ``costs.Uniform(low, high)``. By default the whole
+        range [0, 1], which is seldom what you want.
+    rule : {"score", "optimal"} or float, default "score"
+        How scores become decisions; see :func:`expected_regret`. "optimal" is in-sample and has no intervals.
+    scale : {"regret", "integral", "loss"}, optional
+        By default "regret", or "loss" where the mass of ``costs`` is infinite.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0, linearised in standard errors.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Reweight the classes to this share of positives, as for case-control data.
+    logits : bool, default False
+        Whether the scores are log-odds.
+    confidence_level : float, default 0.95
+        Of every interval, in (0, 1).
+
+    Returns
+    -------
+    Evaluation
+        Ask it for ``.conclusion``, ``.frame()``, ``.compare(a, b)``, ``.curves(kind)``, ``.plot()``,
+        ``.to_html(path)``.
+
+    Raises
+    ------
+    ValueError
+        For invalid data, costs or settings, or several separate score tables.
+
+    Examples
+    --------
+    >>> from stakes import evaluate
+    >>> y_true = [0, 0, 0, 1, 0, 1, 0, 1]
+    >>> models = {
+    ...     "a": [0.1, 0.2, 0.1, 0.7, 0.3, 0.8, 0.4, 0.6],
+    ...     "b": [0.3, 0.4, 0.2, 0.4, 0.5, 0.6, 0.5, 0.5],
+    ... }
+    >>> result = evaluate(y_true, models, costs=(0.2, 0.6))
+    >>> result.ranking
+    ('a', 'b')
+    """
+    if isinstance(y_true, ScoreTable):
+        if y_prob is not None:
+            raise ValueError(PAIRED_NEEDS_ROWS)
+        table = evaluation_data(
+            y_true, None, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence
+        ).table
+        return _evaluate_table(table, _settings(costs, rule, scale, confidence_level))
+    models, backend = _named_models(y_prob)
+    rows = {
+        name: evaluation_data(
+            y_true,
+            scores,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
+            prevalence=prevalence,
+            logits=logits,
+        ).rows
+        for name, scores in models.items()
+    }
+    return evaluate_rows(
+        rows,
+        costs=costs,
+        rule=rule,
+        scale=scale,
+        confidence_level=confidence_level,
+        fixed_prevalence=prevalence is not None,
+        backend=backend or backend_of(y_true),
+    )
+
+
+def evaluate_frame(
+    frame: Any,
+    *,
+    label: str,
+    models: list[str] | tuple[str, ...] | None = None,
+    weight: str | None = None,
+    costs: CostDistribution | tuple[float, float] | None = None,
+    rule: Rule = "score",
+    scale: Scale | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+    confidence_level: float = 0.95,
+    on_missing: Literal["raise", "drop"] = "raise",
+) -> Evaluation:
+    """Evaluate the models in the columns of a data frame, as :func:`evaluate` does.
+
+    Parameters
+    ----------
+    frame : pandas, polars, pyarrow, DuckDB, Dask or Spark frame
+        Anything narwhals understands, eager or lazy.
+    label : str
+        Column with the labels.
+    models : sequence of str, optional
+        Columns with probabilities; by default every other numeric column.
+    weight : str, optional
+        Column with weights >= 0.
+    costs, rule, scale, pos_label, prevalence, confidence_level
+        As in :func:`evaluate`.
+    on_missing : {"raise", "drop"}, default "raise"
+        Whether rows with a missing value are an error, or dropped and counted.
+
+    Returns
+    -------
+    Evaluation
+
+    Raises
+    ------
+    ValueError
+        For missing columns or invalid values, naming the column, row, value and rule.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from stakes import evaluate_frame
+    >>> frame = pl.DataFrame({"cancer": [0, 1, 0, 1], "a": [0.1, 0.8, 0.3, 0.6], "b": [0.4, 0.6, 0.5, 0.4]})
+    >>> evaluate_frame(frame, label="cancer", costs=(0.2, 0.6)).ranking
+    ('a', 'b')
+    """
+    from stakes.tables import frame_columns
+
+    found = frame_columns(frame, label=label, models=models, weight=weight, pos_label=pos_label, on_missing=on_missing)
+    return evaluate_predictions(
+        found, costs=costs, rule=rule, scale=scale, prevalence=prevalence, confidence_level=confidence_level
+    )
+
+
+def evaluate_predictions(
+    predictions: Any,
+    *,
+    costs: CostDistribution | tuple[float, float] | None = None,
+    rule: Rule = "score",
+    scale: Scale | None = None,
+    prevalence: float | None = None,
+    confidence_level: float = 0.95,
+) -> Evaluation:
+    """Evaluate the clean columns that the tables room read from a file or frame."""
+    from stakes._inputs import reweighted
+
+    rows = {}
+    for name, scores in zip(predictions.models, predictions.scores, strict=True):
+        sample = BinarySample(predictions.y, scores, predictions.weight)
+        rows[name] = sample if prevalence is None else reweighted(sample, prevalence)
+    return evaluate_rows(
+        rows,
+        costs=costs,
+        rule=rule,
+        scale=scale,
+        confidence_level=confidence_level,
+        fixed_prevalence=prevalence is not None,
+        backend=predictions.backend,
+        n_dropped=predictions.n_dropped,
+        source=predictions.source,
+    )
+
+
+def evaluate_rows(
+    rows: Mapping[str, BinarySample],
+    *,
+    costs: CostDistribution | tuple[float, float] | None,
+    rule: Rule,
+    scale: Scale | None,
+    confidence_level: float,
+    fixed_prevalence: bool = False,
+    **about: Any,
+) -> Evaluation:
+    """Evaluate clean rows of models that share labels and weights."""
+    settings = _settings(costs, rule, scale, confidence_level)
+    tables = tuple(
+        replace(ScoreTable._from_sample(sample), fixed_prevalence=fixed_prevalence) for sample in rows.values()
+    )
+    first = next(iter(rows.values()))
+    scores = [sample.score for sample in rows.values()]
+    if settings.rule == "optimal":
+        scores = [t.pav_by_score()[np.searchsorted(t.scores, s)] for t, s in zip(tables, scores, strict=True)]
+    paired = PairedRows(first.y, scores, first.weight, fixed_prevalence=fixed_prevalence)
+    return _assemble(tuple(rows), tables, paired, settings, **about)
+
+
+def _evaluate_table(table: ScoreTable, settings: _Settings) -> Evaluation:
+    scores = table.pav_by_score() if settings.rule == "optimal" else table.scores
+    groups = PairedRows(
+        np.repeat([False, True], len(scores)),
+        [np.tile(scores, 2)],
+        np.concatenate([table.negatives, table.positives]),
+        squared=np.concatenate([table.negatives_squared, table.positives_squared]),
+        n_rows=table.n_rows,
+        fixed_prevalence=table.fixed_prevalence,
+    )
+    return _assemble(("model",), (table,), groups, settings)
+
+
+@dataclass(frozen=True)
+class _Settings:
+    costs: CostDistribution
+    rule: Rule
+    scale: Scale
+    factor: float
+    confidence_level: float
+
+
+def _settings(
+    costs: CostDistribution | tuple[float, float] | None, rule: Rule, scale: Scale | None, confidence_level: float
+) -> _Settings:
+    measure = as_costs(costs)
+    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    return _Settings(measure, check_rule(rule), *check_scale(scale, measure), level)
+
+
+def _assemble(
+    names: tuple[str, ...], tables: tuple[ScoreTable, ...], rows: PairedRows, settings: _Settings, **about: Any
+) -> Evaluation:
+    plain: Rule = "score" if settings.rule == "optimal" else settings.rule
+    moments = loss_moments(rows, settings.costs, plain, constants=True)
+    if settings.rule == "optimal":  # the thresholds are fitted to these rows: their plug-in error is not honest
+        moments.covariance[: len(names), :] = moments.covariance[:, : len(names)] = np.nan
+    results = [
+        _result(name, table, index, moments, settings)
+        for index, (name, table) in enumerate(zip(names, tables, strict=True))
+    ]
+    results += [
+        _scaled(name, index, moments, settings, share_acted_on=float(name == REFERENCES[0]))
+        for index, name in enumerate(REFERENCES, start=len(names))
+    ]
+    return Evaluation(
+        names,
+        tables,
+        moments,
+        tuple(results),
+        settings.costs,
+        settings.rule,
+        settings.scale,
+        settings.factor,
+        settings.confidence_level,
+        tables[0].n_rows,
+        **about,
+    )
+
+
+def as_costs(costs: CostDistribution | tuple[float, float] | None) -> CostDistribution:
+    """Accept (low, high) for a uniform distribution and None for the whole range."""
+    if costs is None:
+        return Uniform(0.0, 1.0)
+    if isinstance(costs, CostDistribution):
+        return costs
+    try:
+        low, high = costs
+        return Uniform(float(low), float(high))
+    except TypeError:
+        raise ValueError(f"costs must be a cost distribution or (low, high), got {costs!r}.") from None
+
+
+def _result(name: str, table: ScoreTable, index: int, moments: LossMoments, settings: _Settings) -> ModelResult:
+    both = table.total_positives > 0.0 and table.total_negatives > 0.0
+    acted_on = share_acted_on(table, settings.costs)
+    return _scaled(
+        name,
+        index,
+        moments,
+        settings,
+        decomposition=decompose_table(table, settings.costs, settings.scale),
+        auc=area_under_roc(table) if both else math.nan,
+        share_acted_on=acted_on,
+        in_range=_in_range(table, settings.costs.low, settings.costs.high),
+        acts_like=_acts_like(acted_on, moments, index),
+    )
+
+
+def _scaled(name: str, index: int, moments: LossMoments, settings: _Settings, **facts: Any) -> ModelResult:
+    score = settings.factor * float(moments.means[index])
+    error = settings.factor * moments.standard_error(index)
+    return ModelResult(name, score, error, normal_interval(score, error, settings.confidence_level), **facts)
+
+
+def share_acted_on(table: ScoreTable, costs: CostDistribution) -> float:
+    """Share of weight acted on, averaged over the cost distribution; nan where its mass is infinite."""
+    if not math.isfinite(costs.mass):
+        return math.nan
+    # mass at or below a score = what acting on a negative costs + what acting on a positive saves
+    below = costs.negative_loss(table.scores) + (
+        float(costs.positive_loss(-np.inf)) - costs.positive_loss(table.scores)
+    )
+    return weighted_sum(table.positives + table.negatives, below) / (costs.mass * table.total)
+
+
+def _in_range(table: ScoreTable, low: float, high: float) -> tuple[float, float, float]:
+    inside = slice(np.searchsorted(table.scores, low, side="left"), np.searchsorted(table.scores, high, side="right"))
+    weight = table.positives[inside] + table.negatives[inside]
+    mass = float(weight.sum())
+    if mass == 0.0:
+        return 0.0, math.nan, math.nan
+    return (
+        mass / table.total,
+        float(np.dot(weight, table.scores[inside])) / mass,
+        float(table.positives[inside].sum()) / mass,
+    )
+
+
+def _acts_like(acted_on: float, moments: LossMoments, index: int) -> str:
+    count = len(moments.means) - len(REFERENCES)
+    for offset, name in enumerate(REFERENCES):
+        other = acted_on if name == REFERENCES[1] else 1.0 - acted_on
+        cost = moments.means[count + offset]
+        if other <= _SAME_DECISIONS and abs(moments.means[index] - cost) <= _SAME_DECISIONS * cost:
+            return name
+    return ""
+
+
+def _named_models(y_prob: Any) -> tuple[dict[str, Any], str | None]:
+    """Several models by name, from a mapping, a data frame or one array."""
+    if y_prob is None:
+        raise ValueError("y_prob is missing: pass probabilities, or several by name.")
+    if isinstance(y_prob, Mapping):
+        models = {str(name): scores for name, scores in y_prob.items()}
+        if any(isinstance(scores, ScoreTable) for scores in models.values()):
+            raise ValueError(PAIRED_NEEDS_ROWS)
+        backend = backend_of(*models.values())
+    else:
+        models, backend = _columns(y_prob), backend_of(y_prob)
+    if not models:
+        raise ValueError("y_prob must hold at least one model, got none.")
+    taken = [name for name in models if name in REFERENCES]
+    if taken:
+        raise ValueError(f"a model cannot be called {taken[0]!r}: that names a reference.")
+    return models, backend
+
+
+def _columns(y_prob: Any) -> dict[str, Any]:
+    import narwhals.stable.v1 as nw
+
+    native = nw.from_native(y_prob, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(native, nw.DataFrame):
+        return {name: native[name].to_numpy() for name in native.columns}
+    return {"model": to_array(y_prob, "y_prob")}

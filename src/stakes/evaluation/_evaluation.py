@@ -1,0 +1,368 @@
+"""The answer sheet: every model's cost over the plausible thresholds, how sure it is, and what it is compared with."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from stakes._results import Tabular, json_ready
+from stakes.curves._decision import net_benefit_curve_of, regret_curve_of
+from stakes.curves._reliability import reliability_curve_of
+from stakes.evaluation._conclusion import conclude
+from stakes.inference import Comparison, LossMoments, comparison_from_moments
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from stakes._kernel import Rule
+    from stakes.costs import CostDistribution
+    from stakes.curves._curve import Curve
+    from stakes.decomposition import Decomposition
+    from stakes.score_table import ScoreTable
+
+    Floats = NDArray[np.float64]
+
+REFERENCES = ("treat all", "treat none")
+CurveKind = Literal["regret", "net_benefit", "reliability"]
+_CURVES = {"regret": regret_curve_of, "net_benefit": net_benefit_curve_of}
+
+
+@dataclass(frozen=True)
+class ModelResult:
+    """What the evaluation knows of one model, on the scale of the evaluation.
+
+    Parameters
+    ----------
+    name : str
+        The model, or "treat all" or "treat none".
+    score : float
+        Expected cost over the cost distribution; lower is better.
+    standard_error : float
+        Of the score; nan where it has no closed form.
+    interval : tuple of float
+        Confidence interval of the score.
+    decomposition : Decomposition or None
+        Miscalibration, discrimination, uncertainty; None for the references.
+    auc : float
+        Area under the ROC curve; nan for the references or one class.
+    share_acted_on : float
+        Share of all rows acted on, averaged over the cost distribution.
+    in_range : tuple of float
+        Share of rows whose score lies between the lowest and highest cost ratio, their mean score, and their
+        observed event rate (nan where there is none).
+    acts_like : str
+        "treat all" or "treat none" where the decisions and costs are practically theirs, else "".
+
+    Examples
+    --------
+    >>> from stakes import evaluate
+    >>> evaluate([0, 1, 0, 1], {"a": [0.1, 0.8, 0.3, 0.6]}).results[0].name
+    'a'
+    """
+
+    name: str
+    score: float
+    standard_error: float
+    interval: tuple[float, float]
+    decomposition: Decomposition | None = None
+    auc: float = math.nan
+    share_acted_on: float = math.nan
+    in_range: tuple[float, float, float] = (math.nan, math.nan, math.nan)
+    acts_like: str = ""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation(Tabular):
+    """Expected cost of one or many models over the plausible thresholds, ranked, with intervals.
+
+    Made by :func:`evaluate` and :func:`evaluate_frame`.
+
+    Parameters
+    ----------
+    models : tuple of str
+        Names, in the order given.
+    tables : tuple of ScoreTable
+        One for each model.
+    moments : LossMoments
+        Mean losses and their covariance: the models, then "treat all" and "treat none".
+    results : tuple of ModelResult
+        The models, then the references, in the same order.
+    costs : CostDistribution
+        How much each cost ratio counts.
+    rule : str or float
+        How scores become decisions.
+    scale : str
+        "regret", "integral" or "loss".
+    factor : float
+        From the integral to the scale.
+    confidence_level : float
+        Of every interval.
+    n_rows, n_dropped : int
+        Rows counted, and incomplete rows dropped on request.
+    source : str, optional
+        Where the data came from, for the report.
+
+    Examples
+    --------
+    >>> from stakes import evaluate
+    >>> evaluate([0, 1, 0, 1], {"a": [0.1, 0.8, 0.3, 0.6], "b": [0.4, 0.6, 0.5, 0.4]}, costs=(0.2, 0.6))
+    Evaluation(best: a, regret 0.0125; 2 models, 4 rows, costs=Uniform(low=0.2, high=0.6))
+    """
+
+    models: tuple[str, ...]
+    tables: tuple[ScoreTable, ...]
+    moments: LossMoments
+    results: tuple[ModelResult, ...]
+    costs: CostDistribution
+    rule: Rule
+    scale: str
+    factor: float
+    confidence_level: float
+    n_rows: int
+    n_dropped: int = 0
+    backend: str | None = None
+    source: str | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def prevalence(self) -> float:
+        """Weighted share of positives."""
+        return self.tables[0].prevalence
+
+    @cached_property
+    def ranking(self) -> tuple[str, ...]:
+        """Models from the lowest expected cost to the highest; equal costs keep the order given.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> evaluate([0, 1], {"bad": [0.9, 0.1], "good": [0.1, 0.9]}).ranking
+        ('good', 'bad')
+        """
+        order = sorted(range(len(self.models)), key=lambda i: self.results[i].score)
+        return tuple(self.models[i] for i in order)
+
+    @property
+    def best(self) -> ModelResult:
+        """The model with the lowest expected cost on these rows."""
+        return self[self.ranking[0]]
+
+    def __getitem__(self, name: str) -> ModelResult:
+        return self.results[self._index(name)]
+
+    def _index(self, name: str) -> int:
+        names = [*self.models, *REFERENCES]
+        if name not in names:
+            raise ValueError(f"model must be one of {', '.join(map(repr, names))}, got {name!r}.")
+        return names.index(name)
+
+    def compare(self, first: str, second: str) -> Comparison:
+        """Paired difference in expected cost between two models, or a model and "treat all" or "treat none".
+
+        Parameters
+        ----------
+        first, second : str
+            Names of models or references.
+
+        Returns
+        -------
+        Comparison
+            ``difference`` is first minus second: negative means that the first is better.
+
+        Raises
+        ------
+        ValueError
+            For an unknown name.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> result = evaluate([0, 1, 0, 1], {"a": [0.1, 0.8, 0.3, 0.6], "b": [0.4, 0.6, 0.5, 0.4]})
+        >>> round(result.compare("a", "b").difference, 5)
+        -0.07875
+        """
+        pair = self._index(first), self._index(second)
+        return comparison_from_moments(
+            self.moments,
+            pair,
+            (first, second),
+            scale=self.scale,
+            factor=self.factor,
+            confidence_level=self.confidence_level,
+        )
+
+    def curves(self, kind: CurveKind = "regret") -> dict[str, Curve]:
+        """Exact curves of every model.
+
+        Parameters
+        ----------
+        kind : {"regret", "net_benefit", "reliability"}, default "regret"
+            What to draw.
+
+        Returns
+        -------
+        dict of str to Curve
+
+        Raises
+        ------
+        ValueError
+            For an unknown kind.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> list(evaluate([0, 1], {"a": [0.1, 0.8]}).curves("net_benefit"))
+        ['a']
+        """
+        pairs = list(zip(self.tables, self.models, strict=True))
+        if kind == "reliability":
+            return {name: reliability_curve_of(table, name) for table, name in pairs}
+        if kind not in _CURVES:
+            raise ValueError(f'kind must be "regret", "net_benefit" or "reliability", got {kind!r}.')
+        return {name: _CURVES[kind](table, self.rule, name) for table, name in pairs}
+
+    @cached_property
+    def conclusion(self) -> list[str]:
+        """Plain sentences: which model to act on, by how much, how sure that is, and against treating all or none.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> print(evaluate([0, 1] * 50, {"a": [0.1, 0.8] * 50}).conclusion[0])
+        With thresholds anywhere between 0% and 100%, a has an expected cost of 0.0125 per decision (regret).
+        """
+        return conclude(self)
+
+    def _records(self) -> list[dict[str, Any]]:
+        ranked = [self[name] for name in (*self.ranking, *REFERENCES)]
+        return [self._record(rank, result) for rank, result in enumerate(ranked, start=1)]
+
+    def _record(self, rank: int, result: ModelResult) -> dict[str, Any]:
+        is_model = result.decomposition is not None
+        parts = result.decomposition
+        record: dict[str, Any] = {
+            "model": result.name,
+            "kind": "model" if is_model else "reference",
+            "rank": rank if is_model else None,
+            "score": result.score,
+            "standard_error": result.standard_error,
+            "ci_low": result.interval[0],
+            "ci_high": result.interval[1],
+            "skill": parts.skill if parts else math.nan,
+            "miscalibration": parts.miscalibration if parts else math.nan,
+            "discrimination": parts.discrimination if parts else math.nan,
+            "uncertainty": parts.uncertainty if parts else math.nan,
+            "auc": result.auc,
+            "share_acted_on": result.share_acted_on,
+        }
+        for label, other in (
+            ("best", self.ranking[0]),
+            ("treat_all", REFERENCES[0]),
+            ("treat_none", REFERENCES[1]),
+        ):
+            versus = self.compare(result.name, other) if other != result.name else None
+            record[f"vs_{label}"] = versus.difference if versus else 0.0
+            record[f"vs_{label}_low"] = versus.interval[0] if versus else 0.0
+            record[f"vs_{label}_high"] = versus.interval[1] if versus else 0.0
+            record[f"vs_{label}_p_value"] = versus.p_value if versus else math.nan
+        record["acts_like"] = result.acts_like
+        return record
+
+    def to_json(self) -> str:
+        """Return settings, table, conclusion and data summary as JSON.
+
+        Returns
+        -------
+        str
+            Infinite numbers stand as "inf" and "-inf", undefined ones as null.
+
+        Examples
+        --------
+        >>> import json
+        >>> from stakes import evaluate
+        >>> sorted(json.loads(evaluate([0, 1], [0.1, 0.8]).to_json()))
+        ['conclusion', 'confidence_level', 'costs', 'data', 'models', 'rule', 'scale', 'source']
+        """
+        import json
+
+        content = {
+            "source": self.source,
+            "data": {"rows": self.n_rows, "dropped": self.n_dropped, "prevalence": self.prevalence},
+            "costs": self.costs.to_dict(),
+            "rule": self.rule,
+            "scale": self.scale,
+            "confidence_level": self.confidence_level,
+            "models": self._records(),
+            "conclusion": self.conclusion,
+        }
+        return json.dumps(json_ready(content), indent=2)
+
+    def plot(self, **options: Any) -> Any:
+        """Draw regret, decision curve, reliability and decomposition in one figure with matplotlib.
+
+        Parameters
+        ----------
+        **options
+            Passed to the drawing room.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed (``pip install 'stakes[plot]'``).
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> figure = evaluate([0, 1], [0.1, 0.8]).plot()
+        """
+        from stakes._faces import plot_evaluation
+
+        return plot_evaluation(self, **options)
+
+    def to_html(self, path: str | Path) -> Path:
+        """Write the report: one HTML file that needs no network.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to write; written beside and renamed, so that no half-written file is left.
+
+        Returns
+        -------
+        Path
+            The file written.
+
+        Raises
+        ------
+        ImportError
+            If plotly is not installed (``pip install 'stakes[report]'``).
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> from stakes import evaluate
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     written = evaluate([0, 1], [0.1, 0.8]).to_html(pathlib.Path(folder) / "report.html")
+        """
+        from stakes._faces import write_report
+
+        return write_report(self, path)
+
+    def _default_backend(self) -> Any:
+        return self.backend
+
+    def __repr__(self) -> str:
+        plural = "model" if len(self.models) == 1 else "models"
+        return (
+            f"Evaluation(best: {self.best.name}, {self.scale} {self.best.score:.4g}; {len(self.models)} {plural}, "
+            f"{self.n_rows} rows, costs={self.costs!r})"
+        )

@@ -1,0 +1,214 @@
+"""The one list of metrics: the common tests, the scorers, the command line and the documentation all read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from stakes import costs as _costs
+from stakes.metrics import _losses, _net_benefit, _rank, _skill
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+Propriety = Literal["strict", "proper", "rank"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What is known of one metric.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(y_true, y_prob, **parameters)``.
+    summary : str
+        The question that it answers, in one line.
+    greater_is_better : bool
+        The direction.
+    low, high : float
+        The range of its values.
+    propriety : {"strict", "proper", "rank"}
+        Whether honest probabilities are its only best report, one of several, or only the ranking counts.
+    parameters : mapping
+        Arguments that it needs beyond the data, with values that tests and examples can use.
+    per_sample : bool
+        Whether it is a mean of per-row values that ``per_sample=True`` returns.
+    one_class : bool
+        Whether it is defined when only one class is present.
+    costs : callable, optional
+        The cost distribution behind it, from the same parameters.
+    """
+
+    function: Callable[..., Any]
+    summary: str
+    greater_is_better: bool
+    low: float
+    high: float
+    propriety: Propriety
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    per_sample: bool = False
+    one_class: bool = True
+    costs: Callable[..., _costs.CostDistribution] | None = None
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return str(self.function.__name__)
+
+
+METRICS: dict[str, Metric] = {}
+
+
+def register(metric: Metric) -> Metric:
+    """Add a metric to the registry.
+
+    Parameters
+    ----------
+    metric : Metric
+        Its function's name is the key.
+
+    Returns
+    -------
+    Metric
+        The same metric.
+
+    Raises
+    ------
+    ValueError
+        If the name is taken.
+
+    Examples
+    --------
+    >>> from stakes.metrics import METRICS
+    >>> METRICS["net_benefit_score"].greater_is_better
+    True
+    """
+    if metric.name in METRICS:
+        raise ValueError(f"a metric named {metric.name!r} is registered already.")
+    METRICS[metric.name] = metric
+    return metric
+
+
+_INF = float("inf")
+_BOUNDS = {"bounds": (0.05, 0.2)}
+
+for _metric in (
+    Metric(
+        _losses.expected_regret,
+        "what acting on the scores costs per decision, over the plausible cost ratios",
+        greater_is_better=False,
+        low=0.0,
+        high=_INF,
+        propriety="proper",
+        parameters={"costs": _costs.Uniform(0.05, 0.2)},
+        per_sample=True,
+        costs=lambda costs: costs,
+    ),
+    Metric(
+        _losses.bounded_brier_loss,
+        "regret, uniform over cost ratios in the bounds; the Brier score at (0, 1)",
+        greater_is_better=False,
+        low=0.0,
+        high=1.0,
+        propriety="strict",
+        parameters=_BOUNDS,
+        per_sample=True,
+        costs=lambda bounds: _costs.Uniform(*bounds),
+    ),
+    Metric(
+        _losses.bounded_log_loss,
+        "regret, uniform over log-odds in the bounds; the log loss at (0, 1)",
+        greater_is_better=False,
+        low=0.0,
+        high=_INF,
+        propriety="strict",
+        parameters=_BOUNDS,
+        per_sample=True,
+        costs=lambda bounds: _costs.LogOddsUniform(*bounds),
+    ),
+    Metric(
+        _losses.beta_loss,
+        "regret over Beta-distributed cost ratios",
+        greater_is_better=False,
+        low=0.0,
+        high=2.0,
+        propriety="strict",
+        parameters={"a": 2.0, "b": 8.0},
+        per_sample=True,
+        costs=_costs.Beta,
+    ),
+    Metric(
+        _losses.shifted_brier_loss,
+        "Brier score moved to a typical threshold",
+        greater_is_better=False,
+        low=0.0,
+        high=2.0,
+        propriety="strict",
+        parameters={"median": 0.125},
+        per_sample=True,
+        costs=_costs.Shifted,
+    ),
+    Metric(
+        _skill.bounded_brier_skill_score,
+        "share of the reference's bounded Brier loss that is saved",
+        greater_is_better=True,
+        low=-_INF,
+        high=1.0,
+        propriety="strict",
+        parameters=_BOUNDS,
+        one_class=False,
+        costs=lambda bounds: _costs.Uniform(*bounds),
+    ),
+    Metric(
+        _skill.bounded_log_skill_score,
+        "share of the reference's bounded log loss that is saved",
+        greater_is_better=True,
+        low=-_INF,
+        high=1.0,
+        propriety="strict",
+        parameters=_BOUNDS,
+        one_class=False,
+        costs=lambda bounds: _costs.LogOddsUniform(*bounds),
+    ),
+    Metric(
+        _net_benefit.net_benefit_score,
+        "true positives per case, less false positives at the threshold's exchange rate",
+        greater_is_better=True,
+        low=-_INF,
+        high=1.0,
+        propriety="proper",
+        parameters={"threshold": 0.1},
+        costs=_costs.Fixed,
+    ),
+    Metric(
+        _net_benefit.average_net_benefit_score,
+        "mean height of the decision curve over the bounds",
+        greater_is_better=True,
+        low=-_INF,
+        high=1.0,
+        propriety="strict",
+        parameters=_BOUNDS,
+        per_sample=True,
+        costs=lambda bounds: _costs.NetBenefitUniform(*bounds),
+    ),
+    Metric(
+        _skill.h_measure_score,
+        "what the ranking saves with the best threshold for each cost",
+        greater_is_better=True,
+        low=0.0,
+        high=1.0,
+        propriety="rank",
+        one_class=False,
+    ),
+    Metric(
+        _rank.roc_auc_score,
+        "probability that a positive is ranked above a negative",
+        greater_is_better=True,
+        low=0.0,
+        high=1.0,
+        propriety="rank",
+        one_class=False,
+    ),
+):
+    register(_metric)

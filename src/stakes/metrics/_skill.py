@@ -1,0 +1,255 @@
+"""Skill: the share of a reference forecast's loss that the scores save. Higher is better."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stakes._inputs import evaluation_data, undefined
+from stakes._kernel import check_rule, row_integral
+from stakes._validation import check_scores, check_unit, pick_positive_column, to_array
+from stakes.costs import Beta, LogOddsUniform, Uniform
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from stakes._inputs import EvaluationData
+    from stakes._kernel import Rule
+    from stakes.costs import CostDistribution
+    from stakes.score_table import ScoreTable
+
+
+def bounded_brier_skill_score(
+    y_true: ArrayLike | ScoreTable,
+    y_prob: ArrayLike | None = None,
+    *,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    rule: Rule = "score",
+    reference: float | ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+    logits: bool = False,
+) -> float:
+    """Share of the reference's bounded Brier loss that the scores save: 1 is perfect, 0 no better than it.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or ScoreTable
+        Labels with two values, or a table that stands for labels and scores.
+    y_prob : array_like of shape (n,) or (n, 2), optional
+        Probability of the positive class.
+    bounds : tuple of float, default (0, 1)
+        Smallest and largest plausible threshold, 0 <= low < high <= 1.
+    rule : {"score", "optimal"} or float, default "score"
+        How scores become decisions; see :func:`expected_regret`.
+    reference : float or array_like of shape (n,), optional
+        A constant probability or a forecast to compare with; by default the prevalence of these data, which is the
+        best constant in hindsight.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Reweight the classes to this share of positives, as for case-control data.
+    logits : bool, default False
+        Whether the scores are log-odds.
+
+    Returns
+    -------
+    float
+        At most 1; ``nan`` with a warning where the reference has no loss (one class only).
+
+    Raises
+    ------
+    ValueError
+        For invalid data or bounds.
+
+    Notes
+    -----
+    arXiv:2504.04528, Appendix J.
+
+    Examples
+    --------
+    >>> from stakes import bounded_brier_skill_score
+    >>> round(bounded_brier_skill_score([0, 1], [0.2, 0.6]), 12)
+    0.6
+    """
+    data = evaluation_data(
+        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
+    )
+    return skill(data, Uniform(*bounds), rule, reference, "bounded_brier_skill_score")
+
+
+def bounded_log_skill_score(
+    y_true: ArrayLike | ScoreTable,
+    y_prob: ArrayLike | None = None,
+    *,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    rule: Rule = "score",
+    reference: float | ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+    logits: bool = False,
+) -> float:
+    """Share of the reference's bounded log loss that the scores save: 1 is perfect, 0 no better than it.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or ScoreTable
+        Labels with two values, or a table that stands for labels and scores.
+    y_prob : array_like of shape (n,) or (n, 2), optional
+        Probability of the positive class.
+    bounds : tuple of float, default (0, 1)
+        Smallest and largest plausible threshold, 0 <= low < high <= 1.
+    rule : {"score", "optimal"} or float, default "score"
+        How scores become decisions; see :func:`expected_regret`.
+    reference : float or array_like of shape (n,), optional
+        A constant probability or a forecast to compare with; by default the prevalence of these data.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Reweight the classes to this share of positives, as for case-control data.
+    logits : bool, default False
+        Whether the scores are log-odds.
+
+    Returns
+    -------
+    float
+        At most 1; ``-inf`` for an infinite loss; ``nan`` with a warning where the reference has no loss.
+
+    Raises
+    ------
+    ValueError
+        For invalid data or bounds.
+
+    Notes
+    -----
+    arXiv:2504.04528, Appendix J.
+
+    Examples
+    --------
+    >>> from stakes import bounded_log_skill_score
+    >>> round(bounded_log_skill_score([0, 1], [0.2, 0.6]), 6)
+    0.470553
+    """
+    data = evaluation_data(
+        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
+    )
+    return skill(data, LogOddsUniform(*bounds), rule, reference, "bounded_log_skill_score")
+
+
+def h_measure_score(
+    y_true: ArrayLike | ScoreTable,
+    y_score: ArrayLike | None = None,
+    *,
+    severity_ratio: float | None = None,
+    a: float | None = None,
+    b: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+) -> float:
+    """Hand's H-measure: what the ranking saves with the best threshold for each cost, against a constant decision.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or ScoreTable
+        Labels with two values, or a table that stands for labels and scores.
+    y_score : array_like of shape (n,) or (n, 2), optional
+        Any finite score that ranks; only the order matters.
+    severity_ratio : float, optional
+        Cost of a false positive over that of a false negative, > 0, at the mode of Beta(2, 1 + 1/ratio). By default
+        prevalence / (1 - prevalence), as in the ``hmeasure`` packages.
+    a, b : float, optional
+        Shape parameters of the cost distribution, in place of ``severity_ratio``: Beta(2, 2) is Hand (2009),
+        Beta(1 + pi, 2 - pi) Hand and Anagnostopoulos (2014).
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Reweight the classes to this share of positives, as for case-control data.
+
+    Returns
+    -------
+    float
+        In [0, 1], higher is better; ``nan`` with a warning for one class only. In-sample: the thresholds are
+        chosen on the same data.
+
+    Raises
+    ------
+    ValueError
+        For invalid data or parameters.
+
+    Notes
+    -----
+    H = 1 - I(PAV(s)) / I(prevalence), which is discrimination over uncertainty of :func:`decompose`
+    (arXiv:2504.04528, Appendix G, where the optimal thresholds are left out).
+
+    Examples
+    --------
+    >>> from stakes import h_measure_score
+    >>> round(h_measure_score([0, 1, 0, 1], [-2.0, -1.0, 0.5, 3.0], a=2, b=2), 6)
+    0.5
+    """
+    if (a is None) != (b is None) or (a is not None and severity_ratio is not None):
+        raise ValueError(
+            f"pass both a and b, or severity_ratio alone, got a={a}, b={b}, severity_ratio={severity_ratio}."
+        )
+    data = evaluation_data(
+        y_true,
+        y_score,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        prevalence=prevalence,
+        probability=False,
+    )
+    rate = data.prevalence
+    if not 0.0 < rate < 1.0:
+        return undefined("h_measure_score", "only one class is present")
+    if a is not None and b is not None:
+        costs = Beta(a, b)
+    else:
+        ratio = rate / (1.0 - rate) if severity_ratio is None else float(severity_ratio)
+        if not 0.0 < ratio < math.inf:
+            raise ValueError(f"severity_ratio must be a finite number > 0, got {severity_ratio}.")
+        costs = Beta(2.0, 1.0 + 1.0 / ratio)
+    return skill(data, costs, "optimal", None, "h_measure_score")
+
+
+def skill(data: EvaluationData, costs: CostDistribution, rule: Rule, reference: Any, name: str) -> float:
+    """1 - S / S_ref for any cost distribution, from validated data."""
+    base = reference_integral(data, costs, reference)
+    if base == 0.0 or not math.isfinite(base):
+        return undefined(
+            name, "the reference forecast has no loss" if base == 0.0 else "the reference loss is infinite"
+        )
+    return 1.0 - data.integral(costs, check_rule(rule)) / base
+
+
+def reference_integral(data: EvaluationData, costs: CostDistribution, reference: Any = None) -> float:
+    """Integral of regret of the reference: the prevalence, a stated constant, or a forecast for the same rows."""
+    if reference is None or np.ndim(reference) == 0:
+        constant = data.prevalence if reference is None else check_unit(float(reference), "reference")
+        return constant_integral(data.prevalence, costs, constant)
+    if data.sample is None:
+        raise ValueError("a reference forecast needs the rows: pass y_true and y_prob instead of a ScoreTable.")
+    from dataclasses import replace
+
+    column = to_array(reference, "reference")
+    forecast = check_scores(pick_positive_column(column, column, None, "reference"), "reference")
+    if len(forecast) != len(data.sample.y):
+        raise ValueError(f"reference must have one value per row, got {len(forecast)} for {len(data.sample.y)} rows.")
+    return row_integral(replace(data.sample, score=forecast), costs, "score")
+
+
+def constant_integral(prevalence: float, costs: CostDistribution, constant: float) -> float:
+    """Integral of regret of one probability for every row."""
+    terms = ((1.0 - prevalence, costs.negative_loss(constant)), (prevalence, costs.positive_loss(constant)))
+    return math.fsum(share * float(loss) for share, loss in terms if share > 0.0)
