@@ -34,7 +34,7 @@ class Curve:
     knots : ndarray of shape (m + 1,)
         Ascending; the first and the last bound the domain.
     intercept, slope : ndarray of shape (m,)
-        Value of piece j at x: ``intercept[j] + slope[j] * (basis(x) - origin[j])``.
+        Value of piece j at x: ``intercept[j] + slope[j] * (basis(x) - origin[j]) / width[j]``.
     start : float
         Value at the first knot itself.
     basis : {"linear", "odds"}
@@ -44,7 +44,9 @@ class Curve:
     x_label : str, default "threshold"
         What the horizontal axis is.
     origin : ndarray of shape (m,), optional
-        Where the slope of each piece starts; zero by default.
+        Where the rise of each piece starts; zero by default.
+    width : ndarray of shape (m,), optional
+        Over which distance each piece rises by its slope; one by default.
     references : mapping of str to Curve
         Curves to compare with, such as "treat all".
 
@@ -65,6 +67,7 @@ class Curve:
     name: str = "model"
     x_label: str = "threshold"
     origin: Floats | None = None
+    width: Floats | None = None
     references: Mapping[str, Curve] = field(default_factory=dict)
 
     def at(self, x: ArrayLike, *, side: Side = "left") -> Floats:
@@ -98,7 +101,7 @@ class Curve:
         piece = np.searchsorted(self.knots, points, side=side) - 1
         first = piece < 0
         piece = np.clip(piece, 0, len(self.slope) - 1)
-        value = self.intercept[piece] + _product(self.slope[piece], self._basis(points) - self._origin(piece))
+        value = self.intercept[piece] + self._rise(piece, self._basis(points))
         return np.where(first, self.start, value)
 
     def integral(self, low: float | None = None, high: float | None = None) -> float:
@@ -136,8 +139,8 @@ class Curve:
         edges = self.knots[first : last + 1].copy()
         edges[0], edges[-1] = a, b
         width, pieces = np.diff(edges), slice(first, last)
-        rise = self._basis_integral(edges) - self._origin(pieces) * width
-        return float(np.sum(self.intercept[pieces] * width + _product(self.slope[pieces], rise)))
+        flat = self.intercept[pieces] * width
+        return float(np.sum(flat + self._rise(pieces, self._basis_integral(edges), width)))
 
     def frame(self, backend: Any = None) -> Any:
         """Return the knots with the value at each (left) and just above it (right) as a data frame.
@@ -240,13 +243,15 @@ class Curve:
     def _sides(self) -> tuple[Floats, Floats]:
         with np.errstate(divide="ignore"):
             basis = self._basis(self.knots)
-        origin = self._origin(slice(None))
-        left = np.append(self.start, self.intercept + _product(self.slope, basis[1:] - origin))
-        right = np.append(self.intercept + _product(self.slope, basis[:-1] - origin), np.nan)
+        left = np.append(self.start, self.intercept + self._rise(slice(None), basis[1:]))
+        right = np.append(self.intercept + self._rise(slice(None), basis[:-1]), np.nan)
         return left, right
 
-    def _origin(self, pieces: Any) -> Floats | float:
-        return 0.0 if self.origin is None else self.origin[pieces]
+    def _rise(self, piece: Any, basis: Floats, length: Floats | float = 1.0) -> Floats:
+        """What the slope adds to the intercept: at points, or integrated over stretches of some length."""
+        if self.origin is None or self.width is None:
+            return _product(self.slope[piece], basis)
+        return self.slope[piece] * ((basis - self.origin[piece] * length) / self.width[piece])
 
     def _check_domain(self, points: Floats) -> None:
         low, high = self.knots[0], self.knots[-1]

@@ -139,19 +139,17 @@ def reliability_curve_of(table: ScoreTable, name: str = "model") -> ReliabilityC
     y = np.repeat(rate, 1 + wide)
     if len(x) == 1:  # one score: a domain of one point
         x, y = np.repeat(x, 2), np.repeat(y, 2)
-        slope = np.zeros(1)
-    else:
-        slope = np.diff(y) / np.diff(x)
     return ReliabilityCurve(
         "reliability",
         x,
         y[:-1],
-        slope,
+        np.diff(y),
         float(y[0]),
         "linear",
         name,
         "score",
         origin=x[:-1],
+        width=np.maximum(np.diff(x), np.finfo(float).smallest_subnormal),
         block_low=low,
         block_high=high,
         block_rate=rate,

@@ -50,7 +50,7 @@ class LossMoments:
         variance = total - 2.0 * cov[first, second]
         gap = float(self.means[first] - self.means[second])
         # what two equal rules leave is rounding, not a difference
-        if abs(gap) <= _ROUNDING * (abs(self.means[first]) + abs(self.means[second])):
+        if math.isfinite(gap) and abs(gap) <= _ROUNDING * (abs(self.means[first]) + abs(self.means[second])):
             gap = 0.0
         return gap, math.nan if math.isnan(variance) else math.sqrt(variance) if variance > _ROUNDING * total else 0.0
 

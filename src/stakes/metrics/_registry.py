@@ -90,6 +90,12 @@ def register(metric: Metric) -> Metric:
     return metric
 
 
+
+
+def _fixed(threshold: float) -> _costs.CostDistribution:
+    return _costs.Fixed(threshold)
+
+
 _INF = float("inf")
 _BOUNDS = {"bounds": (0.05, 0.2)}
 
@@ -179,7 +185,7 @@ for _metric in (
         high=1.0,
         propriety="proper",
         parameters={"threshold": 0.1},
-        costs=_costs.Fixed,
+        costs=_fixed,
     ),
     Metric(
         _net_benefit.average_net_benefit_score,

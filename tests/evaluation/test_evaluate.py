@@ -1,0 +1,181 @@
+"""evaluate answers: which model, by how much, how sure, and against treating everyone or no one."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from stakes import bounded_log_loss, compare, costs, decompose, evaluate, evaluate_frame, expected_regret, roc_auc_score
+
+RNG = np.random.default_rng(3)
+Q = RNG.beta(1, 6, 3000)
+Y = (RNG.random(3000) < Q).astype(int)
+MODELS = {
+    "honest": Q,
+    "shifted": 1 / (1 + (1 - Q) / Q / 4),
+    "noise": RNG.permutation(Q),
+    "copy": Q.copy(),
+}
+RANGE = (0.05, 0.3)
+
+
+@pytest.fixture(scope="module")
+def result():
+    return evaluate(Y, MODELS, costs=RANGE)
+
+
+def test_numbers_are_those_of_the_single_metrics(result):
+    measure = costs.Uniform(*RANGE)
+    for name, scores in MODELS.items():
+        assert result[name].score == pytest.approx(expected_regret(Y, scores, costs=measure), rel=1e-12)
+        assert result[name].auc == pytest.approx(roc_auc_score(Y, scores), rel=1e-12)
+        assert result[name].decomposition == decompose(Y, scores, costs=measure)
+        other = compare(Y, scores, MODELS["honest"], costs=measure)
+        ours = result.compare(name, "honest")
+        assert ours.difference == pytest.approx(other.difference, abs=1e-15)
+        assert ours.p_value == pytest.approx(other.p_value, rel=1e-6)
+
+
+def test_ranking_goes_from_lowest_cost_to_highest_and_ties_keep_their_order(result):
+    assert result.ranking == ("honest", "copy", "shifted", "noise")
+    assert result.best.name == "honest"
+
+
+def test_references_are_treating_everyone_and_no_one(result):
+    measure = costs.Uniform(*RANGE)
+    everyone = expected_regret(Y, np.ones(len(Y)), costs=measure)
+    no_one = expected_regret(Y, np.zeros(len(Y)), costs=measure)
+    assert result["treat all"].score == pytest.approx(everyone, rel=1e-12)
+    assert result["treat none"].score == pytest.approx(no_one, rel=1e-12)
+    expected = compare(Y, Q, np.ones(len(Y)), costs=measure)
+    assert result.compare("honest", "treat all").standard_error == pytest.approx(expected.standard_error, rel=1e-8)
+
+
+def test_share_acted_on_is_the_mean_over_the_range(result):
+    grid = np.linspace(*RANGE, 20_001)
+    assert result["honest"].share_acted_on == pytest.approx(np.mean([(Q >= c).mean() for c in grid[::20]]), abs=1e-4)
+
+
+def test_frame_comes_in_the_library_of_the_data():
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    assert isinstance(evaluate(Y, pd.DataFrame(MODELS), costs=RANGE).frame(), pd.DataFrame)
+    assert isinstance(evaluate(Y, pl.DataFrame(MODELS), costs=RANGE).frame(), pl.DataFrame)
+    assert isinstance(evaluate(pl.Series(Y), MODELS, costs=RANGE).frame(), pl.DataFrame)
+
+
+def test_frame_has_a_row_for_each_model_in_rank_order_then_the_references(result):
+    pytest.importorskip("polars")
+    frame = result.frame("polars")
+    assert frame["model"].to_list() == ["honest", "copy", "shifted", "noise", "treat all", "treat none"]
+    assert frame["rank"].to_list() == [1, 2, 3, 4, None, None]
+    assert frame["vs_best"][0] == 0.0
+
+
+def test_data_frames_and_weights_by_column():
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"y": Y, **MODELS, "w": RNG.integers(1, 4, len(Y))})
+    by_frame = evaluate_frame(frame, label="y", models=["honest", "noise"], weight="w", costs=RANGE)
+    by_array = evaluate(Y, {k: MODELS[k] for k in ("honest", "noise")}, sample_weight=frame["w"], costs=RANGE)
+    assert by_frame.models == ("honest", "noise")
+    assert by_frame["noise"].score == pytest.approx(by_array["noise"].score, rel=1e-13)
+    assert by_frame["noise"].standard_error == pytest.approx(by_array["noise"].standard_error, rel=1e-10)
+
+
+def test_conclusion_names_the_model_the_difference_its_interval_and_both_references(result):
+    text = " ".join(result.conclusion)
+    assert "thresholds anywhere between 5% and 30%" in result.conclusion[0]
+    assert result.conclusion[0].count("honest") == 1
+    assert "do not show a real difference between honest and copy" in text
+    assert "honest costs less than shifted and noise, beyond chance" in text
+    assert "better than treating everyone" in text
+    assert "better than treating no one" in text
+    difference = result.compare("honest", "noise")
+    assert f"difference {difference.difference:.3g}, 95% interval {difference.interval[0]:.3g}" in text
+
+
+def test_conclusion_says_when_a_model_is_worse_than_no_decision():
+    bad = evaluate(Y, {"inverted": 1 - Q}, costs=RANGE).conclusion
+    assert any("worse than treating no one" in sentence for sentence in bad)
+
+
+def test_conclusion_says_when_a_model_acts_like_a_constant():
+    quiet = evaluate(Y, {"honest": Q, "quiet": Q / 1000}, costs=RANGE)
+    assert quiet["quiet"].acts_like == "treat none"
+    assert quiet["honest"].acts_like == ""
+    assert "In this range quiet practically acts like treating no one." in quiet.conclusion
+    loud = evaluate(Y, {"loud": 1 - Q / 1000}, costs=RANGE)
+    assert loud["loud"].acts_like == "treat all"
+
+
+def test_rare_but_valuable_actions_are_not_called_treating_no_one():
+    # acts on 0.5% of the rows only, but these are half of the positives
+    y = np.repeat([1, 1, 0], [5, 5, 990])
+    s = np.repeat([0.9, 0.001, 0.001], [5, 5, 990])
+    assert evaluate(y, s, costs=RANGE).results[0].acts_like == ""
+
+
+def test_without_costs_the_whole_range_counts():
+    assert evaluate(Y, Q).costs == costs.Uniform(0, 1)
+
+
+def test_infinite_mass_switches_to_the_loss_scale():
+    result = evaluate(Y, Q, costs=costs.LogOddsUniform(0, 1))
+    assert result.scale == "loss"
+    assert result.results[0].score == pytest.approx(bounded_log_loss(Y, Q))
+    assert "(loss)" in result.conclusion[0]
+
+
+def test_infinite_losses_stay_visible():
+    result = evaluate([0, 1, 0, 1], {"a": [0.0, 0.0, 0.4, 0.6], "b": [0.2, 0.3, 0.4, 0.6]}, costs=costs.LogOddsUniform(0, 1))
+    assert result["a"].score == math.inf
+    assert result.ranking == ("b", "a")
+    record = json.loads(result.to_json())["models"][1]
+    assert record["score"] == "inf"
+    assert record["ci_low"] is None
+    assert all(isinstance(sentence, str) for sentence in result.conclusion)
+
+
+def test_one_class_gives_costs_but_no_ranking_measure():
+    result = evaluate(np.zeros(5), [0.1, 0.2, 0.3, 0.1, 0.6], costs=RANGE)
+    assert math.isfinite(result.results[0].score)
+    assert math.isnan(result.results[0].auc)
+    assert result.conclusion
+
+
+def test_prevalence_moves_every_number():
+    shifted = evaluate(Y, Q, costs=RANGE, prevalence=0.5)
+    assert shifted.prevalence == pytest.approx(0.5)
+    assert shifted.results[0].score == pytest.approx(expected_regret(Y, Q, costs=costs.Uniform(*RANGE), prevalence=0.5))
+
+
+def test_tables_in_other_formats_escape_names():
+    result = evaluate(Y, {"a|b & <i>": Q}, costs=RANGE)
+    assert "a\\|b & &lt;i>" in result.to_markdown()
+    assert r"a|b \& <i>" in result.to_latex()
+    assert "a|b &amp; &lt;i&gt;" in result._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"y_prob": {}}, "at least one model"),
+        ({"y_prob": {"treat all": Q}}, "names a reference"),
+        ({"y_prob": None}, "y_prob is missing"),
+        ({"y_prob": Q, "costs": (0.3, 0.1)}, r"0 <= low < high <= 1, got \(0.3, 0.1\)"),
+        ({"y_prob": Q, "costs": 0.1}, "costs must be a cost distribution"),
+        ({"y_prob": Q, "scale": "brier"}, "scale must be one of"),
+        ({"y_prob": Q, "rule": "best"}, "rule must be"),
+        ({"y_prob": {"a": Q, "b": Q[:-1]}}, "same length"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate(Y, **arguments)
+
+
+def test_unknown_model_names_are_refused(result):
+    with pytest.raises(ValueError, match="model must be one of 'honest'"):
+        result.compare("honest", "dishonest")
+    with pytest.raises(ValueError, match="kind must be"):
+        result.curves("roc")

@@ -1,0 +1,137 @@
+"""Standard errors and paired differences: closed forms against definitions, and coverage by simulation."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from stakes import ScoreTable, bounded_brier_loss, compare, costs, evaluate
+from stakes.inference import table_standard_error
+
+COSTS = costs.Uniform(0.05, 0.4)
+
+
+def rows(n=400, seed=1):
+    rng = np.random.default_rng(seed)
+    q = rng.beta(1, 4, n)
+    y = rng.random(n) < q
+    return y, q, np.clip(q + 0.05 * rng.normal(size=n), 0, 1), rng.integers(1, 4, n)
+
+
+def test_unweighted_difference_is_the_paired_t_statistic():
+    y, a, b, _ = rows()
+    difference = bounded_brier_loss(y, a, bounds=(0.05, 0.4), per_sample=True) - bounded_brier_loss(
+        y, b, bounds=(0.05, 0.4), per_sample=True
+    )
+    result = compare(y, a, b, costs=COSTS, scale="loss")
+    assert result.difference == pytest.approx(difference.mean(), rel=1e-10)
+    assert result.standard_error == pytest.approx(difference.std(ddof=1) / math.sqrt(len(y)), rel=1e-8)
+    z = result.difference / result.standard_error
+    assert result.p_value == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-8)
+    half = stats.norm.ppf(0.975) * result.standard_error
+    assert result.interval == pytest.approx((result.difference - half, result.difference + half))
+
+
+def test_weighted_standard_error_is_that_of_a_ratio_of_sums():
+    # jackknife of the weighted mean, an independent linearisation
+    y, a, _, w = rows(120)
+    loss = bounded_brier_loss(y, a, bounds=(0.05, 0.4), per_sample=True)
+    means = np.array([np.average(np.delete(loss, i), weights=np.delete(w, i)) for i in range(len(y))])
+    jackknife = math.sqrt((len(y) - 1) / len(y) * np.sum((means - means.mean()) ** 2))
+    result = evaluate(y, a, costs=COSTS, scale="loss", sample_weight=w)
+    assert result.results[0].standard_error == pytest.approx(jackknife, rel=0.02)
+
+
+def test_table_and_rows_have_the_same_standard_error():
+    y, a, _, w = rows()
+    table = ScoreTable.from_predictions(y, np.round(a, 2), sample_weight=w)
+    by_rows = evaluate(y, np.round(a, 2), costs=COSTS, sample_weight=w).results[0].standard_error
+    assert evaluate(table, costs=COSTS).results[0].standard_error == pytest.approx(by_rows, rel=1e-10)
+    assert table_standard_error(table, COSTS, "score") / COSTS.mass == pytest.approx(by_rows, rel=1e-10)
+    target = 0.1
+    stratified = evaluate(y, np.round(a, 2), costs=COSTS, sample_weight=w, prevalence=target).results[0].standard_error
+    of_table = table_standard_error(table.with_prevalence(target), COSTS, "score") / COSTS.mass
+    assert of_table == pytest.approx(stratified, rel=1e-10)
+
+
+def test_stated_prevalence_centres_each_class_on_its_own_mean():
+    y, a, _, _ = rows()
+    loss = bounded_brier_loss(y, a, bounds=(0.05, 0.4), per_sample=True)
+    p = 0.03
+    by_class = [loss[~y].var() / (~y).sum(), loss[y].var() / y.sum()]
+    expected = math.sqrt((1 - p) ** 2 * by_class[0] + p**2 * by_class[1])
+    result = evaluate(y, a, costs=COSTS, scale="loss", prevalence=p)
+    assert result.results[0].standard_error == pytest.approx(expected, rel=0.005)
+
+
+def test_interval_of_the_bounded_brier_difference_covers_the_truth():
+    # q ~ Beta(1, 4), one model reports q, the other a distorted q; the truth by quadrature of the definition
+    low, high = 0.05, 0.4
+
+    def distorted(q):
+        return q**1.3
+
+    def brier(s, y):
+        return (np.clip(s, low, high) - y) ** 2 - (np.clip(y, low, high) - y) ** 2
+
+    def expected(q, s):
+        return q * brier(s, 1.0) + (1 - q) * brier(s, 0.0)
+
+    def density(q):
+        return (expected(q, q) - expected(q, distorted(q))) * stats.beta.pdf(q, 1, 4)
+
+    kinks = [0.05, 0.4, 0.05 ** (1 / 1.3), 0.4 ** (1 / 1.3)]
+    truth, _ = integrate.quad(density, 0, 1, points=kinks)
+    rng = np.random.default_rng(2026)
+    covered = 0
+    for _ in range(2000):
+        q = rng.beta(1, 4, 500)
+        y = rng.random(500) < q
+        interval = compare(y, q, distorted(q), costs=costs.Uniform(low, high), scale="loss").interval
+        covered += interval[0] <= truth <= interval[1]
+    assert 0.93 <= covered / 2000 <= 0.97
+
+
+def test_equal_models_have_no_difference():
+    y, a, _, _ = rows()
+    result = compare(y, a, a, costs=COSTS)
+    assert (result.difference, result.standard_error, result.p_value) == (0.0, 0.0, 1.0)
+    assert not result.significant
+
+
+def test_models_that_decide_alike_in_the_range_have_no_difference():
+    y = np.array([0, 1, 0, 1])
+    result = compare(y, [0.01, 0.02, 0.6, 0.9], [0.04, 0.03, 0.5, 0.99], costs=COSTS)
+    assert (result.difference, result.p_value) == (0.0, 1.0)
+
+
+def test_infinite_loss_makes_an_infinite_difference_without_interval():
+    result = compare([0, 1], [0.2, 0.6], [0.2, 0.0], costs=costs.LogOddsUniform(0, 1))
+    assert result.difference == -math.inf
+    assert math.isnan(result.interval[0])
+    assert math.isnan(result.p_value)
+
+
+def test_two_separate_tables_are_refused():
+    table = ScoreTable.from_predictions([0, 1], [0.2, 0.6])
+    for call in (
+        lambda: compare(table, table, table, costs=COSTS),
+        lambda: compare([0, 1], table, table, costs=COSTS),
+        lambda: evaluate([0, 1], {"a": table, "b": table}),
+        lambda: evaluate(table, {"a": [0.1, 0.2]}),
+    ):
+        with pytest.raises(ValueError, match="needs the rows of both models"):
+            call()
+
+
+def test_optimal_rule_has_no_plug_in_interval():
+    y, a, b, _ = rows()
+    with pytest.raises(ValueError, match='rule="optimal"'):
+        compare(y, a, b, costs=COSTS, rule="optimal")
+    assert math.isnan(evaluate(y, a, costs=COSTS, rule="optimal").results[0].standard_error)
+
+
+def test_confidence_level_must_be_a_share():
+    with pytest.raises(ValueError, match=r"confidence_level must lie in \(0, 1\), got 95"):
+        compare([0, 1], [0.2, 0.6], [0.3, 0.4], costs=COSTS, confidence_level=95)
