@@ -54,6 +54,16 @@ def check_scale(scale: Scale | None, costs: CostDistribution) -> tuple[Scale, fl
     return scale, costs.loss_factor
 
 
+def check_units(scale: str, unit_cost: float, per: float) -> float:
+    """Factor from regret per decision to real units, or raise: only regret has a unit."""
+    for name, value in (("unit_cost", unit_cost), ("per", per)):
+        if not 0.0 < value < math.inf:
+            raise ValueError(f"{name} must be a finite number > 0, got {value}.")
+    if scale != "regret" and (unit_cost != 1.0 or per != 1.0):
+        raise ValueError(f'unit_cost and per give regret in real units and need scale="regret", got scale={scale!r}.')
+    return float(unit_cost) * float(per)
+
+
 def losses_by_score(score: Floats, costs: CostDistribution, rule: Rule) -> tuple[Floats, Floats]:
     """Integrated cost of a negative and of a positive at each score ("score" or a number; not "optimal")."""
     if isinstance(rule, str):

@@ -138,9 +138,12 @@ def decompose(
     return decompose_table(data.table, costs, scale)
 
 
-def decompose_table(table: ScoreTable, costs: CostDistribution, scale: Scale | None = None) -> Decomposition:
-    """Decompose from a clean table."""
-    name, factor = check_scale(scale, costs)
+def decompose_table(
+    table: ScoreTable, costs: CostDistribution, scale: Scale | None = None, factor: float | None = None
+) -> Decomposition:
+    """Decompose from a clean table; a factor in place of the scale's own gives real units."""
+    name, own = check_scale(scale, costs)
+    factor = own if factor is None else factor
     score = factor * table_integral(table, costs, "score")
     recalibrated = factor * table_integral(table, costs, "optimal")
     uncertainty = factor * constant_integral(table.prevalence, costs, table.prevalence)

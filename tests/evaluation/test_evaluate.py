@@ -6,7 +6,17 @@ import math
 import numpy as np
 import pytest
 
-from stakes import bounded_log_loss, compare, costs, decompose, evaluate, evaluate_frame, expected_regret, roc_auc_score
+from stakes import (
+    bounded_log_loss,
+    compare,
+    costs,
+    decompose,
+    evaluate,
+    evaluate_frame,
+    expected_regret,
+    net_benefit_score,
+    roc_auc_score,
+)
 
 RNG = np.random.default_rng(3)
 Q = RNG.beta(1, 6, 3000)
@@ -54,7 +64,7 @@ def test_references_are_treating_everyone_and_no_one(result):
 
 def test_share_acted_on_is_the_mean_over_the_range(result):
     grid = np.linspace(*RANGE, 20_001)
-    assert result["honest"].share_acted_on == pytest.approx(np.mean([(Q >= c).mean() for c in grid[::20]]), abs=1e-4)
+    assert result["honest"].share_acted_on == pytest.approx(np.mean([(c <= Q).mean() for c in grid[::20]]), abs=1e-4)
 
 
 def test_frame_comes_in_the_library_of_the_data():
@@ -127,7 +137,9 @@ def test_infinite_mass_switches_to_the_loss_scale():
 
 
 def test_infinite_losses_stay_visible():
-    result = evaluate([0, 1, 0, 1], {"a": [0.0, 0.0, 0.4, 0.6], "b": [0.2, 0.3, 0.4, 0.6]}, costs=costs.LogOddsUniform(0, 1))
+    result = evaluate(
+        [0, 1, 0, 1], {"a": [0.0, 0.0, 0.4, 0.6], "b": [0.2, 0.3, 0.4, 0.6]}, costs=costs.LogOddsUniform(0, 1)
+    )
     assert result["a"].score == math.inf
     assert result.ranking == ("b", "a")
     record = json.loads(result.to_json())["models"][1]
@@ -179,3 +191,46 @@ def test_unknown_model_names_are_refused(result):
         result.compare("honest", "dishonest")
     with pytest.raises(ValueError, match="kind must be"):
         result.curves("roc")
+
+
+def test_real_units_scale_scores_intervals_differences_and_terms():
+    plain = evaluate(Y, MODELS, costs=RANGE)
+    money = evaluate(Y, MODELS, costs=RANGE, unit_cost=250, per=1000)
+    factor = 250_000
+    assert money["noise"].score == pytest.approx(factor * plain["noise"].score)
+    assert money["noise"].standard_error == pytest.approx(factor * plain["noise"].standard_error)
+    assert money["noise"].decomposition.uncertainty == pytest.approx(factor * plain["noise"].decomposition.uncertainty)
+    assert money["noise"].decomposition.skill == pytest.approx(plain["noise"].decomposition.skill)
+    ours = money.compare("noise", "honest")
+    assert ours.difference == pytest.approx(factor * plain.compare("noise", "honest").difference)
+    assert "per 1,000 decisions" in money.conclusion[0]
+    with pytest.raises(ValueError, match='need scale="regret"'):
+        evaluate(Y, Q, costs=RANGE, scale="loss", per=1000)
+
+
+def test_further_metrics_become_columns():
+    asked = {"net_benefit_score": {"threshold": 0.1}, "bounded_log_loss": {}, "h_measure_score": {}}
+    record = json.loads(evaluate(Y, Q, costs=RANGE, metrics=asked).to_json())["models"][0]
+    assert record["bounded_log_loss"] == pytest.approx(bounded_log_loss(Y, Q, bounds=RANGE))
+    assert record["net_benefit_score"] == pytest.approx(net_benefit_score(Y, Q, threshold=0.1))
+    assert evaluate(Y, Q, metrics=["roc_auc_score"]).results[0].metrics["roc_auc_score"] == roc_auc_score(Y, Q)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "message"),
+    [
+        (["brier"], "metrics must be registered for two classes .*got 'brier'"),
+        (["penalized_brier_loss"], "two classes"),
+        (["net_benefit_score"], "net_benefit_score needs threshold="),
+        ({"roc_auc_score": {"bounds": (0, 1)}}, "takes no argument 'bounds'"),
+        ("roc_auc_score", "a list of names or a mapping"),
+    ],
+)
+def test_unknown_further_metrics_are_refused(metrics, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate(Y, Q, metrics=metrics)
+
+
+def test_share_acted_on_follows_the_rule():
+    assert evaluate(Y, Q, costs=RANGE, rule=0.25).results[0].share_acted_on == pytest.approx((Q >= 0.25).mean())
+    assert "optimistic" in evaluate(Y, Q, costs=RANGE, rule="optimal").conclusion[0]

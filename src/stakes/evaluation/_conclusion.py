@@ -42,12 +42,20 @@ def describe_costs(costs: CostDistribution) -> str:
 
 def _lead(evaluation: Evaluation) -> str:
     best = evaluation.best
-    start = f"{describe_costs(evaluation.costs)}, {best.name} has "
-    if len(evaluation.models) > 1:
-        start += "the lowest expected cost: "
-        return start + f"{_number(best.score)} per decision ({evaluation.scale}){_interval(evaluation, best.interval)}."
-    start += "an expected cost of "
-    return start + f"{_number(best.score)} per decision ({evaluation.scale}){_interval(evaluation, best.interval)}."
+    lowest = "the lowest expected cost: " if len(evaluation.models) > 1 else "an expected cost of "
+    amount = f"{_number(best.score)} per {_decisions(evaluation)} ({_unit(evaluation)})"
+    note = (
+        "; every threshold is fitted to these very rows, so this is optimistic" if evaluation.rule == "optimal" else ""
+    )
+    return f"{describe_costs(evaluation.costs)}, {best.name} has {lowest}{amount}{_interval(evaluation, best.interval)}{note}."
+
+
+def _decisions(evaluation: Evaluation) -> str:
+    return "decision" if evaluation.per == 1.0 else f"{evaluation.per:,g} decisions"
+
+
+def _unit(evaluation: Evaluation) -> str:
+    return evaluation.scale if evaluation.unit_cost == 1.0 else f"{evaluation.scale}, in units of cost"
 
 
 def _rivals(evaluation: Evaluation) -> list[str]:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from stakes._frames import backend_of
 from stakes._inputs import evaluation_data
-from stakes._kernel import check_rule, check_scale
-from stakes._validation import BinarySample, check_unit, to_array
-from stakes.costs import CostDistribution, Uniform
+from stakes._validation import BinarySample, to_array
 from stakes.decomposition import decompose_table
 from stakes.evaluation._evaluation import REFERENCES, Evaluation, ModelResult
+from stakes.evaluation._settings import MetricsRequest, Settings, make_settings
 from stakes.inference import PAIRED_NEEDS_ROWS, LossMoments, PairedRows, loss_moments, normal_interval
 from stakes.metrics._rank import area_under_roc
 from stakes.score_table import ScoreTable, weighted_sum
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from stakes._kernel import Rule, Scale
+    from stakes.costs import CostDistribution
 
     Floats = NDArray[np.float64]
 
@@ -43,6 +43,9 @@ def evaluate(
     prevalence: float | None = None,
     logits: bool = False,
     confidence_level: float = 0.95,
+    unit_cost: float = 1.0,
+    per: float = 1.0,
+    metrics: MetricsRequest = (),
 ) -> Evaluation:
     """Say which model to act on over the plausible thresholds, by how much it is better, and how sure that is.
 
@@ -69,6 +72,13 @@ def evaluate(
         Whether the scores are log-odds.
     confidence_level : float, default 0.95
         Of every interval, in (0, 1).
+    unit_cost : float, default 1
+        What a false positive and a false negative cost together, in real units; needs the scale "regret".
+    per : float, default 1
+        Number of decisions that scores refer to, such as 1,000; needs the scale "regret".
+    metrics : sequence of str or mapping of str to mapping, optional
+        Further registered metrics, with their arguments where they need any, such as
+        ``{"net_benefit_score": {"threshold": 0.1}}``. Bounds and costs default to those of the evaluation.
 
     Returns
     -------
@@ -93,13 +103,16 @@ def evaluate(
     >>> result.ranking
     ('a', 'b')
     """
+    settings = make_settings(
+        costs, rule, scale, confidence_level=confidence_level, unit_cost=unit_cost, per=per, metrics=metrics
+    )
     if isinstance(y_true, ScoreTable):
         if y_prob is not None:
             raise ValueError(PAIRED_NEEDS_ROWS)
         table = evaluation_data(
             y_true, None, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence
         ).table
-        return _evaluate_table(table, _settings(costs, rule, scale, confidence_level))
+        return _evaluate_table(table, settings)
     models, backend = _named_models(y_prob)
     rows = {
         name: evaluation_data(
@@ -112,12 +125,9 @@ def evaluate(
         ).rows
         for name, scores in models.items()
     }
-    return evaluate_rows(
+    return _evaluate_rows(
         rows,
-        costs=costs,
-        rule=rule,
-        scale=scale,
-        confidence_level=confidence_level,
+        settings,
         fixed_prevalence=prevalence is not None,
         backend=backend or backend_of(y_true),
     )
@@ -135,6 +145,9 @@ def evaluate_frame(
     pos_label: object = None,
     prevalence: float | None = None,
     confidence_level: float = 0.95,
+    unit_cost: float = 1.0,
+    per: float = 1.0,
+    metrics: MetricsRequest = (),
     on_missing: Literal["raise", "drop"] = "raise",
 ) -> Evaluation:
     """Evaluate the models in the columns of a data frame, as :func:`evaluate` does.
@@ -149,7 +162,7 @@ def evaluate_frame(
         Columns with probabilities; by default every other numeric column.
     weight : str, optional
         Column with weights >= 0.
-    costs, rule, scale, pos_label, prevalence, confidence_level
+    costs, rule, scale, pos_label, prevalence, confidence_level, unit_cost, per, metrics
         As in :func:`evaluate`.
     on_missing : {"raise", "drop"}, default "raise"
         Whether rows with a missing value are an error, or dropped and counted.
@@ -175,7 +188,15 @@ def evaluate_frame(
 
     found = frame_columns(frame, label=label, models=models, weight=weight, pos_label=pos_label, on_missing=on_missing)
     return evaluate_predictions(
-        found, costs=costs, rule=rule, scale=scale, prevalence=prevalence, confidence_level=confidence_level
+        found,
+        costs=costs,
+        rule=rule,
+        scale=scale,
+        prevalence=prevalence,
+        confidence_level=confidence_level,
+        unit_cost=unit_cost,
+        per=per,
+        metrics=metrics,
     )
 
 
@@ -187,20 +208,23 @@ def evaluate_predictions(
     scale: Scale | None = None,
     prevalence: float | None = None,
     confidence_level: float = 0.95,
+    unit_cost: float = 1.0,
+    per: float = 1.0,
+    metrics: MetricsRequest = (),
 ) -> Evaluation:
     """Evaluate the clean columns that the tables room read from a file or frame."""
     from stakes._inputs import reweighted
 
+    settings = make_settings(
+        costs, rule, scale, confidence_level=confidence_level, unit_cost=unit_cost, per=per, metrics=metrics
+    )
     rows = {}
     for name, scores in zip(predictions.models, predictions.scores, strict=True):
         sample = BinarySample(predictions.y, scores, predictions.weight)
         rows[name] = sample if prevalence is None else reweighted(sample, prevalence)
-    return evaluate_rows(
+    return _evaluate_rows(
         rows,
-        costs=costs,
-        rule=rule,
-        scale=scale,
-        confidence_level=confidence_level,
+        settings,
         fixed_prevalence=prevalence is not None,
         backend=predictions.backend,
         n_dropped=predictions.n_dropped,
@@ -208,18 +232,10 @@ def evaluate_predictions(
     )
 
 
-def evaluate_rows(
-    rows: Mapping[str, BinarySample],
-    *,
-    costs: CostDistribution | tuple[float, float] | None,
-    rule: Rule,
-    scale: Scale | None,
-    confidence_level: float,
-    fixed_prevalence: bool = False,
-    **about: Any,
+def _evaluate_rows(
+    rows: Mapping[str, BinarySample], settings: Settings, *, fixed_prevalence: bool, **about: Any
 ) -> Evaluation:
     """Evaluate clean rows of models that share labels and weights."""
-    settings = _settings(costs, rule, scale, confidence_level)
     tables = tuple(
         replace(ScoreTable._from_sample(sample), fixed_prevalence=fixed_prevalence) for sample in rows.values()
     )
@@ -231,7 +247,7 @@ def evaluate_rows(
     return _assemble(tuple(rows), tables, paired, settings, **about)
 
 
-def _evaluate_table(table: ScoreTable, settings: _Settings) -> Evaluation:
+def _evaluate_table(table: ScoreTable, settings: Settings) -> Evaluation:
     scores = table.pav_by_score() if settings.rule == "optimal" else table.scores
     groups = PairedRows(
         np.repeat([False, True], len(scores)),
@@ -244,25 +260,8 @@ def _evaluate_table(table: ScoreTable, settings: _Settings) -> Evaluation:
     return _assemble(("model",), (table,), groups, settings)
 
 
-@dataclass(frozen=True)
-class _Settings:
-    costs: CostDistribution
-    rule: Rule
-    scale: Scale
-    factor: float
-    confidence_level: float
-
-
-def _settings(
-    costs: CostDistribution | tuple[float, float] | None, rule: Rule, scale: Scale | None, confidence_level: float
-) -> _Settings:
-    measure = as_costs(costs)
-    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
-    return _Settings(measure, check_rule(rule), *check_scale(scale, measure), level)
-
-
 def _assemble(
-    names: tuple[str, ...], tables: tuple[ScoreTable, ...], rows: PairedRows, settings: _Settings, **about: Any
+    names: tuple[str, ...], tables: tuple[ScoreTable, ...], rows: PairedRows, settings: Settings, **about: Any
 ) -> Evaluation:
     plain: Rule = "score" if settings.rule == "optimal" else settings.rule
     moments = loss_moments(rows, settings.costs, plain, constants=True)
@@ -287,54 +286,46 @@ def _assemble(
         settings.factor,
         settings.confidence_level,
         tables[0].n_rows,
+        unit_cost=settings.unit_cost,
+        per=settings.per,
         **about,
     )
 
 
-def as_costs(costs: CostDistribution | tuple[float, float] | None) -> CostDistribution:
-    """Accept (low, high) for a uniform distribution and None for the whole range."""
-    if costs is None:
-        return Uniform(0.0, 1.0)
-    if isinstance(costs, CostDistribution):
-        return costs
-    try:
-        low, high = costs
-        return Uniform(float(low), float(high))
-    except TypeError:
-        raise ValueError(f"costs must be a cost distribution or (low, high), got {costs!r}.") from None
-
-
-def _result(name: str, table: ScoreTable, index: int, moments: LossMoments, settings: _Settings) -> ModelResult:
+def _result(name: str, table: ScoreTable, index: int, moments: LossMoments, settings: Settings) -> ModelResult:
     both = table.total_positives > 0.0 and table.total_negatives > 0.0
-    acted_on = share_acted_on(table, settings.costs)
+    acted_on = share_acted_on(table, settings.costs, settings.rule)
     return _scaled(
         name,
         index,
         moments,
         settings,
-        decomposition=decompose_table(table, settings.costs, settings.scale),
+        decomposition=decompose_table(table, settings.costs, settings.scale, settings.factor),
         auc=area_under_roc(table) if both else math.nan,
         share_acted_on=acted_on,
         in_range=_in_range(table, settings.costs.low, settings.costs.high),
         acts_like=_acts_like(acted_on, moments, index),
+        metrics=settings.further(table),
     )
 
 
-def _scaled(name: str, index: int, moments: LossMoments, settings: _Settings, **facts: Any) -> ModelResult:
+def _scaled(name: str, index: int, moments: LossMoments, settings: Settings, **facts: Any) -> ModelResult:
     score = settings.factor * float(moments.means[index])
     error = settings.factor * moments.standard_error(index)
     return ModelResult(name, score, error, normal_interval(score, error, settings.confidence_level), **facts)
 
 
-def share_acted_on(table: ScoreTable, costs: CostDistribution) -> float:
+def share_acted_on(table: ScoreTable, costs: CostDistribution, rule: Rule) -> float:
     """Share of weight acted on, averaged over the cost distribution; nan where its mass is infinite."""
+    weight = table.positives + table.negatives
+    if not isinstance(rule, str):
+        return float(weight[np.searchsorted(table.scores, rule, side="left") :].sum()) / table.total
     if not math.isfinite(costs.mass):
         return math.nan
+    scores = table.pav_by_score() if rule == "optimal" else table.scores
     # mass at or below a score = what acting on a negative costs + what acting on a positive saves
-    below = costs.negative_loss(table.scores) + (
-        float(costs.positive_loss(-np.inf)) - costs.positive_loss(table.scores)
-    )
-    return weighted_sum(table.positives + table.negatives, below) / (costs.mass * table.total)
+    below = costs.negative_loss(scores) + (float(costs.positive_loss(-np.inf)) - costs.positive_loss(scores))
+    return weighted_sum(weight, below) / (costs.mass * table.total)
 
 
 def _in_range(table: ScoreTable, low: float, high: float) -> tuple[float, float, float]:

@@ -57,6 +57,8 @@ class ModelResult:
         observed event rate (nan where there is none).
     acts_like : str
         "treat all" or "treat none" where the decisions and costs are practically theirs, else "".
+    metrics : dict of str to float
+        Further metrics that were asked for.
 
     Examples
     --------
@@ -74,6 +76,7 @@ class ModelResult:
     share_acted_on: float = math.nan
     in_range: tuple[float, float, float] = (math.nan, math.nan, math.nan)
     acts_like: str = ""
+    metrics: dict[str, float] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,14 +107,18 @@ class Evaluation(Tabular):
         Of every interval.
     n_rows, n_dropped : int
         Rows counted, and incomplete rows dropped on request.
+    backend : str, optional
+        Data-frame library of the caller.
     source : str, optional
         Where the data came from, for the report.
+    unit_cost, per : float
+        Real units of the scores: cost of a false positive and a false negative together, and number of decisions.
 
     Examples
     --------
     >>> from stakes import evaluate
     >>> evaluate([0, 1, 0, 1], {"a": [0.1, 0.8, 0.3, 0.6], "b": [0.4, 0.6, 0.5, 0.4]}, costs=(0.2, 0.6))
-    Evaluation(best: a, regret 0.0125; 2 models, 4 rows, costs=Uniform(low=0.2, high=0.6))
+    Evaluation(best: a, regret 0.01562; 2 models, 4 rows, costs=Uniform(low=0.2, high=0.6))
     """
 
     models: tuple[str, ...]
@@ -127,7 +134,8 @@ class Evaluation(Tabular):
     n_dropped: int = 0
     backend: str | None = None
     source: str | None = None
-    extra: dict[str, Any] = field(default_factory=dict)
+    unit_cost: float = 1.0
+    per: float = 1.0
 
     @property
     def prevalence(self) -> float:
@@ -234,7 +242,7 @@ class Evaluation(Tabular):
         --------
         >>> from stakes import evaluate
         >>> print(evaluate([0, 1] * 50, {"a": [0.1, 0.8] * 50}).conclusion[0])
-        With thresholds anywhere between 0% and 100%, a has an expected cost of 0.0125 per decision (regret).
+        With thresholds anywhere between 0% and 100%, a has an expected cost of 0.0125 per decision (regret), ...
         """
         return conclude(self)
 
@@ -271,6 +279,7 @@ class Evaluation(Tabular):
             record[f"vs_{label}_high"] = versus.interval[1] if versus else 0.0
             record[f"vs_{label}_p_value"] = versus.p_value if versus else math.nan
         record["acts_like"] = result.acts_like
+        record |= {name: result.metrics.get(name, math.nan) for name in self.results[0].metrics}
         return record
 
     def to_json(self) -> str:
@@ -286,7 +295,7 @@ class Evaluation(Tabular):
         >>> import json
         >>> from stakes import evaluate
         >>> sorted(json.loads(evaluate([0, 1], [0.1, 0.8]).to_json()))
-        ['conclusion', 'confidence_level', 'costs', 'data', 'models', 'rule', 'scale', 'source']
+        ['conclusion', 'confidence_level', 'costs', 'data', 'models', 'per', 'rule', 'scale', 'source', 'unit_cost']
         """
         import json
 
@@ -296,6 +305,8 @@ class Evaluation(Tabular):
             "costs": self.costs.to_dict(),
             "rule": self.rule,
             "scale": self.scale,
+            "unit_cost": self.unit_cost,
+            "per": self.per,
             "confidence_level": self.confidence_level,
             "models": self._records(),
             "conclusion": self.conclusion,
