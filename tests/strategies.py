@@ -49,8 +49,9 @@ def samples(draw, score=None, weight=None, max_size=12):
 
 
 def intervals(least=2**-10):
-    """Bounds 0 <= low < high <= 1 on the grid or anywhere."""
-    pair = st.tuples(st.one_of(GRID, st.floats(0.0, 1.0)), st.one_of(GRID, st.floats(0.0, 1.0)))
+    """Bounds 0 <= low < high <= 1 on the grid or anywhere (0 or a normal number)."""
+    bound = st.one_of(GRID, st.floats(0.0, 1.0, allow_subnormal=False))
+    pair = st.tuples(bound, bound)
     return pair.map(sorted).filter(lambda ends: ends[1] - ends[0] >= least).map(tuple)
 
 

@@ -48,7 +48,7 @@ def check_scale(scale: Scale | None, costs: CostDistribution) -> tuple[Scale, fl
     if scale == "integral":
         return scale, 1.0
     if scale == "regret":
-        return scale, 1.0 / costs.mass if math.isfinite(costs.mass) else math.nan
+        return scale, 1.0 / costs.mass if 0.0 < costs.mass < math.inf else math.nan
     if costs.loss_factor is None:
         raise ValueError(f'scale="loss" is not defined for {costs!r}, whose parts have unlike loss factors.')
     return scale, costs.loss_factor
@@ -125,8 +125,9 @@ def row_losses(y: NDArray[np.bool_], score: Floats, costs: CostDistribution, rul
 
 def regret_at(table: ScoreTable, c: Floats, rule: Rule) -> Floats:
     """Regret at each cost ratio: c * false positives + (1 - c) * false negatives, as shares of all weight."""
+    c = np.asarray(c, dtype=np.float64)
     scores = table.pav_values if rule == "optimal" else table.scores
-    cut = np.searchsorted(scores, c if isinstance(rule, str) else np.full_like(c, rule), side="left")
+    cut = np.searchsorted(scores, c if isinstance(rule, str) else np.full(c.shape, float(rule)), side="left")
     if rule == "optimal":
         cut = table.pav_starts[cut]
     regret: Floats = c * table.false_positives[cut] + (1.0 - c) * table.false_negatives[cut]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 _TWO_COLUMN_TOLERANCE = 1e-4
+_WEIGHTS = (1e-140, 1e140)
 SCORE_HINT = (
     "Pass the probability of the positive class (decision values: logits=True; rank-only scores: "
     "h_measure_score or roc_auc_score)."
@@ -71,7 +72,10 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
         native = nw.from_native(values, allow_series=True, eager_only=True, pass_through=True)
         if isinstance(native, (nw.Series, nw.DataFrame)):
             values = native.to_numpy()
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} must be one value per row, got rows of different lengths.") from None
     if (
         array.dtype == object
         and array.ndim == 1
@@ -103,10 +107,22 @@ def pick_positive_column(
         raise ValueError(
             f"the two columns of {name} must sum to 1 in every row, got {array[first].tolist()} at index {first}."
         )
-    # the columns follow the sorted labels; naming the smaller one as positive takes the first
-    if pos_label is not None and pos_label == np.min(labels) and np.min(labels) != np.max(labels):
-        return array[:, 0]
-    return array[:, 1]
+    if pos_label is None:
+        return array[:, 1]
+    return array[:, _column_of(pos_label, _distinct_labels(labels), name)]
+
+
+def _column_of(pos_label: object, distinct: list[Any], name: str) -> int:
+    """The columns follow the sorted labels; one label alone says which they are only if it is of a usual pair."""
+    if len(distinct) == 1:
+        pairs = [pair for pair in ([0, 1], [-1, 1]) if distinct[0] in pair and pos_label in pair]
+        if not pairs:
+            raise ValueError(
+                f"the two columns of {name} cannot be told apart where y_true holds {distinct[0]!r} only: "
+                "pass the column of the positive class."
+            )
+        distinct = pairs[0]
+    return 0 if pos_label == distinct[0] else 1
 
 
 def check_labels(labels: NDArray[Any], pos_label: object = None) -> Bools:
@@ -148,7 +164,7 @@ def _reject_missing_labels(labels: NDArray[Any]) -> None:
     if labels.dtype.kind == "f":
         missing = np.isnan(labels)
     elif labels.dtype == object:
-        missing = np.array([v is None or v != v for v in labels], dtype=bool)  # noqa: PLR0124  (NaN differs from itself)
+        missing = np.array([_is_missing(v) for v in labels], dtype=bool)
     else:
         return
     if np.any(missing):
@@ -158,15 +174,18 @@ def _reject_missing_labels(labels: NDArray[Any]) -> None:
         )
 
 
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124  (NaN differs from itself)
+    except TypeError:  # pandas.NA is neither equal to itself nor different
+        return True
+
+
 def check_scores(
     values: NDArray[Any], name: str = "y_prob", *, probability: bool = True, logits: bool = False
 ) -> Floats:
     """Turn scores into finite float64, within [0, 1] where a probability is needed."""
-    try:
-        score = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        row = next((i for i, v in enumerate(values) if not _is_number(v)), 0)
-        raise ValueError(f"{name} must be numeric, got {values[row]!r} at index {row}.") from None
+    score = _to_floats(values, name)
     if score.ndim != 1:
         raise ValueError(f"{name} must be 1-D, got shape {score.shape}.")
     if score.size == 0:
@@ -193,6 +212,18 @@ def check_scores(
     return score
 
 
+def _to_floats(values: NDArray[Any], name: str) -> Floats:
+    # numpy would read text as numbers
+    text = values.dtype.kind in "UST" or (values.dtype == object and any(isinstance(v, str) for v in values.flat))
+    if not text:
+        try:
+            return np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            pass
+    row = next((i for i, v in enumerate(values) if not _is_number(v)), 0)
+    raise ValueError(f"{name} must be numeric, got {values[row]!r} at index {row}.")
+
+
 def check_weights(sample_weight: ArrayLike | None, length: int) -> Floats | None:
     """Turn weights into finite, non-negative float64, not all zero."""
     if sample_weight is None:
@@ -209,6 +240,13 @@ def check_weights(sample_weight: ArrayLike | None, length: int) -> Floats | None
         raise ValueError(
             f"sample_weight must be finite and >= 0, got {weight[first]} at index {first} "
             f"({int(bad.sum())} of {length})."
+        )
+    extreme = (weight > 0.0) & ((weight < _WEIGHTS[0]) | (weight > _WEIGHTS[1]))
+    if np.any(extreme):  # squared weights, for standard errors, would overflow or vanish
+        first = _first(extreme)
+        raise ValueError(
+            f"sample_weight must be 0 or lie in [{_WEIGHTS[0]:g}, {_WEIGHTS[1]:g}], got {weight[first]} "
+            f"at index {first}: divide all weights by a constant, which changes no result."
         )
     if not np.any(weight):
         raise ValueError(f"sample_weight must not be all zero, got {length} zeros.")
@@ -233,6 +271,8 @@ def check_choice(value: str, name: str, choices: tuple[str, ...]) -> str:
 
 
 def _is_number(value: object) -> bool:
+    if isinstance(value, (str, bytes)):
+        return False
     try:
         float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):

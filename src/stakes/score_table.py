@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _SHRINK = 0.7
+_SAFE = (1e-100, 1e100)
 _COLUMNS = ("positives", "negatives", "positives_squared", "negatives_squared")
 
 
@@ -300,11 +301,17 @@ class ScoreTable:
             raise ValueError(f"threshold must be finite, got {threshold}.")
         cut = int(np.searchsorted(self.scores, threshold, side="left"))
         starts = np.array([i for i in dict.fromkeys((0, cut)) if i < len(self.scores)], dtype=np.intp)
-        return self._pooled(np.where(starts >= cut, 1.0, 0.0), starts)
+        hard = self._pooled(np.where(starts >= cut, 1.0, 0.0), starts)
+        if self.lower is None or self.upper is None:
+            return hard
+        # a cell that the threshold splits may hold rows of the other decision
+        split = np.maximum.reduceat((self.lower < threshold) & (threshold <= self.upper), starts)
+        return replace(hard, lower=np.where(split, 0.0, hard.scores), upper=np.where(split, 1.0, hard.scores))
 
     def _pooled(self, scores: Floats, starts: NDArray[np.intp]) -> Self:
         sums: dict[str, Any] = {name: np.add.reduceat(getattr(self, name), starts) for name in _COLUMNS}
-        return replace(self, scores=scores, **sums, lower=None, upper=None)
+        edges = (None, None) if self.lower is None else (np.zeros(len(scores)), np.ones(len(scores)))
+        return replace(self, scores=scores, **sums, lower=edges[0], upper=edges[1])
 
     def with_prevalence(self, prevalence: float) -> Self:
         """Reweight the classes to a stated prevalence, as for case-control data.
@@ -384,13 +391,15 @@ class ScoreTable:
         }
         return replace(self, scores=ordered[starts], **sums, n_rows=self.n_rows + other.n_rows)
 
-    def error_bound(self, costs: CostDistribution) -> float:
+    def error_bound(self, costs: CostDistribution, rule: float | str = "score") -> float:
         """Bound what binning the scores can have changed in the integral of regret over a cost distribution.
 
         Parameters
         ----------
         costs : CostDistribution
             How much each cost ratio counts.
+        rule : {"score", "optimal"} or float, default "score"
+            How scores become decisions; see :func:`expected_regret`.
 
         Returns
         -------
@@ -405,10 +414,22 @@ class ScoreTable:
         """
         if self.lower is None or self.upper is None:
             return 0.0
+        wide = self.upper > self.lower
+        lower, upper = self.lower[wide], self.upper[wide]
+        negatives, positives = self.negatives[wide] / self.total, self.positives[wide] / self.total
+        always, never = float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))
+        if rule == "optimal":  # for each cost the best threshold splits one cell at most, at best into its classes
+            if not len(lower):
+                return 0.0
+            harmonic = negatives * positives / (negatives + positives)
+            return float(min(negatives.max() * always, positives.max() * never, harmonic.max() * costs.mass))
+        if not isinstance(rule, str):
+            split = (lower < rule) & (rule <= upper)
+            return float(negatives[split].sum()) * always + float(positives[split].sum()) * never
         with np.errstate(invalid="ignore"):
-            spread0 = costs.negative_loss(self.upper) - costs.negative_loss(self.lower)
-            spread1 = costs.positive_loss(self.lower) - costs.positive_loss(self.upper)
-            return float(weighted_sum(self.negatives, spread0) + weighted_sum(self.positives, spread1)) / self.total
+            spread0 = costs.negative_loss(upper) - costs.negative_loss(lower)
+            spread1 = costs.positive_loss(lower) - costs.positive_loss(upper)
+        return weighted_sum(negatives, spread0) + weighted_sum(positives, spread1)
 
     def frame(self, backend: Any = None) -> Any:
         """Return the table as a data frame with columns score, positives, negatives.
@@ -489,17 +510,35 @@ def blocks(length: int, size: int = 1 << 15) -> Iterator[slice]:
 
 def _pav_starts(positives: Floats, negatives: Floats) -> NDArray[np.intp]:
     """First index of each block of the weighted isotonic regression, blocks of equal rate merged."""
+    peak = max(float(positives.max()), float(negatives.max()))
+    if not _SAFE[0] < peak < _SAFE[1]:  # rates are compared by products, which must neither overflow nor vanish
+        positives, negatives = positives / peak, negatives / peak
     starts = _merge_falling(np.arange(len(positives)), positives, negatives)
     while True:
         # whole falling runs at once shrink long tables fast; what is left goes to the sequential algorithm
         pooled = [np.add.reduceat(column, starts) for column in (positives, negatives)]
         fewer = _merge_falling(starts, *pooled)
         if len(fewer) == len(starts):
-            return starts
+            return _merge_equal(starts, *pooled)
         if len(fewer) > _SHRINK * len(starts):
             pooled = [np.add.reduceat(column, fewer) for column in (positives, negatives)]
             fewer = fewer[_isotonic_blocks(*pooled)]
         starts = fewer
+
+
+def _merge_equal(starts: NDArray[np.intp], positives: Floats, negatives: Floats) -> NDArray[np.intp]:
+    """Drop every start whose rate, rounded, does not exceed the rate before it."""
+    while True:
+        rates = positives / (positives + negatives)
+        rising = np.concatenate([[True], rates[1:] > rates[:-1]])
+        if rising.all():
+            return starts
+        groups = np.flatnonzero(rising)
+        starts, positives, negatives = (
+            starts[rising],
+            np.add.reduceat(positives, groups),
+            np.add.reduceat(negatives, groups),
+        )
 
 
 def _merge_falling(starts: NDArray[np.intp], positives: Floats, negatives: Floats) -> NDArray[np.intp]:

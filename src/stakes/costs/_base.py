@@ -179,10 +179,15 @@ class CostDistribution(ABC):
         """
         arguments = dict(description)
         kind = arguments.pop("kind", None)
-        if kind not in _REGISTRY:
+        if not isinstance(kind, str) or kind not in _REGISTRY:
             known = ", ".join(sorted(_REGISTRY))
             raise ValueError(f"kind must name a cost distribution ({known}), got {kind!r}.")
-        return _REGISTRY[kind]._build(arguments)
+        try:
+            return _REGISTRY[kind]._build(arguments)
+        except (TypeError, KeyError) as error:
+            raise ValueError(
+                f"{sorted(arguments)} do not describe a cost distribution of kind {kind!r}: {error}."
+            ) from None
 
     @classmethod
     def _build(cls, arguments: dict[str, Any]) -> Self:
@@ -211,10 +216,14 @@ class CostDistribution(ABC):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CostDistribution):
             return NotImplemented
-        return self.to_dict() == other.to_dict()
+        return self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash(repr(self.to_dict()))
+        return hash(self._key())
+
+    def _key(self) -> tuple[Any, ...]:
+        """What makes two distributions equal."""
+        return (self.kind, repr(self._parameters()))
 
 
 class Weighted(CostDistribution):
@@ -289,7 +298,8 @@ class Weighted(CostDistribution):
         return np.add.reduce([f * p.density(c) for p, f in zip(self.parts, self.factors, strict=True)])
 
     def restrict(self, low: float, high: float) -> CostDistribution:
-        check_interval(low, high, "low, high")
+        if low != high:  # a single point may hold atoms
+            check_interval(low, high, "low, high")
         inside = [
             (p.restrict(low, high), f) for p, f in zip(self.parts, self.factors, strict=True) if overlaps(p, low, high)
         ]
@@ -302,6 +312,9 @@ class Weighted(CostDistribution):
 
     def _parameters(self) -> dict[str, Any]:
         return {"parts": [p.to_dict() for p in self.parts], "factors": list(self.factors)}
+
+    def _key(self) -> tuple[Any, ...]:
+        return (self.kind, tuple(part._key() for part in self.parts), self.factors)
 
     @classmethod
     def _build(cls, arguments: dict[str, Any]) -> Self:
@@ -368,9 +381,9 @@ def check_interval(low: float, high: float, name: str = "bounds") -> None:
 def overlaps(part: CostDistribution, low: float, high: float) -> bool:
     """Whether restricting ``part`` to [low, high] leaves any of it."""
     at, _ = part.atoms
-    if np.any((at >= low) & (at <= high)):
-        return True
-    return part.low < part.high and max(low, part.low) < min(high, part.high)
+    if at.size:  # a part is made of atoms or has a density, never both
+        return bool(np.any((at >= low) & (at <= high)))
+    return max(low, part.low) < min(high, part.high)
 
 
 def clipped(low: float, high: float, part: CostDistribution) -> tuple[float, float]:

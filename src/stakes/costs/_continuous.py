@@ -88,18 +88,17 @@ class Uniform(_Bounded):
         return (self.high - t) * ((1.0 - self.high) + (1.0 - t)) * 0.5
 
     def row_loss(self, positive: NDArray[np.bool_], score: Floats) -> Floats:
-        # one expression for both classes: half of (t - y)**2 - (best - y)**2, factored
+        # one expression for both classes: half of (t - y)**2 - (best - y)**2, as (best - t) ((y - best) + (y - t)) / 2
         t = np.clip(score, self.low, self.high)
         y = positive.astype(np.float64)
-        best = y * (self.high - self.low)
-        best += self.low
-        y *= 2.0
-        y -= best
+        best = np.where(positive, self.high, self.low)
+        loss = y - best
         best -= t
         y -= t
-        y *= best
-        y *= 0.5
-        return y
+        loss += y
+        loss *= best
+        loss *= 0.5
+        return loss
 
     def flip(self) -> CostDistribution:
         return Uniform(1.0 - self.high, 1.0 - self.low)
@@ -141,8 +140,9 @@ class LogOddsUniform(_Bounded):
     def mass(self) -> float:
         if self.low == 0.0 or self.high == 1.0:
             return math.inf
-        rise = math.log1p((self.high - self.low) / self.low)
-        return rise - math.log1p(-(self.high - self.low) / (1.0 - self.low))
+        ratio = (self.high - self.low) / self.low
+        rise = math.log1p(ratio) if ratio < math.inf else math.log(self.high) - math.log(self.low)
+        return rise + math.log1p((self.high - self.low) / (1.0 - self.high))
 
     @property
     def loss_factor(self) -> float | None:
@@ -150,11 +150,12 @@ class LogOddsUniform(_Bounded):
 
     def negative_loss(self, score: ArrayLike) -> Floats:
         t = self._clip(score)
-        with np.errstate(divide="ignore"):
-            return -np.log1p((self.low - t) / (1.0 - self.low))
+        rest = 1.0 - t
+        with np.errstate(divide="ignore", over="ignore"):
+            return np.log1p((t - self.low) / rest)
 
     def positive_loss(self, score: ArrayLike) -> Floats:
-        t = self._clip(score)
+        t = self._clip(score) + 0.0  # -0.0 becomes 0.0, whose loss is inf and not nan
         with np.errstate(divide="ignore", over="ignore"):
             loss = np.log1p((self.high - t) / t)
             tiny = np.isinf(loss)
@@ -204,21 +205,22 @@ class NetBenefitUniform(_Bounded):
 
     @property
     def mass(self) -> float:
-        return math.inf if self.high == 1.0 else -math.log1p(-(self.high - self.low) / (1.0 - self.low))
+        return math.inf if self.high == 1.0 else math.log1p((self.high - self.low) / (1.0 - self.high))
 
     @property
     def loss_factor(self) -> float | None:
         return 1.0
 
     def negative_loss(self, score: ArrayLike) -> Floats:
-        x = (self._clip(score) - self.low) / (1.0 - self.low)
-        return x * (x * log_remainder(x) + self.low)
+        t, room = self._clip(score), 1.0 - self.low
+        x = (t - self.low) / room
+        return x * (x * log_remainder(x, (1.0 - t) / room) + self.low)
 
     def positive_loss(self, score: ArrayLike) -> Floats:
         return self.high - self._clip(score)
 
     def flip(self) -> CostDistribution:
-        return _Flipped(self)
+        return _FlippedNetBenefit(1.0 - self.high, 1.0 - self.low)
 
     def _pdf(self, c: Floats) -> Floats:
         return 1.0 / (1.0 - c)
@@ -228,51 +230,38 @@ class NetBenefitUniform(_Bounded):
         return np.clip(drawn, self.low, self.high)
 
 
-class _Flipped(CostDistribution):
-    """The measure of 1 - c for a family that is not closed under that swap."""
+class _FlippedNetBenefit(_Bounded):
+    """The measure of 1 - c under a net-benefit distribution: density 1/c."""
 
-    kind = "flipped"
-
-    def __init__(self, base: CostDistribution) -> None:
-        self.base = base
-        self.low, self.high, self.tie = 1.0 - base.high, 1.0 - base.low, 1.0 - base.tie
+    kind = "flipped_net_benefit_uniform"
 
     @property
     def mass(self) -> float:
-        return self.base.mass
+        return math.inf if self.low == 0.0 else math.log1p((self.high - self.low) / self.low)
 
     @property
     def loss_factor(self) -> float | None:
-        return self.base.loss_factor
+        return 1.0
 
     def negative_loss(self, score: ArrayLike) -> Floats:
-        return self.base.positive_loss(1.0 - np.asarray(score, dtype=float))
+        return self._clip(score) - self.low
 
     def positive_loss(self, score: ArrayLike) -> Floats:
-        return self.base.negative_loss(1.0 - np.asarray(score, dtype=float))
-
-    def density(self, c: ArrayLike) -> Floats:
-        return self.base.density(1.0 - np.asarray(c, dtype=float))
-
-    def restrict(self, low: float, high: float) -> CostDistribution:
-        clipped(low, high, self)
-        return _Flipped(self.base.restrict(1.0 - high, 1.0 - low))
+        t = self._clip(score)
+        x = (self.high - t) / self.high
+        return x * (x * log_remainder(x, t / self.high) + (1.0 - self.high))
 
     def flip(self) -> CostDistribution:
-        return self.base
+        return NetBenefitUniform(1.0 - self.high, 1.0 - self.low)
 
-    def _parameters(self) -> dict[str, Any]:
-        return {"base": self.base.to_dict()}
-
-    @classmethod
-    def _build(cls, arguments: dict[str, Any]) -> _Flipped:
-        return cls(CostDistribution.from_dict(arguments["base"]))
+    def _pdf(self, c: Floats) -> Floats:
+        return 1.0 / c
 
     def _draw(self, size: int, rng: np.random.Generator) -> Floats:
-        return 1.0 - self.base._draw(size, rng)
+        return np.clip(self.high * np.exp(-self.mass * rng.uniform(size=size)), self.low, self.high)
 
     def __repr__(self) -> str:
-        return f"{self.base!r}.flip()"
+        return f"{self.flip()!r}.flip()"
 
 
 class Beta(_Bounded):
@@ -348,14 +337,17 @@ class Beta(_Bounded):
 
 
 def _incomplete_beta_between(a: float, b: float, low: ArrayLike, high: ArrayLike) -> Floats:
-    """I_high(a, b) - I_low(a, b), from the complementary function above 1/2."""
+    """I_high(a, b) - I_low(a, b), from the complementary function in the upper half of the mass."""
     from scipy.special import betainc, betaincc
 
     lo, hi = np.broadcast_arrays(np.asarray(low, dtype=float), np.asarray(high, dtype=float))
-    upper = lo >= 0.5
-    if not np.any(upper):
-        return betainc(a, b, hi) - betainc(a, b, lo)
-    return np.where(upper, betaincc(a, b, lo) - betaincc(a, b, hi), betainc(a, b, hi) - betainc(a, b, lo))
+    at_low = betainc(a, b, low)
+    between = betainc(a, b, high) - at_low
+    upper = np.broadcast_to(at_low > 0.5, lo.shape)
+    if np.any(upper):
+        between = np.broadcast_to(between, lo.shape).copy()
+        between[upper] = betaincc(a, b, lo[upper]) - betaincc(a, b, hi[upper])
+    return between
 
 
 class Shifted(_Bounded):
@@ -401,19 +393,22 @@ class Shifted(_Bounded):
 
     def negative_loss(self, score: ArrayLike) -> Floats:
         t = self._clip(score)
-        return self._moment(t - self.low, self._scale(t), 1.0 - 2.0 * self.median, self.low / self._scale(self.low))
+        start = self._scale(self.low)
+        return self._moment(t - self.low, self._scale(t), start, 1.0 - 2.0 * self.median, self.low / start)
 
     def positive_loss(self, score: ArrayLike) -> Floats:
         t = self._clip(score)
-        edge = (1.0 - self.high) / self._scale(self.high)
-        return self._moment(self.high - t, self._scale(t), 2.0 * self.median - 1.0, edge)
+        start = self._scale(self.high)
+        return self._moment(self.high - t, self._scale(t), start, 2.0 * self.median - 1.0, (1.0 - self.high) / start)
 
-    def _moment(self, width: Floats, scale: Floats, k: float, edge: float) -> Floats:
+    def _moment(self, width: Floats, scale: Floats, start: float, k: float, edge: float) -> Floats:
         z = width / scale
-        return self.median * (1.0 - self.median) * z * (z * log_remainder(k * z) + edge)
+        # 1 - k z is the ratio of the scales at the two ends
+        return self.median * (1.0 - self.median) * z * (z * log_remainder(k * z, start / scale) + edge)
 
     def _scale(self, c: ArrayLike) -> Any:
-        return self.median + np.asarray(c, dtype=float) * (1.0 - 2.0 * self.median)
+        at = np.asarray(c, dtype=float)
+        return self.median * (1.0 - at) + (1.0 - self.median) * at
 
     def flip(self) -> CostDistribution:
         return Shifted(1.0 - self.median, 1.0 - self.high, 1.0 - self.low)

@@ -25,6 +25,8 @@ class _Atoms(CostDistribution):
         if not 0.0 <= tie <= 1.0:
             raise ValueError(f"tie must lie in [0, 1], got {tie}.")
         self._values, self._weights, self.tie = values, weights, float(tie)
+        for array in (values, weights):
+            array.setflags(write=False)
         self.low, self.high = float(values[0]), float(values[-1])
         self._acting = np.concatenate([[0.0], np.cumsum(values * weights)])
         missed = (1.0 - values) * weights
@@ -158,17 +160,22 @@ class Empirical(_Atoms):
         if not np.all((at >= 0.0) & (at <= 1.0)):
             first = int(np.argmin((at >= 0.0) & (at <= 1.0)))
             raise ValueError(f"values must lie in [0, 1], got {at[first]} at index {first}.")
-        if not (np.all(np.isfinite(mass) & (mass >= 0.0)) and mass.sum() > 0.0):
-            raise ValueError("weights must be finite, non-negative and not all zero.")
+        good = np.isfinite(mass) & (mass >= 0.0)
+        if not np.all(good):
+            first = int(np.argmin(good))
+            raise ValueError(f"weights must be finite and >= 0, got {mass[first]} at index {first}.")
+        if not np.any(mass):
+            raise ValueError(f"weights must not be all zero, got {len(mass)} zeros.")
         distinct, index = np.unique(at[mass > 0.0], return_inverse=True)
         pooled = np.bincount(index, mass[mass > 0.0])
         self._set(distinct, pooled / pooled.sum(), tie)
 
     def restrict(self, low: float, high: float) -> CostDistribution:
         keep = self._inside(low, high)
+        if np.all(keep):
+            return self
         share = float(self._weights[keep].sum())
-        part = Empirical(self._values[keep], self._weights[keep], self.tie)
-        return part if share == self.mass else share * part
+        return share * Empirical(self._values[keep], self._weights[keep], self.tie)
 
     def flip(self) -> CostDistribution:
         return Empirical(1.0 - self._values, self._weights, 1.0 - self.tie)

@@ -17,14 +17,18 @@ if TYPE_CHECKING:
 _SERIES_TERMS = 15
 
 
-def log_remainder(y: Floats) -> Floats:
-    """(-log(1 - y) - y) / y**2 for y < 1, without cancellation; 1/2 at y = 0, infinite at y = 1."""
+def log_remainder(y: ArrayLike, complement: ArrayLike | None = None) -> Floats:
+    """(-log(1 - y) - y) / y**2 for y < 1, without cancellation; 1/2 at y = 0, infinite at y = 1.
+
+    ``complement`` is 1 - y, computed by the caller without the rounding of y: it matters where y is near 1.
+    """
     y = np.asarray(y, dtype=float)
+    complement = 1.0 - y if complement is None else np.asarray(complement, dtype=float)
     small = np.abs(y) <= 0.5
     if np.all(small):
         return _log_remainder_series(y)
     with np.errstate(divide="ignore", invalid="ignore"):
-        direct = (-np.log1p(-y) - y) / (y * y)
+        direct = (-np.log(complement) - y) / (y * y)
     return np.where(small, _log_remainder_series(np.where(small, y, 0.0)), direct)
 
 
@@ -48,7 +52,11 @@ def gauss_legendre_rule(nodes: int) -> tuple[Floats, Floats]:
 def gauss_legendre(function: Callable[[Floats], Floats], low: ArrayLike, high: ArrayLike, nodes: int = 30) -> Floats:
     """Integrate a smooth vectorised function over [low, high], elementwise."""
     lo, hi = np.broadcast_arrays(np.asarray(low, dtype=float), np.asarray(high, dtype=float))
-    total = np.zeros(lo.shape)
+    result = np.zeros(lo.shape)
+    wide = hi > lo  # at a point the integral is 0, and the function may be infinite there
+    left, width = lo[wide], hi[wide] - lo[wide]
+    total = np.zeros(left.shape)
     for x, w in zip(*gauss_legendre_rule(nodes), strict=True):
-        total += w * function(lo + x * (hi - lo))
-    return total * (hi - lo)
+        total += w * function(left + x * width)
+    result[wide] = total * width
+    return result
