@@ -142,15 +142,19 @@ class ScoreTable:
         cls, score: Floats, positive: NDArray[np.bool_], weight: Floats, squared: Floats, n_rows: int
     ) -> Self:
         """Pool rows or groups of rows that carry a total weight and a total squared weight each."""
-        order = np.argsort(score, kind="stable")
-        ordered = score[order] + 0.0  # -0.0 and 0.0 are one score
-        starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        order = np.argsort(score)
+        ordered = score[order]
+        ordered += 0.0  # -0.0 and 0.0 are one score
+        new = np.ones(len(ordered), dtype=bool)
+        np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+        starts = np.flatnonzero(new)
         is_positive = positive[order]
-        columns = [
-            np.add.reduceat(np.where(mine, values[order], 0.0), starts)
-            for values in (weight, squared)
-            for mine in (is_positive, ~is_positive)
-        ]
+        columns: list[Floats] = []
+        for values in (weight, squared):
+            others = values[order]
+            mine = others * is_positive
+            others -= mine
+            columns += [np.add.reduceat(mine, starts), np.add.reduceat(others, starts)]
         return cls(ordered[starts], columns[0], columns[1], columns[2], columns[3], n_rows)
 
     @classmethod
@@ -226,12 +230,18 @@ class ScoreTable:
     @cached_property
     def false_negatives(self) -> Floats:
         """Share of all weight that is a missed positive when the threshold is each score, then above all of them."""
-        return np.concatenate([[0.0], np.cumsum(self.positives)]) / self.total
+        share = np.zeros(len(self.scores) + 1)
+        np.cumsum(self.positives, out=share[1:])
+        share /= self.total
+        return share
 
     @cached_property
     def false_positives(self) -> Floats:
         """Share of all weight that is a false alarm when the threshold is each score, then above all of them."""
-        return np.concatenate([np.cumsum(self.negatives[::-1])[::-1], [0.0]]) / self.total
+        share = np.zeros(len(self.scores) + 1)
+        np.cumsum(self.negatives[::-1], out=share[-2::-1])
+        share /= self.total
+        return share
 
     @cached_property
     def pav_starts(self) -> NDArray[np.intp]:
@@ -502,8 +512,8 @@ def _count_sorted(y: NDArray[np.bool_], score: Floats) -> tuple[Floats, Floats, 
     return ordered[starts], positives, counts - positives
 
 
-def blocks(length: int, size: int = 1 << 15) -> Iterator[slice]:
-    """Slices that cut a long array into pieces that fit the processor's cache."""
+def blocks(length: int, size: int = 1 << 13) -> Iterator[slice]:
+    """Slices that cut a long array into pieces that fit the cache, temporaries included."""
     for start in range(0, length, size):
         yield slice(start, min(start + size, length))
 
@@ -513,11 +523,11 @@ def _pav_starts(positives: Floats, negatives: Floats) -> NDArray[np.intp]:
     peak = max(float(positives.max()), float(negatives.max()))
     if not _SAFE[0] < peak < _SAFE[1]:  # rates are compared by products, which must neither overflow nor vanish
         positives, negatives = positives / peak, negatives / peak
-    starts = _merge_falling(np.arange(len(positives)), positives, negatives)
+    starts = np.flatnonzero(_rising(positives, negatives))
     while True:
         # whole falling runs at once shrink long tables fast; what is left goes to the sequential algorithm
         pooled = [np.add.reduceat(column, starts) for column in (positives, negatives)]
-        fewer = _merge_falling(starts, *pooled)
+        fewer = starts[_rising(*pooled)]
         if len(fewer) == len(starts):
             return _merge_equal(starts, *pooled)
         if len(fewer) > _SHRINK * len(starts):
@@ -541,13 +551,13 @@ def _merge_equal(starts: NDArray[np.intp], positives: Floats, negatives: Floats)
         )
 
 
-def _merge_falling(starts: NDArray[np.intp], positives: Floats, negatives: Floats) -> NDArray[np.intp]:
-    """Drop every start whose event rate does not exceed the rate before it (compared by cross-multiplication)."""
-    rising = np.ones(len(starts), dtype=bool)
-    for part in blocks(len(starts) - 1):
+def _rising(positives: Floats, negatives: Floats) -> NDArray[np.bool_]:
+    """Whether each event rate exceeds the one before it (compared by cross-multiplication); True for the first."""
+    rising = np.ones(len(positives), dtype=bool)
+    for part in blocks(len(positives) - 1):
         after = slice(part.start + 1, part.stop + 1)
         np.greater(positives[after] * negatives[part], positives[part] * negatives[after], out=rising[after])
-    return starts[rising]
+    return rising
 
 
 def _isotonic_blocks(positives: Floats, negatives: Floats) -> NDArray[np.intp]:

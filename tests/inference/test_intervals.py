@@ -135,3 +135,23 @@ def test_optimal_rule_has_no_plug_in_interval():
 def test_confidence_level_must_be_a_share():
     with pytest.raises(ValueError, match=r"confidence_level must lie in \(0, 1\), got 95"):
         compare([0, 1], [0.2, 0.6], [0.3, 0.4], costs=COSTS, confidence_level=95)
+
+
+def test_scores_at_the_ends_without_their_class_cost_nothing_under_log_loss():
+    # a score of exactly 0 is infinite for a positive only, and there is none at 0
+    y, s = [0, 0, 1, 1], [0.0, 0.3, 0.4, 0.8]
+    table = ScoreTable.from_predictions(y, s)
+    by_table = evaluate(table, costs=costs.LogOddsUniform(0, 1))
+    by_rows = evaluate(y, s, costs=costs.LogOddsUniform(0, 1))
+    assert by_table.results[0].score == pytest.approx(-np.log([1.0, 0.7, 0.4, 0.8]).mean())
+    assert by_table.results[0].standard_error == pytest.approx(by_rows.results[0].standard_error)
+
+
+def test_table_and_rows_agree_on_the_references_too():
+    y, a, _, w = rows()
+    table = ScoreTable.from_predictions(y, np.round(a, 2), sample_weight=w)
+    by_table, by_rows = evaluate(table, costs=COSTS), evaluate(y, np.round(a, 2), costs=COSTS, sample_weight=w)
+    for reference in ("treat all", "treat none"):
+        ours, theirs = by_table.compare("model", reference), by_rows.compare("model", reference)
+        assert ours.difference == pytest.approx(theirs.difference, rel=1e-10)
+        assert ours.standard_error == pytest.approx(theirs.standard_error, rel=1e-8)

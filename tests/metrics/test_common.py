@@ -2,12 +2,13 @@
 
 import math
 import warnings
+from inspect import signature
 
 import numpy as np
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
-from stakes import ScoreTable
+from stakes import ScoreTable, costs
 from stakes.metrics import METRICS
 
 RNG = np.random.default_rng(20)
@@ -17,7 +18,8 @@ Y = RNG.integers(0, 2, N)
 P = np.round(np.clip(0.15 + 0.25 * Y + 0.2 * RNG.normal(size=N), 0.01, 0.99), 2)
 W = RNG.integers(0, 4, N)
 
-metric = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+BINARY = {name: entry for name, entry in METRICS.items() if entry.task == "binary"}
+metric = pytest.mark.parametrize("metric", BINARY.values(), ids=BINARY)
 
 
 def value(metric, *data, **options):
@@ -105,7 +107,7 @@ def test_non_finite_scores_are_refused_with_their_place(metric, bad):
 def test_scores_outside_0_1_are_refused_unless_only_their_rank_counts(metric):
     scores = P.copy()
     scores[3] = 1.2
-    if metric.propriety == "rank":
+    if metric.response == "score":
         assert math.isfinite(value(metric, Y, scores - 5.0))
         return
     with pytest.raises(ValueError, match=r"\[0, 1\], got 1.2 at index 3") as error:
@@ -115,7 +117,7 @@ def test_scores_outside_0_1_are_refused_unless_only_their_rank_counts(metric):
 
 @metric
 def test_logits_are_turned_into_probabilities(metric):
-    if metric.propriety == "rank":
+    if metric.response == "score":
         pytest.skip("ranks need no probabilities")
     assert value(metric, Y, np.log(P / (1.0 - P)), logits=True) == pytest.approx(value(metric, Y, P), rel=1e-9)
 
@@ -179,6 +181,8 @@ def test_better_scores_move_it_in_its_direction(metric):
 
 @metric
 def test_honest_probabilities_are_the_best_report(metric):
+    if metric.propriety == "none":
+        pytest.skip("not claimed to be proper")
     # a population of two kinds of rows with rates 0.1 and 0.15, and every pair of reports on a grid
     rates, grid = np.array([0.1, 0.15]), np.linspace(0.02, 0.3, 29)
     labels = np.array([0, 1, 0, 1])
@@ -221,5 +225,26 @@ def test_costs_of_the_registry_are_those_of_the_metric(metric):
 def test_no_metric_warns_on_good_data():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for entry in METRICS.values():
+        for entry in BINARY.values():
             value(entry, Y, P)
+
+
+LOSSES = [name for name in BINARY if "unit_cost" in signature(BINARY[name].function).parameters]
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_real_units_scale_regret_and_need_that_scale(name):
+    metric = BINARY[name]
+    plain = value(metric, Y, P, scale="regret")
+    assert value(metric, Y, P, scale="regret", unit_cost=300, per=1000) == pytest.approx(300_000 * plain)
+    with pytest.raises(ValueError, match='need scale="regret"'):
+        value(metric, Y, P, scale="loss", unit_cost=300)
+    with pytest.raises(ValueError, match="per must be a finite number > 0, got -1"):
+        value(metric, Y, P, scale="regret", per=-1)
+
+
+def test_real_units_are_the_cost_of_the_decisions():
+    # thresholds at 0.2 cost 20 for a false alarm and 80 for a miss: 100 together
+    total = 20 * np.sum((P >= 0.2) & (Y == 0)) + 80 * np.sum((P < 0.2) & (Y == 1))
+    ours = METRICS["expected_regret"].function(Y, P, costs=costs.Fixed(0.2), unit_cost=100, per=N)
+    assert ours == pytest.approx(total)

@@ -163,6 +163,17 @@ class LogOddsUniform(_Bounded):
                 loss = np.where(tiny, math.log(self.high) - np.log(t), loss)
         return loss
 
+    def row_loss(self, positive: NDArray[np.bool_], score: Floats) -> Floats:
+        # one logarithm for both classes: log(high / t) for positives, log((1 - low) / (1 - t)) for negatives
+        t = self._clip(score)
+        loss = np.where(positive, self.high - t, t - self.low)
+        with np.errstate(divide="ignore", over="ignore"):
+            loss /= np.where(positive, t, 1.0 - t)
+            np.log1p(loss, out=loss)
+        if np.isinf(loss.max(initial=0.0)):  # subnormal scores overflow the quotient
+            return super().row_loss(positive, score)
+        return loss
+
     def flip(self) -> CostDistribution:
         return LogOddsUniform(1.0 - self.high, 1.0 - self.low)
 

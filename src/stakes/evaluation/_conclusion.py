@@ -44,10 +44,11 @@ def _lead(evaluation: Evaluation) -> str:
     best = evaluation.best
     lowest = "the lowest expected cost: " if len(evaluation.models) > 1 else "an expected cost of "
     amount = f"{_number(best.score)} per {_decisions(evaluation)} ({_unit(evaluation)})"
-    note = (
-        "; every threshold is fitted to these very rows, so this is optimistic" if evaluation.rule == "optimal" else ""
-    )
-    return f"{describe_costs(evaluation.costs)}, {best.name} has {lowest}{amount}{_interval(evaluation, best.interval)}{note}."
+    note = ""
+    if evaluation.rule == "optimal":
+        note = "; its thresholds are fitted to these very rows, so this is optimistic"
+    start = f"{describe_costs(evaluation.costs)}, {best.name} has {lowest}{amount}"
+    return f"{start}{_interval(evaluation, best.interval)}{note}."
 
 
 def _decisions(evaluation: Evaluation) -> str:

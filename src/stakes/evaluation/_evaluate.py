@@ -15,9 +15,9 @@ from stakes._validation import BinarySample, to_array
 from stakes.decomposition import decompose_table
 from stakes.evaluation._evaluation import REFERENCES, Evaluation, ModelResult
 from stakes.evaluation._settings import MetricsRequest, Settings, make_settings
-from stakes.inference import PAIRED_NEEDS_ROWS, LossMoments, PairedRows, loss_moments, normal_interval
+from stakes.inference import PAIRED_NEEDS_ROWS, LossMoments, PairedRows, loss_moments, normal_interval, table_moments
 from stakes.metrics._rank import area_under_roc
-from stakes.score_table import ScoreTable, weighted_sum
+from stakes.score_table import ScoreTable, blocks, weighted_sum
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -244,27 +244,19 @@ def _evaluate_rows(
     if settings.rule == "optimal":
         scores = [t.pav_by_score()[np.searchsorted(t.scores, s)] for t, s in zip(tables, scores, strict=True)]
     paired = PairedRows(first.y, scores, first.weight, fixed_prevalence=fixed_prevalence)
-    return _assemble(tuple(rows), tables, paired, settings, **about)
+    plain: Rule = "score" if settings.rule == "optimal" else settings.rule
+    moments = loss_moments(paired, settings.costs, plain, constants=True)
+    return _assemble(tuple(rows), tables, moments, settings, **about)
 
 
 def _evaluate_table(table: ScoreTable, settings: Settings) -> Evaluation:
-    scores = table.pav_by_score() if settings.rule == "optimal" else table.scores
-    groups = PairedRows(
-        np.repeat([False, True], len(scores)),
-        [np.tile(scores, 2)],
-        np.concatenate([table.negatives, table.positives]),
-        squared=np.concatenate([table.negatives_squared, table.positives_squared]),
-        n_rows=table.n_rows,
-        fixed_prevalence=table.fixed_prevalence,
-    )
-    return _assemble(("model",), (table,), groups, settings)
+    moments = table_moments(table, settings.costs, settings.rule)
+    return _assemble(("model",), (table,), moments, settings)
 
 
 def _assemble(
-    names: tuple[str, ...], tables: tuple[ScoreTable, ...], rows: PairedRows, settings: Settings, **about: Any
+    names: tuple[str, ...], tables: tuple[ScoreTable, ...], moments: LossMoments, settings: Settings, **about: Any
 ) -> Evaluation:
-    plain: Rule = "score" if settings.rule == "optimal" else settings.rule
-    moments = loss_moments(rows, settings.costs, plain, constants=True)
     if settings.rule == "optimal":  # the thresholds are fitted to these rows: their plug-in error is not honest
         moments.covariance[: len(names), :] = moments.covariance[:, : len(names)] = np.nan
     results = [
@@ -323,9 +315,12 @@ def share_acted_on(table: ScoreTable, costs: CostDistribution, rule: Rule) -> fl
     if not math.isfinite(costs.mass):
         return math.nan
     scores = table.pav_by_score() if rule == "optimal" else table.scores
-    # mass at or below a score = what acting on a negative costs + what acting on a positive saves
-    below = costs.negative_loss(scores) + (float(costs.positive_loss(-np.inf)) - costs.positive_loss(scores))
-    return weighted_sum(weight, below) / (costs.mass * table.total)
+    never, total = float(costs.positive_loss(-np.inf)), 0.0
+    for part in blocks(len(scores)):
+        # mass at or below a score = what acting on a negative costs + what acting on a positive saves
+        below = costs.negative_loss(scores[part]) + (never - costs.positive_loss(scores[part]))
+        total += weighted_sum(weight[part], below)
+    return total / (costs.mass * table.total)
 
 
 def _in_range(table: ScoreTable, low: float, high: float) -> tuple[float, float, float]:

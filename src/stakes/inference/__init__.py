@@ -7,6 +7,7 @@ from stakes.inference._loss_moments import (
     loss_moments,
     normal_interval,
     normal_p_value,
+    table_moments,
     table_standard_error,
 )
 
@@ -20,5 +21,6 @@ __all__ = [
     "loss_moments",
     "normal_interval",
     "normal_p_value",
+    "table_moments",
     "table_standard_error",
 ]

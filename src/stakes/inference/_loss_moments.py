@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes._kernel import losses_by_level, row_losses
+from stakes._kernel import losses_by_score, row_losses
 from stakes.score_table import blocks, weighted_sum
 
 if TYPE_CHECKING:
@@ -55,37 +55,63 @@ class LossMoments:
         return gap, math.nan if math.isnan(variance) else math.sqrt(variance) if variance > _ROUNDING * total else 0.0
 
 
+def table_moments(table: ScoreTable, costs: CostDistribution, rule: Rule) -> LossMoments:
+    """Moments of one model's integrated cost from its table, then of "always act" and "never act"."""
+    constants = np.array([[float(costs.negative_loss(np.inf)), 0.0], [0.0, float(costs.positive_loss(-np.inf))]])
+    scores = table.pav_by_score() if rule == "optimal" else table.scores
+    plain: Rule = "score" if rule == "optimal" else rule
+    weights, squares = (table.negatives, table.positives), (table.negatives_squared, table.positives_squared)
+    totals = np.array([table.total_negatives, table.total_positives])
+    sums = np.zeros((2, 3))  # class x rule
+    sums[:, 1:] = np.where(totals[:, None] > 0.0, totals[:, None] * constants, 0.0)
+    for part in blocks(len(scores)):
+        for k, loss in enumerate(losses_by_score(scores[part], costs, plain)):
+            sums[k, 0] += weighted_sum(weights[k][part], loss)
+    means = sums.sum(axis=0) / totals.sum()
+    centres = _centres(sums, totals, means, fixed_prevalence=table.fixed_prevalence)
+    powers = np.zeros((2, 3))  # class x power of the centred loss
+    for part in blocks(len(scores)):
+        for k, loss in enumerate(losses_by_score(scores[part], costs, plain)):
+            with np.errstate(invalid="ignore"):  # infinite losses: their covariance is set to nan below
+                spread = loss - centres[k, 0]
+            square = squares[k][part]
+            powers[k] += [square.sum(), weighted_sum(square, spread), weighted_sum(square, spread * spread)]
+    products = np.zeros((3, 3))
+    with np.errstate(invalid="ignore"):
+        for (total, first, second), spread in zip(powers, constants - centres[:, 1:], strict=True):
+            products[0, 0] += second
+            products[0, 1:] += first * spread
+            products[1:, 1:] += total * np.outer(spread, spread)
+    products[1:, 0] = products[0, 1:]
+    return _moments(means, products, totals.sum(), table.n_rows)
+
+
 def table_standard_error(table: ScoreTable, costs: CostDistribution, rule: Rule) -> float:
     """Standard error of the integral of regret from a table; nan for "optimal", which is fitted to the data."""
-    if rule == "optimal" or table.n_rows < 2:
-        return math.nan
-    negative, positive = losses_by_level(table, costs, rule)
-    centre0 = _mean(table.negatives, negative)
-    centre1 = _mean(table.positives, positive)
-    if not (math.isfinite(centre0) and math.isfinite(centre1)):
-        return math.nan
-    if not table.fixed_prevalence:
-        share = table.prevalence
-        centre0 = centre1 = share * centre1 + (1.0 - share) * centre0
-    squares = weighted_sum(table.negatives_squared, (negative - centre0) ** 2)
-    squares += weighted_sum(table.positives_squared, (positive - centre1) ** 2)
-    return math.sqrt(squares * table.n_rows / (table.n_rows - 1)) / table.total
+    return math.nan if rule == "optimal" else table_moments(table, costs, rule).standard_error(0)
 
 
-def _mean(weight: Floats, loss: Floats) -> float:
-    total = float(weight.sum())
-    return weighted_sum(weight, loss) / total if total > 0.0 else 0.0
+def _centres(sums: Floats, totals: Floats, means: Floats, *, fixed_prevalence: bool) -> Floats:
+    """What each class's losses are centred on: the mean of all, or of the class where its total is known."""
+    if not fixed_prevalence:
+        return np.stack([means, means])
+    return np.divide(sums, totals[:, None], out=np.zeros_like(sums), where=totals[:, None] > 0.0)
+
+
+def _moments(means: Floats, products: Floats, total: float, n: int) -> LossMoments:
+    covariance = products * (n / (n - 1) if n > 1 else math.nan) / total**2
+    infinite = ~np.isfinite(means)
+    covariance[infinite, :] = covariance[:, infinite] = np.nan
+    return LossMoments(means, covariance)
 
 
 @dataclass(frozen=True)
 class PairedRows:
-    """Rows that several models share, or groups of rows with one total and total squared weight each."""
+    """Rows that several models share."""
 
     y: Bools
     scores: Sequence[Floats]
     weight: Floats | None
-    squared: Floats | None = None
-    n_rows: int | None = None
     fixed_prevalence: bool = False
 
     def losses(self, part: slice, costs: CostDistribution, rule: Rule, *, constants: bool) -> Floats:
@@ -97,36 +123,39 @@ class PairedRows:
             lines.append(np.where(positive, float(costs.positive_loss(-np.inf)), 0.0))
         return np.array(lines)
 
-    def weights(self, part: slice) -> tuple[Floats, Floats]:
-        """Weights of the rows, and the roots of their squared weights."""
-        weight = np.ones(len(self.y[part])) if self.weight is None else self.weight[part]
-        return weight, weight if self.squared is None else np.sqrt(self.squared[part])
-
 
 def loss_moments(rows: PairedRows, costs: CostDistribution, rule: Rule, *, constants: bool = False) -> LossMoments:
     """Means of the models' integrated costs, and the covariance of those means; ``constants`` adds two rules."""
     count = len(rows.scores) + 2 * constants
     sums, masses = np.zeros((2, count)), np.zeros(2)
     for part in blocks(len(rows.y)):
-        loss, (weight, _) = rows.losses(part, costs, rule, constants=constants), rows.weights(part)
-        for k, mine in enumerate((~rows.y[part], rows.y[part])):
-            masses[k] += weight[mine].sum()
-            sums[k] += loss[:, mine] @ weight[mine]
+        loss = rows.losses(part, costs, rule, constants=constants)
+        for k, mine in enumerate(_class_weights(rows, part)):
+            masses[k] += mine.sum()
+            sums[k] += [weighted_sum(mine, line) for line in loss]
     means = sums.sum(axis=0) / masses.sum()
-    centres = np.stack([means, means])
-    if rows.fixed_prevalence:
-        centres = np.divide(sums, masses[:, None], out=np.zeros_like(sums), where=masses[:, None] > 0.0)
+    centres = _centres(sums, masses, means, fixed_prevalence=rows.fixed_prevalence)
     products = np.zeros((count, count))
     for part in blocks(len(rows.y)):
-        loss, (_, root) = rows.losses(part, costs, rule, constants=constants), rows.weights(part)
+        loss = rows.losses(part, costs, rule, constants=constants)
         with np.errstate(invalid="ignore"):  # infinite losses: their covariance is set to nan below
-            spread = (loss - centres[rows.y[part].astype(np.intp)].T) * root
-            products += spread @ spread.T
-    n = len(rows.y) if rows.n_rows is None else rows.n_rows
-    covariance = products * (n / (n - 1) if n > 1 else math.nan) / masses.sum() ** 2
-    infinite = ~np.isfinite(means)
-    covariance[infinite, :] = covariance[:, infinite] = np.nan
-    return LossMoments(means, covariance)
+            if rows.fixed_prevalence:
+                loss -= np.where(rows.y[part], centres[1][:, None], centres[0][:, None])
+            else:
+                loss -= means[:, None]
+            if rows.weight is not None:
+                loss *= rows.weight[part]
+            products += loss @ loss.T
+    return _moments(means, products, float(masses.sum()), len(rows.y))
+
+
+def _class_weights(rows: PairedRows, part: slice) -> tuple[Floats, Floats]:
+    """Weights of the negatives and of the positives, zero elsewhere."""
+    positive = rows.y[part].astype(np.float64)
+    if rows.weight is None:
+        return 1.0 - positive, positive
+    positive *= rows.weight[part]
+    return rows.weight[part] - positive, positive
 
 
 def normal_interval(estimate: float, standard_error: float, confidence_level: float) -> tuple[float, float]:

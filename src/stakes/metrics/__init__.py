@@ -1,30 +1,51 @@
 """Named losses (lower is better) and scores (higher is better), and the registry that lists them."""
 
-from stakes.metrics._losses import (
-    beta_loss,
-    bounded_brier_loss,
-    bounded_log_loss,
-    expected_regret,
-    shifted_brier_loss,
-)
+from stakes.metrics._calibration import CalibrationSummary, calibration_summary
+from stakes.metrics._catalogue import metrics_table
+from stakes.metrics._losses import beta_loss, bounded_brier_loss, bounded_log_loss, expected_regret, shifted_brier_loss
 from stakes.metrics._net_benefit import average_net_benefit_score, net_benefit_score
+from stakes.metrics._one_vs_rest import cost_matrix_loss, one_vs_rest_bounded_loss
+from stakes.metrics._partial_auc import auc_regret, bounded_auc_score, partial_auc_score
+from stakes.metrics._penalized import ImproperScoreWarning, penalized_brier_loss, penalized_log_loss
 from stakes.metrics._rank import roc_auc_score
 from stakes.metrics._registry import METRICS, Metric, register
-from stakes.metrics._skill import bounded_brier_skill_score, bounded_log_skill_score, h_measure_score
+from stakes.metrics._scorers import get_scorer
+from stakes.metrics._skill import (
+    bounded_brier_skill_score,
+    bounded_log_skill_score,
+    h_measure_score,
+    regret_skill_score,
+)
+from stakes.metrics._top_k import TopKScores, top_k_scores
 
 __all__ = [
     "METRICS",
+    "CalibrationSummary",
+    "ImproperScoreWarning",
     "Metric",
+    "TopKScores",
+    "auc_regret",
     "average_net_benefit_score",
     "beta_loss",
+    "bounded_auc_score",
     "bounded_brier_loss",
     "bounded_brier_skill_score",
     "bounded_log_loss",
     "bounded_log_skill_score",
+    "calibration_summary",
+    "cost_matrix_loss",
     "expected_regret",
+    "get_scorer",
     "h_measure_score",
+    "metrics_table",
     "net_benefit_score",
+    "one_vs_rest_bounded_loss",
+    "partial_auc_score",
+    "penalized_brier_loss",
+    "penalized_log_loss",
     "register",
+    "regret_skill_score",
     "roc_auc_score",
     "shifted_brier_loss",
+    "top_k_scores",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stakes._inputs import evaluation_data
-from stakes._kernel import check_rule, check_scale
+from stakes._kernel import check_rule, check_scale, check_units
 from stakes.costs import Beta, LogOddsUniform, Shifted, Uniform
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ def expected_regret(
     pos_label: object = None,
     prevalence: float | None = None,
     logits: bool = False,
+    unit_cost: float = 1.0,
+    per: float = 1.0,
     per_sample: bool = False,
 ) -> float | Floats:
     """What acting on the scores costs per decision, over the cost ratios that are plausible.
@@ -56,6 +58,10 @@ def expected_regret(
         Reweight the classes to this share of positives, as for case-control data.
     logits : bool, default False
         Whether the scores are log-odds.
+    unit_cost : float, default 1
+        What a false positive and a false negative cost together, in real units; needs ``scale="regret"``.
+    per : float, default 1
+        Number of decisions that the result refers to, such as 1,000; needs ``scale="regret"``.
     per_sample : bool, default False
         Whether to return one value for each row instead of their weighted mean.
 
@@ -80,6 +86,11 @@ def expected_regret(
     >>> y_true, y_prob = [0, 0, 1, 0, 1], [0.01, 0.04, 0.05, 0.09, 0.40]
     >>> round(expected_regret(y_true, y_prob, costs=costs.Uniform(0.02, 0.10)), 6)
     0.12675
+
+    A false positive and a false negative cost 500 euros together: euros per 1,000 decisions.
+
+    >>> round(expected_regret(y_true, y_prob, costs=costs.Uniform(0.02, 0.10), unit_cost=500, per=1000))
+    63375
     """
     rule = check_rule(rule)
     data = evaluation_data(
@@ -91,7 +102,8 @@ def expected_regret(
         logits=logits,
         per_sample=per_sample,
     )
-    _, factor = check_scale(scale, costs)
+    name, factor = check_scale(scale, costs)
+    factor *= check_units(name, unit_cost, per)
     if per_sample:
         return factor * data.losses(costs, rule)
     return factor * data.integral(costs, rule)
@@ -108,6 +120,8 @@ def bounded_brier_loss(
     pos_label: object = None,
     prevalence: float | None = None,
     logits: bool = False,
+    unit_cost: float = 1.0,
+    per: float = 1.0,
     per_sample: bool = False,
 ) -> float | Floats:
     """Brier score that counts only the thresholds you might use: regret, uniform over cost ratios in the bounds.
@@ -132,6 +146,10 @@ def bounded_brier_loss(
         Reweight the classes to this share of positives, as for case-control data.
     logits : bool, default False
         Whether the scores are log-odds.
+    unit_cost : float, default 1
+        What a false positive and a false negative cost together, in real units; needs ``scale="regret"``.
+    per : float, default 1
+        Number of decisions that the result refers to, such as 1,000; needs ``scale="regret"``.
     per_sample : bool, default False
         Whether to return one value for each row instead of their weighted mean.
 
@@ -166,6 +184,8 @@ def bounded_brier_loss(
         pos_label=pos_label,
         prevalence=prevalence,
         logits=logits,
+        unit_cost=unit_cost,
+        per=per,
         per_sample=per_sample,
     )
 
@@ -181,6 +201,8 @@ def bounded_log_loss(
     pos_label: object = None,
     prevalence: float | None = None,
     logits: bool = False,
+    unit_cost: float = 1.0,
+    per: float = 1.0,
     per_sample: bool = False,
 ) -> float | Floats:
     """Log loss that counts only the thresholds you might use: regret, uniform over log-odds in the bounds.
@@ -205,6 +227,10 @@ def bounded_log_loss(
         Reweight the classes to this share of positives, as for case-control data.
     logits : bool, default False
         Whether the scores are log-odds.
+    unit_cost : float, default 1
+        What a false positive and a false negative cost together, in real units; needs ``scale="regret"``.
+    per : float, default 1
+        Number of decisions that the result refers to, such as 1,000; needs ``scale="regret"``.
     per_sample : bool, default False
         Whether to return one value for each row instead of their weighted mean.
 
@@ -238,6 +264,8 @@ def bounded_log_loss(
         pos_label=pos_label,
         prevalence=prevalence,
         logits=logits,
+        unit_cost=unit_cost,
+        per=per,
         per_sample=per_sample,
     )
 
@@ -255,6 +283,8 @@ def beta_loss(
     pos_label: object = None,
     prevalence: float | None = None,
     logits: bool = False,
+    unit_cost: float = 1.0,
+    per: float = 1.0,
     per_sample: bool = False,
 ) -> float | Floats:
     """Proper loss whose cost ratios follow a Beta distribution: peaked where your costs are.
@@ -281,6 +311,10 @@ def beta_loss(
         Reweight the classes to this share of positives, as for case-control data.
     logits : bool, default False
         Whether the scores are log-odds.
+    unit_cost : float, default 1
+        What a false positive and a false negative cost together, in real units; needs ``scale="regret"``.
+    per : float, default 1
+        Number of decisions that the result refers to, such as 1,000; needs ``scale="regret"``.
     per_sample : bool, default False
         Whether to return one value for each row instead of their weighted mean.
 
@@ -314,6 +348,8 @@ def beta_loss(
         pos_label=pos_label,
         prevalence=prevalence,
         logits=logits,
+        unit_cost=unit_cost,
+        per=per,
         per_sample=per_sample,
     )
 
@@ -330,6 +366,8 @@ def shifted_brier_loss(
     pos_label: object = None,
     prevalence: float | None = None,
     logits: bool = False,
+    unit_cost: float = 1.0,
+    per: float = 1.0,
     per_sample: bool = False,
 ) -> float | Floats:
     """Brier score moved to your typical threshold: half of the weight lies below ``median``, half above.
@@ -356,6 +394,10 @@ def shifted_brier_loss(
         Reweight the classes to this share of positives, as for case-control data.
     logits : bool, default False
         Whether the scores are log-odds.
+    unit_cost : float, default 1
+        What a false positive and a false negative cost together, in real units; needs ``scale="regret"``.
+    per : float, default 1
+        Number of decisions that the result refers to, such as 1,000; needs ``scale="regret"``.
     per_sample : bool, default False
         Whether to return one value for each row instead of their weighted mean.
 
@@ -390,5 +432,7 @@ def shifted_brier_loss(
         pos_label=pos_label,
         prevalence=prevalence,
         logits=logits,
+        unit_cost=unit_cost,
+        per=per,
         per_sample=per_sample,
     )

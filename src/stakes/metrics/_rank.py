@@ -75,6 +75,6 @@ def roc_auc_score(
 
 def area_under_roc(table: ScoreTable) -> float:
     """AUC of a table that holds both classes."""
-    below = np.cumsum(table.negatives)
-    below -= table.negatives * 0.5
-    return float(np.dot(table.positives, below)) / (table.total_positives * table.total_negatives)
+    at_or_below = float(np.dot(table.positives, np.cumsum(table.negatives)))
+    tied = float(np.dot(table.positives, table.negatives))
+    return (at_or_below - 0.5 * tied) / (table.total_positives * table.total_negatives)

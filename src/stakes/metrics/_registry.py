@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
 from stakes import costs as _costs
-from stakes.metrics import _losses, _net_benefit, _rank, _skill
+from stakes.metrics import _losses, _net_benefit, _one_vs_rest, _partial_auc, _penalized, _rank, _skill
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-Propriety = Literal["strict", "proper", "rank"]
+Propriety = Literal["strict", "proper", "rank", "none"]
+Task = Literal["binary", "multiclass"]
+Response = Literal["probability", "score"]
 
 
 @dataclass(frozen=True)
@@ -28,16 +31,27 @@ class Metric:
         The direction.
     low, high : float
         The range of its values.
-    propriety : {"strict", "proper", "rank"}
-        Whether honest probabilities are its only best report, one of several, or only the ranking counts.
+    propriety : {"strict", "proper", "rank", "none"}
+        Whether honest probabilities are its only best report, one of several, whether only the ranking counts, or
+        none of these.
     parameters : mapping
-        Arguments that it needs beyond the data, with values that tests and examples can use.
+        Arguments that it needs beyond the data, with values that tests, scorers and examples can use.
+    task : {"binary", "multiclass"}, default "binary"
+        What it evaluates.
+    response : {"probability", "score"}, default "probability"
+        Whether it needs probabilities, or any score that ranks.
     per_sample : bool
         Whether it is a mean of per-row values that ``per_sample=True`` returns.
     one_class : bool
         Whether it is defined when only one class is present.
     costs : callable, optional
         The cost distribution behind it, from the same parameters.
+
+    Examples
+    --------
+    >>> from stakes.metrics import METRICS
+    >>> METRICS["bounded_brier_loss"].costs(bounds=(0.05, 0.2))
+    Uniform(low=0.05, high=0.2)
     """
 
     function: Callable[..., Any]
@@ -47,6 +61,8 @@ class Metric:
     high: float
     propriety: Propriety
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    task: Task = "binary"
+    response: Response = "probability"
     per_sample: bool = False
     one_class: bool = True
     costs: Callable[..., _costs.CostDistribution] | None = None
@@ -55,6 +71,11 @@ class Metric:
     def name(self) -> str:
         """The function's name."""
         return str(self.function.__name__)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether it takes ``bounds=`` on the plausible thresholds."""
+        return "bounds" in signature(self.function).parameters
 
 
 METRICS: dict[str, Metric] = {}
@@ -88,8 +109,6 @@ def register(metric: Metric) -> Metric:
         raise ValueError(f"a metric named {metric.name!r} is registered already.")
     METRICS[metric.name] = metric
     return metric
-
-
 
 
 def _fixed(threshold: float) -> _costs.CostDistribution:
@@ -205,6 +224,7 @@ for _metric in (
         low=0.0,
         high=1.0,
         propriety="rank",
+        response="score",
         one_class=False,
     ),
     Metric(
@@ -214,7 +234,90 @@ for _metric in (
         low=0.0,
         high=1.0,
         propriety="rank",
+        response="score",
         one_class=False,
+    ),
+    Metric(
+        _skill.regret_skill_score,
+        "share of the reference's expected regret that is saved, over any costs",
+        greater_is_better=True,
+        low=-_INF,
+        high=1.0,
+        propriety="proper",
+        parameters={"costs": _costs.Beta(2.0, 8.0)},
+        one_class=False,
+        costs=lambda costs: costs,
+    ),
+    Metric(
+        _partial_auc.bounded_auc_score,
+        "balanced average accuracy over the thresholds that cases in the bounds would set; AUC at (0, 1)",
+        greater_is_better=True,
+        low=0.0,
+        high=1.0,
+        propriety="none",
+        parameters={"bounds": (0.01, 0.99)},
+        one_class=False,
+    ),
+    Metric(
+        _partial_auc.auc_regret,
+        "the mean regret that AUC stands for: each case's event rate is the cost ratio",
+        greater_is_better=False,
+        low=0.0,
+        high=0.5,
+        propriety="rank",
+    ),
+    Metric(
+        _partial_auc.partial_auc_score,
+        "area under the part of the ROC curve between two false positive rates",
+        greater_is_better=True,
+        low=0.0,
+        high=1.0,
+        propriety="none",
+        parameters={"fpr_bounds": (0.0, 0.2)},
+        response="score",
+        one_class=False,
+    ),
+    Metric(
+        _penalized.penalized_brier_loss,
+        "multi-class Brier score plus a penalty for a wrong top class",
+        greater_is_better=False,
+        low=0.0,
+        high=3.0,
+        propriety="strict",
+        task="multiclass",
+        per_sample=True,
+    ),
+    Metric(
+        _penalized.penalized_log_loss,
+        "multi-class log loss plus a penalty for a wrong top class",
+        greater_is_better=False,
+        low=0.0,
+        high=_INF,
+        propriety="strict",
+        task="multiclass",
+        per_sample=True,
+    ),
+    Metric(
+        _one_vs_rest.one_vs_rest_bounded_loss,
+        "sum over classes of the bounded loss of the class against the rest",
+        greater_is_better=False,
+        low=0.0,
+        high=_INF,
+        propriety="strict",
+        parameters={"bounds": (0.05, 0.9)},
+        task="multiclass",
+        per_sample=True,
+    ),
+    Metric(
+        _one_vs_rest.cost_matrix_loss,
+        "cost of the best action by the stated probabilities, over plausible cost matrices",
+        greater_is_better=False,
+        low=-_INF,
+        high=_INF,
+        propriety="proper",
+        parameters={"matrices": ((0.0, 1.0, 4.0), (1.0, 0.0, 1.0), (6.0, 2.0, 0.0))},
+        task="multiclass",
+        per_sample=True,
     ),
 ):
     register(_metric)

@@ -144,6 +144,67 @@ def bounded_log_skill_score(
     return skill(data, LogOddsUniform(*bounds), rule, reference, "bounded_log_skill_score")
 
 
+def regret_skill_score(
+    y_true: ArrayLike | ScoreTable,
+    y_prob: ArrayLike | None = None,
+    *,
+    costs: CostDistribution,
+    rule: Rule = "score",
+    reference: float | ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+    logits: bool = False,
+) -> float:
+    """Share of the reference's expected regret that the scores save, over any cost distribution.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or ScoreTable
+        Labels with two values, or a table that stands for labels and scores.
+    y_prob : array_like of shape (n,) or (n, 2), optional
+        Probability of the positive class.
+    costs : CostDistribution
+        How much each cost ratio counts.
+    rule : {"score", "optimal"} or float, default "score"
+        How scores become decisions; see :func:`expected_regret`.
+    reference : float or array_like of shape (n,), optional
+        A constant probability or a forecast to compare with; by default the prevalence of these data.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Reweight the classes to this share of positives, as for case-control data.
+    logits : bool, default False
+        Whether the scores are log-odds.
+
+    Returns
+    -------
+    float
+        At most 1; ``-inf`` for an infinite loss; ``nan`` with a warning where the reference has no loss.
+
+    Raises
+    ------
+    ValueError
+        For invalid data.
+
+    Notes
+    -----
+    With the prevalence as reference it is (DSC - MCB) / UNC of :func:`decompose`.
+
+    Examples
+    --------
+    >>> from stakes import costs, regret_skill_score
+    >>> round(regret_skill_score([0, 1], [0.2, 0.6], costs=costs.Beta(1, 1)), 12)  # the Brier skill score
+    0.6
+    """
+    data = evaluation_data(
+        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
+    )
+    return skill(data, costs, rule, reference, "regret_skill_score")
+
+
 def h_measure_score(
     y_true: ArrayLike | ScoreTable,
     y_score: ArrayLike | None = None,

@@ -1,0 +1,78 @@
+"""Run a benchmark and print its table: `python -m benchmarks NAME`."""
+
+import argparse
+import json
+import os
+import pkgutil
+import sys
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+
+from benchmarks._run import run_rows
+from benchmarks._table import describe_run, goal_records, to_markdown
+
+SIZES = (10**4, 10**6, 10**7)
+
+
+def suite_names():
+    """Return the benchmarks: every module of this folder without an underscore."""
+    return [module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]) if module.name[0] != "_"]
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure stakes beside its peers.")
+    parser.add_argument("name", nargs="?", choices=suite_names(), help="which benchmark to run")
+    parser.add_argument("--list", action="store_true", help="say what there is and stop")
+    parser.add_argument("--sizes", nargs="+", type=lambda text: int(float(text)), default=SIZES, metavar="ROWS")
+    parser.add_argument("--repeat", type=int, default=5, help="timed runs of each line, at least (default 5)")
+    parser.add_argument("--only", metavar="TEXT", default="", help="run only rows whose name contains TEXT")
+    parser.add_argument("--peers", action=argparse.BooleanOptionalAction, default=True, help="measure peers too")
+    parser.add_argument("--json", type=Path, metavar="OUT", help="write the measurements to a file as well")
+    options = parser.parse_args(arguments)
+    if options.name is None and not options.list:
+        parser.error("NAME is missing; --list says what there is.")
+    return options
+
+
+def list_suites():
+    for name in suite_names():
+        module = import_module(f"benchmarks.{name}")
+        print(f"{name}: {module.__doc__.splitlines()[0]}")
+        for row in module.ROWS:
+            against = ", ".join(f"{peer.library} {peer.call}" for peer in row.peers)
+            print(f"  {row.name}" + (f" (beside {against})" if against else ""))
+
+
+def chosen_rows(options):
+    rows = [row for row in import_module(f"benchmarks.{options.name}").ROWS if options.only in row.name]
+    if not rows:
+        sys.exit(f"no row of {options.name} has {options.only!r} in its name; --list shows them.")
+    return rows if options.peers else [replace(row, peers=()) for row in rows]
+
+
+def write_json(path, about, lines, notes):
+    goals = [{**record, "goal": record["goal"].text} for record in goal_records(lines)]
+    page = {"about": about, "lines": [line.record() for line in lines], "goals": goals, "notes": notes}
+    path.write_text(json.dumps(page, indent=1) + "\n", encoding="utf-8")
+
+
+def main(arguments=None):
+    options = parse(arguments)
+    if options.list:
+        list_suites()
+        return
+    rows = chosen_rows(options)
+    about = describe_run({"numpy", "scipy"} | {entry.library for row in rows for entry in row.entries})
+    load_before = os.getloadavg()[0]
+    lines, notes = run_rows(options.name, rows, options.sizes, repeat=options.repeat)
+    about["load average"] = f"{load_before:.2f} before, {os.getloadavg()[0]:.2f} after, this run included"
+    if options.json:
+        write_json(options.json, about, lines, notes)
+    print(to_markdown(options.name, about, lines, notes))
+    if len({(line.row.name, line.rows) for line in lines}) < len(rows) * len(set(options.sizes)):
+        sys.exit("a row failed: see the notes.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""Write the pages of the documentation that are made from the code: `python docs/generate.py`."""
+
+from pathlib import Path
+
+from stakes.metrics import metrics_table
+
+FOLDER = Path(__file__).parent
+METRICS_PAGE = """# Metrics
+
+Every metric of the library, made from its registry. "Strictly proper" means that honest probabilities are the only best
+report (within the bounds, where a metric has bounds); "proper", that nothing beats them; "ranking only", that any
+increasing transform of the scores does as well. Every metric takes `sample_weight`; weight k equals k repeated rows.
+
+{table}
+
+Losses that are regret over one cost distribution:
+
+| metric | cost distribution | scale |
+| --- | --- | --- |
+| `bounded_brier_loss` | `costs.Uniform(low, high)` | twice the integral |
+| `bounded_log_loss` | `costs.LogOddsUniform(low, high)` | the integral |
+| `beta_loss` | `costs.Beta(a, b, low, high)` | twice the integral |
+| `shifted_brier_loss` | `costs.Shifted(median, low, high)` | twice the integral |
+| `average_net_benefit_score` | `costs.NetBenefitUniform(low, high)` | prevalence less the integral over the width |
+| `net_benefit_score` | `costs.Fixed(threshold)` | prevalence less regret / (1 - threshold) |
+| `h_measure_score` | `costs.Beta(a, b)`, rule "optimal" | as skill |
+| error rate | `costs.Fixed(0.5)` | twice the integral |
+| binary `penalized_brier_loss` | `4 * costs.Uniform(0, 1) + costs.Fixed(0.5, tie=0.5)` | the integral |
+
+AUC, partial AUC, top-K and multi-class scores are not of this form.
+"""
+
+
+def pages():
+    """Return the generated pages by file name."""
+    return {"metrics.md": METRICS_PAGE.format(table=metrics_table())}
+
+
+if __name__ == "__main__":
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")

@@ -1,0 +1,174 @@
+"""Multi-class losses from what decisions cost: one class against the rest, or a list of cost matrices."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from stakes._kernel import SCALES
+from stakes._validation import check_choice, to_array
+from stakes.costs import LogOddsUniform, Uniform
+from stakes.metrics._multiclass_inputs import check_multiclass, weighted_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from stakes._kernel import Scale
+
+    Floats = NDArray[np.float64]
+
+_FAMILIES = {"uniform": Uniform, "log_odds": LogOddsUniform}
+
+
+def one_vs_rest_bounded_loss(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    bounds: tuple[float, float] | Sequence[tuple[float, float]] = (0.0, 1.0),
+    weighting: Literal["uniform", "log_odds"] = "uniform",
+    class_weight: ArrayLike | None = None,
+    scale: Scale = "loss",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    per_sample: bool = False,
+) -> float | Floats:
+    """Sum over classes of the bounded loss of "this class against the rest", each over its own plausible thresholds.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or (n, classes)
+        Class labels, or one-hot rows.
+    y_prob : array_like of shape (n, classes)
+        Probabilities; each row sums to 1. One column stands for the second of two classes.
+    bounds : tuple of float or sequence of tuples, default (0, 1)
+        Plausible thresholds, for all classes or one pair for each.
+    weighting : {"uniform", "log_odds"}, default "uniform"
+        Uniform in the cost ratio (Brier) or in its log-odds (log loss).
+    class_weight : array_like of shape (classes,), optional
+        Weight >= 0 of each class in the sum; 1 by default.
+    scale : {"loss", "regret", "integral"}, default "loss"
+        "loss" is the multi-class Brier score for uniform weighting at bounds (0, 1).
+    labels : array_like, optional
+        The class of each column, needed unless labels are column numbers or all appear in sorted order.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    per_sample : bool, default False
+        Whether to return one value for each row.
+
+    Returns
+    -------
+    float or ndarray of shape (n,)
+        Lower is better. Proper. With log-odds weighting at (0, 1) it is the one-vs-rest log loss, not the
+        multi-class log loss, and "regret" is undefined (nan).
+
+    Raises
+    ------
+    ValueError
+        For rows that are not probabilities, unknown labels, or bounds out of order.
+
+    Examples
+    --------
+    >>> from stakes import one_vs_rest_bounded_loss
+    >>> round(one_vs_rest_bounded_loss([1], [[0.33, 0.34, 0.33]]), 4)  # the multi-class Brier score
+    0.6534
+    """
+    check_choice(weighting, "weighting", tuple(_FAMILIES))
+    check_choice(scale, "scale", SCALES)
+    index, prob, weight = check_multiclass(y_true, y_prob, labels, sample_weight)
+    n_classes = prob.shape[1]
+    pairs = _pairs(bounds, n_classes)
+    share = np.ones(n_classes) if class_weight is None else np.asarray(to_array(class_weight, "class_weight"), float)
+    if share.shape != (n_classes,) or not np.all(np.isfinite(share) & (share >= 0.0)):
+        raise ValueError(f"class_weight must hold {n_classes} finite numbers >= 0, got {share.tolist()}.")
+    rows = np.zeros(len(index))
+    for k, (low, high) in enumerate(pairs):
+        if share[k] == 0.0:
+            continue
+        costs = _FAMILIES[weighting](low, high)
+        factor = {"integral": 1.0, "loss": costs.loss_factor or 1.0, "regret": 1.0 / costs.mass}[scale]
+        if scale == "regret" and math.isinf(costs.mass):
+            factor = math.nan
+        rows += share[k] * factor * costs.row_loss(index == k, np.asarray(prob[:, k], dtype=np.float64))
+    return rows if per_sample else weighted_mean(rows, weight)
+
+
+def _pairs(bounds: object, n_classes: int) -> list[tuple[float, float]]:
+    array = np.asarray(bounds, dtype=float)
+    if array.shape == (2,):
+        array = np.tile(array, (n_classes, 1))
+    if array.shape != (n_classes, 2):
+        raise ValueError(f"bounds must be (low, high), or one pair for each of {n_classes} classes, got {bounds!r}.")
+    return [(float(low), float(high)) for low, high in array]
+
+
+def cost_matrix_loss(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    matrices: ArrayLike,
+    weights: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    per_sample: bool = False,
+) -> float | Floats:
+    """What the best action by the stated probabilities costs, averaged over the cost matrices that are plausible.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or (n, classes)
+        Class labels, or one-hot rows.
+    y_prob : array_like of shape (n, classes)
+        Probabilities; each row sums to 1. One column stands for the second of two classes.
+    matrices : array_like of shape (classes, actions) or (m, classes, actions)
+        Cost of each action (column) when the class (row) is true; any finite numbers.
+    weights : array_like of shape (m,), optional
+        Plausibility of each matrix, >= 0 and not all zero; equal by default. Normalised to sum to 1.
+    labels : array_like, optional
+        The class of each column, needed unless labels are column numbers or all appear in sorted order.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    per_sample : bool, default False
+        Whether to return one value for each row.
+
+    Returns
+    -------
+    float or ndarray of shape (n,)
+        Mean cost, in the units of the matrices; lower is better. Equal expected costs take the first action.
+
+    Raises
+    ------
+    ValueError
+        For rows that are not probabilities, unknown labels, or matrices of another shape.
+
+    Notes
+    -----
+    Proper for every list of matrices: -G(p) - <G'(p), e_y - p> with the convex -min over actions of the expected cost
+    (Savage form), averaged. For two classes and matrices [[0, c], [1 - c, 0]] it is regret at c.
+
+    Examples
+    --------
+    >>> from stakes import cost_matrix_loss
+    >>> three_by_three = [[0, 1, 2], [1, 0, 1], [5, 2, 0]]
+    >>> cost_matrix_loss([0, 2], [[0.7, 0.2, 0.1], [0.5, 0.3, 0.2]], matrices=three_by_three)
+    1.0
+    """
+    index, prob, weight = check_multiclass(y_true, y_prob, labels, sample_weight)
+    table = np.asarray(to_array(matrices, "matrices"), dtype=float)
+    table = table[None] if table.ndim == 2 else table
+    if table.ndim != 3 or table.shape[1] != prob.shape[1] or 0 in table.shape or not np.all(np.isfinite(table)):
+        raise ValueError(
+            f"matrices must be finite, of shape (classes, actions) or (m, classes, actions) with "
+            f"{prob.shape[1]} classes, got shape {np.shape(matrices)}."
+        )
+    share = np.ones(len(table)) if weights is None else np.asarray(to_array(weights, "weights"), dtype=float)
+    if share.shape != (len(table),) or not (np.all(np.isfinite(share) & (share >= 0.0)) and share.sum() > 0.0):
+        raise ValueError(f"weights must hold {len(table)} finite numbers >= 0, not all zero, got {share.tolist()}.")
+    rows = np.zeros(len(index))
+    for matrix, plausibility in zip(table, share / share.sum(), strict=True):
+        action = np.argmin(prob @ matrix, axis=1)
+        rows += plausibility * matrix[index, action]
+    return rows if per_sample else weighted_mean(rows, weight)

@@ -1,0 +1,226 @@
+"""Penalized Brier score and log loss: proper multi-class losses in which right always beats wrong."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from stakes._validation import check_choice
+from stakes.metrics._multiclass_inputs import check_multiclass, weighted_mean
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+Ties = Literal["fraction", "first", "correct", "wrong"]
+TIES = ("fraction", "first", "correct", "wrong")
+_IMPROPER = ("correct", "wrong")
+
+
+class ImproperScoreWarning(UserWarning):
+    """A tie rule was chosen under which honest probabilities are not the best report.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from stakes.metrics import ImproperScoreWarning
+    >>> issubclass(ImproperScoreWarning, UserWarning)
+    True
+    """
+
+
+def penalized_brier_loss(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    ties: Ties = "fraction",
+    penalty: float | Literal["minimal"] | None = None,
+    normalize: bool = False,
+    sample_weight: ArrayLike | None = None,
+    per_sample: bool = False,
+) -> float | Floats:
+    """Multi-class Brier score plus a penalty for a wrong top class: no wrong forecast scores better than a right one.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or (n, classes)
+        Class labels, or one-hot rows.
+    y_prob : array_like of shape (n, classes)
+        Probabilities; each row sums to 1. One column stands for the second of two classes.
+    labels : array_like, optional
+        The class of each column, needed unless labels are column numbers or all appear in sorted order.
+    ties : {"fraction", "first", "correct", "wrong"}, default "fraction"
+        What a tie for the highest probability counts: the expected share of errors, the lowest column, never an error,
+        always an error. The last two are improper and warn.
+    penalty : float or "minimal", optional
+        Cost of a wrong top class; by default (c - 1) / c for c classes, as published. "minimal" is the smallest for
+        which every right forecast beats every wrong one, (c - 2) / (2 c).
+    normalize : bool, default False
+        Whether to divide by the number of classes.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    per_sample : bool, default False
+        Whether to return one value for each row.
+
+    Returns
+    -------
+    float or ndarray of shape (n,)
+        Lower is better, between 0 and 2 + penalty.
+
+    Raises
+    ------
+    ValueError
+        For rows that are not probabilities, unknown labels or tie rules, or a negative penalty.
+
+    Warns
+    -----
+    ImproperScoreWarning
+        For ``ties="correct"`` (the published algorithm) or ``"wrong"``: under the first, answering "uniform" is never
+        penalised, so it can beat honest probabilities.
+
+    Notes
+    -----
+    Ahmadian, Ghatee and Wahlstrom, arXiv:2407.17697, Definition 5 in its sum form; the mean is the Brier score plus
+    penalty * (1 - accuracy). For two classes with the default rules it is the integral of regret over
+    ``4 * Uniform(0, 1) + Fixed(1/2, tie=1/2)``.
+
+    Examples
+    --------
+    A right but unsure forecast costs less than a wrong one, unlike in the Brier score (0.6534 against 0.5202).
+
+    >>> from stakes import penalized_brier_loss
+    >>> right = penalized_brier_loss([1], [[0.33, 0.34, 0.33]])
+    >>> wrong = penalized_brier_loss([1], [[0.51, 0.49, 0.0]])
+    >>> round(right, 4), round(wrong, 4)
+    (0.6534, 1.1869)
+    """
+    index, prob, weight = check_multiclass(y_true, y_prob, labels, sample_weight)
+    n_classes = prob.shape[1]
+    size = _penalty(penalty, (n_classes - 1) / n_classes, (n_classes - 2) / (2 * n_classes))
+    rows = brier_rows(index, prob) + size * miss_rows(index, prob, _check_ties(ties))
+    if normalize:
+        rows /= n_classes
+    return rows if per_sample else weighted_mean(rows, weight)
+
+
+def penalized_log_loss(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    ties: Ties = "fraction",
+    penalty: float | Literal["minimal"] | None = None,
+    eps: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    per_sample: bool = False,
+) -> float | Floats:
+    """Multi-class log loss plus a penalty for a wrong top class: no wrong forecast scores better than a right one.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or (n, classes)
+        Class labels, or one-hot rows.
+    y_prob : array_like of shape (n, classes)
+        Probabilities; each row sums to 1. One column stands for the second of two classes.
+    labels : array_like, optional
+        The class of each column, needed unless labels are column numbers or all appear in sorted order.
+    ties : {"fraction", "first", "correct", "wrong"}, default "fraction"
+        What a tie for the highest probability counts; the last two are improper and warn.
+    penalty : float or "minimal", optional
+        Cost of a wrong top class; by default log(c) for c classes, as published. "minimal" is log(c / 2).
+    eps : float, optional
+        Lower limit for the probability of the true class; by default none, and a probability of 0 costs infinity.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    per_sample : bool, default False
+        Whether to return one value for each row.
+
+    Returns
+    -------
+    float or ndarray of shape (n,)
+        Lower is better; infinite where a true class has probability 0.
+
+    Raises
+    ------
+    ValueError
+        For rows that are not probabilities, unknown labels or tie rules, or a negative penalty.
+
+    Warns
+    -----
+    ImproperScoreWarning
+        For ``ties="correct"`` (the published algorithm) or ``"wrong"``.
+
+    Notes
+    -----
+    arXiv:2407.17697, Definition 5; its Algorithm 3 lacks the minus sign of the logarithm. ``penalty=0`` is the
+    multi-class log loss.
+
+    Examples
+    --------
+    >>> from stakes import penalized_log_loss
+    >>> round(penalized_log_loss([1], [[0.33, 0.34, 0.33]]), 4)
+    1.0788
+    """
+    index, prob, weight = check_multiclass(y_true, y_prob, labels, sample_weight)
+    n_classes = prob.shape[1]
+    size = _penalty(penalty, math.log(n_classes), math.log(n_classes / 2))
+    true = prob[np.arange(len(index)), index].astype(np.float64)
+    if eps is not None:
+        if not 0.0 < eps < 1.0:
+            raise ValueError(f"eps must lie in (0, 1), got {eps}.")
+        true = np.maximum(true, eps)
+    with np.errstate(divide="ignore"):
+        rows: Floats = -np.log(true) + size * miss_rows(index, prob, _check_ties(ties))
+    return rows if per_sample else weighted_mean(rows, weight)
+
+
+def brier_rows(index: NDArray[np.intp], prob: NDArray[np.floating]) -> Floats:
+    """Sum over classes of (probability - outcome)**2, for each row."""
+    # the squares of the other classes plus that of the miss: no cancellation for confident forecasts
+    square = prob.astype(np.float64) ** 2
+    rows = np.arange(len(index))
+    missing = 1.0 - prob[rows, index].astype(np.float64)
+    square[rows, index] = missing * missing
+    total: Floats = square.sum(axis=1)
+    return total
+
+
+def miss_rows(index: NDArray[np.intp], prob: NDArray[np.floating], ties: Ties) -> Floats:
+    """Whether the top class is wrong, ties by rule; compared exactly, in the caller's precision."""
+    rows = np.arange(len(index))
+    if ties == "first":
+        return (np.argmax(prob, axis=1) != index).astype(np.float64)
+    top = prob == prob.max(axis=1, keepdims=True)
+    count, hit = top.sum(axis=1), top[rows, index]
+    if ties == "correct":
+        return (~hit).astype(np.float64)
+    if ties == "wrong":
+        return (~(hit & (count == 1))).astype(np.float64)
+    return np.where(hit, 1.0 - 1.0 / count, 1.0)
+
+
+def _check_ties(ties: Ties) -> Ties:
+    check_choice(ties, "ties", TIES)
+    if ties in _IMPROPER:
+        warnings.warn(
+            f'ties="{ties}" makes the score improper: honest probabilities are not the best report. Use "fraction".',
+            ImproperScoreWarning,
+            stacklevel=3,
+        )
+    return ties
+
+
+def _penalty(penalty: float | str | None, published: float, minimal: float) -> float:
+    if penalty is None:
+        return published
+    if isinstance(penalty, str):
+        check_choice(penalty, "penalty", ("minimal",))
+        return max(minimal, 0.0)
+    if not 0.0 <= penalty < math.inf:
+        raise ValueError(f"penalty must be a finite number >= 0, or 'minimal', got {penalty}.")
+    return float(penalty)

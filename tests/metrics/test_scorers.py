@@ -1,0 +1,142 @@
+"""Scorers: right sign, probabilities instead of labels, and at home in scikit-learn's searches."""
+
+import pickle
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from stakes import bounded_brier_loss, costs, expected_regret
+from stakes.metrics import METRICS, Metric, get_scorer, metrics_table, register
+
+X, Y = load_breast_cancer(return_X_y=True)
+MODEL = make_pipeline(StandardScaler(), LogisticRegression(C=0.1)).fit(X[:300], Y[:300])
+BINARY = {name: entry for name, entry in METRICS.items() if entry.task == "binary"}
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_every_binary_metric_scores_probabilities_with_the_right_sign(name):
+    metric = METRICS[name]
+    scorer = get_scorer(name, **metric.parameters)
+    prob = MODEL.predict_proba(X[300:])[:, 1]
+    value = metric.function(Y[300:], prob, **metric.parameters)
+    assert scorer(MODEL, X[300:], Y[300:]) == pytest.approx(value if metric.greater_is_better else -value, rel=1e-9)
+    weight = np.arange(len(Y) - 300) % 3
+    weighted = metric.function(Y[300:], prob, **metric.parameters, sample_weight=weight)
+    ours = scorer(MODEL, X[300:], Y[300:], sample_weight=weight)
+    assert ours == pytest.approx(weighted if metric.greater_is_better else -weighted, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", [name for name, entry in METRICS.items() if entry.task == "multiclass"])
+def test_multiclass_metrics_score_all_columns(name):
+    features, species = load_iris(return_X_y=True)
+    model = LogisticRegression(max_iter=500).fit(features, species)
+    metric = METRICS[name]
+    value = metric.function(species, model.predict_proba(features), **metric.parameters)
+    assert get_scorer(name, **metric.parameters)(model, features, species) == pytest.approx(-value)
+
+
+def test_grid_search_picks_what_the_brier_score_picks():
+    grid = {"logisticregression__C": [1e-6, 1e-2, 1]}
+    search = make_pipeline(StandardScaler(), LogisticRegression())
+    ours = GridSearchCV(search, grid, scoring=get_scorer("bounded_brier_loss", bounds=(0, 1))).fit(X, Y)
+    theirs = GridSearchCV(search, grid, scoring="neg_brier_score").fit(X, Y)
+    assert ours.best_params_ == theirs.best_params_ == {"logisticregression__C": 1}
+    np.testing.assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
+
+
+def test_several_metrics_in_one_cross_validation():
+    scoring = {
+        "loss": get_scorer("bounded_log_loss", bounds=(0.05, 0.5)),
+        "benefit": get_scorer("net_benefit_score", threshold=0.2),
+        "auc": get_scorer("roc_auc_score"),
+    }
+    result = cross_validate(MODEL, X, Y, scoring=scoring, cv=3)
+    assert (result["test_loss"] < 0).all()
+    assert (result["test_benefit"] > 0).all()
+    assert (result["test_auc"] > 0.9).all()
+
+
+def test_text_labels_need_and_use_the_positive_label():
+    text = np.where(Y == 1, "benign", "malignant")
+    model = clone(MODEL).fit(X, text)
+    prob = model.predict_proba(X)[:, list(model.classes_).index("malignant")]
+    expected = -bounded_brier_loss(text == "malignant", prob, bounds=(0.05, 0.2))
+    scorer = get_scorer("bounded_brier_loss", bounds=(0.05, 0.2), pos_label="malignant")
+    assert scorer(model, X, text) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("labels", [(0, 1), (-1, 1), ("no", "yes")], ids=str)
+def test_threshold_tuning_finds_the_cheapest_threshold(labels):
+    selection = pytest.importorskip("sklearn.model_selection")
+    if not hasattr(selection, "TunedThresholdClassifierCV"):
+        pytest.skip("this scikit-learn has no threshold tuning")
+    y = np.array(labels)[1 - Y]  # malignant is positive
+    options = {} if isinstance(labels[0], int) else {"pos_label": labels[1]}
+    scorer = get_scorer("expected_regret", costs=costs.Uniform(0.02, 0.1), **options)
+    model = clone(MODEL).fit(X, y)
+    tuned = selection.TunedThresholdClassifierCV(model, scoring=scorer, cv="prefit", refit=False, thresholds=200).fit(
+        X, y
+    )
+    acting = (tuned.predict(X) == labels[1]).astype(float)
+    cost = expected_regret(1 - Y, acting, costs=costs.Uniform(0.02, 0.1))
+    prob = tuned.estimator_.predict_proba(X)[:, 1 if labels[1] == tuned.estimator_.classes_[1] else 0]
+    grid = [expected_regret(1 - Y, prob, costs=costs.Uniform(0.02, 0.1), rule=t) for t in np.linspace(0, 1, 201)[1:-1]]
+    assert cost <= min(grid) + 0.002
+
+
+def test_sample_weight_is_routed():
+    class Recorder(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):  # noqa: ARG002
+            self.classes_ = np.array([0, 1])
+            return self
+
+        def predict_proba(self, X):
+            p = np.clip(np.asarray(X)[:, 0], 0, 1)
+            return np.column_stack([1 - p, p])
+
+    rng = np.random.default_rng(0)
+    features, y, w = rng.random((60, 1)), rng.integers(0, 2, 60), rng.integers(0, 3, 60)
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = get_scorer("bounded_brier_loss", bounds=(0.1, 0.6)).set_score_request(sample_weight=True)
+        result = cross_validate(
+            Recorder(), features, y, scoring=scorer, cv=3, params={"sample_weight": w}, return_indices=True
+        )
+    for fold, rows in enumerate(result["indices"]["test"]):
+        expected = -bounded_brier_loss(y[rows], features[rows, 0], bounds=(0.1, 0.6), sample_weight=w[rows])
+        assert result["test_score"][fold] == pytest.approx(expected)
+
+
+def test_scorers_can_be_sent_to_other_processes():
+    scorer = pickle.loads(pickle.dumps(get_scorer("net_benefit_score", threshold=0.1)))  # noqa: S301
+    assert scorer(MODEL, X, Y) == get_scorer("net_benefit_score", threshold=0.1)(MODEL, X, Y)
+
+
+def test_wrong_names_and_parameters_are_refused_before_any_fit():
+    with pytest.raises(ValueError, match=r"registered metric.*got 'brier'"):
+        get_scorer("brier")
+    with pytest.raises(TypeError, match="takes no parameter 'threshold'"):
+        get_scorer("bounded_brier_loss", threshold=0.1)
+    with pytest.raises(TypeError, match="needs threshold="):
+        get_scorer("net_benefit_score")
+
+
+def test_a_newly_registered_metric_appears_everywhere():
+    def dummy_loss(y_true, y_prob, *, sample_weight=None, pos_label=None):  # noqa: ARG001
+        return float(np.mean(y_prob))
+
+    entry = Metric(dummy_loss, "a dummy", greater_is_better=False, low=0.0, high=1.0, propriety="none")
+    register(entry)
+    try:
+        assert get_scorer("dummy_loss")(MODEL, X, Y) == pytest.approx(-MODEL.predict_proba(X)[:, 1].mean())
+        assert "| `dummy_loss` | a dummy | lower |" in metrics_table()
+        with pytest.raises(ValueError, match="registered already"):
+            register(entry)
+    finally:
+        del METRICS["dummy_loss"]
