@@ -234,11 +234,11 @@ def test_two_columns_go_with_text_labels(pos_label, column):
 
 
 def test_two_columns_with_one_class_do_not_take_the_wrong_column():
-    try:
-        score = check_sample([1, 1, 1], COLUMNS, pos_label=0).score
-    except ValueError:
-        return
-    np.testing.assert_array_equal(score, [0.9, 0.3, 0.6])
+    for labels, pos_label, column in (([1, 1, 1], 0, 0), ([0, 0, 0], 1, 1), ([0, 0, 0], 0, 0), ([-1] * 3, -1, 0)):
+        score = check_sample(labels, COLUMNS, pos_label=pos_label).score
+        np.testing.assert_array_equal(score, np.array(COLUMNS)[:, column])
+    for labels, pos_label in ((["no"] * 3, "no"), (["no"] * 3, "yes"), ([2, 2, 2], 2), ([1, 1, 1], 2)):
+        refused(r"^the two columns of y_prob cannot be told apart", labels, COLUMNS, pos_label=pos_label)
 
 
 def test_one_column_is_flattened():

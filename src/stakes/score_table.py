@@ -429,13 +429,12 @@ class ScoreTable:
         negatives, positives = self.negatives[wide] / self.total, self.positives[wide] / self.total
         always, never = float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))
         if rule == "optimal":  # for each cost the best threshold splits one cell at most, at best into its classes
-            if not len(lower):
-                return 0.0
             harmonic = negatives * positives / (negatives + positives)
-            return float(min(negatives.max() * always, positives.max() * never, harmonic.max() * costs.mass))
+            tops = [float(column.max(initial=0.0)) for column in (negatives, positives, harmonic)]
+            return min(_cost(top, unit) for top, unit in zip(tops, (always, never, costs.mass), strict=True))
         if not isinstance(rule, str):
             split = (lower < rule) & (rule <= upper)
-            return float(negatives[split].sum()) * always + float(positives[split].sum()) * never
+            return _cost(float(negatives[split].sum()), always) + _cost(float(positives[split].sum()), never)
         with np.errstate(invalid="ignore"):
             spread0 = costs.negative_loss(upper) - costs.negative_loss(lower)
             spread1 = costs.positive_loss(lower) - costs.positive_loss(upper)
@@ -477,6 +476,11 @@ def weighted_sum(weights: Floats, values: Floats) -> float:
         return float(np.dot(weights, values))
     used = weights > 0.0
     return float(np.dot(weights[used], values[used]))
+
+
+def _cost(share: float, unit: float) -> float:
+    """Cost of a share of rows, nothing where there are none, even of an infinite cost."""
+    return share * unit if share > 0.0 else 0.0
 
 
 def _count_sorted(y: NDArray[np.bool_], score: Floats) -> tuple[Floats, Floats, Floats]:

@@ -232,10 +232,9 @@ def test_triangular_keeps_the_digits_next_to_its_upper_end():
 @pytest.mark.parametrize("median", [1e-6, 1 - 1e-6])
 def test_shifted_keeps_its_digits_for_medians_near_0_and_1(median):
     measure = Measure(oracles.shifted(median))
-    score = 1 - median
-    made = costs.Shifted(median)
-    found = [float(made.negative_loss(score)), float(made.positive_loss(score))]
-    assert found == pytest.approx([measure.negative_loss(score), measure.positive_loss(score)], rel=1e-13, abs=0)
+    made, at = costs.Shifted(median), [1e-7, 1e-6, 0.5, 1 - 1e-6, 1 - 1e-7]
+    np.testing.assert_allclose(made.negative_loss(at), [measure.negative_loss(s) for s in at], rtol=1e-13, atol=0)
+    np.testing.assert_allclose(made.positive_loss(at), [measure.positive_loss(s) for s in at], rtol=1e-13, atol=0)
 
 
 @pytest.mark.parametrize(("a", "b", "low", "high"), [(30, 300, 0.3, 0.301), (1, 50, 0.4, 0.45)])

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from stakes.inference import Comparison
 
 _WORTH_RECALIBRATING = 0.05
+_PLAIN = (1e-4, 1e3)  # sizes that are written with three significant digits
 
 
 def conclude(evaluation: Evaluation) -> list[str]:
@@ -64,8 +65,10 @@ def _rivals(evaluation: Evaluation) -> list[str]:
     if not others:
         return []
     versus = {other: evaluation.compare(best, other) for other in others}
-    tied = [other for other, comparison in versus.items() if not comparison.significant]
-    beaten = [other for other in others if other not in tied]
+    boundless = [other for other in others if evaluation[other].score == math.inf]
+    others = [other for other in others if other not in boundless]
+    tied = [other for other in others if not versus[other].significant]
+    beaten = [other for other in others if versus[other].significant]
     sentences = []
     if tied:
         listed = "; ".join(f"{other}: {_difference(evaluation, versus[other])}" for other in tied)
@@ -73,6 +76,11 @@ def _rivals(evaluation: Evaluation) -> list[str]:
     if beaten:
         listed = "; ".join(f"{other}: {_difference(evaluation, versus[other])}" for other in beaten)
         sentences.append(f"{best} costs less than {_join(beaten)}, beyond chance ({listed}).")
+    if boundless:
+        verb = "has" if len(boundless) == 1 else "have"
+        sentences.append(
+            f"{_join(boundless)} {verb} an infinite cost: a score of exactly 0 for a positive case, or 1 for a negative."
+        )
     return sentences
 
 
@@ -82,7 +90,10 @@ def _against_constants(evaluation: Evaluation) -> str:
     parts = []
     for reference, phrase in words.items():
         versus = evaluation.compare(best, reference)
-        if versus.significant:
+        if math.isnan(versus.difference):
+            parts.append(f"as infinitely costly as {phrase}")
+            continue
+        if versus.significant or math.isinf(versus.difference):
             verdict = "better than" if versus.difference < 0.0 else "worse than"
         else:
             verdict = "not shown to differ from"
@@ -94,6 +105,8 @@ def _calibration(evaluation: Evaluation) -> list[str]:
     best, parts = evaluation.best, evaluation.best.decomposition
     if parts is None:
         return []
+    if not 0.0 < evaluation.prevalence < 1.0:
+        return ["All cases are of one class, so these data say nothing of calibration or ranking."]
     sentences = []
     share, mean_score, rate = best.in_range
     low, high = _percent(evaluation.costs.low), _percent(evaluation.costs.high)
@@ -126,6 +139,8 @@ def _constant_models(evaluation: Evaluation) -> list[str]:
 
 
 def _difference(evaluation: Evaluation, comparison: Comparison) -> str:
+    if math.isinf(comparison.difference):
+        return "an infinite difference"
     text = f"difference {_number(comparison.difference)}{_interval(evaluation, comparison.interval)}"
     return text if math.isnan(comparison.p_value) else f"{text}, p {_p_value(comparison.p_value)}"
 
@@ -137,7 +152,11 @@ def _interval(evaluation: Evaluation, interval: tuple[float, float]) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.3g}"
+    if math.isinf(value):
+        return "infinite"
+    if value == 0.0 or not _PLAIN[0] <= abs(value) < _PLAIN[1]:
+        return f"{value:,.0f}" if abs(value) >= _PLAIN[1] else f"{value:.3g}"
+    return f"{value:#.3g}".rstrip(".")
 
 
 def _p_value(value: float) -> str:

@@ -1,0 +1,146 @@
+"""The ranking table: cost with its interval, the difference to the best, skill, and the two references."""
+
+from __future__ import annotations
+
+import html
+import math
+from typing import TYPE_CHECKING
+
+from stakes.report._html import table
+from stakes.report._models import swatch
+from stakes.report._numbers import decimals_for, fixed, interval, p_value, percent, skill_percent
+from stakes.report._spec import REFERENCE_DASHES
+from stakes.report._text import text_html
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from stakes.evaluation import Evaluation, ModelResult
+    from stakes.inference import Comparison
+    from stakes.report._models import Model
+
+_WIDTH = 96.0
+_METRIC_LIMIT = 40
+_NONE = "&ndash;"
+_SCALES = {"regret": "mean regret", "integral": "integral of regret", "loss": "loss"}
+
+
+def cost_words(evaluation: Evaluation) -> str:
+    """What the expected cost is, and in which unit."""
+    per = "" if evaluation.per == 1.0 else f" per {evaluation.per:,g} decisions"
+    unit = "" if evaluation.unit_cost == 1.0 else " in units of cost"
+    return f"{_SCALES[evaluation.scale]}{per}{unit}"
+
+
+def ranking_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
+    """Models from the best to the worst, then treating all and treating none."""
+    results = [model.result for model in models]
+    decimals = decimals_for([r.standard_error for r in results], [r.score for r in results])
+    ends = _ends(results)
+    named = [(model.result, f'<span class="rank">{model.rank}</span>', model.sample) for model in models]
+    for name, dash in REFERENCE_DASHES.items():
+        named.append((evaluation[name], "", f"{swatch('--reference', dash)} {name}"))
+    rows = [
+        [rank, sample + _note(result), _cost(result, decimals, ends), *_judged(evaluation, result, decimals)]
+        for result, rank, sample in named
+    ]
+    heads = [head + (f"<br><small>{detail}</small>" if detail else "") for head, detail in _columns(evaluation)]
+    labels = [head for head, _ in _columns(evaluation)]
+    return table(_caption(evaluation), heads, rows, key="ranking", labels=labels)
+
+
+def _columns(evaluation: Evaluation) -> list[tuple[str, str]]:
+    level = f"{evaluation.confidence_level * 100:g}%"
+    versus = f"difference, {level} interval, p"
+    return [
+        ("#", ""),
+        ("Model", ""),
+        ("Expected cost", f"{cost_words(evaluation)}, {level} interval"),
+        ("More than the best", versus),
+        ("Skill", ""),
+        ("Against treat all", versus),
+        ("Against treat none", versus),
+    ]
+
+
+def further_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
+    """Numbers beside the expected cost, and the metrics that were asked for."""
+    asked = list(evaluation.results[0].metrics)
+    heads = ["#", "Model", "AUC", "Share acted on", *(text_html(name, _METRIC_LIMIT) for name in asked)]
+    decimals = [decimals_for([], [model.result.metrics[name] for model in models]) for name in asked]
+    rows = [
+        [
+            str(model.rank),
+            model.sample,
+            fixed(model.result.auc, 3),
+            percent(model.result.share_acted_on),
+            *(fixed(model.result.metrics[name], places) for name, places in zip(asked, decimals, strict=True)),
+        ]
+        for model in models
+    ]
+    return table("Further numbers of each model; not what the ranking goes by", heads, rows)
+
+
+def _caption(evaluation: Evaluation) -> str:
+    low, high = percent(evaluation.costs.low), percent(evaluation.costs.high)
+    where = f"at threshold {low}" if low == high else f"over thresholds from {low} to {high}"
+    return f"Models by expected cost {where}; lower is better, a negative difference favours the model of the row"
+
+
+def _note(result: ModelResult) -> str:
+    return f'<small class="note">acts like {result.acts_like}</small>' if result.acts_like else ""
+
+
+def _cost(result: ModelResult, decimals: int, ends: tuple[float, float] | None) -> str:
+    numbers = _with_details(fixed(result.score, decimals), interval(result.interval, decimals))
+    return _whisker(result, ends) + numbers
+
+
+def _judged(evaluation: Evaluation, result: ModelResult, decimals: int) -> list[str]:
+    """Against the best model, the prevalence as forecast, and the references."""
+    best = _versus(evaluation, result.name, evaluation.ranking[0], decimals)
+    against = [_versus(evaluation, result.name, other, decimals) for other in REFERENCE_DASHES]
+    parts = result.decomposition
+    skill = skill_percent(parts.skill) if parts else _NONE
+    return [best, skill, *against]
+
+
+def _versus(evaluation: Evaluation, name: str, other: str, decimals: int) -> str:
+    if name == other:
+        return _NONE
+    found: Comparison = evaluation.compare(name, other)
+    details = [interval(found.interval, decimals)]
+    if not math.isnan(found.p_value):
+        p = p_value(found.p_value)
+        details.append(f"p {html.escape(p) if p.startswith('<') else f'= {p}'}")
+    return _with_details(fixed(found.difference, decimals, sign=True), *details, strong=found.significant)
+
+
+def _with_details(number: str, *details: str, strong: bool = False) -> str:
+    tag = "b" if strong else "span"
+    return f"<{tag}>{number}</{tag}>" + "".join(f"<small>{detail}</small>" for detail in details)
+
+
+def _ends(results: Sequence[ModelResult]) -> tuple[float, float] | None:
+    numbers = [x for r in results for x in (r.score, *r.interval) if math.isfinite(x)]
+    return (min(numbers), max(numbers)) if numbers and min(numbers) < max(numbers) else None
+
+
+def _whisker(result: ModelResult, ends: tuple[float, float] | None) -> str:
+    """Cost and interval as a dot on a line, all rows on one scale; empty where they lie outside it."""
+    low, high = result.interval
+    if ends is None or not math.isfinite(result.score) or not ends[0] <= result.score <= ends[1]:
+        return ""
+    x = _place(result.score, ends)
+    line = ""
+    if math.isfinite(low) and math.isfinite(high):
+        line = f'<path d="M{_place(low, ends):.1f} 8H{_place(high, ends):.1f}" class="whisker"/>'
+    return (
+        f'<svg viewBox="0 0 {_WIDTH:.0f} 16" width="{_WIDTH:.0f}" height="16" aria-hidden="true">{line}'
+        f'<circle cx="{x:.1f}" cy="8" r="4" class="dot"/></svg>'
+    )
+
+
+def _place(value: float, ends: tuple[float, float]) -> float:
+    share = (value - ends[0]) / (ends[1] - ends[0])
+    return 5.0 + (_WIDTH - 10.0) * min(max(share, 0.0), 1.0)

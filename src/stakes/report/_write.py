@@ -1,0 +1,79 @@
+"""Write the report beside its place and rename it, so that no half-written file is ever there."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stakes.report._report import render_report
+
+if TYPE_CHECKING:
+    from stakes.evaluation import Evaluation
+
+
+def write_report(evaluation: Evaluation, path: str | Path, *, title: str | None = None) -> Path:
+    """Write the report of an evaluation: one HTML file that needs no network.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        What to report.
+    path : str or Path
+        The file to write; one that exists is replaced once the new one is complete.
+    title : str, optional
+        Heading of the page.
+
+    Returns
+    -------
+    Path
+        The file written.
+
+    Raises
+    ------
+    ImportError
+        If plotly is not installed (``pip install 'stakes[report]'``).
+    ValueError
+        If the path names a folder or a device.
+    FileNotFoundError
+        If its folder does not exist.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from stakes import evaluate
+    >>> from stakes.report import write_report
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = write_report(evaluate([0, 1], [0.1, 0.8]), pathlib.Path(folder) / "report.html")
+    >>> written.name
+    'report.html'
+    """
+    target = Path(path)
+    _check(target)
+    page = render_report(evaluation, title=title)
+    _replace(target.resolve(), page.encode())
+    return target
+
+
+def _check(target: Path) -> None:
+    if target.is_dir():
+        raise ValueError(f"path must name the file to write, got the folder {str(target)!r}.")
+    if target.exists() and not target.is_file():
+        raise ValueError(f"path must name an ordinary file, got {str(target)!r}.")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(
+            f"path must lie in a folder that exists, got {str(target)!r}: there is no {str(target.parent)!r}."
+        )
+
+
+def _replace(target: Path, content: bytes) -> None:
+    beside = target.with_name(f".stakes-{secrets.token_hex(8)}.part")
+    try:
+        with beside.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,277 @@
+"""What the page says, how it is built, and that nothing in it comes from or goes elsewhere."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+import re
+
+import numpy as np
+import pytest
+
+from stakes import costs, evaluate
+from tests.report.conftest import HOSTILE, simulated
+from tests.report.pages import Page
+
+pytest.importorskip("plotly")
+
+from stakes.report import render_report
+
+MOST_BYTES = 6_000_000
+SECTIONS = ["stake", "ranking-section", "regret", "decision", "reliability", "decomposition", "data", "method"]
+
+
+def render(evaluation, **options):
+    return Page(render_report(evaluation, **options))
+
+
+def test_page_has_one_heading_landmarks_and_a_language(page):
+    assert page.one("html").attributes["lang"] == "en"
+    assert page.one("h1").text == "What acting on these predictions would cost"
+    assert page.one("main")
+    assert page.one("nav").attributes["aria-label"] == "Sections"
+    assert [e.attributes["id"] for e in page.all("section")] == SECTIONS
+    assert len(page.all("h2")) == len(SECTIONS)
+
+
+def test_every_table_has_a_caption_and_row_and_column_headings(page):
+    tables = page.all("table")
+    assert len(page.all("caption")) == len(tables) >= 6
+    assert all(e.attributes["scope"] in {"row", "col"} for e in page.all("th"))
+
+
+def test_every_figure_has_words_for_those_who_do_not_see_it(page):
+    plots = page.all("div", _class="plot")
+    assert [e.attributes["data-figure"] for e in plots] == ["regret", "decision", "reliability", "decomposition"]
+    assert all(e.attributes["role"] == "img" and len(e.attributes["aria-label"]) > 80 for e in plots)
+    assert len(page.all("figcaption")) == len(plots)
+
+
+def test_captions_and_words_give_the_main_numbers(page, example):
+    best = example.ranking[0]
+    for kind, key in (("regret", "regret"), ("net_benefit", "decision")):
+        curve = example.curves(kind)[best]
+        lines = {best: curve, **curve.references}
+        numbers = ", ".join(f"{name} {float(line.at(0.2)):.4f}" for name, line in lines.items())
+        said = f"At a threshold of 20%: {numbers}.".replace(" -", " \N{MINUS SIGN}")
+        assert said in page.one("section", id=key).text
+        assert said in page.one("div", id=f"plot-{key}").attributes["aria-label"]
+
+
+def test_identifiers_are_unique(page):
+    names = [e.attributes["id"] for e in page.elements if "id" in e.attributes]
+    assert len(names) == len(set(names))
+
+
+def test_policy_allows_the_scripts_of_the_page_and_nothing_from_elsewhere(page):
+    policy = page.policy
+    assert policy["default-src"] == "'none'"
+    assert policy["script-src"].split() == [
+        f"'sha256-{base64.b64encode(hashlib.sha256(script.text.encode()).digest()).decode()}'"
+        for script in page.all("script")
+        if "type" not in script.attributes
+    ]
+    assert not re.search(r"https?:|\*|unsafe-eval", " ".join(policy.values()))
+    # the policy binds only what follows it
+    assert page.source.index("Content-Security-Policy") < page.source.index("<style>")
+
+
+def test_only_links_in_the_text_lead_elsewhere(page):
+    for element in page.elements:
+        for name in ("src", "href", "action", "data", "poster", "srcset"):
+            value = element.attributes.get(name, "")
+            if element.tag == "a" and name == "href":
+                assert value.startswith(("#", "https://doi.org/", "https://arxiv.org/"))
+            else:
+                assert value.startswith("data:") or not value, (element.tag, value)
+        assert not [name for name in element.attributes if name.startswith("on")]
+    own = "".join(e.text for e in page.elements if e.tag == "style") + page.all("script")[-1].text
+    assert not re.search(r"https?:|@import|url\(", own)
+
+
+def test_ranking_shows_the_numbers_of_the_evaluation(page, example):
+    rows = page.rows("ranking")
+    assert [row[1].strip() for row in rows] == [*example.ranking, "treat all", "treat none"]
+    for row in rows:
+        result = example[row[1].strip()]
+        score, low, high = re.match(r"([\d.]+?)(0\.\d+) to (0\.\d+)$", row[2]).groups()
+        assert [float(score), float(low), float(high)] == pytest.approx([result.score, *result.interval], abs=1e-3)
+        if result.name != example.ranking[0]:
+            difference = example.compare(result.name, example.ranking[0]).difference
+            assert float(re.match(r"\+(0\.\d{3})", row[3])[1]) == pytest.approx(difference, abs=1.1e-3)
+
+
+def test_conclusion_stands_in_the_page_with_its_names_marked(page, example):
+    text = page.one("section", id="stake").text
+    plain = text.replace("\N{NO-BREAK SPACE}", " ").replace("\N{MINUS SIGN}", "-")
+    for sentence in example.conclusion:
+        assert sentence in plain
+
+
+def test_many_differences_are_folded_away_whole():
+    evaluation = evaluate(*simulated([f"m{k}" for k in range(8)], n=4000), costs=(0.1, 0.3))
+    page = render(evaluation)
+    folded = [e for e in page.all("details") if "ul" in e.inside]
+    listed = [e.text for e in page.elements if e.tag == "li" and "details" in e.inside]
+    assert folded
+    assert all(re.match(r"m\d: difference \S+, 95% interval \S+ to \S+, p\s[=<]", item) for item in listed)
+
+
+def test_method_states_what_the_numbers_do_not_say(page):
+    text = page.one("section", id="method").text
+    for words in ("in-sample", "optimistic", "independent", "chosen the best", "arXiv:2504.04528", "regret"):
+        assert words in text or words in page.one("main").text
+    for identifier in ("arXiv:2504.04528", "doi:10.1073/pnas.2016191118", "doi:10.1177/0272989X06295361"):
+        assert identifier in text
+
+
+def test_data_section_counts_rows_weights_and_source():
+    y, scores = simulated(["a"])
+    evaluation = evaluate(y, scores, costs=(0.1, 0.3), sample_weight=np.full(len(y), 2.5))
+    object.__setattr__(evaluation, "source", "<i>folder</i>/predictions.csv")
+    object.__setattr__(evaluation, "n_dropped", 7)
+    text = render(evaluation).one("section", id="data").text
+    for words in ("Source<i>folder</i>/predictions.csv", "Rows400", "incomplete7", "total weight 1,000", "stakes 0."):
+        assert words in text
+
+
+def test_figures_state_how_precise_they_are(page):
+    for figure in ("regret", "decision", "reliability"):
+        assert re.search(r"drawn to within 0\.\d+|is the exact curve", page.one("section", id=figure).text)
+
+
+def test_a_model_has_one_colour_and_one_dash_everywhere(page):
+    seen = {}
+    for spec in page.figures.values():
+        for trace, owner in zip(spec["data"], spec["owners"], strict=True):
+            if owner is not None and trace["mode"] == "lines":
+                seen.setdefault(owner, set()).add((trace["line"]["color"], trace["line"]["dash"]))
+    assert all(len(looks) == 1 for looks in seen.values())
+    assert len(set.union(*seen.values())) == 3
+    for owner, looks in seen.items():
+        label = page.source.split(f'data-model="{owner}"')[1].split("</label>")[0]
+        assert f"var({next(iter(looks))[0]})" in label
+
+
+def test_colours_are_defined_for_light_and_dark(page):
+    style = page.one("style").text
+    light, dark = style.split("prefers-color-scheme: dark", 1)
+    for name in set(re.findall(r'"(--[a-z0-9-]+)"', page.one("script", id="figures").text)):
+        assert f"{name}:" in light, name
+        assert f"{name}:" in dark, name
+
+
+def test_range_is_shaded_and_the_whole_range_is_one_click_away(page):
+    spec = page.figures["regret"]
+    band = spec["layout"]["shapes"][0]
+    assert (band["x0"], band["x1"]) == (0.1, 0.3)
+    assert list(spec["views"]) == ["plausible", "whole"]
+    assert spec["views"]["plausible"]["xaxis.range"] == pytest.approx([0.0, 0.4])
+    assert spec["views"]["whole"]["xaxis.range"] == [0.0, 1.0]
+    assert [e.text for e in page.all("button", data_view="whole")] == ["Whole range"] * 3
+
+
+def test_hostile_names_are_text(hostile):
+    page = render(hostile, title="</title><script>alert(5)</script>")
+    assert len(page.all("script")) == 3
+    assert not page.all("img")
+    assert len(page.all("title")) == 1
+    assert page.one("h1").text == "</title><script>alert(5)</script>"
+    assert {e.attributes["href"][:8] for e in page.all("a")} <= {"https://", *(f"#{key}"[:8] for key in SECTIONS)}
+    names = [row[1].strip() for row in page.rows("ranking")]
+    assert "</script><img src=x onerror=alert(1)>" in names
+    assert "\\u202egnp.exe\\u2066" in names
+    assert len(set(names)) == len(HOSTILE) + 2
+    assert max(map(len, names)) < 50
+    assert "\u202e" not in page.source
+    full = [e.attributes["title"] for e in page.all("bdi") if "title" in e.attributes]
+    assert "x" * 10_000 in full
+    assert "x" * 9_999 + "y" in full
+    assert len(page.source.encode()) < MOST_BYTES
+
+
+def test_hostile_names_are_no_markup_for_the_charting_script(hostile):
+    for spec in render(hostile).figures.values():
+        for trace in spec["data"]:
+            assert not set("<>") & set(trace["name"])
+            # a name is reached by reference only, so that it cannot be read as a template
+            assert (trace["hovertemplate"] or "%{fullData.name}").startswith("%{fullData.name}")
+
+
+@pytest.mark.parametrize("n_models", [1, 10, 25])
+def test_page_stays_small(n_models):
+    evaluation = evaluate(*simulated([f"m{k}" for k in range(n_models)], n=5000), costs=(0.05, 0.2))
+    assert len(render_report(evaluation).encode()) < MOST_BYTES
+
+
+def test_more_models_than_can_be_drawn_are_all_ranked():
+    page = render(evaluate(*simulated([f"m{k}" for k in range(25)]), costs=(0.1, 0.3)))
+    assert len(page.rows("ranking")) == 27
+    assert "The figures show the 20 best of the 25 models." in page.one("main").text
+    assert len(page.figures["regret"]["data"]) == 22
+
+
+def test_infinite_costs_are_shown_and_not_drawn():
+    y, scores = simulated(["finite"])
+    scores["infinite"] = (scores["finite"] > 0.5).astype(float)
+    evaluation = evaluate(y, scores, costs=costs.LogOddsUniform(0, 1))
+    assert math.isinf(evaluation["infinite"].score)
+    page = render(evaluation)
+    assert page.rows("ranking")[1][2] == "∞no interval"
+    assert page.rows("Decomposition")[1][2:4] == ["∞", "∞"]
+    assert len(page.figures["decomposition"]["data"]) == 1
+    assert "infinite or undefined: infinite." in page.one("section", id="decomposition").text
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("label", [0, 1])
+def test_one_class_is_reported_without_what_it_cannot_tell(label):
+    rng = np.random.default_rng(0)
+    evaluation = evaluate(np.full(20, label), {"a": rng.random(20)}, costs=(0.1, 0.3), pos_label=1)
+    page = render(evaluation)
+    assert "only one class" in page.one("section", id="data").text
+    assert page.rows("Further numbers")[0][2] == "undefined"
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        costs.Fixed(0.2),
+        costs.Fixed(0.0),
+        costs.Fixed(1.0),
+        costs.Uniform(0, 1),
+        costs.Uniform(0.97, 0.999),
+        costs.Beta(2, 50),
+        costs.Empirical([0.02, 0.05, 0.1]),
+        costs.LogOddsUniform(0.01, 0.2),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("rule", ["score", "optimal", 0.3])
+def test_every_kind_of_costs_and_rule_is_reported(measure, rule):
+    page = render(evaluate(*simulated(["a", "b"], n=60), costs=measure, rule=rule))
+    assert len(page.figures) == 4
+    assert not re.search(r"\bnan\b", page.one("section", id="ranking-section").text)
+
+
+def test_score_table_alone_is_reported():
+    from stakes import ScoreTable
+
+    y, scores = simulated(["a"])
+    page = render(evaluate(ScoreTable.from_predictions(y, scores["a"]), costs=(0.1, 0.3)))
+    assert page.rows("ranking")[0][1].strip() == "model"
+
+
+def test_real_units_are_named():
+    page = render(evaluate(*simulated(["a", "b"]), costs=(0.1, 0.3), unit_cost=500, per=1000))
+    assert "mean regret per 1,000 decisions in units of cost" in page.one("main").text
+    assert "together cost 500 units" in page.one("section", id="method").text
+
+
+def test_no_real_difference_is_said_so():
+    y, scores = simulated(["a"])
+    rng = np.random.default_rng(5)
+    scores["b"] = np.clip(scores["a"] + 0.001 * rng.normal(size=len(y)), 0, 1)
+    lead = render(evaluate(y, scores, costs=(0.1, 0.3))).one("section", id="stake").text
+    assert "do not show a real difference" in lead
