@@ -11,7 +11,7 @@ _BACKENDS = ("pandas", "polars", "pyarrow")
 
 def build_frame(columns: dict[str, Any], backend: Any = None) -> Any:
     """Build a data frame from columns, in the named library or the first one that is installed."""
-    import narwhals.stable.v1 as nw
+    import narwhals.stable.v2 as nw
 
     if backend is None:
         backend = next((name for name in _BACKENDS if find_spec(name)), None)
@@ -29,7 +29,7 @@ def build_frame(columns: dict[str, Any], backend: Any = None) -> Any:
 
 def backend_of(*values: Any) -> Any:
     """Name the data-frame library that the first recognised value comes from, or None."""
-    import narwhals.stable.v1 as nw
+    import narwhals.stable.v2 as nw
 
     for value in values:
         native = nw.from_native(value, allow_series=True, pass_through=True)

@@ -33,6 +33,8 @@ def check_rule(rule: Rule) -> Rule:
         if rule not in ("score", "optimal"):
             raise ValueError(f'rule must be "score", "optimal" or a threshold, got {rule!r}.')
         return rule
+    if rule is None or isinstance(rule, bool):
+        raise ValueError(f'rule must be "score", "optimal" or a threshold, got {rule!r}.')
     number = float(rule)
     if not math.isfinite(number):
         raise ValueError(f"rule must be a finite threshold, got {rule}.")

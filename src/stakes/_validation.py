@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 _TWO_COLUMN_TOLERANCE = 1e-4
+_TWO_COLUMN_TOLERANCE_HALF = 5e-3  # half precision
 _WEIGHTS = (1e-140, 1e140)
 SCORE_HINT = (
     "Pass the probability of the positive class (decision values: logits=True; rank-only scores: "
@@ -64,10 +65,13 @@ def check_sample(
 
 def to_array(values: Any, name: str) -> NDArray[Any]:
     """View any list, array or narwhals-supported series as a numpy array."""
+    if np.ma.is_masked(values):
+        first = int(np.argmax(np.ma.getmaskarray(values)))
+        raise ValueError(f"{name} must not be masked, got a masked value at index {first}.")
     if isinstance(values, np.ndarray):
         return values
     if not isinstance(values, (list, tuple)):
-        import narwhals.stable.v1 as nw
+        import narwhals.stable.v2 as nw
 
         native = nw.from_native(values, allow_series=True, eager_only=True, pass_through=True)
         if isinstance(native, (nw.Series, nw.DataFrame)):
@@ -102,8 +106,9 @@ def pick_positive_column(
             "multi-class probabilities go to one_vs_rest_bounded_loss or the penalized losses."
         )
     off = np.abs(np.asarray(array, dtype=float).sum(axis=1) - 1.0)
-    if not np.all(off <= _TWO_COLUMN_TOLERANCE):
-        first = int(np.argmax(~(off <= _TWO_COLUMN_TOLERANCE)))
+    tolerance = _TWO_COLUMN_TOLERANCE_HALF if array.dtype == np.float16 else _TWO_COLUMN_TOLERANCE
+    if not np.all(off <= tolerance):
+        first = int(np.argmax(~(off <= tolerance)))
         raise ValueError(
             f"the two columns of {name} must sum to 1 in every row, got {array[first].tolist()} at index {first}."
         )
@@ -146,6 +151,8 @@ def check_labels(labels: NDArray[Any], pos_label: object = None) -> Bools:
         )
     if pos_label is None:
         if not set(distinct) <= {0, 1} and not set(distinct) <= {-1, 1}:
+            if labels.dtype.kind == "f" and not np.all(labels == np.round(labels)):
+                raise ValueError(f"y_true must hold labels, got fractions ({shown}): are y_true and y_prob swapped?")
             raise ValueError(f"y_true holds {shown}: pass pos_label= to say which label is positive.")
         pos_label = 1
     elif len(distinct) == 2 and pos_label not in distinct:
@@ -213,25 +220,24 @@ def check_scores(
 
 
 def _to_floats(values: NDArray[Any], name: str) -> Floats:
-    # numpy would read text as numbers
-    text = values.dtype.kind in "UST" or (values.dtype == object and any(isinstance(v, str) for v in values.flat))
-    if not text:
+    # numpy would read text, times and complex numbers as real numbers
+    kind = values.dtype.kind
+    plain = kind in "biuf" or (kind == "O" and not any(isinstance(v, (str, bytes)) for v in values.flat))
+    if plain:
         try:
             return np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError):
             pass
     row = next((i for i, v in enumerate(values) if not _is_number(v)), 0)
-    raise ValueError(f"{name} must be numeric, got {values[row]!r} at index {row}.")
+    value = values[row].item() if hasattr(values[row], "item") else values[row]
+    raise ValueError(f"{name} must be numeric, got {value!r} at index {row}.")
 
 
 def check_weights(sample_weight: ArrayLike | None, length: int) -> Floats | None:
     """Turn weights into finite, non-negative float64, not all zero."""
     if sample_weight is None:
         return None
-    try:
-        weight = np.asarray(to_array(sample_weight, "sample_weight"), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("sample_weight must be numeric.") from None
+    weight = _to_floats(to_array(sample_weight, "sample_weight"), "sample_weight")
     if weight.shape != (length,):
         raise ValueError(f"sample_weight must have one value per row, got shape {weight.shape} for {length} rows.")
     bad = ~np.isfinite(weight) | (weight < 0.0)

@@ -422,6 +422,8 @@ class ScoreTable:
         >>> ScoreTable.from_predictions([0, 1], [0.1, 0.8]).error_bound(costs.Uniform(0, 1))
         0.0
         """
+        if isinstance(rule, str) and rule not in {"score", "optimal"}:
+            raise ValueError(f'rule must be "score", "optimal" or a threshold, got {rule!r}.')
         if self.lower is None or self.upper is None:
             return 0.0
         wide = self.upper > self.lower

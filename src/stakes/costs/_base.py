@@ -40,13 +40,20 @@ class CostDistribution(ABC):
         What turns the integral of regret into the customary loss (2 for the Brier family, 1 for the log family);
         None for a sum of measures whose factors differ.
     tie : float
-        Share in [0, 1] of decisions to act when the score equals the cost ratio of an atom. It matters for atoms only.
+        Share in [0, 1] of decisions to act when the score equals the cost ratio of an atom. It matters for atoms only;
+        nan for a sum whose atoms have unlike shares.
 
     Notes
     -----
     The expected regret of scores ``s`` acted on at threshold ``c`` is, integrated over W, the mean of
     ``negative_loss(s)`` over negatives and ``positive_loss(s)`` over positives (Flores et al., arXiv:2504.04528,
     Theorems 2.4, 3.4 and 3.7 with their factors and signs corrected).
+
+    Examples
+    --------
+    >>> from stakes import costs
+    >>> isinstance(costs.Uniform(0.02, 0.10), costs.CostDistribution)
+    True
     """
 
     kind: ClassVar[str]
@@ -57,6 +64,8 @@ class CostDistribution(ABC):
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         if "kind" in cls.__dict__:
+            if cls.kind in _REGISTRY:
+                raise TypeError(f"a cost distribution of kind {cls.kind!r} exists already.")
             _REGISTRY[cls.kind] = cls
 
     @property
@@ -106,7 +115,7 @@ class CostDistribution(ABC):
 
     @abstractmethod
     def flip(self) -> CostDistribution:
-        """The measure of ``1 - c``: what the other class sees when labels are swapped."""
+        """The measure of ``1 - c``: what the other class sees when labels are swapped (to rounding of ``1 - c``)."""
 
     @abstractmethod
     def _parameters(self) -> dict[str, Any]:
@@ -209,6 +218,9 @@ class CostDistribution(ABC):
             return NotImplemented
         return Weighted([self, other], [1.0, 1.0])
 
+    def __radd__(self, other: object) -> CostDistribution:
+        return self if other == 0 else NotImplemented  # sum() starts at 0
+
     def __repr__(self) -> str:
         inside = ", ".join(f"{key}={value!r}" for key, value in self._parameters().items())
         return f"{type(self).__name__}({inside})"
@@ -269,6 +281,8 @@ class Weighted(CostDistribution):
         self.factors = tuple(f for _, f in flat)
         self.low = min(p.low for p in self.parts)
         self.high = max(p.high for p in self.parts)
+        ties = {p.tie for p in self.parts if len(p.atoms[0])}
+        self.tie = ties.pop() if len(ties) == 1 else (math.nan if ties else 1.0)
 
     @property
     def mass(self) -> float:
@@ -374,7 +388,11 @@ def Mixture(parts: Sequence[CostDistribution], weights: Sequence[float]) -> Cost
 
 def check_interval(low: float, high: float, name: str = "bounds") -> None:
     """Raise unless 0 <= low < high <= 1."""
-    if not 0.0 <= low < high <= 1.0:
+    try:
+        good = 0.0 <= low < high <= 1.0
+    except TypeError:
+        good = False
+    if not good:
         raise ValueError(f"{name} must satisfy 0 <= low < high <= 1, got ({low}, {high}).")
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from stakes.inference import Comparison
 
 _WORTH_RECALIBRATING = 0.05
+_FEW = 3  # so many differences are listed one by one
 _PLAIN = (1e-4, 1e3)  # sizes that are written with three significant digits
 
 
@@ -71,10 +72,11 @@ def _rivals(evaluation: Evaluation) -> list[str]:
     beaten = [other for other in others if versus[other].significant]
     sentences = []
     if tied:
-        listed = "; ".join(f"{other}: {_difference(evaluation, versus[other])}" for other in tied)
-        sentences.append(f"The data do not show a real difference between {best} and {_join(tied)} ({listed}).")
+        each = "" if len(tied) == 1 else "any of " if len(tied) > 2 else "either of "
+        listed = _list_differences(evaluation, {other: versus[other] for other in tied})
+        sentences.append(f"The data do not show a real difference between {best} and {each}{_join(tied)} ({listed}).")
     if beaten:
-        listed = "; ".join(f"{other}: {_difference(evaluation, versus[other])}" for other in beaten)
+        listed = _list_differences(evaluation, {other: versus[other] for other in beaten})
         sentences.append(f"{best} costs less than {_join(beaten)}, beyond chance ({listed}).")
     if boundless:
         verb = "has" if len(boundless) == 1 else "have"
@@ -111,10 +113,10 @@ def _calibration(evaluation: Evaluation) -> list[str]:
     share, mean_score, rate = best.in_range
     low, high = _percent(evaluation.costs.low), _percent(evaluation.costs.high)
     if math.isfinite(rate) and evaluation.costs.low < evaluation.costs.high:
-        sentences.append(
-            f"{_percent(share)} of cases get a score between {low} and {high} from {best.name}: their mean score is "
-            f"{_percent(mean_score)}, and {_percent(rate)} of them were positive."
-        )
+        cases = f"{_percent(share)} of cases get a score between {low} and {high} from {best.name}: their"
+        if share == 1.0:
+            cases = f"All cases get a score in this range from {best.name}: their"
+        sentences.append(f"{cases} mean score is {_percent(mean_score)}, and {_percent(rate)} of them were positive.")
     if math.isfinite(parts.miscalibration) and parts.score > 0.0:
         saving = parts.miscalibration / parts.score
         amount = (
@@ -136,6 +138,16 @@ def _constant_models(evaluation: Evaluation) -> list[str]:
             verb = "acts" if len(names) == 1 else "act"
             sentences.append(f"In this range {_join(names)} practically {verb} like {phrase}.")
     return sentences
+
+
+def _list_differences(evaluation: Evaluation, versus: dict[str, Comparison]) -> str:
+    """All differences where they are few; else that to the closest model, and how sure the least sure of them is."""
+    if len(versus) <= _FEW:
+        return "; ".join(f"{other}: {_difference(evaluation, found)}" for other, found in versus.items())
+    closest = next(iter(versus))
+    text = f"the closest, {closest}: {_difference(evaluation, versus[closest])}"
+    p_values = [found.p_value for found in versus.values()]
+    return text if any(map(math.isnan, p_values)) else f"{text}; p from {_p(min(p_values))} to {_p(max(p_values))}"
 
 
 def _difference(evaluation: Evaluation, comparison: Comparison) -> str:
@@ -161,6 +173,10 @@ def _number(value: float) -> str:
 
 def _p_value(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"= {value:.2g}"
+
+
+def _p(value: float) -> str:
+    return "below 0.001" if value < 0.001 else f"{value:.2g}"
 
 
 def _percent(share: float) -> str:

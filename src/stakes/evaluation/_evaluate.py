@@ -236,6 +236,9 @@ def _evaluate_rows(
     rows: Mapping[str, BinarySample], settings: Settings, *, fixed_prevalence: bool, **about: Any
 ) -> Evaluation:
     """Evaluate clean rows of models that share labels and weights."""
+    taken = [name for name in rows if name in REFERENCES]
+    if taken:
+        raise ValueError(f"a model cannot be called {taken[0]!r}: that names a reference.")
     tables = tuple(
         replace(ScoreTable._from_sample(sample), fixed_prevalence=fixed_prevalence) for sample in rows.values()
     )
@@ -359,14 +362,11 @@ def _named_models(y_prob: Any) -> tuple[dict[str, Any], str | None]:
         models, backend = _columns(y_prob), backend_of(y_prob)
     if not models:
         raise ValueError("y_prob must hold at least one model, got none.")
-    taken = [name for name in models if name in REFERENCES]
-    if taken:
-        raise ValueError(f"a model cannot be called {taken[0]!r}: that names a reference.")
     return models, backend
 
 
 def _columns(y_prob: Any) -> dict[str, Any]:
-    import narwhals.stable.v1 as nw
+    import narwhals.stable.v2 as nw
 
     native = nw.from_native(y_prob, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):

@@ -1,0 +1,50 @@
+"""The command line: ``stakes evaluate``, ``stakes demo``.
+
+It parses and prints; every number comes from the library. This module imports without typer and rich, so that the
+installed command can say what is missing.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["main"]
+
+_NEEDED = ("typer", "rich")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code: 0 done, 1 unexpected, 2 usage, 3 bad data, 130 interrupted.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments without the name of the program; by default those of the process.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from stakes.cli import main
+    >>> main(["evaluate"])  # names the missing argument on stderr
+    2
+    """
+    try:
+        import rich  # noqa: F401  (imported to learn whether it is there)
+        import typer  # noqa: F401
+
+        from stakes.cli._run import run
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _NEEDED:
+            raise
+        sys.stderr.write(f"error: the command line needs {error.name}: pip install 'stakes[cli]'\n")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return run(sys.argv[1:] if argv is None else list(argv))

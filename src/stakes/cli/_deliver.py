@@ -1,0 +1,107 @@
+"""Results leave here: printed, as JSON, or as files that appear only when everything has gone well."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from rich.console import Console
+
+from stakes.cli._console import console, note, working, write_out
+from stakes.cli._errors import UsageError, require
+from stakes.cli._output import OUTPUT_ENDINGS, REPORT_ENDINGS, Staged, check_target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+_FILE_WIDTH = 120
+
+
+class Result(Protocol):
+    """What every answer of the library can do."""
+
+    def frame(self, backend: Any = None) -> Any:
+        """Return a data frame."""
+
+    def to_json(self) -> str:
+        """Return JSON."""
+
+    def to_markdown(self) -> str:
+        """Return a Markdown table."""
+
+    def to_html(self, path: str | Path) -> Path:
+        """Write the report."""
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """Where a result goes, checked before the work."""
+
+    report: Path | None
+    output: Path | None
+    as_json: bool
+
+    @property
+    def prints_text(self) -> bool:
+        """Whether a person reads the result on stdout."""
+        return self.output is None and not self.as_json
+
+
+def plan_delivery(report: str | None, output: str | None, *, as_json: bool, source: str | None = None) -> Delivery:
+    """Check everything that can be known of the files before the work is done."""
+    if report is not None:
+        require("plotly", "report", "--report")
+    delivery = Delivery(
+        check_target("--report", report, REPORT_ENDINGS, source),
+        check_target("--output", output, OUTPUT_ENDINGS, source),
+        as_json,
+    )
+    if as_json and delivery.output is not None and delivery.output.suffix.lower() != ".json":
+        raise UsageError(f"--json needs --output to end in .json, got {delivery.output.name!r}")
+    return delivery
+
+
+def deliver(result: Result, delivery: Delivery, show: Callable[[Console], None]) -> None:
+    """Print, and write all files or none."""
+    text = ""
+    with Staged() as staged:
+        if delivery.report is not None:
+            with working("Writing the report"):
+                result.to_html(staged.beside(delivery.report))
+        if delivery.output is not None:
+            temporary = staged.beside(delivery.output)
+            temporary.write_text(_content(result, delivery.output.suffix.lower(), show), encoding="utf-8")
+        else:
+            text = result.to_json() + "\n" if delivery.as_json else _for_terminal(show)
+        write_out(text)
+        staged.commit()
+    for what, path in (("report", delivery.report), ("result", delivery.output)):
+        if path is not None:
+            note(f"{what} written to {path}")
+
+
+def _content(result: Result, ending: str, show: Callable[[Console], None]) -> str:
+    if ending == ".json":
+        return result.to_json() + "\n"
+    if ending == ".csv":
+        return str(result.frame("polars").write_csv())
+    if ending == ".md":
+        return result.to_markdown() + "\n"
+    buffer = io.StringIO()
+    show(Console(file=buffer, width=_FILE_WIDTH, color_system=None, highlight=False, markup=False, emoji=False))
+    return _without_trailing_space(buffer.getvalue())
+
+
+def _for_terminal(show: Callable[[Console], None]) -> str:
+    """Render for stdout as it is, but print nothing yet."""
+    out = console()
+    with out.capture() as capture:
+        show(out)
+    text = capture.get()
+    return text if out.is_terminal else _without_trailing_space(text)
+
+
+def _without_trailing_space(text: str) -> str:
+    return "".join(line.rstrip() + "\n" for line in text.splitlines())

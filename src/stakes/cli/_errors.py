@@ -1,0 +1,78 @@
+"""What can go wrong, with its exit code and the one message that a person sees."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from stakes.cli._text import shorten, visible
+
+if TYPE_CHECKING:
+    from stakes.tables import DataError
+
+DONE, UNEXPECTED, USAGE, BAD_DATA, INTERRUPTED = 0, 1, 2, 3, 130
+RERUN = "Rerun with --debug for the details."
+_LONGEST_HINT, _LONGEST_FILE = 400, 300
+
+
+class UsageError(Exception):
+    """A request that cannot be carried out as it was typed."""
+
+
+class MissingLibraryError(Exception):
+    """An optional library that the request needs."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An exit code and its message."""
+
+    code: int
+    message: str
+    hint: str | None = None
+
+
+def require(library: str, extra: str, purpose: str) -> None:
+    """Raise before any work is done if an optional library is missing."""
+    if find_spec(library) is None:
+        raise MissingLibraryError(f"{purpose} needs {library}: pip install 'stakes[{extra}]'")
+
+
+def explain(error: BaseException) -> Problem:
+    """Turn any exception into an exit code and a message without a traceback."""
+    tables = sys.modules.get("stakes.tables")  # an error of a room that was never entered cannot be here
+    if tables is not None and isinstance(error, tables.DataError):
+        return Problem(BAD_DATA, describe(error))
+    if isinstance(error, UsageError):
+        return Problem(USAGE, str(error))
+    if isinstance(error, MissingLibraryError | ImportError):
+        return Problem(UNEXPECTED, str(error))
+    if isinstance(error, OSError):
+        name = "" if error.filename is None else f": {str(error.filename)!r}"
+        return Problem(UNEXPECTED, f"{error.strerror or error}{name}", RERUN)
+    if isinstance(error, MemoryError):
+        return Problem(UNEXPECTED, "there is not enough memory for these data")
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return Problem(UNEXPECTED, f"unexpected, and probably a bug in stakes: {shorten(visible(text), 300)}", RERUN)
+
+
+def parsing_problem(error: Any) -> Problem:
+    """Explain what typer says of the arguments."""
+    context = getattr(error, "ctx", None)
+    command = "stakes" if context is None else context.command_path
+    return Problem(error.exit_code, str(error.format_message()), f"Try '{command} --help'.")
+
+
+def describe(error: DataError) -> str:
+    """Write a data error with names and values of bearable length."""
+    parts = {name: getattr(error, name) for name in ("rule", "row", "line", "count", "total")}
+    short: dict[str, Any] = {name: _bearable(getattr(error, name)) for name in ("column", "value")}
+    short["file"] = None if error.file is None else shorten(error.file, _LONGEST_FILE)
+    hint = None if error.hint is None else shorten(error.hint, _LONGEST_HINT)
+    return str(type(error)(**parts, **short, hint=hint))
+
+
+def _bearable(value: Any) -> Any:
+    return shorten(value) if isinstance(value, str) else value

@@ -1,0 +1,156 @@
+"""The options that commands share; their names are those of the library."""
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class OnMissing(StrEnum):
+    """What to do with incomplete rows."""
+
+    RAISE = "raise"
+    DROP = "drop"
+
+
+class Format(StrEnum):
+    """Formats of prediction files."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+    ARROW = "arrow"
+    JSONL = "jsonl"
+
+
+class Scale(StrEnum):
+    """What the scores are divided by."""
+
+    REGRET = "regret"
+    INTEGRAL = "integral"
+    LOSS = "loss"
+
+
+File = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE", help="Predictions: CSV, Parquet, Arrow or JSON lines; - is standard input.", show_default=False
+    ),
+]
+Label = Annotated[
+    str,
+    typer.Option("--label", metavar="COLUMN", help="Column with the outcome, of two values."),
+]
+Models = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--models",
+        metavar="COLUMN,...",
+        help="Columns with predicted probabilities; may be repeated. Without it: every other numeric column. "
+        r"A comma inside a name is written \,",
+    ),
+]
+Weight = Annotated[
+    str | None,
+    typer.Option("--weight", metavar="COLUMN", help="Column with weights >= 0."),
+]
+PosLabel = Annotated[
+    str | None,
+    typer.Option(
+        "--pos-label",
+        metavar="VALUE",
+        help="The outcome that counts as positive. Without it: 1 of 0 and 1, true of false and true.",
+    ),
+]
+Missing = Annotated[
+    OnMissing,
+    typer.Option("--on-missing", help="Rows with a missing value: an error, or dropped."),
+]
+FileFormat = Annotated[
+    Format | None,
+    typer.Option("--format", help="Without it: told by the file's content and name."),
+]
+Costs = Annotated[
+    str | None,
+    typer.Option(
+        "--costs",
+        metavar="LOW:HIGH",
+        help="Range of plausible thresholds, such as 0.02:0.10 or 2%:10%; a single value is a known threshold.",
+    ),
+]
+Odds = Annotated[
+    str | None,
+    typer.Option(
+        "--odds",
+        metavar="LOW:HIGH",
+        help="The same as odds of false-alarm to miss cost: 1/50:1/10 (a slash inside odds, a colon between the ends).",
+    ),
+]
+FalseAlarms = Annotated[
+    str | None,
+    typer.Option(
+        "--false-alarms-per-miss",
+        metavar="LOW:HIGH",
+        help="The same as how many false alarms are as bad as one miss: 10:50.",
+    ),
+]
+Weighting = Annotated[
+    str | None,
+    typer.Option(
+        "--weighting",
+        metavar="NAME",
+        help="How much each threshold in the range counts: uniform (the default), log-odds, net-benefit, beta:A,B or "
+        "shifted:MEDIAN.",
+    ),
+]
+Rule = Annotated[
+    str,
+    typer.Option(
+        "--rule",
+        metavar="score|optimal|T",
+        help="Act where the score reaches the threshold (score), at the best cut in hindsight (optimal), or always "
+        "from the score T on.",
+    ),
+]
+ScaleOption = Annotated[
+    Scale | None,
+    typer.Option(
+        "--scale",
+        help="Mean regret per decision, its integral, or the loss (Brier score, log loss at 0:1). Without it: regret "
+        "where it is defined.",
+    ),
+]
+Prevalence = Annotated[
+    str | None,
+    typer.Option(
+        "--prevalence",
+        metavar="SHARE",
+        help="Reweight the classes to this share of positives, as for case-control data.",
+    ),
+]
+ConfidenceLevel = Annotated[str, typer.Option("--confidence-level", metavar="LEVEL", help="Of every interval.")]
+UnitCost = Annotated[
+    str,
+    typer.Option("--unit-cost", metavar="AMOUNT", help="What one miss and one false alarm cost together."),
+]
+Per = Annotated[
+    str,
+    typer.Option("--per", metavar="NUMBER", help="Number of decisions that costs refer to, such as 1000."),
+]
+Report = Annotated[
+    str | None,
+    typer.Option("--report", metavar="OUT.html", help="Also write the report, one HTML file."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        metavar="OUT",
+        help="Write the result to this file and not to stdout: .txt, .json, .csv or .md.",
+    ),
+]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+# What a command returns: its request, checked and ready to run.
+Job = Callable[[], None]

@@ -1,0 +1,104 @@
+"""The options of an evaluation, checked before any data are read."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from stakes.cli._errors import UsageError
+from stakes.cli._ranges import check_scale
+from stakes.cli._text import name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from stakes._kernel import Rule, Scale
+    from stakes.costs import CostDistribution
+    from stakes.evaluation import Evaluation
+    from stakes.tables import Predictions
+
+_COMMA = re.compile(r"(?<!\\),")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How predictions are to be judged."""
+
+    costs: CostDistribution
+    rule: Rule = "score"
+    scale: str | None = None
+    prevalence: float | None = None
+    confidence_level: float = 0.95
+    unit_cost: float = 1.0
+    per: float = 1.0
+    whole_range: bool = False
+
+    def __post_init__(self) -> None:
+        check_scale(self.scale, self.costs)
+        scale = self.scale or ("regret" if math.isfinite(self.costs.mass) else "loss")
+        if scale != "regret" and (self.unit_cost != 1.0 or self.per != 1.0):
+            raise UsageError(f"--unit-cost and --per need --scale regret, and the scale is {scale}")
+
+    def evaluate(self, predictions: Predictions) -> Evaluation:
+        """Let the library judge the predictions."""
+        from stakes.evaluation._evaluate import evaluate_predictions
+
+        return evaluate_predictions(
+            predictions,
+            costs=self.costs,
+            rule=self.rule,
+            scale=cast("Scale | None", self.scale),
+            prevalence=self.prevalence,
+            confidence_level=self.confidence_level,
+            unit_cost=self.unit_cost,
+            per=self.per,
+        )
+
+
+def read_rule(text: str) -> Rule:
+    """Read "score", "optimal" or a deployed threshold."""
+    if text == "score":
+        return "score"
+    if text == "optimal":
+        return "optimal"
+    try:
+        threshold = float(text)
+    except ValueError:
+        raise UsageError(f"--rule must be score, optimal or a threshold, got {name(text)!r}") from None
+    if not 0.0 <= threshold <= 1.0:
+        raise UsageError(f"--rule must be score, optimal or a threshold in [0, 1], got {name(text)}")
+    return threshold
+
+
+def read_share(option: str, text: str) -> float:
+    """Read a number between 0 and 1."""
+    try:
+        share = float(text)
+    except ValueError:
+        share = math.nan
+    if not 0.0 < share < 1.0:
+        raise UsageError(f"{option} must be a number between 0 and 1, got {name(text)!r}")
+    return share
+
+
+def read_amount(option: str, text: str) -> float:
+    """Read a number > 0."""
+    try:
+        amount = float(text.replace(",", ""))
+    except ValueError:
+        amount = math.nan
+    if not 0.0 < amount < math.inf:
+        raise UsageError(f"{option} must be a number > 0, got {name(text)!r}")
+    return amount
+
+
+def split_names(texts: Sequence[str] | None, option: str) -> list[str] | None:
+    r"""Split names at commas, but not at ``\,``."""
+    if not texts:
+        return None
+    names = [part.replace("\\,", ",") for text in texts for part in _COMMA.split(text)]
+    if not all(names):
+        raise UsageError(f"{option} must name columns, separated by commas, got {name(','.join(texts))!r}")
+    return names

@@ -1,0 +1,106 @@
+"""The predictions of one run: read, refused where they cannot be judged, and described."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from stakes.cli._console import note
+from stakes.cli._text import name, percent
+
+if TYPE_CHECKING:
+    from stakes.cli._settings import Settings
+    from stakes.tables import Predictions
+
+STANDARD_INPUT = "-"
+_LONGEST_LIST = 60
+
+
+@dataclass(frozen=True)
+class Source:
+    """Which file, and what its columns mean."""
+
+    file: str
+    label: str
+    models: list[str] | None = None
+    weight: str | None = None
+    pos_label: str | None = None
+    on_missing: str = "raise"
+    format: str | None = None
+
+    def read(self) -> Predictions:
+        """Read the rows; one class alone is refused, for it cannot show what a model is worth."""
+        from stakes.tables import read_predictions
+
+        if self.file == STANDARD_INPUT and sys.stdin.isatty():
+            note("reading predictions from the terminal; Ctrl-D ends them")
+        options = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "file"}
+        predictions = read_predictions(self.file, **options)
+        _refuse_one_class(predictions, self.label)
+        _refuse_reserved_names(predictions)
+        return predictions
+
+
+def _refuse_one_class(predictions: Predictions, label: str) -> None:
+    from stakes.tables import DataError
+
+    positives = int(predictions.y.sum())
+    if 0 < positives < predictions.n_rows:
+        return
+    kind = "positive" if positives else "negative"
+    raise DataError(
+        f"must hold both classes, but all {predictions.n_rows:,} rows are {kind}",
+        file=predictions.source,
+        column=label,
+        hint="What mistakes cost cannot be judged from one class.",
+    )
+
+
+def _refuse_reserved_names(predictions: Predictions) -> None:
+    from stakes.evaluation._evaluation import REFERENCES
+    from stakes.tables import DataError
+
+    for model in predictions.models:
+        if model in REFERENCES:
+            raise DataError(
+                "is the name of a reference and cannot be a model: rename the column",
+                file=predictions.source,
+                column=model,
+            )
+
+
+def remark(source: Source, settings: Settings, predictions: Predictions, *, listed: bool) -> None:
+    """Say on stderr what was assumed, and what was left out."""
+    if settings.whole_range:
+        note(
+            "no range of thresholds was given, so all count, from 0 to 1. That is seldom what is meant: name the "
+            "plausible ones, for example --costs 0.02:0.10"
+        )
+    if source.models is None and not listed:
+        note(f"models taken: {_listed(predictions.models)} (every other numeric column; --models names others)")
+    if predictions.n_dropped:
+        rows = predictions.n_rows + predictions.n_dropped
+        note(f"{predictions.n_dropped:,} of {rows:,} rows dropped, for a value is missing")
+    if settings.rule == "optimal":
+        note("--rule optimal is fitted to these same rows: the costs are optimistic and have no intervals")
+
+
+def describe(source: Source, settings: Settings, predictions: Predictions, prevalence: float) -> list[str]:
+    """Head the output with the rows, the share of positives and the models."""
+    positive = f"{percent(prevalence)} positive in {name(source.label)!r}"
+    if settings.prevalence is not None:
+        positive = (
+            f"{int(predictions.y.sum()):,} positive in {name(source.label)!r}, reweighted to {percent(prevalence)}"
+        )
+    weighted = "" if source.weight is None else f", weighted by {name(source.weight)!r}"
+    automatic = " (every other numeric column; --models names others)" if source.models is None else ""
+    count = len(predictions.models)
+    return [
+        f"{name(predictions.source or source.file, _LONGEST_LIST)}: {predictions.n_rows:,} rows, {positive}{weighted}",
+        f"{count} model{'s' * (count != 1)}: {_listed(predictions.models)}{automatic}",
+    ]
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(map(name, names))

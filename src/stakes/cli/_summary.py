@@ -1,0 +1,144 @@
+"""An evaluation as a person reads it on a terminal: the data, the ranking, the reasons, the conclusion."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.cells import cell_len
+from rich.table import Table
+from rich.text import Text
+
+from stakes.cli._text import LONGEST_NAME, MISSING, decimals_needed, fixed, name, percent, visible, with_margin
+from stakes.evaluation._evaluation import REFERENCES
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from stakes.evaluation import Evaluation
+
+_MOST_DECIMALS = 9
+_UNLIMITED = 10_000
+_NAMES, _NARROWEST_NAME = 1, 12  # the column of names
+_MEANING = {
+    "regret": "regret: cost per {decisions} beyond a perfect forecast's, in units of {unit}.",
+    "integral": "integral: regret summed over the thresholds with their weights.",
+    "loss": "loss: the proper score for this range (the Brier score or log loss where it is 0 to 1).",
+}
+
+
+def print_evaluation(console: Console, evaluation: Evaluation, heading: list[str]) -> None:
+    """Print everything that a person should see of an evaluation."""
+    sign = "+/-" if console.options.ascii_only else "±"
+    console.print(Text("\n".join(map(visible, heading))), end="\n\n")
+    ranking = ranking_table(evaluation, f" {sign}")
+    if _natural_width(console, ranking) > console.width:  # then the margins go under the numbers
+        ranking = ranking_table(evaluation, f"\n{sign}")
+    _print_table(console, ranking)
+    console.print(Text(_explanation(evaluation, sign), style="dim"), end="\n\n")
+    _print_table(console, reasons_table(evaluation))
+    console.print(Text(_terms(evaluation), style="dim"), end="\n\n")
+    console.print(conclusion(evaluation))
+
+
+def _print_table(console: Console, table: Table) -> None:
+    """Print a table as wide as its numbers need, even where the terminal is narrower: only names are folded."""
+    names = table.columns[_NAMES]
+    longest = max(cell_len(str(cell)) for cell in names.cells)
+    least = _natural_width(console, table) - max(0, longest - _NARROWEST_NAME)
+    given, console.width = console.width, max(console.width, least)
+    console.print(table)
+    console.print()
+    console.width = given
+
+
+def _natural_width(console: Console, table: Table) -> int:
+    return console.measure(table, options=console.options.update(max_width=_UNLIMITED)).maximum
+
+
+def ranking_table(evaluation: Evaluation, sign: str) -> Table:
+    """What acting on each model costs, and how that differs from the best, from treating all and from treating none."""
+    best, decimals = evaluation.ranking[0], _decimals(evaluation)
+    others = {"vs best": best, **{f"vs {reference}": reference for reference in REFERENCES}}
+    table = _table("#", "model", evaluation.scale, *others)
+    for rank, model in enumerate((*evaluation.ranking, *REFERENCES), start=1):
+        result = evaluation[model]
+        cells = [with_margin(result.score, result.interval, decimals, sign)]
+        for other in others.values():
+            versus = evaluation.compare(model, other)
+            cells.append(MISSING if model == other else with_margin(versus.difference, versus.interval, decimals, sign))
+        last = rank == len(evaluation.models)
+        number = str(rank) if rank <= len(evaluation.models) else ""
+        table.add_row(number, Text(name(model)), *cells, style="bold" if rank == 1 else "", end_section=last)
+    return table
+
+
+def reasons_table(evaluation: Evaluation) -> Table:
+    """Why the models cost what they cost."""
+    table = _table("#", "model", "skill", "AUC", "MCB", "DSC", "acts on")
+    decimals = _decimals(evaluation)
+    for rank, model in enumerate(evaluation.ranking, start=1):
+        result = evaluation[model]
+        parts = result.decomposition
+        terms = [] if parts is None else [parts.miscalibration, parts.discrimination]
+        skill = math.nan if parts is None else parts.skill
+        acts = fixed(100.0 * result.share_acted_on, 1)
+        cells = [fixed(skill, 3), fixed(result.auc, 3), *(fixed(term, decimals) for term in terms)]
+        table.add_row(str(rank), Text(name(model)), *cells, acts if acts == MISSING else f"{acts}%")
+    return table
+
+
+def conclusion(evaluation: Evaluation) -> Table:
+    """List the plain sentences, with names of bearable length."""
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column()
+    grid.add_column(overflow="fold")
+    for sentence in evaluation.conclusion:
+        text = sentence
+        for model in sorted(evaluation.models, key=len, reverse=True):
+            if len(model) > LONGEST_NAME:
+                text = text.replace(model, name(model))
+        grid.add_row("-", Text(visible(text)))
+    return grid
+
+
+def _table(*headers: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="")
+    for position, header in enumerate(headers):
+        is_name = position == _NAMES
+        table.add_column(header, justify="left" if is_name else "right", overflow="fold", no_wrap=not is_name)
+    return table
+
+
+def _decimals(evaluation: Evaluation) -> int:
+    """Decimals that show three digits of the lowest cost and two of the margins of the differences from it."""
+    scores = [result.score for result in evaluation.results if 0.0 < result.score < math.inf]
+    least = decimals_needed(min(scores, default=0.0), 3)
+    best = evaluation.ranking[0]
+    intervals = [evaluation.compare(other, best).interval for other in evaluation.ranking[1:]]
+    margins = [decimals_needed((high - low) / 2.0, 2) for low, high in intervals]
+    return min(max([least, *margins]), least + 2, _MOST_DECIMALS)
+
+
+def _explanation(evaluation: Evaluation, sign: str) -> str:
+    level = percent(evaluation.confidence_level)
+    unit = "one miss plus one false alarm"
+    if evaluation.unit_cost != 1.0:
+        unit = f"which {unit} cost {evaluation.unit_cost:,g}"
+    decisions = "decision" if evaluation.per == 1.0 else f"{evaluation.per:,g} decisions"
+    meaning = _MEANING[evaluation.scale].format(decisions=decisions, unit=unit)
+    return (
+        f"{meaning} vs: the row minus best, treat all or treat none; below zero the row costs less. "
+        f"{sign}: half of the {level} interval."
+    )
+
+
+def _terms(evaluation: Evaluation) -> str:
+    parts = evaluation.best.decomposition
+    uncertainty = MISSING if parts is None else fixed(parts.uncertainty, _decimals(evaluation))
+    of = evaluation.scale if evaluation.rule == "score" else f"the {evaluation.scale} of the scores at face value"
+    return (
+        f"MCB miscalibration, DSC discrimination: {of} = MCB - DSC + {uncertainty}, the last being what acting on the "
+        "prevalence costs; skill: the share of it that is saved. acts on: share of rows, averaged over the thresholds."
+    )

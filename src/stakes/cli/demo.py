@@ -1,0 +1,61 @@
+"""``stakes demo``: the whole path on the example that comes with the package."""
+
+from dataclasses import replace
+from functools import partial
+from importlib import resources
+
+from rich.console import Console
+from rich.text import Text
+
+from stakes.cli import _options as opt
+from stakes.cli._deliver import Delivery, deliver, plan_delivery
+from stakes.cli._settings import Settings
+from stakes.cli._source import Source, describe
+from stakes.costs import Uniform
+from stakes.evaluation import Evaluation
+
+EXAMPLE, LABEL = "breast_cancer.csv", "malignant"
+LOW, HIGH = 0.05, 0.30
+EPILOG = "Example:  stakes demo --report report.html"
+INTRODUCTION = (
+    "569 breast masses, 3 models' cross-validated probabilities that a mass is malignant. Acting means a biopsy. "
+    "The thresholds from 5% to 30% say that one missed cancer is as bad as 2.3 to 19 needless biopsies."
+)
+COMMAND = f"stakes evaluate predictions.csv --label {LABEL} --costs {LOW:.2f}:{HIGH:.2f} --report report.html"
+
+
+def demo(
+    *,
+    report: opt.Report = None,
+    as_json: opt.AsJson = False,
+    output: opt.Output = None,
+    debug: opt.Debug = False,  # noqa: ARG001  (the program reads it)
+) -> opt.Job:
+    """Evaluate three models on the example that comes with stakes; no file is needed."""
+    return partial(run, plan_delivery(report, output, as_json=as_json))
+
+
+def run(delivery: Delivery) -> None:
+    """Evaluate the shipped example as `stakes evaluate` would."""
+    settings = Settings(Uniform(LOW, HIGH))
+    with resources.as_file(resources.files("stakes") / "data" / EXAMPLE) as path:
+        source = Source(str(path), LABEL)
+        predictions = replace(source.read(), source=f"{EXAMPLE} (comes with stakes)")
+    evaluation = settings.evaluate(predictions)
+    named = replace(source, models=list(predictions.models))
+    heading = describe(named, settings, predictions, evaluation.prevalence)
+    deliver(evaluation, delivery, partial(show, evaluation=evaluation, heading=heading))
+
+
+def show(console: Console, evaluation: Evaluation, heading: list[str]) -> None:
+    """Print what the example is, the evaluation, and the way to one's own file."""
+    from stakes.cli._summary import print_evaluation
+
+    console.print(Text(INTRODUCTION))
+    console.print()
+    print_evaluation(console, evaluation, heading)
+    console.print()
+    console.print(
+        Text("For your own file, with its outcome column and your range of thresholds (this also writes a report):")
+    )
+    console.print(Text(f"  {COMMAND}", style="bold"), soft_wrap=True)

@@ -1,0 +1,82 @@
+"""Run the command line in this process, in an empty folder, and see what it leaves."""
+
+import io
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from stakes.cli import main
+
+
+@dataclass(frozen=True)
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture(autouse=True)
+def plain_terminal(monkeypatch):
+    """Let the tests see the same text whatever terminal they are started from."""
+    for variable in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "TERM", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)  # an unbuffered stdout fails at another moment
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Return an empty folder that is the current one."""
+    path = tmp_path / "work"
+    path.mkdir()
+    monkeypatch.chdir(path)
+    return path
+
+
+@pytest.fixture
+def cli(folder, capsys, monkeypatch):  # noqa: ARG001  (it makes the folder the current one)
+    """Return a function that runs `stakes` with arguments in the empty folder."""
+    for library in ("typer", "rich", "polars"):
+        pytest.importorskip(library)
+
+    def call(*argv, stdin=None):
+        if stdin is not None:
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        capsys.readouterr()
+        code = main([str(argument) for argument in argv])
+        captured = capsys.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    return call
+
+
+def predictions(rows=400, seed=3):
+    """Return columns of an outcome, two models and weights."""
+    rng = np.random.default_rng(seed)
+    risk = rng.beta(1.0, 6.0, rows)
+    cancer = (rng.random(rows) < risk).astype(int)
+    blurred = np.clip(risk + rng.normal(0.0, 0.08, rows), 0.0, 1.0)
+    return {
+        "cancer": cancer.tolist(),
+        "sharp": risk.round(6).tolist(),
+        "blurred": blurred.round(6).tolist(),
+        "weight": rng.integers(1, 4, rows).astype(float).tolist(),
+    }
+
+
+@pytest.fixture(scope="session")
+def columns():
+    return predictions()
+
+
+@pytest.fixture
+def data(tmp_path, columns):
+    """Return a CSV file of predictions, outside the folder that must stay empty."""
+    return write_csv(tmp_path / "predictions.csv", columns)
+
+
+def write_csv(path, columns):
+    lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path

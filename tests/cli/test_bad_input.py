@@ -1,0 +1,133 @@
+"""Whatever is wrong with the data or the request: one clear message, the right exit code, and no file."""
+
+import pytest
+
+GOOD = "y,a,b\n0,0.1,0.2\n1,0.9,0.3\n0,0.2,0.4\n1,0.4,0.6\n"
+
+BAD_DATA = {
+    "missing label column": ("cancer,a\n0,0.1\n1,0.2\n", ["column 'y'", "no such column", "'cancer'"]),
+    "non-numeric score": ("y,a\n0,0.1\n1,high\n0,0.3\n", ["column 'a'", "row 2", "line 3", "'high'", "number"]),
+    "missing score": ("y,a\n0,0.1\n1,NaN\n0,0.3\n", ["column 'a'", "row 2", "missing", "--on-missing drop"]),
+    "missing label": ("y,a\n0,0.1\n,0.4\n1,0.3\n", ["column 'y'", "row 2", "missing"]),
+    "probability of 1.2": ("y,a\n0,0.1\n1,0.4\n0,1.2\n", ["column 'a'", "row 3", "[0, 1]", "1.2", "--models"]),
+    "negative probability": ("y,a\n0,0.1\n1,-0.4\n", ["column 'a'", "row 2", "[0, 1]", "-0.4"]),
+    "labels of three values": ("y,a\n0,0.1\n1,0.4\n2,0.2\n", ["column 'y'", "two values", "2"]),
+    "labels without a known positive": ("y,a\nsick,0.1\nwell,0.4\n", ["column 'y'", "sick", "--pos-label"]),
+    "negatives only": ("y,a\n0,0.1\n0,0.4\n", ["column 'y'", "both classes", "all 2 rows are negative"]),
+    "positives only": ("y,a\n1,0.1\n1,0.4\n", ["column 'y'", "both classes", "all 2 rows are positive"]),
+    "empty file": ("", ["empty"]),
+    "header without rows": ("y,a,b\n", ["no rows"]),
+    "ragged rows": ("y,a\n0,0.1\n1,0.2,0.3\n", ["row 2", "line 3", "3", "2"]),
+    "duplicate column names": ("y,a,a\n0,0.1,0.2\n1,0.3,0.4\n", ["column 'a'", "distinct"]),
+    "no model": ("y,name\n0,x\n1,z\n", ["model"]),
+    "a model named as a reference": ("y,treat all\n0,0.1\n1,0.4\n", ["column 'treat all'", "rename"]),
+}
+
+BAD_REQUEST = {
+    "unknown weighting": (["--weighting", "cubic"], ["--weighting", "log-odds", "beta:A,B", "'cubic'"]),
+    "beta with one shape": (["--weighting", "beta:2"], ["--weighting", "'beta:2'"]),
+    "beta with a bad shape": (["--weighting", "beta:0,2"], ["--weighting", "> 0"]),
+    "median outside [0, 1]": (["--weighting", "shifted:2"], ["--weighting", "median"]),
+    "weighting of one value": (["--costs", "0.1", "--weighting", "uniform"], ["--weighting", "single value"]),
+    "reversed range": (["--costs", "0.3:0.1"], ["low to high", "write --costs 0.1:0.3"]),
+    "reversed odds": (["--odds", "1/10:1/50"], ["low to high", "write --odds 1/50:1/10"]),
+    "range without width": (["--costs", "0.1:0.1"], ["write --costs 0.1"]),
+    "percent as a number": (["--costs", "2:10"], ["[0, 1]", "2%"]),
+    "range of three": (["--costs", "0.1:0.2:0.3"], ["LOW:HIGH", "'0.1:0.2:0.3'"]),
+    "range of words": (["--costs", "low:high"], ["LOW:HIGH", "0.02:0.10"]),
+    "range of nan": (["--costs", "nan:0.2"], ["[0, 1]", "nan"]),
+    "half a range": (["--costs", "0.1:"], ["LOW:HIGH"]),
+    "ambiguous odds": (["--odds", "1:50"], ["1/50", "1/1:50/1"]),
+    "odds of nothing": (["--odds", "0/0"], ["--odds", "1/50:1/10"]),
+    "negative false alarms": (["--false-alarms-per-miss", "-3"], ["--false-alarms-per-miss", "10:50"]),
+    "two ranges": (["--costs", "0.1:0.2", "--odds", "1/9:1/4"], ["--costs and --odds", "one of them"]),
+    "unknown rule": (["--rule", "best"], ["--rule", "optimal", "'best'"]),
+    "rule outside [0, 1]": (["--rule", "5"], ["--rule", "[0, 1]"]),
+    "undefined scale": (["--weighting", "log-odds", "--scale", "regret"], ["--scale regret", "infinite"]),
+    "unknown scale": (["--scale", "utility"], ["--scale", "regret"]),
+    "prevalence of 1.2": (["--prevalence", "1.2"], ["--prevalence", "between 0 and 1", "'1.2'"]),
+    "prevalence in words": (["--prevalence", "low"], ["--prevalence", "'low'"]),
+    "confidence level in percent": (["--confidence-level", "95"], ["--confidence-level", "between 0 and 1"]),
+    "nothing per decision": (["--per", "0"], ["--per", "> 0", "'0'"]),
+    "unit cost in words": (["--unit-cost", "much"], ["--unit-cost", "> 0", "'much'"]),
+    "unit cost of a loss": (["--scale", "loss", "--unit-cost", "5"], ["--unit-cost", "--scale regret"]),
+    "unknown way with missing values": (["--on-missing", "guess"], ["--on-missing", "drop"]),
+    "unknown format": (["--format", "xlsx"], ["--format", "parquet"]),
+    "empty name of a model": (["--models", "a,,b"], ["--models", "'a,,b'"]),
+    "report of another kind": (["--report", "r.pdf"], ["--report", ".html", "'r.pdf'"]),
+    "report in no folder": (["--report", "no/r.html"], ["--report", "no folder"]),
+    "output of another kind": (["--output", "r.xlsx"], ["--output", ".json"]),
+    "JSON in a text file": (["--output", "r.txt", "--json"], ["--json", ".json"]),
+    "unknown option": (["--cost", "0.1:0.3"], ["--cost"]),
+}
+
+
+def assert_one_message(outcome, code, parts, folder):
+    assert outcome.code == code, outcome.err
+    assert outcome.out == ""
+    errors = [line for line in outcome.err.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1, outcome.err
+    assert [part for part in parts if part not in outcome.err] == [], outcome.err
+    assert "Traceback" not in outcome.err
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("case", BAD_DATA)
+def test_bad_data_is_one_message_and_exit_code_3(case, cli, folder, tmp_path):
+    text, parts = BAD_DATA[case]
+    file = tmp_path / "bad.csv"
+    file.write_text(text, encoding="utf-8")
+    wanted = ["--costs", "0.1:0.3", "--report", "r.html", "--output", "r.json"]
+    outcome = cli("evaluate", file, "--label", "y", *wanted)
+    assert_one_message(outcome, 3, ["bad.csv", *parts], folder)
+
+
+@pytest.mark.parametrize(
+    ("file", "part"),
+    [("nowhere.csv", "no such file"), (".", "folder"), ("no/where.parquet", "no such file")],
+)
+def test_file_that_cannot_be_read_is_bad_data(file, part, cli, folder):
+    assert_one_message(cli("evaluate", file, "--label", "y", "--output", "r.json"), 3, [part], folder)
+
+
+@pytest.mark.parametrize("case", BAD_REQUEST)
+def test_bad_request_is_one_message_and_exit_code_2(case, cli, folder, tmp_path):
+    options, parts = BAD_REQUEST[case]
+    file = tmp_path / "good.csv"
+    file.write_text(GOOD, encoding="utf-8")
+    assert_one_message(cli("evaluate", file, "--label", "y", *options), 2, parts, folder)
+
+
+def test_bad_request_is_told_before_the_file_is_read(cli, folder):
+    assert_one_message(cli("evaluate", "nowhere.csv", "--label", "y", "--costs", "0.3:0.1"), 2, ["low to high"], folder)
+
+
+@pytest.mark.parametrize(
+    ("argv", "part"),
+    [
+        (["evaluate"], "FILE"),
+        (["evaluate", "x.csv"], "--label"),
+        (["evalate", "x.csv"], "'evalate'"),
+        (["--colour"], "--colour"),
+        (["evaluate", "x.csv", "--label"], "--label"),
+        (["demo", "extra"], "extra"),
+        (["demo", "--report", "r.pdf"], ".html"),
+    ],
+)
+def test_incomplete_command_is_a_usage_error_with_the_way_to_help(argv, part, cli, folder):
+    assert_one_message(cli(*argv), 2, [part], folder)
+
+
+def test_unknown_column_of_models_names_the_columns_there_are(cli, folder, tmp_path):
+    file = tmp_path / "good.csv"
+    file.write_text(GOOD, encoding="utf-8")
+    outcome = cli("evaluate", file, "--label", "y", "--models", "a,c")
+    assert_one_message(outcome, 3, ["column 'c'", "'y', 'a', 'b'"], folder)
+
+
+def test_input_is_never_overwritten(cli, tmp_path):
+    file = tmp_path / "good.csv"
+    file.write_text(GOOD, encoding="utf-8")
+    outcome = cli("evaluate", file, "--label", "y", "--output", tmp_path / "work" / ".." / "good.csv")
+    assert (outcome.code, file.read_text(encoding="utf-8")) == (2, GOOD)
+    assert "overwrite" in outcome.err

@@ -1,0 +1,69 @@
+"""The ways in which people write a range of thresholds."""
+
+import pytest
+
+from stakes import costs
+from stakes.cli._errors import UsageError
+from stakes.cli._ranges import read_costs
+
+
+def ranges(costs=None, odds=None, false_alarms=None, weighting=None):
+    return read_costs(costs, odds, false_alarms, weighting)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"costs": "0.02:0.1"},
+        {"costs": " 0.02 : 0.10 "},
+        {"costs": "2%:10%"},
+        {"odds": "1/49:1/9"},
+        {"odds": "2/98:10/90"},
+        {"false_alarms": "9:49"},
+        {"false_alarms": "49:9"},
+    ],
+)
+def test_one_range_in_many_words(written):
+    found = ranges(**written)
+    assert isinstance(found, costs.Uniform)
+    assert (found.low, found.high) == (pytest.approx(0.02, abs=1e-15), pytest.approx(0.1, abs=1e-15))
+
+
+def test_odds_may_be_decimal_quotients():
+    found = ranges(odds="0.0166:0.03")
+    assert (found.low, found.high) == (0.0166 / 1.0166, 0.03 / 1.03)
+
+
+@pytest.mark.parametrize("written", [{"costs": "0.1"}, {"costs": "10%"}, {"odds": "1/9"}, {"false_alarms": "9"}])
+def test_single_value_is_a_known_threshold(written):
+    assert ranges(**written) == costs.Fixed(0.1)
+
+
+@pytest.mark.parametrize("odds", ["1:50", "0:1", "3:2"])
+def test_two_whole_numbers_might_be_one_odds_or_a_range_and_are_refused(odds):
+    low, high = odds.split(":")
+    with pytest.raises(UsageError, match=f"write {low}/{high} for the single odds"):
+        ranges(odds=odds)
+    assert ranges(odds=f"{low}/{high}") == costs.Fixed(costs.from_odds(odds))
+
+
+@pytest.mark.parametrize(
+    ("weighting", "expected"),
+    [
+        (None, costs.Uniform(0.02, 0.1)),
+        ("uniform", costs.Uniform(0.02, 0.1)),
+        ("log-odds", costs.LogOddsUniform(0.02, 0.1)),
+        ("net-benefit", costs.NetBenefitUniform(0.02, 0.1)),
+        ("beta:2,8", costs.Beta(2, 8, 0.02, 0.1)),
+        ("beta: 2 , 8", costs.Beta(2, 8, 0.02, 0.1)),
+        ("shifted:0.05", costs.Shifted(0.05, 0.02, 0.1)),
+    ],
+)
+def test_weightings_are_the_cost_distributions_of_the_library(weighting, expected):
+    assert ranges(costs="0.02:0.1", weighting=weighting) == expected
+
+
+@pytest.mark.parametrize("weighting", [None, "uniform", "log-odds", "beta:2,2"])
+def test_without_a_range_every_threshold_counts(weighting):
+    found = ranges(weighting=weighting)
+    assert (found.low, found.high) == (0.0, 1.0)

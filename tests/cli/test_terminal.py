@@ -1,0 +1,145 @@
+"""What people see: plain text in pipes, colour on terminals, and strangers' names that do no harm."""
+
+import io
+import re
+import sys
+
+import pytest
+
+import stakes
+from stakes.cli._text import fixed, name, percent, shorten, visible, with_margin
+
+cell_len = pytest.importorskip("rich.cells").cell_len
+Console = pytest.importorskip("rich.console").Console
+Text = pytest.importorskip("rich.text").Text
+print_evaluation = pytest.importorskip("stakes.cli._summary").print_evaluation
+
+RANGE = ["--label", "cancer", "--models", "sharp,blurred", "--costs", "0.05:0.3"]
+HOSTILE = {
+    "escape": "\x1b[2J\x1b[31mred",
+    "bell": "a\x07b",
+    "c1": "a\x9b31mb",
+    "newline": "a\nerror: all is lost",
+    "carriage return": "good\rbad",
+    "right to left": "a\u202egnp.exe",
+    "isolate": "a\u2066b\u2069",
+    "zero width": "a\u200bb",
+    "hyperlink": "\x1b]8;;http://example.org\x1b\\x",
+    "markup": "[bold red]x[/bold red]",
+    "closing markup": "[/]",
+    "emoji code": ":bomb:",
+    "html": "</script><img src=x onerror=alert(1)>",
+    "long": "n" * 10_000,
+    "surrogate": "a\udc80b",
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_no_character_that_steers_a_terminal_survives(case):
+    shown = visible(HOSTILE[case])
+    assert not re.search("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", shown)
+
+
+def test_escapes_are_readable():
+    assert visible("a\x1b[0m\x9bb\u202ec\U000e0001d\n") == r"a\x1b[0m\x9bb\u202ec\U000e0001d\x0a"
+    assert visible("naïve Bayes, β = 2, 模型") == "naïve Bayes, β = 2, 模型"
+
+
+def test_long_names_keep_their_beginning_and_end():
+    assert shorten("abcdefghij", 10) == "abcdefghij"
+    assert shorten("abcdefghijk", 10) == "abcdef…ijk"
+    assert len(name("x" * 10_000)) == 40
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+@pytest.mark.parametrize("terminal", [False, True])
+def test_hostile_model_name_is_text_in_the_table(case, terminal):
+    evaluation = stakes.evaluate([0, 1, 0, 1, 1], {HOSTILE[case]: [0.1, 0.8, 0.3, 0.6, 0.7], "b": [0.5] * 5})
+    buffer = io.StringIO()
+    console = Console(file=buffer, width=100, force_terminal=terminal, markup=False, highlight=False, emoji=False)
+    print_evaluation(console, evaluation, [HOSTILE[case][:50]])
+    text = Text.from_ansi(buffer.getvalue()).plain if terminal else buffer.getvalue()
+    assert visible(text.replace("\n", "")) == text.replace("\n", "")
+    assert len(text) < 10_000
+    assert name(HOSTILE[case])[:12] in text
+
+
+def test_hostile_file_name_and_columns_in_messages(cli, tmp_path):
+    file = tmp_path / "\x1b[31mp\u202e.csv"
+    file.write_text("y,\x1b[2Ja,b\n0,0.1,0.2\n1,7,0.3\n", encoding="utf-8")
+    failed = cli("evaluate", file, "--label", "y")
+    assert failed.code == 3
+    worked = cli("evaluate", file, "--label", "y", "--models", "b")
+    assert worked.code == 0, worked.err
+    for text in (failed.err, worked.out, worked.err):
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+    assert r"\x1b[31mp\u202e.csv" in worked.out
+    assert r"\x1b[2Ja" in failed.err
+
+
+def test_long_column_name_does_not_flood_the_message(cli, tmp_path):
+    file = tmp_path / "p.csv"
+    file.write_text(f"y,{'n' * 10_000}\n0,0.1\n1,7\n", encoding="utf-8")
+    failed = cli("evaluate", file, "--label", "y")
+    assert failed.code == 3
+    assert len(failed.err) < 600
+    assert "got 7" in failed.err
+    missing = cli("evaluate", file, "--label", "z")
+    assert len(missing.err) < 1000
+
+
+def test_pipe_gets_no_escape_codes_and_no_trailing_space(data, cli):
+    outcome = cli("evaluate", data, *RANGE)
+    assert "\x1b" not in outcome.out + outcome.err
+    assert not re.search(r"[ \t]\n", outcome.out)
+    assert cli("evaluate", data, *RANGE, "--json").err == ""
+
+
+@pytest.mark.parametrize("width", [66, 80, 120, 200])
+def test_lines_fit_the_width(width, data, cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    outcome = cli("evaluate", data, *RANGE)
+    assert max(map(cell_len, outcome.out.splitlines())) <= width
+    assert "±" in outcome.out
+
+
+def test_narrow_terminal_loses_no_number(data, cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    narrow = cli("evaluate", data, *RANGE).out
+    monkeypatch.setenv("COLUMNS", "100")
+    wide = cli("evaluate", data, *RANGE).out
+    assert numbers_of(narrow) == numbers_of(wide)
+
+
+def numbers_of(text):
+    table = text[text.index("#") : text.index("regret:")]
+    return sorted(re.findall(r"[-±]?0\.\d+", table))
+
+
+def evaluation_on_terminal(**options):
+    evaluation = stakes.evaluate([0, 1, 0, 1, 1], {"a": [0.1, 0.8, 0.3, 0.6, 0.7], "b": [0.5] * 5})
+    buffer = io.StringIO()
+    print_evaluation(Console(file=buffer, width=100, force_terminal=True, **options), evaluation, ["x"])
+    return buffer.getvalue()
+
+
+def test_colour_only_where_it_is_wanted(monkeypatch):
+    assert "\x1b[" in evaluation_on_terminal()
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not re.search(r"\x1b\[[\d;]*3[0-7]m", evaluation_on_terminal(color_system="standard"))
+
+
+def test_stream_that_knows_only_ascii(data, cli, monkeypatch):
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
+    cli("evaluate", data, *RANGE)
+    text = raw.getvalue().decode("ascii")
+    assert "+/-0.0" in text
+
+
+def test_numbers_are_readable():
+    assert [fixed(x, 2) for x in (0.125, -0.001, float("nan"), float("-inf"))] == ["0.12", "0.00", "-", "-inf"]
+    assert with_margin(0.5, (0.4, 0.6), 2) == "0.50 ±0.10"
+    assert with_margin(0.5, (float("nan"), float("nan")), 2) == "0.50"
+    assert percent(0.0265) == "2.65%"
