@@ -286,10 +286,6 @@ def test_weights_may_be_booleans_and_integers():
     assert found.score.tolist() == [0.1, 0.4]
 
 
-def test_an_error_in_a_row_of_weight_zero_is_still_an_error():
-    refused(r"^y_prob must be finite, got nan at index 1", Y, [0.1, NAN, 0.4], sample_weight=[1, 0, 1])
-
-
 # ---------------------------------------------------------------------------------------------------------- shapes
 @pytest.mark.parametrize(
     ("labels", "message"),
@@ -339,3 +335,12 @@ def test_parts_of_the_check_can_be_used_alone():
     assert check_scores(np.array([0.1, 0.2])).tolist() == [0.1, 0.2]
     assert check_weights(None, 3) is None
     assert to_array([1, 2], "x").tolist() == [1, 2]
+
+
+def test_rows_of_weight_zero_may_hold_anything():
+    expected = check_sample([0, 1], [0.1, 0.7], sample_weight=[1, 2])
+    for label, score in ((1, NAN), (NAN, 0.2), (7, 3.0), (0, -INF)):
+        found = check_sample([0, label, 1], [0.1, score, 0.7], sample_weight=[1, 0, 2])
+        np.testing.assert_array_equal(found.y, expected.y)
+        np.testing.assert_array_equal(found.score, expected.score)
+    refused(r"got nan at index 2", [0, 1, 1], [0.1, NAN, NAN], sample_weight=[1, 0, 2])

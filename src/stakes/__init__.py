@@ -2,7 +2,21 @@
 
 from stakes import costs, curves, metrics
 from stakes._version import __version__
-from stakes.curves import Curve, net_benefit_curve, regret_curve, reliability_curve
+from stakes.curves import (
+    Curve,
+    binned_reliability,
+    brier_curve,
+    cost_curve,
+    interventions_avoided_curve,
+    lift_curve,
+    net_benefit_curve,
+    precision_recall_curve,
+    regret_curve,
+    reliability_curve,
+    roc_curve,
+    smooth_calibration_curve,
+    threshold_table,
+)
 from stakes.decomposition import Decomposition, decompose
 from stakes.evaluation import Evaluation, evaluate, evaluate_frame
 from stakes.inference import Comparison, compare
@@ -45,13 +59,16 @@ __all__ = [
     "auc_regret",
     "average_net_benefit_score",
     "beta_loss",
+    "binned_reliability",
     "bounded_auc_score",
     "bounded_brier_loss",
     "bounded_brier_skill_score",
     "bounded_log_loss",
     "bounded_log_skill_score",
+    "brier_curve",
     "calibration_summary",
     "compare",
+    "cost_curve",
     "cost_matrix_loss",
     "costs",
     "curves",
@@ -60,6 +77,8 @@ __all__ = [
     "evaluate_frame",
     "expected_regret",
     "h_measure_score",
+    "interventions_avoided_curve",
+    "lift_curve",
     "metrics",
     "net_benefit_curve",
     "net_benefit_score",
@@ -67,10 +86,14 @@ __all__ = [
     "partial_auc_score",
     "penalized_brier_loss",
     "penalized_log_loss",
+    "precision_recall_curve",
     "regret_curve",
     "regret_skill_score",
     "reliability_curve",
     "roc_auc_score",
+    "roc_curve",
     "shifted_brier_loss",
+    "smooth_calibration_curve",
+    "threshold_table",
     "top_k_scores",
 ]

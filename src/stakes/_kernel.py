@@ -7,7 +7,7 @@ best threshold for each c, which is the isotonic recalibration of the score), or
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -27,7 +27,7 @@ Scale = Literal["regret", "integral", "loss"]
 SCALES = ("regret", "integral", "loss")
 
 
-def check_rule(rule: Rule) -> Rule:
+def check_rule(rule: Any) -> Rule:
     """Return "score", "optimal" or a finite number, or raise."""
     if isinstance(rule, str):
         if rule not in ("score", "optimal"):

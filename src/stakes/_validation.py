@@ -47,20 +47,32 @@ def check_sample(
     name: str = "y_prob",
 ) -> BinarySample:
     """Validate labels, scores and weights of one binary classifier."""
-    labels = to_array(y_true, "y_true")
+    labels, columns = to_array(y_true, "y_true"), to_array(y_prob, name)
     if labels.ndim != 1:
         raise ValueError(f"y_true must be 1-D, got shape {labels.shape}.")
+    if columns.ndim == 0:
+        raise ValueError(f"{name} must be 1-D, or the two columns of predict_proba, got shape ().")
+    if labels.size == 0 or columns.size == 0:
+        raise ValueError(f"{'y_true' if labels.size == 0 else name} must hold at least one row, got none.")
+    if len(columns) != len(labels):
+        raise ValueError(f"y_true and {name} must have the same length, got {len(labels)} and {len(columns)}.")
+    weight = check_weights(sample_weight, len(labels))
+    present = None if weight is None or keep_zero_weight or np.all(weight) else weight > 0.0
+    if present is not None:  # a row of weight zero is as if absent, whatever it holds; places in messages stay
+        labels, columns = _without(labels, present), _without(columns, present)
     y = check_labels(labels, pos_label)
-    score = check_scores(
-        pick_positive_column(y_prob, labels, pos_label, name), name, probability=probability, logits=logits
-    )
-    if len(score) != len(y):
-        raise ValueError(f"y_true and {name} must have the same length, got {len(y)} and {len(score)}.")
-    weight = check_weights(sample_weight, len(y))
-    if weight is not None and not keep_zero_weight and not np.all(weight):
-        keep = weight > 0.0
-        y, score, weight = y[keep], score[keep], weight[keep]
+    column = pick_positive_column(columns, labels, pos_label, name)
+    score = check_scores(column, name, probability=probability, logits=logits)
+    if weight is not None and present is not None:
+        y, score, weight = y[present], score[present], weight[present]
     return BinarySample(y, score, weight)
+
+
+def _without(values: NDArray[Any], present: Bools) -> NDArray[Any]:
+    """Overwrite absent rows by a present one."""
+    values = values.copy()
+    values[~present] = values[np.argmax(present)]
+    return values
 
 
 def to_array(values: Any, name: str) -> NDArray[Any]:

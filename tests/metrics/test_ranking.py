@@ -40,8 +40,8 @@ def test_bounded_auc_and_its_regrets_are_those_of_the_oracle(eval_reference):
 )
 def test_auc_is_one_minus_scaled_regret_at_the_local_event_rate(sample):
     table = ScoreTable.from_predictions(sample.y, sample.score, sample_weight=sample.weight)
-    rate = table.prevalence
-    assert roc_auc_score(table) == pytest.approx(1 - auc_regret(table) / (2 * rate * (1 - rate)), abs=1e-12)
+    both = table.prevalence * table.total_negatives / table.total  # pi (1 - pi), without the cancellation of 1 - pi
+    assert roc_auc_score(table) == pytest.approx(1 - auc_regret(table) / (2 * both), abs=1e-12)
     assert bounded_auc_score(table) == pytest.approx(roc_auc_score(table), abs=1e-12)
 
 

@@ -109,15 +109,6 @@ def test_conclusion_stands_in_the_page_with_its_names_marked(page, example):
         assert sentence in plain
 
 
-def test_many_differences_are_folded_away_whole():
-    evaluation = evaluate(*simulated([f"m{k}" for k in range(8)], n=4000), costs=(0.1, 0.3))
-    page = render(evaluation)
-    folded = [e for e in page.all("details") if "ul" in e.inside]
-    listed = [e.text for e in page.elements if e.tag == "li" and "details" in e.inside]
-    assert folded
-    assert all(re.match(r"m\d: difference \S+, 95% interval \S+ to \S+, p\s[=<]", item) for item in listed)
-
-
 def test_method_states_what_the_numbers_do_not_say(page):
     text = page.one("section", id="method").text
     for words in ("in-sample", "optimistic", "independent", "chosen the best", "arXiv:2504.04528", "regret"):

@@ -165,7 +165,7 @@ class LogOddsUniform(_Bounded):
 
     def row_loss(self, positive: NDArray[np.bool_], score: Floats) -> Floats:
         # one logarithm for both classes: log(high / t) for positives, log((1 - low) / (1 - t)) for negatives
-        t = self._clip(score)
+        t = self._clip(score) + 0.0  # a score of -0.0 is 0.0
         loss = np.where(positive, self.high - t, t - self.low)
         with np.errstate(divide="ignore", over="ignore"):
             loss /= np.where(positive, t, 1.0 - t)

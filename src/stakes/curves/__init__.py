@@ -1,7 +1,40 @@
 """Exact curves over every threshold, as knots with left and right values."""
 
+from stakes.curves._bins import BinnedReliability, binned_reliability
+from stakes.curves._brier import BrierCurve, brier_curve
+from stakes.curves._cost import CostCurve, cost_curve
 from stakes.curves._curve import Curve
 from stakes.curves._decision import net_benefit_curve, regret_curve
+from stakes.curves._interventions import InterventionsCurve, interventions_avoided_curve
+from stakes.curves._lift import LiftCurve, lift_curve
+from stakes.curves._precision_recall import PrecisionRecallCurve, precision_recall_curve
 from stakes.curves._reliability import ReliabilityCurve, reliability_curve
+from stakes.curves._roc import RocCurve, roc_curve
+from stakes.curves._smooth import SmoothCalibrationCurve, smooth_calibration_curve
+from stakes.curves._thresholds import ThresholdTable, threshold_table
 
-__all__ = ["Curve", "ReliabilityCurve", "net_benefit_curve", "regret_curve", "reliability_curve"]
+__all__ = [
+    "BinnedReliability",
+    "BrierCurve",
+    "CostCurve",
+    "Curve",
+    "InterventionsCurve",
+    "LiftCurve",
+    "PrecisionRecallCurve",
+    "ReliabilityCurve",
+    "RocCurve",
+    "SmoothCalibrationCurve",
+    "ThresholdTable",
+    "binned_reliability",
+    "brier_curve",
+    "cost_curve",
+    "interventions_avoided_curve",
+    "lift_curve",
+    "net_benefit_curve",
+    "precision_recall_curve",
+    "regret_curve",
+    "reliability_curve",
+    "roc_curve",
+    "smooth_calibration_curve",
+    "threshold_table",
+]

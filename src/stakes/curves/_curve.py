@@ -1,4 +1,4 @@
-"""An exact curve: knots, and between them pieces that are linear in the threshold or in its odds.
+"""An exact curve: knots, and between them pieces that are linear in the axis, in its odds or in its inverse odds.
 
 No grid and no interpolation: the picture, the table and the integral always agree.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-Basis = Literal["linear", "odds"]
+Basis = Literal["linear", "odds", "inverse odds"]
 Side = Literal["left", "right"]
 
 
@@ -25,7 +25,8 @@ Side = Literal["left", "right"]
 class Curve:
     """A piecewise curve with exact values on both sides of every knot.
 
-    Piece j holds for ``knots[j] < x <= knots[j + 1]``: the curve is left-continuous, as "act where score >= x" is.
+    Piece j holds for ``knots[j] < x <= knots[j + 1]``: the curve is left-continuous, as "act where score >= x" is. With
+    ``closed="left"`` it holds for ``knots[j] <= x < knots[j + 1]`` instead. Equal knots make a vertical step.
 
     Parameters
     ----------
@@ -36,9 +37,9 @@ class Curve:
     intercept, slope : ndarray of shape (m,)
         Value of piece j at x: ``intercept[j] + slope[j] * (basis(x) - origin[j]) / width[j]``.
     start : float
-        Value at the first knot itself.
-    basis : {"linear", "odds"}
-        x, or x / (1 - x).
+        Value at the one end that belongs to no piece: the first knot, or the last one with ``closed="left"``.
+    basis : {"linear", "odds", "inverse odds"}
+        x, x / (1 - x), or (1 - x) / x.
     name : str, default "model"
         Label of the curve in pictures.
     x_label : str, default "threshold"
@@ -49,6 +50,8 @@ class Curve:
         Over which distance each piece rises by its slope; one by default.
     references : mapping of str to Curve
         Curves to compare with, such as "treat all".
+    closed : {"right", "left"}, default "right"
+        Which end of each piece belongs to it.
 
     Examples
     --------
@@ -69,16 +72,18 @@ class Curve:
     origin: Floats | None = None
     width: Floats | None = None
     references: Mapping[str, Curve] = field(default_factory=dict)
+    closed: Side = "right"
 
-    def at(self, x: ArrayLike, *, side: Side = "left") -> Floats:
-        """Value at x, exactly; ``side="right"`` gives the limit from above.
+    def at(self, x: ArrayLike, *, side: Side | None = None) -> Floats:
+        """Value at x, exactly, or the limit from one side.
 
         Parameters
         ----------
         x : array_like
             Points in the domain of the curve (net benefit: below 1).
-        side : {"left", "right"}, default "left"
-            "left" is the value itself, "right" the limit just above x.
+        side : {"left", "right"}, optional
+            The limit just below or just above x; by default the value itself, which is the left limit unless the
+            curve is ``closed="left"``. At the ends of the domain both limits stay within it.
 
         Returns
         -------
@@ -98,11 +103,13 @@ class Curve:
         """
         points = np.asarray(x, dtype=float)
         self._check_domain(points)
-        piece = np.searchsorted(self.knots, points, side=side) - 1
-        first = piece < 0
+        own: Side = "left" if self.closed == "right" else "right"
+        piece = np.searchsorted(self.knots, points, side=side or own) - 1
+        outside = piece < 0 if self.closed == "right" else piece >= len(self.slope)
         piece = np.clip(piece, 0, len(self.slope) - 1)
-        value = self.intercept[piece] + self._rise(piece, self._basis(points))
-        return np.where(first, self.start, value)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = self.intercept[piece] + self._rise(piece, self._basis(points))
+        return np.where(outside, self.start, value)
 
     def integral(self, low: float | None = None, high: float | None = None) -> float:
         """Area under the curve between two points of the domain, exactly.
@@ -134,6 +141,8 @@ class Curve:
             raise ValueError(
                 f"low, high must be in order within [{self.knots[0]:g}, {self.knots[-1]:g}], got ({low}, {high})."
             )
+        if a == b:
+            return 0.0
         first = int(np.clip(np.searchsorted(self.knots, a, side="right") - 1, 0, len(self.slope) - 1))
         last = int(np.clip(np.searchsorted(self.knots, b, side="left"), first + 1, len(self.slope)))
         edges = self.knots[first : last + 1].copy()
@@ -153,7 +162,7 @@ class Curve:
         Returns
         -------
         DataFrame
-            Columns ``x``, ``left``, ``right``; the last right value is nan.
+            Columns named after the axis, ``left``, ``right``; where the domain ends, the limit beyond it is nan.
 
         Examples
         --------
@@ -196,8 +205,9 @@ class Curve:
         hi = float(self.knots[-1]) if high is None else high
         inner = self.knots[(self.knots > lo) & (self.knots < hi)]
         knots = np.concatenate([[lo], inner, [hi]])
-        left, right = self.at(knots), self.at(knots[:-1], side="right")
-        right = np.append(right, left[-1])
+        knots = knots[np.concatenate([[True], knots[1:] > knots[:-1]])]
+        left, right = self.at(knots, side="left"), self.at(knots, side="right")
+        right[-1] = self.at(hi)
         keep = _important(knots, left, right, max_points)
         x = np.repeat(knots[keep], 2)
         y = np.column_stack([left[keep], right[keep]]).ravel()
@@ -243,33 +253,43 @@ class Curve:
     def _sides(self) -> tuple[Floats, Floats]:
         with np.errstate(divide="ignore"):
             basis = self._basis(self.knots)
-        left = np.append(self.start, self.intercept + self._rise(slice(None), basis[1:]))
-        right = np.append(self.intercept + self._rise(slice(None), basis[:-1]), np.nan)
-        return left, right
+        ends = self.intercept + self._rise(slice(None), basis[1:])
+        starts = self.intercept + self._rise(slice(None), basis[:-1])
+        if self.closed == "left":
+            return np.append(np.nan, ends), np.append(starts, self.start)
+        return np.append(self.start, ends), np.append(starts, np.nan)
 
     def _rise(self, piece: Any, basis: Floats, length: Floats | float = 1.0) -> Floats:
         """What the slope adds to the intercept: at points, or integrated over stretches of some length."""
         if self.origin is None or self.width is None:
-            return _product(self.slope[piece], basis)
+            return product(self.slope[piece], basis)
         return self.slope[piece] * ((basis - self.origin[piece] * length) / self.width[piece])
 
     def _check_domain(self, points: Floats) -> None:
         low, high = self.knots[0], self.knots[-1]
         good = (points >= low) & (points <= high)
-        closed = "]"
-        if self.basis == "odds":
+        left, right = "[", "]"
+        if self.basis != "linear":
             good &= points < 1.0
-            closed = ")"
+            right = ")"
+        if self.basis == "inverse odds":
+            good &= points > 0.0
+            left = "("
         if not np.all(good):
             bad = np.atleast_1d(points)[~np.atleast_1d(good)][0]
-            raise ValueError(f"{self.kind} exists for {self.x_label} in [{low:g}, {high:g}{closed}, got {bad}.")
+            raise ValueError(f"{self.kind} exists for {self.x_label} in {left}{low:g}, {high:g}{right}, got {bad}.")
 
     def _basis(self, x: Floats) -> Floats:
-        return x if self.basis == "linear" else x / (1.0 - x)
+        if self.basis == "linear":
+            return x
+        return x / (1.0 - x) if self.basis == "odds" else (1.0 - x) / x
 
     def _basis_integral(self, edges: Floats) -> Floats:
         if self.basis == "linear":
             return np.diff(edges) * (edges[1:] + edges[:-1]) * 0.5
+        if self.basis == "inverse odds":
+            with np.errstate(divide="ignore"):
+                return np.log1p(np.diff(edges) / edges[:-1]) - np.diff(edges)
         from stakes.costs import NetBenefitUniform
 
         # the integral of c / (1 - c), as the cost distribution behind net benefit has it
@@ -281,7 +301,21 @@ class Curve:
         return f"Curve({self.kind} of {self.name}, {len(self.slope)} pieces on {span})"
 
 
-def _product(slope: Floats, factor: Floats) -> Floats:
+def through(x: Floats, y: Floats) -> dict[str, Any]:
+    """Knots and pieces of the broken line through points with ascending x, which stays exact where it is steep."""
+    if len(x) == 1:  # a domain of one point
+        x, y = np.repeat(x, 2), np.repeat(y, 2)
+    width = np.maximum(np.diff(x), np.finfo(float).smallest_subnormal)
+    return {"knots": x, "intercept": y[:-1], "slope": np.diff(y), "origin": x[:-1], "width": width}
+
+
+def straight(kind: str, name: str, x_label: str, y: tuple[float, float], x: tuple[float, float] = (0.0, 1.0)) -> Curve:
+    """One straight line, as a reference to compare with."""
+    line = through(np.array(x, dtype=float), np.array(y, dtype=float))
+    return Curve(kind, start=float(y[0]), name=name, x_label=x_label, **line)
+
+
+def product(slope: Floats, factor: Floats) -> Floats:
     """Multiply where a slope of zero wins over an infinite factor."""
     with np.errstate(invalid="ignore"):
         return np.where(slope == 0.0, 0.0, slope * factor)

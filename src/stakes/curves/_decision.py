@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._inputs import evaluation_data
+from stakes._inputs import evaluation_data, undefined
 from stakes._kernel import check_rule
 from stakes.curves._curve import Curve
 
@@ -84,6 +85,8 @@ def net_benefit_curve(
     y_prob: ArrayLike | None = None,
     *,
     rule: Rule = "score",
+    harm: float = 0.0,
+    standardized: bool = False,
     sample_weight: ArrayLike | None = None,
     pos_label: object = None,
     prevalence: float | None = None,
@@ -100,6 +103,11 @@ def net_benefit_curve(
         Probability of the positive class.
     rule : {"score", "optimal"} or float, default "score"
         How scores become decisions; see :func:`expected_regret`.
+    harm : float, default 0
+        What obtaining the score costs each case, in true positives: 1/30 if one would test 30 people to find one
+        positive. Treating everyone or no one needs no test.
+    standardized : bool, default False
+        Whether to divide by the prevalence: the share of the best possible net benefit.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
     pos_label : object, optional
@@ -114,16 +122,17 @@ def net_benefit_curve(
     Returns
     -------
     Curve
-        Defined for thresholds in [0, 1); ``references`` holds "treat all" and "treat none". No smoothing.
+        Defined for thresholds in [0, 1); ``references`` holds "treat all" and "treat none". Never smoothed.
 
     Raises
     ------
     ValueError
-        For invalid data or rule.
+        For invalid data, rule or harm.
 
     Notes
     -----
-    Vickers and Elkin (2006). NB(t) = prevalence - R(t)/(1-t).
+    Vickers and Elkin (2006); test harm as there, standardised net benefit as in Kerr et al. (2016).
+    NB(t) = prevalence - R(t)/(1-t) - harm.
 
     Examples
     --------
@@ -135,7 +144,10 @@ def net_benefit_curve(
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )
-    return net_benefit_curve_of(data.table, check_rule(rule), name)
+    check_harm(harm)
+    if standardized and data.prevalence == 0.0:
+        undefined("standardized net benefit", "there are no positives")
+    return net_benefit_curve_of(data.table, check_rule(rule), name, harm=harm, standardized=standardized)
 
 
 def regret_curve_of(table: ScoreTable, rule: Rule = "score", name: str = "model") -> Curve:
@@ -150,16 +162,28 @@ def regret_curve_of(table: ScoreTable, rule: Rule = "score", name: str = "model"
     return Curve("regret", knots, misses, alarms - misses, start, "linear", name, references=references)
 
 
-def net_benefit_curve_of(table: ScoreTable, rule: Rule = "score", name: str = "model") -> Curve:
+def net_benefit_curve_of(
+    table: ScoreTable, rule: Rule = "score", name: str = "model", *, harm: float = 0.0, standardized: bool = False
+) -> Curve:
     """Decision curve from a clean table."""
     knots, alarms, misses = error_pieces(table, rule)
     rate = table.prevalence
-    start = rate if isinstance(rule, str) else float(rate - misses[0])
+    start = (rate if isinstance(rule, str) else float(rate - misses[0])) - harm
+    kind, unit = "net benefit", 1.0
+    if standardized:
+        kind, unit = "standardized net benefit", rate or math.nan
     references = {
-        "treat all": _single("net benefit", rate, -(1.0 - rate), "odds", "treat all"),
-        "treat none": _single("net benefit", 0.0, 0.0, "odds", "treat none"),
+        "treat all": _single(kind, rate / unit, -(1.0 - rate) / unit, "odds", "treat all"),
+        "treat none": _single(kind, 0.0, 0.0, "odds", "treat none"),
     }
-    return Curve("net benefit", knots, rate - misses, -alarms, start, "odds", name, references=references)
+    height, slope = (rate - misses - harm) / unit, -alarms / unit
+    return Curve(kind, knots, height, slope, start / unit, "odds", name, references=references)
+
+
+def check_harm(harm: float) -> None:
+    """Raise unless the test harm is a finite number >= 0."""
+    if not 0.0 <= harm < math.inf:
+        raise ValueError(f"harm must be a finite number >= 0, got {harm}.")
 
 
 def error_pieces(table: ScoreTable, rule: Rule) -> tuple[Floats, Floats, Floats]:

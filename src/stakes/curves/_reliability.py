@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes._inputs import evaluation_data
-from stakes.curves._curve import Curve
+from stakes.curves._curve import Curve, through
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -137,19 +137,12 @@ def reliability_curve_of(table: ScoreTable, name: str = "model") -> ReliabilityC
     wide = high > low
     x = np.column_stack([low, high]).ravel()[np.column_stack([np.ones_like(wide), wide]).ravel()]
     y = np.repeat(rate, 1 + wide)
-    if len(x) == 1:  # one score: a domain of one point
-        x, y = np.repeat(x, 2), np.repeat(y, 2)
     return ReliabilityCurve(
         "reliability",
-        x,
-        y[:-1],
-        np.diff(y),
-        float(y[0]),
-        "linear",
-        name,
-        "score",
-        origin=x[:-1],
-        width=np.maximum(np.diff(x), np.finfo(float).smallest_subnormal),
+        start=float(y[0]),
+        name=name,
+        x_label="score",
+        **through(x, y),
         block_low=low,
         block_high=high,
         block_rate=rate,

@@ -50,7 +50,7 @@ class Comparison(Tabular):
     --------
     >>> from stakes import compare, costs
     >>> compare([0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6], [0.4, 0.6, 0.5, 0.4], costs=costs.Uniform(0, 1), scale="loss")
-    Comparison(a - b = -0.1575, 95% interval [-0.2289, -0.08613], p = 1.54e-05, scale='loss')
+    Comparison(a - b = -0.1575, 95% interval [-0.1899, -0.1251], p = 1.52e-21, scale='loss')
     """
 
     first: str

@@ -170,4 +170,4 @@ def normal_p_value(estimate: float, standard_error: float) -> float:
         return math.nan
     if standard_error == 0.0:
         return 1.0 if estimate == 0.0 else 0.0
-    return 2.0 * NormalDist().cdf(-abs(estimate) / standard_error)
+    return math.erfc(abs(estimate) / standard_error / math.sqrt(2.0))

@@ -31,7 +31,6 @@ DASHES = (
 )
 _TOKEN = re.compile("\ue000(\\d+)\ue001")
 # so many comparisons in one sentence are a list
-_MANY = 3
 _DETAIL = re.compile(r"\s*\([^()]*interval[^()]*\)")
 
 
@@ -135,14 +134,8 @@ def conclusion_html(evaluation: Evaluation, models: Sequence[Model]) -> list[str
 
 
 def _set_back(sentence: str) -> str:
-    """HTML of a sentence: figures in brackets are set back, many of them folded away behind the sentence."""
-    folded = [detail for detail in _DETAIL.findall(sentence) if detail.count(";") >= _MANY]
-    lists = ""
-    for detail in folded:
-        sentence = sentence.replace(detail, "")
-        items = "".join(f"<li>{_typeset(item)}</li>" for item in detail.strip(" ()").split("; "))
-        lists += f"<details><summary>The differences</summary><ul>{items}</ul></details>"
-    return _DETAIL.sub(lambda found: f'<span class="detail">{found[0]}</span>', _typeset(sentence)) + lists
+    """HTML of a sentence, with the figures in brackets set back."""
+    return _DETAIL.sub(lambda found: f'<span class="detail">{found[0]}</span>', _typeset(sentence))
 
 
 def _typeset(text: str) -> str:

@@ -1,0 +1,259 @@
+"""The smooth calibration curve that reporting guidelines ask for: lowess of the label on the score.
+
+Local linear regression with tricube weights over the nearest share of the rows. Long tables are pooled into some
+thousand cells first, fine against the bandwidth, so that the work does not grow with the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stakes._inputs import evaluation_data
+from stakes._validation import check_unit
+from stakes.curves._curve import Curve, straight, through
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from stakes.score_table import ScoreTable
+
+    Floats = NDArray[np.float64]
+
+SPAN = 2.0 / 3.0
+_CELLS = 1000  # by rank, and as many by score
+_FLAT = 1e-9  # spread of the neighbours, as a share of the squared bandwidth, below which no slope is fitted
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SmoothCalibrationCurve(Curve):
+    """A smoothed event rate over the score, with its standard error.
+
+    Parameters
+    ----------
+    standard_error : ndarray
+        Of the smoothed rate at each knot; without the bias of smoothing.
+    span : float
+        Share of the weight in each neighbourhood.
+
+    Examples
+    --------
+    >>> from stakes import smooth_calibration_curve
+    >>> smooth_calibration_curve([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.7, 0.9]).at([0.2, 0.8]).round(3).tolist()
+    [0.321, 0.857]
+    """
+
+    standard_error: Floats = None  # type: ignore[assignment]
+    span: float = SPAN
+
+    def band(self, confidence_level: float = 0.95) -> tuple[Floats, Floats]:
+        """Pointwise normal band at the knots, within [0, 1].
+
+        Parameters
+        ----------
+        confidence_level : float, default 0.95
+            In (0, 1).
+
+        Returns
+        -------
+        low, high : ndarray
+            One value for each of ``knots``.
+
+        Examples
+        --------
+        >>> from stakes import smooth_calibration_curve
+        >>> low, high = smooth_calibration_curve([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.7, 0.9]).band()
+        >>> float(low.min()) >= 0, float(high.max()) <= 1
+        (True, True)
+        """
+        level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+        half = NormalDist().inv_cdf(0.5 + level / 2.0) * self.standard_error
+        rate = self.at(self.knots)
+        return np.maximum(rate - half, 0.0), np.minimum(rate + half, 1.0)
+
+    def frame(self, backend: Any = None) -> Any:
+        """Return the knots, the smoothed event rates, their standard errors and the 95% band as a data frame.
+
+        Parameters
+        ----------
+        backend : str or module, optional
+            "pandas", "polars" or "pyarrow"; by default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``score``, ``event_rate``, ``standard_error``, ``ci_low``, ``ci_high``.
+
+        Examples
+        --------
+        >>> from stakes import smooth_calibration_curve
+        >>> smooth_calibration_curve([0, 1, 0, 1], [0.1, 0.3, 0.4, 0.8]).frame("polars").shape
+        (4, 5)
+        """
+        from stakes._frames import build_frame
+
+        low, high = self.band()
+        columns = {
+            "score": self.knots,
+            "event_rate": self.at(self.knots),
+            "standard_error": self.standard_error,
+            "ci_low": low,
+            "ci_high": high,
+        }
+        return build_frame(columns, backend)
+
+
+def smooth_calibration_curve(
+    y_true: ArrayLike | ScoreTable,
+    y_prob: ArrayLike | None = None,
+    *,
+    span: float = SPAN,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+    logits: bool = False,
+    name: str = "model",
+) -> SmoothCalibrationCurve:
+    """Event rate over the score, smoothed: the flexible calibration curve of the reporting guidelines.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or ScoreTable
+        Labels with two values, or a table that stands for labels and scores.
+    y_prob : array_like of shape (n,) or (n, 2), optional
+        Probability of the positive class.
+    span : float, default 2/3
+        Share of the weight in each neighbourhood, in (0, 1]: smaller follows the data more closely.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Reweight the classes to this share of positives, as for case-control data.
+    logits : bool, default False
+        Whether the scores are log-odds.
+    name : str, default "model"
+        Label of the curve in pictures.
+
+    Returns
+    -------
+    SmoothCalibrationCurve
+        Defined from the smallest to the largest score; ``references`` holds "perfect" (the diagonal).
+
+    Raises
+    ------
+    ValueError
+        For invalid data or span.
+
+    Notes
+    -----
+    Cleveland's (1979) lowess without robustness iterations and clipped to [0, 1], as in Harrell's ``rms::val.prob``;
+    Van Calster et al. (2016), doi:10.1016/j.jclinepi.2015.12.005, use the quadratic ``loess`` in its place. Above
+    2,000 distinct scores the rows are pooled into at most 2,000 cells. A span is a choice: :func:`reliability_curve`
+    needs none.
+
+    Examples
+    --------
+    >>> from stakes import smooth_calibration_curve
+    >>> curve = smooth_calibration_curve([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.7, 0.9])
+    >>> curve.at([0.1, 0.5, 0.9]).round(3).tolist()
+    [0.0, 0.411, 1.0]
+    """
+    width = check_unit(span, "span", open_low=True)
+    table = evaluation_data(
+        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
+    ).table
+    return smooth_calibration_curve_of(table, name, span=width)
+
+
+def smooth_calibration_curve_of(
+    table: ScoreTable, name: str = "model", *, span: float = SPAN
+) -> SmoothCalibrationCurve:
+    """Smooth calibration curve from a clean table."""
+    at, rate, error = _smoothed(table, span)
+    return SmoothCalibrationCurve(
+        "smooth calibration",
+        start=float(rate[0]),
+        name=name,
+        x_label="score",
+        references={"perfect": straight("smooth calibration", "perfect", "score", (0.0, 1.0))},
+        **through(at, rate),
+        standard_error=np.resize(error, max(len(at), 2)),
+        span=span,
+    )
+
+
+def smoothed_rates(table: ScoreTable, span: float = SPAN) -> Floats:
+    """Smoothed event rate at each distinct score of a table."""
+    at, rate, _ = _smoothed(table, span)
+    return np.interp(table.scores, at, rate)
+
+
+def _smoothed(table: ScoreTable, span: float) -> tuple[Floats, Floats, Floats]:
+    """Points from the smallest to the largest score, the smoothed event rate at each and its standard error."""
+    before = np.concatenate([[0.0], np.cumsum(table.positives + table.negatives)])
+    score, weight, ups, squares = _cells(table, before)
+    at = np.unique(np.concatenate([table.scores[[0]], score, table.scores[[-1]]]))
+    smoother = _smoother(at, score, weight, _bandwidths(at, table.scores, before, span))
+    rate = np.clip(smoother @ ups, 0.0, 1.0)
+    spread = np.interp(score, at, rate)
+    np.square(smoother, out=smoother)
+    error = np.sqrt(smoother @ (squares * spread * (1.0 - spread)))
+    return at, rate, error
+
+
+def _cells(table: ScoreTable, before: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Mean score, weight, weight of positives and squared weight of cells, each a small share of weight and range."""
+    score, weight, ups = table.scores, table.positives + table.negatives, table.positives
+    squares = table.positives_squared + table.negatives_squared
+    if len(score) <= 2 * _CELLS:
+        return score, weight, ups, squares
+    by_rank = np.searchsorted(before, np.linspace(0.0, before[-1], _CELLS + 1)[1:-1])
+    by_score = np.searchsorted(score, np.linspace(score[0], score[-1], _CELLS + 1)[1:-1])
+    starts = np.unique(np.concatenate([[0], by_rank, by_score]))
+    starts = starts[starts < len(score)]
+    mass = np.add.reduceat(weight, starts)
+    mean = np.add.reduceat(weight * score, starts) / mass
+    return mean, mass, np.add.reduceat(ups, starts), np.add.reduceat(squares, starts)
+
+
+def _smoother(at: Floats, score: Floats, weight: Floats, reach: Floats) -> Floats:
+    """Matrix that turns the weight of positives in each cell into local linear fits at some points."""
+    matrix = np.empty((len(at), len(score)))
+    for row in range(len(at)):  # at most two thousand, however long the data
+        u = score - at[row]
+        with np.errstate(over="ignore"):
+            u = np.clip(u / reach[row], -1.0, 1.0) if reach[row] > 0.0 else np.sign(u)
+        near = np.abs(u)
+        kernel = 1.0 - near * near * near
+        kernel *= kernel * kernel
+        pull = kernel * weight
+        mass = pull.sum()
+        centre = np.dot(pull, u) / mass
+        u -= centre
+        spread = np.dot(pull, u * u) / mass
+        if spread > _FLAT:
+            kernel *= 1.0 - centre / spread * u
+        matrix[row] = kernel / mass
+    return matrix
+
+
+def _bandwidths(at: Floats, score: Floats, before: Floats, span: float) -> Floats:
+    """Distance from each point within which the given share of the weight lies; ``before`` is that below each score."""
+    needed = span * before[-1] * (1.0 - 1e-12)
+    most = int(np.searchsorted(before, before[-1] - needed, side="right")) - 1  # last start with enough weight above
+
+    def end(start: NDArray[np.intp]) -> Floats:
+        return score[np.minimum(np.searchsorted(before, before[start] + needed, side="left") - 1, len(score) - 1)]
+
+    # as the start of a window moves up, its end moves away from the point: search where the end becomes the farther one
+    low, high = np.zeros(len(at), dtype=np.intp), np.full(len(at), most, dtype=np.intp)
+    while np.any(low < high):
+        middle = (low + high) // 2
+        far = end(middle) - at >= at - score[middle]
+        low, high = np.where(far, low, np.minimum(middle + 1, high)), np.where(far, middle, high)
+    reach = np.maximum(end(low) - at, at - score[low])
+    return np.where(low > 0, np.minimum(reach, at - score[low - 1]), reach)

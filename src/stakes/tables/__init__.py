@@ -1,0 +1,12 @@
+"""Files and data frames become clean arrays and score tables here; no other room knows a data engine.
+
+Two ways in: :func:`group_scores` needs one group-by and serves one classifier of any size,
+:func:`frame_columns` and :func:`read_predictions` keep the rows, as comparisons of models need them.
+"""
+
+from stakes.tables._errors import DataError
+from stakes.tables._files import file_digest, read_predictions
+from stakes.tables._groups import group_scores
+from stakes.tables._rows import Predictions, frame_columns
+
+__all__ = ["DataError", "Predictions", "file_digest", "frame_columns", "group_scores", "read_predictions"]

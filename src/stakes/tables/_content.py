@@ -1,0 +1,146 @@
+"""The bytes of a file or of standard input, unpacked if need be, and what kind of table they hold."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import hashlib
+import io
+import os
+import sys
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stakes._validation import check_choice
+from stakes.tables._errors import DataError
+
+if TYPE_CHECKING:
+    from stakes.tables._errors import Origin
+
+STANDARD_INPUT = "-"
+FORMATS = ("csv", "parquet", "arrow", "jsonl")
+_SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+}
+# the last is what the streaming form of Arrow begins with
+_MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
+_GZIP = b"\x1f\x8b"
+_HEAD = 64
+# polars would read these as patterns for several files
+_WILDCARDS = frozenset("*?[")
+
+
+@dataclass(frozen=True)
+class Content:
+    """A readable file: its name for messages, and either its path or its unpacked bytes."""
+
+    name: str
+    path: Path | None
+    data: bytes = b""
+
+    @classmethod
+    def of(cls, path: str | os.PathLike[str]) -> Content:
+        """Open a path or, for "-", standard input; what cannot be read is a ``DataError``."""
+        if os.fspath(path) == STANDARD_INPUT:
+            return cls("standard input", None, _unpacked(sys.stdin.buffer.read(), "standard input"))
+        name, file = os.fspath(path), Path(path)
+        with _readable(file, name) as stream:
+            head = stream.read(len(_GZIP))
+            if head != _GZIP and not _WILDCARDS & set(name):
+                content = cls(name, file)
+            else:
+                content = cls(name, None, _unpacked(head + stream.read(), name))
+        if not content.head():
+            raise DataError("the file is empty", file=name)
+        return content
+
+    def open(self) -> io.BufferedReader | io.BytesIO:
+        """Open the unpacked bytes for reading."""
+        return io.BytesIO(self.data) if self.path is None else self.path.open("rb")
+
+    def head(self) -> bytes:
+        """Return the first bytes."""
+        with self.open() as stream:
+            return stream.read(_HEAD)
+
+    @property
+    def native(self) -> Path | io.BytesIO:
+        """What polars reads from."""
+        return io.BytesIO(self.data) if self.path is None else self.path
+
+    def kind(self, stated: str | None) -> str:
+        """Name the format: as stated, or by the first bytes, or by the file's name."""
+        if stated is not None:
+            return check_choice(stated, "format", FORMATS)
+        head = self.head()
+        for magic, kind in _MAGIC.items():
+            if head.startswith(magic):
+                return kind
+        suffixes = [s.lower() for s in Path(self.name).suffixes if s.lower() != ".gz"]
+        if suffixes and suffixes[-1] in _SUFFIXES:
+            return _SUFFIXES[suffixes[-1]]
+        return "jsonl" if head.removeprefix(codecs.BOM_UTF8).lstrip().startswith((b"{", b"[{")) else "csv"
+
+
+def file_digest(path: str | os.PathLike[str]) -> str:
+    """Return the SHA-256 of a file's bytes as hexadecimal digits, without holding the file in memory.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from importlib import resources
+    >>> from stakes.tables import file_digest
+    >>> len(file_digest(resources.files("stakes") / "py.typed"))
+    64
+    """
+    with _readable(Path(path), os.fspath(path)) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _readable(file: Path, name: str) -> io.BufferedReader:
+    try:
+        return file.open("rb")
+    except FileNotFoundError:
+        raise DataError("there is no such file", file=name) from None
+    except IsADirectoryError:
+        raise DataError("is a folder, not a file", file=name) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DataError(f"cannot be read: {reason}", file=name) from None
+
+
+def _unpacked(data: bytes, name: str) -> bytes:
+    if not data:
+        raise DataError("the file is empty", file=name)
+    if not data.startswith(_GZIP):
+        return data
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"cannot be unpacked as gzip: {error}", file=name) from None
+
+
+def reject_other_encodings(content: Content, origin: Origin) -> None:
+    """Refuse text that is not UTF-8 where its first bytes already say so."""
+    head = content.head()
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in head:
+        raise origin.error("must be UTF-8 text, this looks like UTF-16 or a binary format")

@@ -1,0 +1,247 @@
+"""One group-by over label and score, in whatever engine the data live, is all that a score table needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from stakes._validation import BinarySample
+from stakes.score_table import ScoreTable
+from stakes.tables._errors import Origin
+from stakes.tables._roles import choose_roles
+from stakes.tables._rows import PROBABILITY_HINT, column_names, frame_columns, from_native
+from stakes.tables._values import encode_labels, positive_labels, to_floats
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from stakes.tables._roles import Roles
+
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+
+
+def group_scores(
+    frame: Any,
+    *,
+    label: str,
+    score: str,
+    weight: str | None = None,
+    pos_label: object = None,
+    resolution: int | None = None,
+) -> dict[str, Any]:
+    """Count classes at each distinct score and return the arguments that build a ``ScoreTable``.
+
+    Parameters
+    ----------
+    frame : pandas, polars, pyarrow, DuckDB, Dask or Spark frame
+        In-memory frames are sorted here; lazy ones do one group-by in their engine.
+    label, score : str
+        Names of the columns with the labels and the scores in [0, 1].
+    weight : str, optional
+        Name of the column with weights >= 0; a row of weight zero is as if absent.
+    pos_label : object, optional
+        The label of the positive class.
+    resolution : int, optional
+        Pool the scores into this many cells of equal width; None is exact.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    DataError
+        For missing columns, missing or out-of-range values, or labels with more than two values.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from stakes.tables import group_scores
+    >>> frame = pl.LazyFrame({"cancer": [0, 1, 1], "risk": [0.1, 0.3, 0.3]})
+    >>> group_scores(frame, label="cancer", score="risk")["positives"].tolist()
+    [0.0, 2.0]
+    """
+    if resolution is not None and resolution < 1:
+        raise ValueError(f"resolution must be a positive integer, got {resolution!r}.")
+    native = from_native(frame)
+    if isinstance(native, nw.LazyFrame):
+        roles = choose_roles(column_names(native), (), label=label, models=[score], weight=weight, groups=None)
+        table = _Groups.collect(native, roles, resolution).table(pos_label, resolution)
+    else:
+        rows = frame_columns(frame, label=label, models=[score], weight=weight, pos_label=pos_label)
+        table = ScoreTable._from_sample(BinarySample(rows.y, rows.scores[0], rows.weight))
+        if resolution is not None:
+            table = _binned(table, resolution)
+    return {field.name: getattr(table, field.name) for field in fields(table)}
+
+
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """The result of the group-by: one entry for each label and score, or label and cell of scores."""
+
+    roles: Roles
+    origin: Origin
+    labels: tuple[list[Any], NDArray[np.int64]]
+    cell: Floats
+    lower: Floats
+    upper: Floats
+    count: NDArray[np.int64]
+    weight: Floats
+    squared: Floats
+    moment: Floats
+    bad_weights: NDArray[np.int64]
+    least_weight: Floats
+
+    @classmethod
+    def collect(cls, frame: nw.LazyFrame[Any], roles: Roles, resolution: int | None) -> _Groups:
+        """Run the group-by in the engine; what cannot be evaluated comes out as groups of its own."""
+        origin = Origin(ordered=False)
+        found = _run(_grouped(_rows(frame, roles, origin), resolution))
+        column = {name: to_floats(found[name], origin) for name in found.columns if name != "label"}
+        count = column["count"].astype(np.int64)
+        return cls(
+            roles=roles,
+            origin=origin,
+            labels=encode_labels(found["label"].alias(roles.label), origin),
+            cell=column["cell"],
+            lower=column.get("lower", column["cell"]) + 0.0,
+            upper=column.get("upper", column["cell"]) + 0.0,
+            count=count,
+            weight=column.get("weight", column["count"]),
+            squared=column.get("squared", column["count"]),
+            moment=column.get("moment", column["cell"]),
+            bad_weights=column.get("bad", np.zeros(len(count))).astype(np.int64),
+            least_weight=column.get("least", column["count"]),
+        )
+
+    def table(self, pos_label: object, resolution: int | None) -> ScoreTable:
+        """Check the groups and pool them into a score table."""
+        positive = self._checked(pos_label, exact=resolution is None)
+        n_rows = int(self.count.sum())
+        if resolution is None:
+            return ScoreTable._from_groups(self.cell, positive, self.weight, self.squared, n_rows)
+        sums = (
+            np.where(positive, self.weight, 0.0),
+            np.where(positive, 0.0, self.weight),
+            np.where(positive, self.squared, 0.0),
+            np.where(positive, 0.0, self.squared),
+        )
+        spans = (self.lower, self.upper, self.moment)
+        return _pooled(self.cell, spans, sums, n_rows=n_rows, resolution=resolution)
+
+    def _checked(self, pos_label: object, *, exact: bool) -> Bools:
+        score = self.roles.models[0]
+        values, codes = self.labels
+        if not len(codes):
+            rule = "there are no rows" if self.roles.weight is None else "there are no rows of positive weight"
+            raise self.origin.error(rule, column=self.roles.weight)
+        self._refuse("must not be missing", codes < 0, column=self.roles.label)
+        self._refuse("must not be missing", np.isnan(self.cell), column=score)
+        if self.bad_weights.any():
+            self._refuse_weights()
+        positive = positive_labels(values, codes, pos_label, self.origin, self.roles.label)
+        outside = (self.lower < 0.0) | (self.upper > 1.0)
+        if outside.any():
+            first = int(np.argmax(outside))
+            value = self.lower[first] if self.lower[first] < 0.0 else self.upper[first]
+            # a cell may hold good rows too, so only distinct scores can be counted
+            details = {"column": score, "value": value, "hint": PROBABILITY_HINT}
+            if not exact:
+                raise self.origin.error("must lie in [0, 1]", **details)
+            self._refuse("must lie in [0, 1]", outside, **details)
+        return positive
+
+    def _refuse(self, rule: str, bad: Bools, **details: Any) -> None:
+        if bad.any():
+            count, total = int(self.count[bad].sum()), int(self.count.sum())
+            raise self.origin.error(rule, count=count, total=total, **details)
+
+    def _refuse_weights(self) -> None:
+        least = float(np.nanmin(self.least_weight, initial=0.0))
+        raise self.origin.error(
+            "must be finite, not missing and >= 0",
+            column=self.roles.weight,
+            value=least if least < 0.0 else None,
+            count=int(self.bad_weights.sum()),
+            total=int(self.count.sum()),
+        )
+
+
+def _rows(frame: nw.LazyFrame[Any], roles: Roles, origin: Origin) -> nw.LazyFrame[Any]:
+    """Select label, score and weight as float64, without the rows of weight zero."""
+    schema = frame.collect_schema()
+    numbers = {"score": roles.models[0]} | ({} if roles.weight is None else {"weight": roles.weight})
+    for name in numbers.values():
+        if not (schema[name].is_numeric() or schema[name] == nw.Boolean):
+            raise origin.error(f"must hold numbers, its type is {schema[name]}", column=name)
+    selected = frame.select(
+        nw.col(roles.label).alias("label"),
+        *(nw.col(name).cast(nw.Float64).alias(role) for role, name in numbers.items()),
+    )
+    if roles.weight is None:
+        return selected
+    weight = nw.col("weight")
+    fine = (weight >= 0.0) & (weight < float("inf"))
+    return selected.filter((weight != 0.0) | weight.is_null()).with_columns(
+        (weight * weight).alias("squared"), nw.when(fine).then(nw.lit(0)).otherwise(nw.lit(1)).alias("bad")
+    )
+
+
+def _grouped(rows: nw.LazyFrame[Any], resolution: int | None) -> nw.LazyFrame[Any]:
+    score, sums = nw.col("score"), []
+    weighted = "weight" in rows.collect_schema()
+    if weighted:
+        sums = [nw.col(name).sum() for name in ("weight", "squared", "bad")] + [nw.col("weight").min().alias("least")]
+    if resolution is None:
+        rows = rows.with_columns(score.alias("cell"))
+    else:
+        rounded = (score * resolution).round(0)
+        # engines differ in how they cast and divide; rounding down from the nearest integer is the same everywhere
+        below = nw.when(rounded > score * resolution).then(rounded - 1.0).otherwise(rounded)
+        moment = score * nw.col("weight") if weighted else score
+        rows = rows.with_columns(below.alias("cell"), moment.alias("moment"))
+        sums += [nw.col("moment").sum(), score.min().alias("lower"), score.max().alias("upper")]
+    return rows.group_by("label", "cell").agg(nw.len().alias("count"), *sums)
+
+
+def _run(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
+    if frame.implementation.is_polars():
+        try:
+            return frame.collect(engine="streaming")
+        except (TypeError, ValueError):  # older polars knows no streaming engine by this name
+            pass
+    return frame.collect()
+
+
+def _binned(table: ScoreTable, resolution: int) -> ScoreTable:
+    cell = np.floor(table.scores * resolution)
+    sums = (table.positives, table.negatives, table.positives_squared, table.negatives_squared)
+    moment = (table.positives + table.negatives) * table.scores
+    return _pooled(cell, (table.scores, table.scores, moment), sums, n_rows=table.n_rows, resolution=resolution)
+
+
+def _pooled(
+    cell: Floats,
+    lower_upper_moment: tuple[Floats, Floats, Floats],
+    sums: tuple[Floats, Floats, Floats, Floats],
+    *,
+    n_rows: int,
+    resolution: int,
+) -> ScoreTable:
+    """Pool groups by cell: the mean score of each, and the smallest and largest score that it stands for."""
+    cell = np.minimum(cell, resolution - 1)
+    order = np.argsort(cell, kind="stable")
+    starts = np.flatnonzero(np.diff(cell[order], prepend=-1.0))
+    lower, upper, moment = (values[order] for values in lower_upper_moment)
+    low, high = np.minimum.reduceat(lower, starts), np.maximum.reduceat(upper, starts)
+    positives, negatives, positives_squared, negatives_squared = (
+        np.add.reduceat(values[order], starts) for values in sums
+    )
+    mean = np.clip(np.add.reduceat(moment, starts) / (positives + negatives), low, high)
+    return ScoreTable(
+        mean, positives, negatives, positives_squared, negatives_squared, n_rows=n_rows, lower=low, upper=high
+    )

@@ -1,0 +1,97 @@
+"""Which column is the label, which are models, and what to say where a name is not there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from stakes.tables._errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+_SHOWN = 10
+NAME_MODELS = (
+    "Every other numeric column was taken as a model: name the model columns with models= (command line: --models)."
+)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Names of the columns that are used, and whether the models were taken automatically."""
+
+    label: str
+    models: tuple[str, ...]
+    weight: str | None
+    groups: tuple[str, ...]
+    automatic: bool
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """Every column that is needed, once each."""
+        weight = () if self.weight is None else (self.weight,)
+        return tuple(dict.fromkeys((self.label, *self.models, *weight, *self.groups)))
+
+    @property
+    def hint(self) -> str | None:
+        """What to add to an error about a model's values."""
+        return NAME_MODELS if self.automatic else None
+
+
+def choose_roles(
+    names: Sequence[str],
+    numeric: Collection[str],
+    *,
+    label: str,
+    models: Iterable[str] | None,
+    weight: str | None,
+    groups: Iterable[str] | None,
+    file: str | None = None,
+) -> Roles:
+    """Give each column its role; without ``models`` every other numeric column that has a name is one."""
+    reject_duplicates(names, file)
+    by = _as_tuple(groups)
+    require([label, *_as_tuple(models), *([] if weight is None else [weight]), *by], names, file)
+    taken = {label, weight, *by}
+    automatic = models is None
+    # a column without a name holds row numbers, as R and pandas write them
+    chosen = tuple(n for n in names if n in numeric and n not in taken and n != "") if automatic else _as_tuple(models)
+    if not chosen:
+        others = [name for name in names if name not in taken]
+        hint = f"Not numeric: {', '.join(map(repr, others[:_SHOWN]))}." if others else None
+        raise DataError("no numeric column is left to be a model", file=file, hint=hint)
+    twice = [name for name, count in Counter(chosen).items() if count > 1]
+    if twice:
+        raise DataError("must be named once among the models", file=file, column=twice[0])
+    for name, role in ((label, "the label"), (weight, "the weight")):
+        if name in chosen or (name == label and name == weight):
+            raise DataError(f"is {role} and can be nothing else", file=file, column=name)
+    return Roles(label, chosen, weight, by, automatic)
+
+
+def reject_duplicates(names: Iterable[str], file: str | None = None) -> None:
+    """Refuse columns that share a name: nobody could tell which one is meant."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise DataError("column names must be distinct, this one occurs more than once", file=file, column=twice[0])
+
+
+def require(wanted: Iterable[str], names: Sequence[str], file: str | None = None) -> None:
+    """Refuse a name that is not there, and say which ones are."""
+    missing = next((name for name in wanted if name not in names), None)
+    if missing is None:
+        return
+    text = [str(name) for name in names]
+    close = get_close_matches(str(missing), text, n=1)
+    guess = f"Did you mean {close[0]!r}? " if close else ""
+    rest = f", ... ({len(text)} in all)" if len(text) > _SHOWN else ""
+    hint = f"{guess}The columns are {', '.join(map(repr, text[:_SHOWN]))}{rest}."
+    raise DataError("there is no such column", file=file, column=missing, hint=hint)
+
+
+def _as_tuple(names: Iterable[str] | None) -> tuple[str, ...]:
+    if names is None:
+        return ()
+    return (names,) if isinstance(names, str) else tuple(names)

@@ -1,0 +1,226 @@
+"""The rows themselves, for comparisons of models: labels, scores of every model, weights and groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from narwhals.exceptions import DuplicateError
+
+from stakes._frames import backend_of
+from stakes._validation import check_choice
+from stakes.tables._errors import Origin
+from stakes.tables._roles import choose_roles, reject_duplicates
+from stakes.tables._values import as_array, encode, encode_labels, positive_labels, to_floats
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from stakes.tables._roles import Roles
+
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+
+OnMissing = Literal["raise", "drop"]
+ON_MISSING = ("raise", "drop")
+PROBABILITY_HINT = "Pass the probability of the positive class."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Predictions:
+    """Clean rows of one or many models, as comparisons need them.
+
+    Parameters
+    ----------
+    y : ndarray of bool
+        True for the positive class.
+    models : tuple of str
+        Names of the models.
+    scores : tuple of ndarray
+        Scores in [0, 1] of each model.
+    weight : ndarray or None
+        Weights > 0, or None where all count one.
+    groups : dict of str to ndarray, or None
+        Columns that say which group each row belongs to.
+    n_rows : int
+        Number of rows kept.
+    n_dropped : int
+        Number of incomplete rows dropped (rows of weight zero are not counted here).
+    backend : str or None
+        Data-frame library that the rows came from.
+    source : str or None
+        Name of the file that the rows came from.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from stakes.tables import frame_columns
+    >>> frame = pl.DataFrame({"cancer": [0, 1], "a": [0.1, 0.8], "b": [0.2, 0.6]})
+    >>> frame_columns(frame, label="cancer").models
+    ('a', 'b')
+    """
+
+    y: Bools
+    models: tuple[str, ...]
+    scores: tuple[Floats, ...]
+    weight: Floats | None
+    groups: dict[str, NDArray[Any]] | None
+    n_rows: int
+    n_dropped: int
+    backend: str | None = None
+    source: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Predictions({self.n_rows} rows, models {', '.join(map(repr, self.models))})"
+
+
+def frame_columns(
+    frame: Any,
+    *,
+    label: str,
+    models: Iterable[str] | None = None,
+    weight: str | None = None,
+    groups: Iterable[str] | None = None,
+    pos_label: object = None,
+    on_missing: OnMissing = "raise",
+) -> Predictions:
+    """Take labels and scores of one or many models from a data frame.
+
+    Parameters
+    ----------
+    frame : pandas, polars, pyarrow, DuckDB, Dask or Spark frame
+        Anything narwhals understands; of a lazy frame only the needed columns are collected.
+    label : str
+        Name of the column with the labels.
+    models : iterable of str, optional
+        Names of the columns with the models' probabilities; by default every other numeric column that has a name.
+    weight : str, optional
+        Name of the column with weights >= 0; a row of weight zero is as if absent.
+    groups : iterable of str, optional
+        Names of the columns that divide the rows into groups.
+    pos_label : object, optional
+        The label of the positive class.
+    on_missing : {"raise", "drop"}, default "raise"
+        What to do with rows in which a needed value is missing.
+
+    Returns
+    -------
+    Predictions
+
+    Raises
+    ------
+    DataError
+        For missing or duplicate columns, missing or out-of-range values, or labels with more than two values.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from stakes.tables import frame_columns
+    >>> frame = pl.DataFrame({"cancer": ["no", "yes", "no"], "a": [0.1, 0.8, None]})
+    >>> rows = frame_columns(frame, label="cancer", pos_label="yes", on_missing="drop")
+    >>> rows.y.tolist(), rows.n_dropped
+    ([False, True], 1)
+    """
+    native = from_native(frame)
+    schema = native.collect_schema()
+    numeric = [name for name, dtype in schema.items() if dtype.is_numeric()]
+    roles = choose_roles(column_names(native), numeric, label=label, models=models, weight=weight, groups=groups)
+    chosen = native.select(*roles.used)
+    ordered = not isinstance(chosen, nw.LazyFrame) or chosen.implementation.is_polars()
+    eager = chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen
+    origin = Origin(ordered=ordered)
+    return clean_rows(eager, roles, origin, pos_label=pos_label, on_missing=on_missing, backend=backend_of(frame))
+
+
+def from_native(frame: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
+    """Wrap a frame of any supported library, its column names checked to be distinct."""
+    try:
+        native: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(frame)
+    except DuplicateError:
+        reject_duplicates(getattr(frame, "column_names", None) or list(frame.columns))
+        raise
+    reject_duplicates(column_names(native))
+    return native
+
+
+def column_names(frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> list[str]:
+    """Name the columns, duplicates included (a schema cannot hold them, a DuckDB relation can)."""
+    return list(frame.columns) if frame.implementation.is_duckdb() else frame.collect_schema().names()
+
+
+def clean_rows(
+    frame: nw.DataFrame[Any],
+    roles: Roles,
+    origin: Origin,
+    *,
+    pos_label: object = None,
+    on_missing: OnMissing = "raise",
+    backend: str | None = None,
+) -> Predictions:
+    """Check the columns of an in-memory frame and keep the rows that count."""
+    check_choice(on_missing, "on_missing", ON_MISSING)
+    if len(frame) == 0:
+        raise origin.error("there are no rows")
+    weight = None if roles.weight is None else to_floats(frame[roles.weight], origin)
+    scores = {name: to_floats(frame[name], origin, hint=roles.hint) for name in roles.models}
+    codes = {name: encode(frame[name]) for name in roles.groups}
+    codes[roles.label] = encode_labels(frame[roles.label], origin)
+
+    keep = np.ones(len(frame), dtype=bool) if weight is None else weight != 0.0
+    if not keep.any():
+        raise origin.error(f"must not be all zero, got {len(keep)} zeros", column=roles.weight)
+    missing = {name: np.isnan(values) for name, values in scores.items()}
+    missing |= {name: found < 0 for name, (_, found) in codes.items()}
+    if weight is not None and roles.weight is not None:
+        missing[roles.weight] = np.isnan(weight)
+    in_order = {name: missing[name] for name in roles.used}
+    n_dropped = _leave_out_incomplete(keep, in_order, roles, origin, on_missing)
+    if not keep.all():
+        origin = replace(origin, rows=np.flatnonzero(keep))
+        scores = {name: values[keep] for name, values in scores.items()}
+        codes = {name: (values, found[keep]) for name, (values, found) in codes.items()}
+        weight = None if weight is None else weight[keep]
+
+    _check_numbers(scores, weight, roles, origin)
+    y = positive_labels(*codes[roles.label], pos_label, origin, roles.label)
+    by = {name: as_array(codes[name][0])[codes[name][1]] for name in roles.groups}
+    return Predictions(
+        y, roles.models, tuple(scores.values()), weight, by or None, len(y), n_dropped, backend, origin.file
+    )
+
+
+def _leave_out_incomplete(
+    keep: Bools, missing: dict[str, Bools], roles: Roles, origin: Origin, on_missing: OnMissing
+) -> int:
+    """Mark incomplete rows as not kept and count them, or raise at the first one."""
+    incomplete = np.logical_or.reduce(list(missing.values())) & keep
+    count = int(np.count_nonzero(incomplete))
+    if not count:
+        return 0
+    first = int(np.argmax(incomplete))
+    column = next(name for name, mask in missing.items() if mask[first])
+    if on_missing == "raise" or count == np.count_nonzero(keep):
+        hint = 'on_missing="drop" (command line: --on-missing drop) leaves incomplete rows out.'
+        if on_missing == "drop":
+            hint = "No complete row is left."
+        if column in roles.models and roles.hint:
+            hint = f"{hint} {roles.hint}"
+        raise origin.error("must not be missing", column=column, row=first, count=count, total=len(keep), hint=hint)
+    keep &= ~incomplete
+    return count
+
+
+def _check_numbers(scores: dict[str, Floats], weight: Floats | None, roles: Roles, origin: Origin) -> None:
+    if weight is not None:
+        bad = ~((weight > 0.0) & (weight < np.inf))
+        if bad.any():
+            raise origin.broken("must be finite and >= 0", bad, weight, column=roles.weight)
+    for name, score in scores.items():
+        if score.min() < 0.0 or score.max() > 1.0:
+            bad = (score < 0.0) | (score > 1.0)
+            hint = roles.hint or PROBABILITY_HINT
+            raise origin.broken("must lie in [0, 1]", bad, score, column=name, hint=hint)

@@ -1,0 +1,76 @@
+"""Columns of text become numbers, booleans or labels; what is neither is refused with its row, never guessed at."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from stakes.tables._errors import Origin
+
+MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL")
+_NEARLY_A_NUMBER = re.compile(r"[+-]?\d*[.,]?\d+\s*%?")
+
+
+def looks_numeric(cells: Sequence[str]) -> bool:
+    """Say whether at least half of the cells that are not missing are meant as numbers (12% and 0,5 too)."""
+    present = [c for cell in cells if (c := cell.strip()) and c not in MISSING]
+    return 2 * sum(map(is_meant_as_number, present)) >= len(present)
+
+
+def is_meant_as_number(cell: str) -> bool:
+    """Say whether a cell is a number or nearly one, so that it is worth an error when it cannot be read."""
+    return is_number(cell) or _NEARLY_A_NUMBER.fullmatch(cell) is not None
+
+
+def is_number(cell: str) -> bool:
+    """Say whether a cell reads as a number."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def numbers_from_text(text: pl.Series, origin: Origin, hint: str | None) -> pl.Series:
+    """Read numbers, spaces around them allowed, or refuse the first cell that is none."""
+    import polars as pl
+
+    cells = text.str.strip_chars()
+    numbers = cells.cast(pl.Float64, strict=False)
+    bad = numbers.is_null() & cells.is_not_null() & ~cells.is_in(["", *MISSING])
+    if bad.any():
+        raise origin.broken("must be a number", bad.to_numpy(), text, column=text.name, hint=hint)
+    return numbers
+
+
+def tidy_label(text: pl.Series) -> pl.Series:
+    """Read labels that all spell numbers, or all true and false, as such; leave others as they are."""
+    import polars as pl
+
+    text = _without_empty(text)
+    distinct = text.drop_nulls().unique()
+    numbers = distinct.str.strip_chars().cast(pl.Float64, strict=False)
+    if len(distinct) and not numbers.null_count():
+        whole = (numbers == numbers.round()).all() and numbers.abs().max() < 2**53  # type: ignore[operator]
+        return text.str.strip_chars().cast(pl.Float64).cast(pl.Int64 if whole else pl.Float64)
+    if len(distinct) and distinct.str.to_lowercase().is_in(["true", "false"]).all():
+        return text.str.to_lowercase() == "true"
+    return text
+
+
+def tidy_group(text: pl.Series) -> pl.Series:
+    """Read groups that are all plain whole numbers as such, so that they sort; 007 stays text."""
+    import polars as pl
+
+    text = _without_empty(text)
+    numbers = text.cast(pl.Int64, strict=False)
+    return numbers if numbers.cast(pl.String).equals(text) else text
+
+
+def _without_empty(text: pl.Series) -> pl.Series:
+    return text.set(text == "", None) if (text == "").any() else text

@@ -1,0 +1,147 @@
+"""One column of an in-memory frame, of whatever library and type, becomes an array."""
+
+from __future__ import annotations
+
+import math
+from numbers import Number
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from stakes._validation import check_labels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from stakes.tables._errors import DataError, Origin
+
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+
+_MANY_LABELS = 1000
+_SHOWN_LABELS = 5
+
+
+def to_floats(series: nw.Series[Any], origin: Origin, *, hint: str | None = None) -> Floats:
+    """Turn a numeric or boolean column into float64, missing values into NaN; text is refused, never parsed."""
+    dtype = series.dtype
+    if dtype == nw.Object:
+        return _objects_to_floats(series, origin, hint)
+    if not (dtype.is_numeric() or dtype == nw.Boolean):
+        present = ~series.is_null().to_numpy()
+        if not present.any():
+            return np.full(len(series), np.nan)
+        first = int(np.argmax(present))
+        raise origin.error("must hold numbers", column=series.name, row=first, value=series[first], hint=hint)
+    if not dtype.is_float() and (dtype.is_decimal() or dtype == nw.Boolean or series.null_count()):
+        series = series.cast(nw.Float64)
+    return np.asarray(series.to_numpy(), dtype=np.float64)
+
+
+def _objects_to_floats(series: nw.Series[Any], origin: Origin, hint: str | None) -> Floats:
+    values = series.to_list()
+    missing = series.is_null().to_numpy()
+    bad = np.array([not (gone or isinstance(v, Number)) for v, gone in zip(values, missing, strict=True)], dtype=bool)
+    if bad.any():
+        raise origin.broken("must hold numbers", bad, values, column=series.name, hint=hint)
+    return np.array([math.nan if gone else v for v, gone in zip(values, missing, strict=True)], dtype=np.float64)
+
+
+def encode(series: nw.Series[Any]) -> tuple[list[Any], NDArray[np.int64]]:
+    """Return the distinct values in ascending order and, for each row, the index of its value, -1 where missing."""
+    if series.dtype == nw.Boolean:
+        return [False, True], _codes(series.cast(nw.Float64).to_numpy())
+    series = _sortable(series)
+    present = series.drop_nulls()
+    if series.dtype.is_numeric():
+        values = sorted(v for v in present.unique().to_list() if v == v)  # noqa: PLR0124  (NaN differs from itself)
+        array = series.cast(nw.Float64).to_numpy() if len(present) < len(series) else series.to_numpy()
+        found = np.searchsorted(np.array(values, dtype=array.dtype), array).astype(np.int64)
+        return values, np.where(np.isnan(array), -1, found)
+    if series.dtype == nw.Object:
+        return _encode_objects(series)
+    values = sorted(present.unique().to_list())
+    codes = np.full(len(series), np.nan)
+    if values:
+        numbers = present.replace_strict(values, list(range(len(values))), return_dtype=nw.Int64).to_numpy()
+        codes[~series.is_null().to_numpy()] = numbers
+    return values, _codes(codes)
+
+
+def _sortable(series: nw.Series[Any]) -> nw.Series[Any]:
+    if series.dtype.is_decimal():
+        return series.cast(nw.Float64)
+    return series.cast(nw.String) if series.dtype in (nw.Categorical, nw.Enum) else series
+
+
+def _codes(numbers: Floats) -> NDArray[np.int64]:
+    return np.nan_to_num(numbers, nan=-1.0).astype(np.int64)
+
+
+def _encode_objects(series: nw.Series[Any]) -> tuple[list[Any], NDArray[np.int64]]:
+    missing = series.is_null().to_numpy()
+    rows = series.to_list()
+    seen = {v for v, gone in zip(rows, missing, strict=True) if not gone}
+    try:
+        values = sorted(seen)
+    except TypeError:
+        values = sorted(seen, key=repr)
+    index = {value: i for i, value in enumerate(values)}
+    codes = [-1 if gone else index[v] for v, gone in zip(rows, missing, strict=True)]
+    return values, np.array(codes, dtype=np.int64)
+
+
+def as_array(values: list[Any]) -> NDArray[Any]:
+    """Make an array of distinct values of one kind: numbers and booleans as such, all else as objects."""
+    plain = all(isinstance(v, bool | int | float) for v in values)
+    return np.array(values, dtype=None if plain else object)
+
+
+def encode_labels(series: nw.Series[Any], origin: Origin) -> tuple[list[Any], NDArray[np.int64]]:
+    """Encode a label column; a column of very many values is refused before any work is spent on it."""
+    distinct = _sortable(series).drop_nulls().unique()
+    if len(distinct) > _MANY_LABELS:
+        raise _too_many(distinct.head(_SHOWN_LABELS).to_list(), len(distinct), origin, series.name)
+    return encode(series)
+
+
+def positive_labels(
+    values: list[Any], codes: NDArray[np.int64], pos_label: object, origin: Origin, column: str
+) -> Bools:
+    """Turn encoded labels without missing ones into booleans, True for the positive class."""
+    counts = np.bincount(codes, minlength=len(values))
+    present = np.flatnonzero(counts)
+    labels = [values[i] for i in present]
+    if len(labels) > 2:
+        others = (codes != codes[0]) & (codes != codes[np.argmax(codes != codes[0])])
+        third = int(np.argmax(others))
+        raise _too_many(labels, len(labels), origin, column, row=third, value=values[codes[third]])
+    positive = np.zeros(len(values), dtype=bool)
+    positive[present] = _positive(labels, pos_label, origin, column)
+    return positive[codes]
+
+
+def _positive(labels: list[Any], pos_label: object, origin: Origin, column: str) -> Bools:
+    try:
+        return check_labels(np.array(labels, dtype=object), match_label(pos_label, labels))
+    except ValueError as error:
+        hint = "The command line's option is --pos-label." if pos_label is None else None
+        raise origin.error(str(error).removeprefix("y_true ").removesuffix("."), column=column, hint=hint) from None
+
+
+def _too_many(labels: list[Any], count: int, origin: Origin, column: str, **where: Any) -> DataError:
+    shown = ", ".join(map(repr, labels[:_SHOWN_LABELS])) + (", ..." if count > _SHOWN_LABELS else "")
+    return origin.error(f"labels must take two values, not {count} ({shown})", column=column, **where)
+
+
+def match_label(pos_label: object, values: list[Any]) -> object:
+    """Read a positive label that arrived as text (from a command line) as the kind of value the labels are."""
+    if not isinstance(pos_label, str) or any(isinstance(v, str) for v in values):
+        return pos_label
+    if all(isinstance(v, bool) for v in values):
+        return {"true": True, "1": True, "false": False, "0": False}.get(pos_label.strip().lower(), pos_label)
+    try:
+        return float(pos_label)
+    except ValueError:
+        return pos_label

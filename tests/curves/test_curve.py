@@ -1,0 +1,61 @@
+"""Curves closed on the left, vertical steps, and the axis of inverse odds."""
+
+import numpy as np
+import pytest
+
+from stakes.curves import Curve
+from stakes.curves._curve import straight, through
+
+
+def steps(closed):
+    knots = np.array([0.0, 0.5, 1.0])
+    return Curve("steps", knots, np.array([1.0, 2.0]), np.zeros(2), 9.0, closed=closed)
+
+
+def test_knot_belongs_to_the_piece_on_the_closed_side():
+    assert steps("right").at([0.0, 0.5, 1.0]).tolist() == [9.0, 1.0, 2.0]
+    assert steps("left").at([0.0, 0.5, 1.0]).tolist() == [1.0, 2.0, 9.0]
+
+
+@pytest.mark.parametrize("closed", ["left", "right"])
+def test_limits_do_not_depend_on_the_closed_side(closed):
+    curve = steps(closed)
+    assert float(curve.at(0.5, side="left")) == 1.0
+    assert float(curve.at(0.5, side="right")) == 2.0
+    assert curve.integral() == 1.5
+
+
+def test_frame_holds_both_sides_of_every_knot():
+    pytest.importorskip("polars")
+    right, left = (steps(closed).frame("polars") for closed in ("right", "left"))
+    assert right["left"].to_list() == [9.0, 1.0, 2.0]
+    assert right["right"].to_list()[:2] == [1.0, 2.0]
+    assert np.isnan(right["right"][2])
+    assert left["left"].to_list()[1:] == [1.0, 2.0]
+    assert np.isnan(left["left"][0])
+    assert left["right"].to_list() == [1.0, 2.0, 9.0]
+
+
+@pytest.mark.parametrize("closed", ["left", "right"])
+def test_vertical_step_has_both_ends_and_no_area(closed):
+    line = through(np.array([0.0, 0.5, 0.5, 1.0]), np.array([0.0, 0.5, 1.0, 1.0]))
+    curve = Curve("path", start=0.0 if closed == "right" else 1.0, closed=closed, **line)
+    assert float(curve.at(0.5, side="left")) == 0.5
+    assert float(curve.at(0.5, side="right")) == 1.0
+    assert curve.integral() == 0.125 + 0.5
+    assert curve.integral(0.5, 0.5) == 0.0
+    x, y, error = curve.thinned()
+    assert (x.tolist(), y.tolist()) == ([0, 0, 0.5, 0.5, 1, 1], [0, 0, 0.5, 1, 1, 1])
+    assert error == 0.0
+
+
+def test_straight_line_keeps_its_ends():
+    line = straight("line", "name", "x", (0.2, 0.6), (0.0, 0.5))
+    assert line.at([0.0, 0.25, 0.5]).tolist() == [0.2, 0.4, 0.6]
+
+
+def test_inverse_odds_have_an_exact_area():
+    curve = Curve("falling", np.array([0.0, 1.0]), np.array([3.0]), np.array([-1.0]), np.nan, "inverse odds")
+    assert float(curve.at(0.25)) == 0.0
+    assert curve.integral(0.2, 0.5) == pytest.approx(3 * 0.3 - (np.log(0.5 / 0.2) - 0.3), abs=1e-15)
+    assert curve.integral() == -np.inf
