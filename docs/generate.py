@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from stakes.curves import CURVES
 from stakes.metrics import metrics_table
 
 FOLDER = Path(__file__).parent
@@ -31,9 +32,35 @@ AUC, partial AUC, top-K and multi-class scores are not of this form.
 """
 
 
+CURVES_PAGE = """# Curves
+
+Every curve is exact: knots with left and right values, no grid and no smoothing unless asked. Each has `.at(x)`,
+`.integral(a, b)`, `.frame()` and `.plot()`, and takes `sample_weight`; weight k equals k repeated rows.
+
+| curve | what it shows | x | y | better | range | area | needs |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+{rows}
+
+`threshold_table` gives sensitivity, specificity, predictive values, likelihood ratios, share flagged, net benefit and
+cost at every threshold; `binned_reliability` calibration by bins with intervals.
+"""
+
+
+def curve_row(entry):
+    """One line of the table of curves."""
+    low, high = f"{entry.low:g}", f"{entry.high:g}"
+    span = f"{'(' if 'inf' in low else '['}{low}, {high}{')' if 'inf' in high else ']'}"
+    needs = "probabilities" if entry.response == "probability" else "any ranking score"
+    cells = [f"`{entry.name}`", entry.summary, entry.x, entry.y, entry.better, span, entry.area, needs]
+    return "| " + " | ".join(cells) + " |"
+
+
 def pages():
     """Return the generated pages by file name."""
-    return {"metrics.md": METRICS_PAGE.format(table=metrics_table())}
+    return {
+        "metrics.md": METRICS_PAGE.format(table=metrics_table()),
+        "curves.md": CURVES_PAGE.format(rows="\n".join(map(curve_row, CURVES.values()))),
+    }
 
 
 if __name__ == "__main__":

@@ -30,9 +30,11 @@ SCALES = ("regret", "integral", "loss")
 def check_rule(rule: Any) -> Rule:
     """Return "score", "optimal" or a finite number, or raise."""
     if isinstance(rule, str):
-        if rule not in ("score", "optimal"):
-            raise ValueError(f'rule must be "score", "optimal" or a threshold, got {rule!r}.')
-        return rule
+        if rule == "score":
+            return "score"
+        if rule == "optimal":
+            return "optimal"
+        raise ValueError(f'rule must be "score", "optimal" or a threshold, got {rule!r}.')
     if rule is None or isinstance(rule, bool):
         raise ValueError(f'rule must be "score", "optimal" or a threshold, got {rule!r}.')
     number = float(rule)

@@ -24,8 +24,8 @@ def curve_of(make, sample, **options):
 @given(samples(), st.floats(0.0, 1.0))
 def test_regret_curve_is_the_definition_at_any_cost_and_at_every_score(sample, anywhere):
     curve = curve_of(regret_curve, sample)
-    for c in [anywhere, 0.0, 1.0, *sample.score]:
-        c = float(c) + 0.0
+    for at in [anywhere, 0.0, 1.0, *sample.score]:
+        c = float(at) + 0.0
         assert float(curve.at(c)) == pytest.approx(brute_regret(sample.y, sample.score, sample.weight, c, c), abs=1e-12)
 
 

@@ -137,6 +137,14 @@ Per = Annotated[
     str,
     typer.Option("--per", metavar="NUMBER", help="Number of decisions that costs refer to, such as 1000."),
 ]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric",
+        metavar="NAME[:KEY=VALUE,...]",
+        help="A further metric, such as h_measure_score or net_benefit_score:threshold=0.1; may be repeated.",
+    ),
+]
 Report = Annotated[
     str | None,
     typer.Option("--report", metavar="OUT.html", help="Also write the report, one HTML file."),

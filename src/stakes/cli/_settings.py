@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
 
 from stakes.cli._errors import UsageError
 from stakes.cli._ranges import check_scale
 from stakes.cli._text import name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from stakes._kernel import Rule, Scale
     from stakes.costs import CostDistribution
@@ -33,6 +33,7 @@ class Settings:
     confidence_level: float = 0.95
     unit_cost: float = 1.0
     per: float = 1.0
+    metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     whole_range: bool = False
 
     def __post_init__(self) -> None:
@@ -54,6 +55,7 @@ class Settings:
             confidence_level=self.confidence_level,
             unit_cost=self.unit_cost,
             per=self.per,
+            metrics=self.metrics,
         )
 
 
@@ -70,6 +72,37 @@ def read_rule(text: str) -> Rule:
     if not 0.0 <= threshold <= 1.0:
         raise UsageError(f"--rule must be score, optimal or a threshold in [0, 1], got {name(text)}")
     return threshold
+
+
+def read_metrics(texts: Sequence[str] | None) -> dict[str, dict[str, float]]:
+    """Read further metrics, with numbers for their arguments."""
+    from stakes.metrics import METRICS
+
+    binary = sorted(key for key, entry in METRICS.items() if entry.task == "binary")
+    found: dict[str, dict[str, float]] = {}
+    for text in texts or ():
+        metric, _, arguments = text.partition(":")
+        if metric not in binary:
+            raise UsageError(f"--metric must be one of {', '.join(binary)}, got {name(metric)!r}")
+        options = {}
+        for part in filter(None, arguments.split(",")):
+            key, _, value = part.partition("=")
+            try:
+                options[key] = float(value)
+            except ValueError:
+                raise UsageError(f"--metric {metric} takes KEY=NUMBER after the colon, got {name(part)!r}") from None
+        found[metric] = options
+    _check_metrics(found)
+    return found
+
+
+def _check_metrics(found: dict[str, dict[str, float]]) -> None:
+    from stakes.evaluation._settings import make_settings
+
+    try:
+        make_settings((0.1, 0.2), metrics=found)
+    except ValueError as error:
+        raise UsageError(f"--metric: {error}") from None
 
 
 def read_share(option: str, text: str) -> float:

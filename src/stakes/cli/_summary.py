@@ -39,6 +39,8 @@ def print_evaluation(console: Console, evaluation: Evaluation, heading: list[str
     console.print(Text(_explanation(evaluation, sign), style="dim"), end="\n\n")
     _print_table(console, reasons_table(evaluation))
     console.print(Text(_terms(evaluation), style="dim"), end="\n\n")
+    if evaluation.results[0].metrics:
+        _print_table(console, metrics_table(evaluation))
     console.print(conclusion(evaluation))
 
 
@@ -86,6 +88,17 @@ def reasons_table(evaluation: Evaluation) -> Table:
         acts = fixed(100.0 * result.share_acted_on, 1)
         cells = [fixed(skill, 3), fixed(result.auc, 3), *(fixed(term, decimals) for term in terms)]
         table.add_row(str(rank), Text(name(model)), *cells, acts if acts == MISSING else f"{acts}%")
+    return table
+
+
+def metrics_table(evaluation: Evaluation) -> Table:
+    """The further metrics that were asked for."""
+    names = list(evaluation.results[0].metrics)
+    table = _table("#", "model", *names)
+    for rank, model in enumerate(evaluation.ranking, start=1):
+        values = [evaluation[model].metrics[key] for key in names]
+        cells = [MISSING if math.isnan(value) else f"{value:.4g}" for value in values]
+        table.add_row(str(rank), Text(name(model)), *cells)
     return table
 
 

@@ -6,7 +6,7 @@ from stakes.cli import _options as opt
 from stakes.cli._console import working
 from stakes.cli._deliver import Delivery, deliver, plan_delivery
 from stakes.cli._ranges import read_costs
-from stakes.cli._settings import Settings, read_amount, read_rule, read_share, split_names
+from stakes.cli._settings import Settings, read_amount, read_metrics, read_rule, read_share, split_names
 from stakes.cli._source import Source, describe, remark
 from stakes.cli._text import name
 
@@ -35,6 +35,7 @@ def evaluate(
     confidence_level: opt.ConfidenceLevel = "0.95",
     unit_cost: opt.UnitCost = "1",
     per: opt.Per = "1",
+    metric: opt.Metrics = None,
     report: opt.Report = None,
     as_json: opt.AsJson = False,
     output: opt.Output = None,
@@ -53,6 +54,7 @@ def evaluate(
         read_share("--confidence-level", confidence_level),
         read_amount("--unit-cost", unit_cost),
         read_amount("--per", per),
+        read_metrics(metric),
         whole_range=costs is odds is false_alarms_per_miss is None,
     )
     delivery = plan_delivery(report, output, as_json=as_json, source=file)

@@ -8,16 +8,19 @@ from stakes.curves._decision import net_benefit_curve, regret_curve
 from stakes.curves._interventions import InterventionsCurve, interventions_avoided_curve
 from stakes.curves._lift import LiftCurve, lift_curve
 from stakes.curves._precision_recall import PrecisionRecallCurve, precision_recall_curve
+from stakes.curves._registry import CURVES, CurveEntry
 from stakes.curves._reliability import ReliabilityCurve, reliability_curve
 from stakes.curves._roc import RocCurve, roc_curve
 from stakes.curves._smooth import SmoothCalibrationCurve, smooth_calibration_curve
 from stakes.curves._thresholds import ThresholdTable, threshold_table
 
 __all__ = [
+    "CURVES",
     "BinnedReliability",
     "BrierCurve",
     "CostCurve",
     "Curve",
+    "CurveEntry",
     "InterventionsCurve",
     "LiftCurve",
     "PrecisionRecallCurve",

@@ -81,7 +81,8 @@ def _rivals(evaluation: Evaluation) -> list[str]:
     if boundless:
         verb = "has" if len(boundless) == 1 else "have"
         sentences.append(
-            f"{_join(boundless)} {verb} an infinite cost: a score of exactly 0 for a positive case, or 1 for a negative."
+            f"{_join(boundless)} {verb} an infinite cost: a score of exactly 0 for a positive case, "
+            "or of exactly 1 for a negative one."
         )
     return sentences
 

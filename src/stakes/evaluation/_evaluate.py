@@ -113,7 +113,7 @@ def evaluate(
             y_true, None, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence
         ).table
         return _evaluate_table(table, settings)
-    models, backend = _named_models(y_prob)
+    models, backend = named_models(y_prob)
     rows = {
         name: evaluation_data(
             y_true,
@@ -349,7 +349,7 @@ def _acts_like(acted_on: float, moments: LossMoments, index: int) -> str:
     return ""
 
 
-def _named_models(y_prob: Any) -> tuple[dict[str, Any], str | None]:
+def named_models(y_prob: Any) -> tuple[dict[str, Any], str | None]:
     """Several models by name, from a mapping, a data frame or one array."""
     if y_prob is None:
         raise ValueError("y_prob is missing: pass probabilities, or several by name.")

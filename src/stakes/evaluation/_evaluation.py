@@ -10,19 +10,24 @@ from typing import TYPE_CHECKING, Any, Literal
 from stakes._results import Tabular, json_ready
 from stakes.curves._decision import net_benefit_curve_of, regret_curve_of
 from stakes.curves._reliability import reliability_curve_of
+from stakes.costs import LogOddsUniform
+from stakes.evaluation._best_by_cost import best_by_cost
 from stakes.evaluation._conclusion import conclude
+from stakes.evaluation._sensitivity import best_by_bounds
 from stakes.inference import Comparison, LossMoments, comparison_from_moments
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from stakes._kernel import Rule
     from stakes.costs import CostDistribution
     from stakes.curves._curve import Curve
     from stakes.decomposition import Decomposition
+    from stakes.evaluation._best_by_cost import BestByCost
+    from stakes.evaluation._sensitivity import BestByBounds
     from stakes.score_table import ScoreTable
 
     Floats = NDArray[np.float64]
@@ -233,6 +238,59 @@ class Evaluation(Tabular):
         if kind not in _CURVES:
             raise ValueError(f'kind must be "regret", "net_benefit" or "reliability", got {kind!r}.')
         return {name: _CURVES[kind](table, self.rule, name) for table, name in pairs}
+
+    def best_by_bounds(self, edges: int | ArrayLike = 101, *, references: bool = False) -> BestByBounds:
+        """Say which model has the lowest mean regret for every range of plausible thresholds, not just the one asked for.
+
+        Parameters
+        ----------
+        edges : int or array_like, default 101
+            Ends of the ranges, or how many of them between 0 and 1.
+        references : bool, default False
+            Whether "treat all" and "treat none" compete too.
+
+        Returns
+        -------
+        BestByBounds
+            Cost ratios within a range count uniformly (uniformly in log-odds where the evaluation's do).
+
+        Raises
+        ------
+        ValueError
+            For edges out of order.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> result = evaluate([0, 1, 0, 1], {"a": [0.1, 0.8, 0.3, 0.6], "b": [0.4, 0.6, 0.5, 0.4]})
+        >>> result.best_by_bounds(edges=[0.0, 0.5, 1.0]).frame("polars")["best"].to_list()
+        ['a', 'a', 'a']
+        """
+        family = LogOddsUniform(0.001, 0.999) if isinstance(self.costs, LogOddsUniform) else None
+        return best_by_bounds(self._named_tables(), costs=family, edges=edges, rule=self.rule, references=references)
+
+    def best_by_cost(self, *, references: bool = False) -> BestByCost:
+        """Say which model has the lowest regret at every single cost ratio, exactly.
+
+        Parameters
+        ----------
+        references : bool, default False
+            Whether "treat all" and "treat none" compete too.
+
+        Returns
+        -------
+        BestByCost
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> evaluate([0, 1], {"a": [0.2, 0.4], "b": [0.6, 0.8]}).best_by_cost()
+        BestByCost(a up to 0.4, b up to 0.5, a up to 0.6, b up to 0.8, a up to 1)
+        """
+        return best_by_cost(self._named_tables(), rule=self.rule, references=references)
+
+    def _named_tables(self) -> dict[str, ScoreTable]:
+        return dict(zip(self.models, self.tables, strict=True))
 
     @cached_property
     def conclusion(self) -> list[str]:

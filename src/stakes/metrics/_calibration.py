@@ -13,6 +13,7 @@ from stakes._inputs import evaluation_data
 from stakes._recalibration import fit_recalibration
 from stakes._results import Tabular
 from stakes._validation import check_choice
+from stakes.curves._bins import binned_reliability_of
 from stakes.curves._smooth import smoothed_rates
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def calibration_summary(
     fits = fit_recalibration(table, slope=1.0), fit_recalibration(table)
     for status in dict.fromkeys(fit.status for fit in fits if fit.status):
         _warn(f"the recalibration intercept or slope is undefined: {status}.")
-    ece, used = _binned_error(table, weight, int(n_bins), binning)
+    bins = binned_reliability_of(table, n_bins=int(n_bins), binning=binning)
     distance = np.abs(smoothed_rates(table) - table.scores)
     return CalibrationSummary(
         observed=table.prevalence,
@@ -146,22 +147,13 @@ def calibration_summary(
         o_e_ratio=table.prevalence / expected if expected > 0.0 else math.nan,
         intercept=fits[0].intercept,
         slope=fits[1].slope,
-        ece=ece,
-        n_bins=used,
+        ece=bins.expected_calibration_error,
+        n_bins=len(bins.weight),
         binning=binning,
         ici=float(np.dot(weight, distance)) / table.total,
         e50=_weighted_quantile(distance, weight, 0.5),
         e90=_weighted_quantile(distance, weight, 0.9),
     )
-
-
-def _binned_error(table: ScoreTable, weight: Floats, n_bins: int, binning: Binning) -> tuple[float, int]:
-    # for bins of equal weight, the middle of each tied group's place in the ranking
-    position = table.scores if binning == "uniform" else (np.cumsum(weight) - weight / 2.0) / table.total
-    bin_of = np.minimum((position * n_bins).astype(np.intp), n_bins - 1)
-    gap = np.bincount(bin_of, table.positives - weight * table.scores, minlength=n_bins)
-    used = int(np.count_nonzero(np.bincount(bin_of, weight, minlength=n_bins)))
-    return float(np.abs(gap).sum()) / table.total, used
 
 
 def _weighted_quantile(values: Floats, weight: Floats, level: float) -> float:

@@ -246,7 +246,8 @@ def bounded_log_loss(
 
     Notes
     -----
-    Natural logarithm, no clipping; log-odds beyond about 37 become a probability of exactly 0 or 1. arXiv:2504.04528, Theorem 3.4, whose printed sign is reversed.
+    Natural logarithm, no clipping; log-odds beyond about 37 become a probability of exactly 0 or 1.
+    arXiv:2504.04528, Theorem 3.4, whose printed sign is reversed.
 
     Examples
     --------

@@ -1,0 +1,175 @@
+"""The one list of curves, which the common tests and the documentation read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from stakes.curves._brier import brier_curve
+from stakes.curves._cost import cost_curve
+from stakes.curves._decision import net_benefit_curve, regret_curve
+from stakes.curves._interventions import interventions_avoided_curve
+from stakes.curves._lift import lift_curve
+from stakes.curves._precision_recall import precision_recall_curve
+from stakes.curves._reliability import reliability_curve
+from stakes.curves._roc import roc_curve
+from stakes.curves._smooth import smooth_calibration_curve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Better = Literal["higher", "lower", "diagonal"]
+
+
+@dataclass(frozen=True)
+class CurveEntry:
+    """What is known of one curve.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(y_true, y_prob)`` returns a :class:`Curve`; weights are respected.
+    summary : str
+        The question that it answers, in one line.
+    x, y : str
+        What the axes are.
+    better : {"higher", "lower", "diagonal"}
+        Where a good curve lies.
+    low, high : float
+        The range of its values.
+    area : str
+        What its integral is.
+    response : {"probability", "score"}
+        Whether it needs probabilities, or any score that ranks.
+
+    Examples
+    --------
+    >>> from stakes.curves import CURVES
+    >>> CURVES["regret_curve"].better
+    'lower'
+    """
+
+    function: Callable[..., Any]
+    summary: str
+    x: str
+    y: str
+    better: Better
+    low: float
+    high: float
+    area: str
+    response: Literal["probability", "score"] = "probability"
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return str(self.function.__name__)
+
+
+_ENTRIES = (
+    CurveEntry(
+        regret_curve,
+        "cost per decision at every cost ratio",
+        "threshold",
+        "regret",
+        "lower",
+        0.0,
+        1.0,
+        "half the bounded Brier loss",
+    ),
+    CurveEntry(
+        net_benefit_curve,
+        "net benefit at every threshold",
+        "threshold",
+        "net benefit",
+        "higher",
+        -math.inf,
+        1.0,
+        "average net benefit times the width",
+    ),
+    CurveEntry(
+        interventions_avoided_curve,
+        "interventions avoided at every threshold",
+        "threshold",
+        "net interventions avoided per 100",
+        "higher",
+        -math.inf,
+        100.0,
+        "",
+    ),
+    CurveEntry(
+        brier_curve,
+        "regret on an axis whose areas are scores",
+        "threshold",
+        "regret",
+        "lower",
+        0.0,
+        math.inf,
+        "expected regret under the axis's costs",
+    ),
+    CurveEntry(
+        cost_curve,
+        "normalised expected cost against the probability-cost",
+        "probability-cost PC(+)",
+        "normalised expected cost",
+        "lower",
+        0.0,
+        1.0,
+        "expected cost, uniform in PC(+)",
+        "score",
+    ),
+    CurveEntry(
+        roc_curve,
+        "true against false positive rate",
+        "false positive rate",
+        "true positive rate",
+        "higher",
+        0.0,
+        1.0,
+        "AUC, or its part",
+        "score",
+    ),
+    CurveEntry(
+        precision_recall_curve,
+        "precision against recall",
+        "recall",
+        "precision",
+        "higher",
+        0.0,
+        1.0,
+        "area by exact interpolation",
+        "score",
+    ),
+    CurveEntry(
+        lift_curve,
+        "precision over prevalence against the share selected",
+        "share selected",
+        "lift",
+        "higher",
+        0.0,
+        math.inf,
+        "",
+        "score",
+    ),
+    CurveEntry(
+        reliability_curve,
+        "event rate against the score, by isotonic regression",
+        "score",
+        "event rate",
+        "diagonal",
+        0.0,
+        1.0,
+        "",
+    ),
+    CurveEntry(
+        smooth_calibration_curve,
+        "event rate against the score, by local linear regression",
+        "score",
+        "event rate",
+        "diagonal",
+        0.0,
+        1.0,
+        "",
+    ),
+)
+CURVES: dict[str, CurveEntry] = {entry.name: entry for entry in _ENTRIES}

@@ -1,0 +1,100 @@
+"""Lines through the exact points of curves."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stakes.display._style import REFERENCE_COLOUR, model_style
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+    from numpy.typing import NDArray
+
+    from stakes.curves import Curve
+    from stakes.display._axes import Range
+
+    Floats = NDArray[np.float64]
+
+MODEL, REFERENCE = "model", "reference"
+_END_OF_ODDS = 0.999  # net benefit has no value at a threshold of 1
+_BENDS = 256
+
+
+def points_to_draw(curve: Curve, shown: Range, *, logit: bool = False) -> tuple[Floats, Floats]:
+    """Exact points of the whole curve, densest in the range shown; bent pieces get points in between."""
+    start, stop = float(curve.knots[0]), float(curve.knots[-1])
+    if curve.basis == "odds":
+        stop = min(stop, _END_OF_ODDS)
+    cuts = np.unique(np.clip([start, *shown, stop], start, stop))
+    parts = [curve.thinned(low=a, high=b)[:2] for a, b in pairwise(cuts.tolist())]
+    x, y = (np.concatenate(column) for column in zip(*(parts or [curve.thinned()[:2]]), strict=True))
+    if logit or curve.basis != "linear":
+        return _bent(curve, x, y, shown, logit=logit)
+    return x, y
+
+
+def _bent(curve: Curve, x: Floats, y: Floats, shown: Range, *, logit: bool) -> tuple[Floats, Floats]:
+    low, high = shown
+    if logit:
+        steps = np.linspace(np.log(low / (1.0 - low)), np.log(high / (1.0 - high)), _BENDS)
+        extra = 1.0 / (1.0 + np.exp(-steps))
+    else:
+        extra = np.linspace(low, high, _BENDS)
+    extra = np.concatenate([extra, np.linspace(x[0], x[-1], _BENDS)])
+    extra = np.setdiff1d(extra[(extra > x[0]) & (extra < x[-1])], x)
+    places = np.searchsorted(x, extra)
+    return np.insert(x, places, extra), np.insert(y, places, curve.at(extra))
+
+
+def drawn(ax: Axes, gid: str) -> list[Line2D]:
+    """Lines that an earlier display drew in these axes."""
+    return [line for line in ax.lines if str(line.get_gid() or "").startswith(gid)]
+
+
+def draw_models(ax: Axes, curves: Sequence[Curve], shown: Range) -> list[Line2D]:
+    """Draw one line for each curve, in colours that no model in these axes has yet."""
+    before = len(drawn(ax, MODEL))
+    lines = []
+    for index, curve in enumerate(curves):
+        style = model_style(before + index)
+        x, y = points_to_draw(curve, shown, logit=ax.get_xscale() == "logit")
+        # where curves coincide, the wider line below still shows
+        width = 1.4 + 1.0 * (len(curves) - 1 - index) / max(len(curves) - 1, 1) * (len(curves) > 1)
+        marker = style.marker if curve.knots[0] == curve.knots[-1] else None
+        (line,) = ax.plot(
+            x,
+            y,
+            color=style.color,
+            linestyle=style.line,
+            linewidth=width,
+            marker=marker,
+            label=curve.name,
+            gid=MODEL,
+            zorder=2.5,
+        )
+        lines.append(line)
+    return lines
+
+
+def draw_references(ax: Axes, references: Iterable[Curve], shown: Range) -> list[Line2D]:
+    """Draw each reference once, thin and grey, and return those that these axes have."""
+    known = {line.get_gid() for line in drawn(ax, REFERENCE)}
+    for curve in references:
+        gid = f"{REFERENCE} {curve.name}"
+        if gid not in known:
+            x, y = points_to_draw(curve, shown, logit=ax.get_xscale() == "logit")
+            ax.plot(x, y, color=REFERENCE_COLOUR, linewidth=0.8, gid=gid, zorder=2.0)
+    return drawn(ax, REFERENCE)
+
+
+def heights_within(line: Line2D, shown: Range) -> Floats:
+    """Values of a drawn line within the range shown."""
+    x, y = np.asarray(line.get_xdata(), dtype=float), np.asarray(line.get_ydata(), dtype=float)
+    inside: Floats = y[(x >= shown[0]) & (x <= shown[1])]
+    return inside

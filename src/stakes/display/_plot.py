@@ -1,0 +1,118 @@
+"""What ``Curve.plot`` and ``Evaluation.plot`` reach: one curve on its display, an evaluation on four."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from stakes.curves import reliability_curve
+from stakes.display._axes import legend_under, pyplot, settle
+from stakes.display._decomposition import DecompositionDisplay
+from stakes.display._labels import label_references
+from stakes.display._reliability import ReliabilityDisplay
+from stakes.display._threshold import DecisionCurveDisplay, RegretCurveDisplay
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from stakes.curves import Curve
+    from stakes.display._axes import XScale
+    from stakes.evaluation import Evaluation
+
+_DISPLAYS = {display.kind: display for display in (RegretCurveDisplay, DecisionCurveDisplay, ReliabilityDisplay)}
+_FIGURE_SIZE = (9.0, 7.0)
+
+
+def plot_curve(curve: Curve, ax: Axes | None = None, **options: Any) -> Any:
+    """Draw one curve on the display of its kind.
+
+    Parameters
+    ----------
+    curve : Curve
+        What to draw.
+    ax : matplotlib axes, optional
+        Where to draw; by default a new figure.
+    **options
+        Passed to the display's ``plot``, such as ``bounds=(low, high)``.
+
+    Returns
+    -------
+    display
+
+    Raises
+    ------
+    ValueError
+        If no display draws this kind of curve, and for invalid options.
+    ImportError
+        If matplotlib is not installed (``pip install 'stakes[plot]'``).
+
+    Examples
+    --------
+    >>> from stakes import regret_curve
+    >>> from stakes.display import plot_curve
+    >>> type(plot_curve(regret_curve([0, 1], [0.3, 0.6]))).__name__
+    'RegretCurveDisplay'
+    """
+    if curve.kind not in _DISPLAYS:
+        raise ValueError(f"curve must be one of {', '.join(map(repr, _DISPLAYS))}, got {curve!r}.")
+    display: Any = _DISPLAYS[curve.kind]
+    return display(curve).plot(ax, **options)
+
+
+def plot_evaluation(
+    evaluation: Evaluation, *, x_scale: XScale = "linear", figsize: tuple[float, float] = _FIGURE_SIZE
+) -> Figure:
+    """Draw regret, decision curve, reliability and decomposition in one figure, the plausible range shaded.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        What to draw.
+    x_scale : {"linear", "log-odds"}, default "linear"
+        Scale of the threshold axis of the upper two pictures.
+    figsize : tuple of float, default (9, 7)
+        Width and height of the four pictures in inches; the legend adds its own height.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed (``pip install 'stakes[plot]'``).
+
+    Examples
+    --------
+    >>> from stakes import evaluate
+    >>> from stakes.display import plot_evaluation
+    >>> figure = plot_evaluation(evaluate([0, 1, 0, 1], {"a": [0.1, 0.8, 0.3, 0.6]}, costs=(0.2, 0.5)))
+    >>> [axes.get_ylabel() for axes in figure.axes]
+    ['Regret per decision', 'Net benefit', 'Observed event rate', 'Discrimination (regret)']
+    """
+    figure, axes = pyplot().subplots(2, 2, figsize=figsize, layout="constrained")
+    (regret, decision), (reliability, decomposition) = axes
+    bounds = evaluation.costs.low, evaluation.costs.high
+    costs = RegretCurveDisplay(evaluation.curves("regret")).plot(regret, bounds=bounds, x_scale=x_scale, legend=None)
+    DecisionCurveDisplay(evaluation.curves("net_benefit")).plot(decision, bounds=bounds, x_scale=x_scale, legend=None)
+    named_tables = zip(evaluation.models, evaluation.tables, strict=True)
+    rates = [reliability_curve(table, name=name) for name, table in named_tables]
+    ReliabilityDisplay(rates, evaluation.tables).plot(reliability, bounds=bounds, legend=None)
+    found = {name: evaluation[name].decomposition for name in evaluation.models}
+    parts = {name: terms for name, terms in found.items() if terms is not None}
+    points = DecompositionDisplay(parts).plot(decomposition, legend=None)
+    _draw_legend(figure, costs, points)
+    settle(figure)
+    for panel in (regret, decision, reliability):
+        label_references(panel)
+    return figure
+
+
+def _draw_legend(figure: Figure, curves: RegretCurveDisplay, points: DecompositionDisplay) -> None:
+    """One legend for the four pictures: the line and the marker of each model, and the shaded range."""
+    handles: list[Any] = list(zip(curves.lines_, points.lines_, strict=True))
+    labels = [str(line.get_label()) for line in curves.lines_]
+    if curves.bounds_ is not None:
+        handles.append(curves.bounds_)
+        labels.append(str(curves.bounds_.get_label()))
+    legend_under(figure, handles, labels)

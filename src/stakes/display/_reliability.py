@@ -1,0 +1,322 @@
+"""Reliability diagram: observed event rates against scores, with the distribution of the scores above it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from stakes.curves import ReliabilityCurve, reliability_curve
+from stakes.display._axes import (
+    SMALL,
+    above,
+    axes_for,
+    check_bounds,
+    draw_legend,
+    few_ticks,
+    figure_of,
+    settle,
+    shade_bounds,
+    widened,
+)
+from stakes.display._labels import label_references
+from stakes.display._lines import MODEL, REFERENCE, draw_models, drawn, heights_within
+from stakes.display._models import estimator_predictions, named_curves, named_predictions
+from stakes.display._style import EMPTY_COLOUR, REFERENCE_COLOUR, format_percent
+from stakes.score_table import ScoreTable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from numpy.typing import ArrayLike, NDArray
+
+    from stakes.display._axes import Legend, Range
+
+_NEARLY_ALL = 0.6
+_CELLS = 60
+_MORE_CELLS = 300  # on either side, for readers who zoom out
+_STRIP = "stakes scores"
+_ROW, _ONE_ROW = 5.5, 24.0  # heights in points
+
+
+class ReliabilityDisplay:
+    """Observed event rate against the score (isotonic, without bins); the diagonal is perfect calibration.
+
+    Above the diagram one row for each model shows where its scores lie: a histogram for one model, darker cells for
+    more cases with several.
+
+    Parameters
+    ----------
+    curves : ReliabilityCurve, sequence of ReliabilityCurve, or mapping of str to ReliabilityCurve
+        Reliability curves.
+    tables : sequence of ScoreTable, optional
+        The scores of each model, for the rows above the diagram.
+
+    Attributes
+    ----------
+    ax_ : matplotlib axes
+        Where it is drawn.
+    figure_ : matplotlib figure
+        The figure of the axes.
+    lines_ : list of matplotlib lines
+        One for each model.
+    diagonal_ : matplotlib line
+        Perfect calibration.
+    scores_ax_ : matplotlib axes or None
+        The rows above the diagram.
+    bounds_ : matplotlib patch or None
+        The shaded range.
+
+    Examples
+    --------
+    >>> from stakes.display import ReliabilityDisplay
+    >>> display = ReliabilityDisplay.from_predictions([0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6])
+    >>> display.ax_.get_ylabel()
+    'Observed event rate'
+    """
+
+    kind: ClassVar[str] = "reliability"
+
+    ax_: Axes
+    figure_: Figure
+    lines_: list[Line2D]
+    diagonal_: Line2D
+    scores_ax_: Axes | None
+    bounds_: Any
+
+    def __init__(
+        self,
+        curves: ReliabilityCurve | Sequence[ReliabilityCurve] | Mapping[str, ReliabilityCurve],
+        tables: Sequence[ScoreTable] | None = None,
+    ) -> None:
+        self.curves = named_curves(curves, self.kind)
+        self.tables = None if tables is None else list(tables)
+        if self.tables is not None and len(self.tables) != len(self.curves):
+            raise ValueError(f"tables must be as many as curves, got {len(self.tables)} for {len(self.curves)}.")
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike | ScoreTable,
+        y_prob: Any = None,
+        *,
+        bounds: Range | None = None,
+        sample_weight: ArrayLike | None = None,
+        pos_label: object = None,
+        logits: bool = False,
+        legend: Legend = "auto",
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw from labels and predicted probabilities.
+
+        Parameters
+        ----------
+        y_true : array_like of shape (n,) or ScoreTable
+            Labels with two values; a table stands for the labels and scores of one model.
+        y_prob : array_like, mapping of str to array_like, or data frame
+            Probabilities of the positive class: one model, or several by name (the columns of a data frame).
+        bounds : tuple of float, optional
+            The plausible thresholds (low, high): they are shaded, and the axis shows them and their surroundings.
+        sample_weight : array_like of shape (n,), optional
+            Weights >= 0.
+        pos_label : object, optional
+            The label of the positive class.
+        logits : bool, default False
+            Whether the scores are log-odds.
+        legend, ax
+            As in :meth:`plot`.
+
+        Returns
+        -------
+        ReliabilityDisplay
+
+        Raises
+        ------
+        ValueError
+            For invalid data or settings.
+        ImportError
+            If matplotlib is not installed (``pip install 'stakes[plot]'``).
+
+        Examples
+        --------
+        >>> from stakes.display import ReliabilityDisplay
+        >>> models = {"a": [0.1, 0.8, 0.3, 0.6], "b": [0.4, 0.6, 0.5, 0.4]}
+        >>> len(ReliabilityDisplay.from_predictions([0, 1, 0, 1], models).lines_)
+        2
+        """
+        tables = {
+            name: y_true
+            if isinstance(y_true, ScoreTable)
+            else ScoreTable.from_predictions(
+                y_true, scores, sample_weight=sample_weight, pos_label=pos_label, logits=logits
+            )
+            for name, scores in named_predictions(y_true, y_prob).items()
+        }
+        curves = [reliability_curve(table, name=name) for name, table in tables.items()]
+        return cls(curves, list(tables.values())).plot(ax, bounds=bounds, legend=legend)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        bounds: Range | None = None,
+        sample_weight: ArrayLike | None = None,
+        pos_label: object = None,
+        legend: Legend = "auto",
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw from one or several fitted classifiers and data to try them on.
+
+        Parameters
+        ----------
+        estimator : classifier or mapping of str to classifier
+            Fitted, with ``predict_proba``; the positive class is found in ``classes_``.
+        X : array_like of shape (n, n_features)
+            Rows that the classifiers have not seen.
+        y : array_like of shape (n,)
+            Their labels.
+        bounds, sample_weight, pos_label
+            As in :meth:`from_predictions`.
+        legend, ax
+            As in :meth:`plot`.
+
+        Returns
+        -------
+        ReliabilityDisplay
+
+        Raises
+        ------
+        ValueError
+            For a classifier without ``predict_proba`` or with other than two classes, and for invalid data.
+        ImportError
+            If matplotlib is not installed (``pip install 'stakes[plot]'``).
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from stakes.display import ReliabilityDisplay
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+        >>> display = ReliabilityDisplay.from_estimator(LogisticRegression().fit(X, y), X, y)
+        """
+        return cls.from_predictions(
+            y,
+            estimator_predictions(estimator, X, pos_label),
+            bounds=bounds,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
+            legend=legend,
+            ax=ax,
+        )
+
+    def plot(self, ax: Axes | None = None, *, bounds: Range | None = None, legend: Legend = "auto") -> Self:
+        """Draw the curves, the diagonal, and where the scores lie.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw, beside what is there; by default a new figure.
+        bounds : tuple of float, optional
+            The plausible thresholds (low, high): they are shaded, and the axis shows them and their surroundings.
+        legend : {"auto", "inside", "below"} or None, default "auto"
+            Where the legend goes: inside the axes where it is short, else below them if the figure is new or has a
+            layout engine.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            This object, with ``ax_``, ``figure_``, ``lines_``, ``diagonal_``, ``scores_ax_`` and ``bounds_``.
+
+        Raises
+        ------
+        ValueError
+            For invalid settings.
+        ImportError
+            If matplotlib is not installed (``pip install 'stakes[plot]'``).
+
+        Examples
+        --------
+        >>> from stakes import reliability_curve
+        >>> from stakes.display import ReliabilityDisplay
+        >>> display = ReliabilityDisplay(reliability_curve([0, 1], [0.3, 0.6])).plot(bounds=(0.2, 0.5))
+        """
+        bounds = check_bounds(bounds)
+        self.ax_, new = axes_for(ax)
+        self.figure_ = figure_of(self.ax_)
+        earlier = drawn(self.ax_, MODEL)
+        shown = self.ax_.get_xlim() if earlier and bounds is None else self._shown(bounds)
+        self.ax_.set_xlim(shown)
+        self.bounds_ = shade_bounds(self.ax_, bounds)
+        self.lines_ = draw_models(self.ax_, self.curves, shown)
+        self._draw_diagonal()
+        heights = np.concatenate([heights_within(line, shown) for line in drawn(self.ax_, MODEL)])
+        self.ax_.set_ylim(*self._y_limits(heights, shown))
+        self.ax_.set(xlabel="Score", ylabel="Observed event rate")
+        self.ax_.xaxis.set_major_locator(few_ticks(self.ax_))
+        self.ax_.xaxis.set_major_formatter(format_percent)
+        self.ax_.yaxis.set_major_formatter(format_percent)
+        self.scores_ax_ = self._draw_scores(shown, new=new) if self.tables is not None and not earlier else None
+        draw_legend(self.ax_, legend, new=new)
+        if new:
+            settle(self.figure_)
+        label_references(self.ax_)
+        return self
+
+    def _shown(self, bounds: Range | None) -> Range:
+        if bounds is not None and bounds != (0.0, 1.0):
+            return widened(bounds)
+        reach = max(float(curve.knots[-1]) for curve in self.curves)
+        return 0.0, 1.0 if reach > _NEARLY_ALL else 1.05 * reach or 1.0
+
+    @staticmethod
+    def _y_limits(heights: NDArray[np.float64], shown: Range) -> Range:
+        # a rare last block with a rate of 1 leaves the picture, where scores are low, rather than flatten it
+        top = np.clip(heights.max(initial=0.0), shown[1], 2.5 * shown[1])
+        low = min(shown[0], float(heights.min(initial=1.0)))
+        margin = 0.03 * float(top - low)
+        return low - margin, min(float(top) + margin, 1.0 + margin)
+
+    def _draw_diagonal(self) -> None:
+        gid = f"{REFERENCE} calibrated"
+        for line in drawn(self.ax_, gid):
+            line.remove()
+        (self.diagonal_,) = self.ax_.plot(
+            [0.0, 1.0], [0.0, 1.0], color=REFERENCE_COLOUR, linewidth=0.8, gid=gid, zorder=2.0
+        )
+
+    def _draw_scores(self, shown: Range, *, new: bool) -> Axes:
+        tables = self.tables or []
+        strip = above(self.ax_, _ONE_ROW if len(tables) == 1 else _ROW * len(tables), new=new)
+        strip.set_label(_STRIP)
+        span = shown[1] - shown[0]
+        edges = shown[0] + span / _CELLS * np.arange(-_MORE_CELLS, _CELLS + _MORE_CELLS + 1)
+        for row, (table, line) in enumerate(zip(tables, self.lines_, strict=True)):
+            counts, _ = np.histogram(table.scores, edges, weights=table.positives + table.negatives)
+            if len(tables) == 1:
+                strip.stairs(counts, edges, fill=True, color=line.get_color())
+                strip.set_ylim(0.0, counts[_MORE_CELLS:-_MORE_CELLS].max() or 1.0)
+            else:
+                _draw_row(strip, row, edges, counts, line.get_color())
+        if len(tables) > 1:
+            strip.set_ylim(len(tables), 0.0)
+        strip.tick_params(bottom=False, labelbottom=False, left=False, labelleft=False)
+        strip.spines[:].set_visible(False)
+        strip.set_facecolor("none")
+        strip.set_ylabel("Scores", fontsize=SMALL, rotation=0, ha="right", va="center")
+        return strip
+
+
+def _draw_row(strip: Axes, row: int, edges: NDArray[Any], counts: NDArray[np.float64], color: Any) -> None:
+    """Cells of one model, the darker the more cases; the square root keeps rare scores visible."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    shades = LinearSegmentedColormap.from_list("scores", ["white", color])
+    darkness = np.sqrt(counts / (counts.max() or 1.0))
+    strip.axhspan(row + 0.1, row + 0.9, facecolor=EMPTY_COLOUR, linewidth=0.0)
+    cells = np.ma.masked_equal(darkness, 0.0)[np.newaxis]
+    strip.pcolormesh(edges, [row + 0.1, row + 0.9], cells, cmap=shades, vmin=-0.25, vmax=1.0)
