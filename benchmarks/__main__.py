@@ -24,7 +24,7 @@ def parse(arguments):
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure stakes beside its peers.")
     parser.add_argument("name", nargs="?", choices=suite_names(), help="which benchmark to run")
     parser.add_argument("--list", action="store_true", help="say what there is and stop")
-    parser.add_argument("--sizes", nargs="+", type=lambda text: int(float(text)), default=SIZES, metavar="ROWS")
+    parser.add_argument("--sizes", nargs="+", type=lambda text: int(float(text)), metavar="ROWS")
     parser.add_argument("--repeat", type=int, default=5, help="timed runs of each line, at least (default 5)")
     parser.add_argument("--only", metavar="TEXT", default="", help="run only rows whose name contains TEXT")
     parser.add_argument("--peers", action=argparse.BooleanOptionalAction, default=True, help="measure peers too")
@@ -63,14 +63,15 @@ def main(arguments=None):
         list_suites()
         return
     rows = chosen_rows(options)
+    sizes = options.sizes or getattr(import_module(f"benchmarks.{options.name}"), "SIZES", SIZES)
     about = describe_run({"numpy", "scipy"} | {entry.library for row in rows for entry in row.entries})
     load_before = os.getloadavg()[0]
-    lines, notes = run_rows(options.name, rows, options.sizes, repeat=options.repeat)
+    lines, notes = run_rows(options.name, rows, sizes, repeat=options.repeat)
     about["load average"] = f"{load_before:.2f} before, {os.getloadavg()[0]:.2f} after, this run included"
     if options.json:
         write_json(options.json, about, lines, notes)
     print(to_markdown(options.name, about, lines, notes))
-    if len({(line.row.name, line.rows) for line in lines}) < len(rows) * len(set(options.sizes)):
+    if len({(line.row.name, line.rows) for line in lines}) < len(rows) * len(set(sizes)):
         sys.exit("a row failed: see the notes.")
 
 
