@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from stakes.costs import CostDistribution
     from stakes.curves import Curve
     from stakes.evaluation import Evaluation
 
@@ -16,6 +17,13 @@ def plot_curve(curve: Curve, ax: Any = None, **options: Any) -> Any:
     from stakes.display import plot_curve as draw
 
     return draw(curve, ax, **options)
+
+
+def plot_costs(costs: CostDistribution, ax: Any = None, **options: Any) -> Any:
+    """Draw a cost distribution with matplotlib."""
+    from stakes.display import plot_costs as draw
+
+    return draw(costs, ax, **options)
 
 
 def plot_evaluation(evaluation: Evaluation, **options: Any) -> Any:

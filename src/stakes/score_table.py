@@ -244,6 +244,12 @@ class ScoreTable:
         return share
 
     @cached_property
+    def knots(self) -> Floats:
+        """The distinct scores inside (0, 1), between 0 and 1: where decisions change."""
+        first, last = int(self.scores[0] <= 0.0), len(self.scores) - int(self.scores[-1] >= 1.0)
+        return np.concatenate([[0.0], self.scores[first:last], [1.0]]) if first < last else np.array([0.0, 1.0])
+
+    @cached_property
     def pav_starts(self) -> NDArray[np.intp]:
         """Index of the first score of each block of the pool-adjacent-violators fit, and the number of scores."""
         return np.append(_pav_starts(self.positives, self.negatives), len(self.scores))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -164,6 +164,41 @@ class CostDistribution(ABC):
         """
         self._require_proper("normalized")
         return self if self.mass == 1.0 else (1.0 / self.mass) * self
+
+    def plot(self, ax: Any = None, *, scale: Literal["linear", "log-odds"] = "linear", **options: Any) -> Any:
+        """Draw how much each cost ratio counts, with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; by default a new figure.
+        scale : {"linear", "log-odds"}, default "linear"
+            The axis: the cost ratio c, or its log-odds, where the density is multiplied by c (1-c).
+        **options
+            Passed to the display, such as ``legend=None``.
+
+        Returns
+        -------
+        CostDistributionDisplay
+            With ``ax_``, ``figure_`` and ``lines_``.
+
+        Raises
+        ------
+        ValueError
+            For invalid options.
+        ImportError
+            If matplotlib is not installed (``pip install 'stakes[plot]'``).
+
+        Examples
+        --------
+        >>> from stakes import costs
+        >>> display = costs.Uniform(0.02, 0.10).plot(scale="log-odds")
+        >>> display.ax_.get_ylabel()
+        'Density of the log-odds'
+        """
+        from stakes._faces import plot_costs
+
+        return plot_costs(self, ax, scale=scale, **options)
 
     def to_dict(self) -> dict[str, Any]:
         """Describe the distribution by JSON-ready values that :meth:`from_dict` reads.

@@ -104,8 +104,9 @@ class BrierCurve(Curve):
         if a == b:
             return 0.0
         costs = Uniform(a, b) if self.axis in {"linear", "quadratic"} else LogOddsUniform(a, b)
-        misses = self.intercept
-        alarms = self.slope if self.basis == "odds" else self.intercept + self.slope
+        misses, alarms = np.asarray(self.intercept), np.asarray(self.slope)
+        if self.basis != "odds":
+            alarms = misses + alarms
         return weighted_area(self.knots, alarms, misses, costs)
 
     def frame(self, backend: Any = None) -> Any:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from stakes.curves._combination import Combination
+
     Floats = NDArray[np.float64]
 
 Basis = Literal["linear", "odds", "inverse odds"]
@@ -34,7 +36,7 @@ class Curve:
         What is drawn: "regret", "net benefit", "reliability".
     knots : ndarray of shape (m + 1,)
         Ascending; the first and the last bound the domain.
-    intercept, slope : ndarray of shape (m,)
+    intercept, slope : ndarray of shape (m,), or what indexes and converts like one
         Value of piece j at x: ``intercept[j] + slope[j] * (basis(x) - origin[j]) / width[j]``.
     start : float
         Value at the one end that belongs to no piece: the first knot, or the last one with ``closed="left"``.
@@ -63,8 +65,8 @@ class Curve:
 
     kind: str
     knots: Floats
-    intercept: Floats
-    slope: Floats
+    intercept: Floats | Combination
+    slope: Floats | Combination
     start: float
     basis: Basis = "linear"
     name: str = "model"
@@ -253,8 +255,9 @@ class Curve:
     def _sides(self) -> tuple[Floats, Floats]:
         with np.errstate(divide="ignore"):
             basis = self._basis(self.knots)
-        ends = self.intercept + self._rise(slice(None), basis[1:])
-        starts = self.intercept + self._rise(slice(None), basis[:-1])
+        level = np.asarray(self.intercept)
+        ends = level + self._rise(slice(None), basis[1:])
+        starts = level + self._rise(slice(None), basis[:-1])
         if self.closed == "left":
             return np.append(np.nan, ends), np.append(starts, self.start)
         return np.append(self.start, ends), np.append(starts, np.nan)

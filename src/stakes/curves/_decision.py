@@ -10,6 +10,7 @@ import numpy as np
 
 from stakes._inputs import evaluation_data, undefined
 from stakes._kernel import check_rule
+from stakes.curves._combination import Combination
 from stakes.curves._curve import Curve
 
 if TYPE_CHECKING:
@@ -159,7 +160,8 @@ def regret_curve_of(table: ScoreTable, rule: Rule = "score", name: str = "model"
         "treat all": _single("regret", 0.0, 1.0 - rate, "linear", "treat all"),
         "treat none": _single("regret", rate, -rate, "linear", "treat none"),
     }
-    return Curve("regret", knots, misses, alarms - misses, start, "linear", name, references=references)
+    slope = Combination(alarms, misses, second_factor=-1.0)
+    return Curve("regret", knots, misses, slope, start, "linear", name, references=references)
 
 
 def net_benefit_curve_of(
@@ -176,7 +178,8 @@ def net_benefit_curve_of(
         "treat all": _single(kind, rate / unit, -(1.0 - rate) / unit, "odds", "treat all"),
         "treat none": _single(kind, 0.0, 0.0, "odds", "treat none"),
     }
-    height, slope = (rate - misses - harm) / unit, -alarms / unit
+    height = Combination(misses, first_factor=-1.0 / unit, constant=(rate - harm) / unit)
+    slope = Combination(alarms, first_factor=-1.0 / unit)
     return Curve(kind, knots, height, slope, start / unit, "odds", name, references=references)
 
 
@@ -201,7 +204,9 @@ def error_pieces(table: ScoreTable, rule: Rule) -> tuple[Floats, Floats, Floats]
         alarms, misses = alarms[table.pav_starts], misses[table.pav_starts]
     first = int(scores[0] <= 0.0)
     last = len(scores) - int(scores[-1] >= 1.0)
-    knots = np.concatenate([[0.0], scores[first:last], [1.0]]) if first < last else np.array([0.0, 1.0])
+    knots = table.knots
+    if rule == "optimal":
+        knots = np.concatenate([[0.0], scores[first:last], [1.0]]) if first < last else np.array([0.0, 1.0])
     stop = first + len(knots) - 1
     return knots, alarms[first:stop], misses[first:stop]
 

@@ -1,15 +1,37 @@
-"""Pictures of curves, evaluations and decompositions with matplotlib; nothing is computed here."""
+"""Pictures of curves, evaluations, decompositions and cost distributions with matplotlib; nothing is computed here."""
 
+from stakes.display._benefit import InterventionsAvoidedDisplay, StandardizedDecisionCurveDisplay
+from stakes.display._cost import CostCurveDisplay
+from stakes.display._costs import CostDistributionDisplay
+from stakes.display._curves import (
+    GainsDisplay,
+    LiftCurveDisplay,
+    PrecisionRecallDisplay,
+    RocCurveDisplay,
+    SmoothCalibrationDisplay,
+)
 from stakes.display._decomposition import DecompositionDisplay
-from stakes.display._plot import plot_curve, plot_evaluation
+from stakes.display._plot import plot_costs, plot_curve, plot_evaluation
+from stakes.display._rates import ThresholdDisplay
 from stakes.display._reliability import ReliabilityDisplay
 from stakes.display._threshold import DecisionCurveDisplay, RegretCurveDisplay
 
 __all__ = [
+    "CostCurveDisplay",
+    "CostDistributionDisplay",
     "DecisionCurveDisplay",
     "DecompositionDisplay",
+    "GainsDisplay",
+    "InterventionsAvoidedDisplay",
+    "LiftCurveDisplay",
+    "PrecisionRecallDisplay",
     "RegretCurveDisplay",
     "ReliabilityDisplay",
+    "RocCurveDisplay",
+    "SmoothCalibrationDisplay",
+    "StandardizedDecisionCurveDisplay",
+    "ThresholdDisplay",
+    "plot_costs",
     "plot_curve",
     "plot_evaluation",
 ]

@@ -22,15 +22,17 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MODEL, REFERENCE = "model", "reference"
-_END_OF_ODDS = 0.999  # net benefit has no value at a threshold of 1
+_END_OF_ODDS = 0.999  # net benefit has no value at a threshold of 1, interventions avoided none at 0 either
 _BENDS = 256
 
 
 def points_to_draw(curve: Curve, shown: Range, *, logit: bool = False) -> tuple[Floats, Floats]:
     """Exact points of the whole curve, densest in the range shown; bent pieces get points in between."""
     start, stop = float(curve.knots[0]), float(curve.knots[-1])
-    if curve.basis == "odds":
+    if curve.basis != "linear":
         stop = min(stop, _END_OF_ODDS)
+    if curve.basis == "inverse odds":
+        start = max(start, 1.0 - _END_OF_ODDS)
     cuts = np.unique(np.clip([start, *shown, stop], start, stop))
     parts = [curve.thinned(low=a, high=b)[:2] for a, b in pairwise(cuts.tolist())]
     x, y = (np.concatenate(column) for column in zip(*(parts or [curve.thinned()[:2]]), strict=True))

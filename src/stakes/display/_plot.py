@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from stakes.curves import reliability_curve
+from stakes.curves import BrierCurve, reliability_curve
 from stakes.display._axes import legend_under, pyplot, settle
+from stakes.display._benefit import InterventionsAvoidedDisplay, StandardizedDecisionCurveDisplay
+from stakes.display._cost import CostCurveDisplay
+from stakes.display._costs import CostDistributionDisplay
+from stakes.display._curves import (
+    GainsDisplay,
+    LiftCurveDisplay,
+    PrecisionRecallDisplay,
+    RocCurveDisplay,
+    SmoothCalibrationDisplay,
+)
 from stakes.display._decomposition import DecompositionDisplay
 from stakes.display._labels import label_references
 from stakes.display._reliability import ReliabilityDisplay
@@ -15,11 +25,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from stakes.costs import CostDistribution
     from stakes.curves import Curve
     from stakes.display._axes import XScale
     from stakes.evaluation import Evaluation
 
-_DISPLAYS = {display.kind: display for display in (RegretCurveDisplay, DecisionCurveDisplay, ReliabilityDisplay)}
+_BY_KIND = (
+    *(RegretCurveDisplay, DecisionCurveDisplay, ReliabilityDisplay),
+    *(StandardizedDecisionCurveDisplay, InterventionsAvoidedDisplay, RocCurveDisplay, PrecisionRecallDisplay),
+    *(LiftCurveDisplay, GainsDisplay, SmoothCalibrationDisplay),
+)
+_DISPLAYS: dict[str, Any] = {display.kind: display for display in _BY_KIND}
+_DISPLAYS["normalized expected cost"] = CostCurveDisplay
 _FIGURE_SIZE = (9.0, 7.0)
 
 
@@ -53,10 +70,44 @@ def plot_curve(curve: Curve, ax: Axes | None = None, **options: Any) -> Any:
     >>> type(plot_curve(regret_curve([0, 1], [0.3, 0.6]))).__name__
     'RegretCurveDisplay'
     """
+    if isinstance(curve, BrierCurve):
+        return CostCurveDisplay(curve).plot(ax, **options)
     if curve.kind not in _DISPLAYS:
         raise ValueError(f"curve must be one of {', '.join(map(repr, _DISPLAYS))}, got {curve!r}.")
-    display: Any = _DISPLAYS[curve.kind]
-    return display(curve).plot(ax, **options)
+    return _DISPLAYS[curve.kind](curve).plot(ax, **options)
+
+
+def plot_costs(costs: CostDistribution, ax: Axes | None = None, **options: Any) -> CostDistributionDisplay:
+    """Draw one cost distribution.
+
+    Parameters
+    ----------
+    costs : CostDistribution
+        What to draw.
+    ax : matplotlib axes, optional
+        Where to draw; by default a new figure.
+    **options
+        Passed to :meth:`CostDistributionDisplay.plot`, such as ``scale="log-odds"``.
+
+    Returns
+    -------
+    CostDistributionDisplay
+
+    Raises
+    ------
+    ValueError
+        For invalid options.
+    ImportError
+        If matplotlib is not installed (``pip install 'stakes[plot]'``).
+
+    Examples
+    --------
+    >>> from stakes import costs
+    >>> from stakes.display import plot_costs
+    >>> plot_costs(costs.Uniform(0.02, 0.1), scale="log-odds").ax_.get_ylabel()
+    'Density of the log-odds'
+    """
+    return CostDistributionDisplay(costs).plot(ax, **options)
 
 
 def plot_evaluation(
