@@ -1,6 +1,6 @@
 """What is at stake when a classifier's scores become decisions."""
 
-from stakes import costs, curves, metrics
+from stakes import costs, curves, display, metrics
 from stakes._version import __version__
 from stakes.curves import (
     Curve,
@@ -73,6 +73,7 @@ __all__ = [
     "costs",
     "curves",
     "decompose",
+    "display",
     "evaluate",
     "evaluate_frame",
     "expected_regret",

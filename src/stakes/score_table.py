@@ -135,27 +135,26 @@ class ScoreTable:
             else:
                 scores, positives, negatives = _count_sorted(sample.y, sample.score)
             return cls(scores, positives, negatives, positives, negatives, len(sample.y))
-        return cls._from_groups(sample.score, sample.y, sample.weight, sample.weight**2, len(sample.y))
+        return cls._from_groups(sample.score, sample.y, sample.weight, None, len(sample.y))
 
     @classmethod
     def _from_groups(
-        cls, score: Floats, positive: NDArray[np.bool_], weight: Floats, squared: Floats, n_rows: int
+        cls, score: Floats, positive: NDArray[np.bool_], weight: Floats, squared: Floats | None, n_rows: int
     ) -> Self:
-        """Pool rows or groups of rows that carry a total weight and a total squared weight each."""
+        """Pool rows, or groups of rows that carry a total weight and a total squared weight each."""
         order = np.argsort(score)
         ordered = score[order]
         ordered += 0.0  # -0.0 and 0.0 are one score
         new = np.ones(len(ordered), dtype=bool)
         np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
-        starts = np.flatnonzero(new)
+        starts = None if new.all() else np.flatnonzero(new)
         is_positive = positive[order]
-        columns: list[Floats] = []
-        for values in (weight, squared):
-            others = values[order]
-            mine = others * is_positive
-            others -= mine
-            columns += [np.add.reduceat(mine, starts), np.add.reduceat(others, starts)]
-        return cls(ordered[starts], columns[0], columns[1], columns[2], columns[3], n_rows)
+        columns = _by_class(weight[order], is_positive)
+        squares = [column * column for column in columns] if squared is None else _by_class(squared[order], is_positive)
+        if starts is not None:
+            ordered = ordered[starts]
+            columns, squares = ([np.add.reduceat(c, starts) for c in pair] for pair in (columns, squares))
+        return cls(ordered, columns[0], columns[1], squares[0], squares[1], n_rows)
 
     @classmethod
     def from_frame(
@@ -231,7 +230,7 @@ class ScoreTable:
     def false_negatives(self) -> Floats:
         """Share of all weight that is a missed positive when the threshold is each score, then above all of them."""
         share = np.zeros(len(self.scores) + 1)
-        np.cumsum(self.positives, out=share[1:])
+        np.add.accumulate(self.positives, out=share[1:])
         share /= self.total
         return share
 
@@ -239,7 +238,7 @@ class ScoreTable:
     def false_positives(self) -> Floats:
         """Share of all weight that is a false alarm when the threshold is each score, then above all of them."""
         share = np.zeros(len(self.scores) + 1)
-        np.cumsum(self.negatives[::-1], out=share[-2::-1])
+        np.add.accumulate(self.negatives[::-1], out=share[-2::-1])  # np.cumsum would copy the reversed view
         share /= self.total
         return share
 
@@ -247,6 +246,11 @@ class ScoreTable:
     def knots(self) -> Floats:
         """The distinct scores inside (0, 1), between 0 and 1: where decisions change."""
         first, last = int(self.scores[0] <= 0.0), len(self.scores) - int(self.scores[-1] >= 1.0)
+        framed = self.scores.base
+        if (first, last) == (0, len(self.scores)) and isinstance(framed, np.ndarray) and len(framed) == last + 2:
+            same_place = framed[1:].ctypes.data == self.scores.ctypes.data
+            if same_place and framed.dtype == np.float64 and framed[0] == 0.0 and framed[-1] == 1.0:
+                return framed
         return np.concatenate([[0.0], self.scores[first:last], [1.0]]) if first < last else np.array([0.0, 1.0])
 
     @cached_property
@@ -491,13 +495,20 @@ def _cost(share: float, unit: float) -> float:
     return share * unit if share > 0.0 else 0.0
 
 
+def _by_class(weight: Floats, positive: NDArray[np.bool_]) -> list[Floats]:
+    """Weights of the positives and of the negatives, zero elsewhere; the array passed in is used up."""
+    mine = weight * positive
+    weight -= mine
+    return [mine, weight]
+
+
 def _count_sorted(y: NDArray[np.bool_], score: Floats) -> tuple[Floats, Floats, Floats]:
     """Count classes at each distinct non-negative score without an index sort.
 
     The sign bit of a non-negative float is free: its bit pattern, shifted left by one, carries the label in the
     lowest bit and still sorts like the number.
     """
-    key = np.empty(len(score), dtype=np.uint64)
+    key = _between_0_and_1(len(score)).view(np.uint64)
     label, new = np.empty(len(score), dtype=bool), np.empty(len(score), dtype=bool)
     for part in blocks(len(score)):
         bits = key[part]
@@ -521,7 +532,16 @@ def _count_sorted(y: NDArray[np.bool_], score: Floats) -> tuple[Floats, Floats, 
     starts = np.flatnonzero(new)
     counts = np.diff(starts, append=len(ordered)).astype(np.float64)
     positives = np.add.reduceat(label, starts, dtype=np.float64)
-    return ordered[starts], positives, counts - positives
+    distinct = _between_0_and_1(len(starts))
+    np.take(ordered, starts, out=distinct)
+    return distinct, positives, counts - positives
+
+
+def _between_0_and_1(length: int) -> Floats:
+    """An empty array whose memory has 0 before it and 1 behind it: the knots of curves then cost nothing."""
+    framed = np.empty(length + 2)
+    framed[0], framed[-1] = 0.0, 1.0
+    return framed[1:-1]
 
 
 def blocks(length: int, size: int = 1 << 13) -> Iterator[slice]:

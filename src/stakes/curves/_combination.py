@@ -47,7 +47,7 @@ class Combination:
     def __len__(self) -> int:
         return len(self.first)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:  # noqa: FBT001  (the protocol of numpy)
         if copy is False:
             raise ValueError("a combination is worked out anew and cannot be shared.")
         return np.asarray(self[:], dtype=dtype)

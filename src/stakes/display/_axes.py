@@ -184,8 +184,17 @@ def draw_legend(ax: Axes, legend: Legend, *, new: bool) -> None:
         legend_under(figure_of(ax), handles, labels)
     else:
         anchor = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "bbox_transform": _below(ax)}
-        columns = _columns(labels, width_in_points(ax))
+        columns = _columns(labels, _room_below(ax))
         ax.legend(handles, labels, ncols=columns, borderaxespad=0.0, **anchor, **_PLAIN)
+
+
+def _room_below(ax: Axes) -> float:
+    """Width for a legend under the axes: their own, or nearly the figure's where nothing stands beside them."""
+    figure = figure_of(ax)
+    alone = ax.figure is figure and all(
+        other is ax or other.get_shared_x_axes().joined(other, ax) for other in figure.axes
+    )
+    return max(width_in_points(ax), alone * 0.9 * 72.0 * float(figure.get_size_inches()[0]))
 
 
 def legend_under(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) -> None:

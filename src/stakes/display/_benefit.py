@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.curves import Curve, InterventionsCurve, interventions_avoided_curve, net_benefit_curve
-from stakes.display._threshold import DecisionCurveDisplay, ThresholdDisplay
+from stakes.display._threshold import DecisionCurveDisplay, ThresholdCurvesDisplay
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,9 +40,14 @@ class StandardizedDecisionCurveDisplay(DecisionCurveDisplay):
     def _curve(*data: Any, **options: Any) -> Curve:
         return net_benefit_curve(*data, standardized=True, **options)
 
+    def _y_limits(self, heights: NDArray[np.float64], thresholds: NDArray[np.float64]) -> Range:
+        if np.isnan(heights).any():  # without positives there is no unit
+            return -0.05, 1.05
+        return super()._y_limits(heights, thresholds)
 
-class InterventionsAvoidedDisplay(ThresholdDisplay):
-    """Unnecessary interventions avoided against treating everyone, net of positives missed; higher is better.
+
+class InterventionsAvoidedDisplay(ThresholdCurvesDisplay):
+    r"""Unnecessary interventions avoided against treating everyone, net of positives missed; higher is better.
 
     Parameters
     ----------
@@ -52,8 +57,8 @@ class InterventionsAvoidedDisplay(ThresholdDisplay):
     Examples
     --------
     >>> from stakes.curves import interventions_avoided_curve
-    >>> interventions_avoided_curve([0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6]).plot().ax_.get_ylabel()
-    'Net interventions avoided per 100'
+    >>> interventions_avoided_curve([0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6], per=1000).plot().ax_.get_ylabel()
+    'Net interventions\navoided per 1,000'
     """
 
     kind = "interventions avoided"
@@ -64,7 +69,7 @@ class InterventionsAvoidedDisplay(ThresholdDisplay):
         per = {curve.per for curve in self.curves if isinstance(curve, InterventionsCurve)}
         if len(per) != 1:
             raise ValueError(f"curves must count per the same number of cases, got {sorted(per)}.")
-        self.y_label = f"Net interventions avoided per {per.pop():,.6g}"  # type: ignore[misc]
+        self.y_label = f"Net interventions\navoided per {per.pop():,.6g}"  # type: ignore[misc]
 
     def _y_limits(self, heights: NDArray[np.float64], thresholds: NDArray[np.float64]) -> Range:
         thresholds = thresholds[(thresholds > 0.0) & (thresholds < 1.0)]

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _POINTS = 1001
 _END = 2e-3  # where an axis of log-odds starts for costs down to 0
 _STEP = 1e-9  # beside a jump, relative to its distance from the end
+_END_POINTS = 10  # so near an end a peak counts as a spike
 _ATOM_AXIS = "stakes weights"
 _STEEP = 6.0  # a density that rises to more than so many times its upper quartile leaves the picture
 _LONGEST_NAME = 44
@@ -222,13 +223,15 @@ class CostDistributionDisplay:
         heads = [line for line in self.atom_ax_.lines if MODEL in str(line.get_gid() or "")]
         weights = [np.asarray(line.get_ydata(), dtype=float).max(initial=0.0) for line in heads if line.get_marker()]
         self.atom_ax_.set_ylim(0.0, 1.08 * max(weights, default=1.0))
-        self.atom_ax_.set_ylabel("Weight" if not densities else "Weight of single cost ratios")
+        self.atom_ax_.set_ylabel("Weight" if not densities else "Weight (stems)")
         self.atom_ax_.yaxis.set_major_formatter("{x:.6g}")
 
 
 def _name(measure: CostDistribution) -> str:
     name = repr(measure)
-    return name if len(name) <= _LONGEST_NAME else type(measure).__name__
+    if len(name) <= _LONGEST_NAME:
+        return name
+    return "weighted sum" if isinstance(measure, Weighted) else type(measure).__name__
 
 
 def _on(ax: Axes, other: Axes) -> bool:
@@ -274,7 +277,11 @@ def _grid(shown: Range, jumps: Floats, scale: XScale) -> Floats:
 
 def _visible_top(density: Floats) -> float:
     """The highest density, unless it is that of a spike at one end."""
-    positive = density[np.isfinite(density) & (density > 0.0)]
+    found = density[np.isfinite(density)]
+    positive = found[found > 0.0]
     if not len(positive):
         return 1.0
+    peak = int(np.argmax(found))
+    if min(peak, len(found) - 1 - peak) > _END_POINTS:
+        return float(found[peak])
     return float(min(positive.max(), _STEEP * float(np.quantile(positive, 0.75))))

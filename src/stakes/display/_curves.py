@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _UNIT = (-0.02, 1.02)
 _MOST_BANDS = 3
+_FIRST_RECALL = 0.05
+_SPARE = 2.5  # times the highest smoothed rate is as much of the diagonal as is shown
 
 
 class CurveDisplay:
@@ -322,6 +324,12 @@ class PrecisionRecallDisplay(CurveDisplay):
     y_label = "Precision"
     _curve = staticmethod(precision_recall_curve)
 
+    def _y_limits(self, heights: NDArray[np.float64], shown: Range) -> Range:  # noqa: ARG002
+        # the first few selected, all positive by luck, do not flatten the picture of a rare class
+        inside = np.concatenate([heights_within(line, (_FIRST_RECALL, 1.0)) for line in drawn(self.ax_, MODEL)])
+        top = float(np.max(inside, initial=0.0, where=np.isfinite(inside)))
+        return _UNIT if not 0.0 < top < 0.5 else (0.0, 1.2 * top)
+
 
 class LiftCurveDisplay(CurveDisplay):
     """How many times more often than at random the selected are positive, over the share selected.
@@ -411,5 +419,6 @@ class SmoothCalibrationDisplay(CurveDisplay):
             )
 
     def _y_limits(self, heights: NDArray[np.float64], shown: Range) -> Range:
-        top = max(shown[1], float(heights.max(initial=0.0)))
+        highest = float(heights.max(initial=0.0))
+        top = max(min(shown[1], _SPARE * highest), highest) or 1.0
         return -0.02 * top, 1.02 * top

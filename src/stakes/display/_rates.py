@@ -25,36 +25,24 @@ from stakes.display._axes import (
     widened,
 )
 from stakes.display._models import estimator_predictions, named_predictions
+from stakes.display._rate_points import RATES, VALUES, ends, is_probability, thinned, to_the_ends, value_points
 from stakes.display._style import PALETTE, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from stakes.costs import CostDistribution
     from stakes.display._axes import Legend, Range, XScale
     from stakes.score_table import ScoreTable
 
-    Floats = NDArray[np.float64]
-
 Value = Literal["net_benefit", "regret"] | None
 
-RATES = {
-    "sensitivity": "sensitivity",
-    "specificity": "specificity",
-    "ppv": "PPV",
-    "npv": "NPV",
-    "share_flagged": "share flagged",
-}
-_VALUES = {"net_benefit": "net benefit", "regret": "regret"}
 _VALUE_COLOUR = PALETTE[-1]
 _VALUE_AXIS = "stakes value"
 _DASHES = ((), (5, 1.5), (1.5, 1), (6, 1.5, 1.5, 1.5), (3, 1))
-_MOST_POINTS = 2000
 _HARM_SHOWN = 0.3
 _PANEL = (3.2, 2.4)  # inches
 
@@ -99,6 +87,8 @@ class ThresholdDisplay:
     figure_: Figure
     lines_: list[Line2D]
     bounds_: Any
+
+    _every_score = False  # then it is known what happens above the highest threshold too
 
     def __init__(self, tables: ThresholdTable | Mapping[str, ThresholdTable]) -> None:
         named = tables if isinstance(tables, Mapping) else {"model": tables}
@@ -181,7 +171,9 @@ class ThresholdDisplay:
             )
             for name, scores in named_predictions(y_true, y_prob).items()
         }
-        return cls(tables).plot(ax, bounds=bounds, value=value, x_scale=x_scale, legend=legend)
+        display = cls(tables)
+        display._every_score = True
+        return display.plot(ax, bounds=bounds, value=value, x_scale=x_scale, legend=legend)
 
     @classmethod
     def from_estimator(
@@ -294,7 +286,7 @@ class ThresholdDisplay:
         """
         bounds = check_bounds(bounds)
         if value is not None:
-            check_choice(value, "value", tuple(_VALUES))
+            check_choice(value, "value", tuple(VALUES))
         check_choice(x_scale, "x_scale", ("linear", "log-odds"))
         if ax is not None and len(self.tables) > 1:
             raise ValueError(f"ax holds one model, got {len(self.tables)}: leave it out for one picture for each.")
@@ -302,7 +294,10 @@ class ThresholdDisplay:
         self.axes_, new = ([ax], False) if ax is not None else self._new_axes()
         self.ax_, self.figure_ = self.axes_[0], figure_of(self.axes_[0])
         self.lines_, self.value_axes_, spans = [], [], []
-        for panel, table in zip(self.axes_, self.tables.values(), strict=True):
+        for panel, whole in zip(self.axes_, self.tables.values(), strict=True):
+            table = thinned(whole)
+            if self._probabilities:
+                table = to_the_ends(table, upwards=self._every_score)
             self._draw_axis(panel, shown, x_scale)
             spans.append(shade_bounds(panel, bounds))
             self._draw_rates(panel, table)
@@ -351,7 +346,7 @@ class ThresholdDisplay:
 
     @property
     def _probabilities(self) -> bool:
-        return all(_is_probability(table.threshold) for table in self.tables.values())
+        return all(is_probability(table.threshold) for table in self.tables.values())
 
     def _draw_axis(self, ax: Axes, shown: Range, x_scale: XScale) -> None:
         if self._probabilities:
@@ -363,11 +358,10 @@ class ThresholdDisplay:
         ax.yaxis.set_major_formatter(format_percent)
 
     def _draw_rates(self, ax: Axes, table: ThresholdTable) -> None:
-        thin = _thinned(table)
-        piece, place = _ends(len(thin.threshold))
-        x = thin.threshold[place]
+        piece, place = ends(len(table.threshold))
+        x = table.threshold[place]
         for (name, label), color, dashes in zip(RATES.items(), PALETTE, _DASHES, strict=False):
-            y = getattr(thin, name)[piece]
+            y = getattr(table, name)[piece]
             (line,) = ax.plot(x, y, color=color, linewidth=1.4, label=label, gid=f"rate {name}", zorder=2.5)
             if dashes:
                 line.set_dashes(dashes)
@@ -377,8 +371,8 @@ class ThresholdDisplay:
         right = ax.twinx()
         right.set_label(_VALUE_AXIS)
         right.set_xlim(shown)
-        x, y = _value_points(_thinned(table), value)
-        name = _VALUES[value]
+        x, y = value_points(table, value)
+        name = VALUES[value]
         (line,) = right.plot(x, y, color=_VALUE_COLOUR, linewidth=1.8, label=f"{name} (right)", gid=f"value {value}")
         right.set_ylabel(name.capitalize())
         right.yaxis.set_major_formatter("{x:.6g}")
@@ -425,34 +419,3 @@ class ThresholdDisplay:
             line = right.lines[0]
             self.ax_.plot([], [], color=line.get_color(), linewidth=line.get_linewidth(), label=line.get_label())
         draw_legend(self.ax_, legend, new=new)
-
-
-def _is_probability(threshold: Sequence[float] | Floats) -> bool:
-    at = np.asarray(threshold, dtype=float)
-    return bool(np.all((at >= 0.0) & (at <= 1.0)))
-
-
-def _thinned(table: ThresholdTable) -> ThresholdTable:
-    """About 2,000 thresholds, evenly by rank and by value, ascending."""
-    order = np.argsort(table.threshold, kind="stable")
-    at = table.threshold[order]
-    if len(at) > _MOST_POINTS:
-        by_rank = np.linspace(0, len(at) - 1, _MOST_POINTS // 2)
-        by_value = np.searchsorted(at, np.linspace(at[0], at[-1], _MOST_POINTS // 2))
-        order = order[np.unique(np.concatenate([by_rank, by_value]).astype(np.intp))]
-    names = ("threshold", "tp", "fp", "fn", "tn", "cost_ratio")
-    return ThresholdTable(*(getattr(table, name)[order] for name in names))
-
-
-def _ends(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """For each point of a line of steps, the row whose rates hold there and the row whose threshold it stands at."""
-    doubled = np.repeat(np.arange(count), 2)
-    return doubled[1:], doubled[:-1]
-
-
-def _value_points(table: ThresholdTable, value: str) -> tuple[Floats, Floats]:
-    """Both ends of each piece: its counts are those of the higher threshold, its costs those along it."""
-    piece, place = _ends(len(table.threshold))
-    counts = [getattr(table, name)[piece] for name in ("tp", "fp", "fn", "tn")]
-    drawn = ThresholdTable(table.threshold[place], *counts, table.cost_ratio[place])
-    return drawn.threshold, np.asarray(getattr(drawn, value))

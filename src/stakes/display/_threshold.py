@@ -44,7 +44,7 @@ _HARM_SHOWN = 0.3  # of the height above zero
 _NEARLY_ALL = 0.7  # scores that reach this far make the whole axis worth showing
 
 
-class ThresholdDisplay:
+class ThresholdCurvesDisplay:
     """What the displays over the decision threshold share."""
 
     kind: ClassVar[str]
@@ -282,7 +282,7 @@ class ThresholdDisplay:
         raise NotImplementedError
 
 
-class RegretCurveDisplay(ThresholdDisplay):
+class RegretCurveDisplay(ThresholdCurvesDisplay):
     """Regret per decision over the threshold: what acting on a model costs beyond a perfect oracle; lower is better.
 
     Parameters
@@ -321,7 +321,7 @@ class RegretCurveDisplay(ThresholdDisplay):
         return 0.0, _HEADROOM * max(float(heights.max()), float(best_constant)) or 1.0
 
 
-class DecisionCurveDisplay(ThresholdDisplay):
+class DecisionCurveDisplay(ThresholdCurvesDisplay):
     """Decision curve: net benefit over the threshold, beside treating everyone and no one; higher is better.
 
     Parameters

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from stakes._results import Tabular, json_ready
+from stakes.costs import LogOddsUniform
 from stakes.curves._decision import net_benefit_curve_of, regret_curve_of
 from stakes.curves._reliability import reliability_curve_of
-from stakes.costs import LogOddsUniform
 from stakes.evaluation._best_by_cost import best_by_cost
 from stakes.evaluation._conclusion import conclude
 from stakes.evaluation._sensitivity import best_by_bounds
@@ -240,7 +240,7 @@ class Evaluation(Tabular):
         return {name: _CURVES[kind](table, self.rule, name) for table, name in pairs}
 
     def best_by_bounds(self, edges: int | ArrayLike = 101, *, references: bool = False) -> BestByBounds:
-        """Say which model has the lowest mean regret for every range of plausible thresholds, not just the one asked for.
+        """Say which model has the lowest mean regret for every range of plausible thresholds.
 
         Parameters
         ----------

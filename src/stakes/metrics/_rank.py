@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from stakes._inputs import evaluation_data, undefined
+from stakes.score_table import blocks
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -75,6 +77,10 @@ def roc_auc_score(
 
 def area_under_roc(table: ScoreTable) -> float:
     """AUC of a table that holds both classes."""
-    at_or_below = float(np.dot(table.positives, np.cumsum(table.negatives)))
-    tied = float(np.dot(table.positives, table.negatives))
-    return (at_or_below - 0.5 * tied) / (table.total_positives * table.total_negatives)
+    pairs, below = [], 0.0
+    for part in blocks(len(table.scores)):
+        positives, negatives = table.positives[part], table.negatives[part]
+        ranked = np.cumsum(negatives)
+        pairs.append(float(np.dot(positives, ranked + (below - 0.5 * negatives))))
+        below += float(ranked[-1])
+    return math.fsum(pairs) / (table.total_positives * table.total_negatives)

@@ -1,0 +1,219 @@
+"""Rates at each threshold, and pictures of cost distributions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import precision_score, recall_score
+
+from stakes import costs, net_benefit_curve
+from stakes.curves import threshold_table
+from stakes.display import CostDistributionDisplay, ThresholdDisplay
+
+
+def value_at(line, t):
+    """Height of a line of steps just below t, from its points alone."""
+    x, y = np.asarray(line.get_data())
+    piece = np.searchsorted(x, t, side="left")
+    return y[piece - 1] + (y[piece] - y[piece - 1]) * (t - x[piece - 1]) / (x[piece] - x[piece - 1])
+
+
+def named(shown):
+    return {line.get_label(): line for line in shown.lines_}
+
+
+@pytest.mark.parametrize("t", [0.055, 0.15, 0.2, 0.405])
+def test_rates_are_those_of_acting_at_the_threshold(rows, t):
+    y, models = rows
+    lines = named(ThresholdDisplay.from_predictions(y, models["coarse"]))
+    act = models["coarse"] >= t
+    assert value_at(lines["sensitivity"], t) == pytest.approx(recall_score(y, act))
+    assert value_at(lines["specificity"], t) == pytest.approx(recall_score(1 - y, ~act))
+    assert value_at(lines["PPV"], t) == pytest.approx(precision_score(y, act))
+    assert value_at(lines["NPV"], t) == pytest.approx(precision_score(1 - y, ~act, zero_division=np.nan), nan_ok=True)
+    assert value_at(lines["share flagged"], t) == pytest.approx(act.mean())
+
+
+@pytest.mark.parametrize("value", ["net_benefit", "regret"])
+def test_value_passes_through_the_table_at_every_score(rows, value):
+    y, models = rows
+    shown = ThresholdDisplay.from_predictions(y, models["sharp"], value=value)
+    drawn = {tuple(point) for point in np.round(shown.lines_[-1].get_xydata(), 9)}
+    table = threshold_table(y, models["sharp"])
+    assert {tuple(p) for p in np.round(np.column_stack([table.threshold, getattr(table, value)]), 9)} <= drawn
+    assert shown.value_axes_[0].get_ylabel() == value.replace("_", " ").capitalize()
+
+
+def test_net_benefit_is_known_beyond_the_scores():
+    shown = ThresholdDisplay.from_predictions([0, 1, 0, 0], [0.2, 0.3, 0.3, 0.4], bounds=(0.1, 0.6))
+    line = shown.lines_[-1]
+    curve = net_benefit_curve([0, 1, 0, 0], [0.2, 0.3, 0.3, 0.4])
+    x, y = np.asarray(line.get_data())
+    assert (x[0], y[0]) == (0.0, 0.25)
+    assert float(curve.at(0.9)) == 0.0
+    assert y[x > 0.41].tolist() == pytest.approx([0.0])
+    assert value_at(named(shown)["sensitivity"], 0.1) == 1.0
+    assert value_at(named(shown)["specificity"], 0.5) == 1.0
+
+
+def test_chosen_thresholds_are_not_drawn_beyond_the_highest():
+    table = threshold_table([0, 1, 0, 1], [0.2, 0.3, 0.6, 0.9], thresholds=[0.1, 0.5])
+    shown = ThresholdDisplay(table).plot()
+    x = np.asarray(shown.lines_[0].get_xdata())
+    assert (x.min(), x.max()) == (0.0, 0.5)
+
+
+def test_constant_cost_ratio_makes_steps_of_the_value(rows):
+    y, models = rows
+    shown = ThresholdDisplay.from_predictions(y, models["coarse"], costs=0.2)
+    act = models["coarse"] >= 0.3
+    expected = np.mean(act & (y == 1)) - 0.25 * np.mean(act & (y == 0))
+    assert value_at(shown.lines_[-1], 0.3) == pytest.approx(expected)
+
+
+def test_each_of_several_models_has_a_picture_with_one_legend(ten):
+    y, models = ten
+    shown = ThresholdDisplay.from_predictions(y, models, bounds=(0.1, 0.3))
+    assert [ax.get_title() for ax in shown.axes_] == list(models)
+    assert len(shown.lines_) == 60
+    assert len({ax.get_ylim() for ax in shown.value_axes_}) == 1
+    (legend,) = shown.figure_.legends
+    assert [text.get_text() for text in legend.get_texts()][-2:] == ["net benefit (right)", "plausible thresholds"]
+    for ax in shown.axes_:
+        extent = ax.patches[0].get_extents().transformed(ax.transData.inverted())
+        assert (extent.x0, extent.x1) == pytest.approx((0.1, 0.3))
+
+
+def test_axes_hold_one_model(rows, plt):
+    y, models = rows
+    _, ax = plt.subplots()
+    with pytest.raises(ValueError, match="ax holds one model, got 3"):
+        ThresholdDisplay.from_predictions(y, models, ax=ax)
+    shown = ThresholdDisplay.from_predictions(y, models["sharp"], ax=ax, value=None)
+    assert (shown.ax_, shown.axes_, shown.value_axes_, len(shown.lines_)) == (ax, [ax], [], 5)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_rates_of_one_class_are_drawn(label):
+    shown = ThresholdDisplay.from_predictions(np.full(4, label), [0.1, 0.3, 0.3, 0.8], x_scale="log-odds")
+    shown.figure_.canvas.draw()
+
+
+def test_scores_that_only_rank_are_drawn_without_odds():
+    shown = ThresholdDisplay.from_predictions([0, 1, 0, 1], [-3.0, 2.0, 1.0, 7.0], costs=0.2)
+    assert shown.ax_.get_xlim() == (-3.0, 7.0)
+    assert shown.ax_.child_axes == []
+
+
+def test_estimator_is_drawn(rows):
+    y, models = rows
+    X = models["sharp"][:, None]
+    shown = ThresholdDisplay.from_estimator(LogisticRegression().fit(X, y), X, y, bounds=(0.1, 0.3))
+    assert len(shown.lines_) == 6
+
+
+def test_wrong_settings_are_refused(rows):
+    y, models = rows
+    with pytest.raises(ValueError, match="value must be one of"):
+        ThresholdDisplay.from_predictions(y, models["sharp"], value="accuracy")
+    with pytest.raises(ValueError, match="tables must be threshold tables"):
+        ThresholdDisplay({"a": 3})
+    with pytest.raises(ValueError, match="at least one model"):
+        ThresholdDisplay({})
+    with pytest.raises(ValueError, match="costs must be cost distributions"):
+        CostDistributionDisplay([0.3])
+    with pytest.raises(ValueError, match="at least one cost distribution"):
+        CostDistributionDisplay({})
+    with pytest.raises(ValueError, match="x_scale must be"):
+        costs.Fixed(0.1).plot(scale="log")
+
+
+PROPER = {
+    "uniform": costs.Uniform(0.02, 0.1),
+    "beta": costs.Beta(2.0, 5.0),
+    "triangular": costs.Triangular(0.02, 0.05, 0.2),
+    "pieces": costs.PiecewiseLinear([0.0, 0.1, 0.3], [0.0, 5.0, 0.0]),
+    "sum": costs.Uniform(0.0, 0.2) + 3.0 * costs.Uniform(0.1, 0.3),
+    "density": costs.Density(lambda c: np.exp(-(((c - 0.1) / 0.02) ** 2)), 0.0, 0.5),
+}
+
+
+@pytest.mark.parametrize("name", PROPER)
+@pytest.mark.parametrize("scale", ["linear", "log-odds"])
+def test_area_of_a_density_is_one_on_both_axes(name, scale):
+    shown = PROPER[name].plot(scale=scale)
+    x, height = np.asarray(shown.lines_[0].get_data())
+    place = np.log(x / (1.0 - x)) if scale == "log-odds" else x
+    assert np.sum(np.diff(place) * 0.5 * (height[1:] + height[:-1])) == pytest.approx(1.0, abs=3e-3)
+
+
+def test_jumps_of_a_density_are_upright():
+    x, height = np.asarray(costs.Uniform(0.02, 0.1).plot().lines_[0].get_data())
+    assert height[(x >= 0.02) & (x <= 0.1)] == pytest.approx(12.5)
+    assert set(height[(x < 0.02) | (x > 0.1)]) == {0.0}
+    assert np.diff(x)[np.abs(np.diff(height)) > 1.0].max() < 1e-8
+
+
+def test_infinite_mass_is_drawn_as_it_is_and_said():
+    line = costs.LogOddsUniform(0.0, 1.0).plot(scale="log-odds").lines_[0]
+    assert np.asarray(line.get_ydata()) == pytest.approx(1.0)
+    assert line.get_label().endswith("(infinite mass, not normalized)")
+    linear = costs.LogOddsUniform(0.0, 1.0).plot()
+    x, height = np.asarray(linear.lines_[0].get_data())
+    middle = (x > 0.1) & (x < 0.9)
+    assert height[middle] == pytest.approx(1.0 / (x[middle] * (1.0 - x[middle])))
+    assert np.isfinite(linear.ax_.get_ylim()).all()
+    linear.figure_.canvas.draw()
+
+
+def test_shifted_costs_peak_at_their_median_on_the_log_odds_axis_only():
+    # errata section on Figure 6: density mu (1-mu) / (mu + c (1-2 mu))**2, monotone in c
+    logit, linear = (costs.Shifted(0.125).plot(scale=scale).lines_[0] for scale in ("log-odds", "linear"))
+    x, height = np.asarray(logit.get_data())
+    assert x[np.argmax(height)] == pytest.approx(0.125, rel=0.02)
+    assert height.max() == pytest.approx(0.25, rel=1e-3)
+    x, height = np.asarray(linear.get_data())
+    assert height == pytest.approx(0.125 * 0.875 / (0.125 + 0.75 * x) ** 2)
+
+
+def test_single_cost_ratios_are_stems_with_their_weights():
+    shown = costs.Empirical([0.05, 0.2, 0.2]).plot()
+    assert shown.atom_ax_ is shown.ax_
+    assert shown.lines_[0].get_xydata().ravel().tolist() == pytest.approx([0.05, 1 / 3, 0.2, 2 / 3])
+    (stems,) = shown.ax_.collections
+    assert [path.vertices.ravel().tolist() for path in stems.get_paths()] == [
+        pytest.approx([0.05, 0.0, 0.05, 1 / 3]),
+        pytest.approx([0.2, 0.0, 0.2, 2 / 3]),
+    ]
+
+
+def test_densities_and_stems_share_a_picture_with_an_axis_each():
+    penalized = 4.0 * costs.Uniform(0.0, 1.0) + costs.Fixed(0.5, tie=0.5)
+    shown = CostDistributionDisplay({"penalized": penalized, "one": costs.Fixed(0.1)}).plot()
+    assert shown.atom_ax_ is not shown.ax_
+    assert shown.atom_ax_.get_ylabel() == "Weight (stems)"
+    assert np.asarray(shown.lines_[0].get_ydata()) == pytest.approx(0.8)
+    heights = [path.vertices[:, 1].max() for stems in shown.atom_ax_.collections for path in stems.get_paths()]
+    assert heights == pytest.approx([0.2, 1.0])
+    assert [text.get_text() for text in shown.figure_.legends[0].get_texts()] == ["penalized", "one"]
+
+
+def test_interior_peaks_stay_in_the_picture_and_spikes_at_an_end_leave_it():
+    peaked = costs.Beta(60.0, 60.0).plot()
+    assert peaked.ax_.get_ylim()[1] > np.max(peaked.lines_[0].get_ydata())
+    spiked = costs.Beta(0.5, 4.0).plot()
+    assert spiked.ax_.get_ylim()[1] < np.nanmax(spiked.lines_[0].get_ydata())
+
+
+def test_second_display_in_the_same_axes_has_another_colour(plt):
+    figure, ax = plt.subplots()
+    first = costs.Uniform(0.02, 0.1).plot(ax)
+    second = costs.Fixed(0.3).plot(ax)
+    third = costs.Fixed(0.2).plot(ax)
+    assert third.atom_ax_ is second.atom_ax_
+    assert len({shown.lines_[0].get_color() for shown in (first, second, third)}) == 3
+    assert ax.get_xlim()[1] >= 0.3
+    assert len(figure.axes) == 2
+    figure.canvas.draw()
