@@ -16,6 +16,7 @@ from stakes import (
     net_benefit_curve,
     net_benefit_score,
     roc_auc_score,
+    roc_curve,
 )
 
 # Flores et al. (arXiv:2504.04528), Table 2; its bounds 1.66% and 3% are odds (read as probabilities the bounded
@@ -118,6 +119,25 @@ def test_decomposition_of_solar_flare_forecasts(load_data, forecaster):
     assert terms(decompose(table, costs=costs.Uniform(0, 1), scale="loss")) == brier
     assert terms(decompose(table, costs=costs.LogOddsUniform(0, 1), scale="loss")) == log
     assert round(roc_auc_score(table), 3) == auc
+
+
+# the same table: misclassification at 0.5, a forecast of exactly 0.5 counting one half, and concave-hull AUC
+MISCLASSIFICATION = {
+    "NOAA": ((0.205, 0.004, 0.102, 0.303), 0.842),
+    "SIDC": ((0.263, 0.038, 0.078, 0.303), 0.791),
+    "ASSA": ((0.273, 0.006, 0.036, 0.303), 0.739),
+    "MCSTAT": ((0.275, 0.042, 0.071, 0.303), 0.790),
+}
+
+
+@pytest.mark.parametrize("forecaster", MISCLASSIFICATION)
+def test_misclassification_decomposition_and_hull_of_solar_flare_forecasts(load_data, forecaster):
+    data = load_data("solar_flares_c1/solar_flares_c1")
+    table = ScoreTable.from_predictions(data["y"], data[forecaster])
+    published, hull = MISCLASSIFICATION[forecaster]
+    assert terms(decompose(table, costs=costs.Fixed(0.5, tie=0.5), scale="loss")) == published
+    assert round(roc_curve(table).hull_auc, 3) == hull
+    assert round(roc_auc_score(table.recalibrated()), 3) == hull
 
 
 @pytest.mark.parametrize(
