@@ -7,6 +7,7 @@ from importlib import import_module
 
 NAMES = {
     "assel": "net benefit and bounded scores of Assel et al.'s eight tests, corrected, exactly and by simulation",
+    "expected_utility": "expected utility, plug-in threshold and one half for four measures, on the paper's data",
     "grid_search": "which model a search picks by our scorer, scikit-learn's and briertools'",
 }
 

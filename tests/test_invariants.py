@@ -81,7 +81,7 @@ def test_optimal_regret_is_never_above_the_score_driven_one(sample, c):
 
 
 @family
-@given(sample=samples(), bounds=intervals().filter(lambda b: 0.0 < b[0] and b[1] < 1.0))
+@given(sample=samples(), bounds=intervals().filter(lambda b: b[0] > 0.0 and b[1] < 1.0))
 def test_optimal_rule_is_the_score_rule_on_recalibrated_scores_and_recalibration_is_idempotent(family, sample, bounds):
     table = table_of(sample)
     again = table.recalibrated()
@@ -91,7 +91,7 @@ def test_optimal_rule_is_the_score_rule_on_recalibrated_scores_and_recalibration
 
 
 @family
-@given(sample=samples(weight=st.integers(0, 3)), bounds=intervals().filter(lambda b: 0.0 < b[0] and b[1] < 1.0))
+@given(sample=samples(weight=st.integers(0, 3)), bounds=intervals().filter(lambda b: b[0] > 0.0 and b[1] < 1.0))
 def test_decomposition_counts_weights_as_repetition_and_ignores_their_scale(family, sample, bounds):
     w = [1] * len(sample.y) if sample.weight is None else sample.weight
     measure = family(*bounds)
