@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
 from stakes import ScoreTable, costs
-from stakes.metrics import METRICS
+from stakes.metrics import METRICS, Metric, register
 
 RNG = np.random.default_rng(20)
 N = 60
@@ -18,7 +18,12 @@ Y = RNG.integers(0, 2, N)
 P = np.round(np.clip(0.15 + 0.25 * Y + 0.2 * RNG.normal(size=N), 0.01, 0.99), 2)
 W = RNG.integers(0, 4, N)
 
-BINARY = {name: entry for name, entry in METRICS.items() if entry.task == "binary"}
+
+def binary_metrics():
+    return {name: entry for name, entry in METRICS.items() if entry.task == "binary"}
+
+
+BINARY = binary_metrics()
 metric = pytest.mark.parametrize("metric", BINARY.values(), ids=BINARY)
 
 
@@ -248,3 +253,18 @@ def test_real_units_are_the_cost_of_the_decisions():
     total = 20 * np.sum((P >= 0.2) & (Y == 0)) + 80 * np.sum((P < 0.2) & (Y == 1))
     ours = METRICS["expected_regret"].function(Y, P, costs=costs.Fixed(0.2), unit_cost=100, per=N)
     assert ours == pytest.approx(total)
+
+
+def test_a_newly_registered_metric_is_put_to_these_tests():
+    def dummy_loss(y_true, y_prob=None, *, sample_weight=None, pos_label=None):  # noqa: ARG001
+        return float(np.mean(y_prob))
+
+    entry = Metric(dummy_loss, "a dummy", greater_is_better=False, low=0.0, high=1.0, propriety="none")
+    register(entry)
+    try:
+        assert binary_metrics()["dummy_loss"] is entry
+        test_value_is_a_plain_float_within_its_range(entry)
+        with pytest.raises(AssertionError):  # it ignores weights, and the common test says so
+            test_integer_weight_equals_repeated_rows(entry)
+    finally:
+        del METRICS["dummy_loss"]
