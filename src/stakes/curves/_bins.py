@@ -229,7 +229,7 @@ def clopper_pearson(rate: Floats, size: Floats, confidence_level: float) -> tupl
 
     tail = (1.0 - confidence_level) / 2.0
     hits, rest = rate * size, (1.0 - rate) * size
-    with np.errstate(invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         low = np.where(hits > 0.0, betaincinv(hits, rest + 1.0, tail), 0.0)
         high = np.where(rest > 0.0, betaincinv(hits + 1.0, rest, 1.0 - tail), 1.0)
     return low, high

@@ -181,7 +181,7 @@ def cost_curve_of(table: ScoreTable, rule: Rule = "optimal", name: str = "model"
 
 def probability_cost(c: Floats, prevalence: float) -> Floats:
     """Share of the worst cost that falls on positives; nan where there is no cost."""
-    with np.errstate(invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         return prevalence * (1.0 - c) / (prevalence * (1.0 - c) + (1.0 - prevalence) * c)
 
 

@@ -296,7 +296,7 @@ class Curve:
         from stakes.costs import NetBenefitUniform
 
         # the integral of c / (1 - c), as the cost distribution behind net benefit has it
-        with np.errstate(invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             return np.diff(NetBenefitUniform(0.0, 1.0).negative_loss(edges))
 
     def __repr__(self) -> str:
@@ -320,7 +320,7 @@ def straight(kind: str, name: str, x_label: str, y: tuple[float, float], x: tupl
 
 def product(slope: Floats, factor: Floats) -> Floats:
     """Multiply where a slope of zero wins over an infinite factor."""
-    with np.errstate(invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(slope == 0.0, 0.0, slope * factor)
 
 

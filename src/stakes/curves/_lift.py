@@ -68,7 +68,7 @@ class LiftCurve(RatioCurve):
 
         share = self.gains.knots
         gain = np.append(self.gains.intercept, self.gains.intercept[-1] + self.gains.slope[-1])
-        with np.errstate(invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             lift = gain / share
         columns = {"threshold": self.thresholds, "share_selected": share, "gain": gain, "lift": lift}
         return build_frame(columns, backend)
@@ -141,7 +141,7 @@ def lift_curve_of(table: ScoreTable, name: str = "model") -> LiftCurve:
     thresholds, hits, alarms = selected_weights(table)
     selected = hits + alarms
     share = selected / selected[-1]
-    with np.errstate(invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         gain = hits / hits[-1]
     ratio = ratio_of((share, gain, share), "lift", name, X_LABEL)
     line = {key: value for key, value in ratio.items() if key not in {"kind", "denominator"}}

@@ -147,7 +147,7 @@ def precision_recall_curve_of(table: ScoreTable, name: str = "model") -> Precisi
     thresholds, hits, alarms = selected_weights(table)
     selected = hits + alarms
     rate = table.prevalence
-    with np.errstate(invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         recall, precision = hits / hits[-1], hits / selected
     points = (recall, hits / selected[-1], selected / selected[-1])
     if not table.total_positives > 0.0:

@@ -66,7 +66,7 @@ class RatioCurve(Curve):
         [nan, 1.0, 0.75]
         """
         top, bottom = super().at(x, side=side), self.denominator.at(x, side=side)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             value = top / bottom
         if side != "right":
             return value

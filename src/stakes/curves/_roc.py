@@ -190,7 +190,7 @@ def _roc_of(table: ScoreTable, cuts: NDArray[np.intp] | None, name: str) -> RocC
     if cuts is not None:
         chosen = len(table.scores) - cuts
         thresholds, hits, alarms = thresholds[chosen], hits[chosen], alarms[chosen]
-    with np.errstate(invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         x, y = alarms / alarms[-1], hits / hits[-1]
     both = table.total_positives > 0.0 and table.total_negatives > 0.0
     line = through(x, y) if both else through(np.array([0.0, 1.0]), np.array([np.nan, np.nan]))
