@@ -1,6 +1,6 @@
 """What is at stake when a classifier's scores become decisions."""
 
-from stakes import costs, curves, display, metrics
+from stakes import costs, curves, display, metrics, utility
 from stakes._version import __version__
 from stakes.curves import (
     Curve,
@@ -97,4 +97,5 @@ __all__ = [
     "smooth_calibration_curve",
     "threshold_table",
     "top_k_scores",
+    "utility",
 ]

@@ -1,0 +1,72 @@
+"""Measures of a confusion table, and the decisions that maximise their expected value on a batch.
+
+Mathematics: arXiv:1505.01802, with its misprints corrected where they are met, and exponential sums, Fourier
+frequencies and Gauss rules in place of its O(n^2) and O(n^3) algorithms.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from stakes.utility._expected import expected_utility, optimal_decisions
+from stakes.utility._means import (
+    MCC,
+    BalancedAccuracy,
+    FowlkesMallows,
+    GMean,
+    HMean,
+    Kappa,
+    QMean,
+    SquaredErrorInCounting,
+)
+from stakes.utility._measure import Measure
+from stakes.utility._names import ConfusionMeasure, get_measure
+from stakes.utility._population import BatchDifference, PopulationThreshold, population_threshold, utility_curve
+from stakes.utility._ranking import RankingPrinciple
+from stakes.utility._ratios import F1, Accuracy, FBeta, FractionalLinear, Jaccard, Precision, Recall
+from stakes.utility._result import ExpectedUtility
+from stakes.utility._sensitivity import Sensitivity
+
+if TYPE_CHECKING:
+    from stakes.utility._estimators import ExpectedUtilityClassifier, PlugInThresholdClassifier
+
+__all__ = [
+    "F1",
+    "MCC",
+    "Accuracy",
+    "BalancedAccuracy",
+    "BatchDifference",
+    "ConfusionMeasure",
+    "ExpectedUtility",
+    "ExpectedUtilityClassifier",
+    "FBeta",
+    "FowlkesMallows",
+    "FractionalLinear",
+    "GMean",
+    "HMean",
+    "Jaccard",
+    "Kappa",
+    "Measure",
+    "PlugInThresholdClassifier",
+    "PopulationThreshold",
+    "Precision",
+    "QMean",
+    "RankingPrinciple",
+    "Recall",
+    "Sensitivity",
+    "SquaredErrorInCounting",
+    "expected_utility",
+    "get_measure",
+    "optimal_decisions",
+    "population_threshold",
+    "utility_curve",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the estimators, and with them scikit-learn, when they are first asked for."""
+    if name in {"ExpectedUtilityClassifier", "PlugInThresholdClassifier"}:
+        from stakes.utility import _estimators
+
+        return getattr(_estimators, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,368 @@
+"""Classifiers in the manner of scikit-learn that decide for a measure: on the batch they see, or by a threshold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing, column_or_1d, indexable
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted
+
+from stakes._validation import check_choice, check_weights
+from stakes.utility._expected import expected_utility
+from stakes.utility._names import get_measure
+from stakes.utility._population import population_threshold
+from stakes.utility._result import clean_probabilities, decide
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from stakes.utility._measure import Measure
+    from stakes.utility._population import PopulationThreshold
+    from stakes.utility._result import Correction, ExpectedUtility
+
+    Floats = NDArray[np.float64]
+
+
+class _DecidingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """A binary classifier around one with ``predict_proba``."""
+
+    estimator: Any
+    cv: Any
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the two classes, as the fitted estimator gives them.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+        """
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.predict_proba(X), dtype=float)
+
+    def _inner(self) -> Any:
+        return LogisticRegression() if self.estimator is None else clone(self.estimator)
+
+    def _check_target(self, y: Any) -> NDArray[Any]:
+        """Labels as an array, two classes in ``classes_``."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        labels = column_or_1d(y, warn=True)
+        if len(labels) == 0:
+            raise ValueError("y must hold at least one row, got none.")
+        check_classification_targets(labels)
+        kind = type_of_target(labels)
+        self.classes_ = np.unique(labels)
+        if kind != "binary":
+            raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
+        if len(self.classes_) < 2:
+            raise ValueError(f"y must hold two classes, got one class only: {self.classes_[0]!r}.")
+        return np.asarray(labels)
+
+    def _fit_inner(self, X: Any, y: NDArray[Any], sample_weight: Floats | None) -> None:
+        self.estimator_ = _fitted(self._model(), X, y, sample_weight)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+
+    def _held_out(self, X: Any, y: NDArray[Any], sample_weight: Floats | None) -> Floats:
+        """Probability of the positive class for every row, by models that did not see it."""
+        (rows,) = indexable(X)
+        out = np.full(len(y), np.nan)
+        for train, test in check_cv(self.cv, y, classifier=True).split(rows, y):
+            weight = None if sample_weight is None else sample_weight[train]
+            model = _fitted(self._model(), _safe_indexing(rows, train), y[train], weight)
+            out[test] = model.predict_proba(_safe_indexing(rows, test))[:, 1]
+        if np.any(np.isnan(out)):
+            raise ValueError("cv must put every row into a test fold.")
+        return out
+
+    def _model(self) -> Any:
+        return self._inner()
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that this is for two classes, and for sparse rows if the estimator is."""
+        from sklearn.utils import get_tags
+
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = get_tags(self._inner()).input_tags.sparse
+        return tags
+
+    def _more_tags(self) -> dict[str, Any]:
+        """Say so to scikit-learn before 1.6."""
+        return {"binary_only": True}
+
+
+def _fitted(model: Any, X: Any, y: NDArray[Any], sample_weight: Any) -> Any:
+    return model.fit(X, y) if sample_weight is None else model.fit(X, y, sample_weight=sample_weight)
+
+
+class ExpectedUtilityClassifier(_DecidingClassifier):
+    """Decide for the batch at hand: maximise the expected value of a measure over the rows given to ``predict``.
+
+    .. warning::
+        With ``mode="batch"`` the decision for a row depends on the other rows of the call: ``predict`` on one row is
+        not the same as on a thousand. Use ``batch_size`` to fix the batches, or ``mode="frozen"`` to decide row by row.
+
+    Parameters
+    ----------
+    estimator : classifier with ``predict_proba``, optional
+        By default a logistic regression.
+    measure : Measure or str, default "f1"
+        What to maximise.
+    cv : int or splitter, optional
+        Folds for calibration, and for the held-out probabilities of ``mode="frozen"``.
+    calibrate : {"sigmoid", "isotonic"}, optional
+        Calibrate the estimator by cross-validation first. The expectation is only as good as the probabilities.
+    mode : {"batch", "frozen"}, default "batch"
+        "frozen" takes the threshold that is best for the training rows, by held-out probabilities, and keeps it.
+    batch_size : int, optional
+        Decide for consecutive batches of so many rows; by default all rows are one batch.
+    zero_division : float, default 0
+        Value of the measure in place of 0/0.
+    correction : callable, optional
+        Function from the estimator's probabilities to better ones, such as an undone class weight or a shifted prior.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The fitted one, calibrated if asked.
+    classes_ : ndarray of shape (2,)
+        The labels; the second is positive.
+    threshold_ : float
+        With ``mode="frozen"``: act where the probability reaches it.
+
+    Notes
+    -----
+    arXiv:1505.01802. Of scikit-learn's ``check_estimator``, ``check_classifiers_train`` cannot pass (it asks for
+    decisions at probability one half), and with ``mode="batch"`` neither can ``check_methods_subset_invariance``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from stakes.utility import ExpectedUtilityClassifier, F1
+    >>> X, y = make_classification(200, weights=[0.9], random_state=0)
+    >>> model = ExpectedUtilityClassifier(measure=F1()).fit(X[:100], y[:100])
+    >>> int(model.predict(X[100:]).sum())
+    14
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        measure: Measure | str = "f1",
+        *,
+        cv: Any = None,
+        calibrate: Literal["sigmoid", "isotonic"] | None = None,
+        mode: Literal["batch", "frozen"] = "batch",
+        batch_size: int | None = None,
+        zero_division: float = 0.0,
+        correction: Correction | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.measure = measure
+        self.cv = cv
+        self.calibrate = calibrate
+        self.mode = mode
+        self.batch_size = batch_size
+        self.zero_division = zero_division
+        self.correction = correction
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> ExpectedUtilityClassifier:
+        """Fit the estimator, and the threshold with ``mode="frozen"``.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, n_features)
+            Rows.
+        y : array_like of shape (n,)
+            Labels with two values.
+        sample_weight : array_like of shape (n,), optional
+            Passed to the estimator. The expected utility counts every row once.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For more than two classes, or invalid parameters.
+        """
+        check_choice(self.mode, "mode", ("batch", "frozen"))
+        if self.batch_size is not None and self.batch_size < 1:
+            raise ValueError(f"batch_size must be >= 1, got {self.batch_size}.")
+        get_measure(self.measure)
+        labels = self._check_target(y)
+        weight = check_weights(sample_weight, len(labels))
+        self._fit_inner(X, labels, weight)
+        if self.mode == "frozen":
+            self.threshold_ = self._solve(self._held_out(X, labels, weight)).threshold
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Decide about these rows together (``mode="frozen"``: one by one).
+
+        Parameters
+        ----------
+        X : array_like of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels out of ``classes_``.
+        """
+        prob = self.predict_proba(X)[:, 1]
+        if self.mode == "frozen":
+            corrected = clean_probabilities(prob, self.correction)
+            descending = get_measure(self.measure).ranking().descending
+            return self.classes_[decide(corrected, self.threshold_, len(prob), descending=descending)]
+        parts = [self._solve(prob[rows]).predict() for rows in self._batches(len(prob))]
+        return self.classes_[np.concatenate([*parts, np.empty(0, dtype=int)]).astype(int)]
+
+    def expected_utility(self, X: Any) -> ExpectedUtility:
+        """Result for these rows as one batch: the curve, the bound on its error, the certificate.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        ExpectedUtility
+        """
+        return self._solve(self.predict_proba(X)[:, 1])
+
+    def _model(self) -> Any:
+        if self.calibrate is None:
+            return self._inner()
+        return CalibratedClassifierCV(self._inner(), method=self.calibrate, cv=self.cv)
+
+    def _solve(self, prob: Floats) -> ExpectedUtility:
+        return expected_utility(prob, self.measure, zero_division=self.zero_division, correction=self.correction)
+
+    def _batches(self, n: int) -> Iterator[slice]:
+        size = n if self.batch_size is None else self.batch_size
+        return (slice(start, start + size) for start in range(0, n, max(size, 1)))
+
+
+class PlugInThresholdClassifier(_DecidingClassifier):
+    """Decide by the threshold whose measure is best on held-out folds of the training rows.
+
+    Parameters
+    ----------
+    estimator : classifier with ``predict_proba``, optional
+        By default a logistic regression.
+    measure : Measure or str, default "f1"
+        What to maximise.
+    cv : int or splitter, optional
+        Folds for the held-out probabilities; by default five.
+    zero_division : float, default 0
+        Value of the measure in place of 0/0.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        Fitted to all rows.
+    classes_ : ndarray of shape (2,)
+        The labels; the second is positive.
+    population_threshold_ : PopulationThreshold
+        The scan of the held-out probabilities.
+    threshold_ : float
+        Act where the probability reaches it.
+
+    Notes
+    -----
+    Koyejo, Natarajan, Ravikumar, Dhillon (NIPS 2014). Of scikit-learn's ``check_estimator`` it cannot pass
+    ``check_classifiers_train``, which asks for decisions at probability one half.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from stakes.utility import PlugInThresholdClassifier
+    >>> X, y = make_classification(200, weights=[0.9], random_state=0)
+    >>> model = PlugInThresholdClassifier(measure="f1").fit(X, y)
+    >>> 0 < model.threshold_ < 1
+    True
+    """
+
+    population_threshold_: PopulationThreshold
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        measure: Measure | str = "f1",
+        *,
+        cv: Any = None,
+        zero_division: float = 0.0,
+    ) -> None:
+        self.estimator = estimator
+        self.measure = measure
+        self.cv = cv
+        self.zero_division = zero_division
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PlugInThresholdClassifier:
+        """Find the threshold on held-out folds, then fit the estimator to all rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, n_features)
+            Rows.
+        y : array_like of shape (n,)
+            Labels with two values.
+        sample_weight : array_like of shape (n,), optional
+            Weights >= 0, for the estimator and for the measure.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For more than two classes, or invalid parameters.
+        """
+        labels = self._check_target(y)
+        weight = check_weights(sample_weight, len(labels))
+        self._fit_inner(X, labels, weight)
+        self.population_threshold_ = population_threshold(
+            labels == self.classes_[1],
+            self._held_out(X, labels, weight),
+            self.measure,
+            zero_division=self.zero_division,
+            sample_weight=weight,
+            n_bootstrap=0,
+        )
+        self.threshold_ = self.population_threshold_.threshold
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Label rows by the threshold.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels out of ``classes_``.
+        """
+        prob = self.predict_proba(X)[:, 1]
+        return self.classes_[self.population_threshold_.predict(prob)]

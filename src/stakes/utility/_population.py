@@ -1,0 +1,387 @@
+"""The other approach to non-decomposable measures: one threshold for the population, found on labelled data.
+
+Instead of asking which rows of a batch to act on, it asks which threshold would have had the best value on held-out
+labels, by an exact scan of all of them, and how much that threshold varies from sample to sample.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stakes._results import Tabular
+from stakes._validation import check_sample, check_unit
+from stakes.curves import Curve
+from stakes.utility._expected import expected_utility
+from stakes.utility._names import get_measure
+from stakes.utility._result import clean_probabilities, decide
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from stakes._validation import BinarySample
+    from stakes.utility._measure import Measure
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PopulationThreshold(Tabular):
+    """The threshold with the best value of a measure on labelled data, and its bootstrap spread.
+
+    Parameters
+    ----------
+    measure : Measure
+        What is maximised (minimised, if it is a loss).
+    threshold : float
+        Act where score >= threshold; infinite where acting on no row is best.
+    utility : float
+        Value of the measure at that threshold on the same data: optimistic.
+    bootstrap_thresholds, bootstrap_utilities : ndarray of shape (n_bootstrap,)
+        Best threshold of each resample, and the value of the measure there.
+    confidence_level : float
+        Of the intervals.
+
+    Examples
+    --------
+    >>> from stakes.utility import population_threshold
+    >>> found = population_threshold([0, 0, 1, 0, 1, 1], [0.1, 0.3, 0.4, 0.5, 0.7, 0.9], "f1", random_state=0)
+    >>> found.threshold, round(found.utility, 4)
+    (0.4, 0.8571)
+    """
+
+    measure: Measure
+    threshold: float
+    utility: float
+    bootstrap_thresholds: Floats
+    bootstrap_utilities: Floats
+    confidence_level: float
+    zero_division: float = 0.0
+    _descending: bool = field(default=True, repr=False)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Percentile interval of the threshold; nan without resamples."""
+        return _interval(self.bootstrap_thresholds, self.confidence_level)
+
+    @property
+    def utility_interval(self) -> tuple[float, float]:
+        """Percentile interval of the value at the best threshold of each resample; nan without resamples."""
+        return _interval(self.bootstrap_utilities, self.confidence_level)
+
+    def predict(self, y_score: ArrayLike) -> NDArray[np.int64]:
+        """Decide: 1 where the score reaches the threshold, else 0.
+
+        Parameters
+        ----------
+        y_score : array_like of shape (n,) or (n, 2)
+            Scores of new rows.
+
+        Returns
+        -------
+        ndarray of int, shape (n,)
+
+        Raises
+        ------
+        ValueError
+            For invalid scores.
+
+        Examples
+        --------
+        >>> from stakes.utility import population_threshold
+        >>> population_threshold([0, 1], [0.2, 0.6], "f1", n_bootstrap=0).predict([0.6, 0.5]).tolist()
+        [1, 0]
+        """
+        score = clean_probabilities(y_score, probability=False)
+        return decide(score, self.threshold, len(score), descending=self._descending)
+
+    def on_batch(self, y_prob: ArrayLike) -> BatchDifference:
+        """Compare this threshold with the decisions that are best for a batch of calibrated probabilities.
+
+        Parameters
+        ----------
+        y_prob : array_like of shape (n,) or (n, 2)
+            Calibrated probabilities of the batch.
+
+        Returns
+        -------
+        BatchDifference
+
+        Raises
+        ------
+        ValueError
+            For invalid probabilities.
+
+        Examples
+        --------
+        >>> from stakes.utility import population_threshold
+        >>> found = population_threshold([0, 0, 1, 1], [0.2, 0.3, 0.6, 0.8], "f1", n_bootstrap=0)
+        >>> difference = found.on_batch([0.9, 0.55, 0.5, 0.1])
+        >>> difference.population_k, difference.best_k, round(difference.loss, 4)
+        (1, 3, 0.1338)
+        """
+        result = expected_utility(y_prob, self.measure, zero_division=self.zero_division)
+        k = int(self.predict(y_prob).sum())
+        return BatchDifference(self.measure, k, float(result.curve[k]), result.best_k, result.utility)
+
+    def _records(self) -> list[dict[str, Any]]:
+        (low, high), (worst, best) = self.interval, self.utility_interval
+        return [
+            {
+                "measure": repr(self.measure),
+                "threshold": self.threshold,
+                "threshold_low": low,
+                "threshold_high": high,
+                "utility": self.utility,
+                "utility_low": worst,
+                "utility_high": best,
+            }
+        ]
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        spread = f" [{low:.4g}, {high:.4g}]" if len(self.bootstrap_thresholds) else ""
+        found = f"threshold {self.threshold:.6g}{spread}, in-sample {self.utility:.6g}"
+        return f"PopulationThreshold({self.measure!r}: {found})"
+
+
+@dataclass(frozen=True, repr=False)
+class BatchDifference(Tabular):
+    """What a population threshold is worth on a batch, beside the decisions that are best for the batch.
+
+    Both values are expectations under the probabilities of the batch.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    population_k : int
+        Rows that reach the population threshold.
+    population_utility : float
+        Expected value of acting on them.
+    best_k : int
+        Rows to act on for the best expected value.
+    best_utility : float
+        That value.
+
+    Examples
+    --------
+    >>> from stakes.utility import F1, BatchDifference
+    >>> BatchDifference(F1(), 2, 0.7, 3, 0.75)
+    BatchDifference(F1(): population threshold acts on 2 rows for 0.7, the best choice on 3 for 0.75)
+    """
+
+    measure: Measure
+    population_k: int
+    population_utility: float
+    best_k: int
+    best_utility: float
+
+    @property
+    def loss(self) -> float:
+        """What the population threshold loses on this batch."""
+        return abs(self.best_utility - self.population_utility)
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "measure": repr(self.measure),
+                "population_k": self.population_k,
+                "population_utility": self.population_utility,
+                "best_k": self.best_k,
+                "best_utility": self.best_utility,
+                "loss": self.loss,
+            }
+        ]
+
+    def __repr__(self) -> str:
+        return (
+            f"BatchDifference({self.measure!r}: population threshold acts on {self.population_k} rows for "
+            f"{self.population_utility:.6g}, the best choice on {self.best_k} for {self.best_utility:.6g})"
+        )
+
+
+def population_threshold(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    measure: Measure | type[Measure] | str,
+    *,
+    zero_division: float = 0.0,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    n_bootstrap: int = 200,
+    confidence_level: float = 0.95,
+    random_state: int | np.random.Generator | None = None,
+) -> PopulationThreshold:
+    """Threshold with the best value of a measure on held-out labels, by an exact scan, with its bootstrap spread.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,)
+        Labels with two values.
+    y_score : array_like of shape (n,) or (n, 2)
+        Scores of any kind that rise with the probability.
+    measure : Measure or str
+        For example ``F1()`` or "f1".
+    zero_division : float, default 0
+        Value of the measure in place of 0/0.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    pos_label : object, optional
+        The label of the positive class.
+    n_bootstrap : int, default 200
+        Resamples of the rows for the spread; 0 for none.
+    confidence_level : float, default 0.95
+        Of the percentile intervals.
+    random_state : int or numpy Generator, optional
+        For the resamples.
+
+    Returns
+    -------
+    PopulationThreshold
+        Among thresholds of equal value the one that acts on the fewest rows.
+
+    Raises
+    ------
+    ValueError
+        For invalid data.
+
+    Notes
+    -----
+    Empirical utility maximisation with a plug-in classifier: Koyejo, Natarajan, Ravikumar, Dhillon (NIPS 2014);
+    Narasimhan, Vaish, Agarwal (NIPS 2014). :func:`expected_utility` looks at the batch instead; for large batches from
+    the same population both act alike.
+
+    Examples
+    --------
+    >>> from stakes.utility import population_threshold
+    >>> population_threshold([0, 1, 0, 1], [0.1, 0.4, 0.45, 0.8], "jaccard", n_bootstrap=0)
+    PopulationThreshold(Jaccard(): threshold 0.4, in-sample 0.666667)
+    """
+    rule, fill = get_measure(measure), check_unit(zero_division, "zero_division")
+    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    if n_bootstrap < 0:
+        raise ValueError(f"n_bootstrap must be >= 0, got {n_bootstrap}.")
+    sample = check_sample(
+        y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, probability=False, name="y_score"
+    )
+    scan = _Scan.of(sample, rule, fill)
+    threshold, utility = scan.best(np.ones(len(scan.y)))
+    rng, n = np.random.default_rng(random_state), len(scan.y)
+    draws = [scan.best(np.bincount(rng.integers(n, size=n), minlength=n).astype(float)) for _ in range(n_bootstrap)]
+    thresholds, utilities = np.array(draws, dtype=float).reshape(-1, 2).T
+    return PopulationThreshold(rule, threshold, utility, thresholds, utilities, level, fill, scan.descending)
+
+
+def utility_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    measure: Measure | type[Measure] | str,
+    *,
+    zero_division: float = 0.0,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    name: str = "model",
+) -> Curve:
+    """Value of a measure at every threshold on labelled data, exactly.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,)
+        Labels with two values.
+    y_score : array_like of shape (n,) or (n, 2)
+        Scores of any kind that rise with the probability.
+    measure : Measure or str
+        For example ``F1()`` or "f1".
+    zero_division : float, default 0
+        Value of the measure in place of 0/0.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    pos_label : object, optional
+        The label of the positive class.
+    name : str, default "model"
+        Label of the curve in pictures.
+
+    Returns
+    -------
+    Curve
+        On [0, 1], or on the range of the scores where they leave it; constant between scores.
+
+    Raises
+    ------
+    ValueError
+        For invalid data.
+
+    Examples
+    --------
+    >>> from stakes.utility import utility_curve
+    >>> utility_curve([0, 1, 0, 1], [0.1, 0.4, 0.45, 0.8], "f1").at([0.4, 0.41, 0.9]).round(4).tolist()
+    [0.8, 0.5, 0.0]
+    """
+    rule, fill = get_measure(measure), check_unit(zero_division, "zero_division")
+    sample = check_sample(
+        y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, probability=False, name="y_score"
+    )
+    scan = _Scan.of(sample, rule, fill)
+    scores, values = scan.scores, scan.values(np.ones(len(scan.y)))
+    low, high = min(0.0, float(scores[0])), max(1.0, float(scores[-1]))
+    # thresholds up to scores[0] act on every row, those up to scores[j] on all but the first j levels
+    kept = (scores > low) & (scores < high)
+    knots = np.concatenate([[low], scores[kept], [high]])
+    pieces = values[np.searchsorted(scores, knots[1:], side="left")]
+    return Curve(
+        repr(rule), knots, pieces, np.zeros(len(pieces)), float(values[np.searchsorted(scores, low)]), name=name
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Scan:
+    """Rows in ascending order of score, and where each distinct score starts."""
+
+    measure: Measure
+    zero_division: float
+    y: NDArray[np.bool_]
+    weight: Floats
+    scores: Floats
+    starts: NDArray[np.intp]
+    descending: bool
+
+    @classmethod
+    def of(cls, sample: BinarySample, measure: Measure, zero_division: float) -> _Scan:
+        order = np.argsort(sample.score, kind="stable")
+        score = sample.score[order]
+        starts = np.flatnonzero(np.append(True, score[1:] != score[:-1]))
+        weight = np.ones(len(score)) if sample.weight is None else sample.weight[order]
+        descending = measure.ranking().descending
+        return cls(measure, zero_division, sample.y[order], weight, score[starts], starts, descending)
+
+    def values(self, counts: Floats) -> Floats:
+        """Value of the measure when all but the j lowest levels are acted on (the j lowest, if ascending)."""
+        weight = counts * self.weight
+        positives = np.add.reduceat(np.where(self.y, weight, 0.0), self.starts)
+        negatives = np.add.reduceat(np.where(self.y, 0.0, weight), self.starts)
+        below, above = (np.append(0.0, np.cumsum(x)) for x in (positives, negatives))
+        left, right = (below[-1] - below, above[-1] - above) if self.descending else (below, above)
+        out = (below, above) if self.descending else (below[-1] - below, above[-1] - above)
+        return self.measure.value(left, right, out[0], out[1], zero_division=self.zero_division)
+
+    def best(self, counts: Floats) -> tuple[float, float]:
+        """Best threshold and its value; of equal ones the one that acts on the fewest rows."""
+        values = self.values(counts) if self.measure.higher_is_better else -self.values(counts)
+        if self.descending:
+            cut = len(values) - 1 - int(np.argmax(values[::-1]))
+            threshold = float(self.scores[cut]) if cut < len(self.scores) else np.inf
+        else:
+            cut = int(np.argmax(values))
+            threshold = float(self.scores[cut - 1]) if cut else -np.inf
+        return threshold, float(values[cut]) if self.measure.higher_is_better else -float(values[cut])
+
+
+def _interval(draws: Floats, level: float) -> tuple[float, float]:
+    if len(draws) == 0:
+        return float("nan"), float("nan")
+    # an infinite threshold (act on no row) has its place in the order: no interpolation
+    low, high = np.quantile(draws, [0.5 * (1.0 - level), 0.5 * (1.0 + level)], method="inverted_cdf")
+    return float(low), float(high)

@@ -1,0 +1,163 @@
+"""A choice is called certified only where it is: planted ties, exact ties, and bounds held against exact fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from utility_brute import DEFINITIONS, LOSSES, RATIONAL, exact_curve
+from utility_cases import MEASURES, golden, stress_batches
+
+from stakes.utility import F1, ConfusionMeasure, FBeta, FractionalLinear, GMean, Jaccard, expected_utility
+from stakes.utility._batch import Batch
+from stakes.utility._certify import choose
+from stakes.utility._estimate import Estimate
+from stakes.utility._methods import estimate_curve
+
+SIXTEENTHS = st.lists(st.integers(0, 16).map(lambda i: i / 16), min_size=1, max_size=7)
+STEPPED = ("f1", "f2", "f0.5", "jaccard", "recall", "am", "am_present", "q_mean", "precision", "accuracy", "sec")
+
+
+@given(p=SIXTEENTHS, name=st.sampled_from(RATIONAL), fill=st.integers(0, 1))
+@settings(max_examples=600)
+def test_certified_choice_is_the_only_best_one_in_exact_arithmetic(p, name, fill):
+    exact = exact_curve(p, DEFINITIONS[name], fill)
+    best = min(exact) if name in LOSSES else max(exact)
+    ties = [k for k, value in enumerate(exact) if value == best]
+    result = expected_utility(p, MEASURES[name], zero_division=fill)
+    assert set(ties) <= set(result.ties.tolist())
+    if result.certified:
+        assert ties == [result.best_k]
+
+
+@given(p=SIXTEENTHS, name=st.sampled_from(STEPPED), fill=st.integers(0, 1))
+@settings(max_examples=300)
+def test_differences_of_neighbours_keep_their_bound(p, name, fill):
+    estimate = estimate_curve(Batch.of(np.array(p)), MEASURES[name], fill, "auto")
+    if estimate.steps is None or len(p) <= estimate.steps_start:
+        return
+    exact = exact_curve(p, DEFINITIONS[name], fill)
+    rise, bound = estimate.steps(estimate.steps_start, len(p))
+    for k, (d, b) in enumerate(zip(rise, bound, strict=True), start=estimate.steps_start):
+        assert abs(Fraction(d) - (exact[k + 1] - exact[k])) <= Fraction(b) + Fraction(estimate.floor)
+
+
+def planted(definition, first, low, high):
+    """Second probability for which acting on one row and on both are worth the same, to the last bit of a float."""
+
+    def gap(second):
+        _, one, two = exact_curve([first, second], definition, 0)
+        return two - one
+
+    assert gap(low) < 0 < gap(high)
+    while True:
+        middle = (low + high) / 2
+        if middle in {low, high}:
+            return [(first, low), (first, high)]
+        low, high = (middle, high) if gap(middle) < 0 else (low, middle)
+
+
+@pytest.mark.parametrize(
+    ("name", "measure"), [("f1", F1()), ("jaccard", Jaccard()), ("f2", FBeta(2)), ("f0.5", FBeta(0.5))]
+)
+@pytest.mark.parametrize("first", [0.9, 0.6, 0.3])
+def test_planted_second_choice_within_the_bound_is_never_certified_away(name, measure, first):
+    for p in planted(DEFINITIONS[name], first, 1e-6, first):
+        exact = exact_curve(p, DEFINITIONS[name], 0)
+        assert abs(exact[2] - exact[1]) < 1e-15
+        result = expected_utility(p, measure)
+        assert not result.certified
+        assert result.ties.tolist() == [1, 2]
+        assert result.best_k == 1
+
+
+@pytest.mark.parametrize("gap", [1e-11, 1e-9])
+def test_second_choice_beyond_the_bound_leaves_the_choice_certified(gap):
+    low, _ = planted(DEFINITIONS["f1"], 0.9, 1e-6, 0.9)
+    p = (0.9, low[1] - gap)
+    result = expected_utility(p, F1())
+    assert (result.certified, result.best_k, result.runner_up) == (True, 1, 2)
+    exact = exact_curve(p, DEFINITIONS["f1"], 0)
+    assert result.gap == pytest.approx(float(exact[1] - exact[2]), rel=0.05)
+
+
+def curve_with_steps(values, *, relative=0.0, absolute=0.0, noise=0.0):
+    """A curve whose differences are known to within the noise."""
+    rises = np.diff(values)
+    return Estimate(
+        np.asarray(values, float),
+        relative,
+        absolute,
+        "made up",
+        steps=lambda first, last: (rises[first:last], np.full(last - first, noise)),
+    )
+
+
+@given(
+    heights=st.lists(st.integers(-3, 3).map(lambda i: i * 1e-15), min_size=3, max_size=12),
+    noise=st.sampled_from([0.0, 0.4e-15, 1.1e-15]),
+)
+def test_no_member_within_the_summed_bounds_is_left_out(heights, noise):
+    values = np.array([0.0, *(0.5 + h for h in heights)])
+    choice = choose(curve_with_steps(values, absolute=1e-12, noise=noise), 1.0)
+    top = 1 + int(np.argmax(heights))
+    for k, height in enumerate(heights, start=1):
+        reach = noise * abs(k - top)
+        if heights[top - 1] - height <= reach * 0.99:
+            assert k in choice.ties
+
+
+def test_best_choice_without_a_row_competes_by_value():
+    values = np.array([0.7, 0.3, 0.7 + 1e-13, 0.2])
+    choice = choose(curve_with_steps(values, absolute=1e-12), 1.0)
+    assert choice.ties.tolist() == [0, 2]
+    choice = choose(curve_with_steps(values, absolute=1e-14), 1.0)
+    assert choice.ties.tolist() == [2]
+
+
+def test_runner_up_and_gap_come_from_differences_where_values_cannot_tell():
+    values = np.array([0.0, 0.5, 0.5 + 3e-15, 0.5 + 5e-15, 0.4])
+    choice = choose(curve_with_steps(values, absolute=1e-12, noise=1e-17), 1.0)
+    assert (choice.ties.tolist(), choice.runner_up) == ([3], 2)
+    assert choice.gap == pytest.approx(2e-15, rel=0.2)
+
+
+def test_estimated_errors_are_never_called_certified():
+    p = golden(1000, 2)
+    result = expected_utility(p, GMean())
+    assert (result.method, result.proved, result.certified) == ("gauss", False, False)
+    assert "estimated" in result.certificate
+    assert not expected_utility(p, F1(), method="gauss").certified
+
+
+def test_a_measure_without_the_ranking_principle_is_not_certified():
+    result = expected_utility([0.9, 0.5, 0.2], FractionalLinear((4, 4, 4), (2, 3, 3, 2)))
+    assert (result.certified, result.proved, len(result.ties)) == (False, True, 1)
+    assert "ranking" not in result.certificate
+    assert "better decisions" in result.certificate
+
+
+def test_own_measure_is_certified_only_once_its_ranking_is_known():
+    def hits(tp, fp, fn, tn):
+        return tp / (tp + fp + fn + tn) - 0.4 * fp / (tp + fp + fn + tn)
+
+    small, large = np.linspace(0.05, 0.9, 12), np.linspace(0.05, 0.95, 60)
+    assert expected_utility(small, ConfusionMeasure(hits)).certified
+    assert not expected_utility(large, ConfusionMeasure(hits)).certified
+    assert expected_utility(large, ConfusionMeasure(hits, rises_with_tp=True)).certified
+
+
+@pytest.mark.parametrize("batch", stress_batches(3, np.random.default_rng(0)))
+def test_ties_of_stressed_batches_contain_every_exact_tie(batch):
+    rng = np.random.default_rng(5)
+    for n in (3, 6, 9):
+        p = stress_batches(n, rng)[batch]
+        for name in RATIONAL:
+            exact = exact_curve(p, DEFINITIONS[name], 0)
+            best = min(exact) if name in LOSSES else max(exact)
+            result = expected_utility(p, MEASURES[name])
+            assert {k for k, value in enumerate(exact) if value == best} <= set(result.ties.tolist())
+            assert max(abs(Fraction(u) - e) for u, e in zip(result.curve, exact, strict=True)) <= result.error_bound

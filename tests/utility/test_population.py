@@ -1,0 +1,147 @@
+"""The population approach: an exact scan of thresholds, its spread, and its difference from the batch."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import samples
+from utility_brute import LOSSES
+from utility_cases import MEASURES
+
+from stakes.utility import (
+    F1,
+    Accuracy,
+    FractionalLinear,
+    Precision,
+    SquaredErrorInCounting,
+    expected_utility,
+    population_threshold,
+    utility_curve,
+)
+
+
+def counts_at(y, score, weight, threshold):
+    acted = score >= threshold
+    return [float(weight[(acted == a) & (y == t)].sum()) for a, t in ((1, 1), (1, 0), (0, 1), (0, 0))]
+
+
+@given(sample=samples(), name=st.sampled_from(sorted(MEASURES)), fill=st.integers(0, 1))
+def test_threshold_is_the_best_of_all(sample, name, fill):
+    y, score = np.array(sample.y), np.array(sample.score)
+    weight = np.ones(len(y)) if sample.weight is None else np.array(sample.weight)
+    found = population_threshold(
+        y, score, MEASURES[name], sample_weight=sample.weight, zero_division=fill, n_bootstrap=0
+    )
+    used = score[weight > 0]
+    sign = -1 if name in LOSSES else 1
+    values = {
+        t: sign * float(MEASURES[name].value(*counts_at(y, score, weight, t), zero_division=fill))
+        for t in [*used, math.inf]
+    }
+    assert sign * found.utility == pytest.approx(max(values.values()), abs=1e-12)
+    assert values[found.threshold] == pytest.approx(max(values.values()), abs=1e-12)
+    better = [t for t, value in values.items() if value > max(values.values()) - 1e-13]
+    assert found.threshold <= max(better)
+
+
+@given(sample=samples(), name=st.sampled_from(sorted(MEASURES)))
+def test_curve_has_the_value_at_every_threshold(sample, name):
+    y, score = np.array(sample.y), np.array(sample.score)
+    weight = np.ones(len(y)) if sample.weight is None else np.array(sample.weight)
+    exact = utility_curve(y, score, MEASURES[name], sample_weight=sample.weight)
+    for t in [0.0, 0.3, 1.0, *score, *np.minimum(np.nextafter(score, 2), 1.0)]:
+        expected = float(MEASURES[name].value(*counts_at(y, score, weight, t)))
+        assert float(exact.at(t)) == pytest.approx(expected, abs=1e-12)
+
+
+def test_scores_of_any_kind_can_be_scanned():
+    y, score = [0, 1, 0, 1], [-3.0, 2.0, 5.0, 7.0]
+    assert population_threshold(y, score, "f1", n_bootstrap=0).threshold == 2.0
+    exact = utility_curve(y, score, "f1")
+    assert (exact.knots[0], exact.knots[-1]) == (-3.0, 7.0)
+    assert float(exact.at(2.0)) == pytest.approx(0.8)
+
+
+def test_of_equal_thresholds_the_one_that_acts_least_is_taken():
+    assert population_threshold([1, 0, 1], [0.9, 0.5, 0.7], Precision(), n_bootstrap=0).threshold == 0.9
+
+
+def test_acting_on_no_row_may_be_best():
+    found = population_threshold([0, 0], [0.2, 0.4], Accuracy(), n_bootstrap=0)
+    assert (found.threshold, found.predict([0.9]).tolist()) == (math.inf, [0])
+
+
+def test_losses_are_minimised():
+    found = population_threshold([0, 1, 1, 0], [0.2, 0.6, 0.7, 0.8], SquaredErrorInCounting(), n_bootstrap=0)
+    assert (found.threshold, found.utility) == (0.7, 0.0)
+
+
+def test_measure_that_falls_with_true_positives_takes_low_scores():
+    measure = FractionalLinear(c=(1, -1, 0.5), d=(1, 0, 0, 0))
+    found = population_threshold([0, 1, 0, 1], [0.1, 0.4, 0.3, 0.8], measure, n_bootstrap=0)
+    assert (found.threshold, found.predict([0.1, 0.3, 0.31]).tolist()) == (0.3, [1, 1, 0])
+
+
+def test_bootstrap_is_repeatable_and_spreads_around_the_threshold():
+    rng = np.random.default_rng(0)
+    p = rng.beta(1, 3, 2000)
+    y = rng.random(2000) < p
+    one, two = (population_threshold(y, p, F1(), random_state=7) for _ in range(2))
+    assert np.array_equal(one.bootstrap_thresholds, two.bootstrap_thresholds)
+    assert one.interval[0] < one.threshold < one.interval[1]
+    assert one.interval[1] - one.interval[0] < 0.2
+    assert one.utility_interval[0] < one.utility < one.utility_interval[1]
+    narrow = population_threshold(y, p, F1(), random_state=7, confidence_level=0.5)
+    assert narrow.interval[1] - narrow.interval[0] < one.interval[1] - one.interval[0]
+
+
+def test_no_resamples_means_no_interval():
+    found = population_threshold([0, 1], [0.2, 0.7], "f1", n_bootstrap=0)
+    assert all(math.isnan(x) for x in (*found.interval, *found.utility_interval))
+    assert "[" not in repr(found)
+
+
+def test_weights_are_repetition():
+    rng = np.random.default_rng(1)
+    y, score, weight = rng.integers(2, size=30), rng.random(30).round(1), rng.integers(4, size=30)
+    weighted = population_threshold(y, score, "f1", sample_weight=weight, n_bootstrap=0)
+    repeated = population_threshold(np.repeat(y, weight), np.repeat(score, weight), "f1", n_bootstrap=0)
+    assert (weighted.threshold, weighted.utility) == (repeated.threshold, pytest.approx(repeated.utility))
+
+
+def test_difference_on_a_batch_is_never_negative_and_vanishes_on_large_ones():
+    rng = np.random.default_rng(2)
+    p = rng.beta(1, 3, 20_000)
+    found = population_threshold(rng.random(20_000) < p, p, F1(), n_bootstrap=0)
+    small = [found.on_batch(rng.beta(1, 3, 15)).loss for _ in range(20)]
+    large = found.on_batch(rng.beta(1, 3, 20_000)).loss
+    assert min(small) >= 0
+    assert 0 <= large < np.mean(small) / 10
+    result = expected_utility([0.9, 0.2], F1())
+    difference = found.on_batch([0.9, 0.2])
+    assert (difference.best_k, difference.best_utility) == (result.best_k, result.utility)
+    assert difference.population_utility == result.curve[difference.population_k]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_bootstrap": -1}, "n_bootstrap must be >= 0"),
+        ({"confidence_level": 1.0}, "confidence_level must lie in"),
+        ({"sample_weight": [0, 0]}, "must not be all zero"),
+    ],
+)
+def test_invalid_options_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        population_threshold([0, 1], [0.2, 0.3], "f1", **options)
+
+
+def test_tables_of_the_population_approach():
+    pytest.importorskip("polars")
+    found = population_threshold([0, 1, 1], [0.2, 0.3, 0.8], "f1", n_bootstrap=5, random_state=0)
+    assert found.frame("polars").columns[:2] == ["measure", "threshold"]
+    assert found.on_batch([0.4, 0.1]).frame("polars").shape == (1, 6)
