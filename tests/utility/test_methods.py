@@ -135,7 +135,18 @@ def test_gauss_rules_on_stressed_batches_stay_within_their_estimate(batch):
             assert abs(result.curve[k] - two_dimensional_sum(p, measure, k, 1)) <= result.error_bound + 1e-12
 
 
-def test_one_positive_in_a_million_rows():
+@pytest.mark.parametrize("positives", [60, 85, 100, 160])
+def test_gauss_nodes_never_leave_the_table(positives):
+    # two orders more than needed, for the estimate of the error, reach 8.3 standard deviations
+    p = np.random.default_rng(positives).random(4000) * 2.0 * positives / 4000
+    for q in (p, 1 - p):
+        result = expected_utility(q, GMean())
+        assert result.error_bound < 1e-12
+        for k in (1, 90, 1500, 2500, 3900):
+            assert abs(result.curve[k] - two_dimensional_sum(q, GMean(), k, 0)) <= result.error_bound + 1e-13
+
+
+def test_twenty_four_positives_in_a_million_rows():
     p = np.random.default_rng(0).random(10**6) * 48.0 / 10**6
     for name in ("f1", "jaccard", "recall", "am", "g_tp_pr", "mcc"):
         result = expected_utility(p, MEASURES[name])
