@@ -63,11 +63,19 @@ class EvaluationData:
 
     @property
     def prevalence(self) -> float:
+        return self.shares[1]
+
+    @property
+    def shares(self) -> tuple[float, float]:
+        """Weighted shares of negatives and of positives; 1 - prevalence would lose the digits of a rare class."""
         if self.sample is None:
-            return self.table.prevalence
-        if self.sample.weight is None:
-            return float(np.count_nonzero(self.sample.y)) / len(self.sample.y)
-        return float(self.sample.weight[self.sample.y].sum() / self.sample.weight.sum())
+            return self.table.shares
+        y, weight = self.sample.y, self.sample.weight
+        if weight is None:
+            ups = float(np.count_nonzero(y))
+            return (len(y) - ups) / len(y), ups / len(y)
+        ups, downs = float(weight[y].sum()), float(weight[~y].sum())
+        return downs / (ups + downs), ups / (ups + downs)
 
 
 def evaluation_data(

@@ -146,7 +146,7 @@ def decompose_table(
     factor = own if factor is None else factor
     score = factor * table_integral(table, costs, "score")
     recalibrated = factor * table_integral(table, costs, "optimal")
-    uncertainty = factor * constant_integral(table.prevalence, costs, table.prevalence)
+    uncertainty = factor * constant_integral(table.shares, costs, table.prevalence)
     # both terms are non-negative by theory; rounding may leave them a few units of the last place below zero
     miscalibration = _at_least_zero(score - recalibrated)
     discrimination = _at_least_zero(uncertainty - recalibrated)

@@ -226,6 +226,11 @@ class ScoreTable:
         """Weighted share of positives."""
         return self.total_positives / self.total
 
+    @property
+    def shares(self) -> tuple[float, float]:
+        """Weighted shares of negatives and of positives."""
+        return self.total_negatives / self.total, self.total_positives / self.total
+
     @cached_property
     def false_negatives(self) -> Floats:
         """Share of all weight that is a missed positive when the threshold is each score, then above all of them."""

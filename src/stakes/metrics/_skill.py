@@ -281,7 +281,7 @@ def h_measure_score(
         if not 0.0 < ratio < math.inf:
             raise ValueError(f"severity_ratio must be a finite number > 0, got {severity_ratio}.")
         costs = Beta(2.0, 1.0 + 1.0 / ratio)
-    return skill(data, costs, "optimal", None, "h_measure_score")
+    return max(skill(data, costs, "optimal", None, "h_measure_score"), 0.0)  # below zero only by rounding
 
 
 def skill(data: EvaluationData, costs: CostDistribution, rule: Rule, reference: Any, name: str) -> float:
@@ -298,7 +298,7 @@ def reference_integral(data: EvaluationData, costs: CostDistribution, reference:
     """Integral of regret of the reference: the prevalence, a stated constant, or a forecast for the same rows."""
     if reference is None or np.ndim(reference) == 0:
         constant = data.prevalence if reference is None else check_unit(float(reference), "reference")
-        return constant_integral(data.prevalence, costs, constant)
+        return constant_integral(data.shares, costs, constant)
     if data.sample is None:
         raise ValueError("a reference forecast needs the rows: pass y_true and y_prob instead of a ScoreTable.")
     from dataclasses import replace
@@ -310,7 +310,7 @@ def reference_integral(data: EvaluationData, costs: CostDistribution, reference:
     return row_integral(replace(data.sample, score=forecast), costs, "score")
 
 
-def constant_integral(prevalence: float, costs: CostDistribution, constant: float) -> float:
-    """Integral of regret of one probability for every row."""
-    terms = ((1.0 - prevalence, costs.negative_loss(constant)), (prevalence, costs.positive_loss(constant)))
-    return math.fsum(share * float(loss) for share, loss in terms if share > 0.0)
+def constant_integral(shares: tuple[float, float], costs: CostDistribution, constant: float) -> float:
+    """Integral of regret of one probability for every row, given the shares of negatives and of positives."""
+    losses = (costs.negative_loss(constant), costs.positive_loss(constant))
+    return math.fsum(share * float(loss) for share, loss in zip(shares, losses, strict=True) if share > 0.0)
