@@ -78,6 +78,7 @@ def _newton(table: ScoreTable, design: Floats, offset: Floats) -> tuple[Floats, 
     for _ in range(_MAX_STEPS):
         step = np.linalg.solve(information, gradient)
         if float(gradient @ step) <= _TOLERANCE**2 * table.total:
+            beta = beta + step  # convergence is quadratic: this one settles the last digits
             break
         for _ in range(60):  # halve a step that overshoots; the likelihood is concave
             trial = _likelihood(table, design, offset, beta + step)

@@ -1,0 +1,58 @@
+"""Scores that training bent: class weights, sampling, cost matrices and prior shift undone, and the result tested.
+
+Mathematics: Caplin, Martin and Marx, "Calibrating for Class Weights by Modeling Machine Learning" (2022), with its
+misprints corrected where they are met, and Saerens, Latinne and Decaestecker (2002).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from stakes.correction._curve import LossCalibrationCurve, loss_calibration_curve
+from stakes.correction._implied import ImpliedWeight, implied_weight
+from stakes.correction._matrix import apply_loss_matrix, undo_loss_matrix
+from stakes.correction._multiclass import MulticlassLossCalibrationTest
+from stakes.correction._prior import PriorEstimate, estimate_prior
+from stakes.correction._test import LossCalibrationTest, Remainder, loss_calibration_test
+from stakes.correction._weights import (
+    apply_class_weight,
+    apply_sampling,
+    correct_probabilities,
+    shift_prior,
+    undo_class_weight,
+    undo_sampling,
+)
+
+if TYPE_CHECKING:
+    from stakes.correction._estimator import LossCorrectedClassifier
+
+__all__ = [
+    "ImpliedWeight",
+    "LossCalibrationCurve",
+    "LossCalibrationTest",
+    "LossCorrectedClassifier",
+    "MulticlassLossCalibrationTest",
+    "PriorEstimate",
+    "Remainder",
+    "apply_class_weight",
+    "apply_loss_matrix",
+    "apply_sampling",
+    "correct_probabilities",
+    "estimate_prior",
+    "implied_weight",
+    "loss_calibration_curve",
+    "loss_calibration_test",
+    "shift_prior",
+    "undo_class_weight",
+    "undo_loss_matrix",
+    "undo_sampling",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the classifier, and with it scikit-learn, when it is first asked for."""
+    if name == "LossCorrectedClassifier":
+        from stakes.correction import _estimator
+
+        return _estimator.LossCorrectedClassifier
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,439 @@
+"""LossCorrectedClassifier: the contract of scikit-learn, what it reads, what it refuses, searches, routing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils import estimator_checks
+
+import stakes.correction
+from stakes.correction import LossCorrectedClassifier, correct_probabilities, shift_prior, undo_class_weight
+
+# scikit-learn takes a parameter of this name for a weight to fit with; here it says what to undo
+OTHER_MEANING = {"check_class_weight_classifiers": "class_weight says what to undo, not how to fit"}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("model", [LossCorrectedClassifier(), LossCorrectedClassifier(GaussianNB())])
+def test_classifier_keeps_the_contract_of_scikit_learn(model):
+    if not hasattr(sklearn.utils, "get_tags"):
+        estimator_checks.check_estimator(model)  # before 1.6 a tag names the check that cannot pass
+        return
+    results = estimator_checks.check_estimator(model, expected_failed_checks=OTHER_MEANING, on_skip=None)
+    assert {result["check_name"] for result in results if result["status"] == "xfail"} == set(OTHER_MEANING)
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = make_classification(1200, 6, n_informative=4, weights=[0.85], flip_y=0.1, random_state=3)
+    return X[:800], y[:800], X[800:], y[800:]
+
+
+@pytest.fixture(scope="module")
+def three():
+    X, y = make_classification(900, 6, n_informative=4, n_classes=3, weights=[0.7, 0.2], random_state=4)
+    return X[:600], y[:600], X[600:]
+
+
+def corrected_by_hand(model, X, **stated):
+    return undo_class_weight(model.predict_proba(X), **stated)
+
+
+@pytest.mark.parametrize("weight", [{0: 1, 1: 9}, {1: 9}, "balanced"])
+def test_class_weight_is_read(data, weight):
+    X, y, other, truth = data
+    plain = LogisticRegression(class_weight=weight).fit(X, y)
+    model = LossCorrectedClassifier(LogisticRegression(class_weight=weight)).fit(X, y)
+    expected = corrected_by_hand(plain, other, class_weight=weight, y_train=y)
+    assert model.predict_proba(other) == pytest.approx(expected, abs=1e-12)
+    assert np.array_equal(model.predict(other), (expected[:, 1] > 0.5).astype(int))
+    assert model.sources_ == [f"LogisticRegression: class_weight={weight!r}"]
+    before, after = (m.predict_proba(other)[:, 1] for m in (plain, model))
+    assert roc_auc_score(truth, after) == roc_auc_score(truth, before)
+
+
+def test_corrected_model_is_close_to_the_unweighted_one(data):
+    X, y, other, _ = data
+    unweighted = LogisticRegression().fit(X, y).predict_proba(other)[:, 1]
+    weighted = LogisticRegression(class_weight={1: 9})
+    raw = clone(weighted).fit(X, y).predict_proba(other)[:, 1]
+    corrected = LossCorrectedClassifier(weighted).fit(X, y).predict_proba(other)[:, 1]
+    assert np.abs(corrected - unweighted).mean() < 0.1 * np.abs(raw - unweighted).mean()
+
+
+def test_weights_of_the_samples_that_are_class_weights_are_undone(data):
+    X, y, other, _ = data
+    weight = np.where(y == 1, 9.0, 1.0)
+    model = LossCorrectedClassifier().fit(X, y, sample_weight=weight)
+    expected = LossCorrectedClassifier(LogisticRegression(class_weight={1: 9})).fit(X, y)
+    assert model.predict_proba(other) == pytest.approx(expected.predict_proba(other), abs=1e-6)
+    assert model.class_weight_[1] / model.class_weight_[0] == pytest.approx(9.0)
+
+
+def test_weights_that_vary_within_classes_describe_the_population(data):
+    X, y, other, _ = data
+    weight = np.random.default_rng(0).uniform(0.5, 1.5, len(y))
+    model = LossCorrectedClassifier().fit(X, y, sample_weight=weight)
+    plain = LogisticRegression().fit(X, y, sample_weight=weight)
+    assert model.predict_proba(other) == pytest.approx(plain.predict_proba(other), abs=1e-12)
+    with pytest.warns(UserWarning, match="taken to describe the population"):
+        LossCorrectedClassifier().fit(X, y, sample_weight=weight * np.where(y == 1, 9.0, 1.0))
+
+
+def test_statement_stands_above_what_could_be_read(data):
+    X, y, other, _ = data
+    weighted = LogisticRegression(class_weight={1: 9}).fit(X, y)
+    for stated, expected in (
+        (None, weighted.predict_proba(other)),
+        ({1: 4}, corrected_by_hand(weighted, other, class_weight={1: 4})),
+        ([1, 4], corrected_by_hand(weighted, other, class_weight={1: 4})),
+        ("balanced", corrected_by_hand(weighted, other, class_weight="balanced", y_train=y)),
+    ):
+        model = LossCorrectedClassifier(LogisticRegression(class_weight={1: 9}), stated).fit(X, y)
+        assert model.predict_proba(other) == pytest.approx(expected, abs=1e-12)
+        assert model.sources_ == []
+
+
+def test_sampling_and_prior_enter_the_one_formula(data):
+    X, y, other, _ = data
+    model = LossCorrectedClassifier(LogisticRegression(class_weight={1: 9}), sampling={0: 0.2}, prior=0.01).fit(X, y)
+    raw = LogisticRegression(class_weight={1: 9}).fit(X, y).predict_proba(other)
+    expected = correct_probabilities(raw, class_weight={1: 9}, keep={0: 0.2}, old=y.mean(), new=0.01)
+    assert model.predict_proba(other) == pytest.approx(expected, abs=1e-12)
+
+
+def test_prior_counts_weights_only_where_they_describe_the_population(data):
+    X, y, other, _ = data
+    weight = np.random.default_rng(1).uniform(0.5, 1.5, len(y))
+    model = LossCorrectedClassifier(prior=0.3).fit(X, y, sample_weight=weight)
+    raw = LogisticRegression().fit(X, y, sample_weight=weight).predict_proba(other)
+    expected = shift_prior(raw, old=np.average(y, weights=weight), new=0.3)
+    assert model.predict_proba(other) == pytest.approx(expected, abs=1e-12)
+    weight = np.where(y == 1, 9.0, 1.0)
+    model = LossCorrectedClassifier(prior=0.3).fit(X, y, sample_weight=weight)
+    raw = LogisticRegression().fit(X, y, sample_weight=weight).predict_proba(other)
+    expected = correct_probabilities(raw, class_weight={1: 9}, old=y.mean(), new=0.3)
+    assert model.predict_proba(other) == pytest.approx(expected, abs=1e-12)
+
+
+def test_several_classes_and_labels_that_are_words(three):
+    X, y, other = three
+    words = np.array(["c", "a", "b"])[y]
+    weight = {"a": 5.0, "b": 2.0, "c": 1.0}
+    model = LossCorrectedClassifier(LogisticRegression(class_weight=weight)).fit(X, words)
+    raw = LogisticRegression(class_weight=weight).fit(X, words).predict_proba(other)
+    expected = raw / [5.0, 2.0, 1.0]
+    expected /= expected.sum(axis=1, keepdims=True)
+    assert model.predict_proba(other) == pytest.approx(expected, abs=1e-12)
+    assert set(model.predict(other)) <= {"a", "b", "c"}
+
+
+def test_pipelines_and_searches_are_followed(data):
+    X, y, other, _ = data
+    inner = make_pipeline(StandardScaler(), LogisticRegression(class_weight={1: 9}))
+    expected = corrected_by_hand(clone(inner).fit(X, y), other, class_weight={1: 9})
+    assert LossCorrectedClassifier(inner).fit(X, y).predict_proba(other) == pytest.approx(expected, abs=1e-12)
+    search = GridSearchCV(inner, {"logisticregression__class_weight": [{1: 9}]}, cv=2)
+    assert LossCorrectedClassifier(search).fit(X, y).predict_proba(other) == pytest.approx(expected, abs=1e-12)
+    weight = np.where(y == 1, 9.0, 1.0)
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression())
+    model = LossCorrectedClassifier(pipeline).fit(X, y, sample_weight=weight)
+    assert model.predict_proba(other) == pytest.approx(expected, abs=1e-6)
+
+
+def test_it_works_inside_a_pipeline_and_a_search(data):
+    X, y, other, _ = data
+    whole = make_pipeline(StandardScaler(), LossCorrectedClassifier(LogisticRegression(class_weight={1: 9})))
+    search = GridSearchCV(
+        whole,
+        {
+            "losscorrectedclassifier__estimator__C": [0.1, 1.0],
+            "losscorrectedclassifier__class_weight": ["auto", None],
+        },
+        scoring="neg_log_loss",
+        cv=3,
+    ).fit(X, y)
+    assert search.best_params_["losscorrectedclassifier__class_weight"] == "auto"
+    assert search.predict_proba(other).shape == (len(other), 2)
+    held_out = cross_val_predict(whole, X, y, cv=3, method="predict_proba")
+    assert held_out[:, 1].mean() == pytest.approx(y.mean(), abs=0.02)
+
+
+def test_weights_are_routed(data):
+    X, y, _, _ = data
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = LossCorrectedClassifier(LogisticRegression().set_fit_request(sample_weight=True))
+        model = model.set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
+        search = GridSearchCV(model, {"estimator__C": [0.1, 1.0]}, cv=2)
+        search.fit(X, y, sample_weight=np.where(y == 1, 4.0, 1.0))
+        assert search.best_estimator_.sources_ == ["sample_weight, constant within classes"]
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        pipeline = make_pipeline(scaler, LogisticRegression().set_fit_request(sample_weight=True))
+        inner = LossCorrectedClassifier(pipeline).fit(X, y, sample_weight=np.where(y == 1, 4.0, 1.0))
+    assert inner.class_weight_[1] / inner.class_weight_[0] == pytest.approx(4.0)
+
+
+def test_prefit_model_is_left_alone(data):
+    X, y, other, _ = data
+    fitted = LogisticRegression(class_weight={1: 9}).fit(X, y)
+    model = LossCorrectedClassifier(fitted, prefit=True).fit(X[:50], y[:50])
+    assert model.estimator_ is fitted
+    assert model.predict_proba(other) == pytest.approx(corrected_by_hand(fitted, other, class_weight={1: 9}))
+
+
+def test_frozen_estimator_is_left_alone(data):
+    frozen = pytest.importorskip("sklearn.frozen", reason="FrozenEstimator came with scikit-learn 1.6")
+    X, y, other, _ = data
+    fitted = LogisticRegression(class_weight={1: 9}).fit(X, y)
+    model = LossCorrectedClassifier(frozen.FrozenEstimator(fitted)).fit(X[:50], y[:50])
+    assert model.predict_proba(other) == pytest.approx(corrected_by_hand(fitted, other, class_weight={1: 9}))
+    with pytest.raises(ValueError, match="how the prefit LogisticRegression was trained cannot be seen"):
+        LossCorrectedClassifier(frozen.FrozenEstimator(LogisticRegression().fit(X, y))).fit(X, y)
+
+
+class Silent(ClassifierMixin, BaseEstimator):
+    """A classifier of unknown make, which says nothing of weights."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def predict_proba(self, X):
+        return np.full((len(X), 2), 0.5)
+
+
+class Spoken(Silent):
+    """One that takes a ratio."""
+
+    def __init__(self, scale_pos_weight=None):
+        self.scale_pos_weight = scale_pos_weight
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (Silent(), "whether Silent weights or resamples the classes cannot be seen"),
+        (GaussianNB(priors=[0.5, 0.5]), "GaussianNB was given priors"),
+        (
+            CalibratedClassifierCV(LogisticRegression(class_weight="balanced")),
+            "what CalibratedClassifierCV makes of estimator__class_weight='balanced'",
+        ),
+    ],
+)
+def test_what_cannot_be_known_is_refused_with_what_to_pass(data, estimator, message):
+    X, y, other, _ = data
+    with pytest.raises(ValueError, match=message) as caught:
+        LossCorrectedClassifier(estimator).fit(X, y)
+    assert "Pass class_weight={label: weight}" in str(caught.value)
+    stated = LossCorrectedClassifier(estimator, {0: 1, 1: 3}).fit(X, y)
+    raw = clone(estimator).fit(X, y).predict_proba(other)
+    assert stated.predict_proba(other) == pytest.approx(undo_class_weight(raw, scale_pos_weight=3))
+
+
+@pytest.mark.filterwarnings("ignore")  # scikit-learn 1.8 deprecates probability=
+def test_probabilities_that_are_refitted_without_weights_are_refused(data):
+    X, y, _, _ = data
+    with pytest.raises(ValueError, match="fits its probabilities afresh"):
+        LossCorrectedClassifier(SVC(probability=True, class_weight="balanced")).fit(X[:200], y[:200])
+
+
+def test_calibrator_around_an_unweighted_model_needs_nothing(data):
+    X, y, other, _ = data
+    inner = CalibratedClassifierCV(LogisticRegression(), cv=2)
+    model = LossCorrectedClassifier(inner).fit(X, y)
+    assert model.predict_proba(other) == pytest.approx(clone(inner).fit(X, y).predict_proba(other), abs=1e-12)
+
+
+@pytest.mark.parametrize("ratio", [None, 1, 7.0])
+def test_ratio_of_any_make_is_read(data, ratio):
+    X, y, other, _ = data
+    found = LossCorrectedClassifier(Spoken(ratio)).fit(X, y).predict_proba(other)[0, 1]
+    assert found == pytest.approx(1 / (1 + (ratio or 1)))
+
+
+@pytest.mark.parametrize(
+    ("estimator", "options", "message"),
+    [
+        (LogisticRegression(), {}, "how the prefit LogisticRegression was trained cannot be seen"),
+        (LogisticRegression(class_weight="balanced"), {}, "depends on the labels of the training"),
+    ],
+)
+def test_prefit_model_whose_weight_cannot_be_seen_is_refused(data, estimator, options, message):
+    X, y, other, _ = data
+    fitted = clone(estimator).fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        LossCorrectedClassifier(fitted, prefit=True, **options).fit(X, y)
+    model = LossCorrectedClassifier(fitted, {1: 2}, prefit=True).fit(X, y)
+    assert model.predict_proba(other) == pytest.approx(corrected_by_hand(fitted, other, class_weight={1: 2}))
+
+
+def test_prefit_model_takes_no_weights(data):
+    X, y, _, _ = data
+    fitted = LogisticRegression(class_weight={1: 9}).fit(X, y)
+    with pytest.raises(ValueError, match="sample_weight cannot reach an estimator that is fitted already"):
+        LossCorrectedClassifier(fitted, prefit=True).fit(X, y, sample_weight=np.ones(len(y)))
+
+
+def test_prefit_model_with_stated_sampling(data):
+    X, y, other, _ = data
+    fitted = LogisticRegression().fit(X, y)
+    model = LossCorrectedClassifier(fitted, sampling={0: 0.1}, prefit=True).fit(X, y)
+    assert model.predict_proba(other) == pytest.approx(corrected_by_hand(fitted, other, scale_pos_weight=10))
+    balanced = LogisticRegression(class_weight="balanced").fit(X, y)
+    with pytest.raises(ValueError, match="depends on the labels of the training"):
+        LossCorrectedClassifier(balanced, sampling={0: 0.1}, prefit=True).fit(X, y)
+
+
+def test_balanced_with_weights_of_unlike_totals_is_ambiguous(data):
+    X, y, _, _ = data
+    with pytest.raises(ValueError, match="counts rows or sample_weight cannot be seen"):
+        LossCorrectedClassifier(LogisticRegression(class_weight="balanced")).fit(
+            X, y, sample_weight=np.where(y == 1, 2.0, 1.0)
+        )
+
+
+def test_parameters_are_checked(data):
+    X, y, _, _ = data
+    with pytest.raises(ValueError, match='class_weight must be "auto", "balanced"'):
+        LossCorrectedClassifier(class_weight="none").fit(X, y)
+    with pytest.raises(ValueError, match="sampling names the class 3"):
+        LossCorrectedClassifier(sampling={3: 1.0}).fit(X, y)
+    with pytest.raises(ValueError, match=r"prior must lie in \(0, 1\)"):
+        LossCorrectedClassifier(prior=0.0).fit(X, y)
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        LossCorrectedClassifier().fit(X, None)
+
+
+def test_boosting_libraries(data):
+    X, y, other, _ = data
+    cases = []
+    if (xgboost := optional("xgboost")) is not None:
+        cases.append(xgboost.XGBClassifier(n_estimators=5, scale_pos_weight=9))
+    if (lightgbm := optional("lightgbm")) is not None:
+        cases += [
+            lightgbm.LGBMClassifier(n_estimators=5, scale_pos_weight=9, verbose=-1),
+            lightgbm.LGBMClassifier(n_estimators=5, class_weight={0: 1, 1: 9}, verbose=-1),
+        ]
+    if (catboost := optional("catboost")) is not None:
+        plain = {"n_estimators": 5, "verbose": False, "allow_writing_files": False}
+        cases += [
+            catboost.CatBoostClassifier(scale_pos_weight=9, **plain),
+            catboost.CatBoostClassifier(class_weights=[1, 9], **plain),  # scikit-learn cannot clone this one
+        ]
+    if not cases:
+        pytest.skip("needs xgboost, lightgbm or catboost.")
+    for estimator in cases:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            listed = isinstance(estimator.get_params().get("class_weights"), list)
+            raw = estimator.fit(X, y).predict_proba(other)
+            model = LossCorrectedClassifier(estimator, prefit=listed).fit(X, y)
+            found = model.predict_proba(other)
+        assert found == pytest.approx(undo_class_weight(raw, scale_pos_weight=9), abs=1e-6), estimator
+        assert len(model.sources_) == 1
+
+
+@pytest.mark.parametrize("names", [("lightgbm", "is_unbalance", True), ("catboost", "auto_class_weights", "Balanced")])
+def test_weights_that_a_library_takes_from_the_labels(data, names):
+    library, key, value = names
+    module = optional(library)
+    if module is None:
+        pytest.skip(f"needs {library}.")
+    X, y, _, _ = data
+    build = {
+        "lightgbm": lambda **o: module.LGBMClassifier(n_estimators=5, verbose=-1, **o),
+        "catboost": lambda **o: module.CatBoostClassifier(
+            n_estimators=5, verbose=False, allow_writing_files=False, **o
+        ),
+    }[library]
+    ratio = (y == 0).sum() / (y == 1).sum()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = LossCorrectedClassifier(build(**{key: value})).fit(X, y)
+        same = build(scale_pos_weight=ratio).fit(X, y).predict_proba(X)[:, 1]
+        assert model.estimator_.predict_proba(X)[:, 1] == pytest.approx(same, abs=1e-3)  # the library does as we read
+    assert model.class_weight_[1] / model.class_weight_[0] == pytest.approx(ratio)
+
+
+def test_samplers_of_imbalanced_learn(data):
+    imblearn = optional("imblearn")
+    if imblearn is None:
+        pytest.skip("needs imbalanced-learn.")
+    from imblearn.over_sampling import SMOTE, RandomOverSampler
+    from imblearn.pipeline import make_pipeline as make_sampling_pipeline
+    from imblearn.under_sampling import RandomUnderSampler
+
+    X, y, other, _ = data
+    count = [(y == k).sum() for k in (0, 1)]
+    for sampler, keep in (
+        (RandomUnderSampler(random_state=0), [count[1] / count[0], 1.0]),
+        (RandomOverSampler(random_state=0), [1.0, count[0] / count[1]]),
+        (RandomUnderSampler(sampling_strategy=0.5, random_state=0), [2 * count[1] / count[0], 1.0]),
+    ):
+        pipeline = make_sampling_pipeline(StandardScaler(), sampler, LogisticRegression())
+        model = LossCorrectedClassifier(pipeline).fit(X, y)
+        assert model.sampling_ == pytest.approx(keep, rel=0.02)
+        assert model.predict_proba(other)[:, 1].mean() == pytest.approx(y.mean(), abs=0.05)
+        assert model.sources_ == [type(sampler).__name__]
+    pipeline = make_sampling_pipeline(SMOTE(random_state=0), LogisticRegression())
+    with pytest.raises(ValueError, match="SMOTE does not drop or repeat rows at random"):
+        LossCorrectedClassifier(pipeline).fit(X, y)
+    model = LossCorrectedClassifier(pipeline, sampling={1: count[0] / count[1]}).fit(X, y)
+    assert model.predict_proba(other)[:, 1].mean() == pytest.approx(y.mean(), abs=0.05)
+    # weights that balance count the rows that the sampler left
+    balanced = LogisticRegression(class_weight="balanced")
+    pipeline = make_sampling_pipeline(RandomUnderSampler(sampling_strategy=0.5, random_state=0), balanced)
+    model = LossCorrectedClassifier(pipeline).fit(X, y)
+    assert model.class_weight_[1] / model.class_weight_[0] == pytest.approx(2.0, rel=0.02)
+    assert model.predict_proba(other)[:, 1].mean() == pytest.approx(y.mean(), abs=0.05)
+    with pytest.raises(ValueError, match="depends on the labels of the training"):
+        LossCorrectedClassifier(pipeline, sampling={0: 0.3}).fit(X, y)
+    from imblearn.ensemble import BalancedRandomForestClassifier
+
+    with pytest.raises(ValueError, match="BalancedRandomForestClassifier resamples inside"):
+        LossCorrectedClassifier(BalancedRandomForestClassifier(n_estimators=3)).fit(X, y)
+    model = LossCorrectedClassifier(BalancedRandomForestClassifier(n_estimators=3), sampling={0: count[1] / count[0]})
+    assert model.fit(X, y).predict_proba(other).shape == (len(other), 2)
+
+
+def optional(name):
+    """Import a library that may be missing; some warn when they are imported."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return __import__(name)
+        except ImportError:
+            return None
+
+
+def test_scikit_learn_is_loaded_only_with_the_classifier():
+    code = (
+        "import sys, stakes.correction as c; c.undo_class_weight([0.5], pos_weight=2); "
+        "c.loss_calibration_test([0, 1, 0], [0.5, 0.6, 0.7], n_bootstrap=0); "
+        "print([n for n in ('sklearn', 'scipy.stats', 'pandas') if n in sys.modules]); "
+        "c.LossCorrectedClassifier; print('sklearn' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines() == ["[]", "True"]
+
+
+def test_every_public_name_can_be_reached():
+    assert all(hasattr(stakes.correction, name) for name in stakes.correction.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = stakes.correction.nothing

@@ -1,0 +1,358 @@
+"""The three answers of the test, the implied weight, the curve, several classes."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit, log_softmax, logit
+from scipy.stats import chi2
+
+from stakes import ScoreTable, reliability_curve
+from stakes.correction import (
+    apply_class_weight,
+    apply_sampling,
+    implied_weight,
+    loss_calibration_curve,
+    loss_calibration_test,
+    undo_class_weight,
+)
+from stakes.correction._multiclass import holm
+
+
+@pytest.fixture(scope="module")
+def weighted():
+    """Labels, their probabilities, and the scores of a model with positive share 0.9."""
+    rng = np.random.default_rng(0)
+    p = rng.beta(1, 5, 4000)
+    y = (rng.random(4000) < p).astype(int)
+    return y, p, apply_class_weight(p, positive_share=0.9)
+
+
+def test_right_weight_stands_and_the_correction_is_what_is_left(weighted):
+    y, p, scores = weighted
+    found = loss_calibration_test(y, scores, positive_share=0.9, n_bootstrap=199, random_state=0)
+    direct = loss_calibration_test(y, p, n_bootstrap=199, random_state=0)
+    assert found.loss_calibrated
+    assert found.largest_e_value == pytest.approx(direct.largest_e_value, rel=1e-8)
+    assert found.likelihood_ratio == pytest.approx(direct.likelihood_ratio, abs=1e-8)
+    assert found.after.brier == pytest.approx(np.mean((p - y) ** 2), abs=1e-12)
+    assert found.before.brier == pytest.approx(np.mean((scores - y) ** 2), abs=1e-12)
+    assert found.after.log_loss == pytest.approx(-np.mean(np.where(y, np.log(p), np.log1p(-p))), abs=1e-10)
+    assert found.best.log_loss <= found.after.log_loss < found.before.log_loss
+    assert found.implied.ci_low < 0.9 < found.implied.ci_high
+    assert "is compatible with" in found.answers[0]
+
+
+def test_wrong_weight_is_rejected_and_the_best_one_named(weighted):
+    y, _, scores = weighted
+    found = loss_calibration_test(y, scores, scale_pos_weight=3, n_bootstrap=99, random_state=0)
+    assert not found.loss_calibrated
+    assert found.miscalibration_p_value == 0.01
+    assert found.largest_e_value > 1e6
+    assert "is rejected by" in found.answers[0]
+    assert "positive_share 0.9" in found.answers[1]
+    assert found.best.miscalibration < found.after.miscalibration < found.before.miscalibration
+
+
+def test_slope_that_no_weight_explains_is_said(weighted):
+    y, p, _ = weighted
+    found = loss_calibration_test(y, expit(1.7 * logit(p)), n_bootstrap=0)
+    assert "no weight alone explains" in found.answers[1]
+
+
+def test_sampling_and_weights_are_undone_together(weighted):
+    y, p, _ = weighted
+    both = apply_sampling(apply_class_weight(p, class_weight={1: 3}), keep={0: 0.25})
+    found = loss_calibration_test(y, both, class_weight={1: 3}, keep={0: 0.25}, n_bootstrap=0)
+    direct = loss_calibration_test(y, p, n_bootstrap=0)
+    assert found.likelihood_ratio == pytest.approx(direct.likelihood_ratio, abs=1e-8)
+    assert found.positive_share == pytest.approx(12 / 13)
+
+
+def test_table_gives_the_same_except_what_needs_order(weighted):
+    y, _, scores = weighted
+    rows = loss_calibration_test(y, scores, positive_share=0.8, n_bootstrap=99, random_state=3)
+    table = loss_calibration_test(
+        ScoreTable.from_predictions(y, scores), positive_share=0.8, n_bootstrap=99, random_state=3
+    )
+    assert (table.p_value, table.z, table.miscalibration_p_value) == (rows.p_value, rows.z, rows.miscalibration_p_value)
+    assert np.isnan(table.largest_e_value)
+    assert "order" in table.status
+    assert math.isnan(table._records()[-1]["p_value"])
+
+
+def test_weighted_table_needs_its_rows_for_the_bootstrap():
+    table = ScoreTable.from_predictions([0, 1, 0, 1], [0.2, 0.6, 0.5, 0.9], sample_weight=[1, 2, 1.5, 1])
+    with pytest.raises(ValueError, match="needs its rows"):
+        loss_calibration_test(table)
+    assert np.isnan(loss_calibration_test(table, n_bootstrap=0).miscalibration_p_value)
+
+
+def test_weights_enter_every_part_and_zero_weights_are_absent(weighted):
+    y, _, scores = weighted
+    w = np.random.default_rng(1).uniform(0.5, 2.0, len(y))
+    w[::3] = 0.0
+    kept = w > 0
+    one = loss_calibration_test(y, scores, positive_share=0.9, sample_weight=w, n_bootstrap=49, random_state=0)
+    two = loss_calibration_test(
+        y[kept], scores[kept], positive_share=0.9, sample_weight=w[kept], n_bootstrap=49, random_state=0
+    )
+    assert one.to_json() == two.to_json()
+    assert one.after.brier == pytest.approx(
+        np.average((undo_class_weight(scores, positive_share=0.9) - y) ** 2, weights=w)
+    )
+
+
+def test_logits_and_labels_of_other_kinds(weighted):
+    y, _, scores = weighted
+    plain = loss_calibration_test(y, scores, positive_share=0.9, n_bootstrap=0)
+    words = np.where(y == 1, "yes", "no")
+    other = loss_calibration_test(
+        words, logit(scores), class_weight={"no": 1, "yes": 9}, pos_label="yes", logits=True, n_bootstrap=0
+    )
+    assert other.likelihood_ratio == pytest.approx(plain.likelihood_ratio, abs=1e-8)
+
+
+def test_results_are_tables(weighted):
+    y, _, scores = weighted
+    found = loss_calibration_test(y, scores, positive_share=0.9, n_bootstrap=19, random_state=0)
+    rows = found._records()
+    assert [row["test"] for row in rows] == ["likelihood ratio", "Spiegelhalter z", "CORP miscalibration", "e-value"]
+    assert rows[-1]["p_value"] == pytest.approx(min(1.0, 1.0 / found.largest_e_value))
+    assert found.to_markdown().startswith("| test | statistic | p_value |")
+    weak = replace(found, largest_e_value=0.5)
+    assert weak._records()[-1]["p_value"] == 1.0
+
+
+@pytest.mark.parametrize("n_bootstrap", [-1, 1.5])
+def test_number_of_draws_is_checked(n_bootstrap):
+    with pytest.raises(ValueError, match="n_bootstrap must be a whole number"):
+        loss_calibration_test([0, 1], [0.2, 0.6], n_bootstrap=n_bootstrap)
+
+
+# The implied weight
+
+
+def test_implied_weight_by_a_general_optimiser(weighted):
+    y, _, scores = weighted
+    x = logit(scores)
+
+    def loss(t, slope=1.0):
+        return np.logaddexp(0.0, np.where(y, -1, 1) * (t + slope * x)).sum()
+
+    best = minimize(lambda t: loss(t[0]), [0.0], tol=1e-12)
+    free = minimize(lambda t: loss(*t), [0.0, 1.0], tol=1e-12)
+    found = implied_weight(y, scores)
+    assert found.positive_share == pytest.approx(expit(-best.x[0]), abs=1e-6)
+    assert found.p_value == pytest.approx(chi2.sf(2 * (loss(0.0) - best.fun), 1), rel=1e-4)
+    assert found.slope == pytest.approx(free.x[1], abs=1e-5)
+    assert found.slope_p_value == pytest.approx(chi2.sf(2 * (best.fun - free.fun), 1), abs=1e-5)
+    assert found.scale_pos_weight == pytest.approx(np.exp(-best.x[0]), rel=1e-5)
+
+
+def test_intervals_of_the_implied_weight_cover():
+    rng = np.random.default_rng(2)
+    share, slope = 0, 0
+    for _ in range(300):
+        p = rng.beta(2, 6, 500)
+        y = rng.random(500) < p
+        found = implied_weight(y, apply_class_weight(p, positive_share=0.8), confidence_level=0.9)
+        share += found.ci_low <= 0.8 <= found.ci_high
+        slope += found.slope_ci_low <= 1.0 <= found.slope_ci_high
+    assert 247 <= share <= 293  # 270 expected, 5.2 of standard error
+    assert 247 <= slope <= 293
+
+
+def test_weights_widen_the_interval_of_the_implied_weight(weighted):
+    y, _, scores = weighted
+    w = np.random.default_rng(3).exponential(1.0, len(y)) + 0.01
+    plain, uneven = implied_weight(y, scores), implied_weight(y, scores, sample_weight=w)
+    ratio = (uneven.ci_high - uneven.ci_low) / (plain.ci_high - plain.ci_low)
+    assert ratio == pytest.approx(math.sqrt(2.0), rel=0.15)  # E w^2 / (E w)^2 = 2 for exponential weights
+
+
+@pytest.mark.parametrize(
+    ("y", "scores", "reason"),
+    [
+        ([0, 0, 0], [0.1, 0.2, 0.3], "only one class"),
+        ([0, 1, 1], [0.1, 0.0, 0.3], "exactly 0 or 1 was wrong"),
+        ([0, 1, 1], [0.0, 1.0, 1.0], "every score is exactly 0 or 1"),
+    ],
+)
+def test_undefined_weight_says_why(y, scores, reason):
+    found = implied_weight(y, scores)
+    assert np.isnan([found.positive_share, found.ci_low, found.p_value]).all()
+    assert reason in found.status
+    assert reason in repr(found)
+
+
+def test_certain_scores_are_left_aside_and_one_score_has_no_slope():
+    found = implied_weight([0, 1, 0, 1], [0.0, 0.4, 0.4, 1.0])
+    assert found.positive_share == pytest.approx(0.4)
+    assert np.isnan(found.slope)
+    assert "left aside" in found.status
+    assert "all scores are equal" in found.status
+
+
+def test_table_and_prevalence_are_accepted(weighted):
+    y, _, scores = weighted
+    table = ScoreTable.from_predictions(y, scores)
+    assert implied_weight(table) == implied_weight(y, scores)
+    # twice the odds of the classes among the judged rows is half the weight
+    odds = table.prevalence / (1 - table.prevalence)
+    doubled = implied_weight(table, prevalence=2 * odds / (1 + 2 * odds))
+    assert doubled.scale_pos_weight == pytest.approx(implied_weight(table).scale_pos_weight / 2, rel=0.02)
+
+
+# The curve
+
+
+def test_curve_holds_reliability_before_and_after(weighted):
+    y, p, scores = weighted
+    curve = loss_calibration_curve(y, scores, positive_share=0.9, n_bins=10, name="model")
+    at = np.linspace(scores.min(), scores.max(), 50)
+    assert curve.before.at(at) == pytest.approx(reliability_curve(y, scores).at(at))
+    assert curve.after.block_rate == pytest.approx(curve.before.block_rate)
+    assert curve.after.block_low == pytest.approx(undo_class_weight(curve.before.block_low, positive_share=0.9))
+    assert curve.bins_after.mean_score == pytest.approx(np.sort(p).reshape(10, 400).mean(axis=1), rel=1e-6)
+    assert curve.expected_rate([0.0, 0.9, 1.0]) == pytest.approx([0.0, 0.5, 1.0])
+    rows = curve._records()
+    assert len(rows) == 10
+    assert np.mean([row["ci_low"] <= row["expected_rate"] <= row["ci_high"] for row in rows]) >= 0.7
+
+
+def test_curve_refuses_bad_input():
+    with pytest.raises(ValueError, match="n_bins must be a whole number"):
+        loss_calibration_curve([0, 1], [0.2, 0.6], n_bins=0)
+    with pytest.raises(ValueError, match="exactly one of"):
+        loss_calibration_curve([0, 1], [0.2, 0.6], pos_weight=2, positive_share=0.5)
+
+
+def test_scores_that_become_equal_are_pooled():
+    scores = 1.0 - np.array([4, 3, 2, 1]) * 2.0**-53
+    curve = loss_calibration_curve([0, 1, 0, 1], scores, positive_share=1e-3)
+    assert curve.after.block_weight.tolist() == [4.0]
+    assert curve.after.block_rate.tolist() == [0.5]
+
+
+# Several classes
+
+
+@pytest.fixture(scope="module")
+def three():
+    rng = np.random.default_rng(4)
+    p = rng.dirichlet([2.0, 1.0, 0.7], 1500)
+    y = (rng.random((1500, 1)) > p.cumsum(axis=1)).sum(axis=1)
+    return y, p, apply_class_weight(p, class_weight=[1.0, 3.0, 8.0])
+
+
+def test_vector_test_by_a_general_optimiser(three):
+    y, p, scores = three
+    found = loss_calibration_test(y, scores, class_weight=[1.0, 3.0, 8.0], n_bootstrap=0)
+    ratios = np.log(p[:, 1:] / p[:, :1])
+    design = np.column_stack([np.ones(len(p)), ratios])
+
+    def loss(t):
+        eta = np.column_stack([np.zeros(len(p)), design @ t.reshape(2, 3).T])
+        return -log_softmax(eta, axis=1)[np.arange(len(p)), y].sum()
+
+    start = np.array([0.0, 1.0, 0.0, 0.0, 0.0, 1.0])
+    best = minimize(loss, start, tol=1e-10)
+    assert found.vector_statistic == pytest.approx(2 * (loss(start) - best.fun), abs=1e-5)
+    assert found.vector_degrees == 6
+    assert found.vector_p_value == pytest.approx(chi2.sf(found.vector_statistic, 6))
+
+
+def test_each_coordinate_is_the_binary_test_of_its_class(three):
+    y, p, scores = three
+    found = loss_calibration_test(y, scores, class_weight=[1.0, 3.0, 8.0], n_bootstrap=49, random_state=0)
+    for k in range(3):
+        alone = loss_calibration_test(y == k, p[:, k], n_bootstrap=0)
+        assert found.p_value[k] == pytest.approx(alone.p_value, rel=1e-6)
+        assert found.z_p_value[k] == pytest.approx(alone.z_p_value, rel=1e-6)
+        assert found.miscalibration[k] == pytest.approx(alone.miscalibration, abs=1e-10)
+    assert [row["class"] for row in found._records()] == [0, 1, 2]
+
+
+def test_implied_weights_of_several_classes_and_wrong_ones(three):
+    y, _, scores = three
+    found = loss_calibration_test(y, scores, n_bootstrap=0)
+    assert found.vector_p_value < 1e-10
+    assert found.class_weight[0] == 1.0
+    assert np.all((found.ci_low[1:] < [3.0, 8.0]) & (found.ci_high[1:] > [3.0, 8.0]))
+    assert np.all(found.holm_p_value >= found.p_value)
+
+
+def test_intervals_of_several_weights_come_from_the_curvature(three):
+    y, _, scores = three
+    found = loss_calibration_test(y, scores, n_bootstrap=0)
+
+    def loss(c):
+        eta = np.log(scores) + np.append(0.0, c)
+        return -log_softmax(eta, axis=1)[np.arange(len(y)), y].sum()
+
+    at, step = -np.log(found.class_weight[1:]), 1e-3
+    moves = np.eye(2) * step
+    hessian = [
+        [(loss(at + a + b) - loss(at + a - b) - loss(at - a + b) + loss(at - a - b)) / (4 * step**2) for b in moves]
+        for a in moves
+    ]
+    error = np.sqrt(np.diag(np.linalg.inv(hessian)))
+    assert np.log(found.ci_high[1:] / found.ci_low[1:]) / (2 * 1.959964) == pytest.approx(error, rel=1e-3)
+
+
+def test_two_classes_as_a_vector_are_the_binary_test(weighted):
+    from stakes.correction._multiclass import _vector
+
+    y, p, _ = weighted
+    statistic, degrees, *_ = _vector(np.column_stack([1 - p, p]), y, None)
+    assert degrees == 2
+    assert statistic == pytest.approx(loss_calibration_test(y, p, n_bootstrap=0).likelihood_ratio, abs=1e-7)
+
+
+def test_size_of_the_vector_test():
+    rng = np.random.default_rng(5)
+    p_values = []
+    for _ in range(300):
+        p = rng.dirichlet([2.0, 1.0, 1.0], 300)
+        y = (rng.random((300, 1)) > p.cumsum(axis=1)).sum(axis=1)
+        p_values.append(loss_calibration_test(y, p, n_bootstrap=0).vector_p_value)
+    assert 3 <= np.sum(np.array(p_values) <= 0.05) <= 32
+
+
+def test_weighted_rows_of_several_classes(three):
+    y, _, scores = three
+    w = np.random.default_rng(6).uniform(0.5, 2.0, len(y))
+    w[:100] = 0.0
+    found = loss_calibration_test(y, scores, class_weight=[1, 3, 8], sample_weight=w, n_bootstrap=19, random_state=0)
+    same = loss_calibration_test(
+        y[100:], scores[100:], class_weight=[1, 3, 8], sample_weight=w[100:], n_bootstrap=19, random_state=0
+    )
+    assert found.to_json() == same.to_json()
+    assert found.vector_p_value > 1e-4
+
+
+def test_zeros_and_few_rows_are_said(three):
+    y, _, scores = three
+    rows = scores.copy()
+    rows[0] = np.eye(3)[y[0]]
+    assert "1 rows with a probability of 0" in loss_calibration_test(y, rows, n_bootstrap=0).status
+    rows[0] = np.eye(3)[(y[0] + 1) % 3]
+    wrong = loss_calibration_test(y, rows, n_bootstrap=0)
+    assert (wrong.vector_statistic, wrong.vector_p_value) == (math.inf, 0.0)
+    few = loss_calibration_test(y[:20], scores[:20], n_bootstrap=0)
+    assert np.isnan(few.vector_p_value)
+    assert "too few rows (20)" in few.status
+
+
+def test_holm_adjustment_by_hand():
+    assert holm(np.array([0.01, 0.04, 0.03, np.nan])) == pytest.approx([0.03, 0.06, 0.06, np.nan], nan_ok=True)
+    assert holm(np.array([0.6, 0.7])).tolist() == [1.0, 1.0]
+
+
+def test_logits_of_several_classes_are_refused(three):
+    y, p, _ = three
+    with pytest.raises(ValueError, match="pass the softmax"):
+        loss_calibration_test(y, np.log(p), logits=True)

@@ -1,0 +1,215 @@
+"""Class weights, sampling and prior shift: exact arithmetic and minimised losses as oracles, tails, logits, errors."""
+
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize, minimize_scalar
+
+from stakes.correction import (
+    apply_class_weight,
+    apply_sampling,
+    correct_probabilities,
+    shift_prior,
+    undo_class_weight,
+    undo_sampling,
+)
+
+RATIOS = st.floats(1e-3, 1e3)
+SCORES = st.one_of(st.sampled_from([0.0, 1.0, 0.5, 1e-300, 5e-324, 1 - 2**-53]), st.floats(0.0, 1.0))
+
+
+def exact_odds(prob, factor):
+    """Rational arithmetic: no rounding until the end."""
+    p, f = Fraction(prob), Fraction(factor)
+    return p * f / (p * f + (1 - p))
+
+
+@given(st.lists(SCORES, min_size=1, max_size=20), RATIOS)
+def test_undoing_a_ratio_is_exact_to_rounding(scores, ratio):
+    found = undo_class_weight(scores, scale_pos_weight=ratio)
+    for prob, value in zip(scores, found, strict=True):
+        true = float(exact_odds(prob, 1 / Fraction(ratio)))
+        assert abs(value - true) <= 4e-16 * true + 1e-323
+
+
+@given(st.lists(SCORES, min_size=1, max_size=20), st.floats(1 / 30, 30))
+def test_inverse_after_forward_is_the_identity(probabilities, ratio):
+    prob = np.array(probabilities)
+    back = undo_class_weight(apply_class_weight(prob, pos_weight=ratio), pos_weight=ratio)
+    assert np.abs(back - prob).max() <= 1e-12
+    back = undo_sampling(apply_sampling(prob, keep={0: ratio}), keep={0: ratio})
+    assert np.abs(back - prob).max() <= 1e-12
+    assert np.array_equal(back[(prob == 0) | (prob == 1)], prob[(prob == 0) | (prob == 1)])
+
+
+@given(st.lists(st.floats(-700, 700), min_size=1, max_size=20), RATIOS)
+def test_logits_move_by_the_log_of_the_ratio_however_far_out(logits, ratio):
+    found = undo_class_weight(logits, scale_pos_weight=ratio, logits=True)
+    assert np.abs(found - (np.array(logits) - np.log(ratio))).max() <= 1e-12
+    back = apply_class_weight(found, scale_pos_weight=ratio, logits=True)
+    assert np.abs(back - logits).max() <= 1e-12
+
+
+def test_probabilities_in_the_far_tails_keep_their_digits():
+    assert undo_class_weight([1e-12, 1e-300], scale_pos_weight=1e6) == pytest.approx([1e-18, 1e-306], rel=1e-11)
+    assert apply_class_weight([1e-300], scale_pos_weight=1e100)[0] == pytest.approx(1e-200, rel=1e-14)
+
+
+@pytest.mark.parametrize("loss", ["log", "brier", "boosting"])
+@pytest.mark.parametrize("share", [0.2, 0.9, 0.99])
+def test_forward_map_is_what_minimises_the_weighted_loss(loss, share):
+    losses = {
+        "log": (lambda a: -np.log1p(-a), lambda a: -np.log(a)),
+        "brier": (lambda a: a**2, lambda a: (1 - a) ** 2),
+        "boosting": (lambda a: np.sqrt(a / (1 - a)), lambda a: np.sqrt((1 - a) / a)),
+    }
+    negative, positive = losses[loss]
+    for g in (0.03, 0.4, 0.9):
+        best = minimize_scalar(
+            lambda a, g=g: (1 - share) * (1 - g) * negative(a) + share * g * positive(a),
+            bounds=(1e-9, 1 - 1e-9),
+            method="bounded",
+            options={"xatol": 1e-11},
+        ).x
+        assert apply_class_weight([g], positive_share=share)[0] == pytest.approx(best, abs=2e-6)
+
+
+def test_forward_map_of_several_classes_minimises_the_weighted_cross_entropy():
+    g, weights = np.array([0.6, 0.3, 0.1]), np.array([1.0, 2.5, 6.0])
+
+    def loss(x):
+        logits = np.append(x, 0.0)
+        return -(g * weights) @ (logits - np.log(np.exp(logits).sum()))
+
+    x = np.append(minimize(loss, np.zeros(2), tol=1e-12).x, 0.0)
+    best = np.exp(x) / np.exp(x).sum()
+    assert apply_class_weight([g], class_weight=weights)[0] == pytest.approx(best, abs=1e-6)
+
+
+def test_every_way_to_say_one_weight_is_the_same():
+    scores = np.linspace(0, 1, 11)
+    same = [
+        undo_class_weight(scores, scale_pos_weight=9),
+        undo_class_weight(scores, pos_weight=9.0),
+        undo_class_weight(scores, positive_share=0.9),
+        undo_class_weight(scores, class_weight={0: 1, 1: 9}),
+        undo_class_weight(scores, class_weight={1: 9}),
+        undo_class_weight(scores, class_weight=[0.5, 4.5]),
+        undo_class_weight(scores, class_weight={-1: 1, 1: 9}),
+        undo_class_weight(scores, class_weight={"sick": 9}, labels=["healthy", "sick"]),
+        undo_class_weight(scores, class_weight="balanced", y_train=[0] * 9 + [1]),
+        undo_sampling(scores, keep={0: 1 / 9}),
+        undo_sampling(scores, keep={1: 9}),
+        undo_sampling(scores, keep=[1 / 9, 1]),
+        shift_prior(scores, old=0.9, new=0.5),
+        correct_probabilities(scores, class_weight={1: 3}, keep={0: 1 / 3}),
+    ]
+    for other in same[1:]:
+        assert other == pytest.approx(same[0], abs=1e-15)
+
+
+@pytest.mark.parametrize("call", [undo_class_weight, apply_class_weight])
+def test_two_columns_are_the_probabilities_of_both_classes(call):
+    second = np.array([0.0, 1e-9, 0.3, 1.0])
+    both = call(np.column_stack([1 - second, second]), scale_pos_weight=7)
+    assert both[:, 1] == pytest.approx(call(second, scale_pos_weight=7), rel=1e-9)
+    assert both.sum(axis=1) == pytest.approx(1.0)
+
+
+def test_column_weights_are_separate_questions():
+    prob = np.array([[0.2, 0.9, 1.0], [0.0, 0.5, 0.5]])
+    weights = [2.0, 5.0, 0.1]
+    found = undo_class_weight(prob, pos_weight=weights)
+    for k, weight in enumerate(weights):
+        assert found[:, k] == pytest.approx(undo_class_weight(prob[:, k], pos_weight=weight), abs=1e-15)
+    assert apply_class_weight(found, pos_weight=weights) == pytest.approx(prob, abs=1e-15)
+    logits = undo_class_weight([[2.0, -3.0]], pos_weight=[2.0, 4.0], logits=True)
+    assert logits == pytest.approx(np.array([[2.0, -3.0]]) - np.log([2.0, 4.0]))
+
+
+@given(st.data())
+def test_unified_formula_is_the_three_steps_in_any_order(data):
+    k = data.draw(st.integers(2, 5))
+    numbers = partial(st.lists, min_size=k, max_size=k)
+    prob, old, new = (np.array(data.draw(numbers(st.floats(0.01, 1.0)))) for _ in range(3))
+    prob, old, new = prob / prob.sum(), old / old.sum(), new / new.sum()
+    weights, keep = (np.array(data.draw(numbers(st.floats(0.1, 10.0)))) for _ in range(2))
+    whole = correct_probabilities([prob], class_weight=weights, keep=keep, old=old, new=new)[0]
+    by_hand = prob * new / (weights * keep * old)
+    assert whole == pytest.approx(by_hand / by_hand.sum(), abs=1e-13)
+    steps = shift_prior(undo_sampling(undo_class_weight([prob], class_weight=weights), keep=keep), old=old, new=new)
+    other = undo_class_weight(undo_sampling(shift_prior([prob], old=old, new=new), keep=keep), class_weight=weights)
+    assert steps[0] == pytest.approx(whole, abs=1e-12)
+    assert other[0] == pytest.approx(whole, abs=1e-12)
+
+
+def test_logits_of_several_classes_are_corrected_up_to_a_constant():
+    logits = np.array([[900.0, 2.0, -3.0], [0.0, 1.0, 2.0]])
+    found = undo_class_weight(logits, class_weight=[1, 2, 5], logits=True)
+    assert found == pytest.approx(logits - np.log([1, 2, 5]))
+
+
+def test_long_arrays_are_corrected_block_by_block_alike():
+    scores = np.random.default_rng(0).random(50_000)
+    found = undo_class_weight(scores, scale_pos_weight=3)
+    assert np.array_equal(found[::997], undo_class_weight(scores[::997], scale_pos_weight=3))
+    rows = np.column_stack([scores / 2, scores / 2, 1 - scores])
+    found = undo_class_weight(rows, class_weight=[1, 2, 3])
+    assert np.array_equal(found[::997], undo_class_weight(rows[::997], class_weight=[1, 2, 3]))
+
+
+def test_corrections_suit_the_hook_of_expected_utility():
+    from stakes.utility import F1, expected_utility
+
+    scores = np.random.default_rng(1).random(200)
+    undo = partial(undo_class_weight, positive_share=0.9)
+    assert np.array_equal(
+        expected_utility(scores, F1(), correction=undo).curve, expected_utility(undo(scores), F1()).curve
+    )
+
+
+def test_undersampling_a_population_gives_the_map():
+    # counts, not a formula: 1,000 rows at one score, of which 30% are positive, negatives thinned to a tenth
+    positives, negatives = 300.0, 700.0
+    seen = positives / (positives + 0.1 * negatives)
+    assert undo_sampling([seen], keep={0: 0.1})[0] == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: undo_class_weight([0.5]), "exactly one of .* got none"),
+        (lambda: undo_class_weight([0.5], positive_share=0.9, pos_weight=9), "got positive_share and pos_weight"),
+        (lambda: undo_class_weight([0.5], positive_share=1.0), r"positive_share must lie in \(0, 1\)"),
+        (lambda: undo_class_weight([0.5], positive_share=0.0), r"positive_share must lie in \(0, 1\)"),
+        (lambda: undo_class_weight([0.5], scale_pos_weight=0), "scale_pos_weight must be > 0"),
+        (lambda: undo_class_weight([0.5], scale_pos_weight=float("inf")), "scale_pos_weight must be > 0 and finite"),
+        (lambda: undo_class_weight([0.5, 1.5], pos_weight=2), r"y_prob must lie in \[0, 1\], got 1.5 at index 1"),
+        (lambda: undo_class_weight([0.5, np.nan], pos_weight=2), "y_prob must be finite"),
+        (lambda: undo_class_weight([[0.5, 0.6]], pos_weight=2), "must sum to 1"),
+        (lambda: undo_class_weight([[0.2, 0.3, 0.5]], positive_share=0.9), "is for two classes, y_prob has 3"),
+        (lambda: undo_class_weight([0.5], class_weight="balanced"), "pass y_train="),
+        (lambda: undo_class_weight([0.5], class_weight="even"), 'class_weight must be "balanced"'),
+        (lambda: undo_class_weight([0.5], class_weight="balanced", y_train=[1, 1]), "y_train holds 1 classes"),
+        (lambda: undo_class_weight([0.5], class_weight={"sick": 9}), "pass labels="),
+        (lambda: undo_class_weight([0.5], class_weight={2: 9}, labels=[0, 1]), "names the class 2"),
+        (lambda: undo_class_weight([0.5], class_weight=[1, 2, 3]), "one number for each of 2 classes"),
+        (lambda: undo_class_weight([0.5], class_weight={0: 1, 1: -1}), "class_weight must be > 0"),
+        (lambda: undo_class_weight([0.5], pos_weight=[1.0, 2.0]), "one column for each pos_weight"),
+        (lambda: undo_class_weight([[0.5]], pos_weight=2), r"shape \(n,\) or \(n, classes\)"),
+        (lambda: undo_sampling([0.5], keep={0: 0}), "keep must be > 0"),
+        (lambda: shift_prior([0.5], old=0.5, new=1.0), r"new must lie in \(0, 1\)"),
+        (lambda: shift_prior([[0.2, 0.3, 0.5]], old=0.5, new=[0.2, 0.3, 0.5]), "the shares of 3 classes"),
+        (lambda: shift_prior([0.5], old=[0.5, 0.6], new=0.5), "old must sum to 1"),
+        (lambda: shift_prior([0.5], old={0: 1}, new=0.5), "old must name every class"),
+        (lambda: correct_probabilities([0.5]), "nothing to correct"),
+        (lambda: correct_probabilities([0.5], old=0.5), "old and new must be given together"),
+    ],
+)
+def test_bad_input_is_refused_with_the_rule(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,198 @@
+"""Likelihood ratio, z, miscalibration and e-value: general optimisers, naive loops and the core as oracles."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+from scipy.stats import chi2, norm
+
+from stakes import ScoreTable, costs, decompose
+from stakes.correction import loss_calibration_test
+from stakes.correction._statistics import (
+    SHIFTS,
+    SLOPES,
+    bootstrap_rows,
+    bootstrap_table,
+    brier_miscalibration,
+    recalibration_test,
+    sequential_e_value,
+    spiegelhalter,
+)
+
+
+def sample(seed, n=200, *, weighted=False):
+    rng = np.random.default_rng(seed)
+    g = rng.uniform(0.05, 0.95, n)
+    y = rng.random(n) < g
+    return (y, g, rng.uniform(0.2, 3.0, n)) if weighted else (y, g)
+
+
+def log_likelihood(y, g):
+    return float(np.sum(np.where(y, np.log(g), np.log1p(-g))))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_likelihood_ratio_by_a_general_optimiser(seed):
+    y, g = sample(seed)
+    best = minimize(lambda t: -log_likelihood(y, expit(t[0] + t[1] * logit(g))), [0.0, 1.0], tol=1e-12)
+    found = recalibration_test(ScoreTable.from_predictions(y, g))
+    assert found.statistic == pytest.approx(2 * (-best.fun - log_likelihood(y, g)), abs=1e-8)
+    assert found.p_value == pytest.approx(chi2.sf(found.statistic, 2), rel=1e-12)
+
+
+def test_separated_classes_give_the_ratio_that_the_fit_approaches():
+    y, g = np.array([0, 0, 0, 1, 1]), np.array([0.1, 0.2, 0.3, 0.6, 0.9])
+    found = recalibration_test(ScoreTable.from_predictions(y, g))
+    assert found.statistic == pytest.approx(-2 * log_likelihood(y == 1, g))
+    assert found.fit.slope == math.inf
+    # one score holds both classes: the likelihood approaches that of its own rate, not one
+    y, g = np.array([0, 0, 1, 0, 1]), np.array([0.1, 0.3, 0.3, 0.3, 0.9])
+    found = recalibration_test(ScoreTable.from_predictions(y, g))
+    limit = math.log(1 / 3) + 2 * math.log(2 / 3)
+    assert found.statistic == pytest.approx(2 * (limit - log_likelihood(y == 1, g)))
+
+
+def test_certain_scores_that_are_right_are_left_aside():
+    y, g = sample(1)
+    more_y, more_g = np.concatenate([y, [0, 0, 1]]), np.concatenate([g, [0.0, 0.0, 1.0]])
+    plain, extended = (recalibration_test(ScoreTable.from_predictions(*rows)) for rows in ((y, g), (more_y, more_g)))
+    assert extended.statistic == pytest.approx(plain.statistic, abs=1e-10)
+
+
+@pytest.mark.parametrize(("label", "score"), [(1, 0.0), (0, 1.0)])
+def test_one_certain_score_that_is_wrong_rejects(label, score):
+    y, g = sample(1)
+    y, g = np.append(y, label), np.append(g, score)
+    found = loss_calibration_test(y, g, n_bootstrap=9)
+    assert (found.likelihood_ratio, found.p_value) == (math.inf, 0.0)
+    assert found.largest_e_value == math.inf
+    assert found.crossed_at == len(y) - 1
+    assert not found.loss_calibrated
+    assert "was wrong" in found.status
+
+
+def test_scores_of_0_and_1_alone():
+    found = loss_calibration_test([0, 1, 1], [0.0, 1.0, 1.0], n_bootstrap=9)
+    assert (found.p_value, found.e_value) == (1.0, 1.0)
+    assert np.isnan(found.z)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_spiegelhalter_is_the_printed_sum(weighted):
+    y, g, *w = sample(2, weighted=weighted)
+    weight = w[0] if w else np.ones(len(y))
+    top = np.sum(weight * (y - g) * (1 - 2 * g))
+    z = top / math.sqrt(np.sum(weight**2 * (1 - 2 * g) ** 2 * g * (1 - g)))
+    found = spiegelhalter(ScoreTable.from_predictions(y, g, sample_weight=weight if weighted else None))
+    assert found == pytest.approx((z, 2 * norm.sf(abs(z))), rel=1e-10)
+
+
+def test_spiegelhalter_is_blind_at_one_half():
+    assert np.isnan(spiegelhalter(ScoreTable.from_predictions([0, 1, 1], [0.5, 0.5, 0.5]))).all()
+
+
+@given(st.integers(0, 10**6), st.booleans())
+def test_miscalibration_is_that_of_the_decomposition(seed, weighted):
+    rng = np.random.default_rng(seed)
+    y, g = rng.random(30) < 0.4, rng.choice([0.0, 0.1, 0.3, 0.5, 0.9, 1.0, 0.25, 0.75], 30)
+    table = ScoreTable.from_predictions(y, g, sample_weight=rng.uniform(0.1, 2, 30) if weighted else None)
+    found = brier_miscalibration(table.scores, table.positives, table.negatives)
+    assert found == pytest.approx(decompose(table, costs=costs.Uniform(0, 1), scale="loss").miscalibration, abs=1e-13)
+
+
+def test_bootstrap_draws_labels_from_the_scores():
+    y, g = sample(3, 150)
+    table = ScoreTable.from_predictions(y, g)
+    observed, p = bootstrap_table(table, 400, np.random.default_rng(0))
+    rng = np.random.default_rng(9)
+    drawn = []
+    for _ in range(400):
+        other = ScoreTable.from_predictions(rng.random(150) < g, g)
+        drawn.append(decompose(other, costs=costs.Uniform(0, 1), scale="loss").miscalibration)
+    assert p == pytest.approx((1 + np.sum(np.array(drawn) >= observed)) / 401, abs=0.1)
+    rows = bootstrap_rows(g, y, np.ones(150), 400, np.random.default_rng(1))
+    assert rows == pytest.approx((observed, p), abs=0.1)
+    assert rows[0] == pytest.approx(observed, abs=1e-14)
+
+
+def test_tied_scores_are_drawn_as_binomial_counts():
+    rng = np.random.default_rng(4)
+    g = rng.choice([0.2, 0.5, 0.7], 3000)
+    y = rng.random(3000) < g
+    tied = bootstrap_table(ScoreTable.from_predictions(y, g), 300, np.random.default_rng(0))
+    rows = bootstrap_rows(g, y, np.ones(3000), 300, np.random.default_rng(1))
+    assert tied[0] == pytest.approx(rows[0], abs=1e-14)
+    assert tied[1] == pytest.approx(rows[1], abs=0.12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_e_value_is_the_mean_of_the_bets(weighted):
+    y, g, *w = sample(5, 300, weighted=weighted)
+    power = w[0] / w[0].max() if w else np.ones(300)
+    course = np.zeros(300)
+    for shift in SHIFTS:
+        for slope in SLOPES:
+            q = expit(shift + slope * logit(g))
+            course += np.cumprod((np.where(y, q, 1 - q) / np.where(y, g, 1 - g)) ** power)
+    course /= len(SHIFTS) * len(SLOPES)
+    found = sequential_e_value(y, g, w[0] if w else None, 0.05)
+    assert found.last == pytest.approx(course[-1], rel=1e-9)
+    assert found.largest == pytest.approx(course.max(), rel=1e-9)
+
+
+def test_e_value_crosses_where_the_evidence_first_suffices():
+    rng = np.random.default_rng(6)
+    g = rng.uniform(0.1, 0.9, 9000)
+    y = rng.random(9000) < expit(logit(g) - 0.15)
+    found = sequential_e_value(y, g, None, 0.01)
+    assert found.crossed_at is not None
+    assert sequential_e_value(y[: found.crossed_at], g[: found.crossed_at], None, 0.01).largest < 100.0
+    assert sequential_e_value(y[: found.crossed_at + 1], g[: found.crossed_at + 1], None, 0.01).last >= 100.0
+
+
+def test_expectation_of_one_step_of_the_bets_is_one():
+    # exactly, by summing over both outcomes: a product of such steps is a martingale
+    for g in (0.01, 0.3, 0.5, 0.98):
+        values = [sequential_e_value(np.array([label]), np.array([g]), None, 0.05).last for label in (False, True)]
+        assert (1 - g) * values[0] + g * values[1] == pytest.approx(1.0, abs=1e-12)
+
+
+def test_a_constant_weight_changes_no_test():
+    y, g = sample(7)
+    plain = loss_calibration_test(y, g, n_bootstrap=0)
+    tripled = loss_calibration_test(y, g, sample_weight=np.full(len(y), 3.0), n_bootstrap=0)
+    assert tripled.z == pytest.approx(plain.z, rel=1e-12)
+    assert tripled.largest_e_value == pytest.approx(plain.largest_e_value, rel=1e-12)
+    # the robust design effect stands in for the model's variance: alike, not the same
+    assert tripled.likelihood_ratio == pytest.approx(plain.likelihood_ratio, rel=0.25)
+
+
+def test_weighted_likelihood_ratio_keeps_its_size():
+    rng = np.random.default_rng(8)
+    rejected = 0
+    for _ in range(400):
+        g = rng.uniform(0.1, 0.9, 400)
+        table = ScoreTable.from_predictions(rng.random(400) < g, g, sample_weight=rng.exponential(1.0, 400) + 0.01)
+        rejected += recalibration_test(table).p_value <= 0.05
+    assert 6 <= rejected <= 38  # 20 expected; without the design effect about 80
+
+
+def test_rates_of_rejection_on_right_scores():
+    rng = np.random.default_rng(9)
+    rejected = np.zeros(4)
+    for _ in range(400):
+        g = expit(rng.normal(-1.25, 1.0, 300))
+        y = rng.random(300) < g
+        found = loss_calibration_test(y, g, n_bootstrap=39, random_state=rng)
+        rejected += [
+            found.p_value <= 0.05,
+            found.z_p_value <= 0.05,
+            found.miscalibration_p_value <= 0.05,
+            found.largest_e_value >= 20,
+        ]
+    assert np.all(rejected <= 38)
+    assert np.all(rejected[:3] >= 6)
