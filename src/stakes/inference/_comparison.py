@@ -10,7 +10,9 @@ from stakes._inputs import evaluation_data
 from stakes._kernel import check_rule, check_scale
 from stakes._results import Tabular
 from stakes._validation import check_unit
-from stakes.inference._loss_moments import LossMoments, PairedRows, loss_moments, normal_interval, normal_p_value
+from stakes.inference._dependence import check_dependence
+from stakes.inference._dominance import Dominance, dominance
+from stakes.inference._loss_moments import LossMoments, PairedRows, loss_moments
 from stakes.score_table import ScoreTable
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from stakes._kernel import Rule, Scale
     from stakes.costs import CostDistribution
+    from stakes.inference._moments import Moments
 
 PAIRED_NEEDS_ROWS = (
     "a paired difference needs the rows of both models: two separate ScoreTables do not say which scores belong "
@@ -45,12 +48,17 @@ class Comparison(Tabular):
         "regret", "integral" or "loss".
     confidence_level : float
         Of the interval.
+    note : str
+        Which class has too few rows for the interval, and how many are needed; empty otherwise.
+    dominance : Dominance or None
+        Whether one of the two costs less at every cost ratio of the range, where it was asked for.
 
     Examples
     --------
     >>> from stakes import compare, costs
-    >>> compare([0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6], [0.4, 0.6, 0.5, 0.4], costs=costs.Uniform(0, 1), scale="loss")
-    Comparison(a - b = -0.1575, 95% interval [-0.1899, -0.1251], p = 1.52e-21, scale='loss')
+    >>> y_true = [0, 1, 0, 1] * 5
+    >>> compare(y_true, [0.1, 0.8, 0.3, 0.6] * 5, [0.4, 0.6, 0.5, 0.4] * 5, costs=costs.Uniform(0, 1), scale="loss")
+    Comparison(a - b = -0.1575, 95% interval [-0.1709, -0.1451], p = 1.14e-274, scale='loss')
     """
 
     first: str
@@ -61,6 +69,8 @@ class Comparison(Tabular):
     p_value: float
     scale: str
     confidence_level: float
+    note: str = ""
+    dominance: Dominance | None = None
 
     @property
     def significant(self) -> bool:
@@ -79,14 +89,17 @@ class Comparison(Tabular):
                 "p_value": self.p_value,
                 "scale": self.scale,
                 "confidence_level": self.confidence_level,
+                "note": self.note,
+                "dominance": "" if self.dominance is None else str(self.dominance),
             }
         ]
 
     def __repr__(self) -> str:
         low, high = self.interval
+        sure = f"{self.confidence_level:.0%} interval [{low:.4g}, {high:.4g}], p = {self.p_value:.3g}"
         return (
-            f"Comparison({self.first} - {self.second} = {self.difference:.4g}, {self.confidence_level:.0%} interval "
-            f"[{low:.4g}, {high:.4g}], p = {self.p_value:.3g}, scale={self.scale!r})"
+            f"Comparison({self.first} - {self.second} = {self.difference:.4g}, {sure}, "
+            f"scale={self.scale!r}{', ' + self.note if self.note else ''})"
         )
 
 
@@ -98,13 +111,17 @@ def comparison_from_moments(
     scale: str,
     factor: float,
     confidence_level: float,
+    dominance: Dominance | None = None,
 ) -> Comparison:
     """Scale the paired difference of two rules and attach its interval."""
-    difference, error = moments.difference(*pair)
-    difference, error = factor * difference, factor * error
-    interval = normal_interval(difference, error, confidence_level)
-    p_value = normal_p_value(difference, error)
-    return Comparison(*names, difference, error, interval, p_value, scale, confidence_level)
+    return _comparison(moments.difference(*pair).scaled(factor), names, scale, confidence_level, dominance=dominance)
+
+
+def _comparison(moments: Moments, names: tuple[str, str], scale: str, level: float, **further: Any) -> Comparison:
+    error, interval = moments.standard_error, moments.interval(level)
+    return Comparison(
+        *names, moments.value, error, interval, moments.p_value(), scale, level, note=moments.note, **further
+    )
 
 
 def compare(
@@ -119,6 +136,8 @@ def compare(
     pos_label: object = None,
     prevalence: float | None = None,
     logits: bool = False,
+    clusters: ArrayLike | None = None,
+    lags: int | str | None = None,
     names: tuple[str, str] = ("a", "b"),
     confidence_level: float = 0.95,
 ) -> Comparison:
@@ -144,6 +163,11 @@ def compare(
         Reweight the classes to this share of positives, as for case-control data.
     logits : bool, default False
         Whether the scores are log-odds.
+    clusters : array_like of shape (n,), optional
+        Clusters, such as patients or states: only rows of different clusters are independent.
+    lags : int or "auto", optional
+        For rows in order of time (the test of Diebold and Mariano). "auto" estimates the long-run variance by slow
+        cosines, with Student t intervals; a number of lags is Newey and West's estimate.
     names : tuple of str, default ("a", "b")
         What to call the models.
     confidence_level : float, default 0.95
@@ -152,8 +176,9 @@ def compare(
     Returns
     -------
     Comparison
-        ``difference`` is a minus b: negative means that a is better. Where a loss is infinite, so is the
-        difference, and its interval is nan.
+        ``difference`` is a minus b: negative means that a is better. ``dominance`` says whether one of them is better
+        at every cost ratio of the range on these rows. Where a loss is infinite, so is the difference, and its interval
+        is nan; it is widened where too few rows carry the difference, and ``note`` says how many are needed.
 
     Raises
     ------
@@ -162,14 +187,18 @@ def compare(
 
     Notes
     -----
-    Rows are taken as independent. The interval is normal, from the variance of the per-row loss differences.
+    Rows are independent unless ``clusters`` or ``lags`` says otherwise. The interval rests on the per-row loss
+    differences, corrected for their skewness after Hall (1992, doi:10.1111/j.2517-6161.1992.tb01869.x).
 
     Examples
     --------
     >>> from stakes import compare, costs
-    >>> result = compare([0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6], [0.4, 0.6, 0.5, 0.4], costs=costs.Uniform(0, 1))
+    >>> y_true = [0, 1, 0, 1] * 5
+    >>> result = compare(y_true, [0.1, 0.8, 0.3, 0.6] * 5, [0.4, 0.6, 0.5, 0.4] * 5, costs=costs.Uniform(0, 1))
     >>> result.significant
     True
+    >>> print(result.dominance)
+    a costs no more than b at every cost ratio from 0 to 1, and less at some
     """
     if any(isinstance(value, ScoreTable) for value in (y_true, a, b)):
         raise ValueError(PAIRED_NEEDS_ROWS)
@@ -180,23 +209,26 @@ def compare(
         )
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
     scale, factor = check_scale(scale, costs)
-    data = [
-        evaluation_data(
-            y_true,
-            scores,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            prevalence=prevalence,
-            logits=logits,
-        ).rows
-        for scores in (a, b)
-    ]
-    rows = PairedRows(
-        data[0].y, [sample.score for sample in data], data[0].weight, fixed_prevalence=prevalence is not None
-    )
-    moments = loss_moments(rows, costs, rule)
     if math.isnan(factor):
         raise ValueError(
             f'scale="regret" is undefined for {costs!r}, whose mass is infinite; use "loss" or "integral".'
         )
-    return comparison_from_moments(moments, (0, 1), names, scale=scale, factor=factor, confidence_level=level)
+    data = [
+        evaluation_data(
+            y_true, scores, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
+        )
+        for scores in (a, b)
+    ]
+    first, second = (item.rows for item in data)
+    clusters, lags = check_dependence(clusters, lags, len(first.y), sample_weight)
+    rows = PairedRows(
+        first.y,
+        [first.score, second.score],
+        first.weight,
+        fixed_prevalence=prevalence is not None,
+        clusters=clusters,
+        lags=lags,
+    )
+    moments = loss_moments(rows, costs, rule).difference(0, 1)
+    verdict = dominance(data[0].table, data[1].table, low=costs.low, high=costs.high, rule=rule, names=names)
+    return _comparison(moments.scaled(factor), names, scale, level, dominance=verdict)

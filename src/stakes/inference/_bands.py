@@ -1,0 +1,312 @@
+"""How sure a whole curve is: pointwise intervals and simultaneous bands, for one model and for the difference of two.
+
+At given thresholds a curve is linear in the shares of rows of each class above them, so its covariance has a closed
+form; the bounds allow for few rows, and none, beyond a threshold. See docs/uncertainty.md for the coverage.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stakes._inputs import evaluation_data
+from stakes._validation import check_choice, check_unit, to_array
+from stakes.inference._band_counts import counts_of, pair_counts_of
+from stakes.inference._band_limits import combined_limits, critical_value
+from stakes.inference._band_pieces import curve_pieces, difference_pieces
+from stakes.inference._band_reliability import reliability_band
+from stakes.inference._band_result import Band
+from stakes.inference._comparison import PAIRED_NEEDS_ROWS
+from stakes.score_table import ScoreTable
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from stakes.inference._band_counts import Totals
+    from stakes.inference._band_pieces import Pieces
+
+    Floats = NDArray[np.float64]
+
+DIFFERENCE_KINDS = ("regret", "net_benefit", "interventions_avoided")
+BAND_KINDS = (*DIFFERENCE_KINDS, "reliability")
+_MOST_THRESHOLDS = 1000
+_LEAST_DRAWS = 1000
+
+
+def confidence_band(
+    kind: str,
+    y_true: ArrayLike | ScoreTable,
+    y_prob: ArrayLike | None = None,
+    *,
+    thresholds: ArrayLike | None = None,
+    per: float = 100.0,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+    logits: bool = False,
+    name: str = "model",
+    confidence_level: float = 0.95,
+    n_draws: int = 10_000,
+    random_state: int | np.random.Generator | None = 0,
+) -> Band:
+    """Say how sure a curve is, at each threshold and at all of them at once.
+
+    Parameters
+    ----------
+    kind : {"regret", "net_benefit", "interventions_avoided", "reliability"}
+        Which curve.
+    y_true : array_like of shape (n,) or ScoreTable
+        Labels with two values, or a table that stands for labels and scores.
+    y_prob : array_like of shape (n,) or (n, 2), optional
+        Probability of the positive class.
+    thresholds : array_like of shape (m,), optional
+        Where to read the curve, ascending, at most 1,000: in [0, 1] for regret, [0, 1) for net benefit, (0, 1) for
+        interventions avoided, between the smallest and the largest score for reliability. By default 1%, 2%, ..., 99%,
+        or 101 scores from the smallest to the largest.
+    per : float, default 100
+        Number of cases that avoided interventions are counted in.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0, linearised in the standard error.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Reweight the classes to this share of positives, which is then taken as known.
+    logits : bool, default False
+        Whether the scores are log-odds.
+    name : str, default "model"
+        What to call the model.
+    confidence_level : float, default 0.95
+        Of the intervals and of the band, in (0, 1).
+    n_draws : int, default 10,000
+        Draws of the Gaussian process whose largest error gives the critical value; reliability needs none.
+    random_state : int, numpy Generator or None, default 0
+        For these draws.
+
+    Returns
+    -------
+    Band
+
+    Raises
+    ------
+    ValueError
+        For invalid data or settings.
+
+    Notes
+    -----
+    The curve is a sum of two shares of rows, such as false positives and misses, times coefficients. Each share has
+    mid-p binomial limits (Lancaster 1961), which stay honest where few rows or none lie beyond a threshold; the limits
+    of the sum come from the method of variance estimates recovery (Zou and Donner 2008, doi:10.1002/sim.3095). The band
+    does the same with the quantile of the largest studentised error, drawn from a Gaussian process that has the curve's
+    covariance in closed form plus that of one unseen row in every stretch of thresholds (this mends small samples and
+    vanishes with more rows). Both are approximate; docs/uncertainty.md has their coverage by simulation. The band is
+    about the thresholds asked for, not those in between. Rows are taken as independent and thresholds as chosen without
+    looking at the labels. In a table with binned scores each cell counts as its mean score.
+
+    Reliability: at a score x, bounds of the event rates of groups of rows with scores up to x are lower bounds of the
+    true rate at x, and of groups from x on upper bounds, *if the true event rate never falls as the score rises*. The
+    bounds are Clopper-Pearson limits shared out among the groups (Bonferroni), as in Dimitriadis et al. (2023),
+    doi:10.1093/biomet/asac068, here over groups of blocks of rows; so intervals and band cover at least as often as
+    stated, without large samples, and more often than stated. With unequal weights, effective numbers of rows make this
+    approximate.
+
+    Examples
+    --------
+    >>> from stakes import confidence_band
+    >>> y, p = [0, 0, 1, 0, 1, 1] * 20, [0.1, 0.2, 0.3, 0.5, 0.7, 0.9] * 20
+    >>> band = confidence_band("net_benefit", y, p, thresholds=[0.1, 0.2, 0.4])
+    >>> band.estimate.round(3).tolist()
+    [0.444, 0.417, 0.222]
+    >>> band.simultaneous_low.round(2).tolist(), band.simultaneous_high.round(2).tolist()
+    ([0.33, 0.3, 0.1], [0.55, 0.53, 0.34])
+    """
+    check_choice(kind, "kind", BAND_KINDS)
+    level, draws = _check_level(confidence_level), _check_draws(n_draws)
+    data = evaluation_data(
+        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
+    )
+    if kind == "reliability":
+        table = data.table
+        points = check_scores_asked(thresholds, table)
+        return reliability_band(table, points, name, level)
+    points = check_thresholds(thresholds, kind)
+    counts = counts_of(data, points, fixed_prevalence=prevalence is not None)
+    pieces = curve_pieces(kind, counts, points, _check_per(per))
+    found = _bounds(pieces, counts.totals, level, draws, np.random.default_rng(random_state))
+    return Band(kind, points, *found, name=name, per=_unit(kind, per))
+
+
+def difference_band(
+    kind: str,
+    y_true: ArrayLike,
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    thresholds: ArrayLike | None = None,
+    per: float = 100.0,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+    logits: bool = False,
+    names: tuple[str, str] = ("a", "b"),
+    confidence_level: float = 0.95,
+    n_draws: int = 10_000,
+    random_state: int | np.random.Generator | None = 0,
+) -> Band:
+    """Say how sure the difference between the curves of two models on the same rows is.
+
+    Parameters
+    ----------
+    kind : {"regret", "net_benefit", "interventions_avoided"}
+        Which curve. Regret is better where it is lower, the others where they are higher.
+    y_true : array_like of shape (n,)
+        Labels with two values.
+    a, b : array_like of shape (n,) or (n, 2)
+        Probabilities of the positive class from the two models.
+    thresholds : array_like of shape (m,), optional
+        Where to read the curves, ascending, at most 1,000. By default 1%, 2%, ..., 99%.
+    per : float, default 100
+        Number of cases that avoided interventions are counted in.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0, linearised in the standard error.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Reweight the classes to this share of positives, which is then taken as known.
+    logits : bool, default False
+        Whether the scores are log-odds.
+    names : tuple of str, default ("a", "b")
+        What to call the models.
+    confidence_level : float, default 0.95
+        Of the intervals and of the band, in (0, 1).
+    n_draws : int, default 10,000
+        Draws of the Gaussian process whose largest error gives the critical value.
+    random_state : int, numpy Generator or None, default 0
+        For these draws.
+
+    Returns
+    -------
+    Band
+        Of a less b.
+
+    Raises
+    ------
+    ValueError
+        For invalid data or settings, and for score tables, which do not say which scores belong together.
+
+    Notes
+    -----
+    As in :func:`confidence_band`, from the shares of rows of each class that only one of the models acts on. Where no
+    row tells the models apart, the bounds are those of an event not seen in n rows, not zero.
+
+    Examples
+    --------
+    >>> from stakes import difference_band
+    >>> y, a, b = [0, 1, 0, 1] * 30, [0.1, 0.8, 0.3, 0.6] * 30, [0.4, 0.6, 0.5, 0.4] * 30
+    >>> difference_band("regret", y, a, b, thresholds=[0.2, 0.35])
+    Band(regret of a - b at 2 thresholds in [0.2, 0.35], 95%, below zero at 2, above at 0, 120 rows with 60 positives)
+    """
+    check_choice(kind, "kind", DIFFERENCE_KINDS)
+    if any(isinstance(value, ScoreTable) for value in (y_true, a, b)):
+        raise ValueError(PAIRED_NEEDS_ROWS)
+    level, draws = _check_level(confidence_level), _check_draws(n_draws)
+    points = check_thresholds(thresholds, kind)
+    first, second = (
+        evaluation_data(
+            y_true, scores, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
+        ).rows
+        for scores in (a, b)
+    )
+    counts = pair_counts_of(first, second.score, points, fixed_prevalence=prevalence is not None)
+    pieces = difference_pieces(kind, counts, points, _check_per(per))
+    found = _bounds(pieces, counts.totals, level, draws, np.random.default_rng(random_state))
+    name = f"{names[0]} - {names[1]}"
+    return Band(kind, points, *found, name=name, is_difference=True, per=_unit(kind, per))
+
+
+def _bounds(
+    pieces: Pieces, totals: Totals, level: float, draws: int, rng: np.random.Generator
+) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats, float, float, int, float]:
+    """What a band holds, from the estimate to the number of positives."""
+    critical = critical_value(pieces, level, rng, draws)
+    squared = float(totals.squared[1])
+    return (
+        pieces.estimate,
+        pieces.standard_error,
+        *combined_limits(pieces, NormalDist().inv_cdf(0.5 + level / 2.0)),
+        *combined_limits(pieces, critical),
+        critical,
+        level,
+        totals.n_rows,
+        float(totals.weight[1]) ** 2 / squared if squared > 0.0 else 0.0,
+    )
+
+
+def check_thresholds(thresholds: Any, kind: str) -> Floats:
+    """Return ascending thresholds within the domain of the curve, or raise."""
+    if thresholds is None:
+        return np.arange(1, 100) / 100.0
+    points = _check_ascending(thresholds)
+    good = (points >= 0.0) & (points <= 1.0)
+    span = "[0, 1]"
+    if kind == "net_benefit":
+        good, span = (points >= 0.0) & (points < 1.0), "[0, 1)"
+    if kind == "interventions_avoided":
+        good, span = (points > 0.0) & (points < 1.0), "(0, 1)"
+    if not good.all():
+        first = int(np.argmin(good))
+        raise ValueError(f"thresholds of {kind} must lie in {span}, got {points[first]} at index {first}.")
+    return points
+
+
+def check_scores_asked(thresholds: Any, table: ScoreTable) -> Floats:
+    """Return ascending scores within those of a table, or raise."""
+    low, high = float(table.scores[0]), float(table.scores[-1])
+    if thresholds is None:
+        return np.unique(np.clip(np.linspace(low, high, 101), low, high))
+    points = _check_ascending(thresholds)
+    good = (points >= low) & (points <= high)
+    if not good.all():
+        first = int(np.argmin(good))
+        raise ValueError(
+            f"thresholds of reliability must lie between the smallest and the largest score, [{low:g}, {high:g}], "
+            f"got {points[first]} at index {first}."
+        )
+    return points
+
+
+def _check_ascending(thresholds: Any) -> Floats:
+    points = np.asarray(to_array(thresholds, "thresholds"), dtype=np.float64)
+    if points.ndim != 1 or not 1 <= len(points) <= _MOST_THRESHOLDS:
+        raise ValueError(f"thresholds must be 1 to {_MOST_THRESHOLDS} numbers, got shape {points.shape}.")
+    if not np.all(np.isfinite(points)):
+        first = int(np.argmin(np.isfinite(points)))
+        raise ValueError(f"thresholds must be finite, got {points[first]} at index {first}.")
+    if np.any(np.diff(points) <= 0.0):
+        first = int(np.argmax(np.diff(points) <= 0.0)) + 1
+        raise ValueError(
+            f"thresholds must be strictly ascending, got {points[first]} at index {first} after {points[first - 1]}."
+        )
+    return points + 0.0
+
+
+def _check_level(confidence_level: float) -> float:
+    return check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+
+
+def _check_draws(n_draws: int) -> int:
+    if not n_draws >= _LEAST_DRAWS or int(n_draws) != n_draws:
+        raise ValueError(f"n_draws must be a whole number >= {_LEAST_DRAWS}, got {n_draws}.")
+    return int(n_draws)
+
+
+def _unit(kind: str, per: float) -> float | None:
+    return float(per) if kind == "interventions_avoided" else None
+
+
+def _check_per(per: float) -> float:
+    if not 0.0 < per < math.inf:
+        raise ValueError(f"per must be a finite number > 0, got {per}.")
+    return float(per)

@@ -1,0 +1,418 @@
+"""The bootstrap for whatever has no closed form: any function of a score table, on resampled tables."""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from stakes._inputs import evaluation_data
+from stakes._results import Tabular
+from stakes._validation import check_choice, check_unit
+from stakes.inference._dependence import check_dependence
+from stakes.inference._resample import RowSource, TableSource, draw_blocks, draw_clusters, draw_rows, is_whole
+from stakes.metrics import METRICS
+from stakes.score_table import ScoreTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+    Statistic = Callable[[ScoreTable], float | Mapping[str, float]]
+    Kind = Literal["percentile", "basic", "normal"]
+
+KINDS = ("percentile", "basic", "normal")
+_LEAST = 2
+_BIASED = 0.25
+_NOISE = 3.0
+_TOO_FEW = 100  # resamples, to tell a bias from noise
+_CHOSEN_ON_THE_ROWS = (
+    "decomposition_interval, h_measure_interval and hull_auc_interval correct it for MCB, DSC, H and hulls"
+)
+
+
+@dataclass(frozen=True)
+class Bootstrap(Tabular):
+    """Values of a statistic on resampled data, for one or several models that share each resample.
+
+    Parameters
+    ----------
+    models, terms : tuple of str
+        Names of the models and of the numbers that the statistic returns.
+    values : ndarray of shape (models, terms)
+        On the data themselves.
+    replicates : ndarray of shape (n_resamples, models, terms)
+        On the resamples; nan where the statistic is undefined there.
+    scheme : str
+        "rows", "clusters" or "blocks".
+    confidence_level : float
+        Of the intervals.
+
+    Examples
+    --------
+    >>> from stakes import bootstrap
+    >>> bootstrap("roc_auc_score", [0, 1, 0, 1] * 10, [0.1, 0.8, 0.6, 0.5] * 10, n_resamples=200, random_state=1)
+    Bootstrap(roc_auc_score = 0.75, 95% interval [0.5865, 0.8907], 200 resamples of rows)
+    """
+
+    models: tuple[str, ...]
+    terms: tuple[str, ...]
+    values: Floats
+    replicates: Floats
+    scheme: str
+    confidence_level: float
+
+    @property
+    def standard_errors(self) -> Floats:
+        """Standard deviation of the replicates, shape (models, terms)."""
+        return _quietly(lambda: np.nanstd(self.replicates, axis=0, ddof=1))
+
+    @property
+    def biases(self) -> Floats:
+        """Mean of the replicates less the value, shape (models, terms)."""
+        return _quietly(lambda: np.nanmean(self.replicates, axis=0) - self.values)
+
+    def intervals(self, kind: Kind = "percentile") -> Floats:
+        """Lower and upper ends, shape (2, models, terms).
+
+        Parameters
+        ----------
+        kind : {"percentile", "basic", "normal"}, default "percentile"
+            Quantiles of the replicates; these mirrored at the value; or the value and a multiple of the standard error.
+
+        Returns
+        -------
+        ndarray
+
+        Raises
+        ------
+        ValueError
+            For another kind.
+
+        Examples
+        --------
+        >>> from stakes import bootstrap
+        >>> y_true, y_prob = [0, 1, 0, 1] * 10, [0.1, 0.8, 0.6, 0.5] * 10
+        >>> bootstrap("roc_auc_score", y_true, y_prob, n_resamples=50, random_state=0).intervals("basic").shape
+        (2, 1, 1)
+        """
+        check_choice(kind, "kind", KINDS)
+        tail = 0.5 - self.confidence_level / 2.0
+        if kind == "normal":
+            half = NormalDist().inv_cdf(1.0 - tail) * self.standard_errors
+            return np.stack([self.values - half, self.values + half])
+        ends = _quietly(lambda: np.nanquantile(self.replicates, [tail, 1.0 - tail], axis=0))
+        return ends if kind == "percentile" else 2.0 * self.values - ends[::-1]
+
+    def difference(self, first: str, second: str) -> Bootstrap:
+        """Paired difference between two models: the first less the second, resample by resample.
+
+        Parameters
+        ----------
+        first, second : str
+            Names of models.
+
+        Returns
+        -------
+        Bootstrap
+
+        Raises
+        ------
+        ValueError
+            For an unknown name.
+
+        Examples
+        --------
+        >>> from stakes import bootstrap
+        >>> models = {"a": [0.1, 0.8, 0.3, 0.6] * 10, "b": [0.4, 0.6, 0.5, 0.4] * 10}
+        >>> both = bootstrap("roc_auc_score", [0, 1, 0, 1] * 10, models, n_resamples=50, random_state=0)
+        >>> both.difference("a", "b").models
+        ('a - b',)
+        """
+        for name in (first, second):
+            check_choice(name, "the model", self.models)
+        a, b = self.models.index(first), self.models.index(second)
+        return replace(
+            self,
+            models=(f"{first} - {second}",),
+            values=self.values[[a]] - self.values[[b]],
+            replicates=self.replicates[:, [a]] - self.replicates[:, [b]],
+        )
+
+    def _records(self) -> list[dict[str, Any]]:
+        low, high = self.intervals()
+        return [
+            {
+                "model": model,
+                "statistic": term,
+                "value": float(self.values[i, j]),
+                "standard_error": float(self.standard_errors[i, j]),
+                "bias": float(self.biases[i, j]),
+                "ci_low": float(low[i, j]),
+                "ci_high": float(high[i, j]),
+                "scheme": self.scheme,
+                "n_resamples": len(self.replicates),
+                "confidence_level": self.confidence_level,
+            }
+            for i, model in enumerate(self.models)
+            for j, term in enumerate(self.terms)
+        ]
+
+    def __repr__(self) -> str:
+        several = len(self.models) > 1 or " - " in self.models[0]
+        parts = [
+            f"{row['model'] + ' ' if several else ''}{row['statistic']} = {row['value']:.4g}, "
+            f"{self.confidence_level:.0%} interval [{row['ci_low']:.4g}, {row['ci_high']:.4g}]"
+            for row in self._records()
+        ]
+        return f"Bootstrap({'; '.join(parts)}, {len(self.replicates):,} resamples of {self.scheme})"
+
+
+def bootstrap(
+    statistic: str | Statistic,
+    y_true: ArrayLike | ScoreTable,
+    y_prob: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    *,
+    n_resamples: int = 2000,
+    clusters: ArrayLike | None = None,
+    block_length: int | Literal["auto"] | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+    logits: bool = False,
+    probability: bool = True,
+    confidence_level: float = 0.95,
+    random_state: int | np.random.Generator | None = None,
+    progress: bool | Callable[[int, int], object] = False,
+    **options: Any,
+) -> Bootstrap:
+    """Say how sure any function of a score table is, by resampling rows, clusters or blocks without a new sort.
+
+    Parameters
+    ----------
+    statistic : str or callable
+        Name of a metric, or a function of a :class:`ScoreTable` that returns a number or a mapping of names to numbers.
+    y_true : array_like of shape (n,) or ScoreTable
+        Labels with two values, or a table that stands for labels and scores.
+    y_prob : array_like of shape (n,) or (n, 2), or mapping of names to such, optional
+        Scores of one model, or of several that are to share each resample.
+    n_resamples : int, default 2000
+        How many resamples.
+    clusters : array_like of shape (n,), optional
+        Such as patients or states: whole clusters are drawn.
+    block_length : int or "auto", optional
+        For rows in order of time: blocks of so many consecutive rows are drawn. "auto" is the cube root of n, rounded
+        up.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0. Rows are drawn, each with its weight.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Reweight the classes to this share of positives, as for case-control data. Independent rows are then drawn
+        class by class.
+    logits : bool, default False
+        Whether the scores are log-odds.
+    probability : bool, default True
+        Whether scores must lie in [0, 1]; False for scores that only rank.
+    confidence_level : float, default 0.95
+        Of the intervals, in (0, 1).
+    random_state : int, numpy Generator or None
+        For the same resamples again.
+    progress : bool or callable, default False
+        True to count on standard error, or a function of the number done and the number of all.
+    **options
+        Arguments of the metric where ``statistic`` is a name, such as ``bounds=``.
+
+    Returns
+    -------
+    Bootstrap
+
+    Raises
+    ------
+    ValueError
+        For invalid data or options, an unknown metric, or a table of rows with different weights.
+
+    Warns
+    -----
+    UserWarning
+        Where the mean of the replicates is more than a quarter of a standard error off, beyond the resampling noise
+        (Efron and Tibshirani 1993, section 10.3), or where the statistic is undefined on some resamples, which are left
+        out.
+
+    Notes
+    -----
+    Independent rows are multinomial counts on the table. Blocks wrap around the end (circular block bootstrap, Politis
+    and Romano 1992); their default length has the order n^(1/3) that is best for variances (Hall, Horowitz and Jing
+    1995, doi:10.1093/biomet/82.3.561). A percentile interval of MCB, DSC, the H-measure or anything else that is fitted
+    to the same rows does not cover: see :func:`decomposition_interval`.
+
+    Examples
+    --------
+    >>> from stakes import bootstrap
+    >>> y_true, y_prob = [0, 1, 0, 1] * 10, [0.1, 0.8, 0.6, 0.5] * 10
+    >>> bootstrap("net_benefit_score", y_true, y_prob, threshold=0.5, n_resamples=200, random_state=1)
+    Bootstrap(net_benefit_score = 0.25, 95% interval [0.025, 0.475], 200 resamples of rows)
+    """
+    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    if not (is_whole(n_resamples) and n_resamples >= _LEAST):
+        raise ValueError(f"n_resamples must be a whole number of at least {_LEAST}, got {n_resamples!r}.")
+    name, function, scores_only = _statistic(statistic, options)
+    probability = probability and not scores_only
+    named = y_prob if isinstance(y_prob, Mapping) else {"": y_prob}
+    if not named:
+        raise ValueError("y_prob must hold at least one model, got an empty mapping.")
+    source, whole, scheme = _source(
+        y_true,
+        list(named.values()),
+        {"sample_weight": sample_weight, "pos_label": pos_label, "logits": logits, "probability": probability},
+        prevalence=prevalence,
+        clusters=clusters,
+        block_length=block_length,
+    )
+    first = [_as_mapping(function(table), name) for table in whole]
+    terms = tuple(first[0])
+    values = np.array([[float(row[term]) for term in terms] for row in first])
+    replicates = _replicates(
+        lambda table: [_as_mapping(function(table), name)[term] for term in terms],
+        source,
+        np.empty((int(n_resamples), *values.shape)),
+        rng=np.random.default_rng(random_state),
+        report=_reporter(progress=progress),
+    )
+    result = Bootstrap(tuple(map(str, named)), terms, values, replicates, scheme, level)
+    _warn_of_undefined(result)
+    _warn_of_bias(result)
+    return result
+
+
+def _replicates(
+    row: Callable[[ScoreTable], list[float]],
+    source: RowSource | TableSource,
+    into: Floats,
+    *,
+    rng: np.random.Generator,
+    report: Callable[[int, int], object],
+) -> Floats:
+    from sklearn.exceptions import UndefinedMetricWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)  # they are counted and reported once, at the end
+        for i in range(len(into)):
+            into[i] = [row(table) for table in source.tables(rng)]
+            report(i + 1, len(into))
+    return into
+
+
+def _statistic(statistic: str | Statistic, options: dict[str, Any]) -> tuple[str, Statistic, bool]:
+    """Name, function and whether the scores need only rank."""
+    if callable(statistic):
+        if options:
+            raise ValueError(f"options are for metrics by name, got {', '.join(options)} beside a function.")
+        return "statistic", statistic, False
+    binary = [name for name, metric in METRICS.items() if metric.task == "binary"]
+    metric = METRICS[check_choice(statistic, "statistic", tuple(binary))]
+    return metric.name, lambda table: metric.function(table, **options), metric.response == "score"
+
+
+def _source(
+    y_true: Any,
+    scores: list[Any],
+    data: dict[str, Any],
+    *,
+    prevalence: float | None,
+    clusters: Any,
+    block_length: Any,
+) -> tuple[RowSource | TableSource, list[ScoreTable], str]:
+    """Where resamples come from, the tables of all rows, and the scheme."""
+    if clusters is not None and block_length is not None:
+        raise ValueError("clusters= and block_length= (rows in order) cannot both be given.")
+    given = isinstance(y_true, ScoreTable)
+    if clusters is None and block_length is None and (given or (len(scores) == 1 and data["sample_weight"] is None)):
+        table = evaluation_data(y_true, scores[0], **data).table
+        table = table if prevalence is None else table.with_prevalence(prevalence)
+        return TableSource.of(table), [table], "rows"
+    if given:
+        raise ValueError("clusters= and block_length= need the rows: pass y_true and y_prob instead of a ScoreTable.")
+    samples = [evaluation_data(y_true, values, **data).rows for values in scores]
+    y = samples[0].y
+    codes, _ = check_dependence(clusters, None, len(y), data["sample_weight"])
+    if codes is not None:
+        draw, scheme = draw_clusters(codes), "clusters"
+    elif block_length is not None:
+        draw, scheme = draw_blocks(len(y), _block_length(block_length, len(y))), "blocks"
+    else:
+        strata = [np.arange(len(y))] if prevalence is None else [np.flatnonzero(~y), np.flatnonzero(y)]
+        draw, scheme = draw_rows(strata, len(y)), "rows"
+    tables = [ScoreTable._from_sample(sample) for sample in samples]
+    if prevalence is not None:
+        tables = [table.with_prevalence(prevalence) for table in tables]
+    return RowSource.of(samples, draw, prevalence), tables, scheme
+
+
+def _block_length(given: Any, n: int) -> int:
+    if given == "auto":
+        return math.ceil(round(n ** (1.0 / 3.0), 9))  # the cube root of 1000 is 10, not a hair above
+    if not (is_whole(given) and 1 <= given <= n):
+        raise ValueError(f'block_length must be "auto" or a whole number from 1 to {n}, got {given!r}.')
+    return int(given)
+
+
+def _as_mapping(value: float | Mapping[str, float], name: str) -> Mapping[str, float]:
+    return value if isinstance(value, Mapping) else {name: value}
+
+
+def _quietly(result: Callable[[], Floats]) -> Floats:
+    """Where replicates are infinite or all undefined, so are their moments: numpy need not say it too."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return np.asarray(result())
+
+
+def _reporter(*, progress: bool | Callable[[int, int], object]) -> Callable[[int, int], object]:
+    if callable(progress):
+        return progress
+    if not progress:
+        return lambda _done, _all: None
+
+    def write(done: int, of: int) -> None:
+        if done == of or 100 * done // of > 100 * (done - 1) // of:
+            sys.stderr.write(f"\rbootstrap: {done:,} of {of:,}" + ("\n" if done == of else ""))
+            sys.stderr.flush()
+
+    return write
+
+
+def _warn_of_undefined(result: Bootstrap) -> None:
+    missing: NDArray[np.bool_] = np.any(np.isnan(result.replicates), axis=(1, 2))
+    if missing.any() and not np.isnan(result.values).any():
+        warnings.warn(
+            f"{int(missing.sum()):,} of {len(missing):,} resamples leave the statistic undefined, mostly for want of "
+            "one class, and are left out: the intervals are too short.",
+            stacklevel=3,
+        )
+
+
+def _warn_of_bias(result: Bootstrap) -> None:
+    if len(result.replicates) < _TOO_FEW:
+        return
+    error = result.standard_errors
+    with np.errstate(divide="ignore", invalid="ignore"):
+        off = np.where(error > 0.0, result.biases / error, 0.0)
+    allowed = _BIASED + _NOISE / math.sqrt(len(result.replicates))
+    for (i, j), ratio in np.ndenumerate(off):
+        if abs(ratio) > allowed:
+            label = f"{result.models[i]} {result.terms[j]}".strip()
+            side = "above" if ratio > 0 else "below"
+            warnings.warn(
+                f"the resampled values of {label} lie {abs(ratio):.2g} standard errors {side} its value on average: "
+                f"its interval does not cover. Choices made on the same rows cause this; {_CHOSEN_ON_THE_ROWS}.",
+                stacklevel=3,
+            )

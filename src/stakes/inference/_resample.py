@@ -1,0 +1,161 @@
+"""Resampled score tables: counts are drawn anew, scores keep their order, so nothing is sorted twice.
+
+Rows are drawn independently, as whole clusters, or in blocks of consecutive rows; several models share each draw.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stakes.score_table import ScoreTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from stakes._validation import BinarySample
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.intp]
+    Draw = Callable[[np.random.Generator], Integers]
+
+_TIED = 4  # rows for each cell of a table from which on it is faster to draw cells than to draw rows
+_EQUAL = 1e-9
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is an integer, of Python or numpy, and no boolean."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def draw_rows(strata: Sequence[Integers], n: int) -> Draw:
+    """Say how often each of n rows is drawn, independently: from each stratum as many rows as it holds."""
+
+    def draw(rng: np.random.Generator) -> Integers:
+        counts = np.zeros(n, dtype=np.intp)
+        for rows in strata:
+            if len(rows):
+                counts += np.bincount(rows[rng.integers(0, len(rows), len(rows))], minlength=n)
+        return counts
+
+    return draw
+
+
+def draw_clusters(codes: Integers) -> Draw:
+    """Say how often each row is drawn with its cluster: as many clusters as there are."""
+    clusters = int(codes.max()) + 1
+
+    def draw(rng: np.random.Generator) -> Integers:
+        return np.bincount(rng.integers(0, clusters, clusters), minlength=clusters)[codes]
+
+    return draw
+
+
+def draw_blocks(n: int, length: int) -> Draw:
+    """Say how often each row is drawn with its block; blocks wrap around the end, so no row is drawn more often."""
+    lengths = np.full(math.ceil(n / length), length)
+    lengths[-1] = n - length * (len(lengths) - 1)
+
+    def draw(rng: np.random.Generator) -> Integers:
+        starts = rng.integers(0, n, len(lengths))
+        steps = np.bincount(starts, minlength=2 * n) - np.bincount(starts + lengths, minlength=2 * n)
+        counts = np.cumsum(steps)
+        return counts[:n] + counts[n:]
+
+    return draw
+
+
+def draw_counts(counts: Integers) -> Draw:
+    """Say how many of n equal rows are drawn from each cell of a table."""
+    n = int(counts.sum())
+    if n > _TIED * len(counts):
+        shares = counts / n
+        return lambda rng: rng.multinomial(n, shares)
+    cells = np.repeat(np.arange(len(counts)), counts)
+    return lambda rng: np.bincount(cells[rng.integers(0, n, n)], minlength=len(counts))
+
+
+@dataclass(frozen=True)
+class TableSource:
+    """Resamples of one table whose rows weigh the same; class by class where the prevalence is fixed."""
+
+    table: ScoreTable
+    units: tuple[float, float]
+    draws: tuple[Draw, ...]
+
+    @classmethod
+    def of(cls, table: ScoreTable) -> TableSource:
+        counts, units = row_counts(table)
+        if table.fixed_prevalence:
+            return cls(table, units, tuple(draw_counts(column) for column in counts))
+        return cls(table, units, (draw_counts(np.concatenate(counts)),))
+
+    def tables(self, rng: np.random.Generator) -> list[ScoreTable]:
+        """One resampled table."""
+        negatives, positives = np.split(np.concatenate([draw(rng) for draw in self.draws]), 2)
+        seen = negatives + positives > 0
+        (down, up), old = self.units, self.table
+        downs, ups = down * negatives[seen], up * positives[seen]
+        lower, upper = (None if edge is None else edge[seen] for edge in (old.lower, old.upper))
+        columns = old.scores[seen], ups, downs, up * ups, down * downs
+        return [ScoreTable(*columns, old.n_rows, old.fixed_prevalence, lower, upper)]
+
+
+def row_counts(table: ScoreTable) -> tuple[tuple[Integers, Integers], tuple[float, float]]:
+    """Rows of each class in each cell of a table, and what one row weighs; raise where weights differ."""
+    counts, units = [], []
+    for name in ("negatives", "positives"):
+        weight, square = getattr(table, name), getattr(table, f"{name}_squared")
+        unit = float(square.sum() / weight.sum()) if weight.any() else 1.0
+        rows = np.rint(weight / unit)
+        if np.any(np.abs(rows * unit - weight) > _EQUAL * weight.max()) or not np.allclose(
+            square, rows * unit**2, rtol=_EQUAL, atol=_EQUAL * unit**2
+        ):
+            raise ValueError(
+                f"the {name} of the table must weigh the same: a table does not keep the weights of single rows. "
+                "Pass y_true, y_prob and sample_weight."
+            )
+        counts.append(rows.astype(np.intp))
+        units.append(unit)
+    return (counts[0], counts[1]), (units[0], units[1])
+
+
+@dataclass(frozen=True)
+class RowSource:
+    """Resampled tables of several models on the same rows, from how often each row is drawn."""
+
+    models: Sequence[tuple[Floats, Integers]]
+    weight: Floats | None
+    draw: Draw
+    prevalence: float | None = None
+
+    @classmethod
+    def of(cls, samples: Sequence[BinarySample], draw: Draw, prevalence: float | None) -> RowSource:
+        models = []
+        for sample in samples:
+            scores, level = np.unique(sample.score + 0.0, return_inverse=True)
+            models.append((scores, 2 * level.reshape(-1) + sample.y))
+        return cls(models, samples[0].weight, draw, prevalence)
+
+    def tables(self, rng: np.random.Generator) -> list[ScoreTable]:
+        """One resampled table for each model, all from the same rows."""
+        counts = self.draw(rng)
+        drawn = int(counts.sum())
+        columns = [counts.astype(np.float64)]
+        if self.weight is not None:
+            columns = [columns[0] * self.weight, columns[0] * self.weight**2]
+        tables = [self._table(scores, code, columns, drawn) for scores, code in self.models]
+        return tables if self.prevalence is None else [table.with_prevalence(self.prevalence) for table in tables]
+
+    def _table(self, scores: Floats, code: Integers, columns: list[Floats], drawn: int) -> ScoreTable:
+        cells = [np.bincount(code, column, minlength=2 * len(scores)).reshape(-1, 2) for column in columns]
+        seen = cells[0].sum(axis=1) > 0.0
+        downs, ups, down_squares, up_squares = (
+            np.ascontiguousarray(cell[seen, k]) for cell in (cells[0], cells[-1]) for k in (0, 1)
+        )
+        return ScoreTable(scores[seen], ups, downs, up_squares, down_squares, drawn)

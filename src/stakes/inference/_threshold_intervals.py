@@ -1,0 +1,216 @@
+"""How sure the entries of a threshold table are: sensitivity, predictive values, likelihood ratios, cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stakes._inputs import evaluation_data
+from stakes._results import Tabular
+from stakes._validation import check_unit
+from stakes.costs import CostDistribution
+from stakes.curves._thresholds import threshold_table_of
+from stakes.inference._band_counts import counts_of
+from stakes.inference._band_limits import combined_limits, mid_p_limits
+from stakes.inference._band_pieces import curve_pieces
+from stakes.inference._bands import check_thresholds
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from stakes.inference._band_counts import Counts
+    from stakes.score_table import ScoreTable
+
+    Floats = NDArray[np.float64]
+    Limits = tuple[Floats, Floats]
+
+MEASURES = (
+    "sensitivity",
+    "specificity",
+    "ppv",
+    "npv",
+    "lr_positive",
+    "lr_negative",
+    "share_flagged",
+    "regret",
+    "net_benefit",
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ThresholdIntervals(Tabular):
+    """Rates and costs at decision thresholds, each with its interval.
+
+    Parameters
+    ----------
+    threshold : ndarray of shape (k,)
+        Ascending.
+    estimate, low, high : dict of str to ndarray of shape (k,)
+        By measure: "sensitivity", "specificity", "ppv", "npv", "lr_positive", "lr_negative", "share_flagged", "regret",
+        "net_benefit". nan where the measure is undefined.
+    confidence_level : float
+        Of each interval by itself.
+
+    Examples
+    --------
+    >>> from stakes.inference import threshold_intervals
+    >>> found = threshold_intervals([0, 0, 1, 1] * 25, [0.1, 0.4, 0.35, 0.8] * 25, thresholds=[0.3])
+    >>> found.low["ppv"].round(3).tolist(), found.high["ppv"].round(3).tolist()
+    ([0.554], [0.766])
+    """
+
+    threshold: Floats
+    estimate: dict[str, Floats]
+    low: dict[str, Floats]
+    high: dict[str, Floats]
+    confidence_level: float
+
+    def _records(self) -> list[dict[str, Any]]:
+        records = []
+        for k, threshold in enumerate(self.threshold.tolist()):
+            record = {"threshold": threshold}
+            for name in MEASURES:
+                record[name] = float(self.estimate[name][k])
+                record[f"{name}_low"], record[f"{name}_high"] = float(self.low[name][k]), float(self.high[name][k])
+            records.append(record)
+        return records
+
+    def __repr__(self) -> str:
+        low, high = self.threshold[0], self.threshold[-1]
+        return (
+            f"ThresholdIntervals({len(self.threshold)} thresholds in [{low:g}, {high:g}], {self.confidence_level:.0%})"
+        )
+
+
+def threshold_intervals(
+    y_true: ArrayLike | ScoreTable,
+    y_prob: ArrayLike | None = None,
+    *,
+    thresholds: ArrayLike,
+    costs: CostDistribution | float | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+    logits: bool = False,
+    confidence_level: float = 0.95,
+) -> ThresholdIntervals:
+    """How sure sensitivity, specificity, predictive values, likelihood ratios and cost are at chosen thresholds.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or ScoreTable
+        Labels with two values, or a table that stands for labels and scores.
+    y_prob : array_like of shape (n,) or (n, 2), optional
+        Probability of the positive class.
+    thresholds : array_like of shape (k,)
+        Ascending, in [0, 1], chosen without looking at these labels.
+    costs : CostDistribution or float, optional
+        The cost ratio of regret and net benefit, or a distribution whose mean it is; by default each threshold itself.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0; effective numbers of rows take the place of counts.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Reweight the classes to this share of positives, which is then taken as known.
+    logits : bool, default False
+        Whether the scores are log-odds.
+    confidence_level : float, default 0.95
+        Of each interval, in (0, 1).
+
+    Returns
+    -------
+    ThresholdIntervals
+
+    Raises
+    ------
+    ValueError
+        For invalid data, thresholds or costs.
+
+    Notes
+    -----
+    Shares have mid-p binomial limits (Lancaster 1961), which stay honest for few rows and for none. Those of a
+    likelihood ratio combine the limits of its two shares (Donner and Zou 2012, doi:10.1177/0962280210370265), those of
+    regret and net benefit the limits of false positives and of misses, as :func:`confidence_band` does. Under a stated
+    prevalence the predictive values follow from the likelihood ratio by Bayes' rule.
+
+    Examples
+    --------
+    >>> from stakes.inference import threshold_intervals
+    >>> found = threshold_intervals([0, 0, 1, 1] * 25, [0.1, 0.4, 0.35, 0.8] * 25, thresholds=[0.3, 0.5])
+    >>> found.estimate["sensitivity"].tolist(), found.low["sensitivity"].round(3).tolist()
+    ([1.0, 0.5], [0.942, 0.363])
+    """
+    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    points = check_thresholds(thresholds, "regret")
+    data = evaluation_data(
+        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
+    )
+    ratio = None
+    if costs is not None:
+        ratio = costs.mean() if isinstance(costs, CostDistribution) else check_unit(costs, "costs")
+    counts = counts_of(data, points, fixed_prevalence=prevalence is not None)
+    entries = threshold_table_of(data.table, points, ratio)
+    estimate = {name: np.asarray(getattr(entries, name)) for name in MEASURES}
+    limits = _limits(counts, entries.cost_ratio, estimate, NormalDist().inv_cdf(0.5 + level / 2.0))
+    low, high = (
+        {name: np.where(np.isnan(estimate[name]), np.nan, limits[name][end]) for name in MEASURES} for end in (0, 1)
+    )
+    return ThresholdIntervals(points, estimate, low, high, level)
+
+
+def _limits(counts: Counts, ratio: Floats, estimate: dict[str, Floats], z: float) -> dict[str, Limits]:
+    above, below = counts.above, counts.below
+    sensitivity = _share(above[:, 1], below[:, 1], z)
+    alarms = _share(above[:, 0], below[:, 0], z)
+    limits = {
+        "sensitivity": sensitivity,
+        "specificity": (1.0 - alarms[1], 1.0 - alarms[0]),
+        "ppv": _share(above[:, 1], above[:, 0], z),
+        "npv": _share(below[:, 0], below[:, 1], z),
+        "share_flagged": _share(above.sum(axis=1), below.sum(axis=1), z),
+    }
+    p, q = estimate["sensitivity"], 1.0 - estimate["specificity"]
+    limits["lr_positive"] = _quotient(p, sensitivity, q, alarms)
+    spared, missed = (1.0 - alarms[1], 1.0 - alarms[0]), (1.0 - sensitivity[1], 1.0 - sensitivity[0])
+    limits["lr_negative"] = _quotient(1.0 - p, missed, 1.0 - q, spared)
+    if counts.totals.fixed_prevalence:
+        odds = counts.totals.weight[1] / counts.totals.weight[0]
+        limits["ppv"] = _from_odds(odds * limits["lr_positive"][0]), _from_odds(odds * limits["lr_positive"][1])
+        high, low = (_from_odds(odds * limit) for limit in limits["lr_negative"])
+        limits["npv"] = 1.0 - low, 1.0 - high
+        rate = odds / (1.0 + odds)
+        reach = [np.hypot(rate * (sensitivity[k] - p), (1.0 - rate) * (alarms[k] - q)) for k in (0, 1)]
+        limits["share_flagged"] = estimate["share_flagged"] - reach[0], estimate["share_flagged"] + reach[1]
+    limits["regret"] = combined_limits(curve_pieces("regret", counts, ratio, 1.0), z)
+    inner = np.where(ratio < 1.0, ratio, 0.0)
+    limits["net_benefit"] = combined_limits(curve_pieces("net_benefit", counts, inner, 1.0), z)
+    return limits
+
+
+def _share(part: Floats, rest: Floats, z: float) -> Limits:
+    """Limits of a share; ``part`` and ``rest`` hold weights and squared weights."""
+    weight, squared = part[0] + rest[0], part[1] + rest[1]
+    size = np.divide(weight**2, squared, out=np.zeros_like(weight), where=squared > 0.0)
+    share = np.divide(part[0], weight, out=np.zeros_like(weight), where=weight > 0.0)
+    return mid_p_limits(share * size, size, z)
+
+
+def _quotient(p: Floats, of_p: Limits, q: Floats, of_q: Limits) -> Limits:
+    """Limits of p / q from those of p and q, independent (Donner and Zou 2012, equation 9)."""
+    product = p * q
+    low = of_p[0] * (2.0 * p - of_p[0])
+    high = of_q[0] * (2.0 * q - of_q[0])
+    lower_root = np.sqrt(product**2 - low * of_q[1] * (2.0 * q - of_q[1]))
+    upper_root = np.sqrt(np.maximum(product**2 - high * of_p[1] * (2.0 * p - of_p[1]), 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # the lower limit is written so that it stays defined where no q was seen
+        bottom = np.where(low > 0.0, low / (product + lower_root), 0.0)
+        return bottom, np.where(high > 0.0, (product + upper_root) / high, np.inf)
+
+
+def _from_odds(odds: Floats) -> Floats:
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isinf(odds), 1.0, odds / (1.0 + odds))

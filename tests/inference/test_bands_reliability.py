@@ -1,0 +1,213 @@
+"""Bounds of isotonic event rates against brute force, and consistency bands against labels drawn independently."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.isotonic import IsotonicRegression
+
+from replications import coverage_bands
+from stakes import ScoreTable, confidence_band, consistency_band, reliability_curve
+from stakes.inference._consistency import rank_envelope
+
+SCORES = np.array([0.1, 0.2, 0.4, 0.6, 0.9])
+HITS = np.array([4, 9, 20, 33, 58])
+SIZE = 60
+
+
+def few_levels():
+    """Five scores with sixty rows each, so that every score is a block of its own."""
+    y = np.concatenate([np.arange(SIZE) < hits for hits in HITS])
+    return y, np.repeat(SCORES, SIZE)
+
+
+def exact(hits, n, tail):
+    interval = stats.binomtest(int(hits), int(n)).proportion_ci(1 - 2 * tail, method="exact")
+    return interval.low, interval.high
+
+
+def brute_bounds(hits, tail, lengths, *, everywhere):
+    """Bounds at each score from runs of scores; those that end (start) there, or anywhere before (after)."""
+    k = len(hits)
+    low, high = np.zeros(k), np.ones(k)
+    for i in range(k):
+        for j in range(i, k):
+            if j - i + 1 not in lengths:
+                continue
+            below, above = exact(hits[i : j + 1].sum(), SIZE * (j - i + 1), tail)
+            for at in range(k):
+                if at == j or (everywhere and at > j):
+                    low[at] = max(low[at], below)
+                if at == i or (everywhere and at < i):
+                    high[at] = min(high[at], above)
+    return low, high
+
+
+def test_bounds_are_those_of_all_runs_of_scores():
+    y, p = few_levels()
+    band = confidence_band("reliability", y, p, thresholds=SCORES)
+    k = len(SCORES)
+    alone = brute_bounds(HITS, 0.05 / (2 * 3), {1, 2, 4}, everywhere=False)
+    together = brute_bounds(HITS, 0.05 / (k * (k + 1)), set(range(1, k + 1)), everywhere=True)
+    assert (band.low, band.high) == (pytest.approx(alone[0], rel=1e-9), pytest.approx(alone[1], rel=1e-9))
+    assert band.simultaneous_low == pytest.approx(np.minimum(together[0], alone[0]), rel=1e-9)
+    assert band.simultaneous_high == pytest.approx(np.maximum(together[1], alone[1]), rel=1e-9)
+    assert np.isnan(band.standard_error).all()
+    assert band.estimate == pytest.approx(HITS / SIZE)
+
+
+def test_between_scores_the_bounds_are_those_of_both_neighbours():
+    y, p = few_levels()
+    at, between = (confidence_band("reliability", y, p, thresholds=t) for t in (SCORES, [0.3, 0.75]))
+    assert between.low == pytest.approx(at.low[[1, 3]])
+    assert between.high == pytest.approx(at.high[[2, 4]])
+    assert between.simultaneous_high == pytest.approx(at.simultaneous_high[[2, 4]])
+
+
+def test_weights_of_whole_classes_move_the_odds():
+    # exact limits of the rows as sampled, their odds multiplied by what the stated prevalence does to them
+    y, p = few_levels()
+    rate = 0.02
+    factor = rate / (1 - rate) * (~y).sum() / y.sum()
+    plain = confidence_band("reliability", y, p, thresholds=SCORES)
+    moved = confidence_band("reliability", y, p, thresholds=SCORES, prevalence=rate)
+    for name in ("low", "high", "simultaneous_low", "simultaneous_high"):
+        odds = factor * getattr(plain, name) / (1 - getattr(plain, name))
+        assert getattr(moved, name) == pytest.approx(odds / (1 + odds), rel=1e-9)
+    assert moved.estimate == pytest.approx(reliability_curve(y, p, prevalence=rate).at(SCORES))
+
+
+def test_groups_of_rows_do_not_depend_on_the_weights_of_the_classes():
+    rng = np.random.default_rng(12)
+    q = rng.beta(1, 3, 500)
+    y, rate = rng.random(500) < q, 0.9
+    factor = rate / (1 - rate) * (~y).sum() / y.sum()
+    plain, moved = confidence_band("reliability", y, q), confidence_band("reliability", y, q, prevalence=rate)
+    odds = factor * plain.high / (1 - plain.high + 1e-300)
+    assert moved.high == pytest.approx(odds / (1 + odds))
+
+
+def test_equal_weights_change_nothing():
+    y, p = few_levels()
+    one, two = (confidence_band("reliability", y, p, sample_weight=w) for w in (None, np.full(len(y), 3.0)))
+    assert two.simultaneous_low == pytest.approx(one.simultaneous_low)
+    assert (two.n_rows, two.n_positives) == (300, pytest.approx(HITS.sum()))
+
+
+def test_bounds_never_fall_and_the_band_holds_the_intervals():
+    rng = np.random.default_rng(3)
+    q = rng.beta(1, 3, 2000)
+    band = confidence_band("reliability", rng.random(2000) < q, q)
+    for name in ("simultaneous_low", "simultaneous_high"):
+        assert np.all(np.diff(getattr(band, name)) >= 0)
+    assert np.all(band.simultaneous_low <= band.low)
+    assert np.all(band.high <= band.simultaneous_high)
+    falling = confidence_band("reliability", rng.random(2000) < 1 - q, q)  # where the true rate does fall
+    assert np.all(falling.simultaneous_low <= falling.low)
+    assert np.all(falling.high <= falling.simultaneous_high)
+    assert band.high[50] - band.low[50] < 0.35
+
+
+@pytest.mark.parametrize("asked", [[0.05], [0.5, 0.95]])
+def test_scores_beyond_the_data_are_refused(asked):
+    y, p = few_levels()
+    for function in (
+        lambda: confidence_band("reliability", y, p, thresholds=asked),
+        lambda: consistency_band(y, p, thresholds=asked),
+    ):
+        with pytest.raises(ValueError, match=r"between the smallest and the largest score, \[0.1, 0.9\]"):
+            function()
+
+
+@pytest.mark.parametrize("prevalence", [0.03, 0.3])
+def test_isotonic_bounds_hold_at_least_as_often_as_stated(prevalence):
+    for row in coverage_bands.simulate(prevalence, 300, 200, seed=4, kinds=("reliability",)):
+        assert row["band"] >= 0.95, row
+        assert row["lowest"] >= 0.95, row
+
+
+def test_consistency_bounds_are_quantiles_of_isotonic_fits_to_drawn_labels():
+    rng = np.random.default_rng(0)
+    scores = np.repeat(np.sort(rng.beta(1, 3, 80)), rng.integers(1, 5, 80))
+    y = rng.random(len(scores)) < scores
+    points = np.array([0.1, 0.25, 0.5])
+    band = consistency_band(y, scores, thresholds=points)
+    fits = np.array(
+        [
+            IsotonicRegression(out_of_bounds="clip").fit(scores, rng.random(len(scores)) < scores).predict(points)
+            for _ in range(4000)
+        ]
+    )
+    assert (band.low, band.high) == (
+        pytest.approx(np.quantile(fits, 0.025, axis=0), abs=0.02),
+        pytest.approx(np.quantile(fits, 0.975, axis=0), abs=0.02),
+    )
+    assert band.standard_error == pytest.approx(fits.std(axis=0), rel=0.06)
+    assert band.estimate == pytest.approx(reliability_curve(y, scores).at(points))
+    assert math.isnan(band.critical_value)
+    assert repr(band).startswith("Band(consistency of model at 3 scores")
+
+
+def test_pooling_many_scores_changes_the_bounds_little(monkeypatch):
+    rng = np.random.default_rng(2)
+    scores = rng.beta(1, 3, 6000)
+    y = rng.random(6000) < scores
+    points = np.concatenate([np.sort(scores)[[0, 3, 30]], [0.1, 0.5], np.sort(scores)[[-30, -3, -1]]])
+    pooled = consistency_band(y, scores, thresholds=points)
+    monkeypatch.setattr("stakes.inference._consistency._CELLS", 10_000)
+    whole = consistency_band(y, scores, thresholds=points, random_state=1)
+    spread = whole.high - whole.low
+    assert np.all(np.abs(pooled.low - whole.low) <= 0.12 * spread + 1e-3)
+    assert np.all(np.abs(pooled.high - whole.high) <= 0.12 * spread + 1e-3)
+
+
+def test_weighted_rows_of_one_score_count_as_an_effective_number():
+    # ten rows of weight 1 and ten of weight 3 at one score: (10 + 30)^2 / (10 + 90) = 16 equal rows
+    y, p, w = np.zeros(20), np.full(20, 0.3), np.repeat([1.0, 3.0], 10)
+    band = consistency_band(y, p, sample_weight=w)
+    assert band.standard_error[0] == pytest.approx(math.sqrt(0.3 * 0.7 / 16), rel=0.04)
+
+
+def test_envelope_holds_a_new_curve_as_often_as_stated():
+    rng = np.random.default_rng(6)
+    mix = np.tril(np.ones((30, 30))) / np.sqrt(np.arange(1, 31))[:, None]
+    held = []
+    for _ in range(20):
+        low, high = rank_envelope(np.round(rng.standard_normal((4000, 30)) @ mix.T, 1), 0.9)
+        new = np.round(rng.standard_normal((2000, 30)) @ mix.T, 1)
+        held.append(np.mean(np.all((low <= new) & (new <= high), axis=1)))
+    assert 0.89 <= np.mean(held) <= 0.93
+
+
+def test_too_few_curves_for_an_envelope_are_refused():
+    curves = np.random.default_rng(0).standard_normal((1000, 200))
+    with pytest.raises(ValueError, match=r"1000 are too few to tell a 0\.95 band over 200 thresholds"):
+        rank_envelope(curves, 0.95)
+
+
+def test_consistency_bands_refuse_what_they_cannot_draw():
+    y, p = few_levels()
+    with pytest.raises(ValueError, match="needs the rows as they were sampled"):
+        consistency_band(ScoreTable.from_predictions(y, p).with_prevalence(0.1))
+    with pytest.raises(ValueError, match="n_resamples must be a whole number >= 1000, got 10"):
+        consistency_band(y, p, n_resamples=10)
+
+
+def test_consistency_band_of_a_table_is_that_of_its_rows():
+    y, p = few_levels()
+    one, two = consistency_band(y, p), consistency_band(ScoreTable.from_predictions(y, p))
+    assert np.array_equal(one.simultaneous_low, two.simultaneous_low)
+    assert np.array_equal(one.estimate, two.estimate)
+
+
+def test_calibrated_scores_stay_inside_and_others_leave():
+    rng = np.random.default_rng(1)
+    q = rng.beta(1, 3, 3000)
+    y = rng.random(3000) < q
+    inside = consistency_band(y, q)
+    assert np.all((inside.simultaneous_low <= inside.estimate) & (inside.estimate <= inside.simultaneous_high))
+    outside = consistency_band(y, q**2)
+    assert np.mean(outside.estimate > outside.simultaneous_high) > 0.4

@@ -1,0 +1,66 @@
+"""Sets of models that may be the best: the truly best one is kept, a clearly worse one goes."""
+
+import numpy as np
+import pytest
+
+from stakes import ScoreTable, regret_curve
+from stakes.inference import best_models
+
+POINTS = np.array([0.1, 0.2, 0.3, 0.4])
+
+
+def sample(n, seed, bent):
+    rng = np.random.default_rng(seed)
+    q = rng.beta(1, 3, n)
+    return rng.random(n) < q, q, q**bent
+
+
+def test_the_best_model_is_kept_at_all_thresholds_at_once():
+    """A calibrated forecast has the lowest expected regret at every threshold, whatever the others are."""
+    lost = 0
+    for seed in range(400):
+        y, q, bent = sample(500, seed, 1.2)
+        models = {"calibrated": q, "bent": bent, "noisy": np.clip(q + 0.02 * np.sin(999 * q), 0, 1)}
+        lost += not best_models(y, models, thresholds=POINTS).possible[:, 0].all()
+    assert lost / 400 <= 0.06
+
+
+def test_a_clearly_worse_model_is_left_out():
+    pytest.importorskip("polars")
+    y, q, bent = sample(20_000, 1, 3.0)
+    found = best_models(y, {"bent": bent, "calibrated": q}, thresholds=POINTS)
+    assert found.sets() == [("calibrated",)] * 4
+    assert found.surely("calibrated").tolist() == POINTS.tolist()
+    assert found.surely("bent").size == 0
+    assert found.frame("polars")["lowest"].to_list() == ["calibrated"] * 4
+
+
+def test_references_compete():
+    y, q, _ = sample(4000, 2, 1.0)
+    found = best_models(y, {"m": q}, thresholds=[0.001, 0.2, 0.99], references=True)
+    assert found.models == ("m", "treat all", "treat none")
+    assert "treat all" in found.sets()[0]
+    assert found.sets()[1] == ("m",)
+    assert "treat none" in found.sets()[2]
+    table = ScoreTable.from_predictions(y, q)
+    assert found.regret[:, 0] == pytest.approx(regret_curve(table).at(found.thresholds))
+    assert found.regret[:, 1] == pytest.approx(found.thresholds * (1 - y.mean()))
+    assert found.regret[:, 2] == pytest.approx((1 - found.thresholds) * y.mean())
+
+
+def test_weights_of_zero_and_one_choose_rows():
+    y, q, bent = sample(800, 3, 2.0)
+    w = (np.arange(800) % 3 > 0).astype(float)
+    kept = best_models(y[w > 0], {"q": q[w > 0], "bent": bent[w > 0]}, thresholds=POINTS)
+    weighted = best_models(y, {"q": q, "bent": bent}, thresholds=POINTS, sample_weight=w)
+    assert (weighted.possible == kept.possible).all()
+    assert weighted.regret == pytest.approx(kept.regret)
+
+
+@pytest.mark.parametrize(
+    ("models", "message"),
+    [({}, "map the names of models"), ([0.1, 0.2], "map the names"), ({"treat all": [0.1, 0.2]}, "names a reference")],
+)
+def test_bad_models(models, message):
+    with pytest.raises(ValueError, match=message):
+        best_models([0, 1], models)

@@ -1,0 +1,127 @@
+"""Intervals of the entries of a threshold table: root finding, the log method, and coverage by simulation."""
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+
+from stakes import confidence_band, threshold_table
+from stakes.inference import threshold_intervals
+from stakes.inference._threshold_intervals import MEASURES
+
+
+def counts(tp, fp, fn, tn):
+    """Labels and hard scores with these counts at a threshold of one half."""
+    y = np.repeat([1, 0, 1, 0], [tp, fp, fn, tn])
+    return y, np.repeat([0.9, 0.9, 0.1, 0.1], [tp, fp, fn, tn])
+
+
+def mid_p(hits, n, tail=0.025):
+    """Mid-p limits by root finding on binomial tail probabilities."""
+
+    def upper(p):
+        return stats.binom.cdf(hits, n, p) - stats.binom.pmf(hits, n, p) / 2 - tail
+
+    def lower(p):
+        return stats.binom.sf(hits, n, p) + stats.binom.pmf(hits, n, p) / 2 - tail
+
+    low = 0.0 if hits == 0 else optimize.brentq(lower, 1e-12, hits / n)
+    return low, 1.0 if hits == n else optimize.brentq(upper, hits / n, 1 - 1e-12)
+
+
+@pytest.mark.parametrize("cells", [(30, 20, 10, 140), (9, 0, 1, 90), (0, 3, 12, 85), (40, 60, 0, 0)])
+def test_shares_have_mid_p_limits(cells):
+    tp, fp, fn, tn = cells
+    found = threshold_intervals(*counts(*cells), thresholds=[0.5])
+    for name, hits, n in (
+        ("sensitivity", tp, tp + fn),
+        ("specificity", tn, tn + fp),
+        ("ppv", tp, tp + fp),
+        ("npv", tn, tn + fn),
+        ("share_flagged", tp + fp, sum(cells)),
+    ):
+        if n:
+            assert (found.low[name][0], found.high[name][0]) == pytest.approx(mid_p(hits, n), abs=1e-8)
+        else:
+            assert np.isnan(found.low[name][0])
+
+
+def test_likelihood_ratios_of_a_large_table_are_near_the_log_method():
+    """Katz' interval: the logarithm is normal with variance 1/a - 1/m + 1/b - 1/n."""
+    found = threshold_intervals(*counts(4310, 300, 480, 1800), thresholds=[0.5])
+    for name, a, m, b, n in (("lr_positive", 4310, 4790, 300, 2100), ("lr_negative", 480, 4790, 1800, 2100)):
+        ratio, error = (a / m) / (b / n), np.sqrt(1 / a - 1 / m + 1 / b - 1 / n)
+        assert found.estimate[name][0] == pytest.approx(ratio)
+        assert found.low[name][0] == pytest.approx(ratio * np.exp(-1.96 * error), rel=0.01)
+        assert found.high[name][0] == pytest.approx(ratio * np.exp(1.96 * error), rel=0.01)
+
+
+def test_a_ratio_without_false_positives_has_a_lower_limit():
+    found = threshold_intervals(*counts(20, 0, 10, 100), thresholds=[0.5])
+    assert found.estimate["lr_positive"][0] == np.inf
+    assert 5.0 < found.low["lr_positive"][0] < 25.0
+    assert found.high["lr_positive"][0] == np.inf
+
+
+def test_estimates_are_those_of_the_threshold_table():
+    pytest.importorskip("polars")
+    rng = np.random.default_rng(1)
+    q = rng.beta(1, 3, 500)
+    y = rng.random(500) < q
+    w = rng.integers(1, 4, 500)
+    points = [0.1, 0.25, 0.6]
+    for options in ({}, {"sample_weight": w}, {"prevalence": 0.1}, {"costs": 0.3}):
+        table = threshold_table(y, q, thresholds=points, **options)
+        found = threshold_intervals(y, q, thresholds=points, **options)
+        for name in MEASURES:
+            assert found.estimate[name] == pytest.approx(getattr(table, name)), name
+            assert np.all(found.low[name] <= found.estimate[name]), name
+            assert np.all(found.estimate[name] <= found.high[name]), name
+    assert len(found.frame("polars").columns) == 1 + 3 * len(MEASURES)
+
+
+def test_cost_has_the_limits_of_the_band():
+    rng = np.random.default_rng(2)
+    q = rng.beta(1, 3, 400)
+    y = rng.random(400) < q
+    found = threshold_intervals(y, q, thresholds=[0.1, 0.3])
+    for kind in ("regret", "net_benefit"):
+        band = confidence_band(kind, y, q, thresholds=[0.1, 0.3])
+        assert found.low[kind] == pytest.approx(band.low)
+        assert found.high[kind] == pytest.approx(band.high)
+
+
+@pytest.mark.parametrize("prevalence", [None, 0.1])
+def test_every_entry_covers_its_truth(prevalence):
+    """q ~ Beta(1.2, 2.8), 300 rows; half the runs sample each class by itself and state the prevalence."""
+    grid = stats.beta.ppf((np.arange(20_000) + 0.5) / 20_000, 1.2, 2.8)
+    t, act = 0.3, grid >= 0.3
+    rates = [np.average(act, weights=weight) for weight in (grid, 1 - grid)]
+    share = 0.3 if prevalence is None else prevalence
+    tp, fp = share * rates[0], (1 - share) * rates[1]
+    fn, tn = share - tp, 1 - share - fp
+    truth = dict(
+        zip(
+            MEASURES,
+            [
+                tp / (tp + fn),
+                tn / (tn + fp),
+                tp / (tp + fp),
+                tn / (tn + fn),
+                rates[0] / rates[1],
+                (1 - rates[0]) / (1 - rates[1]),
+                tp + fp,
+                t * fp + (1 - t) * fn,
+                tp - t / (1 - t) * fp,
+            ],
+            strict=True,
+        )
+    )
+    rng = np.random.default_rng(7)
+    held = dict.fromkeys(MEASURES, 0)
+    for _ in range(1000):
+        q = rng.beta(1.2, 2.8, 300)
+        y = rng.random(300) < q
+        found = threshold_intervals(y, q, thresholds=[t], prevalence=prevalence)
+        for name in MEASURES:
+            held[name] += found.low[name][0] <= truth[name] <= found.high[name][0]
+    assert all(0.93 <= count / 1000 <= 0.97 for count in held.values()), held
