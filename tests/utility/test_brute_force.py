@@ -60,6 +60,8 @@ RATIOS = {
     "smaller with more positives": ((0, 1, 1), (2, 0, 0.5, -1)),
     "smaller with more acted on": ((0, 1, 0), (2, 0, -1, 0.5)),
     "0/0 without positives": ((0, 2, -1), (0, 0, 0, 2)),
+    "least where one acted on is negative": ((3, 2, -1, 2), (1, 2, 0, -1)),
+    "least where one acted on is the only positive": ((1, 0, 2, 1), (0, -2, 2, 1)),
     "like F1": ((0, 2, 0), (0, 0, 1, 1)),
 }
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from utility_brute import DEFINITIONS, LOSSES, RATIONAL, exact_curve
+from utility_brute import DEFINITIONS, LOSSES, RATIONAL, best_of_all_decisions, exact_curve, linear
 from utility_cases import MEASURES, golden, stress_batches
 
 from stakes.utility import F1, ConfusionMeasure, FBeta, FractionalLinear, GMean, Jaccard, expected_utility
@@ -18,7 +18,11 @@ from stakes.utility._estimate import Estimate
 from stakes.utility._methods import estimate_curve
 
 SIXTEENTHS = st.lists(st.integers(0, 16).map(lambda i: i / 16), min_size=1, max_size=7)
-STEPPED = ("f1", "f2", "f0.5", "jaccard", "recall", "am", "am_present", "q_mean", "precision", "accuracy", "sec")
+STEPPED = (
+    *("f1", "f2", "f0.5", "jaccard", "recall", "am", "am_present"),
+    *("q_mean", "precision", "accuracy", "sec", "kappa"),
+)
+COEFFICIENTS = st.tuples(*[st.integers(-2, 3).map(float)] * 4)
 
 
 @given(p=SIXTEENTHS, name=st.sampled_from(RATIONAL), fill=st.integers(0, 1))
@@ -37,12 +41,81 @@ def test_certified_choice_is_the_only_best_one_in_exact_arithmetic(p, name, fill
 @settings(max_examples=300)
 def test_differences_of_neighbours_keep_their_bound(p, name, fill):
     estimate = estimate_curve(Batch.of(np.array(p)), MEASURES[name], fill, "auto")
-    if estimate.steps is None or len(p) <= estimate.steps_start:
+    check_steps(estimate, exact_curve(p, DEFINITIONS[name], fill))
+
+
+def check_steps(estimate, exact):
+    """Hold every difference that is known against exact fractions."""
+    first, last = estimate.steps_start, len(exact) - 1 if estimate.steps_end is None else estimate.steps_end
+    if estimate.steps is None or last <= first:
         return
-    exact = exact_curve(p, DEFINITIONS[name], fill)
-    rise, bound = estimate.steps(estimate.steps_start, len(p))
-    for k, (d, b) in enumerate(zip(rise, bound, strict=True), start=estimate.steps_start):
+    rise, bound = estimate.steps(first, last)
+    for k, (d, b) in enumerate(zip(rise, bound, strict=True), start=first):
         assert abs(Fraction(d) - (exact[k + 1] - exact[k])) <= Fraction(b) + Fraction(estimate.floor)
+    middle = (first + last) // 2  # any stretch of them is the same as when all are asked for
+    if first < middle < last:
+        assert estimate.steps(middle, last)[0] == pytest.approx(rise[middle - first :], abs=1e-14)
+
+
+@given(p=SIXTEENTHS, c=COEFFICIENTS, d=COEFFICIENTS, fill=st.integers(0, 1))
+@settings(max_examples=400)
+def test_values_differences_and_certificate_of_any_ratio_hold(p, c, d, fill):
+    try:
+        measure = FractionalLinear(c, d)
+    except ValueError:  # a denominator that may be negative
+        return
+    definition = linear(c, d)
+    batch, falling = Batch.of(np.array(p)), not measure.ranking().descending
+    if falling:  # the k least probable rows are the k most probable of the mirror image
+        batch = batch.reversed()
+        exact = exact_curve(p, lambda tp, fp, fn, tn, zd: definition(fn, tn, tp, fp, zd), fill)[::-1]
+    else:
+        exact = exact_curve(p, definition, fill)
+    estimate = estimate_curve(batch, measure, fill, "auto")
+    for value, bound, true in zip(estimate.values, estimate.bound(), exact, strict=True):
+        assert abs(Fraction(value) - true) <= Fraction(bound)
+    check_steps(estimate, exact)
+    result = expected_utility(p, measure, zero_division=fill)
+    if result.certified and len(p) <= 5:
+        best = best_of_all_decisions(p, definition, fill)
+        assert result.utility == pytest.approx(float(best), abs=1e-11 * (1.0 + abs(float(best))))
+
+
+def test_ranking_is_left_open_where_the_denominator_vanishes_at_good_or_at_bad_tables():
+    # TP / FP counts nothing where no false positive was made, so perfect decisions are worth less than others
+    measure = FractionalLinear((0, 1, 0), (0, -1, 1, 0))
+    assert measure.ranking().holds is None
+    assert not expected_utility([0.9, 0.8, 0.1], measure).certified
+    # here it vanishes where every decision is wrong; the three least probable rows were once called the best ones
+    worst = FractionalLinear((1, 1, 3, 1), (2, 2, -2, -2))
+    assert worst.ranking().holds is None
+    p = (0.74, 0.18, 0.39, 0.06)
+    assert float(best_of_all_decisions(p, linear(worst.c, worst.d), 0)) == pytest.approx(7.3414)
+    assert not expected_utility(p, worst).certified
+
+
+@pytest.mark.parametrize("name", ["f1", "jaccard", "am", "kappa", "mcc", "g_tp_pr", "q_mean"])
+def test_choice_among_a_million_rows_is_certified_by_differences(name):
+    result = expected_utility(golden(10**6, 2), MEASURES[name])
+    assert (result.certified, result.runner_up in {result.best_k - 1, result.best_k + 1}) == (True, True)
+    if name == "kappa":
+        assert result.gap < 2 * result.error_bound  # values could not have told
+
+
+def test_ratio_of_linear_functions_is_certified_by_the_differences_that_f1_has():
+    own, built_in = (expected_utility(golden(10**5, 2), m) for m in (FractionalLinear((0, 2, 0), (0, 0, 1, 1)), F1()))
+    assert (own.best_k, own.runner_up, own.certified) == (built_in.best_k, built_in.runner_up, True)
+    assert own.gap == pytest.approx(built_in.gap, rel=1e-6)
+
+
+def test_own_measure_on_a_large_batch_is_not_proved_for_it_may_be_huge_where_nobody_looked():
+    def jackpot(tp, fp, fn, tn):
+        return 0.1 * tp - 0.03 * fp + np.where(fn + fp + tn == 0, 1e300, 0.0)
+
+    small, large = (expected_utility(np.full(n, 0.4), ConfusionMeasure(jackpot, rises_with_tp=True)) for n in (40, 320))
+    assert (small.best_k, small.proved) == (40, True)
+    assert small.utility == pytest.approx(1e300 * 0.4**40, rel=1e-9)
+    assert (large.proved, large.certified) == (False, False)
 
 
 def planted(definition, first, low, high):
@@ -123,6 +196,15 @@ def test_runner_up_and_gap_come_from_differences_where_values_cannot_tell():
     choice = choose(curve_with_steps(values, absolute=1e-12, noise=1e-17), 1.0)
     assert (choice.ties.tolist(), choice.runner_up) == ([3], 2)
     assert choice.gap == pytest.approx(2e-15, rel=0.2)
+
+
+def test_differences_overrule_values_that_rounding_has_put_in_another_order():
+    rises = np.array([0.5, 3e-15, 2e-15, -4e-15])
+    values = np.array([0.0, 0.5, 0.5 + 3e-15, 0.5 + 5e-15, 0.5 + 4.5e-15])  # the last one is rounded up
+    estimate = Estimate(values, 0.0, 1e-12, "made up", steps=lambda a, b: (rises[a:b], np.full(b - a, 1e-18)))
+    choice = choose(estimate, 1.0)
+    assert (choice.ties.tolist(), choice.runner_up) == ([3], 2)
+    assert choice.gap == pytest.approx(2e-15, rel=1e-6)
 
 
 def test_estimated_errors_are_never_called_certified():

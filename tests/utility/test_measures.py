@@ -184,8 +184,68 @@ def test_linear_test_of_monotonicity_agrees_with_every_small_table(c, d):
         rises, falls = rises + np.sum(steps > 1e-12), falls + np.sum(steps < -1e-12)
     if stated.holds:
         assert (falls if stated.descending else rises) == 0
+        for fill in (0, 1):  # what the value is where the denominator is zero may not break the order either
+            for k, positives in itertools.product(range(1, n + 1), repeat=2):
+                tp = np.arange(max(0, k + positives - n), min(k, positives) + 1)
+                value = measure.value(tp, k - tp, positives - tp, n - k - positives + tp, zero_division=fill)
+                assert np.all(np.diff(value) * (1 if stated.descending else -1) >= -1e-12)
     if rises and falls:
         assert not stated.holds
+
+
+def share(above, below):
+    return np.divide(above, below, out=np.zeros(np.broadcast(above, below).shape), where=below > 0)
+
+
+RATES = {  # the first count's share of both
+    "true positive rate": ("tp", "fn"),
+    "true negative rate": ("tn", "fp"),
+    "precision": ("tp", "fp"),
+    "negative predictive value": ("tn", "fn"),
+}
+# arXiv:1505.01802, Propositions 9 to 11 and Remark 12: measures that rise with such rates rise with true positives.
+RISING = {
+    "arithmetic": lambda a, b, w: w * a + (1 - w) * b,
+    "geometric": lambda a, b, w: a**w * b ** (1 - w),
+    "harmonic": lambda a, b, w: share(a * b, w * b + (1 - w) * a),
+    "quadratic": lambda a, b, w: 1 - np.sqrt(w * (1 - a) ** 2 + (1 - w) * (1 - b) ** 2),
+    "worse of the two": lambda a, b, w: np.minimum(w * a, (1 - w) * b),
+    "steps": lambda a, b, w: np.floor(7 * w * a) + np.floor(5 * (1 - w) * b),
+}
+
+
+@given(
+    pair=st.sampled_from(list(itertools.combinations(RATES, 2))),
+    mean=st.sampled_from(sorted(RISING)),
+    w=st.floats(0.05, 0.95),
+    n=st.integers(1, 9),
+)
+def test_whatever_rises_with_two_rates_rises_with_true_positives(pair, mean, w, n):
+    def value(tp, fp, fn, tn):
+        counts = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
+        return RISING[mean](*(share(counts[a], counts[a] + counts[b]) for a, b in map(RATES.get, pair)), w)
+
+    upward, downward = (counted_ranking(value, n, sign) for sign in (1.0, -1.0))
+    assert (upward.holds, upward.descending) == (True, True)
+    assert downward.holds
+    p = np.linspace(0.1, 0.9, n) ** 1.5
+    assert expected_utility(p, ConfusionMeasure(value)).ranking.holds
+
+
+@given(w=st.floats(0.05, 0.95), n=st.integers(3, 9))
+def test_a_measure_that_rises_with_one_rate_and_falls_with_another_is_not_called_monotone(w, n):
+    def value(tp, fp, fn, tn):
+        return np.sin(6 * share(tp, tp + fn)) + w * share(tp, tp + fp) + 0 * tn
+
+    table = [
+        (tp, k - tp, positives - tp, n - k - positives + tp)
+        for k, positives in itertools.product(range(n + 1), repeat=2)
+        for tp in range(max(0, k + positives - n), min(k, positives) + 1)
+    ]
+    values = {cells: float(value(*np.array(cells, float))) for cells in table}
+    steps = [values[tp + 1, fp - 1, fn - 1, tn + 1] - v for (tp, fp, fn, tn), v in values.items() if min(fp, fn) > 0]
+    found = counted_ranking(value, n, 1.0)
+    assert found.holds == (not (min(steps) < -1e-9 and max(steps) > 1e-9))
 
 
 # ------------------------------------------------------------------ names, parameters, your own

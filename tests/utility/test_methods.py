@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from utility_brute import DEFINITIONS
@@ -144,6 +146,25 @@ def test_gauss_nodes_never_leave_the_table(positives):
         assert result.error_bound < 1e-12
         for k in (1, 90, 1500, 2500, 3900):
             assert abs(result.curve[k] - two_dimensional_sum(q, GMean(), k, 0)) <= result.error_bound + 1e-13
+
+
+def test_gauss_rules_keep_a_few_arrays_of_the_length_of_the_batch_and_no_more():
+    p = golden(300_000, 2)
+    tracemalloc.start()
+    result = expected_utility(p, GMean())
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert result.method == "gauss"
+    assert peak < 16 * p.nbytes  # half of that is one block; the cumulants of every k would take thirty
+
+
+def test_cumulants_from_blocks_are_those_of_the_whole_batch():
+    for n in (301, 2048, 2049, 5000):
+        p = golden(n, 2)
+        for k in (0, 1, 100, 2047, 2048, n // 2, n - 1, n):
+            if k <= n:
+                result = expected_utility(p, GMean(), method="gauss")
+                assert abs(result.curve[k] - two_dimensional_sum(p, GMean(), k, 0)) < 1e-13
 
 
 def test_twenty_four_positives_in_a_million_rows():

@@ -86,6 +86,26 @@ def test_measure_that_falls_with_true_positives_takes_low_scores():
     assert (found.threshold, found.predict([0.1, 0.3, 0.31]).tolist()) == (0.3, [1, 1, 0])
 
 
+def test_curve_of_a_measure_that_falls_with_true_positives_is_that_of_its_threshold():
+    measure, y, score = FractionalLinear(c=(1, -1, 0.5), d=(1, 0, 0, 0)), np.array([0, 1, 0, 1]), [0.1, 0.4, 0.3, 0.8]
+    exact, found = utility_curve(y, score, measure), population_threshold(y, score, measure, n_bootstrap=0)
+    assert (float(exact.at(found.threshold)), exact.best, exact.best_value) == (found.utility, 0.3, found.utility)
+    for t in (0.0, 0.05, *score, 0.5, 1.0):
+        acted = np.array(score) <= t
+        cells = [
+            np.sum(acted & (y == 1)),
+            np.sum(acted & (y == 0)),
+            np.sum(~acted & (y == 1)),
+            np.sum(~acted & (y == 0)),
+        ]
+        assert float(exact.at(t)) == pytest.approx(float(measure.value(*cells)), abs=1e-12)
+
+
+def test_curve_knows_the_best_threshold():
+    exact = utility_curve([0, 1, 0, 1], [0.1, 0.4, 0.45, 0.8], F1())
+    assert (exact.kind, exact.measure, exact.best, exact.best_value) == ("utility", "F1()", 0.4, pytest.approx(0.8))
+
+
 def test_bootstrap_is_repeatable_and_spreads_around_the_threshold():
     rng = np.random.default_rng(0)
     p = rng.beta(1, 3, 2000)

@@ -146,6 +146,20 @@ def weighted_curve(p, weight, value):
     return out
 
 
+@pytest.mark.parametrize("fill", [0, 1])
+def test_weighted_ratio_agrees_where_its_denominator_is_least_between_none_and_all_positive(fill):
+    # n D = 2 FP + TP + FN is least where the one row acted on is the only positive one, not where all or none are
+    measure = FractionalLinear((0, 1, 1), (0, -2, 2, 1))
+    rng = np.random.default_rng(4)
+    for n in (2, 4, 6):
+        p, weight = rng.random(n), rng.uniform(0.5, 2, n)
+        for w in (np.ones(n), weight):
+            result = expected_utility(p, measure, sample_weight=w, zero_division=fill)
+            expected = weighted_curve(p, w, lambda *t: float(measure.value(*t, zero_division=fill)))
+            assert np.max(np.abs(result.curve - expected)) <= result.error_bound + 1e-14
+            assert result.error_bound < 1e-9
+
+
 @pytest.mark.parametrize("name", ["f1", "f2", "jaccard", "precision", "accuracy"])
 @pytest.mark.parametrize("fill", [0, 1])
 def test_weighted_curve_agrees_with_the_sum_over_all_labels(name, fill):
@@ -231,6 +245,27 @@ def test_result_and_sensitivity_are_tables():
     assert "best_k" in result.to_markdown()
     assert "If the probabilities are wrong" in result._repr_html_()
     assert "wrong" not in expected_utility([0.9, 0.2], F1(), sample_weight=[1, 2])._repr_html_()
+
+
+def test_curve_knows_the_best_choice_and_its_rivals():
+    exact = expected_utility([0.5, 0.5, 0.2], Precision()).as_curve()
+    assert (exact.kind, exact.measure, exact.best, exact.ties, exact.runner_up) == (
+        *("expected utility", "Precision()"),
+        *(1, (1, 2), 3),
+    )
+    assert (exact.threshold, exact.gap, exact.best_value) == (0.5, pytest.approx(0.1), 0.5)
+
+
+def test_sensitivity_of_a_large_batch_is_shown_only_when_asked_for():
+    text = expected_utility(np.full(20_001, 0.3), F1())._repr_html_()
+    assert "ask sensitivity()" in text
+    assert text.count("<table>") == 1
+
+
+def test_empty_batch_has_no_weights():
+    assert expected_utility([], F1(), sample_weight=[]).best_k == 0
+    with pytest.raises(ValueError, match="sample_weight must have one value per row"):
+        expected_utility([], F1(), sample_weight=[1.0])
 
 
 def test_curve_can_be_looked_up_and_integrated():

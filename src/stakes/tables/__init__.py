@@ -8,5 +8,16 @@ from stakes.tables._errors import DataError
 from stakes.tables._files import file_digest, read_predictions
 from stakes.tables._groups import group_scores
 from stakes.tables._rows import Predictions, frame_columns
+from stakes.tables._scored import FORMAT_ENDINGS, ScoredFile, read_scores
 
-__all__ = ["DataError", "Predictions", "file_digest", "frame_columns", "group_scores", "read_predictions"]
+__all__ = [
+    "FORMAT_ENDINGS",
+    "DataError",
+    "Predictions",
+    "ScoredFile",
+    "file_digest",
+    "frame_columns",
+    "group_scores",
+    "read_predictions",
+    "read_scores",
+]

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 from stakes.tables._content import Content, reject_other_encodings
 from stakes.tables._csv_shape import Shape, is_blank, measure, open_text, rewrite
 from stakes.tables._errors import DataError, Origin
-from stakes.tables._roles import Roles, choose_roles
+from stakes.tables._roles import Roles, choose_roles, reject_duplicates
 from stakes.tables._text import MISSING, is_number, looks_numeric, numbers_from_text, tidy_group, tidy_label
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     import polars as pl
@@ -56,6 +57,31 @@ def read_csv(content: Content, **columns: Any) -> tuple[pl.DataFrame, Roles, Ori
     except csv.Error as error:
         raise DataError(f"is no CSV: {error}", file=content.name) from None
     return frame, roles, origin
+
+
+def read_csv_text(content: Content, column: str) -> tuple[pl.DataFrame, str, Origin]:
+    """Read every column of a CSV file as the text that it is, and the separator; one column's name helps to tell it."""
+    origin = Origin(content.name)
+    reject_other_encodings(content, origin)
+    try:
+        layout = _peek(content, column)
+        if not layout.names:
+            raise origin.error("the file is empty")
+        reject_duplicates(layout.names, content.name)
+        shape = measure(content, layout.separator, len(layout.names))
+        frame, used = None, set(layout.names)
+        if shape is not None and shape.rows > 0:
+            frame = _scan(content.native, layout, used, {}, shape, missing=())
+        if frame is None or shape is None or len(frame) != shape.rows:
+            plain, shape = rewrite(content, layout.separator, len(layout.names), origin)
+            if shape.rows == 0:
+                raise origin.error("there is a header and no rows")
+            frame = _scan(io.BytesIO(plain), replace(layout, separator=","), used, {}, shape, missing=())
+    except UnicodeDecodeError:
+        raise _not_utf8(content) from None
+    except csv.Error as error:
+        raise DataError(f"is no CSV: {error}", file=content.name) from None
+    return frame, layout.separator, replace(origin, first_line=2) if shape.line_per_row else origin
 
 
 def _peek(content: Content, label: str) -> _Layout:
@@ -102,7 +128,7 @@ def _read(
         types[roles.label] = _label_type(layout.cells(roles.label))
     for wanted in (types, {}):
         try:
-            frame = _scan(source, layout, roles, wanted, shape)
+            frame = _scan(source, layout, set(roles.used), wanted, shape)
         except pl.exceptions.PolarsError:
             if isinstance(source, io.BytesIO):
                 source.seek(0)
@@ -117,13 +143,18 @@ def _read(
 
 
 def _scan(
-    source: Path | io.BytesIO, layout: _Layout, roles: Roles, types: dict[str, Any], shape: Shape
+    source: Path | io.BytesIO,
+    layout: _Layout,
+    used: set[str],
+    types: dict[str, Any],
+    shape: Shape,
+    *,
+    missing: Sequence[str] = MISSING,
 ) -> pl.DataFrame:
     import polars as pl
 
     # by position, under names of our own: polars has its own mind about repeated and empty names
     names = {f"c{i}": name for i, name in enumerate(layout.names)}
-    used = set(roles.used)
     frame = pl.read_csv(
         source,
         has_header=False,
@@ -131,7 +162,7 @@ def _scan(
         separator=layout.separator,
         columns=[i for i, name in enumerate(layout.names) if name in used],
         schema={short: types.get(name, pl.String) for short, name in names.items()},
-        null_values=list(MISSING),
+        null_values=list(missing),
         n_rows=shape.rows if shape.blank_end else None,  # polars makes a row of nulls of a blank line
     )
     return frame.rename({short: names[short] for short in frame.columns})

@@ -63,27 +63,55 @@ def read_jsonl(content: Content, **columns: Any) -> tuple[pl.DataFrame, Roles, O
     return pl.DataFrame(series), roles, origin
 
 
+def read_records(content: Content) -> tuple[list[dict[str, Any]], Origin]:
+    """Read every object of a JSON lines file."""
+    origin = Origin(content.name)
+    reject_other_encodings(content, origin)
+    return list(_objects(content)), origin
+
+
+def record_numbers(records: list[dict[str, Any]], name: str, origin: Origin) -> NDArray[np.float64]:
+    """Return what the records say under a name as numbers, nan where they are missing."""
+    return _numbers(name, [record.get(name) for record in records], origin, 0, None)
+
+
+def record_group(records: list[dict[str, Any]], name: str, origin: Origin) -> pl.Series:
+    """Return what the records say under a name as text, numbers or booleans."""
+    return _one_kind(name, [record.get(name) for record in records], origin)
+
+
 def _objects(content: Content) -> Iterator[dict[str, Any]]:
     """Yield the object of each line that is not blank; constants such as NaN are read as missing."""
     decoder = json.JSONDecoder(parse_int=_whole, parse_constant=lambda _: None, object_pairs_hook=_distinct)
     row = 0
+    for number, text in _lines(content):
+        row += 1
+        try:
+            record = decoder.decode(text.decode())
+            problem = None if isinstance(record, dict) else "this line holds something else"
+        except ValueError as error:
+            problem = str(error)
+        if problem is not None:
+            rule = f"must be one JSON object per line: {problem}"
+            raise DataError(rule, file=content.name, row=row, line=number)
+        yield record
+    if row == 0:
+        raise DataError("there are no rows", file=content.name)
+
+
+def _lines(content: Content) -> Iterator[tuple[int, bytes]]:
+    """Yield the number and the text of each line that is not blank."""
     with content.open() as stream:
         for number, line in enumerate(stream, start=1):
             text = line.strip().removeprefix(codecs.BOM_UTF8)
-            if not text:
-                continue
-            row += 1
-            try:
-                record = decoder.decode(text.decode())
-                problem = None if isinstance(record, dict) else "this line holds something else"
-            except ValueError as error:
-                problem = str(error)
-            if problem is not None:
-                rule = f"must be one JSON object per line: {problem}"
-                raise DataError(rule, file=content.name, row=row, line=number)
-            yield record
-    if row == 0:
-        raise DataError("there are no rows", file=content.name)
+            if text:
+                yield number, text
+
+
+def record_texts(content: Content) -> Iterator[str]:
+    """Yield each object as it is written in the file."""
+    for _, text in _lines(content):
+        yield text.decode()
 
 
 def _whole(digits: str) -> int | float:

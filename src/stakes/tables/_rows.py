@@ -178,14 +178,14 @@ def clean_rows(
     if weight is not None and roles.weight is not None:
         missing[roles.weight] = np.isnan(weight)
     in_order = {name: missing[name] for name in roles.used}
-    n_dropped = _leave_out_incomplete(keep, in_order, roles, origin, on_missing)
+    n_dropped = leave_out_incomplete(keep, in_order, roles, origin, on_missing)
     if not keep.all():
         origin = replace(origin, rows=np.flatnonzero(keep))
         scores = {name: values[keep] for name, values in scores.items()}
         codes = {name: (values, found[keep]) for name, (values, found) in codes.items()}
         weight = None if weight is None else weight[keep]
 
-    _check_numbers(scores, weight, roles, origin)
+    check_numbers(scores, weight, roles, origin)
     y = positive_labels(*codes[roles.label], pos_label, origin, roles.label)
     by = {name: as_array(codes[name][0])[codes[name][1]] for name in roles.groups}
     return Predictions(
@@ -193,7 +193,7 @@ def clean_rows(
     )
 
 
-def _leave_out_incomplete(
+def leave_out_incomplete(
     keep: Bools, missing: dict[str, Bools], roles: Roles, origin: Origin, on_missing: OnMissing
 ) -> int:
     """Mark incomplete rows as not kept and count them, or raise at the first one."""
@@ -214,7 +214,7 @@ def _leave_out_incomplete(
     return count
 
 
-def _check_numbers(scores: dict[str, Floats], weight: Floats | None, roles: Roles, origin: Origin) -> None:
+def check_numbers(scores: dict[str, Floats], weight: Floats | None, roles: Roles, origin: Origin) -> None:
     if weight is not None:
         bad = ~((weight > 0.0) & (weight < np.inf))
         if bad.any():

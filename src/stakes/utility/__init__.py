@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from stakes.utility._curve import UtilityCurve
 from stakes.utility._expected import expected_utility, optimal_decisions
 from stakes.utility._means import (
     MCC,
@@ -55,6 +56,7 @@ __all__ = [
     "Recall",
     "Sensitivity",
     "SquaredErrorInCounting",
+    "UtilityCurve",
     "expected_utility",
     "get_measure",
     "optimal_decisions",

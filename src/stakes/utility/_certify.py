@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stakes.utility._estimate import UNIT
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
-
-_UNIT = 2.0**-53
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ def choose(estimate: Estimate, sign: float) -> Choice:
     rise, error = estimate.steps(low, high) if estimate.steps is not None else (np.empty(0), np.empty(0))
     height = sign * np.append(0.0, np.cumsum(rise))
     # errors add up along the way from one k to another, and so does the rounding of this sum
-    doubt = np.append(0.0, np.cumsum(error + (high - low + 1) * _UNIT * np.abs(rise)))
+    doubt = np.append(0.0, np.cumsum(error + (high - low + 1) * UNIT * np.abs(rise)))
     top = int(np.argmax(height))
     behind = height[top] - height
     level = np.abs(doubt - doubt[top]) + estimate.floor
@@ -59,7 +59,7 @@ def choose(estimate: Estimate, sign: float) -> Choice:
             # the best k may be one without differences: then values decide among all
             return _choice(values, np.union1d(inside, near), float(values.max()))
     choice = _choice(values, inside, float(values[low + top]))
-    return _with_exact_gap(choice, low, behind)
+    return _with_exact_gap(choice, low, behind, 2.0 * float(bound.max()))
 
 
 def _hull(estimate: Estimate, near: Integers, best: int) -> tuple[int, int] | None:
@@ -82,12 +82,15 @@ def _choice(values: Floats, ties: Integers, best: float) -> Choice:
     return Choice(ties, runner_up, best - float(others[runner_up]))
 
 
-def _with_exact_gap(choice: Choice, low: int, behind: Floats) -> Choice:
-    """Take the best k outside the ties, and its gap, from the differences where it has them."""
+def _with_exact_gap(choice: Choice, low: int, behind: Floats, doubt: float) -> Choice:
+    """Take the best k outside the ties, and its gap, from the differences where it has them.
+
+    ``doubt`` is by how much the gap between two values may be off: beyond it, the runner-up has no differences.
+    """
     rest = behind.copy()
     places = choice.ties - low
     rest[places[(places >= 0) & (places < len(rest))]] = np.inf
     place = int(np.argmin(rest))
-    if not np.isfinite(rest[place]) or rest[place] > choice.gap + 1e-12:
+    if not np.isfinite(rest[place]) or rest[place] > choice.gap + doubt:
         return choice
     return Choice(choice.ties, low + place, float(rest[place]))

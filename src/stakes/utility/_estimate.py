@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Steps = Callable[[int, int], tuple[Floats, Floats]]
 
+UNIT = 2.0**-53
 # Rounding of a sum of positive terms weight * exp(x) * (sum of rows), relative to it, in units of 2^-53: up to 768 for
 # the rows added or multiplied one by one within a block, 800 for an exponent |x| <= 40 that is right to twenty units in
 # its last place (terms with a larger one are below 1e-9 of the sum), 100 for adding the nodes up, 100 for the rest.

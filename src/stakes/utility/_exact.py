@@ -7,12 +7,12 @@ ratios of linear functions: O(n^2).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from stakes.utility._estimate import Estimate
-from stakes.utility._fourier import UNIT
+from stakes.utility._estimate import UNIT, Estimate
 from stakes.utility._laws import first_laws, other_laws
 
 if TYPE_CHECKING:
@@ -31,10 +31,29 @@ class CountValue(Protocol):
 
 
 WINDOW = 1e-20
+# Up to so many rows nothing is cut off, for it would not pay.
+WHOLE_UP_TO = 300
 
 
-def expected_by_windows(batch: Batch, value: CountValue, *, drop: float = WINDOW) -> Estimate:
-    """Curve by the double sum; ``drop=0`` cuts nothing off and is Algorithm 1 (with k = 0, which it leaves out)."""
+def expected_by_windows(batch: Batch, value: CountValue, *, bounded: bool) -> Estimate:
+    """Curve by the double sum over what two windows leave.
+
+    The bound takes |value| outside the windows to be no larger than inside: it is proved for measures that are
+    ``bounded`` by one, and where nothing was cut off.
+    """
+    drop = WINDOW if len(batch) > WHOLE_UP_TO else 0.0
+    estimate, lost, largest = _double_sum(batch, value, drop)
+    largest = max(largest, 1.0) if bounded else largest
+    return replace(estimate, absolute=largest * lost, method="exact", proved=bounded or lost == 0.0)
+
+
+def expected_by_algorithm1(batch: Batch, value: CountValue) -> Estimate:
+    """Curve by the paper's Algorithm 1: the whole double sum (with k = 0, which it leaves out)."""
+    return _double_sum(batch, value, 0.0)[0]
+
+
+def _double_sum(batch: Batch, value: CountValue, drop: float) -> tuple[Estimate, float, float]:
+    """Curve, largest probability that was cut off, and largest |value| that was met."""
     n = len(batch)
     values, sizes, lost, largest = np.empty(n + 1), np.empty(n + 1), 0.0, 0.0
     for k, (first, rest) in enumerate(zip(first_laws(batch, n, drop), other_laws(batch, 0, drop), strict=True)):
@@ -45,8 +64,7 @@ def expected_by_windows(batch: Batch, value: CountValue, *, drop: float = WINDOW
         lost, largest = max(lost, first.lost + rest.lost), max(largest, float(np.abs(table).max()))
     # each row of the two laws rounds three times, the sums once per entry
     rounding = (3.0 * n + 2.0 * (n + 1.0) ** 0.5 * 20.0 + 60.0) * UNIT
-    method = "exact" if drop else "algorithm1"
-    return Estimate(values, rounding, largest * lost, method, scale=sizes)
+    return Estimate(values, rounding, 0.0, "algorithm1", scale=sizes), lost, largest
 
 
 def expected_by_recursion(batch: Batch, c: Coefficients, d: Coefficients, zero_division: float) -> Estimate:

@@ -89,7 +89,8 @@ def expected_utility(
     fill = check_unit(zero_division, "zero_division")
     check_choice(method, "method", METHODS)
     prob = clean_probabilities(y_prob, correction)
-    weight = check_weights(sample_weight, len(prob)) if len(prob) else None
+    empty = len(prob) == 0 and (sample_weight is None or np.size(sample_weight) == 0)
+    weight = None if empty else check_weights(sample_weight, len(prob))
     ranking = _ranking(rule, len(prob), fill)
     if weight is None:
         batch = Batch.of(prob)
@@ -169,7 +170,7 @@ def _result(facts: _Facts, prob: Floats, batch: Batch, estimate: Estimate, choic
         error_bound=float(estimate.bound().max()),
         proved=estimate.proved,
         certified=not certificate,
-        certificate=certificate or "proved to be better than every other choice.",
+        certificate=certificate or "every other number of rows is proved to be worse.",
         ties=choice.ties,
         runner_up=choice.runner_up,
         gap=choice.gap,
@@ -190,5 +191,6 @@ def _certificate(facts: _Facts, estimate: Estimate, choice: Choice) -> str:
     if not estimate.proved:
         return "the error of the curve is estimated, not proved."
     if facts.weighted or not facts.ranking.holds:
-        return f"better decisions than the {'most' if facts.ranking.descending else 'least'} probable rows may exist: {facts.ranking.reason}"  # noqa: E501
+        taken = "most" if facts.ranking.descending else "least"
+        return f"better decisions than the {taken} probable rows may exist: {facts.ranking.reason}"
     return ""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from stakes.utility._batch import TAIL
+from stakes.utility._estimate import UNIT
 from stakes.utility._sums import Carry, accurate_sum, block_rows, spans
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     Complexes = NDArray[np.complex128]
     CountFunction = Callable[[Floats], Floats]
 
-UNIT = 2.0**-53
 _SERIES_UP_TO = 0.1
 _SERIES_ERROR = 1e-20
 _NEGLIGIBLE = -math.log(TAIL)

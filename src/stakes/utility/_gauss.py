@@ -16,7 +16,7 @@ import numpy as np
 from stakes.utility._estimate import Estimate
 from stakes.utility._exact import WINDOW
 from stakes.utility._laws import first_laws, other_laws
-from stakes.utility._sums import accurate_cumsum
+from stakes.utility._sums import Carry, accurate_cumsum, spans, suffix_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,13 +45,38 @@ class _Side(NamedTuple):
     weight: Floats
 
 
-class _Cumulants:
-    """Mean positives and negatives, variance and higher cumulants of one count, by the number of its rows."""
+class _Cumulants(NamedTuple):
+    """Mean positives and negatives, variance and cumulants 3 to 8 of one count, a column for each of some k."""
 
-    def __init__(self, yes: Floats, no: Floats) -> None:
-        v, u = yes * no, no - yes
-        self.yes, self.no, self.variance = (np.append(0.0, accurate_cumsum(x)) for x in (yes, no, v))
-        higher = [
+    sums: Floats
+
+    def part(self, columns: slice) -> _Cumulants:
+        """Some of the k."""
+        return _Cumulants(self.sums[:, columns])
+
+    def order(self) -> int:
+        """Nodes that are needed."""
+        yes, no, variance = self.sums[:3]
+        return _order(float(np.min(np.minimum(yes, no) / np.sqrt(variance))))
+
+    def side(self, order: int) -> _Side:
+        """Gauss rules."""
+        yes, no, variance = self.sums[:3]
+        sigma = np.sqrt(variance)
+        node, normal, polynomials = _hermite(order)
+        moments = _hermite_moments(self.sums[3:] / sigma ** np.arange(3, 9)[:, None], order)
+        spread = np.multiply.outer(sigma, node)
+        return _Side(yes[:, None] + spread, no[:, None] - spread, (moments.T @ polynomials) * normal)
+
+
+def _terms(yes: Floats, no: Floats) -> Floats:
+    """What each row adds to the cumulants of a count, one line per cumulant."""
+    v, u = yes * no, no - yes
+    return np.stack(
+        [
+            yes,
+            no,
+            v,
             v * u,
             v * (1.0 - 6.0 * v),
             v * u * (1.0 - 12.0 * v),
@@ -59,31 +84,45 @@ class _Cumulants:
             v * u * (1.0 - 60.0 * v + 360.0 * v**2),
             v * (1.0 - 126.0 * v + 1680.0 * v**2 - 5040.0 * v**3),
         ]
-        self._higher = np.stack([np.append(0.0, np.cumsum(terms)) for terms in higher])
+    )
 
-    def order(self, rows: NDArray[np.intp]) -> int:
-        """Nodes that are needed where the count has so many rows."""
-        near = np.minimum(self.yes[rows], self.no[rows])
-        return _order(float(np.min(near / np.sqrt(self.variance[rows]))))
 
-    def side(self, rows: NDArray[np.intp], order: int) -> _Side:
-        """Gauss rules where the count has so many rows."""
-        sigma = np.sqrt(self.variance[rows])
-        node, normal, polynomials = _hermite(order)
-        moments = _hermite_moments(self._higher[:, rows] / sigma ** np.arange(3, 9)[:, None], order)
-        spread = np.multiply.outer(sigma, node)
-        yes, no = self.yes[rows, None] + spread, self.no[rows, None] - spread
-        return _Side(yes, no, (moments.T @ polynomials) * normal)
+def _cumulants(batch: Batch) -> Iterator[tuple[int, _Cumulants, _Cumulants]]:
+    """Yield blocks of k = 0..n: the first k, the cumulants of TP and those of FN; only one block is kept."""
+    pieces = list(spans(0, len(batch), _MOST_ROWS))
+    totals = np.stack([_terms(batch.yes[a:b], batch.no[a:b]).sum(axis=1) for a, b in pieces])
+    later = np.append(suffix_sums(totals), np.zeros((1, totals.shape[1])), axis=0)
+    earlier = Carry(totals.shape[1])
+    for j, (a, b) in enumerate(pieces):
+        terms = _terms(batch.yes[a:b], batch.no[a:b])
+        upward = _running(terms) - terms + earlier.value()[:, None]
+        downward = _running(terms[:, ::-1])[:, ::-1] + later[j + 1][:, None]
+        yield a, _Cumulants(upward), _Cumulants(downward)
+        earlier.add(totals[j])
+    yield len(batch), _Cumulants(earlier.value()[:, None]), _Cumulants(later[-1:].T)
+
+
+def _running(terms: Floats) -> Floats:
+    """Running sums along the rows; means and variances, which are not negative, keep their last digits."""
+    return np.concatenate([accurate_cumsum(terms[:3]), np.cumsum(terms[3:], axis=1)])
 
 
 class _Count:
     """One of the two counts: exact laws at one end of the range of k, cumulants everywhere."""
 
-    def __init__(self, cumulants: _Cumulants, laws: Iterator[Law]) -> None:
-        self._cumulants, self._laws = cumulants, laws
+    def __init__(self, laws: Iterator[Law]) -> None:
+        self._laws = laws
         self.lost = 0.0
 
-    def exact(self, rows: NDArray[np.intp]) -> _Side:
+    def sides(self, rows: NDArray[np.intp], cumulants: _Cumulants, *, exact: bool) -> tuple[_Side, _Side]:
+        """Nodes where the count has so many rows, and for the first k nodes to compare with, of two orders more."""
+        if exact:
+            side = self._exact(rows)
+            return side, _Side(*(part[:1] for part in side))
+        order = cumulants.order()
+        return cumulants.side(order), cumulants.part(slice(1)).side(order + 2)
+
+    def _exact(self, rows: NDArray[np.intp]) -> _Side:
         """Next exact laws as nodes, padded to one width with nodes of weight zero."""
         laws = [next(self._laws) for _ in rows]
         self.lost = max(self.lost, *(law.lost for law in laws))
@@ -94,45 +133,37 @@ class _Count:
             weight[line, : len(law.mass)] = law.mass
         return _Side(yes, rows[:, None] - yes, weight)
 
-    def gauss(self, rows: NDArray[np.intp]) -> tuple[_Side, _Side]:
-        """Gauss rules, and the one for the first k again two orders higher."""
-        order = self._cumulants.order(rows)
-        return self._cumulants.side(rows, order), self._cumulants.side(rows[:1], order + 2)
 
-    def both(self, rows: NDArray[np.intp], *, exact: bool) -> tuple[_Side, _Side]:
-        """Nodes for every k, and nodes for the first one to compare with."""
-        if not exact:
-            return self.gauss(rows)
-        side = self.exact(rows)
-        return side, _Side(*(part[:1] for part in side))
-
-    def width(self, rows: int, *, exact: bool) -> int:
-        """About how many nodes there are."""
-        if exact:
-            return 8 + int(20.0 * math.sqrt(self._cumulants.variance[rows]))
-        return self._cumulants.order(np.array([rows]))
+def _width(cumulants: _Cumulants, *, exact: bool) -> int:
+    """About how many nodes the first k has."""
+    first = cumulants.part(slice(1))
+    return 8 + int(20.0 * math.sqrt(first.sums[2, 0])) if exact else first.order()
 
 
 def expected_by_gauss(batch: Batch, value: CountValue) -> Estimate:
-    """Curve by the product of two rules, with an estimated error."""
-    n = len(batch)
-    first, rest = _Cumulants(batch.yes, batch.no), _Cumulants(batch.yes[::-1], batch.no[::-1])
-    start = int(np.searchsorted(first.variance, SMALL_VARIANCE))
-    stop = n + 1 - int(np.searchsorted(rest.variance, SMALL_VARIANCE))
-    one = _Count(first, first_laws(batch, min(start - 1, n), WINDOW))
-    two = _Count(rest, other_laws(batch, stop, WINDOW))
+    """Curve by the product of two rules, with an error that is estimated at one k in two thousand, or at more."""
+    n, spread = len(batch), batch.yes * batch.no
+    # TP is exact for k < start, FN for k >= stop
+    start = 1 + int(np.searchsorted(accurate_cumsum(spread), SMALL_VARIANCE))
+    stop = n - int(np.searchsorted(accurate_cumsum(spread[::-1]), SMALL_VARIANCE))
+    del spread
+    one = _Count(first_laws(batch, min(start - 1, n), WINDOW))
+    two = _Count(other_laws(batch, max(stop, 0), WINDOW))
     values, difference = np.empty(n + 1), 0.0
-    low = 0
-    while low <= n:
-        exact = low < start, low >= stop
-        width = one.width(low, exact=exact[0]) * two.width(n - low, exact=exact[1])
-        end = min(edge for edge in (start, stop, n + 1) if edge > low)
-        high = min(low + max(1, min(_ENTRIES // width, _MOST_ROWS)), end)
-        k = np.arange(low, high)
-        (hits, hit), (misses, miss) = one.both(k, exact=exact[0]), two.both(n - k, exact=exact[1])
-        values[low:high] = _product_sum(value, hits, misses)
-        difference = float(np.maximum(difference, abs(_product_sum(value, hit, miss)[0] - values[low])))
-        low = high
+    for begin, first, rest in _cumulants(batch):
+        low = begin
+        while low < begin + first.sums.shape[1]:
+            exact = low < start, low >= stop
+            here = slice(low - begin, None)
+            width = _width(first.part(here), exact=exact[0]) * _width(rest.part(here), exact=exact[1])
+            end = min(edge for edge in (start, stop, begin + first.sums.shape[1]) if edge > low)
+            high = min(low + max(1, _ENTRIES // width), end)
+            k, here = np.arange(low, high), slice(low - begin, high - begin)
+            hits, hit = one.sides(k, first.part(here), exact=exact[0])
+            misses, miss = two.sides(n - k, rest.part(here), exact=exact[1])
+            values[low:high] = _product_sum(value, hits, misses)
+            difference = float(np.maximum(difference, abs(_product_sum(value, hit, miss)[0] - values[low])))
+            low = high
     absolute = 2.0 * difference + one.lost + two.lost + _ROUNDING * max(1.0, float(np.abs(values).max()))
     return Estimate(values, 0.0, absolute, "gauss", proved=False)
 

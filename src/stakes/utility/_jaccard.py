@@ -15,7 +15,7 @@ from stakes.utility._batch import TAIL
 from stakes.utility._estimate import ROUNDING, Estimate
 from stakes.utility._nodes import RELATIVE, difference_error, nodes
 from stakes.utility._shares import powers, series_orders
-from stakes.utility._sums import Carry, accurate_cumsum, block_rows, log_products, spans
+from stakes.utility._sums import accurate_cumsum, block_rows, log_products, spans, suffix_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,7 @@ class _RestSums:
         self._kept, self._loss = np.exp(-self.rate), -np.expm1(-self.rate)
         self.rows = min(_MOST_ROWS, block_rows(len(self.rate)))
         self._log_weight = np.log(weight)
-        self._log_rest = _suffix_sums(log_products(batch.yes, batch.no, self.rate, self.rows))
+        self._log_rest = suffix_sums(log_products(batch.yes, batch.no, self.rate, self.rows))
         self._log_decay = np.multiply.outer(-self.rate, np.arange(1.0, self.rows + 1.0))
 
     def blocks(self, first: int, last: int) -> Iterator[tuple[int, int, Floats]]:
@@ -58,16 +58,6 @@ class _RestSums:
             return np.asarray(np.exp(logs + self._log_decay[:, : stop - start]), dtype=np.float64)
         factor: Floats = self._batch.no[start:stop] + np.multiply.outer(self._kept, yes)
         return np.asarray(np.cumprod(self._kept[:, None] / factor, axis=1), dtype=np.float64)
-
-
-def _suffix_sums(blocks: Floats) -> Floats:
-    """Sum of all blocks after the start of each."""
-    carry = Carry(blocks.shape[1])
-    out = np.empty_like(blocks)
-    for j in range(len(blocks) - 1, -1, -1):
-        carry.add(blocks[j])
-        out[j] = carry.value()
-    return out
 
 
 def expected_jaccard(batch: Batch, zero_division: float) -> Estimate:

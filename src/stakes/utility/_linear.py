@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stakes.utility._batch import TAIL
-from stakes.utility._estimate import ROUNDING, Estimate
-from stakes.utility._fourier import UNIT, Spectrum
-from stakes.utility._nodes import RELATIVE, nodes
+from stakes.utility._estimate import ROUNDING, UNIT, Estimate
+from stakes.utility._fourier import Spectrum
+from stakes.utility._nodes import RELATIVE, difference_error, nodes
 from stakes.utility._sums import Carry, accurate_sum, spans
 
 if TYPE_CHECKING:
@@ -58,9 +58,13 @@ class _Ratio:
         return max(0.0, mean - down), min(self.total, mean + up)
 
     def denominator(self, least: float, most: float, acted: float) -> tuple[float, float]:
-        """Least and largest n D over all tables with the weight of positives in a range and enough acted on."""
+        """Least and largest n D over all tables with the weight of positives in a range and enough acted on.
+
+        n D is linear, so its extremes are at corners of the tables: at the ends of the range of positives, or where
+        all that is acted on, and no more, is all positives or all negatives.
+        """
         ends, n = [], self.total
-        for positives in (least, most):
+        for positives in (least, most, *(min(max(x, least), most) for x in (acted, n - acted))):
             negatives = n - positives
             hit, miss = min(acted, positives), min(acted, negatives)
             corners = [
@@ -102,7 +106,8 @@ def expected_linear(
     if start is not None:
         values[0] = start
     largest = sum(map(abs, c)) * ratio.total / lowest
-    return Estimate(values, 0.0, error + 2.0 * largest * TAIL, "exponentials")
+    absolute = error + 2.0 * largest * TAIL
+    return Estimate(values, 0.0, absolute, "exponentials", steps=sums.steps if weight is None else None)
 
 
 def _none_chosen(ratio: _Ratio, zero_division: float) -> float | None:
@@ -178,6 +183,57 @@ class _SplitSums:
             for carry, sums in ((logs, log), (firsts, first), (rests, rest), (acted, weight[None])):
                 carry.add(sums[:, -1])
 
+    def steps(self, first: int, last: int) -> tuple[Floats, Floats]:
+        """U_{k+1} - U_k for 1 <= first <= k < last: what a label y of row k + 1 changes, in N and in 1 / D.
+
+        N'/D' - N/D = (N' - N) / D' - N (1 / D - 1 / D'), where D' - D is d2 or d1 + d2.
+        """
+        parts = list(self._steps(first, last))
+        rise, error = (np.concatenate(lines) for lines in zip(*parts, strict=True))
+        return rise, error + self._outside(first)
+
+    def _steps(self, first: int, last: int) -> Iterator[tuple[Floats, Floats]]:
+        (c0, c1, c2, c3), (_, d1, d2, d3) = self._ratio.c, self._ratio.d
+        n, rate = self._ratio.total, self._rate[:, None]
+        logs, firsts, rests = (Carry(len(rate)) for _ in range(3))
+        logs.add(self._start)
+        known = RELATIVE + ROUNDING + self.rounding[:, None]
+        changed = difference_error() + ROUNDING + self.rounding[:, None]
+        for start, stop in spans(0, last, _ROWS):
+            log_first, hit = self._tilted(d1 + d3, start, stop)
+            log_rest, miss = self._tilted(d3, start, stop)
+            log = log_first - log_rest - d2 * rate
+            hits, misses, growth = (np.cumsum(x, axis=1) for x in (hit, miss, log))
+            if stop > first:
+                part = slice(max(first - start, 0), None)
+                k = np.arange(float(start), float(stop))
+                others = logs.value()[:, None] + growth - log - log_rest
+                above = (c1 + c3) * (firsts.value()[:, None] + hits - hit)
+                below = c3 * ((self.all_rest - rests.value())[:, None] - misses)
+                size = abs(c0) * n + abs(c2) * k + np.abs(above) + abs(c3) * (self.all_rest[:, None] + 1.0)
+                rise, error = np.zeros(stop - start), np.zeros(stop - start)
+                rows = self._ratio.batch.yes[start:stop], self._ratio.batch.no[start:stop]
+                for y, chance in zip((1.0, 0.0), rows, strict=True):
+                    before = others - y * d3 * rate
+                    gain = chance * (c1 * y + c2) * np.exp(before - (d1 * y + d2) * rate)
+                    change = chance * _exp_change(before, -(d1 * y + d2) * rate)
+                    rise += (gain + change * (c0 * n + c2 * k + c3 * y + above + below)).sum(axis=0)
+                    error += (known * np.abs(gain) + changed * np.abs(change) * size).sum(axis=0)
+                yield rise[part], error[part]
+            for carry, sums in ((logs, growth), (firsts, hits), (rests, misses)):
+                carry.add(sums[:, -1])
+
+    def _outside(self, first: int) -> float:
+        """What the tables outside the window of positives can add to the error of a step.
+
+        There S(x) <= (1 + eps) / x, so that its slope, which rises, is below 4 (1 + eps) / x^2.
+        """
+        c, d = self._ratio.c, self._ratio.d
+        n = self._ratio.total
+        lowest = self._ratio.denominator(0.0, n, float(first))[0]
+        change = sum(map(abs, c)) * n * max(abs(d[2]), abs(d[1] + d[2])) / lowest
+        return 6.0 * TAIL * (abs(c[1]) + abs(c[2]) + change) / lowest
+
     def _tilted(self, factor: float, start: int, stop: int) -> tuple[Floats, Floats]:
         """log(1 - p + p e^{-r}) and p e^{-r} / (1 - p + p e^{-r}) times the weight, with r = rate * factor * weight."""
         yes, weight = self._ratio.batch.yes[start:stop], self._ratio.weight
@@ -189,3 +245,8 @@ class _SplitSums:
         total = np.where(sure, 1.0, no + kept)
         log = np.where(near, np.log1p(np.where(near, change, 0.0)), np.log(total))
         return np.where(sure, -rate, log), own * np.where(sure, 1.0, kept / total)
+
+
+def _exp_change(log: Floats, exponent: Floats) -> Floats:
+    """Return exp(log + exponent) - exp(log) to full relative precision, where neither overflows."""
+    return np.exp(log + np.maximum(exponent, 0.0)) * -np.expm1(-np.abs(exponent)) * np.sign(exponent)

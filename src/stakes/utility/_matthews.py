@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes.utility._estimate import Estimate
-from stakes.utility._fourier import UNIT, Spectrum
+from stakes.utility._estimate import UNIT, Estimate
+from stakes.utility._fourier import Spectrum
 from stakes.utility._sums import accurate_cumsum
 
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
 """Which way to compute a curve of expected utilities, and the way itself.
 
 The order of preference: a closed form; sums of exponentials; Fourier frequencies; the exact sum for small batches and
-for measures that nobody called smooth; Gauss rules. All but the last have a proved bound on their error.
+for measures that nobody called smooth; Gauss rules. All but the last have a proved bound on their error, the exact sum
+of large batches only for measures that are known to be bounded.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 
 from stakes.utility._closed import expected_accuracy, expected_precision, expected_squared_counting_error
 from stakes.utility._estimate import Estimate
-from stakes.utility._exact import expected_by_recursion, expected_by_windows
+from stakes.utility._exact import WHOLE_UP_TO, expected_by_algorithm1, expected_by_recursion, expected_by_windows
 from stakes.utility._fbeta import expected_fbeta
 from stakes.utility._gauss import expected_by_gauss
 from stakes.utility._jaccard import expected_jaccard
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     Way = Callable[[Batch], "Estimate | None"]
 
 METHODS = ("auto", "closed_form", "exponentials", "fourier", "exact", "gauss", "algorithm1", "algorithm2")
-# The exact sum over both counts takes about as long here as Gauss rules with their overhead.
-EXACT_UP_TO = 300
 
 
 def estimate_curve(batch: Batch, measure: Measure, zero_division: float, method: str) -> Estimate:
@@ -78,13 +77,14 @@ def _ways(batch: Batch, measure: Measure, zero_division: float) -> dict[str, Way
     }
     ways = {name: way for name, way in special.items() if way is not None}
     value = partial(measure.value, zero_division=zero_division)
-    general: dict[str, Way] = {"exact": partial(expected_by_windows, value=value)}
+    bounded = not isinstance(measure, ConfusionMeasure | FractionalLinear)
+    general: dict[str, Way] = {"exact": partial(expected_by_windows, value=value, bounded=bounded)}
     if not isinstance(measure, ConfusionMeasure) or measure.smooth:
-        general["gauss"] = partial(expected_by_gauss, value=value)
-    if len(batch) > EXACT_UP_TO:
-        general = dict(reversed(general.items()))
+        # up to so many rows the exact sum takes about as long as Gauss rules with their overhead
+        smooth = {"gauss": partial(expected_by_gauss, value=value)}
+        general = smooth | general if len(batch) > WHOLE_UP_TO else general | smooth
     ways |= general
-    ways["algorithm1"] = partial(expected_by_windows, value=value, drop=0.0)
+    ways["algorithm1"] = partial(expected_by_algorithm1, value=value)
     if isinstance(measure, LinearRatio):
         c, d = measure.coefficients
         ways["algorithm2"] = partial(expected_by_recursion, c=c, d=d, zero_division=zero_division)

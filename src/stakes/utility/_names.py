@@ -65,6 +65,11 @@ class ConfusionMeasure(Measure):
     name : str, optional
         Name to show; by default that of the function.
 
+    Notes
+    -----
+    Beyond 300 rows the tables of negligible probability are left out, and nobody can know how large f is there: the
+    error bound is then an estimate, and nothing is certified.
+
     Examples
     --------
     >>> from stakes.utility import ConfusionMeasure, optimal_decisions

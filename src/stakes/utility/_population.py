@@ -6,14 +6,14 @@ labels, by an exact scan of all of them, and how much that threshold varies from
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from stakes._results import Tabular
 from stakes._validation import check_sample, check_unit
-from stakes.curves import Curve
+from stakes.utility._curve import UtilityCurve
 from stakes.utility._expected import expected_utility
 from stakes.utility._names import get_measure
 from stakes.utility._result import clean_probabilities, decide
@@ -43,6 +43,8 @@ class PopulationThreshold(Tabular):
         Best threshold of each resample, and the value of the measure there.
     confidence_level : float
         Of the intervals.
+    zero_division : float, default 0
+        Value of the measure in place of 0/0.
 
     Examples
     --------
@@ -59,7 +61,7 @@ class PopulationThreshold(Tabular):
     bootstrap_utilities: Floats
     confidence_level: float
     zero_division: float = 0.0
-    _descending: bool = field(default=True, repr=False)
+    _descending: bool = True
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -284,7 +286,7 @@ def utility_curve(
     sample_weight: ArrayLike | None = None,
     pos_label: object = None,
     name: str = "model",
-) -> Curve:
+) -> UtilityCurve:
     """Value of a measure at every threshold on labelled data, exactly.
 
     Parameters
@@ -306,8 +308,9 @@ def utility_curve(
 
     Returns
     -------
-    Curve
-        On [0, 1], or on the range of the scores where they leave it; constant between scores.
+    UtilityCurve
+        On [0, 1], or on the range of the scores where they leave it; constant between scores. It knows the best
+        threshold, as :func:`population_threshold` finds it.
 
     Raises
     ------
@@ -325,14 +328,29 @@ def utility_curve(
         y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, probability=False, name="y_score"
     )
     scan = _Scan.of(sample, rule, fill)
-    scores, values = scan.scores, scan.values(np.ones(len(scan.y)))
+    counts = np.ones(len(scan.y))
+    scores, values = scan.scores, scan.values(counts)
     low, high = min(0.0, float(scores[0])), max(1.0, float(scores[-1]))
-    # thresholds up to scores[0] act on every row, those up to scores[j] on all but the first j levels
     kept = (scores > low) & (scores < high)
     knots = np.concatenate([[low], scores[kept], [high]])
-    pieces = values[np.searchsorted(scores, knots[1:], side="left")]
-    return Curve(
-        repr(rule), knots, pieces, np.zeros(len(pieces)), float(values[np.searchsorted(scores, low)]), name=name
+    # a threshold that acts from a score up ends the piece of that score; one that acts up to it starts the piece
+    side: Literal["left", "right"] = "left" if scan.descending else "right"
+    at_knots = values[np.searchsorted(scores, knots, side=side)]
+    pieces, start = (at_knots[1:], at_knots[0]) if scan.descending else (at_knots[:-1], at_knots[-1])
+    best, best_value = scan.best(counts)
+    return UtilityCurve(
+        "utility",
+        knots,
+        pieces,
+        np.zeros(len(pieces)),
+        float(start),
+        name=name,
+        closed="right" if scan.descending else "left",
+        measure=repr(rule),
+        best=best,
+        best_value=best_value,
+        threshold=best,
+        descending=scan.descending,
     )
 
 

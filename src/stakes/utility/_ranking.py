@@ -46,8 +46,15 @@ class RankingPrinciple:
 def linear_ranking(c: Coefficients, d: Coefficients) -> RankingPrinciple:
     """Test of a ratio N/D of linear functions: its derivative in u is (c1 D - d1 N) / D^2, where u cancels.
 
-    What remains is linear in v and p, so its signs at the four corners of [0, 1]^2 decide.
+    What remains is linear in v and p, so its signs at the four corners of [0, 1]^2 decide. Where D vanishes the value
+    is set by hand, which may break the order: D is a sum of non-negative shares of TP, FP, FN and TN, so it vanishes at
+    tables that can be told from others with the same v and p if it has no share of TP and TN, or none of FP and FN.
     """
+    true, false = (sum(d), d[0]), (d[0] + d[2], d[0] + d[3])
+    if max(true) <= 0.0 or max(false) <= 0.0:
+        return RankingPrinciple(
+            holds=None, descending=True, reason="D vanishes at tables where more and fewer TP are possible."
+        )
     base = c[1] * d[0] - d[1] * c[0]
     by_acted, by_positives = c[1] * d[2] - d[1] * c[2], c[1] * d[3] - d[1] * c[3]
     corners = [base, base + by_acted, base + by_positives, base + by_acted + by_positives]

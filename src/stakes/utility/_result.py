@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.curves import Curve
+    from stakes.utility._curve import UtilityCurve
     from stakes.utility._measure import Measure
     from stakes.utility._ranking import RankingPrinciple
     from stakes.utility._sensitivity import Sensitivity
@@ -60,6 +60,8 @@ class ExpectedUtility(Tabular):
         How the curve was computed.
     ranking : RankingPrinciple
         Whether the best k rows are the most probable ones.
+    zero_division : float
+        Value of the measure in place of 0/0.
 
     Examples
     --------
@@ -160,13 +162,18 @@ class ExpectedUtility(Tabular):
 
         return sensitivity(self, shifts, slopes)
 
-    def as_curve(self) -> Curve:
+    def as_curve(self) -> UtilityCurve:
         """Return the expected utility as an exact curve over k, to look up, tabulate or plot.
 
         Returns
         -------
-        Curve
+        UtilityCurve
             Straight between whole numbers of rows.
+
+        Raises
+        ------
+        ValueError
+            For an empty batch.
 
         Examples
         --------
@@ -174,12 +181,12 @@ class ExpectedUtility(Tabular):
         >>> float(expected_utility([0.9, 0.2], F1()).as_curve().at(1).round(3))
         0.84
         """
-        from stakes.curves import Curve
+        from stakes.utility._curve import UtilityCurve
 
         if self.n_rows == 0:
             raise ValueError("a curve needs at least one row, got none.")
         k = np.arange(self.n_rows + 1.0)
-        return Curve(
+        return UtilityCurve(
             "expected utility",
             k,
             self.curve[:-1],
@@ -189,10 +196,18 @@ class ExpectedUtility(Tabular):
             x_label="rows acted on",
             origin=k[:-1],
             width=np.ones(self.n_rows),
+            measure=repr(self.measure),
+            best=self.best_k,
+            best_value=self.utility,
+            ties=tuple(self.ties.tolist()),
+            runner_up=self.runner_up,
+            gap=self.gap,
+            threshold=self.threshold,
+            descending=self.ranking.descending,
         )
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the expected utility against the number of rows acted on.
+        """Draw the expected utility against the number of rows acted on, with the best number, ties and runner-up.
 
         Parameters
         ----------
@@ -208,8 +223,16 @@ class ExpectedUtility(Tabular):
 
         Raises
         ------
+        ValueError
+            For an empty batch.
         ImportError
             If matplotlib is not installed (``pip install 'stakes[plot]'``).
+
+        Examples
+        --------
+        >>> from stakes.utility import F1, expected_utility
+        >>> expected_utility([0.9, 0.2, 0.6, 0.1], F1()).plot().ax_.get_xlabel()
+        'Rows acted on'
         """
         return self.as_curve().plot(ax, **options)
 
@@ -232,8 +255,12 @@ class ExpectedUtility(Tabular):
 
     def _repr_html_(self) -> str:
         table = super()._repr_html_()
-        if self.n_rows > _SHOW_SENSITIVITY_UP_TO or self._weighted:
+        if self._weighted:
             return table
+        if self.n_rows > _SHOW_SENSITIVITY_UP_TO:
+            return (
+                f"{table}<p>More than {_SHOW_SENSITIVITY_UP_TO:,} rows: ask sensitivity() for wrong probabilities.</p>"
+            )
         return f"{table}<p>If the probabilities are wrong:</p>{self.sensitivity()._repr_html_()}"
 
     def __repr__(self) -> str:

@@ -51,20 +51,27 @@ class Carry:
         return self._sum[:size] + self._rest[:size]
 
 
+def suffix_sums(blocks: Floats) -> Floats:
+    """Sum of each line and all lines after it."""
+    carry = Carry(blocks.shape[1])
+    out = np.empty_like(blocks)
+    for j in range(len(blocks) - 1, -1, -1):
+        carry.add(blocks[j])
+        out[j] = carry.value()
+    return out
+
+
 def accurate_cumsum(values: Floats) -> Floats:
-    """Cumulative sum of non-negative numbers, right to about one unit in the last place of the total.
+    """Cumulative sum of non-negative numbers along the last axis, right to about one unit of the total's last place.
 
     Each number is split on a grid on which every partial sum is exact; what is left over is summed beside it.
     """
-    total = float(values.sum())
-    if total == 0.0:
-        return np.zeros(len(values))
-    grid = math.ldexp(1.0, math.frexp(total)[1] + 1)
+    grid = np.ldexp(1.0, np.frexp(values.sum(axis=-1, keepdims=True))[1] + 1)
     coarse = values + grid
     coarse -= grid
     rest = values - coarse
-    np.cumsum(coarse, out=coarse)
-    coarse += np.cumsum(rest, out=rest)
+    np.cumsum(coarse, axis=-1, out=coarse)
+    coarse += np.cumsum(rest, axis=-1, out=rest)
     return coarse
 
 
