@@ -1,18 +1,31 @@
 """The answers: which model to act on over the plausible thresholds, and how sure that is."""
 
+from stakes.evaluation._advise import Advice, advise
 from stakes.evaluation._best_by_cost import BestByCost, best_by_cost, lc_index
 from stakes.evaluation._evaluate import evaluate, evaluate_frame
 from stakes.evaluation._evaluation import Evaluation, ModelResult
+from stakes.evaluation._finding import Check, Finding, Findings
+from stakes.evaluation._findings import FINDINGS, findings_table
+from stakes.evaluation._groups import GroupResult, Groups
 from stakes.evaluation._sensitivity import BestByBounds, best_by_bounds
 
 __all__ = [
+    "FINDINGS",
+    "Advice",
     "BestByBounds",
     "BestByCost",
+    "Check",
     "Evaluation",
+    "Finding",
+    "Findings",
+    "GroupResult",
+    "Groups",
     "ModelResult",
+    "advise",
     "best_by_bounds",
     "best_by_cost",
     "evaluate",
     "evaluate_frame",
+    "findings_table",
     "lc_index",
 ]

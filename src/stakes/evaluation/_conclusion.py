@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from stakes.costs import LogOddsUniform, NetBenefitUniform, Uniform
+from stakes.evaluation._words import join, number, p_value, percent
 
 if TYPE_CHECKING:
     from stakes.costs import CostDistribution
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
 _WORTH_RECALIBRATING = 0.05
 _FEW = 3  # so many differences are listed one by one
-_PLAIN = (1e-4, 1e3)  # sizes that are written with three significant digits
 
 
 def conclude(evaluation: Evaluation) -> list[str]:
@@ -32,20 +32,20 @@ def conclude(evaluation: Evaluation) -> list[str]:
 def describe_costs(costs: CostDistribution) -> str:
     """The range of thresholds in words."""
     if costs.low == costs.high:
-        return f"At a threshold of {_percent(costs.low)}"
+        return f"At a threshold of {percent(costs.low)}"
     words = {
         LogOddsUniform: ", uniform in log-odds",
         NetBenefitUniform: ", uniform in net benefit",
         Uniform: "",
     }
     weighting = next((text for family, text in words.items() if isinstance(costs, family)), f", weighted by {costs!r}")
-    return f"With thresholds anywhere between {_percent(costs.low)} and {_percent(costs.high)}{weighting}"
+    return f"With thresholds anywhere between {percent(costs.low)} and {percent(costs.high)}{weighting}"
 
 
 def _lead(evaluation: Evaluation) -> str:
     best = evaluation.best
     lowest = "the lowest expected cost: " if len(evaluation.models) > 1 else "an expected cost of "
-    amount = f"{_number(best.score)} per {_decisions(evaluation)} ({_unit(evaluation)})"
+    amount = f"{number(best.score)} per {_decisions(evaluation)} ({_unit(evaluation)})"
     note = ""
     if evaluation.rule == "optimal":
         note = "; its thresholds are fitted to these very rows, so this is optimistic"
@@ -65,7 +65,7 @@ def _rivals(evaluation: Evaluation) -> list[str]:
     best, *others = evaluation.ranking
     if not others:
         return []
-    versus = {other: evaluation.compare(best, other) for other in others}
+    versus = {other: evaluation._difference(best, other) for other in others}
     boundless = [other for other in others if evaluation[other].score == math.inf]
     others = [other for other in others if other not in boundless]
     tied = [other for other in others if not versus[other].significant]
@@ -74,14 +74,14 @@ def _rivals(evaluation: Evaluation) -> list[str]:
     if tied:
         each = "" if len(tied) == 1 else "any of " if len(tied) > 2 else "either of "
         listed = _list_differences(evaluation, {other: versus[other] for other in tied})
-        sentences.append(f"The data do not show a real difference between {best} and {each}{_join(tied)} ({listed}).")
+        sentences.append(f"The data do not show a real difference between {best} and {each}{join(tied)} ({listed}).")
     if beaten:
         listed = _list_differences(evaluation, {other: versus[other] for other in beaten})
-        sentences.append(f"{best} costs less than {_join(beaten)}, beyond chance ({listed}).")
+        sentences.append(f"{best} costs less than {join(beaten)}, beyond chance ({listed}).")
     if boundless:
         verb = "has" if len(boundless) == 1 else "have"
         sentences.append(
-            f"{_join(boundless)} {verb} an infinite cost: a score of exactly 0 for a positive case, "
+            f"{join(boundless)} {verb} an infinite cost: a score of exactly 0 for a positive case, "
             "or of exactly 1 for a negative one."
         )
     return sentences
@@ -92,7 +92,7 @@ def _against_constants(evaluation: Evaluation) -> str:
     words = {"treat all": "treating everyone", "treat none": "treating no one"}
     parts = []
     for reference, phrase in words.items():
-        versus = evaluation.compare(best, reference)
+        versus = evaluation._difference(best, reference)
         if math.isnan(versus.difference):
             parts.append(f"as infinitely costly as {phrase}")
             continue
@@ -112,18 +112,16 @@ def _calibration(evaluation: Evaluation) -> list[str]:
         return ["All cases are of one class, so these data say nothing of calibration or ranking."]
     sentences = []
     share, mean_score, rate = best.in_range
-    low, high = _percent(evaluation.costs.low), _percent(evaluation.costs.high)
+    low, high = percent(evaluation.costs.low), percent(evaluation.costs.high)
     if math.isfinite(rate) and evaluation.costs.low < evaluation.costs.high:
-        cases = f"{_percent(share)} of cases get a score between {low} and {high} from {best.name}: their"
+        cases = f"{percent(share)} of cases get a score between {low} and {high} from {best.name}: their"
         if share == 1.0:
             cases = f"All cases get a score in this range from {best.name}: their"
-        sentences.append(f"{cases} mean score is {_percent(mean_score)}, and {_percent(rate)} of them were positive.")
+        sentences.append(f"{cases} mean score is {percent(mean_score)}, and {percent(rate)} of them were positive.")
     if math.isfinite(parts.miscalibration) and parts.score > 0.0:
         saving = parts.miscalibration / parts.score
         amount = (
-            f"little there, at most {_percent(saving)}"
-            if saving < _WORTH_RECALIBRATING
-            else f"up to {_percent(saving)}"
+            f"little there, at most {percent(saving)}" if saving < _WORTH_RECALIBRATING else f"up to {percent(saving)}"
         )
         sentences.append(
             f"Recalibrating {best.name} would save {amount} of its cost (in-sample, so an optimistic figure)."
@@ -137,7 +135,7 @@ def _constant_models(evaluation: Evaluation) -> list[str]:
         names = [result.name for result in evaluation.results if result.acts_like == reference]
         if names:
             verb = "acts" if len(names) == 1 else "act"
-            sentences.append(f"In this range {_join(names)} practically {verb} like {phrase}.")
+            sentences.append(f"In this range {join(names)} practically {verb} like {phrase}.")
     return sentences
 
 
@@ -154,35 +152,15 @@ def _list_differences(evaluation: Evaluation, versus: dict[str, Comparison]) -> 
 def _difference(evaluation: Evaluation, comparison: Comparison) -> str:
     if math.isinf(comparison.difference):
         return "an infinite difference"
-    text = f"difference {_number(comparison.difference)}{_interval(evaluation, comparison.interval)}"
-    return text if math.isnan(comparison.p_value) else f"{text}, p {_p_value(comparison.p_value)}"
+    text = f"difference {number(comparison.difference)}{_interval(evaluation, comparison.interval)}"
+    return text if math.isnan(comparison.p_value) else f"{text}, p {p_value(comparison.p_value)}"
 
 
 def _interval(evaluation: Evaluation, interval: tuple[float, float]) -> str:
     if math.isnan(interval[0]):
         return ", no interval"
-    return f", {evaluation.confidence_level * 100:g}% interval {_number(interval[0])} to {_number(interval[1])}"
-
-
-def _number(value: float) -> str:
-    if math.isinf(value):
-        return "infinite"
-    if value == 0.0 or not _PLAIN[0] <= abs(value) < _PLAIN[1]:
-        return f"{value:,.0f}" if abs(value) >= _PLAIN[1] else f"{value:.3g}"
-    return f"{value:#.3g}".rstrip(".")
-
-
-def _p_value(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"= {value:.2g}"
+    return f", {evaluation.confidence_level * 100:g}% interval {number(interval[0])} to {number(interval[1])}"
 
 
 def _p(value: float) -> str:
     return "below 0.001" if value < 0.001 else f"{value:.2g}"
-
-
-def _percent(share: float) -> str:
-    return f"{100.0 * share:.3g}%"
-
-
-def _join(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,8 +14,10 @@ from stakes._inputs import evaluation_data
 from stakes._validation import BinarySample, to_array
 from stakes.decomposition import decompose_table
 from stakes.evaluation._evaluation import REFERENCES, Evaluation, ModelResult
+from stakes.evaluation._groups import check_groups, evaluate_groups
 from stakes.evaluation._settings import MetricsRequest, Settings, make_settings
-from stakes.inference import PAIRED_NEEDS_ROWS, LossMoments, PairedRows, loss_moments, normal_interval, table_moments
+from stakes.inference import PAIRED_NEEDS_ROWS, LossMoments, PairedRows, loss_moments, table_moments
+from stakes.inference._dependence import check_dependence
 from stakes.metrics._rank import area_under_roc
 from stakes.score_table import ScoreTable, blocks, weighted_sum
 
@@ -42,6 +44,9 @@ def evaluate(
     pos_label: object = None,
     prevalence: float | None = None,
     logits: bool = False,
+    groups: Any = None,
+    clusters: ArrayLike | None = None,
+    lags: int | str | None = None,
     confidence_level: float = 0.95,
     unit_cost: float = 1.0,
     per: float = 1.0,
@@ -70,6 +75,13 @@ def evaluate(
         Reweight the classes to this share of positives, as for case-control data.
     logits : bool, default False
         Whether the scores are log-odds.
+    groups : array_like of shape (n,) or mapping of str to array_like, optional
+        Which subgroup each row belongs to, by one or several columns; ``.groups`` then has every model's numbers in
+        each.
+    clusters : array_like of shape (n,), optional
+        Patients, states or whatever only differs independently: intervals then rest on the clusters.
+    lags : int or "auto", optional
+        For rows in order of time: intervals then allow for autocorrelation; see :func:`compare`.
     confidence_level : float, default 0.95
         Of every interval, in (0, 1).
     unit_cost : float, default 1
@@ -109,6 +121,10 @@ def evaluate(
     if isinstance(y_true, ScoreTable):
         if y_prob is not None:
             raise ValueError(PAIRED_NEEDS_ROWS)
+        if not groups is clusters is lags is None:
+            raise ValueError(
+                "groups=, clusters= and lags= need the rows: pass y_true and y_prob instead of a ScoreTable."
+            )
         table = evaluation_data(
             y_true, None, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence
         ).table
@@ -125,10 +141,14 @@ def evaluate(
         ).rows
         for name, scores in models.items()
     }
+    present = None if sample_weight is None else to_array(sample_weight, "sample_weight") > 0.0
+    n_rows = len(next(iter(rows.values())).y)
     return _evaluate_rows(
         rows,
         settings,
         fixed_prevalence=prevalence is not None,
+        groups=check_groups(groups, n_rows, present),
+        dependence=check_dependence(clusters, lags, n_rows, sample_weight),
         backend=backend or backend_of(y_true),
     )
 
@@ -139,6 +159,9 @@ def evaluate_frame(
     label: str,
     models: list[str] | tuple[str, ...] | None = None,
     weight: str | None = None,
+    groups: str | list[str] | tuple[str, ...] | None = None,
+    clusters: str | None = None,
+    lags: int | str | None = None,
     costs: CostDistribution | tuple[float, float] | None = None,
     rule: Rule = "score",
     scale: Scale | None = None,
@@ -162,6 +185,12 @@ def evaluate_frame(
         Columns with probabilities; by default every other numeric column.
     weight : str, optional
         Column with weights >= 0.
+    groups : str or sequence of str, optional
+        Columns that divide the rows into subgroups; they are not models.
+    clusters : str, optional
+        Column of what only differs independently, such as patients; it is not a model.
+    lags : int or "auto", optional
+        For rows in order of time; see :func:`compare`.
     costs, rule, scale, pos_label, prevalence, confidence_level, unit_cost, per, metrics
         As in :func:`evaluate`.
     on_missing : {"raise", "drop"}, default "raise"
@@ -186,9 +215,16 @@ def evaluate_frame(
     """
     from stakes.tables import frame_columns
 
-    found = frame_columns(frame, label=label, models=models, weight=weight, pos_label=pos_label, on_missing=on_missing)
+    by = [groups] if isinstance(groups, str) else list(groups or ())
+    named = list(dict.fromkeys([*by, *([] if clusters is None else [clusters])]))
+    found = frame_columns(
+        frame, label=label, models=models, weight=weight, groups=named, pos_label=pos_label, on_missing=on_missing
+    )
     return evaluate_predictions(
         found,
+        groups=by,
+        clusters=clusters,
+        lags=lags,
         costs=costs,
         rule=rule,
         scale=scale,
@@ -203,6 +239,9 @@ def evaluate_frame(
 def evaluate_predictions(
     predictions: Any,
     *,
+    groups: Sequence[str] | None = None,
+    clusters: str | None = None,
+    lags: int | str | None = None,
     costs: CostDistribution | tuple[float, float] | None = None,
     rule: Rule = "score",
     scale: Scale | None = None,
@@ -212,12 +251,14 @@ def evaluate_predictions(
     per: float = 1.0,
     metrics: MetricsRequest = (),
 ) -> Evaluation:
-    """Evaluate the clean columns that the tables room read from a file or frame."""
+    """Evaluate the clean columns that the tables room read; those that divide the rows are subgroups or clusters."""
     from stakes._inputs import reweighted
 
     settings = make_settings(
         costs, rule, scale, confidence_level=confidence_level, unit_cost=unit_cost, per=per, metrics=metrics
     )
+    columns, n_rows = predictions.groups or {}, len(predictions.y)
+    by = [name for name in columns if name != clusters] if groups is None else groups
     rows = {}
     for name, scores in zip(predictions.models, predictions.scores, strict=True):
         sample = BinarySample(predictions.y, scores, predictions.weight)
@@ -226,6 +267,8 @@ def evaluate_predictions(
         rows,
         settings,
         fixed_prevalence=prevalence is not None,
+        groups=check_groups({name: columns[name] for name in by} or None, n_rows, None),
+        dependence=check_dependence(None if clusters is None else columns[clusters], lags, n_rows),
         backend=predictions.backend,
         n_dropped=predictions.n_dropped,
         source=predictions.source,
@@ -233,7 +276,13 @@ def evaluate_predictions(
 
 
 def _evaluate_rows(
-    rows: Mapping[str, BinarySample], settings: Settings, *, fixed_prevalence: bool, **about: Any
+    rows: Mapping[str, BinarySample],
+    settings: Settings,
+    *,
+    fixed_prevalence: bool,
+    groups: Mapping[str, NDArray[Any]],
+    dependence: tuple[NDArray[np.intp] | None, int | str | None],
+    **about: Any,
 ) -> Evaluation:
     """Evaluate clean rows of models that share labels and weights."""
     taken = [name for name in rows if name in REFERENCES]
@@ -246,10 +295,11 @@ def _evaluate_rows(
     scores = [sample.score for sample in rows.values()]
     if settings.rule == "optimal":
         scores = [t.pav_by_score()[np.searchsorted(t.scores, s)] for t, s in zip(tables, scores, strict=True)]
-    paired = PairedRows(first.y, scores, first.weight, fixed_prevalence=fixed_prevalence)
-    plain: Rule = "score" if settings.rule == "optimal" else settings.rule
-    moments = loss_moments(paired, settings.costs, plain, constants=True)
-    return _assemble(tuple(rows), tables, moments, settings, **about)
+    codes, lags = dependence
+    paired = PairedRows(first.y, scores, first.weight, fixed_prevalence=fixed_prevalence, clusters=codes, lags=lags)
+    moments = loss_moments(paired, settings.costs, settings.plain_rule, constants=True)
+    by_group = evaluate_groups(tuple(rows), paired, groups, settings)
+    return _assemble(tuple(rows), tables, moments, settings, rows=paired, groups=by_group, **about)
 
 
 def _evaluate_table(table: ScoreTable, settings: Settings) -> Evaluation:
@@ -261,7 +311,7 @@ def _assemble(
     names: tuple[str, ...], tables: tuple[ScoreTable, ...], moments: LossMoments, settings: Settings, **about: Any
 ) -> Evaluation:
     if settings.rule == "optimal":  # the thresholds are fitted to these rows: their plug-in error is not honest
-        moments.covariance[: len(names), :] = moments.covariance[:, : len(names)] = np.nan
+        moments = moments.without_intervals(len(names))
     results = [
         _result(name, table, index, moments, settings)
         for index, (name, table) in enumerate(zip(names, tables, strict=True))
@@ -305,9 +355,10 @@ def _result(name: str, table: ScoreTable, index: int, moments: LossMoments, sett
 
 
 def _scaled(name: str, index: int, moments: LossMoments, settings: Settings, **facts: Any) -> ModelResult:
-    score = settings.factor * float(moments.means[index])
-    error = settings.factor * moments.standard_error(index)
-    return ModelResult(name, score, error, normal_interval(score, error, settings.confidence_level), **facts)
+    mine = moments.of(index).scaled(settings.factor)
+    low, high = mine.interval(settings.confidence_level)
+    interval = (max(low, 0.0) if mine.value >= 0.0 else low, high)  # regret is never negative
+    return ModelResult(name, mine.value, mine.standard_error, interval, note=mine.note, **facts)
 
 
 def share_acted_on(table: ScoreTable, costs: CostDistribution, rule: Rule) -> float:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 from stakes._results import Tabular, json_ready
@@ -13,10 +14,13 @@ from stakes.curves._decision import net_benefit_curve_of, regret_curve_of
 from stakes.curves._reliability import reliability_curve_of
 from stakes.evaluation._best_by_cost import best_by_cost
 from stakes.evaluation._conclusion import conclude
+from stakes.evaluation._findings import run_checks
+from stakes.evaluation._groups import Groups
 from stakes.evaluation._sensitivity import best_by_bounds
-from stakes.inference import Comparison, LossMoments, comparison_from_moments
+from stakes.inference import Comparison, LossMoments, Ranking, comparison_from_moments, dominance, rank_models
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     import numpy as np
@@ -27,7 +31,9 @@ if TYPE_CHECKING:
     from stakes.curves._curve import Curve
     from stakes.decomposition import Decomposition
     from stakes.evaluation._best_by_cost import BestByCost
+    from stakes.evaluation._finding import Findings
     from stakes.evaluation._sensitivity import BestByBounds
+    from stakes.inference import Dominance, PairedRows
     from stakes.score_table import ScoreTable
 
     Floats = NDArray[np.float64]
@@ -64,6 +70,8 @@ class ModelResult:
         "treat all" or "treat none" where the decisions and costs are practically theirs, else "".
     metrics : dict of str to float
         Further metrics that were asked for.
+    note : str
+        Which class has too few rows for the interval, and how many are needed; empty otherwise.
 
     Examples
     --------
@@ -82,6 +90,7 @@ class ModelResult:
     in_range: tuple[float, float, float] = (math.nan, math.nan, math.nan)
     acts_like: str = ""
     metrics: dict[str, float] = field(default_factory=dict, hash=False)
+    note: str = ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,6 +127,12 @@ class Evaluation(Tabular):
         Where the data came from, for the report.
     unit_cost, per : float
         Real units of the scores: cost of a false positive and a false negative together, and number of decisions.
+    rows : PairedRows, optional
+        Labels, scores and weights of the models, where the rows are known.
+    groups : Groups
+        Every model in every subgroup that was asked for.
+    provenance : dict of str to str
+        What the report says of the data beside their source: "sha256" of the file, columns of "label" and "weight".
 
     Examples
     --------
@@ -141,6 +156,9 @@ class Evaluation(Tabular):
     source: str | None = None
     unit_cost: float = 1.0
     per: float = 1.0
+    rows: PairedRows | None = None
+    groups: Groups = field(default_factory=Groups)
+    provenance: dict[str, str] = field(default_factory=dict)
 
     @property
     def prevalence(self) -> float:
@@ -199,15 +217,47 @@ class Evaluation(Tabular):
         >>> round(result.compare("a", "b").difference, 5)
         -0.07875
         """
-        pair = self._index(first), self._index(second)
+        found = self._difference(first, second)
+        return replace(found, dominance=self._dominance(self._index(first), self._index(second), (first, second)))
+
+    def _difference(self, first: str, second: str) -> Comparison:
+        """The difference alone: dominance needs a pass over both models' curves."""
         return comparison_from_moments(
             self.moments,
-            pair,
+            (self._index(first), self._index(second)),
             (first, second),
             scale=self.scale,
             factor=self.factor,
             confidence_level=self.confidence_level,
         )
+
+    def _dominance(self, first: int, second: int, names: tuple[str, str]) -> Dominance | None:
+        """Whether one of two models is better over the whole range; the references have no table."""
+        if max(first, second) >= len(self.tables) or first == second:
+            return None
+        tables = self.tables[first], self.tables[second]
+        return dominance(*tables, low=self.costs.low, high=self.costs.high, rule=self.rule, names=names)
+
+    def adjusted_ranking(self) -> Ranking:
+        """Rank the models, with the ranks that remain possible when every pair has been compared.
+
+        Returns
+        -------
+        Ranking
+            One row for each model, from the lowest cost; ``.best`` names those that may be the best. Pairwise p-values
+            are adjusted after Holm, so that all statements hold at once with the evaluation's confidence.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> models = {"a": [0.1, 0.8, 0.3, 0.6] * 10, "b": [0.4, 0.6, 0.5, 0.4] * 10}
+        >>> [(row.model, row.rank_low, row.rank_high) for row in evaluate([0, 1, 0, 1] * 10, models).adjusted_ranking()]
+        [('a', 1, 1), ('b', 2, 2)]
+        """
+        pairs = combinations(range(len(self.models)), 2)
+        differences = {pair: self.moments.difference(*pair) for pair in pairs}
+        scores = [self.results[i].score for i in range(len(self.models))]
+        return rank_models(self.models, scores, differences, self.confidence_level)
 
     def curves(self, kind: CurveKind = "regret") -> dict[str, Curve]:
         """Exact curves of every model.
@@ -304,6 +354,45 @@ class Evaluation(Tabular):
         """
         return conclude(self)
 
+    @cached_property
+    def findings(self) -> Findings:
+        """What a careful reader should know before acting on the result, the gravest first; see ``docs/findings.md``.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> evaluate([0, 1, 1, 0] * 25, {"a": [0, 1, 0, 1] * 25}, costs=(0.3, 0.4)).findings.codes
+        ('hard-labels', 'not-better', 'half-outside')
+        """
+        return self.check()
+
+    def check(self, *, ignore: Iterable[str] = ()) -> Findings:
+        """Look for what is wrong with the scores, the rows, or the usual metrics for this decision.
+
+        Parameters
+        ----------
+        ignore : iterable of str, optional
+            Codes of findings to leave out; ``stakes.evaluation.FINDINGS`` lists them.
+
+        Returns
+        -------
+        Findings
+            Each with ``code``, ``severity``, ``sentence``, ``evidence`` and ``remedy``.
+
+        Raises
+        ------
+        ValueError
+            For an unknown code.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> result = evaluate([0, 1, 1, 0] * 25, {"a": [0, 1, 0, 1] * 25}, costs=(0.3, 0.4))
+        >>> result.check(ignore=["half-outside", "not-better"]).codes
+        ('hard-labels',)
+        """
+        return run_checks(self, ignore)
+
     def _records(self) -> list[dict[str, Any]]:
         ranked = [self[name] for name in (*self.ranking, *REFERENCES)]
         return [self._record(rank, result) for rank, result in enumerate(ranked, start=1)]
@@ -331,7 +420,7 @@ class Evaluation(Tabular):
             ("treat_all", REFERENCES[0]),
             ("treat_none", REFERENCES[1]),
         ):
-            versus = self.compare(result.name, other) if other != result.name else None
+            versus = self._difference(result.name, other) if other != result.name else None
             record[f"vs_{label}"] = versus.difference if versus else 0.0
             record[f"vs_{label}_low"] = versus.interval[0] if versus else 0.0
             record[f"vs_{label}_high"] = versus.interval[1] if versus else 0.0
@@ -341,7 +430,7 @@ class Evaluation(Tabular):
         return record
 
     def to_json(self) -> str:
-        """Return settings, table, conclusion and data summary as JSON.
+        """Return settings, table, conclusion, findings and data summary as JSON.
 
         Returns
         -------
@@ -352,8 +441,8 @@ class Evaluation(Tabular):
         --------
         >>> import json
         >>> from stakes import evaluate
-        >>> sorted(json.loads(evaluate([0, 1], [0.1, 0.8]).to_json()))
-        ['conclusion', 'confidence_level', 'costs', 'data', 'models', 'per', 'rule', 'scale', 'source', 'unit_cost']
+        >>> list(json.loads(evaluate([0, 1], [0.1, 0.8]).to_json()))[-5:]
+        ['models', 'conclusion', 'ranking', 'groups', 'findings']
         """
         import json
 
@@ -368,6 +457,9 @@ class Evaluation(Tabular):
             "confidence_level": self.confidence_level,
             "models": self._records(),
             "conclusion": self.conclusion,
+            "ranking": self.adjusted_ranking()._records(),
+            "groups": self.groups._records(),
+            "findings": [finding.record() for finding in self.findings],
         }
         return json.dumps(json_ready(content), indent=2)
 
@@ -409,11 +501,6 @@ class Evaluation(Tabular):
         -------
         Path
             The file written.
-
-        Raises
-        ------
-        ImportError
-            If plotly is not installed (``pip install 'stakes[report]'``).
 
         Examples
         --------

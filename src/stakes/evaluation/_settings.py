@@ -32,6 +32,11 @@ class Settings:
     per: float
     metrics: Mapping[str, Mapping[str, Any]]
 
+    @property
+    def plain_rule(self) -> Rule:
+        """The rule once scores are recalibrated where it asks for that."""
+        return "score" if self.rule == "optimal" else self.rule
+
     def further(self, table: ScoreTable) -> dict[str, float]:
         """Values of the further metrics that were asked for."""
         return {name: METRICS[name].function(table, **options) for name, options in self.metrics.items()}

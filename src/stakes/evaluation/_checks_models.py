@@ -1,0 +1,245 @@
+"""Checks that compare: with acting on the prevalence, with deciding the same for all, with AUC, between groups."""
+
+from __future__ import annotations
+
+import math
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stakes._recalibration import fit_recalibration
+from stakes.evaluation._chance import excess_tail
+from stakes.evaluation._finding import LEVEL, Observation
+from stakes.evaluation._words import join, number, p_value, slots
+from stakes.inference import Moments, metric_difference, metric_interval
+from stakes.inference._dependence import centred_terms, dependent_moments
+
+if TYPE_CHECKING:
+    from stakes.evaluation._evaluation import Evaluation
+    from stakes.evaluation._finding import Evidence
+    from stakes.inference import Comparison, Estimate
+    from stakes.score_table import ScoreTable
+
+SHIFT = 1.5
+EXPLAINED = 0.8
+_PHRASES = {"treat all": "treating everyone", "treat none": "treating no one"}
+
+
+def miscalibrated(evaluation: Evaluation) -> Observation | None:
+    """Models that lose more by miscalibration than they gain by discrimination, beyond chance."""
+    if evaluation.rule != "score" or not 0.0 < evaluation.prevalence < 1.0:
+        return None
+    level = LEVEL / len(evaluation.models)
+    found = {}
+    for name, table in zip(evaluation.models, evaluation.tables, strict=True):
+        parts = evaluation[name].decomposition
+        if parts is None or not math.isfinite(parts.miscalibration) or not parts.skill < 0.0:
+            continue
+        if _skill(evaluation, name, table, 1.0 - 2.0 * level).interval[1] < 0.0 and _uncalibrated(
+            table, evaluation, level
+        ):
+            found[name] = parts
+    if not found:
+        return None
+    worst = min(found, key=lambda name: found[name].skill)
+    costs = found[worst].score / found[worst].uncertainty
+    verb = "is" if len(found) == 1 else "are"
+    which = "it costs" if len(found) == 1 else f"{{{list(found).index(worst)}}} costs"
+    template = (
+        f"{slots(len(found))} {verb} worse in this range than acting on the prevalence alone, beyond chance: {which} "
+        f"{number(costs)} times as much, for miscalibration loses more than discrimination gains."
+    )
+    evidence: Evidence = {
+        "skill": {name: parts.skill for name, parts in found.items()},
+        "miscalibration": {name: parts.miscalibration for name, parts in found.items()},
+        "discrimination": {name: parts.discrimination for name, parts in found.items()},
+    }
+    return Observation(template, tuple(found), evidence)
+
+
+def _skill(evaluation: Evaluation, name: str, table: ScoreTable, level: float) -> Estimate:
+    """Skill with an interval that allows for clusters and for rows in order."""
+    rows = evaluation.rows
+    if rows is None or (rows.clusters is None and rows.lags is None):
+        return metric_interval("regret_skill_score", table, costs=evaluation.costs, confidence_level=level)
+    return metric_interval(
+        "regret_skill_score",
+        rows.y,
+        rows.scores[evaluation.models.index(name)],
+        sample_weight=rows.weight,
+        clusters=rows.clusters,
+        lags=rows.lags,
+        costs=evaluation.costs,
+        confidence_level=level,
+    )
+
+
+def _uncalibrated(table: ScoreTable, evaluation: Evaluation, level: float) -> bool:
+    """Whether calibrated scores would hardly ever do so badly; class weights leave this question without an answer."""
+    return table.fixed_prevalence or excess_tail(table, evaluation.costs, table.prevalence) <= level
+
+
+def class_weights(evaluation: Evaluation) -> Observation | None:
+    """Models whose scores are shifted in log-odds, as class weights, resampling or a new prevalence shift them."""
+    found = {}
+    level = LEVEL / len(evaluation.models)
+    for name, table in zip(evaluation.models, evaluation.tables, strict=True):
+        weight = _implied_weight(table, level)
+        if weight is not None and _off_on_average(evaluation, name, level):
+            found[name] = weight
+    if not found:
+        return None
+    listed = join([f"{{{i}}} {number(weight)} times" for i, weight in enumerate(found.values())])
+    template = (
+        "Scores are shifted as class weights, resampling or a change of prevalence shift them. How often each positive "
+        f"seems to have counted in training, a negative counting once: {listed}."
+    )
+    means = {name: _mean_score(table) for name, table in zip(evaluation.models, evaluation.tables, strict=True)}
+    evidence: Evidence = {
+        "implied_weight": found,
+        "mean_score": {name: means[name] for name in found},
+        "prevalence": evaluation.prevalence,
+    }
+    return Observation(template, tuple(found), evidence)
+
+
+def _off_on_average(evaluation: Evaluation, name: str, level: float) -> bool:
+    """Whether the mean score differs from the event rate beyond what clusters or rows in order can explain."""
+    rows = evaluation.rows
+    if rows is None or (rows.clusters is None and rows.lags is None):
+        return True  # the likelihood has answered it
+    error = rows.y - rows.scores[evaluation.models.index(name)]
+    terms = centred_terms(error, rows.y, rows.weight, by_class=False)
+    independent = Moments(float(np.average(error, weights=rows.weight)), 0.0, 0.0)
+    return dependent_moments(independent, terms, rows.clusters, rows.lags).p_value() <= level
+
+
+def _implied_weight(table: ScoreTable, level: float) -> float | None:
+    """Relative weight of the positive class that a shift in log-odds implies; None unless it explains the scores."""
+    from stakes.correction import implied_weight
+
+    if not _far_from_the_mean(table):
+        return None
+    implied = implied_weight(table)
+    if not implied.p_value <= level or not _share_of_shift(table) >= EXPLAINED:
+        return None
+    return implied.scale_pos_weight
+
+
+def _far_from_the_mean(table: ScoreTable) -> bool:
+    """Whether the best shift is as large as a weight of SHIFT or its inverse, which the mean scores tell at once.
+
+    The likelihood of a shift is concave, and its slope the positives less the sum of the shifted scores.
+    """
+    weight, prob = table.positives + table.negatives, table.scores
+    fewer = float(np.dot(weight, prob / (prob + SHIFT * (1.0 - prob))))
+    more = float(np.dot(weight, SHIFT * prob / (SHIFT * prob + 1.0 - prob)))
+    return not fewer < table.total_positives < more
+
+
+def _share_of_shift(table: ScoreTable) -> float:
+    """Share of the gain of logistic recalibration in likelihood that a shift alone makes; nan where there is none."""
+    from stakes.correction._statistics import log_likelihood, within_open_interval
+
+    inner, _ = within_open_interval(table)
+    if inner is None:
+        return math.nan
+    shifted, free = fit_recalibration(inner, slope=1.0), fit_recalibration(inner)
+    own = log_likelihood(inner)
+    whole = free.log_likelihood - own
+    return (shifted.log_likelihood - own) / whole if whole > 0.0 else math.nan
+
+
+def _mean_score(table: ScoreTable) -> float:
+    return float(np.dot(table.positives + table.negatives, table.scores)) / table.total
+
+
+def not_better(evaluation: Evaluation) -> Observation | None:
+    """Whether the best model is shown to be better than deciding the same for everybody."""
+    if evaluation.rule == "optimal":
+        return None
+    best = evaluation.best.name
+    versus = {reference: evaluation.compare(best, reference) for reference in _PHRASES}
+    failed = {reference: found for reference, found in versus.items() if not _shown_better(found)}
+    if not failed:
+        return None
+    level = f"{evaluation.confidence_level * 100:g}%"
+    clauses = [f"{_PHRASES[reference]} ({_told(found, level)})" for reference, found in failed.items()]
+    count = "The best model, {0}," if len(evaluation.models) > 1 else "{0}"
+    keys = {reference: f"vs_{reference.replace(' ', '_')}" for reference in failed}
+    evidence = {keys[reference]: found.difference for reference, found in failed.items()}
+    evidence |= {f"{keys[reference]}_p_value": found.p_value for reference, found in failed.items()}
+    return Observation(f"{count} is not shown to cost less than {join(clauses)}.", (best,), evidence)
+
+
+def _shown_better(found: Comparison) -> bool:
+    return found.difference == -math.inf or (found.difference < 0.0 and found.significant)
+
+
+def _told(found: Comparison, level: str) -> str:
+    if not math.isfinite(found.difference):
+        return "both are infinite" if math.isnan(found.difference) else "its cost is infinite"
+    low, high = found.interval
+    interval = "no interval" if math.isnan(low) else f"{level} interval {number(low)} to {number(high)}"
+    return f"difference {number(found.difference)}, {interval}"
+
+
+def auc_disagrees(evaluation: Evaluation) -> Observation | None:
+    """Whether AUC prefers a model that costs more in this range, both beyond chance."""
+    rows, names = evaluation.rows, evaluation.models
+    if rows is None or evaluation.rule == "optimal":
+        return None
+    level = LEVEL / max(len(names) * (len(names) - 1) // 2, 1)
+    found = []
+    for cheap, dear in permutations(range(len(names)), 2):
+        if not evaluation.results[cheap].auc < evaluation.results[dear].auc:
+            continue
+        cost = evaluation.moments.difference(cheap, dear).scaled(evaluation.factor)
+        if not (cost.value < 0.0 and cost.p_value() <= level):
+            continue
+        pair = rows.scores[dear], rows.scores[cheap]
+        area = metric_difference(
+            "roc_auc_score", rows.y, *pair, sample_weight=rows.weight, clusters=rows.clusters, lags=rows.lags
+        )
+        if area.difference > 0.0 and area.p_value <= level:
+            found.append((area, cost, cheap, dear))
+    if not found:
+        return None
+    area, cost, cheap, dear = max(found, key=lambda item: item[0].difference)
+    aucs = evaluation.results[dear].auc, evaluation.results[cheap].auc
+    template = (
+        f"AUC prefers {{0}} to {{1}} ({aucs[0]:.3f} against {aucs[1]:.3f}, p {p_value(area.p_value)}), and yet "
+        f"{{1}} costs less in this range (difference {number(cost.value)}, p {p_value(cost.p_value())})."
+    )
+    evidence: Evidence = {
+        "auc": {names[dear]: aucs[0], names[cheap]: aucs[1]},
+        "auc_p_value": area.p_value,
+        "cost_difference": cost.value,
+        "cost_p_value": cost.p_value(),
+    }
+    return Observation(template, (names[dear], names[cheap]), evidence)
+
+
+def group_served_worse(evaluation: Evaluation) -> Observation | None:
+    """Groups in which the best model saves a smaller share of the cost than in the other rows, beyond chance."""
+    rows = evaluation.groups.of(evaluation.best.name)
+    level = LEVEL / max(len({row.column for row in rows}), 1)
+    found = [row for row in rows if row.skill_difference < 0.0 and row.skill_p_adjusted <= level]
+    if not found:
+        return None
+    found.sort(key=lambda row: row.skill_difference)
+    labels = [row.group if row.column == "group" else f"{row.column} {row.group}" for row in found]
+    clauses = [
+        f"{{{i}}} (skill {row.skill:.3f}, {row.skill - row.skill_difference:.3f} elsewhere)"
+        for i, row in enumerate(found, start=1)
+    ]
+    evidence: Evidence = {
+        "skill": {label: row.skill for label, row in zip(labels, found, strict=True)},
+        "skill_elsewhere": {label: row.skill - row.skill_difference for label, row in zip(labels, found, strict=True)},
+        "p_adjusted": {label: row.skill_p_adjusted for label, row in zip(labels, found, strict=True)},
+        "rows": {label: float(row.n_rows) for label, row in zip(labels, found, strict=True)},
+        "positives": {label: float(row.n_positives) for label, row in zip(labels, found, strict=True)},
+    }
+    template = f"{{0}} serves these groups worse than the other rows, beyond chance: {join(clauses)}."
+    return Observation(template, (evaluation.best.name,), evidence, tuple(labels))

@@ -1,0 +1,166 @@
+"""Checks of the scores themselves: whether they reach the range, are probabilities at all, are tied, are enough."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stakes.evaluation._finding import Observation
+from stakes.evaluation._words import join, percent, slots
+
+if TYPE_CHECKING:
+    from stakes.evaluation._evaluation import Evaluation, ModelResult
+    from stakes.score_table import ScoreTable
+
+MANY_TIED_PAIRS = 0.05
+MANY_ON_THRESHOLD = 0.01
+FEW = 10.0
+_HARD = (0.0, 1.0)
+
+
+def acts_like_constant(evaluation: Evaluation) -> Observation | None:
+    """Models whose decisions are practically the same for every case."""
+    found = [result for result in _models(evaluation) if result.acts_like]
+    if not found:
+        return None
+    found.sort(key=lambda result: result.acts_like)
+    names = tuple(result.name for result in found)
+    clauses = []
+    for reference, phrase in (("treat all", "treating everyone"), ("treat none", "treating no one")):
+        group = [i for i, result in enumerate(found) if result.acts_like == reference]
+        if group:
+            acted = [found[i].share_acted_on for i in group]
+            share = f"at {'least' if reference == 'treat all' else 'most'} "
+            share += percent(min(acted) if reference == "treat all" else max(acted))
+            verb = "acts" if len(group) == 1 else "act"
+            clauses.append(f"{join([f'{{{i}}}' for i in group])} {verb} like {phrase}, acting on {share} of cases")
+    evidence = {
+        "share_acted_on": {result.name: result.share_acted_on for result in found},
+        "share_in_range": {result.name: result.in_range[0] for result in found},
+        "lowest_score": {name: float(_table(evaluation, name).scores[0]) for name in names},
+        "highest_score": {name: float(_table(evaluation, name).scores[-1]) for name in names},
+    }
+    return Observation(f"{'; '.join(clauses)}.", names, evidence)
+
+
+def hard_labels(evaluation: Evaluation) -> Observation | None:
+    """Models that give decisions in place of probabilities."""
+    if not isinstance(evaluation.rule, str):
+        return None
+    names = tuple(name for name in evaluation.models if is_hard(_table(evaluation, name)))
+    if not names:
+        return None
+    verb = "gives" if len(names) == 1 else "give"
+    template = (
+        f"{slots(len(names))} {verb} only the scores 0 and 1: decisions that no threshold changes, not probabilities."
+    )
+    return Observation(template, names, {"share_of_ones": {name: _share_of_ones(evaluation, name) for name in names}})
+
+
+def is_hard(table: ScoreTable) -> bool:
+    """Whether every score is 0 or 1."""
+    return bool(np.isin(table.scores, _HARD).all())
+
+
+def tied_scores(evaluation: Evaluation) -> Observation | None:
+    """Models whose AUC hangs on how ties between positives and negatives are counted."""
+    shares = {}
+    for name in evaluation.models:
+        table = _table(evaluation, name)
+        both = table.total_positives > 0.0 and table.total_negatives > 0.0
+        if both and len(table.scores) > 1 and not is_hard(table):
+            shares[name] = _tied_pairs(table)
+    names = tuple(name for name, share in shares.items() if share >= MANY_TIED_PAIRS)
+    if not names:
+        return None
+    worst = max(names, key=shares.__getitem__)
+    half = shares[worst] / 2.0
+    auc = evaluation[worst].auc
+    whose = f"for {{{names.index(worst)}}} " if len(names) > 1 else ""
+    template = (
+        f"Many scores of {slots(len(names))} are tied: {whose}{percent(shares[worst])} of the pairs of a positive and "
+        f"a negative, so that its AUC is anything from {auc - half:.3f} to {auc + half:.3f} as ties are counted."
+    )
+    evidence = {
+        "tied_pairs": {name: shares[name] for name in names},
+        "distinct_scores": {name: float(len(_table(evaluation, name).scores)) for name in names},
+        "auc": {name: evaluation[name].auc for name in names},
+    }
+    return Observation(template, names, evidence)
+
+
+def score_on_threshold(evaluation: Evaluation) -> Observation | None:
+    """Models for which many cases score exactly a threshold that counts."""
+    atoms = evaluation.costs.atoms[0] if isinstance(evaluation.rule, str) else np.array([evaluation.rule])
+    shares = {}
+    for name in evaluation.models:
+        table = _table(evaluation, name)
+        on = np.isin(table.scores, atoms)
+        shares[name] = float((table.positives + table.negatives)[on].sum()) / table.total
+    names = tuple(name for name, share in shares.items() if share >= MANY_ON_THRESHOLD)
+    if not names or evaluation.rule == "optimal":
+        return None
+    verb = "scores" if len(names) == 1 else "score"
+    template = (
+        f"{slots(len(names))} {verb} {percent(max(shares.values()))} of cases or fewer exactly at a threshold that "
+        "counts: what that costs hangs on the convention that such a case is acted on."
+    )
+    return Observation(template, names, {"share_on_threshold": {name: shares[name] for name in names}})
+
+
+def few_events(evaluation: Evaluation) -> Observation | None:
+    """Whether one class is too small for an interval that can be trusted, or for any."""
+    table = evaluation.tables[0]
+    counts = {
+        "positives": _effective(table.positives, table.positives_squared),
+        "negatives": _effective(table.negatives, table.negatives_squared),
+    }
+    name, count = min(counts.items(), key=lambda item: item[1])
+    refused = next((result for result in _models(evaluation) if result.note), None)
+    evidence = {**counts, "needed": FEW}
+    if count < FEW:
+        weighted = "" if count.is_integer() else " (rows of equal weight that would tell as much)"
+        template = f"There are only {count:.3g} {name}{weighted}; with fewer than {FEW:g} an interval means little."
+        return Observation(template, (), evidence)
+    if refused is not None:
+        return Observation(f"For {{0}} {refused.note}.", (refused.name,), evidence)
+    return None
+
+
+def half_outside(evaluation: Evaluation) -> Observation | None:
+    """Whether accuracy's threshold is one that nobody holds."""
+    low, high = evaluation.costs.low, evaluation.costs.high
+    if low <= 0.5 <= high:
+        return None
+    place = (
+        f"is not your threshold of {percent(low)}"
+        if low == high
+        else (f"lies outside your thresholds, {percent(low)} to {percent(high)}")
+    )
+    template = f"The threshold of 50% {place}: accuracy and F1 at 0.5 judge decisions that you would not take."
+    return Observation(template, (), {"low": low, "high": high})
+
+
+def _models(evaluation: Evaluation) -> list[ModelResult]:
+    return [evaluation[name] for name in evaluation.models]
+
+
+def _table(evaluation: Evaluation, name: str) -> ScoreTable:
+    return evaluation.tables[evaluation.models.index(name)]
+
+
+def _share_of_ones(evaluation: Evaluation, name: str) -> float:
+    table = _table(evaluation, name)
+    ones = table.scores == 1.0
+    return float((table.positives + table.negatives)[ones].sum()) / table.total
+
+
+def _tied_pairs(table: ScoreTable) -> float:
+    return float(np.dot(table.positives, table.negatives)) / (table.total_positives * table.total_negatives)
+
+
+def _effective(weights: np.ndarray, squares: np.ndarray) -> float:
+    """Rows of equal weight that would tell as much (Kish)."""
+    total = float(weights.sum())
+    return total * total / float(squares.sum()) if total > 0.0 else 0.0

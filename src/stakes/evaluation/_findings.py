@@ -1,0 +1,159 @@
+"""The coded checks of an evaluation, each with its rule and its remedy; what they find can be silenced by code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stakes.evaluation import _checks_models as models
+from stakes.evaluation import _checks_scores as scores
+from stakes.evaluation._finding import LEVEL, SEVERITIES, Check, Findings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from stakes.evaluation._evaluation import Evaluation
+
+_BEYOND_CHANCE = f"at level {LEVEL:g}, shared among the models"
+
+FINDINGS: dict[str, Check] = {
+    check.code: check
+    for check in (
+        Check(
+            "hard-labels",
+            "error",
+            "scores are 0 and 1 only: decisions, not probabilities",
+            "every score is 0 or 1, unless a deployed threshold is evaluated",
+            "Give the probabilities (predict_proba, not predict). If decisions are all there is, evaluate them as a "
+            "deployed threshold (rule=0.5): nothing can then be said of other thresholds.",
+            scores.hard_labels,
+        ),
+        Check(
+            "worse-than-prevalence",
+            "error",
+            "miscalibration exceeds discrimination in the range",
+            f"the skill is below zero beyond chance {_BEYOND_CHANCE}, and scores that were calibrated would hardly "
+            "ever do so badly at the same level",
+            "Recalibrate on rows that were not used for training (isotonic or logistic regression), then evaluate "
+            "again; until then do not act on these scores at these thresholds.",
+            models.miscalibrated,
+        ),
+        Check(
+            "class-weights",
+            "warning",
+            "scores are shifted as class weights, resampling or a change of prevalence shift them",
+            f"a shift in log-odds fits better beyond chance {_BEYOND_CHANCE}, implies a weight ratio of "
+            f"{models.SHIFT:g} or more, and makes {models.EXPLAINED:.0%} or more of the gain of logistic recalibration",
+            "If the model was trained with weights or on resampled rows, undo exactly those "
+            "(correction.undo_class_weight, undo_sampling); otherwise shift the prior (correction.shift_prior) or "
+            "recalibrate on other rows. The ranking stays as it is.",
+            models.class_weights,
+        ),
+        Check(
+            "acts-like-constant",
+            "warning",
+            "scores never reach the range, so the model decides the same for everybody",
+            "averaged over the thresholds, 99% of decisions are those of treating everyone or no one, and the cost is "
+            "within 1% of theirs",
+            "If the scores are lower or higher than the event rates, recalibrate them. If they are calibrated, these "
+            "thresholds call for one decision for all, and no model is needed.",
+            scores.acts_like_constant,
+        ),
+        Check(
+            "not-better",
+            "warning",
+            "the best model is not shown to be better than treating everyone or no one",
+            "the interval of the difference in cost does not lie below zero",
+            "Do not claim that the model helps at these thresholds. More rows narrow the interval; recalibration may "
+            "lower the cost.",
+            models.not_better,
+        ),
+        Check(
+            "auc-disagrees",
+            "warning",
+            "AUC prefers a model that costs more in the range",
+            f"both differences are beyond chance at level {LEVEL:g}, shared among the pairs of models",
+            "Choose by the cost in this range. If the model that AUC prefers is badly calibrated here, recalibrate it "
+            "on other rows and compare again: its ranking may then pay.",
+            models.auc_disagrees,
+        ),
+        Check(
+            "worse-group",
+            "warning",
+            "the best model serves a group worse than the other rows",
+            f"its skill in the group is lower at level {LEVEL:g} after Holm's correction over the groups, where groups "
+            "were asked for",
+            "Look at the group's miscalibration and AUC in evaluation.groups: miscalibration can be mended by "
+            "recalibrating within the group, a poor ranking only by better predictors or more rows of the group.",
+            models.group_served_worse,
+        ),
+        Check(
+            "few-events",
+            "warning",
+            "too few positives or negatives for the interval",
+            f"one class has fewer than {scores.FEW:g} rows (effective rows, if weighted), or so few carry a cost that "
+            "an interval was widened",
+            "Read the intervals as rough, and look for more rows of the rare class: more of the other class help "
+            "little.",
+            scores.few_events,
+        ),
+        Check(
+            "tied-scores",
+            "warning",
+            "so many ties that AUC hangs on how they are counted",
+            f"{scores.MANY_TIED_PAIRS:.0%} or more of the pairs of a positive and a negative are tied",
+            "Give the scores with all their digits. Where they are this coarse by nature, prefer the cost in the "
+            "range, which needs no rule for ties, to AUC and the area under the precision-recall curve.",
+            scores.tied_scores,
+        ),
+        Check(
+            "score-on-threshold",
+            "warning",
+            "many cases score exactly a threshold that counts",
+            f"{scores.MANY_ON_THRESHOLD:.0%} or more of cases score exactly a single threshold of the costs, or the "
+            "deployed one",
+            "Move the threshold between two scores, or count such cases as half acted on: costs.Fixed(t, tie=0.5).",
+            scores.score_on_threshold,
+        ),
+        Check(
+            "half-outside",
+            "info",
+            "accuracy's threshold of 0.5 lies outside the range",
+            "0.5 is not among the thresholds chosen",
+            "Do not select, tune or report by accuracy or by F1 at 0.5 here.",
+            scores.half_outside,
+        ),
+    )
+}
+
+
+def run_checks(evaluation: Evaluation, ignore: Iterable[str] = ()) -> Findings:
+    """Run every check that is not silenced; the gravest findings come first."""
+    silenced = [ignore] if isinstance(ignore, str) else list(ignore)
+    for code in silenced:
+        if code not in FINDINGS:
+            raise ValueError(f"ignore must name findings ({', '.join(FINDINGS)}), got {code!r}.")
+    found = [check.run(evaluation) for code, check in FINDINGS.items() if code not in silenced]
+    seen = [finding for finding in found if finding is not None]
+    return Findings(sorted(seen, key=lambda finding: SEVERITIES.index(finding.severity)))
+
+
+def findings_table() -> str:
+    """Return the checks as a Markdown table: code, severity, what it finds, when it is raised, what to do.
+
+    Returns
+    -------
+    str
+        One line for each check, the gravest first.
+
+    Examples
+    --------
+    >>> from stakes.evaluation import findings_table
+    >>> print(findings_table().splitlines()[0])
+    | code | severity | what it finds | raised when | what to do |
+    """
+    header = ["code", "severity", "what it finds", "raised when", "what to do"]
+    lines = ["| " + " | ".join(header) + " |", "| " + " | ".join("---" for _ in header) + " |"]
+    for check in FINDINGS.values():
+        cells = [f"`{check.code}`", check.severity, check.summary, check.raised, check.remedy]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)

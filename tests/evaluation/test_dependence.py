@@ -1,0 +1,89 @@
+"""Clusters and rows in order: an evaluation says what the pairwise comparison says, and groups allow for them too."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from stakes import ScoreTable, compare, costs, evaluate, evaluate_frame
+from stakes.inference import metric_interval
+
+COSTS = costs.Uniform(0.05, 0.4)
+
+
+def sample(n=400):
+    rng = np.random.default_rng(5)
+    q = rng.beta(1, 3, n)
+    return rng.random(n) < q, {"a": q, "b": np.clip(q + 0.1 * rng.normal(size=n), 0, 1)}, np.arange(n) // 8
+
+
+@pytest.mark.parametrize("how", ["clusters", "lags"])
+def test_every_interval_allows_for_them(how):
+    y, models, codes = sample()
+    options = {"clusters": codes} if how == "clusters" else {"lags": "auto"}
+    result = evaluate(y, models, costs=COSTS, **options)
+    pair = compare(y, models["a"], models["b"], costs=COSTS, **options)
+    assert result.compare("a", "b").interval == pytest.approx(pair.interval)
+    assert result.compare("a", "b").p_value == pytest.approx(pair.p_value)
+    for name, scores in models.items():
+        alone = metric_interval("expected_regret", y, scores, costs=COSTS, **options)
+        assert result[name].interval == pytest.approx(alone.interval)
+    against_all = compare(y, models["a"], np.ones(len(y)), costs=COSTS, **options)
+    assert result.compare("a", "treat all").interval == pytest.approx(against_all.interval)
+
+
+def test_a_frame_names_the_column():
+    pl = pytest.importorskip("polars")
+    y, models, codes = sample()
+    frame = pl.DataFrame({"y": y, **models, "patient": codes, "site": codes % 3})
+    by_frame = evaluate_frame(frame, label="y", clusters="patient", groups="site", costs=COSTS)
+    by_array = evaluate(y, models, clusters=codes, groups={"site": codes % 3}, costs=COSTS)
+    assert by_frame.models == ("a", "b")
+    assert by_frame.compare("a", "b") == by_array.compare("a", "b")
+    assert by_frame.groups == by_array.groups
+
+
+def test_a_group_that_shares_clusters_with_the_rest():
+    """Every cluster lies half in the group: the difference is a mean over clusters."""
+    y, models, codes = sample()
+    inside = np.arange(len(y)) % 2 == 0
+    result = evaluate(y, {"a": models["a"]}, costs=COSTS, clusters=codes, groups=inside)
+    loss = np.where(y, COSTS.positive_loss(models["a"]), COSTS.negative_loss(models["a"])) / COSTS.mass
+    per_cluster = np.array(
+        [loss[(codes == c) & inside].mean() - loss[(codes == c) & ~inside].mean() for c in range(50)]
+    )
+    row = result.groups[1]
+    assert (row.group, row.difference) == ("True", pytest.approx(per_cluster.mean()))
+    t = per_cluster.mean() / (per_cluster.std(ddof=1) / np.sqrt(50))
+    assert row.p_value == pytest.approx(2 * stats.t.sf(abs(t), 49), abs=0.05)
+
+
+def test_a_table_has_no_rows_to_cluster():
+    y, models, codes = sample()
+    with pytest.raises(ValueError, match="need the rows"):
+        evaluate(ScoreTable.from_predictions(y, models["a"]), clusters=codes)
+
+
+def test_a_group_in_few_clusters_has_no_interval():
+    y, models, codes = sample()
+    group = np.where(codes < 3, "few", np.where(codes < 10, "some", "many"))
+    result = evaluate(y, {"a": models["a"]}, costs=COSTS, clusters=codes, groups=group)
+    rows = {row.group: row for row in result.groups}
+    assert np.isnan(rows["few"].interval[0])
+    assert np.isnan(rows["few"].p_value)
+    assert rows["few"].note == "only 3 clusters: an interval needs 5"
+    assert np.isfinite(rows["many"].interval[0])
+    # the difference rests on the seven clusters of the smaller side
+    low, high = rows["some"].interval
+    half = stats.t.ppf(0.975, 6) * rows["some"].standard_error
+    assert high - low == pytest.approx(2 * half, rel=1e-6)
+
+
+def test_a_shift_that_clusters_explain_is_no_finding():
+    """Sixty patients, each recorded twenty times: the rows look shifted, the patients do not prove it."""
+    rng = np.random.default_rng(2)
+    logit = rng.normal(-0.5, 1.5, 60)
+    y = rng.random(60) < 1 / (1 + np.exp(-logit - 0.45))
+    s, codes = 1 / (1 + np.exp(-logit)), np.repeat(np.arange(60), 20)
+    y, s = np.repeat(y, 20), np.repeat(s, 20)
+    assert "class-weights" in evaluate(y, {"m": s}, costs=(0.05, 0.5)).findings.codes
+    assert "class-weights" not in evaluate(y, {"m": s}, costs=(0.05, 0.5), clusters=codes).findings.codes

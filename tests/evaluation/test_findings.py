@@ -1,0 +1,435 @@
+"""Each finding is raised by data that have what it names, not by their neighbours, and seldom by chance."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+
+from replications import false_alarms
+from stakes import ScoreTable, costs, evaluate
+from stakes.correction import implied_weight
+from stakes.evaluation import FINDINGS
+from stakes.evaluation._chance import excess_tail
+from stakes.evaluation._finding import SEVERITIES
+
+NARROW = (0.0166 / 1.0166, 0.03 / 1.03)  # the thresholds of arXiv:2504.04528, Table 2, which reads them as odds
+
+
+def risks(n=4000, prevalence=0.15, spread=1.5, seed=5):
+    rng = np.random.default_rng(seed)
+    risk = expit(logit(prevalence) + spread * rng.normal(size=n))
+    return rng.random(n) < risk, risk
+
+
+def codes(y, scores, bounds=(0.05, 0.3), **options):
+    return set(evaluate(y, scores, costs=bounds, **options).findings.codes) - {"half-outside"}
+
+
+def finding(code, evaluation):
+    (found,) = [f for f in evaluation.findings if f.code == code]
+    return found
+
+
+@pytest.fixture(scope="module")
+def bcsc(load_data):
+    data = load_data("bcsc_predictions/bcsc_predictions")
+    return evaluate(data["cancer"], data.drop(columns="cancer"), costs=NARROW)
+
+
+def one(evaluation, model):
+    """Evaluate one of the models alone."""
+    return evaluate(evaluation.tables[evaluation.models.index(model)], costs=evaluation.costs)
+
+
+def test_good_models_raise_nothing():
+    y, risk = risks()
+    rng = np.random.default_rng(1)
+    assert codes(y, {"a": risk, "b": np.clip(risk + 0.02 * rng.normal(size=len(y)), 1e-4, 1 - 1e-4)}) == set()
+
+
+# scores that never reach the range
+
+
+def test_published_models_that_never_reach_the_range_act_like_treating_no_one(bcsc):
+    found = finding("acts-like-constant", bcsc)
+    assert {"logistic_minimal", "logistic_+_density", "xgboost"} <= set(found.models)
+    assert "xgboost_2pct" not in found.models
+    assert "act like treating no one, acting on at most" in found.sentence
+    assert all(found.evidence["share_in_range"][name] < 0.002 for name in found.models)
+    assert found.evidence["highest_score"]["logistic_minimal"] < NARROW[0]
+
+
+def test_model_that_always_acts():
+    y, risk = risks()
+    high = 0.4 + 0.6 * risk
+    found = finding("acts-like-constant", evaluate(y, {"high": high, "fine": risk}, costs=(0.05, 0.3)))
+    assert (found.models, "treating everyone, acting on at least 100% of cases" in found.sentence) == (("high",), True)
+    assert "acts-like-constant" not in codes(y, 0.15 + 0.85 * risk)
+
+
+# AUC and cost disagree
+
+
+def bent_rival(y, risk, seed=2):
+    """A sharper ranking, shifted as by class weights, against honest scores of a blurred one."""
+    rng = np.random.default_rng(seed)
+    blurred = 0.6 * (logit(risk) - logit(0.15)) + 0.9 * rng.normal(size=len(y))
+    order = np.argsort(np.argsort(blurred))
+    honest = np.sort(risk)[order] * 0.7 + 0.3 * risk.mean()
+    return {"sharp": expit(logit(risk) + 3.0), "honest": honest}
+
+
+def test_auc_prefers_the_sharper_ranking_and_cost_the_honest_scores():
+    y, risk = risks()
+    evaluation = evaluate(y, bent_rival(y, risk), costs=(0.05, 0.3))
+    found = finding("auc-disagrees", evaluation)
+    assert found.models == ("sharp", "honest")
+    assert evaluation["sharp"].auc > evaluation["honest"].auc
+    assert evaluation.ranking == ("honest", "sharp")
+    assert found.sentence.startswith("AUC prefers sharp to honest (0.8")
+    assert max(found.evidence["auc_p_value"], found.evidence["cost_p_value"]) < 0.01
+
+
+def test_disagreement_within_chance_is_none():
+    y, risk = risks(n=150)
+    evaluation = evaluate(y, bent_rival(y, risk), costs=(0.05, 0.3))
+    assert evaluation["sharp"].auc > evaluation["honest"].auc
+    assert evaluation.ranking == ("honest", "sharp")
+    assert "auc-disagrees" not in evaluation.findings.codes
+    y, risk = risks()
+    less_bent = evaluate(y, {**bent_rival(y, risk), "sharp": expit(logit(risk) + 1.4)}, costs=(0.05, 0.3))
+    assert less_bent.ranking == ("honest", "sharp")
+    assert less_bent.compare("honest", "sharp").p_value > 0.05
+    assert "auc-disagrees" not in less_bent.findings.codes
+    unbent = {**bent_rival(y, risk), "sharp": risk}
+    assert "auc-disagrees" not in codes(y, unbent)
+
+
+# miscalibration exceeds discrimination
+
+
+def test_published_models_are_worse_than_acting_on_the_prevalence(bcsc):
+    # bounded skill of logistic_minimal against climatology: -0.18 at these bounds for the Brier weighting
+    found = finding("worse-than-prevalence", bcsc)
+    assert {"logistic_minimal", "logistic_+_density", "xgboost"} <= set(found.models)
+    assert found.severity == "error"
+    for name in found.models:
+        assert found.evidence["miscalibration"][name] > found.evidence["discrimination"][name]
+        assert found.evidence["skill"][name] < 0.0
+    assert "climatological" not in found.models
+
+
+def test_negative_skill_within_chance_is_none():
+    # calibrated scores of which a handful reaches the range, none of them positive: skill is below zero and its own
+    # interval says so, for losses that are all the same do not vary
+    y = np.repeat([0, 1, 0], [960, 25, 15])
+    scores = np.repeat([0.025, 0.025, 0.1], [960, 25, 15])
+    evaluation = evaluate(y, scores, costs=(0.08, 0.2))
+    assert evaluation.best.decomposition.skill < 0.0
+    assert "worse-than-prevalence" not in evaluation.findings.codes
+    many = evaluate(np.tile(y, 10), np.tile(scores, 10), costs=(0.08, 0.2))
+    assert "worse-than-prevalence" in many.findings.codes
+
+
+def test_miscalibrated_scores_with_a_skill_near_zero_are_none():
+    y, risk = risks(n=1500)
+    noise = np.random.default_rng(0).permutation(risk)
+    near, far = (evaluate(y, (1 - b) * risk + b * noise, costs=(0.05, 0.3)) for b in (0.85, 1.0))
+    assert -0.05 < near.best.decomposition.skill < 0.0
+    assert excess_tail(near.tables[0], near.costs, near.prevalence) < 1e-3
+    assert "worse-than-prevalence" not in near.findings.codes
+    assert "worse-than-prevalence" in far.findings.codes
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("bounds", [(0.05, 0.2), (0.2, 0.6)])
+def test_tail_probability_equals_simulation(bounds, seed):
+    rng = np.random.default_rng(seed)
+    n, measure = 120, costs.Uniform(*bounds)
+    scores = rng.beta(1.0, 6.0, n)
+    constant = 0.12
+    gap = [
+        np.array([float(loss(s)) for s in scores]) - float(loss(constant))
+        for loss in (measure.negative_loss, measure.positive_loss)
+    ]
+    draws = rng.random((200_000, n)) < scores
+    excess = draws @ (gap[1] - gap[0])
+    for share in (0.2, 0.03, 0.003):
+        row = np.argsort(excess)[int((1 - share) * len(excess))]
+        simulated = np.mean(excess >= excess[row] - 1e-12)
+        table = ScoreTable.from_predictions(draws[row], scores)
+        assert excess_tail(table, measure, constant) == pytest.approx(simulated, rel=0.15)
+
+
+def test_tail_probability_of_the_worst_outcome_is_exact():
+    scores = np.array([0.2, 0.3, 0.35])
+    table = ScoreTable.from_predictions([0, 0, 0], scores)
+    # acting on all three where the constant never would: no event is the worst that can happen
+    assert excess_tail(table, costs.Uniform(0.1, 0.15), 0.05) == pytest.approx(np.prod(1 - scores), rel=1e-12)
+    assert excess_tail(table, costs.Uniform(0.5, 0.6), 0.05) == 1.0
+    impossible = ScoreTable.from_predictions([0, 1], [0.2, 0.0])
+    assert excess_tail(impossible, costs.Uniform(0.1, 0.3), 0.05) == 0.0
+
+
+def test_tail_probability_takes_weights_as_repetition():
+    rng = np.random.default_rng(3)
+    scores = rng.beta(1.0, 4.0, 80)
+    y = rng.random(80) < 0.7 * scores
+    once = ScoreTable.from_predictions(np.repeat(y, 2), np.repeat(scores, 2))
+    tripled = ScoreTable.from_predictions(np.repeat(y, 2), np.repeat(scores, 2), sample_weight=np.full(160, 3.0))
+    measure = costs.Uniform(0.1, 0.4)
+    assert excess_tail(tripled, measure, 0.2) == pytest.approx(excess_tail(once, measure, 0.2), rel=1e-9)
+
+
+# class weights
+
+
+@pytest.mark.parametrize("ratio", [5.0, 0.2])
+def test_shift_in_log_odds_is_told_with_its_ratio(ratio):
+    y, risk = risks()
+    bent = expit(logit(risk) + math.log(ratio))
+    bent[:2] = 0.0, 1.0  # where the logit is infinite a shift changes nothing
+    y[:2] = False, True
+    found = finding("class-weights", evaluate(y, {"bent": bent, "fine": risk}, costs=(0.05, 0.3)))
+    assert found.models == ("bent",)
+    assert found.evidence["implied_weight"]["bent"] == pytest.approx(ratio, rel=0.15)
+    assert f"bent {found.evidence['implied_weight']['bent']:#.3g}".rstrip(".") in found.sentence
+
+
+def test_real_scores_of_a_model_with_heavy_positives(bcsc):
+    found = finding("class-weights", bcsc)
+    assert found.evidence["implied_weight"]["xgboost_2pct"] > 3.0
+    assert found.evidence["implied_weight"]["logistic_minimal"] < 0.2
+    assert "climatological" not in found.models
+
+
+def test_other_miscalibration_is_no_class_weight():
+    y, risk = risks()
+    for slope in (0.5, 2.0):
+        assert "class-weights" not in codes(y, expit(slope * logit(risk)))
+    assert "class-weights" not in codes(y, expit(logit(risk) + math.log(1.3)))
+    few, risk = risks(n=40, prevalence=0.4, seed=7)
+    bent = expit(logit(risk) + math.log(1.8))
+    assert implied_weight(few, bent).scale_pos_weight > 1.5
+    assert implied_weight(few, bent).p_value > 0.05
+    assert "class-weights" not in codes(few, bent)
+
+
+# rows, ties, hard labels, one half
+
+
+def test_hard_labels(load_data):
+    data = load_data("dcurves/df_binary")
+    y = (data["cancer"] == "yes").to_numpy()
+    evaluation = evaluate(y, data[["famhistory", "cancerpredmarker"]], costs=(0.05, 0.3))
+    found = finding("hard-labels", evaluation)
+    assert found.models == ("famhistory",)
+    assert found.evidence["share_of_ones"]["famhistory"] == pytest.approx(data["famhistory"].mean())
+    assert "hard-labels" not in codes(y, data["famhistory"] * 0.9 + 0.05)
+    assert "hard-labels" not in codes(y, data["famhistory"], rule=0.5)
+    assert "tied-scores" not in evaluation.findings.codes
+
+
+def test_coarse_scores_leave_auc_open():
+    y, risk = risks()
+    found = finding("tied-scores", evaluate(y, {"coarse": risk.round(1), "fine": risk}, costs=(0.05, 0.3)))
+    assert found.models == ("coarse",)
+    pairs = (risk.round(1)[y][:, None] == risk.round(1)[~y][None, :]).mean()
+    assert found.evidence["tied_pairs"]["coarse"] == pytest.approx(pairs)
+    wins = (risk.round(1)[y][:, None] > risk.round(1)[~y][None, :]).mean()
+    assert f"from {wins:.3f} to {wins + pairs:.3f} as ties" in found.sentence
+    assert "tied-scores" not in codes(y, risk.round(2))
+    assert "tied-scores" not in codes(y, np.full(len(y), 0.15))
+
+
+def test_scores_on_a_single_threshold():
+    y, risk = risks()
+    coarse = risk.round(2)
+    found = finding("score-on-threshold", evaluate(y, coarse, costs=costs.Fixed(0.1)))
+    assert found.evidence["share_on_threshold"]["model"] == pytest.approx(np.mean(coarse == 0.1))
+    assert "score-on-threshold" in codes(y, coarse, costs.Uniform(0.05, 0.3), rule=0.1)
+    assert "score-on-threshold" not in codes(y, coarse, costs.Fixed(0.105))
+    assert "score-on-threshold" not in codes(y, coarse, costs.Uniform(0.1, 0.3))
+    assert "score-on-threshold" not in codes(y, coarse, costs.Fixed(0.1), rule="optimal")
+
+
+@pytest.mark.parametrize(("positives", "raised"), [(9, True), (10, False)])
+@pytest.mark.parametrize("swap", [False, True])
+def test_few_events(positives, raised, swap):
+    y = np.arange(400) < positives
+    scores = np.where(y, 0.2, 0.01) + np.linspace(0.0, 0.2, 400)
+    y, scores = (~y, 1.0 - scores) if swap else (y, scores)
+    bounds = (0.7, 0.95) if swap else (0.05, 0.3)
+    assert ("few-events" in codes(y, scores, bounds)) == raised
+
+
+def test_few_rows_that_carry_a_cost(bcsc):
+    found = finding("few-events", bcsc)
+    assert found.models == ("xgboost_2pct",)
+    assert found.sentence == f"For xgboost_2pct {bcsc['xgboost_2pct'].note}."
+    assert "few-events" not in one(bcsc, "logistic_minimal").findings.codes
+
+
+def test_weights_make_rows_fewer():
+    y = np.arange(400) < 40
+    scores = np.where(y, 0.2, 0.01) + np.linspace(0.0, 0.2, 400)
+    weight = np.where(np.arange(400) < 4, 100.0, 1.0)
+    evaluation = evaluate(y, scores, costs=(0.05, 0.3), sample_weight=weight)
+    effective = weight[y].sum() ** 2 / (weight[y] ** 2).sum()
+    assert finding("few-events", evaluation).evidence["positives"] == pytest.approx(effective)
+    assert "few-events" not in codes(y, scores, sample_weight=np.full(400, 0.01))
+
+
+@pytest.mark.parametrize(
+    ("measure", "raised"),
+    [
+        ((0.02, 0.49), True),
+        ((0.02, 0.5), False),
+        ((0.5, 0.9), False),
+        ((0.51, 0.9), True),
+        (costs.Fixed(0.5), False),
+        (costs.Fixed(0.1), True),
+    ],
+)
+def test_one_half_outside_the_range(measure, raised):
+    y, risk = risks(n=500)
+    assert ("half-outside" in evaluate(y, risk, costs=measure).findings.codes) == raised
+
+
+# better than deciding the same for everybody
+
+
+def test_useful_model_is_better_than_both_constants_and_a_useless_one_is_not(bcsc):
+    y, risk = risks()
+    assert "not-better" not in codes(y, risk)
+    useless = evaluate(y, np.random.default_rng(0).permutation(risk), costs=(0.05, 0.3))
+    found = finding("not-better", useless)
+    assert found.sentence.startswith("model is not shown to cost less than treating everyone (difference 0.0")
+    assert found.evidence["vs_treat_all"] == useless.compare("model", "treat all").difference
+    assert found.evidence["vs_treat_all"] > 0.0
+    assert finding("not-better", one(bcsc, "logistic_minimal")).evidence["vs_treat_none"] == 0.0
+    few, risk = risks(n=40)
+    assert "not-better" in codes(few, risk)
+
+
+# groups
+
+
+def grouped(bent, seed=5):
+    """Three groups of equal risks; in one the scores are noise to the degree asked for."""
+    y, risk = risks(n=6000, seed=seed)
+    groups = np.array(["north", "south", "<i>{9}</i>"])[np.arange(len(y)) % 3]
+    noise = np.random.default_rng(seed).permutation(risk)
+    scores = np.where(groups == "<i>{9}</i>", (1 - bent) * risk + bent * noise, risk)
+    return evaluate(y, {"a": scores}, costs=(0.05, 0.3), groups=groups)
+
+
+def test_group_with_worse_scores_is_named():
+    found = finding("worse-group", grouped(0.8))
+    assert found.sentence.startswith(
+        "a serves these groups worse than the other rows, beyond chance: <i>{9}</i> (skill"
+    )
+    assert found.groups == ("<i>{9}</i>",)
+    assert found.evidence["skill"]["<i>{9}</i>"] < found.evidence["skill_elsewhere"]["<i>{9}</i>"]
+    assert found.evidence["rows"]["<i>{9}</i>"] == 2000.0
+    assert found.told(str.upper).startswith("A serves")
+
+
+def test_group_with_the_same_or_better_scores_is_not():
+    assert "worse-group" not in grouped(0.0).findings.codes
+    assert "worse-group" not in grouped(0.02).findings.codes
+
+
+# what can be asked of findings
+
+
+def test_findings_come_the_gravest_first_and_can_be_silenced(bcsc):
+    grades = [SEVERITIES.index(f.severity) for f in bcsc.findings]
+    assert grades == sorted(grades)
+    left = bcsc.check(ignore=["acts-like-constant", "half-outside"])
+    assert left.codes == tuple(c for c in bcsc.findings.codes if c not in {"acts-like-constant", "half-outside"})
+    assert bcsc.check(ignore="half-outside").codes == bcsc.findings.codes[:-1]
+    with pytest.raises(ValueError, match=r"ignore must name findings \(hard-labels, .*\), got 'typo'"):
+        bcsc.check(ignore=["typo"])
+
+
+def test_every_finding_has_numbers_and_a_remedy(bcsc):
+    for found in bcsc.findings:
+        assert found.remedy == FINDINGS[found.code].remedy
+        assert found.severity == FINDINGS[found.code].severity
+        assert found.evidence
+        assert "{" not in found.sentence
+        numbers = [
+            v for value in found.evidence.values() for v in (value.values() if isinstance(value, dict) else [value])
+        ]
+        assert all(isinstance(v, float) for v in numbers)
+        assert set(found.models) <= set(bcsc.models)
+    assert [f["code"] for f in json.loads(bcsc.to_json())["findings"]] == list(bcsc.findings.codes)
+
+
+def test_names_with_braces_are_names():
+    y, risk = risks(n=500)
+    found = finding("hard-labels", evaluate(y, {"{0} {x}": (risk > 0.2) * 1.0, "{1}": (risk > 0.3) * 1.0}))
+    assert found.sentence.startswith("{0} {x} and {1} give only the scores 0 and 1")
+    assert found.told(lambda name: f"<{name}>").startswith("<{0} {x}> and <{1}> give")
+
+
+def test_findings_are_a_table_even_without_any():
+    pytest.importorskip("polars")
+    y, risk = risks()
+    empty = evaluate(y, risk, costs=(0.05, 0.6)).findings
+    assert len(empty) == 0
+    assert list(empty.frame("polars").columns) == ["code", "severity", "sentence", "remedy"]
+    assert empty.to_markdown().count("\n") == 1
+    assert empty.to_json() == "[]"
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize(
+    "measure",
+    [costs.Uniform(0, 1), costs.LogOddsUniform(0, 1), costs.Fixed(0.0), costs.Beta(2, 8), costs.Empirical([0.1])],
+)
+@pytest.mark.parametrize("rule", ["score", "optimal", 0.3])
+@pytest.mark.parametrize("data", ["usual", "one class", "zero and one", "table", "case control", "one row"])
+def test_checks_survive_every_kind_of_evaluation(data, rule, measure):
+    y, risk = risks(n=80)
+    options = {}
+    if data == "one class":
+        y = np.zeros(80, dtype=int)
+        options = {"pos_label": 1}
+    elif data == "zero and one":
+        risk = np.where(np.arange(80) % 2, risk, risk > 0.5)
+    elif data == "table":
+        y, risk = ScoreTable.from_predictions(y, risk), None
+    elif data == "case control":
+        options = {"prevalence": 0.01}
+    elif data == "one row":
+        y, risk, options = [1], [0.3], {"pos_label": 1}
+    findings = evaluate(y, risk, costs=measure, rule=rule, **options).findings
+    assert all("nan" not in f.sentence for f in findings)
+
+
+@pytest.mark.parametrize("name", false_alarms.DESIGNS)
+def test_false_alarms_are_rare(name):
+    design = false_alarms.DESIGNS[name]
+    counts, any_false = false_alarms.alarms(design, 40, np.random.default_rng(7))
+    # 7 or more of 40 happen once in 300 runs at a rate of 5 %
+    assert any_false <= 6
+    for code, count in counts.items():
+        assert count <= 6 or code in design.true_codes or FINDINGS[code].severity == "info"
+
+
+@pytest.mark.parametrize("name", false_alarms.DESIGNS)
+def test_simulated_forecasts_are_calibrated_and_as_common_as_stated(name):
+    design = false_alarms.DESIGNS[name]
+    middle = false_alarms.intercept(design)
+    draws = [false_alarms.simulate(design, middle, np.random.default_rng(s)) for s in range(1 + 50_000 // design.rows)]
+    y = np.concatenate([d[0] for d in draws])
+    assert y.mean() == pytest.approx(design.prevalence, abs=5 * np.sqrt(design.prevalence / len(y)))
+    for model in draws[0][1]:
+        scores = np.concatenate([d[1][model] for d in draws])
+        for part in np.array_split(np.argsort(scores), 5):
+            error = np.sqrt(scores[part].mean() / len(part))
+            assert abs(y[part].mean() - scores[part].mean()) < 4.5 * error

@@ -1,0 +1,139 @@
+"""Subgroups: their numbers are those of their rows alone, and differences hold their level."""
+
+import math
+
+import numpy as np
+import pytest
+
+from stakes import bounded_brier_skill_score, costs, evaluate, evaluate_frame, roc_auc_score
+from stakes.inference import decomposition_interval
+
+COSTS = costs.Uniform(0.05, 0.4)
+
+
+def sample(n=1500, seed=0, bent=1.0):
+    """Three groups of unlike prevalence; in "c" the scores are bent."""
+    rng = np.random.default_rng(seed)
+    group = rng.choice(["a", "b", "c"], n, p=[0.5, 0.3, 0.2])
+    q = rng.beta(np.where(group == "a", 1.0, 2.0), 4)
+    y = rng.random(n) < q
+    return y, np.where(group == "c", q**bent, q), group
+
+
+def test_a_group_has_the_numbers_of_its_rows_alone():
+    y, s, group = sample()
+    result = evaluate(y, {"m": s}, costs=COSTS, groups=group)
+    for row in result.groups:
+        mine = group == row.group
+        alone = evaluate(y[mine], {"m": s[mine]}, costs=COSTS)["m"]
+        assert (row.n_rows, row.n_positives) == (mine.sum(), y[mine].sum())
+        assert row.prevalence == pytest.approx(y[mine].mean())
+        assert (row.score, row.standard_error) == pytest.approx((alone.score, alone.standard_error))
+        assert row.interval == pytest.approx(alone.interval)
+        assert row.auc == pytest.approx(roc_auc_score(y[mine], s[mine]))
+        assert row.skill == pytest.approx(bounded_brier_skill_score(y[mine], s[mine], bounds=(0.05, 0.4)))
+        terms = decomposition_interval(y[mine], s[mine], costs=COSTS, random_state=0).miscalibration
+        assert row.miscalibration == pytest.approx(terms.value)
+        assert row.miscalibration_interval == pytest.approx(terms.interval)
+        rest = evaluate(y[~mine], {"m": s[~mine]}, costs=COSTS)["m"]
+        assert row.difference == pytest.approx(alone.score - rest.score)
+        z = row.difference / math.hypot(alone.standard_error, rest.standard_error)
+        assert row.p_value == pytest.approx(math.erfc(abs(z) / math.sqrt(2)), abs=0.02)
+
+
+def test_p_values_are_adjusted_over_the_groups():
+    y, s, group = sample()
+    rows = sorted(evaluate(y, {"m": s}, costs=COSTS, groups=group).groups, key=lambda row: row.p_value)
+    p = [row.p_value for row in rows]
+    assert rows[0].p_adjusted == pytest.approx(min(1.0, 3 * p[0]))
+    assert rows[1].p_adjusted == pytest.approx(min(1.0, max(3 * p[0], 2 * p[1])))
+
+
+def test_two_groups_are_one_test():
+    y, s, group = sample()
+    rows = evaluate(y, {"m": s}, costs=COSTS, groups=np.where(group == "a", "a", "other")).groups
+    assert rows[0].p_value == pytest.approx(rows[1].p_value)
+    assert [row.p_adjusted for row in rows] == [row.p_value for row in rows]
+
+
+def test_no_group_is_accused_where_all_are_served_alike():
+    """Groups at random: Holm holds the level over all of them."""
+    accused = 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        q = rng.beta(1, 3, 800)
+        y = rng.random(800) < q
+        rows = evaluate(y, {"m": q}, costs=COSTS, groups=rng.integers(4, size=800)).groups
+        accused += min(row.skill_p_adjusted for row in rows) < 0.05
+    assert accused / 300 <= 0.08
+
+
+def test_a_group_with_bent_scores_is_found():
+    y, s, group = sample(6000, bent=4.0)
+    worst = min(evaluate(y, {"m": s}, costs=COSTS, groups=group).groups, key=lambda row: row.skill)
+    assert worst.group == "c"
+    assert worst.skill_p_adjusted < 0.001
+    assert worst.miscalibration_interval[0] > 0.0
+
+
+def test_weights_stand_for_repeated_rows():
+    y, s, group = sample(400)
+    w = np.random.default_rng(1).integers(0, 4, 400)
+    weighted = evaluate(y, {"m": s}, costs=COSTS, groups=group, sample_weight=w).groups
+    repeated = evaluate(np.repeat(y, w), {"m": np.repeat(s, w)}, costs=COSTS, groups=np.repeat(group, w)).groups
+    for ours, theirs in zip(weighted, repeated, strict=True):
+        assert (ours.group, ours.score, ours.skill) == (
+            theirs.group,
+            pytest.approx(theirs.score),
+            pytest.approx(theirs.skill),
+        )
+
+
+def test_several_columns_and_a_frame():
+    pl = pytest.importorskip("polars")
+    y, s, group = sample(600)
+    site = np.arange(600) % 2
+    frame = pl.DataFrame({"y": y, "m": s, "group": group, "site": site})
+    by_frame = evaluate_frame(frame, label="y", groups=["group", "site"], costs=COSTS)
+    by_array = evaluate(y, {"m": s}, groups={"group": group, "site": site}, costs=COSTS)
+    assert by_frame.models == ("m",)
+    assert by_frame.groups == by_array.groups
+    assert [row.column for row in by_frame.groups] == ["group"] * 3 + ["site"] * 2
+    assert by_frame.groups.frame("polars").columns[:3] == ["column", "group", "model"]
+    assert evaluate_frame(frame, label="y", models=["m"], groups="site", costs=COSTS).groups[0].group == "0"
+
+
+def test_a_small_group_says_what_it_lacks():
+    y, s, group = sample()
+    few = np.flatnonzero(group == "c")[:12]
+    keep = np.concatenate([np.flatnonzero(group != "c"), few])
+    row = evaluate(y[keep], {"m": s[keep]}, costs=COSTS, groups=group[keep]).groups[-1]
+    assert math.isnan(row.miscalibration)
+    assert math.isnan(row.skill_interval[0])
+    assert row.note
+
+
+def test_one_group_has_nothing_to_compare_with():
+    y, s, _ = sample(100)
+    (row,) = evaluate(y, {"m": s}, costs=COSTS, groups=["all"] * 100).groups
+    assert math.isnan(row.difference)
+    assert math.isnan(row.p_adjusted)
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (["a"], "one value for each of the 100 rows, got shape"),
+        (["a"] * 99 + [None], "missing one in row 99"),
+        (np.append(np.ones(99), np.nan), "missing one in row 99"),
+        ({}, "at least one column"),
+        (np.arange(100) / 7, None),
+    ],
+)
+def test_bad_groups(groups, message):
+    y, s, _ = sample(100)
+    if message is None:
+        assert len(evaluate(y, {"m": s}, groups=groups).groups) == 100
+        return
+    with pytest.raises(ValueError, match=message):
+        evaluate(y, {"m": s}, groups=groups)
