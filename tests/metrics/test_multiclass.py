@@ -104,6 +104,25 @@ def test_no_wrong_forecast_beats_a_right_one(classes, random, penalty):
         assert right.max() <= wrong.min() + 1e-12
 
 
+@given(st.integers(3, 9), st.floats(1e-6, 3.0), st.integers(0, 2**31))
+def test_right_beats_wrong_for_every_penalty_above_the_minimal_one(classes, above, seed):
+    draw = np.random.default_rng(seed).dirichlet(np.full(classes, 0.5), size=(200,))
+    # the worst right forecast is near the uniform one, the best wrong forecast near one half on two classes
+    nearly = np.full(classes, 1 / classes) + 1e-9 * np.append(classes - 1, np.full(classes - 1, -1))
+    halves = np.append([0.5 + 1e-9, 0.5 - 1e-9], np.zeros(classes - 2))
+    rows = np.vstack([draw, nearly, halves])
+    top, second = np.argsort(-rows, axis=1)[:, :2].T
+    minimal = {"brier": (classes - 2) / (2 * classes), "log": math.log(classes / 2)}
+    for kind, loss in LOSSES.items():
+        options = {"labels": range(classes), "per_sample": True}
+        penalty = minimal[kind] + above
+        right, wrong = (loss(label, rows, penalty=penalty, **options) for label in (top, second))
+        assert right.max() < wrong.min()
+        low = minimal[kind] - 1e-6  # and the minimal one is minimal
+        right, wrong = (loss(label, rows, penalty=low, **options) for label in (top, second))
+        assert right.max() > wrong.min()
+
+
 def test_plain_scores_let_a_wrong_forecast_win():
     # arXiv:2407.17697, Theorems 1 and 2: A is right, B wrong, yet B has the lower Brier and log loss
     a, b = [[0.33, 0.34, 0.33]], [[0.51, 0.49, 0.0]]

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from stakes._validation import check_choice
 from stakes.metrics._multiclass_inputs import check_multiclass, weighted_mean
+from stakes.metrics._tensor_inputs import check_multiclass_tensor, is_tensor, tensor_mean
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from collections.abc import Callable
 
-    Floats = NDArray[np.float64]
+    from numpy.typing import ArrayLike
 
 Ties = Literal["fraction", "first", "correct", "wrong"]
 TIES = ("fraction", "first", "correct", "wrong")
@@ -43,14 +45,14 @@ def penalized_brier_loss(
     normalize: bool = False,
     sample_weight: ArrayLike | None = None,
     per_sample: bool = False,
-) -> float | Floats:
+) -> Any:
     """Multi-class Brier score plus a penalty for a wrong top class: no wrong forecast scores better than a right one.
 
     Parameters
     ----------
     y_true : array_like of shape (n,) or (n, classes)
         Class labels, or one-hot rows.
-    y_prob : array_like of shape (n, classes)
+    y_prob : array_like or PyTorch tensor of shape (n, classes)
         Probabilities; each row sums to 1. One column stands for the second of two classes.
     labels : array_like, optional
         The class of each column, needed unless labels are column numbers or all appear in sorted order.
@@ -69,7 +71,7 @@ def penalized_brier_loss(
 
     Returns
     -------
-    float or ndarray of shape (n,)
+    float, or ndarray or tensor of shape (n,)
         Lower is better, between 0 and 2 + penalty.
 
     Raises
@@ -85,6 +87,9 @@ def penalized_brier_loss(
 
     Notes
     -----
+    A tensor is evaluated on its device, in double precision where the device has it, and ``per_sample=True`` gives a
+    tensor there that carries the gradient of the Brier part.
+
     Ahmadian, Ghatee and Wahlstrom, arXiv:2407.17697, Definition 5 in its sum form; the mean is the Brier score plus
     penalty * (1 - accuracy). For two classes with the default rules it is the integral of regret over
     ``4 * Uniform(0, 1) + Fixed(1/2, tie=1/2)``.
@@ -99,13 +104,13 @@ def penalized_brier_loss(
     >>> round(right, 4), round(wrong, 4)
     (0.6534, 1.1869)
     """
-    index, prob, weight = check_multiclass(y_true, y_prob, labels, sample_weight)
-    n_classes = prob.shape[1]
+    data = _forecasts(y_true, y_prob, labels, sample_weight)
+    n_classes = data.prob.shape[1]
     size = _penalty(penalty, (n_classes - 1) / n_classes, (n_classes - 2) / (2 * n_classes))
-    rows = brier_rows(index, prob) + size * miss_rows(index, prob, _check_ties(ties))
+    rows = brier_rows(data) + size * miss_rows(data, _check_ties(ties))
     if normalize:
-        rows /= n_classes
-    return rows if per_sample else weighted_mean(rows, weight)
+        rows = rows / n_classes
+    return rows if per_sample else data.mean(rows)
 
 
 def penalized_log_loss(
@@ -118,14 +123,14 @@ def penalized_log_loss(
     eps: float | None = None,
     sample_weight: ArrayLike | None = None,
     per_sample: bool = False,
-) -> float | Floats:
+) -> Any:
     """Multi-class log loss plus a penalty for a wrong top class: no wrong forecast scores better than a right one.
 
     Parameters
     ----------
     y_true : array_like of shape (n,) or (n, classes)
         Class labels, or one-hot rows.
-    y_prob : array_like of shape (n, classes)
+    y_prob : array_like or PyTorch tensor of shape (n, classes)
         Probabilities; each row sums to 1. One column stands for the second of two classes.
     labels : array_like, optional
         The class of each column, needed unless labels are column numbers or all appear in sorted order.
@@ -142,7 +147,7 @@ def penalized_log_loss(
 
     Returns
     -------
-    float or ndarray of shape (n,)
+    float, or ndarray or tensor of shape (n,)
         Lower is better; infinite where a true class has probability 0.
 
     Raises
@@ -157,6 +162,8 @@ def penalized_log_loss(
 
     Notes
     -----
+    A tensor is evaluated on its device, in double precision where the device has it.
+
     arXiv:2407.17697, Definition 5; its Algorithm 3 lacks the minus sign of the logarithm. ``penalty=0`` is the
     multi-class log loss.
 
@@ -166,42 +173,68 @@ def penalized_log_loss(
     >>> round(penalized_log_loss([1], [[0.33, 0.34, 0.33]]), 4)
     1.0788
     """
-    index, prob, weight = check_multiclass(y_true, y_prob, labels, sample_weight)
-    n_classes = prob.shape[1]
+    data = _forecasts(y_true, y_prob, labels, sample_weight)
+    n_classes = data.prob.shape[1]
     size = _penalty(penalty, math.log(n_classes), math.log(n_classes / 2))
-    true = prob[np.arange(len(index)), index].astype(np.float64)
+    if eps is not None and not 0.0 < eps < 1.0:
+        raise ValueError(f"eps must lie in (0, 1), got {eps}.")
+    true = data.of_true_class()
     if eps is not None:
-        if not 0.0 < eps < 1.0:
-            raise ValueError(f"eps must lie in (0, 1), got {eps}.")
-        true = np.maximum(true, eps)
+        true = data.xp.clip(true, eps, None)
     with np.errstate(divide="ignore"):
-        rows: Floats = -np.log(true) + size * miss_rows(index, prob, _check_ties(ties))
-    return rows if per_sample else weighted_mean(rows, weight)
+        rows = -data.xp.log(true) + size * miss_rows(data, _check_ties(ties))
+    return rows if per_sample else data.mean(rows)
 
 
-def brier_rows(index: NDArray[np.intp], prob: NDArray[np.floating]) -> Floats:
+@dataclass(frozen=True)
+class Forecasts:
+    """Clean rows on one device: numpy arrays or PyTorch tensors, and the library that computes with them."""
+
+    index: Any
+    prob: Any
+    weight: Any
+    xp: Any
+    rows: Any
+    mean_of: Callable[[Any, Any], float]
+
+    def of_true_class(self) -> Any:
+        """Probability that each row gave to its true class."""
+        return self.prob[self.rows, self.index]
+
+    def mean(self, values: Any) -> float:
+        """Weighted mean over the rows."""
+        return self.mean_of(values, self.weight)
+
+
+def _forecasts(y_true: Any, y_prob: Any, labels: Any, sample_weight: Any) -> Forecasts:
+    """Validate rows where they are. Conversion to double precision keeps every tie and makes none."""
+    if is_tensor(y_prob):
+        return Forecasts(*check_multiclass_tensor(y_true, y_prob, labels, sample_weight), tensor_mean)
+    index, prob, weight = check_multiclass(y_true, y_prob, labels, sample_weight)
+    return Forecasts(index, prob.astype(np.float64, copy=False), weight, np, np.arange(len(index)), weighted_mean)
+
+
+def brier_rows(data: Forecasts) -> Any:
     """Sum over classes of (probability - outcome)**2, for each row."""
     # the squares of the other classes plus that of the miss: no cancellation for confident forecasts
-    square = prob.astype(np.float64) ** 2
-    rows = np.arange(len(index))
-    missing = 1.0 - prob[rows, index].astype(np.float64)
-    square[rows, index] = missing * missing
-    total: Floats = square.sum(axis=1)
-    return total
+    square = data.prob * data.prob
+    missing = 1.0 - data.of_true_class()
+    square[data.rows, data.index] = missing * missing
+    return square.sum(1)
 
 
-def miss_rows(index: NDArray[np.intp], prob: NDArray[np.floating], ties: Ties) -> Floats:
+def miss_rows(data: Forecasts, ties: Ties) -> Any:
     """Whether the top class is wrong, ties by rule; compared exactly, in the caller's precision."""
-    rows = np.arange(len(index))
+    xp, prob = data.xp, data.prob
     if ties == "first":
-        return (np.argmax(prob, axis=1) != index).astype(np.float64)
-    top = prob == prob.max(axis=1, keepdims=True)
-    count, hit = top.sum(axis=1), top[rows, index]
+        return xp.asarray(xp.argmax(prob, 1) != data.index, dtype=prob.dtype)
+    top = prob == xp.amax(prob, 1)[:, None]
+    hit, count = top[data.rows, data.index], top.sum(1, dtype=prob.dtype)
     if ties == "correct":
-        return (~hit).astype(np.float64)
+        return xp.asarray(~hit, dtype=prob.dtype)
     if ties == "wrong":
-        return (~(hit & (count == 1))).astype(np.float64)
-    return np.where(hit, 1.0 - 1.0 / count, 1.0)
+        return xp.asarray(~(hit & (count == 1)), dtype=prob.dtype)
+    return 1.0 - hit / count
 
 
 def _check_ties(ties: Ties) -> Ties:

@@ -58,7 +58,7 @@ def get_scorer(name: str, **params: Any) -> Any:
     if name not in METRICS:
         raise ValueError(f"name must be a registered metric ({', '.join(sorted(METRICS))}), got {name!r}.")
     metric = METRICS[name]
-    _check_parameters(metric, params)
+    check_parameters(metric, params)
     function: Callable[..., Any] = metric.function
     if metric.task == "binary":
         function = _BinaryScore(metric.function)
@@ -67,7 +67,7 @@ def get_scorer(name: str, **params: Any) -> Any:
     )
 
 
-def _check_parameters(metric: Metric, params: dict[str, Any]) -> None:
+def check_parameters(metric: Metric, params: dict[str, Any]) -> None:
     """Refuse what the metric does not take now, not after the first model has been fitted."""
     from inspect import Parameter, signature
 
