@@ -1,0 +1,44 @@
+"""Thresholds over score and uncertainty, exactly optimal, and the promise of a precision that holds.
+
+A model that also says how uncertain it is can be given one threshold for each level of uncertainty. Choosing them
+together is a knapsack problem, solved here exactly on the counts of a hold-out set.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from stakes.boundary._boundary import Boundary
+from stakes.boundary._calibrate import UncertaintyCalibration, uncertainty_calibrate
+from stakes.boundary._certificate import Certificate
+from stakes.boundary._curve import PrecisionRecallFrontier, precision_recall_frontier
+from stakes.boundary._fit import fit_boundary
+from stakes.boundary._gain import Gain
+from stakes.boundary._monitor import PrecisionMonitor
+from stakes.boundary._optimism import Optimism
+
+if TYPE_CHECKING:
+    from stakes.boundary._estimator import UncertaintyBoundaryClassifier
+
+__all__ = [
+    "Boundary",
+    "Certificate",
+    "Gain",
+    "Optimism",
+    "PrecisionMonitor",
+    "PrecisionRecallFrontier",
+    "UncertaintyBoundaryClassifier",
+    "UncertaintyCalibration",
+    "fit_boundary",
+    "precision_recall_frontier",
+    "uncertainty_calibrate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the estimator, and with it scikit-learn, when it is first asked for."""
+    if name == "UncertaintyBoundaryClassifier":
+        from stakes.boundary._estimator import UncertaintyBoundaryClassifier
+
+        return UncertaintyBoundaryClassifier
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

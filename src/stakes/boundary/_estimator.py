@@ -1,0 +1,252 @@
+"""A classifier in the manner of scikit-learn that decides by score and uncertainty."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing, column_or_1d, indexable
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted
+
+from stakes._validation import check_scores, to_array
+from stakes.boundary._fit import fit_boundary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from fractions import Fraction
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from stakes.boundary._boundary import Boundary
+    from stakes.boundary._fit import Solver
+    from stakes.boundary._problem import Goal
+
+    Floats = NDArray[np.float64]
+    Uncertainty = Callable[[Any, Any], ArrayLike]
+
+
+class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Label rows positive where score and uncertainty lie inside the best boundary.
+
+    Parameters
+    ----------
+    estimator : classifier with ``predict_proba``, optional
+        By default a random forest.
+    uncertainty : callable or "members", default "members"
+        Function of the fitted estimator and rows that returns one uncertainty per row, larger for less certain;
+        "members" is the standard deviation of the probabilities of ``estimator.estimators_``.
+    goal, min_precision, min_recall, max_selected, f_beta, costs
+        As in :func:`fit_boundary`.
+    solver, levels, score_bins, binning, tune, confidence_level
+        As in :func:`fit_boundary`. Where no goal is bounded, ``min_precision`` is one half.
+    cv : int, splitter or "prefit", optional
+        Folds for the scores that the boundary is fitted to; by default five. "prefit" takes ``estimator`` as it is and
+        fits the boundary to the rows given to ``fit``, which it must not have been trained on.
+    random_state : int, numpy Generator or None
+        For tuning and certificates.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        Fitted to all rows.
+    classes_ : ndarray of shape (2,)
+        The labels; the second is positive.
+    boundary_ : Boundary
+        Fitted to scores of rows that the scoring model did not see.
+
+    Notes
+    -----
+    A certificate of a cross-fitted classifier is about the scores of the fold models, not of ``estimator_``, which saw
+    more rows; with ``cv="prefit"`` it is about the classifier itself. Of scikit-learn's ``check_estimator``,
+    ``check_classifiers_train`` cannot pass: it asks for decisions at probability one half.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from stakes.boundary import UncertaintyBoundaryClassifier
+    >>> X, y = make_classification(600, weights=[0.7], flip_y=0.1, random_state=0)
+    >>> model = UncertaintyBoundaryClassifier(min_precision=0.9, random_state=0).fit(X[:400], y[:400])
+    >>> labels = model.predict(X[400:])
+    >>> bool(y[400:][labels == 1].mean() > 0.8)
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        uncertainty: Uncertainty | Literal["members"] = "members",
+        *,
+        goal: Goal = "recall",
+        min_precision: float | Fraction | str | None = None,
+        min_recall: float | Fraction | str | None = None,
+        max_selected: float | None = None,
+        f_beta: float | None = None,
+        costs: Any = None,
+        solver: Solver = "exact",
+        levels: Any = 3,
+        score_bins: int | None = None,
+        binning: Any = "equal_weight",
+        tune: Literal["cv"] | None = None,
+        confidence_level: float | None = None,
+        cv: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.uncertainty = uncertainty
+        self.goal = goal
+        self.min_precision = min_precision
+        self.min_recall = min_recall
+        self.max_selected = max_selected
+        self.f_beta = f_beta
+        self.costs = costs
+        self.solver = solver
+        self.levels = levels
+        self.score_bins = score_bins
+        self.binning = binning
+        self.tune = tune
+        self.confidence_level = confidence_level
+        self.cv = cv
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike) -> UncertaintyBoundaryClassifier:
+        """Fit the estimator, and the boundary to scores of rows held out from it.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, n_features)
+            Rows.
+        y : array_like of shape (n,)
+            Labels with two values.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For more than two classes, or invalid parameters.
+        """
+        labels = self._check_target(y)
+        (rows,) = indexable(X)
+        if isinstance(self.cv, str):
+            if self.cv != "prefit":
+                raise ValueError(f'cv must be a number of folds, a splitter or "prefit", got {self.cv!r}.')
+            check_is_fitted(self.estimator)
+            self.estimator_ = self.estimator
+            score, uncertainty = self._score(self.estimator_, rows)
+        else:
+            score, uncertainty = self._held_out(rows, labels)
+            self.estimator_ = self._inner().fit(X, labels)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        names = ("goal", "min_recall", "max_selected", "f_beta", "costs", "solver", "levels", "score_bins", "binning")
+        options = {name: getattr(self, name) for name in (*names, "tune", "confidence_level", "random_state")}
+        self.boundary_: Boundary = fit_boundary(
+            labels == self.classes_[1], score, uncertainty, min_precision=self._min_precision(), **options
+        )
+        return self
+
+    def _min_precision(self) -> Any:
+        unbounded = self.goal == "recall" and self.min_precision is None and self.max_selected is None
+        return "1/2" if unbounded else self.min_precision
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Label rows by the boundary.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels out of ``classes_``.
+        """
+        check_is_fitted(self)
+        return np.asarray(self.classes_[self.boundary_.predict(*self._score(self.estimator_, X))])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the two classes, as the fitted estimator gives them.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+        """
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.predict_proba(X), dtype=float)
+
+    def _inner(self) -> Any:
+        return RandomForestClassifier(random_state=0) if self.estimator is None else clone(self.estimator)
+
+    def _check_target(self, y: Any) -> NDArray[Any]:
+        """Labels as an array, two classes in ``classes_``."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        labels = column_or_1d(y, warn=True)
+        if len(labels) == 0:
+            raise ValueError("y must hold at least one row, got none.")
+        check_classification_targets(labels)
+        kind = type_of_target(labels)
+        self.classes_ = np.unique(labels)
+        if kind != "binary":
+            raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
+        if len(self.classes_) < 2:
+            raise ValueError(f"y must hold two classes, got one class only: {self.classes_[0]!r}.")
+        return np.asarray(labels)
+
+    def _score(self, estimator: Any, X: Any) -> tuple[Floats, Floats]:
+        score = np.asarray(estimator.predict_proba(X), dtype=float)[:, 1]
+        if callable(self.uncertainty):
+            values = to_array(self.uncertainty(estimator, X), "uncertainty")
+            return score, check_scores(values, "uncertainty", probability=False)
+        if self.uncertainty != "members":
+            raise ValueError(
+                f'uncertainty must be a function of (estimator, X) or "members", got {self.uncertainty!r}.'
+            )
+        members = getattr(estimator, "estimators_", None)
+        if members is None:
+            raise ValueError(
+                f'uncertainty="members" needs an ensemble with estimators_, got {type(estimator).__name__}: pass a '
+                "function of (estimator, X)."
+            )
+        return score, np.std([member.predict_proba(_plain(X))[:, 1] for member in members], axis=0)
+
+    def _held_out(self, X: Any, y: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Score and uncertainty of every row, by models that did not see it."""
+        out = np.full((2, len(y)), np.nan)
+        for train, test in check_cv(self.cv, y, classifier=True).split(X, y):
+            model = self._inner().fit(_safe_indexing(X, train), y[train])
+            out[:, test] = self._score(model, _safe_indexing(X, test))
+        if np.any(np.isnan(out)):
+            raise ValueError("cv must put every row into a test fold.")
+        return out[0], out[1]
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that this is for two classes, and for sparse rows if the estimator is."""
+        from sklearn.utils import get_tags
+
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = get_tags(self._inner()).input_tags.sparse
+        return tags
+
+    def _more_tags(self) -> dict[str, Any]:
+        """Say so to scikit-learn before 1.6."""
+        return {"binary_only": True}
+
+
+def _plain(X: Any) -> Any:
+    """Members of an ensemble were fitted to arrays without column names."""
+    return X.to_numpy() if hasattr(X, "to_numpy") else X

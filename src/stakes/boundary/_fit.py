@@ -1,0 +1,270 @@
+"""The entrance: rows with score and uncertainty become the best boundary for a goal."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from stakes._validation import check_choice, check_unit
+from stakes.boundary._boundary import describe_region
+from stakes.boundary._certificate import certify
+from stakes.boundary._folds import out_of_fold, split_rows, tune_precision
+from stakes.boundary._problem import check_problem
+from stakes.boundary._rows import check_binning, check_levels, check_rows, level_cuts
+from stakes.boundary._rules import LevelRule
+from stakes.boundary._settings import SOLVERS, Settings, check_solver
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+    from numpy.typing import ArrayLike
+
+    from stakes.boundary._boundary import Boundary
+    from stakes.boundary._options import Floats
+    from stakes.boundary._problem import Goal, Problem
+    from stakes.boundary._rows import Rows
+    from stakes.costs import CostDistribution
+
+    Solver = Literal[
+        "exact",
+        "single_threshold",
+        "heuristic_recalibration",
+        "greedy",
+        "isotonic",
+        "isotonic_completed",
+        "equal_weight_dp",
+        "variable_weight_dp",
+    ]
+    Binning = Literal["equal_weight", "equal_span", "equal_positive", "unbinned"]
+
+_LEVEL_CHOICES = (1, 2, 3, 5, 11)
+_FOLDS = 5
+
+
+def fit_boundary(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    uncertainty: ArrayLike,
+    *,
+    goal: Goal = "recall",
+    min_precision: float | Fraction | str | None = None,
+    min_recall: float | Fraction | str | None = None,
+    max_selected: float | Fraction | None = None,
+    f_beta: float | None = None,
+    costs: CostDistribution | None = None,
+    solver: Solver = "exact",
+    levels: int | ArrayLike | Literal["cv"] = 3,
+    score_bins: int | None = None,
+    binning: Binning = "equal_weight",
+    tune: Literal["cv"] | None = None,
+    confidence_level: float | None = None,
+    random_state: Any = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+) -> Boundary:
+    """Find which scores to label positive, if the model also says how uncertain each score is.
+
+    One threshold on the score for each level of uncertainty, chosen together so that the goal is reached exactly as
+    well as these rows allow.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,)
+        Labels of a hold-out set.
+    y_score : array_like of shape (n,) or (n, 2)
+        Scores, larger for positives; they need not be probabilities.
+    uncertainty : array_like of shape (n,)
+        Uncertainty of each score; larger is less certain.
+    goal : {"recall", "precision", "false_positives", "f_beta", "cost"}, default "recall"
+        "recall": the most, under ``min_precision``, ``max_selected`` or both. "precision": the most, under
+        ``min_recall``. "false_positives": the fewest, under ``min_recall``. "f_beta": the largest F-beta. "cost": the
+        least expected cost. Further constraints combine with each.
+    min_precision, min_recall : float, Fraction or str, optional
+        Bounds in (0, 1], read as written: 0.9 is 9/10. Selecting nothing keeps every precision bound.
+    max_selected : int or float, optional
+        Most rows that may be selected: a count of these rows, or a share of them in (0, 1).
+    f_beta : float, optional
+        beta of goal "f_beta".
+    costs : CostDistribution, optional
+        Cost ratios of goal "cost": a decision costs their mean if it is a false positive, and 1 less it if a miss.
+    solver : str, default "exact"
+        "exact" proves its answer; of the others, kept for comparison, "single_threshold" ignores the uncertainty,
+        "heuristic_recalibration" adds it to the score, and "greedy", "isotonic", "isotonic_completed",
+        "equal_weight_dp" and "variable_weight_dp" are for recall under ``min_precision`` alone.
+    levels : int, array_like or "cv", default 3
+        Number of uncertainty levels, the cuts between them (a level includes its upper cut), or a choice from 1, 2, 3,
+        5 and 11 by recall out of fold (with ``tune="cv"``).
+    score_bins : int, optional
+        Bins of the score in each level; by default every distinct score is a possible threshold.
+    binning : {"equal_weight", "equal_span", "equal_positive", "unbinned"}, default "equal_weight"
+        Equal numbers of rows, equal intervals (scores: of [0, 1] where they lie in it), or equal numbers of positives
+        (levels: of rows). Cuts are by value, so that ties stay together.
+    tune : "cv", optional
+        Aim at the precision with which ``min_precision`` is kept out of fold (five folds): thresholds fitted to the
+        bound itself fall below it on new rows.
+    confidence_level : float, optional
+        Ask for a certificate: with this confidence the precision is at least ``min_precision``. A random fifth of the
+        rows teaches a smooth order of score and uncertainty, the others test regions along it. If no region passes,
+        nothing is selected and the certificate says how many rows would be needed. ``levels`` then only arranges the
+        table and the picture.
+    random_state : int, numpy Generator or None
+        For folds and for the split of the certificate.
+    sample_weight : array_like of shape (n,), optional
+        Whole numbers: weight k counts as k rows. Not with ``tune`` or ``confidence_level``, for these need independent
+        rows.
+    pos_label : optional
+        The positive label.
+
+    Returns
+    -------
+    Boundary
+        ``predict`` for new rows; ``upper_bound`` is what no boundary of these levels and scores can exceed.
+
+    Raises
+    ------
+    ValueError
+        For invalid arguments, and where no boundary keeps all constraints.
+
+    Notes
+    -----
+    With P and N the positives and rows above a threshold, precision >= A/B is sum(B P - A N) >= 0: a multiple-choice
+    knapsack with integer data, solved by dominance, concave hulls, a Lagrangian bound, fixing and a core of two joined
+    lists. The precision under ``min_recall`` and F-beta are ratios (Dinkelbach's method), the cost is a sum over
+    levels, and any two constraints together are read off the exact frontier, whose time grows with the square of the
+    number of positives at worst. The certificate is a fixed sequence of exact binomial tests.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stakes.boundary import fit_boundary
+    >>> rng = np.random.default_rng(0)
+    >>> evidence = rng.choice([3, 300], size=20_000)  # few or many examples stand behind a score
+    >>> truth = rng.beta(0.3, 0.7, size=20_000)
+    >>> score = rng.binomial(evidence, truth) / evidence
+    >>> y = rng.random(20_000) < truth
+    >>> boundary = fit_boundary(y, score, 1 / evidence, min_precision=0.9, levels=2)
+    >>> boundary.optimal, boundary.precision >= 0.9
+    (True, True)
+    >>> one = fit_boundary(y, score, 1 / evidence, min_precision=0.9, solver="single_threshold")
+    >>> bool(boundary.recall > one.recall)
+    True
+    """
+    problem = check_problem(
+        goal,
+        min_precision=min_precision,
+        min_recall=min_recall,
+        max_selected=max_selected,
+        f_beta=f_beta,
+        costs=costs,
+    )
+    check_choice(solver, "solver", SOLVERS)
+    check_solver(solver, problem)
+    check_binning(binning, score_bins)
+    by_cv = isinstance(levels, str)
+    if by_cv and (levels != "cv" or tune is None):
+        raise ValueError(f'levels must be a number, cuts, or "cv" with tune="cv", got {levels!r} with tune={tune!r}.')
+    clean = _LEVEL_CHOICES[0] if by_cv else check_levels(levels)
+    _check_honesty(tune, confidence_level, problem, solver, sample_weight)
+    rows = check_rows(y_true, y_score, uncertainty, sample_weight=sample_weight, pos_label=pos_label)
+    rng = np.random.default_rng(random_state)
+    settings = Settings(problem, solver, clean, binning, score_bins)
+    if confidence_level is not None:
+        return _certified(rows, settings, float(confidence_level), rng)
+    if tune is not None:
+        return _tuned(rows, settings, rng, choose_levels=by_cv)
+    return _plain(rows, settings)
+
+
+def _plain(rows: Rows, settings: Settings) -> Boundary:
+    prepared = settings.prepare(rows)
+    found = prepared.solve()
+    if found is None:
+        raise ValueError(f"no boundary keeps every constraint: {settings.problem.describe()}.")
+    rule, bound = found
+    return describe_region(
+        rows,
+        prepared.cuts,
+        rule,
+        settings.problem,
+        solver=settings.solver,
+        bound=bound,
+        single=_single(rows, settings, None),
+        settings=settings,
+    )
+
+
+def _single(rows: Rows, settings: Settings, target: Fraction | None) -> LevelRule:
+    """The best single threshold for the same goal (select nothing where none is feasible)."""
+    found = settings.alone().prepare(rows).solve(target)
+    nothing = LevelRule(np.empty(0), np.array([np.inf]))
+    return found[0] if found is not None and isinstance(found[0], LevelRule) else nothing
+
+
+def _tuned(rows: Rows, settings: Settings, rng: Generator, *, choose_levels: bool) -> Boundary:
+    """Aim where the bound is kept out of fold; nothing is selected where no aim keeps it."""
+    bound = settings.problem.min_precision or Fraction(0)
+    folds = split_rows(len(rows), min(_FOLDS, len(rows)), rng)
+    choices: list[int | Floats] = list(_LEVEL_CHOICES) if choose_levels else [settings.levels]
+    best = None
+    for levels in choices:
+        one = Settings(settings.problem, settings.solver, levels, settings.binning, settings.score_bins)
+        tuned = tune_precision(out_of_fold(rows, one, folds), bound)
+        reached = rows.count(tuned.selected & rows.y)
+        if best is None or reached > best[0]:
+            best = (reached, tuned, one)
+    assert best is not None  # noqa: S101  (there is at least one choice)
+    _, tuned, settings = best
+    prepared = settings.prepare(rows)
+    found = None if tuned.target is None else prepared.solve(tuned.target)
+    nothing = LevelRule(prepared.cuts, np.full(len(prepared.cuts) + 1, np.inf))
+    rule, limit = (nothing, None) if found is None else found
+    return describe_region(
+        rows,
+        prepared.cuts,
+        rule,
+        settings.problem,
+        solver=settings.solver,
+        bound=limit,
+        single=_single(rows, settings, tuned.target),
+        tuned=tuned.target,
+        settings=settings,
+    )
+
+
+def _certified(rows: Rows, settings: Settings, confidence_level: float, rng: Generator) -> Boundary:
+    problem = settings.problem
+    rule, certificate, tested = certify(rows, float(problem.min_precision or 0), confidence_level, rng)
+    return describe_region(
+        tested,
+        level_cuts(rows, settings.levels, settings.binning),
+        rule,
+        problem,
+        solver="ranker",
+        bound=None,
+        single=_single(rows, settings, None),
+        certificate=certificate,
+        settings=settings,
+        data=rows,
+    )
+
+
+def _check_honesty(tune: Any, confidence_level: Any, problem: Problem, solver: str, sample_weight: Any) -> None:
+    """Tuning and certificates are about precision on independent rows."""
+    if tune is not None:
+        check_choice(tune, "tune", ("cv",))
+    if confidence_level is None and tune is None:
+        return
+    name = "tune" if confidence_level is None else "confidence_level"
+    if confidence_level is not None:
+        check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+        if tune is not None:
+            raise ValueError("tune= and confidence_level= exclude each other: a certificate needs no tuning.")
+        if solver != "exact":
+            raise ValueError(f"confidence_level= learns its own regions and takes no solver, got solver={solver!r}.")
+    if problem.goal != "recall" or problem.min_precision is None:
+        raise ValueError(f'{name}= needs goal="recall" and min_precision=, got {problem.describe()!r}.')
+    if confidence_level is not None and (problem.min_recall is not None or problem.max_selected is not None):
+        raise ValueError(f"confidence_level= promises precision alone, got {problem.describe()!r}.")
+    if sample_weight is not None:
+        raise ValueError(f"{name}= needs independent rows, so it takes no sample_weight=.")

@@ -1,0 +1,203 @@
+"""Watch a promised precision after deployment: evidence that may be looked at after every label, at no cost.
+
+Betting against the promise: with g the promised precision and p < g, a positive multiplies a unit of capital by p / g
+and a negative by (1 - p) / (1 - g). While the promise holds capital is not expected to grow, however the rows depend
+on the past (a supermartingale), so by Ville's inequality it ever exceeds 1 / alpha with probability at most alpha.
+Bets are spread over several p, and over the time from which the promise is broken: half on the start, the rest on row
+s = 2, 3, ... with weight 1 / (2 s (s - 1)).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stakes._results import Tabular
+from stakes._validation import check_labels, check_unit, to_array
+from stakes.boundary._options import as_fraction
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.typing import ArrayLike
+
+    from stakes.boundary._boundary import Boundary
+    from stakes.boundary._options import Floats
+
+_BETS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.5])  # how far below, in log-odds
+
+
+class PrecisionMonitor(Tabular):
+    """Raise an alarm when a promised precision no longer holds, valid at any time.
+
+    Parameters
+    ----------
+    min_precision : float, Fraction or str
+        The promise, in (0, 1).
+    alpha : float, default 0.05
+        Probability of ever raising an alarm while the promise holds.
+
+    Attributes
+    ----------
+    n_rows, true_positives : int
+        Labelled rows seen so far, and the positives among them.
+    e_value : float
+        Evidence against the promise now: capital grown from 1.
+    max_e_value : float
+        The largest so far; its inverse is a p-value that is valid at any time.
+    alarm : bool
+        Whether the evidence ever reached 1 / alpha.
+    alarm_row : int or None
+        The labelled row, from 1, at which it did.
+
+    Notes
+    -----
+    Feed it the true labels of rows that the boundary selected, in order: all of them, or a random sample.
+
+    Examples
+    --------
+    >>> from stakes.boundary import PrecisionMonitor
+    >>> monitor = PrecisionMonitor(0.9)
+    >>> monitor.update([1, 1, 1, 0, 1, 1, 1, 1, 1, 1]).alarm
+    False
+    >>> monitor.update([0, 1, 0, 0, 1, 0, 0, 1, 0]).alarm
+    True
+    >>> monitor
+    PrecisionMonitor(precision >= 0.9: alarm at row 19, 12 of 19 rows positive, evidence ...)
+    """
+
+    def __init__(self, min_precision: float | Fraction | str, *, alpha: float = 0.05) -> None:
+        promise = float(as_fraction(min_precision))
+        self.min_precision = check_unit(promise, "min_precision", open_low=True, open_high=True)
+        self.alpha = check_unit(alpha, "alpha", open_low=True, open_high=True)
+        odds = math.log(promise) - math.log1p(-promise)
+        rivals = 1.0 / (1.0 + np.exp(-(odds - _BETS)))
+        self._gains = np.log((1.0 - rivals) / (1.0 - promise)), np.log(rivals / promise)
+        self._log_capital = np.full(len(rivals), -np.inf)  # in bets that have started
+        self._history: list[dict[str, Any]] = []
+        self.n_rows = self.true_positives = 0
+        self.e_value = self.max_e_value = 1.0
+        self.alarm_row: int | None = None
+
+    @classmethod
+    def from_boundary(cls, boundary: Boundary, *, alpha: float = 0.05) -> PrecisionMonitor:
+        """Watch the precision that a boundary was asked for.
+
+        Parameters
+        ----------
+        boundary : Boundary
+            Fitted under ``min_precision=``.
+        alpha : float, default 0.05
+            Probability of a false alarm.
+
+        Returns
+        -------
+        PrecisionMonitor
+
+        Raises
+        ------
+        ValueError
+            For a boundary without a precision bound.
+
+        Examples
+        --------
+        >>> from stakes.boundary import PrecisionMonitor, fit_boundary
+        >>> boundary = fit_boundary([1, 0, 1, 0], [0.9, 0.4, 0.6, 0.5], [0, 0, 1, 1], min_precision=0.8)
+        >>> PrecisionMonitor.from_boundary(boundary).min_precision
+        0.8
+        """
+        promise = boundary._problem.min_precision
+        if promise is None:
+            raise ValueError(f"boundary must be fitted under min_precision=, got {boundary.goal!r}.")
+        return cls(promise, alpha=alpha)
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the evidence ever reached 1 / alpha."""
+        return self.alarm_row is not None
+
+    @property
+    def p_value(self) -> float:
+        """Valid at any time: 1 / max_e_value, at most 1."""
+        return min(1.0, 1.0 / self.max_e_value)
+
+    def update(self, y_true: ArrayLike, *, pos_label: object = None) -> PrecisionMonitor:
+        """Take in the true labels of more selected rows, in order.
+
+        Parameters
+        ----------
+        y_true : array_like of shape (n,)
+            Labels of rows that were selected; n may be zero.
+        pos_label : optional
+            The positive label.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For labels that are not two-valued.
+
+        Examples
+        --------
+        >>> from stakes.boundary import PrecisionMonitor
+        >>> PrecisionMonitor(0.8).update([1, 0, 1]).n_rows
+        3
+        """
+        labels = to_array(y_true, "y_true")
+        if labels.ndim != 1:
+            raise ValueError(f"y_true must be 1-D, got shape {labels.shape}.")
+        if not len(labels):
+            return self
+        evidence = self._advance(np.asarray(check_labels(labels, pos_label)))
+        crossed = np.flatnonzero(evidence >= 1.0 / self.alpha)
+        if self.alarm_row is None and len(crossed):
+            self.alarm_row = self.n_rows + int(crossed[0]) + 1
+        self.n_rows += len(labels)
+        self.true_positives += int(np.count_nonzero(check_labels(labels, pos_label)))
+        self.e_value = float(evidence[-1])
+        self.max_e_value = max(self.max_e_value, float(evidence.max()))
+        self._history.append(
+            {
+                "rows": self.n_rows,
+                "true_positives": self.true_positives,
+                "precision": self.true_positives / self.n_rows,
+                "e_value": self.e_value,
+                "alarm": self.alarm,
+            }
+        )
+        return self
+
+    def _advance(self, y: np.ndarray) -> Floats:
+        """Evidence after each of these labels.
+
+        Capital S_t = f_t (S_{t-1} + w_t) of each bet, w_t the stake that starts at row t, unrolled to
+        S_t = F_t (S_0 + sum of w_s / F_{s-1}) with F the running products of f.
+        """
+        row = self.n_rows + np.arange(1, len(y) + 1)
+        with np.errstate(divide="ignore"):
+            stake = np.where(row == 1, math.log(0.5), -np.log(2.0 * row * np.maximum(row - 1, 1)))
+        waiting = 0.5 / row  # not yet staked: 1/2 - sum over s = 2..t of 1 / (2 s (s - 1))
+        total = np.zeros(len(y))
+        for k in range(len(_BETS)):
+            steps = np.where(y, self._gains[1][k], self._gains[0][k])
+            running = np.cumsum(steps)
+            started = np.logaddexp.accumulate(np.r_[self._log_capital[k], stake - (running - steps)])[1:]
+            log_capital = running + started
+            self._log_capital[k] = log_capital[-1]
+            total += np.exp(np.minimum(log_capital, 700.0))
+        return np.asarray(total / len(_BETS) + waiting)
+
+    def _records(self) -> list[dict[str, Any]]:
+        return self._history
+
+    def __repr__(self) -> str:
+        state = "no alarm" if self.alarm_row is None else f"alarm at row {self.alarm_row}"
+        return (
+            f"PrecisionMonitor(precision >= {self.min_precision:g}: {state}, {self.true_positives} of {self.n_rows} "
+            f"rows positive, evidence {self.e_value:.4g} against {1.0 / self.alpha:.4g})"
+        )

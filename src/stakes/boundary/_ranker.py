@@ -1,0 +1,112 @@
+"""A learned order of score and uncertainty: logistic regression on [z, z^2, v, v z, v^2].
+
+z is the log-odds of the score (or the standardised score where it is no probability), v the rank of the uncertainty.
+The order only decides where to look: no guarantee rests on the model being right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from stakes.boundary._options import Floats
+    from stakes.boundary._rows import Bools
+
+_EDGE = 1e-6  # keeps the log-odds of scores 0 and 1 finite, and their order
+_KNOTS = 101
+_RIDGE = 1e-3
+_STEPS = 50
+
+
+@dataclass(frozen=True)
+class Ranker:
+    """Coefficients, and how score and uncertainty become z and v."""
+
+    coefficients: Floats
+    log_odds: bool
+    centre: float
+    scale: float
+    knots: Floats
+    ranks: Floats
+
+    @classmethod
+    def fit(cls, y: Bools, score: Floats, uncertainty: Floats) -> Ranker:
+        """Maximise the likelihood with a slight ridge, by Newton's method."""
+        log_odds = bool(score.min() >= 0.0 and score.max() <= 1.0)
+        z = _log_odds(score) if log_odds else score
+        spread = float(z.std())
+        ordered = np.sort(uncertainty)
+        knots = np.unique(ordered[np.linspace(0, len(ordered) - 1, _KNOTS).astype(int)])
+        ranks = (np.searchsorted(ordered, knots, "left") + np.searchsorted(ordered, knots, "right")) / (
+            2 * len(ordered)
+        )
+        model = cls(np.zeros(6), log_odds, float(z.mean()), spread if spread > 0.0 else 1.0, knots, ranks)
+        design = np.column_stack(model._columns(score, uncertainty))
+        return cls(_newton(design, y), log_odds, model.centre, model.scale, knots, ranks)
+
+    def rank(self, score: Floats, uncertainty: Floats) -> Floats:
+        """Estimated probability of a positive."""
+        # column by column: a matrix product may round a row differently in another batch, and ties meet thresholds
+        eta = sum(c * column for c, column in zip(self.coefficients, self._columns(score, uncertainty), strict=True))
+        return np.asarray(1.0 / (1.0 + np.exp(-np.clip(eta, -500.0, 500.0))))
+
+    def _columns(self, score: Floats, uncertainty: Floats) -> list[Floats]:
+        z = ((_log_odds(score) if self.log_odds else score) - self.centre) / self.scale
+        v = np.interp(uncertainty, self.knots, self.ranks)
+        return [np.ones_like(z), z, z * z, v, v * z, v * v]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "coefficients": self.coefficients.tolist(),
+            "log_odds": self.log_odds,
+            "centre": self.centre,
+            "scale": self.scale,
+            "knots": self.knots.tolist(),
+            "ranks": self.ranks.tolist(),
+        }
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Ranker:
+        """Rebuild from plain values."""
+        arrays = {name: np.array(content[name], dtype=float) for name in ("coefficients", "knots", "ranks")}
+        return cls(
+            arrays["coefficients"],
+            bool(content["log_odds"]),
+            float(content["centre"]),
+            float(content["scale"]),
+            arrays["knots"],
+            arrays["ranks"],
+        )
+
+
+def _log_odds(score: Floats) -> Floats:
+    """Log-odds of scores in [0, 1], the ends kept finite; new scores beyond the ends count as the ends."""
+    share = np.clip(score, 0.0, 1.0)
+    return np.asarray(np.log((share + _EDGE) / (1.0 - share + _EDGE)))
+
+
+def _newton(design: Floats, y: Bools) -> Floats:
+    beta = np.zeros(design.shape[1])
+    ridge = _RIDGE * np.eye(design.shape[1])
+    value = _penalized(design, y, beta, ridge)
+    for _ in range(_STEPS):
+        p = 1.0 / (1.0 + np.exp(-np.clip(design @ beta, -500.0, 500.0)))
+        gradient = design.T @ (y - p) - ridge @ beta
+        information = design.T @ (design * (p * (1.0 - p))[:, None]) + ridge
+        step = np.linalg.solve(information, gradient)
+        while _penalized(design, y, beta + step, ridge) < value and np.abs(step).max() > 1e-12:
+            step = step / 2.0
+        beta = beta + step
+        value = _penalized(design, y, beta, ridge)
+        if float(gradient @ step) <= 1e-10 * len(y):
+            break
+    return beta
+
+
+def _penalized(design: Floats, y: Bools, beta: Floats, ridge: Floats) -> float:
+    eta = design @ beta
+    return float(eta[y].sum() - np.logaddexp(0.0, eta).sum() - 0.5 * beta @ ridge @ beta)

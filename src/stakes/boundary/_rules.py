@@ -1,0 +1,91 @@
+"""Regions of score and uncertainty that are labelled positive: what a boundary is when it is applied to new rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stakes.boundary._ranker import Ranker
+from stakes.boundary._rows import level_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from stakes.boundary._options import Floats
+
+    Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class LevelRule:
+    """Score >= the threshold of the row's uncertainty level (infinite: nothing is selected there)."""
+
+    cuts: Floats
+    thresholds: Floats
+    kind = "levels"
+
+    def select(self, score: Floats, uncertainty: Floats) -> Bools:
+        """Whether each row is labelled positive."""
+        return np.asarray(score >= self.thresholds[level_of(self.cuts, uncertainty)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"kind": self.kind, "cuts": self.cuts.tolist(), "thresholds": self.thresholds.tolist()}
+
+
+@dataclass(frozen=True)
+class ShiftedRule:
+    """Score + weight * (uncertainty, scaled to [0, 1] on the rows it was fitted to) >= threshold."""
+
+    low: float
+    high: float
+    weight: float
+    threshold: float
+    kind = "shifted"
+
+    def shifted(self, score: Floats, uncertainty: Floats) -> Floats:
+        """Score moved by its uncertainty."""
+        width = self.high - self.low
+        return score + (self.weight * (uncertainty - self.low) / width if width > 0.0 else 0.0)
+
+    def select(self, score: Floats, uncertainty: Floats) -> Bools:
+        """Whether each row is labelled positive."""
+        return np.asarray(self.shifted(score, uncertainty) >= self.threshold)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"kind": self.kind, **{name: getattr(self, name) for name in ("low", "high", "weight", "threshold")}}
+
+
+@dataclass(frozen=True)
+class RankedRule:
+    """Value of a learned ranker >= threshold."""
+
+    ranker: Ranker
+    threshold: float
+    kind = "ranked"
+
+    def select(self, score: Floats, uncertainty: Floats) -> Bools:
+        """Whether each row is labelled positive."""
+        return np.asarray(self.ranker.rank(score, uncertainty) >= self.threshold)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"kind": self.kind, "ranker": self.ranker.to_dict(), "threshold": self.threshold}
+
+
+Rule = LevelRule | ShiftedRule | RankedRule
+
+
+def rule_from_dict(content: dict[str, Any]) -> Rule:
+    """Rebuild a rule from plain values."""
+    kind = content.get("kind")
+    if kind == "levels":
+        return LevelRule(np.array(content["cuts"], dtype=float), np.array(content["thresholds"], dtype=float))
+    if kind == "shifted":
+        return ShiftedRule(*(float(content[name]) for name in ("low", "high", "weight", "threshold")))
+    if kind == "ranked":
+        return RankedRule(Ranker.from_dict(content["ranker"]), float(content["threshold"]))
+    raise ValueError(f"the kind of a rule must be levels, shifted or ranked, got {kind!r}.")

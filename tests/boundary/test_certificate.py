@@ -1,0 +1,160 @@
+"""The promise about precision: its error rate by simulation, the exact binomial parts, abstention."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom, binomtest
+
+from stakes.boundary import Certificate, fit_boundary
+from stakes.boundary._certificate import binomial_tail, candidate_sizes, certify, lower_limit, rows_needed
+from stakes.boundary._ranker import Ranker
+from stakes.boundary._rows import Rows
+
+
+@pytest.mark.parametrize(("tp", "n", "p"), [(0, 0, 0.8), (0, 5, 0.8), (5, 5, 0.8), (83, 100, 0.8), (900, 1000, 0.9)])
+def test_tail_and_limit_are_those_of_the_binomial(tp, n, p):
+    assert binomial_tail(tp, n, p) == pytest.approx(float(binom.sf(tp - 1, n, p)), rel=1e-12)
+    if n:
+        exact = binomtest(tp, n, alternative="greater").proportion_ci(0.95, method="exact")
+        assert lower_limit(tp, n, 0.05) == pytest.approx(exact.low, abs=1e-12)
+
+
+def worst_case(seed, n=1500, sigma=0.8, delta=0.1):
+    """Every row just below the promise: whatever is certified breaks it."""
+    rng = np.random.default_rng(seed)
+    rows = Rows(rng.random(n) < sigma - 1e-6, rng.random(n), rng.random(n))
+    return not certify(rows, sigma, 1 - delta, rng)[1].abstained
+
+
+def test_least_favourable_rows_are_certified_at_most_delta_of_the_time():
+    broken = np.mean([worst_case(seed) for seed in range(600)])
+    assert 0.04 < broken < 0.1 + 2.6 * np.sqrt(0.09 / 600)  # 99.5 per cent of a rate of 0.1
+
+
+def informative(seed, n=8000):
+    rng = np.random.default_rng(seed)
+    score, uncertainty = rng.random(n) ** 2, rng.random(n)
+    truth = score ** (0.5 + 2 * uncertainty)
+    return rng.random(n) < truth, score, uncertainty, truth
+
+
+def test_certified_precision_holds_for_the_true_rates():
+    broken = certified = 0
+    for seed in range(60):
+        y, score, uncertainty, _ = informative(seed)
+        boundary = fit_boundary(y, score, uncertainty, min_precision=0.8, confidence_level=0.9, random_state=seed)
+        *fresh, truth = informative(10_000 + seed)
+        inside = boundary.predict(*fresh[1:]) == 1
+        certified += not boundary.certificate.abstained
+        broken += bool(inside.any()) and truth[inside].mean() < 0.8
+    assert certified >= 55
+    assert broken <= 12  # binomial(60, 0.1) exceeds 12 with probability 0.007
+
+
+def test_counts_of_a_certified_boundary_are_of_the_rows_set_aside():
+    y, score, uncertainty, _ = informative(1)
+    boundary = fit_boundary(y, score, uncertainty, min_precision=0.8, confidence_level=0.9, random_state=1)
+    certificate = boundary.certificate
+    assert certificate.tested_rows == boundary.rows.sum() == 0.8 * len(y)
+    assert (boundary.selected.sum(), boundary.true_positives.sum()) == (
+        certificate.selected,
+        certificate.true_positives,
+    )
+    assert certificate.lower_bound >= 0.8
+    assert certificate.p_value <= 0.1
+    assert "certified at 0.9" in repr(boundary)
+    assert boundary.report(random_state=0).splitlines()[-1] == str(certificate)
+
+
+def test_the_same_seed_gives_the_same_certificate():
+    y, score, uncertainty, _ = informative(2)
+    one, two = (
+        fit_boundary(y, score, uncertainty, min_precision=0.8, confidence_level=0.9, random_state=5) for _ in "ab"
+    )
+    assert one.to_json() == two.to_json()
+
+
+def test_too_few_rows_abstain_and_say_how_many_would_do():
+    y, score, uncertainty, _ = (part[:60] for part in informative(3))
+    boundary = fit_boundary(y, score, uncertainty, min_precision=0.8, confidence_level=0.99, random_state=0)
+    assert boundary.certificate.abstained
+    assert boundary.selected.sum() == 0
+    assert boundary.certificate.rows_needed > 60
+    y, score, uncertainty, _ = informative(3, n=3 * boundary.certificate.rows_needed)
+    again = fit_boundary(y, score, uncertainty, min_precision=0.8, confidence_level=0.99, random_state=0)
+    assert not again.certificate.abstained
+
+
+@pytest.mark.parametrize("n", [2, 4, 30])
+def test_one_class_or_a_handful_of_rows_abstain(n):
+    y = np.zeros(n, bool)
+    y[:1] = n < 10
+    boundary = fit_boundary(y, np.linspace(0.1, 0.9, n), np.ones(n), min_precision=0.8, confidence_level=0.9)
+    assert boundary.certificate.abstained
+    assert "abstained" in repr(boundary)
+
+
+def test_needed_rows_grow_with_the_promise():
+    learned = np.linspace(0.99, 0.01, 500)
+    needed = [rows_needed(learned, bound, 0.05) for bound in (0.7, 0.8, 0.9, 0.95)]
+    assert needed == sorted(needed)
+    assert rows_needed(learned, 0.999, 0.05) is None
+    assert rows_needed(learned, 1.0, 0.05) is None
+    # eleven pure positives at 0.8 and 0.9 (ln 0.1 / ln 0.8 = 10.3), here every row is one
+    assert rows_needed(np.ones(500), 0.8, 0.1) == pytest.approx(10.3 / 0.8, abs=1.3)
+
+
+def test_candidates_ascend_and_stop_where_the_promise_is_out_of_reach():
+    learned = np.linspace(0.99, 0.01, 2000)
+    sizes = candidate_sizes(learned, 8000, 0.8)
+    assert sizes == sorted(set(sizes))
+    assert 1 < len(sizes) <= 8
+    z = (np.cumsum(learned)[sizes[-1] - 1] - 0.8 * sizes[-1]) * 2 / np.sqrt(0.16 * sizes[-1])
+    assert z > -1
+
+
+def test_ranker_learns_the_order_of_the_true_rates():
+    y, score, uncertainty, truth = informative(4, n=30_000)
+    ranked = Ranker.fit(y, score, uncertainty).rank(score, uncertainty)
+    assert np.corrcoef(np.argsort(np.argsort(ranked)), np.argsort(np.argsort(truth)))[0, 1] > 0.99
+    again = Ranker.from_dict(Ranker.fit(y, score * 50 - 9, uncertainty).to_dict())
+    assert np.all(np.isfinite(again.rank(np.array([-1e6, 0.0, 1e6]), np.array([-1e9, 0.5, 1e9]))))
+
+
+def test_rank_of_a_row_does_not_depend_on_its_batch():
+    y, score, uncertainty, _ = informative(5, n=1003)
+    ranker = Ranker.fit(y, score, uncertainty)
+    whole = ranker.rank(score, uncertainty)
+    single = [float(ranker.rank(score[i : i + 1], uncertainty[i : i + 1])[0]) for i in range(1003)]
+    assert whole.tolist() == single
+
+
+def test_separated_rows_leave_the_ranker_finite():
+    score = np.linspace(0, 1, 50)
+    ranker = Ranker.fit(score > 0.5, score, np.ones(50))
+    assert np.all(np.isfinite(ranker.coefficients))
+    assert np.all((ranker.rank(score, np.ones(50)) > 0.5) == (score > 0.5))
+
+
+def test_abstention_is_told_apart_in_words():
+    values = {"tested_rows": 80, "selected": 10, "true_positives": 7, "lower_bound": 0.39, "p_value": 0.99}
+    abstained = Certificate(0.9, 0.95, abstained=True, **values, regions_tested=1, rows_needed=None)
+    assert repr(abstained).endswith("abstained, no region is predicted to reach it)")
+    assert Certificate.from_dict(abstained.to_dict()) == abstained
+
+
+@pytest.mark.parametrize(
+    ("p_values", "certified", "tested"),
+    [([0.5, 0.0, 0.0], 0, 1), ([0.0, 0.05, 0.3, 0.0], 2, 3), ([0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1], 8, 8)],
+)
+def test_sequence_stops_at_the_first_failure_and_keeps_the_last_success(monkeypatch, p_values, certified, tested):
+    from stakes.boundary import _certificate
+
+    y, score, uncertainty, _ = informative(6)
+    rows, given, sizes = Rows(y, score, uncertainty), iter([*p_values, *[1.0] * 8]), []
+    monkeypatch.setattr(_certificate, "binomial_tail", lambda _tp, n, _p: sizes.append(n) or next(given))
+    certificate = certify(rows, 0.8, 1 - 0.1 - 1e-12, np.random.default_rng(0))[1]
+    assert (certificate.abstained, certificate.regions_tested) == (certified == 0, tested)
+    assert sizes == sorted(sizes)
+    assert certificate.selected == sizes[max(certified, 1) - 1]

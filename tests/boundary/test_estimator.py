@@ -1,0 +1,94 @@
+"""The scikit-learn classifier: held-out scores, prefit, uncertainties, the common checks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.datasets import make_classification
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import estimator_checks
+
+from stakes.boundary import UncertaintyBoundaryClassifier, fit_boundary
+
+
+def distance(estimator, X):
+    """Tell how far from the centre a row is."""
+    assert hasattr(estimator, "predict_proba")
+    return np.asarray(abs(X if hasattr(X, "sum") else np.asarray(X)).sum(axis=1)).ravel()
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(800, n_features=6, weights=[0.7], flip_y=0.1, random_state=1)
+
+
+def test_boundary_is_fitted_to_held_out_scores(data):
+    X, y = data
+    folds = StratifiedKFold(4)
+    model = UncertaintyBoundaryClassifier(LogisticRegression(), distance, min_precision=0.85, cv=folds).fit(X, y)
+    score = np.empty(len(y))
+    for train, test in folds.split(X, y):
+        score[test] = LogisticRegression().fit(X[train], y[train]).predict_proba(X[test])[:, 1]
+    expected = fit_boundary(y, score, distance(model, X), min_precision=0.85)
+    assert model.boundary_.to_json() == expected.to_json()
+    labels = expected.predict(model.estimator_.predict_proba(X)[:, 1], distance(model, X))
+    assert np.array_equal(model.predict(X), labels)
+
+
+def test_prefit_estimator_is_left_alone(data):
+    X, y = data
+    inner = LogisticRegression().fit(X[:400], y[:400])
+    model = UncertaintyBoundaryClassifier(
+        inner, distance, min_precision=0.8, cv="prefit", confidence_level=0.8, random_state=0
+    ).fit(X[400:], y[400:])
+    assert model.estimator_ is inner
+    assert model.boundary_.certificate.tested_rows == 320
+
+
+@pytest.mark.parametrize(
+    "inner", [RandomForestClassifier(20, random_state=0), BaggingClassifier(DecisionTreeClassifier(), 8)]
+)
+def test_spread_of_the_members_is_the_default_uncertainty(data, inner):
+    X, y = data
+    names = np.array(["no", "yes"])
+    model = UncertaintyBoundaryClassifier(inner, goal="f_beta", f_beta=1).fit(X, names[y])
+    members = np.array([tree.predict_proba(X)[:, 1] for tree in model.estimator_.estimators_])
+    labels = model.boundary_.predict(model.predict_proba(X), members.std(axis=0))
+    assert np.array_equal(model.predict(X), names[labels])
+
+
+def test_frames_are_accepted(data):
+    pandas = pytest.importorskip("pandas")
+    X, y = data
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    model = UncertaintyBoundaryClassifier(RandomForestClassifier(5, random_state=0), min_precision=0.8).fit(frame, y)
+    assert list(model.feature_names_in_) == list("abcdef")
+    assert set(model.predict(frame)) <= {0, 1}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"estimator": LogisticRegression()}, "needs an ensemble with estimators_, got LogisticRegression"),
+        ({"uncertainty": "entropy"}, "uncertainty must be a function"),
+        ({"cv": "prefitted"}, "cv must be a number of folds"),
+        ({"min_precision": 2}, "min_precision must lie in"),
+    ],
+)
+def test_bad_parameters_are_refused(data, options, message):
+    with pytest.raises(ValueError, match=message):
+        UncertaintyBoundaryClassifier(**options).fit(*data)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_classifier_keeps_the_contract_of_scikit_learn():
+    if not hasattr(sklearn.utils, "get_tags"):
+        pytest.skip("the checks that may be expected to fail came with scikit-learn 1.6.")
+    model = UncertaintyBoundaryClassifier(LogisticRegression(), distance)
+    expected = {"check_classifiers_train": "it asks for decisions at probability one half."}
+    results = estimator_checks.check_estimator(model, expected_failed_checks=expected, on_skip=None)
+    assert {result["check_name"] for result in results if result["status"] == "xfail"} <= set(expected)

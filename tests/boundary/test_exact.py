@@ -1,0 +1,297 @@
+"""The exact solver against the reference, against every boundary of small grids, and against an integer program."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from boundary_brute import best_counts, boundaries, f_beta
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stakes.boundary._exact import solve_exact
+from stakes.boundary._frontier import NEVER, _pruned, frontier_of, min_plus, trace
+from stakes.boundary._knapsack import solve_knapsack
+from stakes.boundary._options import Options, next_fraction
+from stakes.boundary._problem import Problem
+
+KINDS = ["max_recall", "capacity", "max_recall_capacity", "max_precision", "min_fp", "fbeta", "utility"]
+
+
+def as_problem(query, total_positives):
+    """Translate a query of the reference into a goal with constraints."""
+    kind = query["type"]
+    precision = Fraction(*query["sigma"]) if "sigma" in query else None
+    if kind in {"max_precision", "min_fp"}:
+        recall = Fraction(query["R"], max(total_positives, 1))
+        return Problem("precision" if kind == "max_precision" else "false_positives", min_recall=recall)
+    if kind == "fbeta":
+        return Problem("f_beta", beta2=Fraction(*query["beta2"]))
+    if kind == "utility":
+        gain, cost = query["gain"], query["cost"]
+        return Problem("cost", cost=Fraction(cost, gain + cost))
+    return Problem("recall", min_precision=precision, max_selected=query.get("C"))
+
+
+def answer(options, query):
+    """Solve and report in the reference's form."""
+    solution = solve_exact(options, as_problem(query, options.total_positives))
+    kind = query["type"]
+    if solution is None:
+        return {"precision": None} if kind == "max_precision" else {"FP": None}
+    assert solution.optimal
+    tp, n = options.counts(solution.chosen)
+    if kind == "max_precision":
+        ratio = Fraction(tp, n)
+        return {"precision": [ratio.numerator, ratio.denominator], "TP": tp, "N": n}
+    if kind == "min_fp":
+        return {"FP": n - tp}
+    if kind == "fbeta":
+        value = f_beta(tp, n, Fraction(*query["beta2"]), options.total_positives)
+        assert value == solution.value
+        return {"F": [value.numerator, value.denominator]}
+    if kind == "utility":
+        return {"value": query["gain"] * tp - query["cost"] * (n - tp)}
+    return {"TP": tp, "N": n}
+
+
+def random_grid(rng, kind=0):
+    """Small grids: anything, rates that rise with the score, every bin at one rate, or a few large bins."""
+    levels, bins = int(rng.integers(1, 5)), int(rng.integers(1, 6))
+    totals = rng.integers(0, 30, (levels, bins))
+    if kind % 4 == 1:
+        positives = rng.binomial(totals, np.sort(rng.random((levels, bins)) ** 2, axis=1))
+    elif kind % 4 == 2:
+        positives, totals = totals, 2 * totals
+        positives[0, -1] = totals[0, -1] = int(rng.integers(0, 60))
+    elif kind % 4 == 3:
+        totals = totals * rng.integers(1, 10**4, totals.shape)
+        positives = rng.binomial(totals, rng.random(totals.shape))
+    else:
+        positives = rng.binomial(totals, rng.random(totals.shape))
+    return positives, totals
+
+
+def random_query(rng, kind, total_positives, total):
+    sigma = [(1, 2), (7, 10), (9, 10), (1, 1), (2, 3), (333, 1000)][int(rng.integers(6))]
+    if kind == "max_recall":
+        return {"type": kind, "sigma": sigma}
+    if kind == "capacity":
+        return {"type": kind, "C": int(rng.integers(0, total + 2))}
+    if kind == "max_recall_capacity":
+        return {"type": kind, "sigma": sigma, "C": int(rng.integers(0, total + 2))}
+    if kind in {"max_precision", "min_fp"}:
+        return {"type": kind, "R": int(rng.integers(1, max(total_positives, 1) + 1))}
+    if kind == "fbeta":
+        return {"type": kind, "beta2": [int(rng.integers(1, 30)), 4]}
+    return {"type": kind, "gain": int(rng.integers(1, 9)), "cost": int(rng.integers(1, 9))}
+
+
+def agree_with_enumeration(kind, seed, repeats):
+    rng = np.random.default_rng(seed)
+    for turn in range(repeats):
+        positives, totals = random_grid(rng, turn)
+        options = Options.from_grid(positives, totals)
+        pairs = boundaries(positives, totals)
+        query = random_query(rng, kind, options.total_positives, options.total)
+        best = best_counts(pairs, query, options.total_positives)
+        problem = as_problem(query, options.total_positives)
+        if kind in {"max_precision", "min_fp"} and not options.total_positives:
+            continue
+        solution = solve_exact(options, problem)
+        assert solution.optimal
+        counts = options.counts(solution.chosen)
+        if kind == "fbeta":
+            beta2 = Fraction(*query["beta2"])
+            assert f_beta(*counts, beta2, options.total_positives) == f_beta(*best, beta2, options.total_positives)
+        elif kind == "utility":
+            assert np.dot(counts, (query["gain"] + query["cost"], -query["cost"])) == np.dot(
+                best, (query["gain"] + query["cost"], -query["cost"])
+            )
+        else:
+            assert counts == best, (query, positives.tolist(), totals.tolist())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_goal_equals_enumeration_on_random_grids(kind):
+    agree_with_enumeration(kind, seed=KINDS.index(kind), repeats=150)
+
+
+def test_reference_answers_are_reached_exactly(reference_dir):
+    path = Path(reference_dir) / "reference" / "boundary_reference.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    checked = 0
+    for instance in content["instances"]:
+        options = Options.from_grid(instance["p"], instance["n"])
+        for query, expected in zip(instance["queries"], instance["answers"], strict=True):
+            assert answer(options, query) == expected, (instance["name"], query)
+            checked += 1
+    assert checked == 605
+
+
+# boundary_reference.json, instances mist_trap and gmt_trap, and the random_00 grid at precision 1/2.
+WRITTEN_DOWN = [
+    ([[0, 9], [890, 0], [0, 31]], [[1, 9], [1000, 0], [0, 35]], (9, 10), 40),
+    ([[70, 10], [0, 100]], [[100, 10], [1, 100]], (8, 10), 180),
+    ([[1, 10, 9, 7, 1]], [[6, 23, 12, 16, 3]], (1, 2), 27),
+    ([[1, 2], [0, 1]], [[10, 10], [10, 10]], (9, 10), 0),
+]
+
+
+@pytest.mark.parametrize(("positives", "totals", "sigma", "best"), WRITTEN_DOWN)
+def test_written_down_optima(positives, totals, sigma, best):
+    options = Options.from_grid(positives, totals)
+    solution = solve_exact(options, Problem("recall", min_precision=Fraction(*sigma)))
+    assert (solution.value, solution.optimal) == (best, True)
+
+
+def subset_sum(items, target):
+    """One level per item and one pure bin worth the target: adding an item costs its size (weakly NP-hard)."""
+    positives = np.zeros((len(items), 2), int)
+    totals = np.zeros((len(items), 2), int)
+    positives[:, 0], totals[:, 0] = items, 3 * items
+    positives[0, 1] = totals[0, 1] = target
+    return Options.from_grid(positives, totals)
+
+
+def test_hard_instance_is_solved_though_its_relaxation_is_never_attained():
+    items = 2 * np.random.default_rng(5).integers(1, 10**5, 24)
+    target = int(items.sum() // 2) | 1
+    solution = solve_exact(subset_sum(items, target), Problem("recall", min_precision=Fraction(1, 2)))
+    reachable = {0}
+    for item in items.tolist():
+        reachable |= {one + item for one in reachable if one + item <= target}
+    assert solution.value == target + max(reachable)
+    assert solution.optimal
+
+
+def test_capped_search_says_how_far_from_the_best_it_may_be():
+    rng = np.random.default_rng(6)
+    gaps = []
+    for _ in range(40):
+        items = 2 * rng.integers(1, 2000, 12)
+        options = subset_sum(items, int(items.sum() // 2) | 1)
+        problem = Problem("recall", min_precision=Fraction(1, 2))
+        best = solve_exact(options, problem).value
+        capped = solve_exact(options, problem, max_list=4)
+        assert capped.value <= best <= capped.bound
+        tp, n = options.counts(capped.chosen)
+        assert 2 * tp >= n
+        gaps.append(capped.bound - capped.value)
+    assert max(gaps) > 0
+
+
+@pytest.mark.parametrize("kind", ["capacity", "max_precision", "min_fp"])
+def test_bounds_of_capped_searches_hold_for_the_other_goals(kind):
+    rng = np.random.default_rng(8)
+    for turn in range(60):
+        positives, totals = random_grid(rng, turn)
+        options = Options.from_grid(positives, totals)
+        if options.total_positives:
+            problem = as_problem(
+                random_query(rng, kind, options.total_positives, options.total), options.total_positives
+            )
+            best = solve_exact(options, problem)
+            capped = solve_exact(options, problem, max_list=1)
+            assert capped.value <= best.value <= capped.bound
+
+
+def test_mid_size_grids_equal_an_integer_program():
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    rng = np.random.default_rng(9)
+    for turn in range(50):
+        levels, bins = int(rng.integers(3, 8)), int(rng.integers(10, 40))
+        totals = rng.integers(1, 200, (levels, bins))
+        positives = rng.binomial(totals, np.sort(rng.random((levels, bins)) ** 2, axis=1))
+        options = Options.from_grid(positives, totals)
+        a, b = [(7, 10), (9, 10)][turn % 2]
+        one_each = np.zeros((levels, len(options.positives)))
+        for k, rows in enumerate(options.slices()):
+            one_each[k, rows] = 1
+        program = milp(
+            -options.positives.astype(float),
+            constraints=[
+                LinearConstraint(one_each, 1, 1),
+                LinearConstraint((b * options.positives - a * options.selected)[None, :], 0, np.inf),
+            ],
+            integrality=np.ones(len(options.positives)),
+            bounds=Bounds(0, 1),
+            options={"mip_rel_gap": 0},
+        )
+        solution = solve_exact(options, Problem("recall", min_precision=Fraction(a, b)))
+        assert solution.value == round(-program.fun)
+
+
+def test_python_integers_take_over_where_int64_would_overflow():
+    grid = ([[0, 9], [890, 0], [0, 31]], [[1, 9], [1000, 0], [0, 35]])
+    problem = Problem("recall", min_precision=Fraction(9, 10))
+    scale = 10**12
+    small, large = Options.from_grid(*grid), Options.from_grid(*(np.array(part) * scale for part in grid))
+    assert solve_exact(large, problem).value == scale * solve_exact(small, problem).value
+    fine = Problem("f_beta", beta2=Fraction(10**9 + 1, 10**9))
+    assert float(solve_exact(large, fine).value) == pytest.approx(float(solve_exact(small, fine).value), abs=1e-12)
+
+
+def test_precision_bound_is_read_as_it_is_written_not_as_a_binary_number():
+    # every bin exactly at the bound: sums of p - 0.9 n in floating point would turn most choices down
+    options = Options.from_grid([[9, 9, 9]] * 5, [[10, 10, 10]] * 5)
+    assert solve_exact(options, Problem("recall", min_precision=Fraction("0.9"))).value == 135
+    assert solve_exact(options, Problem("recall", min_precision=Fraction(0.9) + Fraction(1, 10**15))).value == 0
+
+
+@given(st.fractions(min_value=0, max_value=1, max_denominator=10**7), st.integers(1, 60))
+def test_next_fraction_leaves_no_ratio_of_counts_in_between(value, largest):
+    found = next_fraction(value, largest)
+    ratios = {Fraction(a, b) for b in range(1, largest + 1) for a in range(b + 1)}
+    assert found == min(ratio for ratio in ratios if ratio >= value)
+
+
+@given(st.integers(0, 10**9))
+def test_frontier_holds_the_fewest_rows_for_every_count_of_positives(seed):
+    rng = np.random.default_rng(seed)
+    positives, totals = random_grid(rng, seed % 3)
+    options = Options.from_grid(positives, totals)
+    node = frontier_of(options)
+    fewest = {}
+    for t, n in boundaries(positives, totals):
+        fewest[t] = min(n, fewest.get(t, n))
+    assert {t: t + int(f) for t, f in enumerate(node.fewest) if f < NEVER} == fewest
+    for t, n in fewest.items():
+        assert options.counts(trace(node, t, options)) == (t, n)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_pruned_merge_equals_the_double_loop(gaps):
+    rng = np.random.default_rng(11)
+    for _ in range(60):
+        one, two = (np.cumsum(rng.geometric(0.3, int(rng.integers(1, 80))) * (rng.random() < 0.9)) - 1 for _ in "ab")
+        parts = []
+        for rises in (one, two):
+            part = np.r_[0, rises + 1].astype(np.int64)
+            if gaps:
+                part[1:-1][rng.random(len(part) - 2) < 0.5] = NEVER
+            parts.append(part)
+        assert _pruned(*parts).tolist() == min_plus(*parts).tolist()
+
+
+@given(st.integers(0, 10**9))
+def test_knapsack_takes_values_and_slacks_in_any_order(seed):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 5, 3)
+    starts = np.r_[0, np.cumsum(sizes)]
+    value, slack = rng.integers(-9, 10, starts[-1]), rng.integers(-9, 10, starts[-1])
+    best = None
+    for choice in np.ndindex(*sizes):
+        place = starts[:-1] + np.array(choice)
+        if slack[place].sum() >= 0:
+            total = int(value[place].sum())
+            best = total if best is None else max(best, total)
+    found = solve_knapsack(starts, value, slack)
+    assert (found is None) == (best is None)
+    if found is not None:
+        assert found.value == found.bound == best == value[starts[:-1] + found.chosen].sum()
+        assert slack[starts[:-1] + found.chosen].sum() >= 0

@@ -1,0 +1,333 @@
+"""The entrance and its answer: goals on rows, deployment, JSON, honest precision, what is refused."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from stakes import costs
+from stakes.boundary import Boundary, fit_boundary, precision_recall_frontier
+
+N = 3000
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Return labels, scores and an uncertainty that rotates the slope of the score."""
+    rng = np.random.default_rng(1)
+    z, u = rng.standard_normal(N), rng.random(N)
+    eta = 1 / (1 + np.exp(1.5 - 2.0 * (1.6 - 1.2 * u) * z))
+    return rng.random(N) < eta, 1 / (1 + np.exp(1.5 - 2.0 * z)), u
+
+
+@pytest.fixture(scope="module")
+def noise():
+    """Return labels, calibrated scores and an uncertainty that says nothing."""
+    rng = np.random.default_rng(2)
+    score = rng.random(N)
+    return rng.random(N) < score, score, rng.random(N)
+
+
+def counts(boundary, rows):
+    y, score, uncertainty = rows
+    inside = boundary.predict(score, uncertainty) == 1
+    return int(np.sum(inside & y)), int(np.sum(inside))
+
+
+GOALS = {
+    "precision bound": {"min_precision": 0.9},
+    "capacity": {"max_selected": 200},
+    "share": {"max_selected": 0.05},
+    "both": {"min_precision": 0.9, "max_selected": 300},
+    "dual": {"goal": "precision", "min_recall": 0.5},
+    "fewest": {"goal": "false_positives", "min_recall": 0.5},
+    "f": {"goal": "f_beta", "f_beta": 0.5},
+    "f with capacity": {"goal": "f_beta", "f_beta": 2, "max_selected": 400},
+    "cost": {"goal": "cost", "costs": costs.Uniform(0.2, 0.4)},
+    "cost with precision": {"goal": "cost", "costs": costs.Fixed(0.3), "min_precision": 0.8},
+}
+
+
+@pytest.mark.parametrize("name", GOALS)
+def test_decisions_on_the_same_rows_reproduce_the_counts(rows, name):
+    boundary = fit_boundary(*rows, levels=4, **GOALS[name])
+    assert counts(boundary, rows) == (boundary.true_positives.sum(), boundary.selected.sum())
+    assert boundary.optimal
+    assert boundary.rows.sum() == N
+    assert boundary.positives.sum() == rows[0].sum()
+
+
+def test_constraints_are_kept(rows):
+    both = fit_boundary(*rows, min_precision=0.9, max_selected=300)
+    assert both.selected.sum() <= 300
+    assert 10 * both.true_positives.sum() >= 9 * both.selected.sum()
+    assert fit_boundary(*rows, max_selected=0.05).selected.sum() <= 0.05 * N
+    dual = fit_boundary(*rows, goal="precision", min_recall=0.5)
+    assert 2 * dual.true_positives.sum() >= rows[0].sum()
+    assert dual.precision >= fit_boundary(*rows, goal="precision", min_recall=0.5, levels=1).precision
+
+
+def test_a_tighter_goal_is_never_worth_more(rows):
+    recalls = [fit_boundary(*rows, min_precision=p).recall for p in (0.6, 0.7, 0.8, 0.9, 0.95)]
+    assert recalls == sorted(recalls, reverse=True)
+    nested = [fit_boundary(*rows, min_precision=0.9, levels=k).recall for k in (1, 2, 4, 8)]
+    assert nested == sorted(nested)
+
+
+def test_value_is_on_the_scale_of_its_goal(rows):
+    y = rows[0]
+    f = fit_boundary(*rows, goal="f_beta", f_beta=2)
+    tp, n = counts(f, rows)
+    assert f.value == pytest.approx(5 * tp / (n + 4 * y.sum()))
+    cost = fit_boundary(*rows, goal="cost", costs=costs.Uniform(0.2, 0.4))
+    tp, n = counts(cost, rows)
+    assert cost.value == pytest.approx(-(0.3 * (n - tp) + 0.7 * (y.sum() - tp)) / N)
+    fewest = fit_boundary(*rows, goal="false_positives", min_recall=0.5)
+    tp, n = counts(fewest, rows)
+    assert fewest.value == tp - n
+
+
+def test_least_cost_of_one_level_is_that_of_the_score_table(rows):
+    y, score, uncertainty = rows
+    boundary = fit_boundary(y, score, uncertainty, goal="cost", costs=costs.Fixed(0.3), levels=1)
+    every = [0.3 * np.sum(~y & (score >= t)) + 0.7 * np.sum(y & (score < t)) for t in [*np.unique(score), np.inf]]
+    assert -boundary.value * N == pytest.approx(min(every))
+
+
+def test_solvers_agree_on_what_they_share(rows):
+    recall = {
+        solver: fit_boundary(*rows, min_precision=0.9, solver=solver, score_bins=40).recall
+        for solver in (
+            *("exact", "variable_weight_dp", "greedy", "isotonic", "isotonic_completed", "equal_weight_dp"),
+            *("single_threshold", "heuristic_recalibration"),
+        )
+    }
+    assert recall["variable_weight_dp"] == recall["exact"]
+    assert (
+        max(recall[name] for name in ("greedy", "isotonic", "isotonic_completed", "equal_weight_dp")) <= recall["exact"]
+    )
+    single = fit_boundary(*rows, min_precision=0.9, levels=1, score_bins=40)
+    assert recall["single_threshold"] == single.recall
+
+
+def test_heuristic_recalibration_thresholds_score_plus_scaled_uncertainty(rows):
+    y, score, uncertainty = rows
+    boundary = fit_boundary(*rows, min_precision=0.5, solver="heuristic_recalibration")
+    moved = score + (uncertainty - uncertainty.min()) / np.ptp(uncertainty)
+    inside = boundary.predict(score, uncertainty) == 1
+    assert moved[inside].min() > moved[~inside].max()
+    feasible = [t for t in moved if 2 * np.sum(y & (moved >= t)) >= np.sum(moved >= t)]
+    assert np.sum(inside & y) == max(np.sum(y & (moved >= t)) for t in feasible)
+
+
+def test_new_rows_take_the_threshold_of_their_level():
+    boundary = fit_boundary([1, 0, 1, 0], [0.9, 0.4, 0.6, 0.5], [0, 0, 1, 1], min_precision=1, levels=2)
+    assert boundary.cuts.tolist() == [0.0]
+    assert boundary.thresholds.tolist() == [0.9, 0.6]
+    assert boundary.predict([0.9, 0.89, 0.6, 0.59], [-5, 0.0, 0.1, 99]).tolist() == [1, 0, 1, 0]
+
+
+def test_integer_weights_count_as_repeated_rows(rows):
+    y, score, uncertainty = (part[:400] for part in rows)
+    weight = np.random.default_rng(3).integers(0, 4, 400)
+    repeated = fit_boundary(*(np.repeat(part, weight) for part in (y, score, uncertainty)), min_precision=0.8)
+    weighted = fit_boundary(y, score, uncertainty, min_precision=0.8, sample_weight=weight)
+    assert json.loads(weighted.to_json()) == json.loads(repeated.to_json())
+
+
+@pytest.mark.parametrize("name", [*GOALS, "shifted", "certified", "tuned"])
+def test_json_gives_the_same_boundary_back(rows, name):
+    others = {
+        "shifted": {"min_precision": 0.5, "solver": "heuristic_recalibration"},
+        "certified": {"min_precision": 0.7, "confidence_level": 0.9, "random_state": 0},
+        "tuned": {"min_precision": 0.8, "tune": "cv", "random_state": 0},
+    }
+    boundary = fit_boundary(*rows, **(GOALS | others)[name])
+    text = boundary.to_json()
+    again = Boundary.from_json(text)
+    assert again.to_json() == text
+    assert repr(again) == repr(boundary)
+    assert np.array_equal(again.predict(*rows[1:]), boundary.predict(*rows[1:]))
+    with pytest.raises(ValueError, match="holds no rows"):
+        again.gain()
+
+
+def test_infinite_thresholds_survive_json():
+    boundary = fit_boundary([0, 0], [0.9, 0.4], [0, 1], min_precision=1, levels=2)
+    assert Boundary.from_json(boundary.to_json()).thresholds.tolist() == [np.inf, np.inf]
+    assert "no row of 2 selected" in repr(boundary)
+
+
+def test_table_has_one_row_per_level(rows):
+    pytest.importorskip("pandas")
+    boundary = fit_boundary(*rows, min_precision=0.9, levels=4)
+    assert len(boundary.frame("pandas")) == 4
+    assert boundary.to_markdown().count("\n") == 5
+
+
+def test_frontier_contains_the_answer_to_every_bound(rows):
+    frontier = precision_recall_frontier(*rows)
+    assert np.all(np.diff(frontier.true_positives) > 0)
+    assert np.all(np.diff(frontier.false_positives) > 0)
+    for bound in (0.5, 0.7, 0.9, Fraction(2, 3), 1):
+        boundary = fit_boundary(*rows, min_precision=bound)
+        assert frontier.max_recall(bound) == boundary.recall
+        labels = frontier.predict(*rows[1:], min_precision=bound)
+        assert (labels @ rows[0], labels.sum()) == (boundary.true_positives.sum(), boundary.selected.sum())
+
+
+def test_uncertainty_that_says_nothing_is_reported_in_the_first_line(noise):
+    boundary = fit_boundary(*noise, min_precision=0.9)
+    first, *rest = boundary.report(random_state=0).splitlines()
+    assert first.startswith("Uncertainty does not help on these data")
+    assert "new ones" in rest[-1]
+
+
+def test_uncertainty_that_helps_is_reported_with_both_values(rows):
+    gain = fit_boundary(*rows, min_precision=0.9).gain(random_state=0)
+    assert gain.helps
+    assert gain.verdict.startswith("Uncertainty helps on these data: recall")
+    assert gain.low < gain.difference < gain.high
+    assert min(gain.precision, gain.single_precision) >= 0.9
+
+
+@pytest.mark.parametrize("name", ["capacity", "dual", "fewest", "f", "cost"])
+def test_gain_is_on_the_scale_of_the_goal(rows, name):
+    gain = fit_boundary(*rows, **GOALS[name]).gain(random_state=0)
+    assert gain.difference == pytest.approx(gain.value - gain.single)
+    assert gain.low <= gain.difference <= gain.high
+
+
+def test_capacity_of_a_fold_is_its_share(rows):
+    gain = fit_boundary(*rows, max_selected=300).gain(random_state=0)
+    y = rows[0]
+    assert gain.value * y.sum() / gain.precision == pytest.approx(300, rel=0.1)
+
+
+def test_weighted_rows_are_not_resampled(rows):
+    boundary = fit_boundary(*rows, min_precision=0.9, sample_weight=np.full(N, 2))
+    assert boundary.report().startswith("Whether uncertainty helps is not known")
+    for method in (boundary.gain, boundary.optimism):
+        with pytest.raises(ValueError, match="without weights"):
+            method()
+
+
+def test_single_threshold_gains_nothing_over_itself(rows):
+    gain = fit_boundary(*rows, min_precision=0.9, solver="single_threshold").gain(random_state=0)
+    assert (gain.difference, gain.low, gain.high) == (0.0, 0.0, 0.0)
+
+
+def replicate(seed, bound, levels, **options):
+    """Precision on these rows and the true one, of a boundary on fresh rows without use for uncertainty."""
+    rng = np.random.default_rng(seed)
+    score, uncertainty = rng.random(6000) ** 2, rng.random(6000)
+    y = rng.random(6000) < score
+    boundary = fit_boundary(y, score, uncertainty, min_precision=bound, levels=levels, **options)
+    inside = boundary.predict(score, uncertainty) == 1
+    return boundary, float(score[inside].mean()) if inside.any() else np.nan
+
+
+def test_optimism_is_what_new_rows_take_back():
+    # the truth is known here: the rate of positives is the score
+    promised, expected, true = [], [], []
+    for seed in range(40):
+        boundary, precision = replicate(seed, 0.8, 8)
+        promised.append(boundary.precision)
+        expected.append(boundary.optimism().expected_precision)
+        true.append(precision)
+    loss = np.mean(promised) - np.mean(true)
+    assert loss > 0.01
+    assert np.mean(promised) - np.mean(expected) == pytest.approx(loss, rel=0.35)
+
+
+def test_tuning_brings_the_true_precision_near_the_bound():
+    true = [replicate(seed, 0.8, 8, tune="cv", random_state=seed)[1] for seed in range(25)]
+    plain = [replicate(seed, 0.8, 8)[1] for seed in range(25)]
+    assert abs(np.mean(true) - 0.8) < abs(np.mean(plain) - 0.8)
+    assert abs(np.mean(true) - 0.8) < 0.02
+
+
+def test_levels_are_chosen_out_of_fold(rows, noise):
+    useful = fit_boundary(*rows, min_precision=0.9, tune="cv", levels="cv", random_state=0)
+    assert len(useful.rows) > 1
+    assert useful.tuned_precision is not None
+    useless = fit_boundary(*noise, min_precision=0.9, tune="cv", levels="cv", random_state=0)
+    assert len(useless.rows) <= 3
+
+
+def test_tuning_that_finds_no_aim_selects_nothing():
+    rng = np.random.default_rng(0)
+    boundary = fit_boundary(
+        rng.random(200) < 0.1, rng.random(200), rng.random(200), min_precision=0.99, tune="cv", random_state=0
+    )
+    assert boundary.tuned_precision is None
+    assert boundary.selected.sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, 'goal="recall" needs min_precision= or max_selected='),
+        ({"goal": "most"}, "goal must be one of"),
+        ({"goal": "precision"}, "needs min_recall="),
+        ({"min_precision": 0}, r"min_precision must lie in \(0, 1\], got 0"),
+        ({"min_precision": 1.1}, r"min_precision must lie in \(0, 1\], got 1.1"),
+        ({"min_precision": float("nan")}, "min_precision must be a finite number"),
+        ({"min_precision": "high"}, "min_precision must be a finite number"),
+        ({"max_selected": -1}, "max_selected must be a count"),
+        ({"max_selected": 2.5}, "max_selected must be a count"),
+        ({"max_selected": True}, "max_selected must be a count"),
+        ({"min_precision": 0.9, "f_beta": 1}, "f_beta= and goal="),
+        ({"goal": "f_beta", "f_beta": 0}, "f_beta must be > 0"),
+        ({"goal": "cost"}, "costs= and goal="),
+        ({"min_precision": 0.9, "solver": "magic"}, "solver must be one of"),
+        ({"max_selected": 9, "solver": "greedy"}, "finds the most recall under min_precision= only"),
+        ({"min_precision": 0.9, "binning": "odd"}, "binning must be one of"),
+        ({"min_precision": 0.9, "binning": "unbinned", "score_bins": 9}, "score_bins must be None"),
+        ({"min_precision": 0.9, "score_bins": 0}, "score_bins must be a whole number"),
+        ({"min_precision": 0.9, "tune": "yes"}, "tune must be one of"),
+        ({"min_precision": 0.9, "levels": "cv"}, 'levels must be a number, cuts, or "cv" with tune="cv"'),
+        ({"max_selected": 9, "tune": "cv"}, 'tune= needs goal="recall" and min_precision='),
+        ({"min_precision": 0.9, "confidence_level": 1.0}, r"confidence_level must lie in \(0, 1\)"),
+        ({"min_precision": 0.9, "confidence_level": 0.9, "tune": "cv"}, "exclude each other"),
+        ({"min_precision": 0.9, "confidence_level": 0.9, "solver": "greedy"}, "takes no solver"),
+        ({"min_precision": 0.9, "confidence_level": 0.9, "max_selected": 5}, "promises precision alone"),
+        ({"min_precision": 0.9, "confidence_level": 0.9, "sample_weight": [1, 1, 1]}, "takes no sample_weight="),
+        ({"min_precision": 0.9, "max_selected": 1, "min_recall": 1}, "no boundary keeps every constraint"),
+    ],
+)
+def test_bad_arguments_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        fit_boundary([0, 1, 1], [0.2, 0.7, 0.8], [1, 2, 3], **options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_selected": 9},
+        {"min_precision": 0.9, "max_selected": 9},
+        {"min_precision": 0.9, "solver": "greedy"},
+        {"min_precision": 0.9, "confidence_level": 0.9},
+    ],
+)
+def test_optimism_is_for_exact_boundaries_under_a_precision_bound_alone(noise, options):
+    boundary = fit_boundary(*noise, **options)
+    with pytest.raises(ValueError, match="optimis"):
+        boundary.optimism()
+    assert len(boundary.report(random_state=0).splitlines()) >= 3
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", '{"format": "stakes-boundary-0"}'])
+def test_other_json_is_refused(text):
+    with pytest.raises(ValueError, match="text must be a boundary of format"):
+        Boundary.from_json(text)
+
+
+def test_one_class_is_no_error():
+    assert fit_boundary([1, 1], [0.2, 0.7], [1, 2], min_precision=0.9).recall == 1.0
+    assert np.isnan(fit_boundary([0, 0], [0.2, 0.7], [1, 2], min_precision=0.9).recall)
+    with pytest.raises(ValueError, match="no boundary keeps every constraint"):
+        fit_boundary([0, 0], [0.2, 0.7], [1, 2], goal="precision", min_recall=0.5)
