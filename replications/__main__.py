@@ -7,8 +7,18 @@ from importlib import import_module
 
 NAMES = {
     "assel": "net benefit and bounded scores of Assel et al.'s eight tests, corrected, exactly and by simulation",
+    "boundary_promise": "how often certified, tuned and plain boundaries keep the precision they promise",
+    "coverage_bands": "coverage of the intervals and bands of curves and of their differences",
+    "calibration_tests": "size and power of the tests of loss-calibration",
+    "correction_models": "real models with class weights and undersampling, before and after correction",
+    "coverage_decomposition": "coverage of the intervals of MCB, DSC, the H-measure and hull AUC",
+    "coverage_intervals": "coverage of the closed-form intervals, for calibrated, miscalibrated and tied forecasts",
+    "batch_effect": "where looking at the batch beats one threshold for the population, and where it does not",
     "expected_utility": "expected utility, plug-in threshold and one half for four measures, on the paper's data",
+    "false_alarms": "how often each finding is raised where nothing is wrong, in 1,000 simulations of seven designs",
     "grid_search": "which model a search picks by our scorer, scikit-learn's and briertools'",
+    "penalized": "which epoch Brier, penalized and log scores and accuracy choose, and its test F1",
+    "loss_calibration": "Figures 3 and 4 of Caplin, Martin and Marx, redrawn on adult income",
 }
 
 

@@ -44,8 +44,8 @@ MAX_CODE_LINES = 400
 
 # Slow or optional, so `import stakes` must not load them.
 LAZY_LIBRARIES = [
-    *["sklearn", "scipy.stats", "pandas", "polars", "pyarrow", "duckdb", "dask", "pyspark"],
-    *["matplotlib", "plotly", "typer", "rich", "torch", "xgboost", "lightgbm"],
+    *["sklearn", "scipy.special", "scipy.stats", "pandas", "polars", "pyarrow", "duckdb", "dask", "pyspark"],
+    *["matplotlib", "plotly", "typer", "rich", "torch", "keras", "lightning", "xgboost", "lightgbm"],
 ]
 
 

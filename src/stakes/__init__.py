@@ -1,6 +1,6 @@
 """What is at stake when a classifier's scores become decisions."""
 
-from stakes import costs, curves, display, metrics, utility
+from stakes import boundary, correction, costs, curves, display, metrics, training, utility
 from stakes._version import __version__
 from stakes.curves import (
     Curve,
@@ -18,8 +18,21 @@ from stakes.curves import (
     threshold_table,
 )
 from stakes.decomposition import Decomposition, decompose
-from stakes.evaluation import Evaluation, evaluate, evaluate_frame
-from stakes.inference import Comparison, compare
+from stakes.evaluation import Advice, Evaluation, advise, evaluate, evaluate_frame
+from stakes.inference import (
+    Band,
+    Bootstrap,
+    Comparison,
+    DecompositionInterval,
+    bootstrap,
+    compare,
+    confidence_band,
+    consistency_band,
+    decomposition_interval,
+    difference_band,
+    h_measure_interval,
+    hull_auc_interval,
+)
 from stakes.metrics import (
     CalibrationSummary,
     TopKScores,
@@ -48,18 +61,25 @@ from stakes.metrics import (
 from stakes.score_table import ScoreTable
 
 __all__ = [
+    "Advice",
+    "Band",
+    "Bootstrap",
     "CalibrationSummary",
     "Comparison",
     "Curve",
     "Decomposition",
+    "DecompositionInterval",
     "Evaluation",
     "ScoreTable",
     "TopKScores",
     "__version__",
+    "advise",
     "auc_regret",
     "average_net_benefit_score",
     "beta_loss",
     "binned_reliability",
+    "bootstrap",
+    "boundary",
     "bounded_auc_score",
     "bounded_brier_loss",
     "bounded_brier_skill_score",
@@ -68,16 +88,23 @@ __all__ = [
     "brier_curve",
     "calibration_summary",
     "compare",
+    "confidence_band",
+    "consistency_band",
+    "correction",
     "cost_curve",
     "cost_matrix_loss",
     "costs",
     "curves",
     "decompose",
+    "decomposition_interval",
+    "difference_band",
     "display",
     "evaluate",
     "evaluate_frame",
     "expected_regret",
+    "h_measure_interval",
     "h_measure_score",
+    "hull_auc_interval",
     "interventions_avoided_curve",
     "lift_curve",
     "metrics",
@@ -97,5 +124,6 @@ __all__ = [
     "smooth_calibration_curve",
     "threshold_table",
     "top_k_scores",
+    "training",
     "utility",
 ]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from stakes._inputs import evaluation_data
 from stakes._kernel import check_scale, table_integral
+from stakes._results import Tabular
 from stakes.metrics._skill import constant_integral
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Decomposition:
+class Decomposition(Tabular):
     """A score and its three terms, S = MCB - DSC + UNC.
 
     Parameters
@@ -57,19 +58,9 @@ class Decomposition:
         """(DSC - MCB) / UNC: the share of the prevalence forecast's loss that the scores save."""
         return (self.discrimination - self.miscalibration) / self.uncertainty if self.uncertainty > 0.0 else math.nan
 
-    def frame(self, backend: Any = None) -> Any:
-        """Return one row with the terms as a data frame.
-
-        Examples
-        --------
-        >>> from stakes import costs, decompose
-        >>> decompose([0, 1], [0.2, 0.9], costs=costs.Uniform(0, 1)).frame("polars").columns
-        ['score', 'miscalibration', 'discrimination', 'uncertainty', 'skill', 'scale']
-        """
-        from stakes._frames import build_frame
-
+    def _records(self) -> list[dict[str, Any]]:
         names = ("score", "miscalibration", "discrimination", "uncertainty", "skill", "scale")
-        return build_frame({name: [getattr(self, name)] for name in names}, backend)
+        return [{name: getattr(self, name) for name in names}]
 
     def __repr__(self) -> str:
         return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from rich.console import Console
 
@@ -30,6 +30,10 @@ class Result(Protocol):
 
     def to_markdown(self) -> str:
         """Return a Markdown table."""
+
+
+class Reportable(Result, Protocol):
+    """An answer that has a report."""
 
     def to_html(self, path: str | Path) -> Path:
         """Write the report."""
@@ -69,7 +73,7 @@ def deliver(result: Result, delivery: Delivery, show: Callable[[Console], None])
     with Staged() as staged:
         if delivery.report is not None:
             with working("Writing the report"):
-                result.to_html(staged.beside(delivery.report))
+                cast("Reportable", result).to_html(staged.beside(delivery.report))
         if delivery.output is not None:
             temporary = staged.beside(delivery.output)
             temporary.write_text(_content(result, delivery.output.suffix.lower(), show), encoding="utf-8")

@@ -12,7 +12,7 @@ from stakes.cli._text import shorten, visible
 if TYPE_CHECKING:
     from stakes.tables import DataError
 
-DONE, UNEXPECTED, USAGE, BAD_DATA, INTERRUPTED = 0, 1, 2, 3, 130
+DONE, UNEXPECTED, USAGE, BAD_DATA, CHECK_FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 RERUN = "Rerun with --debug for the details."
 _LONGEST_HINT, _LONGEST_FILE = 400, 300
 

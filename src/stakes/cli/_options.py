@@ -94,6 +94,30 @@ FalseAlarms = Annotated[
         help="The same as how many false alarms are as bad as one miss: 10:50.",
     ),
 ]
+By = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--by",
+        metavar="COLUMN,...",
+        help="Columns of subgroups: the same numbers in each, and whether one is served worse.",
+    ),
+]
+Clusters = Annotated[
+    str | None,
+    typer.Option(
+        "--clusters",
+        metavar="COLUMN",
+        help="Column of what only differs independently, such as patients: intervals then rest on the clusters.",
+    ),
+]
+Lags = Annotated[
+    str | None,
+    typer.Option(
+        "--lags",
+        metavar="auto|N",
+        help="Rows are in order of time: intervals allow for autocorrelation, by slow cosines (auto) or N lags.",
+    ),
+]
 Weighting = Annotated[
     str | None,
     typer.Option(
@@ -160,5 +184,5 @@ Output = Annotated[
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
-# What a command returns: its request, checked and ready to run.
-Job = Callable[[], None]
+# What a command returns: its request, checked and ready to run, which may return an exit code.
+Job = Callable[[], int | None]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from stakes._version import __version__
-from stakes.cli import demo, evaluate
+from stakes.cli import advise, check, compare, correct, decide, demo, evaluate
 from stakes.cli._console import fail, say, warn, write_out
 from stakes.cli._errors import DONE, INTERRUPTED, Problem, explain, parsing_problem
 
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
 app.command(epilog=evaluate.EPILOG)(evaluate.evaluate)
+app.command(epilog=decide.EPILOG)(decide.decide)
+app.command(epilog=compare.EPILOG)(compare.compare)
+app.command(epilog=check.EPILOG)(check.check)
+app.command(epilog=advise.EPILOG)(advise.advise)
+app.command(epilog=correct.EPILOG)(correct.correct)
 app.command(epilog=demo.EPILOG)(demo.demo)
 
 
@@ -49,7 +54,7 @@ def run(argv: Sequence[str]) -> int:
         parsed = app(args=list(argv) or ["--help"], prog_name="stakes", standalone_mode=False)
         if not callable(parsed):
             return int(parsed or DONE)
-        _run_job(parsed)
+        return _run_job(parsed)
     except (KeyboardInterrupt, typer.Abort):
         say("", "interrupted")
         return INTERRUPTED
@@ -59,15 +64,15 @@ def run(argv: Sequence[str]) -> int:
         problem = _problem(error)
         fail(problem.message, problem.hint)
         return problem.code
-    return DONE
 
 
-def _run_job(job: Job) -> None:
+def _run_job(job: Job) -> int:
     """Run, and repeat what libraries warned of in plain words."""
     with warnings.catch_warnings(record=True) as caught:
-        job()
+        code = job()
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         warn(message)
+    return DONE if code is None else code
 
 
 def _problem(error: Exception) -> Problem:

@@ -35,19 +35,46 @@ class Settings:
     per: float = 1.0
     metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     whole_range: bool = False
+    by: list[str] = field(default_factory=list)
+    clusters: str | None = None
+    lags: int | str | None = None
 
     def __post_init__(self) -> None:
         check_scale(self.scale, self.costs)
         scale = self.scale or ("regret" if math.isfinite(self.costs.mass) else "loss")
         if scale != "regret" and (self.unit_cost != 1.0 or self.per != 1.0):
             raise UsageError(f"--unit-cost and --per need --scale regret, and the scale is {scale}")
+        if self.clusters is not None and self.lags is not None:
+            raise UsageError("--clusters and --lags cannot both be given")
+
+    def _check_division(self, predictions: Predictions) -> None:
+        """Refuse columns and lags that the rows do not bear, as bad data."""
+        from stakes.evaluation._groups import check_groups
+        from stakes.inference._dependence import check_dependence
+        from stakes.tables import DataError
+
+        columns, rows = predictions.groups or {}, len(predictions.y)
+        try:
+            check_groups({name: columns[name] for name in self.by} or None, rows, None)
+            check_dependence(None if self.clusters is None else columns[self.clusters], self.lags, rows)
+        except ValueError as error:
+            raise DataError(str(error).rstrip("."), file=predictions.source, column=self.clusters) from None
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns that divide the rows, into subgroups or clusters."""
+        return list(dict.fromkeys([*self.by, *([] if self.clusters is None else [self.clusters])]))
 
     def evaluate(self, predictions: Predictions) -> Evaluation:
         """Let the library judge the predictions."""
         from stakes.evaluation._evaluate import evaluate_predictions
 
+        self._check_division(predictions)
         return evaluate_predictions(
             predictions,
+            groups=self.by,
+            clusters=self.clusters,
+            lags=self.lags,
             costs=self.costs,
             rule=self.rule,
             scale=cast("Scale | None", self.scale),
@@ -57,6 +84,15 @@ class Settings:
             per=self.per,
             metrics=self.metrics,
         )
+
+
+def read_lags(text: str | None) -> int | str | None:
+    """Read "auto" or a number of lags."""
+    if text is None or text == "auto":
+        return text
+    if not text.isdecimal():
+        raise UsageError(f"--lags must be auto or a whole number, got {name(text)!r}")
+    return int(text)
 
 
 def read_rule(text: str) -> Rule:

@@ -28,6 +28,7 @@ class Source:
     pos_label: str | None = None
     on_missing: str = "raise"
     format: str | None = None
+    groups: list[str] | None = None
 
     def read(self) -> Predictions:
         """Read the rows; one class alone is refused, for it cannot show what a model is worth."""

@@ -16,11 +16,16 @@ from stakes.evaluation._evaluation import REFERENCES
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from stakes.evaluation import Evaluation
+    from stakes.evaluation import Evaluation, Findings
 
 _MOST_DECIMALS = 9
 _UNLIMITED = 10_000
 _NAMES, _NARROWEST_NAME = 1, 12  # the column of names
+_GROUPS = (
+    "The best model by subgroup; compare them by skill, for the cost depends on the share of positives. "
+    "p: skill less that of all other rows, adjusted for the number of groups."
+)
+_STYLES = {"error": "bold red", "warning": "bold yellow", "info": "cyan"}
 _MEANING = {
     "regret": "regret: cost per {decisions} beyond a perfect forecast's, in units of {unit}.",
     "integral": "integral: regret summed over the thresholds with their weights.",
@@ -41,7 +46,13 @@ def print_evaluation(console: Console, evaluation: Evaluation, heading: list[str
     console.print(Text(_terms(evaluation), style="dim"), end="\n\n")
     if evaluation.results[0].metrics:
         _print_table(console, metrics_table(evaluation))
+    if evaluation.groups:
+        _print_table(console, groups_table(evaluation, sign))
+        console.print(Text(_GROUPS, style="dim"), end="\n\n")
     console.print(conclusion(evaluation))
+    if len(evaluation.findings) > 0:
+        console.print(Text("\nFindings (stakes check says what to do):"))
+        console.print(findings_grid(evaluation.findings))
 
 
 def _print_table(console: Console, table: Table) -> None:
@@ -102,6 +113,21 @@ def metrics_table(evaluation: Evaluation) -> Table:
     return table
 
 
+def groups_table(evaluation: Evaluation, sign: str) -> Table:
+    """The best model in every subgroup."""
+    table = _table("", "group", "rows", "positive", evaluation.scale, "skill", "AUC", "MCB", "p")
+    decimals = _decimals(evaluation)
+    columns = {row.column for row in evaluation.groups}
+    for row in evaluation.groups.of(evaluation.ranking[0]):
+        label = row.group if len(columns) == 1 else f"{row.column}: {row.group}"
+        score = with_margin(row.score, row.interval, decimals, f" {sign}")
+        skill = with_margin(row.skill, row.skill_interval, 3, f" {sign}")
+        cells = [f"{row.n_rows:,}", percent(row.prevalence), score, skill, fixed(row.auc, 3)]
+        cells += [fixed(row.miscalibration, decimals), fixed(row.skill_p_adjusted, 4)]
+        table.add_row("", Text(name(label)), *cells)
+    return table
+
+
 def conclusion(evaluation: Evaluation) -> Table:
     """List the plain sentences, with names of bearable length."""
     grid = Table.grid(padding=(0, 1))
@@ -113,6 +139,21 @@ def conclusion(evaluation: Evaluation) -> Table:
             if len(model) > LONGEST_NAME:
                 text = text.replace(model, name(model))
         grid.add_row("-", Text(visible(text)))
+    return grid
+
+
+def findings_grid(findings: Findings, *, remedies: bool = False) -> Table:
+    """List findings with severity and code, names of bearable length, and on request what to do."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for number, finding in enumerate(findings):
+        if remedies and number:
+            grid.add_row()
+        said = Text.assemble((finding.code, "bold"), ": ", finding.told(name))
+        grid.add_row(Text(finding.severity, style=_STYLES[finding.severity]), said)
+        if remedies:
+            grid.add_row(Text(), Text(finding.remedy, style="dim"))
     return grid
 
 

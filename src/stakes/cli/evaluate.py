@@ -6,7 +6,7 @@ from stakes.cli import _options as opt
 from stakes.cli._console import working
 from stakes.cli._deliver import Delivery, deliver, plan_delivery
 from stakes.cli._ranges import read_costs
-from stakes.cli._settings import Settings, read_amount, read_metrics, read_rule, read_share, split_names
+from stakes.cli._settings import Settings, read_amount, read_lags, read_metrics, read_rule, read_share, split_names
 from stakes.cli._source import Source, describe, remark
 from stakes.cli._text import name
 
@@ -29,6 +29,9 @@ def evaluate(
     odds: opt.Odds = None,
     false_alarms_per_miss: opt.FalseAlarms = None,
     weighting: opt.Weighting = None,
+    by: opt.By = None,
+    clusters: opt.Clusters = None,
+    lags: opt.Lags = None,
     rule: opt.Rule = "score",
     scale: opt.ScaleOption = None,
     prevalence: opt.Prevalence = None,
@@ -56,9 +59,13 @@ def evaluate(
         read_amount("--per", per),
         read_metrics(metric),
         whole_range=costs is odds is false_alarms_per_miss is None,
+        by=split_names(by, "--by") or [],
+        clusters=clusters,
+        lags=read_lags(lags),
     )
     delivery = plan_delivery(report, output, as_json=as_json, source=file)
-    source = Source(file, label, split_names(models, "--models"), weight, pos_label, on_missing, file_format)
+    columns = split_names(models, "--models")
+    source = Source(file, label, columns, weight, pos_label, on_missing, file_format, settings.columns)
     return partial(run, source, settings, delivery)
 
 

@@ -1,6 +1,8 @@
 """Pictures of curves, evaluations, decompositions and cost distributions with matplotlib; nothing is computed here."""
 
+from stakes.display._band import BandDisplay
 from stakes.display._benefit import InterventionsAvoidedDisplay, StandardizedDecisionCurveDisplay
+from stakes.display._boundary import BoundaryDisplay
 from stakes.display._cost import CostCurveDisplay
 from stakes.display._costs import CostDistributionDisplay
 from stakes.display._curves import (
@@ -11,19 +13,27 @@ from stakes.display._curves import (
     SmoothCalibrationDisplay,
 )
 from stakes.display._decomposition import DecompositionDisplay
+from stakes.display._loss_calibration import LossCalibrationDisplay
 from stakes.display._plot import plot_costs, plot_curve, plot_evaluation
 from stakes.display._rates import ThresholdDisplay
 from stakes.display._reliability import ReliabilityDisplay
 from stakes.display._threshold import DecisionCurveDisplay, RegretCurveDisplay
+from stakes.display._training import MonitorDisplay
+from stakes.display._utility import ExpectedUtilityDisplay, UtilityCurveDisplay
 
 __all__ = [
+    "BandDisplay",
+    "BoundaryDisplay",
     "CostCurveDisplay",
     "CostDistributionDisplay",
     "DecisionCurveDisplay",
     "DecompositionDisplay",
+    "ExpectedUtilityDisplay",
     "GainsDisplay",
     "InterventionsAvoidedDisplay",
     "LiftCurveDisplay",
+    "LossCalibrationDisplay",
+    "MonitorDisplay",
     "PrecisionRecallDisplay",
     "RegretCurveDisplay",
     "ReliabilityDisplay",
@@ -31,6 +41,7 @@ __all__ = [
     "SmoothCalibrationDisplay",
     "StandardizedDecisionCurveDisplay",
     "ThresholdDisplay",
+    "UtilityCurveDisplay",
     "plot_costs",
     "plot_curve",
     "plot_evaluation",

@@ -18,8 +18,10 @@ from stakes.display._curves import (
 )
 from stakes.display._decomposition import DecompositionDisplay
 from stakes.display._labels import label_references
+from stakes.display._loss_calibration import LossCalibrationDisplay
 from stakes.display._reliability import ReliabilityDisplay
 from stakes.display._threshold import DecisionCurveDisplay, RegretCurveDisplay
+from stakes.display._utility import ExpectedUtilityDisplay, UtilityCurveDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +35,8 @@ if TYPE_CHECKING:
 _BY_KIND = (
     *(RegretCurveDisplay, DecisionCurveDisplay, ReliabilityDisplay),
     *(StandardizedDecisionCurveDisplay, InterventionsAvoidedDisplay, RocCurveDisplay, PrecisionRecallDisplay),
-    *(LiftCurveDisplay, GainsDisplay, SmoothCalibrationDisplay),
+    *(LiftCurveDisplay, GainsDisplay, SmoothCalibrationDisplay, ExpectedUtilityDisplay, UtilityCurveDisplay),
+    LossCalibrationDisplay,
 )
 _DISPLAYS: dict[str, Any] = {display.kind: display for display in _BY_KIND}
 _DISPLAYS["normalized expected cost"] = CostCurveDisplay

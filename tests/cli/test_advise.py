@@ -1,0 +1,93 @@
+"""`stakes advise` gives the library's advice without any file."""
+
+import json
+
+import pytest
+
+from stakes import advise
+
+SITUATIONS = [(d, t) for d in ("independent", "budget") for t in ("known", "range", "unknown")]
+
+
+def said(outcome):
+    assert outcome.code == 0, outcome.err
+    return " ".join(outcome.out.split())
+
+
+@pytest.mark.parametrize(("decisions", "threshold"), SITUATIONS)
+def test_every_situation_gets_metric_reason_code_and_warnings(decisions, threshold, cli):
+    outcome = cli("advise", "--decisions", decisions, "--threshold", threshold)
+    advice = advise(decisions=decisions, threshold=threshold)
+    text = said(outcome)
+    assert f"Use {advice.metric}. {advice.why}" in text
+    for line in advice.call.splitlines():
+        assert f"  {line}\n" in outcome.out or not line
+    for metric, wrong in advice.wrong.items():
+        assert f"{metric} {wrong}" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "same"),
+    [
+        (["--costs", "0.1"], {"decisions": "independent", "threshold": "known", "cost_ratio": 0.1}),
+        (["--costs", "2%:10%"], {"decisions": "independent", "threshold": "range", "bounds": (0.02, 0.1)}),
+        (["--odds", "1/9"], {"decisions": "independent", "threshold": "known", "cost_ratio": 0.1}),
+        (["--k", "1,000"], {"decisions": "budget", "threshold": "known", "k": 1000}),
+        (["--k", "5:50"], {"decisions": "budget", "threshold": "range", "k": (5, 50)}),
+        (
+            ["--costs", "0.1", "--ranking-only", "--prevalence", "0.03"],
+            {
+                "decisions": "independent",
+                "threshold": "known",
+                "cost_ratio": 0.1,
+                "probabilities": False,
+                "prevalence": 0.03,
+            },
+        ),
+    ],
+)
+def test_options_mean_what_they_mean_in_the_library(options, same, cli):
+    content = json.loads(cli("advise", *options, "--json").out)
+    assert content == json.loads(advise(**same).to_json())
+
+
+def test_without_options_the_whole_table_is_shown(cli):
+    lines = cli("advise").out.splitlines()
+    for decisions, threshold in SITUATIONS:
+        metric = advise(decisions=decisions, threshold=threshold).metric
+        assert [decisions, threshold, metric] in [line.split() for line in lines]
+    assert len(json.loads(cli("advise", "--json").out)) == 6
+    assert len(json.loads(cli("advise", "--decisions", "budget", "--json").out)) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--k", "0"], "--k must be a whole number >= 1, or LOW:HIGH, got '0'"),
+        (["--k", "9:3"], "--k must be"),
+        (["--k", "3:3"], "--k must be"),
+        (["--k", "1:2:3"], "--k must be"),
+        (["--k", "x\x1b[2J"], r"got 'x\\x1b[2J'"),
+        (["--k", "5", "--costs", "0.1"], "a cost ratio belongs to independent decisions"),
+        (["--k", "5", "--decisions", "independent"], "k has no place"),
+        (["--costs", "0.1", "--threshold", "unknown"], "cost_ratio has no place"),
+        (["--costs", "0.3:0.1"], "--costs must run from low to high"),
+        (["--costs", "0"], "cost_ratio must lie in (0, 1)"),
+        (["--prevalence", "3"], "--prevalence must be a number between 0 and 1"),
+        (["--decisions", "both"], "'both' is not one of"),
+    ],
+)
+def test_mistakes_in_usage(options, message, cli):
+    outcome = cli("advise", *options)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert message in outcome.err
+
+
+def test_example_of_the_help_is_a_valid_command(cli):
+    example = cli("advise", "--help").out.partition("Example:\n")[2].split()
+    assert cli(*example[1:]).code == 0
+
+
+def test_advice_goes_to_a_file(cli, folder):
+    assert cli("advise", "--k", "10", "--output", "advice.md").code == 0
+    assert "top_k_scores" in (folder / "advice.md").read_text(encoding="utf-8")

@@ -1,0 +1,236 @@
+"""`stakes correct`: what is written, what is tested, what is refused."""
+
+import gzip
+import json
+from itertools import product
+
+import numpy as np
+import pytest
+
+from stakes.correction import (
+    apply_class_weight,
+    correct_probabilities,
+    loss_calibration_test,
+    undo_class_weight,
+    undo_sampling,
+)
+
+pl = pytest.importorskip("polars")
+
+
+def make(rows=600, seed=1):
+    rng = np.random.default_rng(seed)
+    p = rng.beta(1, 6, rows)
+    y = (rng.random(rows) < p).astype(int)
+    scores = apply_class_weight(p, scale_pos_weight=30)
+    return pl.DataFrame(
+        {
+            "name": [f'row "{i}", x' for i in range(rows)],
+            "code": [f"{i:05d}" for i in range(rows)],
+            "risk": scores,
+            "other": scores[::-1].copy(),
+            "outcome": y,
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return make()
+
+
+@pytest.fixture
+def csv(tmp_path, frame):
+    path = tmp_path / "scores.csv"
+    frame.write_csv(path)
+    return path
+
+
+READ = {
+    ".csv": lambda path: pl.read_csv(path, infer_schema_length=None, schema_overrides={"code": pl.String}),
+    ".parquet": pl.read_parquet,
+    ".arrow": lambda path: pl.read_ipc(path.read_bytes()),
+    ".jsonl": pl.read_ndjson,
+}
+WRITE = {".csv": "write_csv", ".parquet": "write_parquet", ".arrow": "write_ipc", ".jsonl": "write_ndjson"}
+
+
+@pytest.mark.parametrize("formats", list(product(WRITE, READ)), ids="".join)
+def test_every_format_is_read_and_written(formats, frame, cli, folder, tmp_path):
+    source, target = formats
+    path = tmp_path / f"in{source}"
+    getattr(frame, WRITE[source])(path)
+    outcome = cli("correct", path, "--models", "risk,other", "--scale-pos-weight", "30", "-o", f"out{target}")
+    assert outcome.code == 0, outcome.err
+    found = READ[target](folder / f"out{target}")
+    assert found.columns == [*frame.columns, "risk_corrected", "other_corrected"]
+    assert found["name"].to_list() == frame["name"].to_list()
+    assert found["code"].to_list() == frame["code"].to_list()
+    for model in ("risk", "other"):
+        expected = undo_class_weight(frame[model].to_numpy(), scale_pos_weight=30)
+        assert found[f"{model}_corrected"].to_numpy() == pytest.approx(expected, rel=1e-14)
+    assert [item.name for item in folder.iterdir()] == [f"out{target}"]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--positive-share", "0.9"], lambda s: undo_class_weight(s, positive_share=0.9)),
+        (["--class-weights", "0:2,1:30"], lambda s: undo_class_weight(s, scale_pos_weight=15)),
+        (["--class-weights", "1:30"], lambda s: undo_class_weight(s, scale_pos_weight=30)),
+        (["--keep", "0:0.05"], lambda s: undo_sampling(s, keep={0: 0.05})),
+        (["--keep", "0:0.05,1:2"], lambda s: undo_sampling(s, keep={0: 0.05, 1: 2})),
+        (["--keep", "no:0.1", "--pos-label", "yes"], lambda s: undo_sampling(s, keep={0: 0.1})),
+        (["--keep", "yes:4", "--pos-label", "yes"], lambda s: undo_sampling(s, keep={1: 4})),
+        (["--class-weights=-1:1,1:7"], lambda s: undo_class_weight(s, scale_pos_weight=7)),
+        (
+            ["--scale-pos-weight", "3", "--keep", "0:0.1", "--training-prior", "0.01", "--prior", "0.02"],
+            lambda s: correct_probabilities(s, class_weight={1: 3}, keep={0: 0.1}, old=0.01, new=0.02),
+        ),
+        (
+            ["--training-prior", "0.2", "--prior", "0.1"],
+            lambda s: correct_probabilities(s, old=0.2, new=0.1),
+        ),
+    ],
+)
+def test_every_way_to_say_what_to_undo(options, expected, csv, cli, folder):
+    outcome = cli("correct", csv, "--models", "risk", *options, "-o", "out.csv")
+    assert outcome.code == 0, outcome.err
+    found = READ[".csv"](folder / "out.csv")
+    assert found["risk_corrected"].to_numpy() == pytest.approx(expected(found["risk"].to_numpy()), rel=1e-12)
+
+
+def test_label_prints_the_test_before_and_after(csv, frame, cli):
+    outcome = cli("correct", csv, "--models", "risk", "--scale-pos-weight", "30", "--label", "outcome", "--json")
+    assert outcome.code == 0, outcome.err
+    page = json.loads(outcome.out)
+    assert page["odds_multiplied_by"] == pytest.approx(1 / 30)
+    assert page["positive_share_undone"] == pytest.approx(30 / 31)
+    y, risk = frame["outcome"].to_numpy(), frame["risk"].to_numpy()
+    expected = loss_calibration_test(y, risk, scale_pos_weight=30, random_state=0)
+    after = page["tests"]["risk"]["after"]
+    assert after["brier"] == pytest.approx(expected.after.brier)
+    assert after["tests"]["likelihood ratio"]["p_value"] == pytest.approx(expected.p_value)
+    assert after["tests"]["CORP miscalibration"]["p_value"] == pytest.approx(expected.miscalibration_p_value)
+    assert page["tests"]["risk"]["before"]["brier"] == pytest.approx(expected.before.brier)
+    assert page["tests"]["risk"]["before"]["best_positive_share"] == pytest.approx(expected.implied.positive_share)
+    text = cli("correct", csv, "--models", "risk", "--scale-pos-weight", "30", "--label", "outcome").out
+    assert "odds multiplied by 0.0333333 (undoes positive share 0.967742)" in text
+    assert [line.split()[:2] for line in text.splitlines()[2:4]] == [["risk", "before"], ["risk", "after"]]
+    assert "would fit best" in text
+
+
+def test_output_and_test_together_and_other_names(csv, cli, folder):
+    arguments = ["--models", "risk", "--keep", "0:0.1", "--label", "outcome", "-o", "out.csv", "--suffix", "_p"]
+    outcome = cli("correct", csv, *arguments)
+    assert outcome.code == 0, outcome.err
+    assert "600 rows written to" in outcome.err
+    assert "risk_p" in (folder / "out.csv").read_text(encoding="utf-8").splitlines()[0]
+
+
+def test_standard_input_and_gzip(csv, frame, cli, folder, tmp_path):
+    packed = tmp_path / "scores.csv.gz"
+    packed.write_bytes(gzip.compress(csv.read_bytes()))
+    for argument, stdin in ((packed, None), ("-", csv.read_bytes())):
+        outcome = cli("correct", argument, "--models", "risk", "--keep", "0:0.1", "-o", "out.csv", stdin=stdin)
+        assert outcome.code == 0, outcome.err
+        assert READ[".csv"](folder / "out.csv").height == frame.height
+
+
+def test_awkward_csv_keeps_its_text(cli, folder, tmp_path):
+    path = tmp_path / "awkward.csv"
+    path.write_text('id;risk;note\n007; 0.5 ;"a;b"\n008;1e-3;"two\nlines"\n', encoding="utf-8")
+    outcome = cli("correct", path, "--models", "risk", "--scale-pos-weight", "9", "-o", "out.csv")
+    assert outcome.code == 0, outcome.err
+    found = pl.read_csv(folder / "out.csv", schema_overrides={"id": pl.String, "risk": pl.String})
+    assert found["id"].to_list() == ["007", "008"]
+    assert found["note"].to_list() == ["a;b", "two\nlines"]
+    assert found["risk_corrected"].to_list() == pytest.approx([0.1, 1e-3 / (1e-3 + 9 * 0.999)])
+
+
+def test_missing_scores_are_refused_or_dropped(cli, folder, tmp_path):
+    path = tmp_path / "gaps.csv"
+    path.write_text("risk,y\n0.5,1\nNA,0\n,1\n0.2,0\n", encoding="utf-8")
+    arguments = ["correct", path, "--models", "risk", "--keep", "0:0.5", "-o", "out.csv"]
+    outcome = cli(*arguments)
+    assert outcome.code == 3
+    assert "column 'risk', row 2 (line 3): must not be missing (2 of 4 rows)" in outcome.err
+    assert list(folder.iterdir()) == []
+    outcome = cli(*arguments, "--on-missing", "drop")
+    assert outcome.code == 0
+    assert "2 of 4 rows dropped" in outcome.err
+    assert pl.read_csv(folder / "out.csv")["y"].to_list() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("risk,y\n0.5,1\n1.5,0\n", "column 'risk', row 2 (line 3): must lie in [0, 1], got '1.5' (1 of 2 rows)"),
+        ("risk,y\n0.5,1\n-0.1,0\n", "row 2 (line 3): must lie in [0, 1]"),
+        ("risk,y\n0.5,1\nhigh,0\n", "row 2 (line 3): must be a number, got 'high'"),
+        ("risk,y\n0.5,1\ninf,0\n", "must lie in [0, 1]"),
+        ("risk,y\n", "there is a header and no rows"),
+        ("risk,y\n0.5\n", "has 1 field where the header has 2"),
+        ("score,y\n0.5,1\n", "column 'risk': there is no such column"),
+        ("risk,risk_corrected\n0.5,1\n", "column 'risk_corrected': is there already: choose another --suffix"),
+        ("risk,risk\n0.5,1\n", "column names must be distinct"),
+        ("risk\nNA\n", "must not be missing"),
+    ],
+)
+def test_bad_data_are_refused_with_their_place(content, message, cli, folder, tmp_path):
+    path = tmp_path / "bad.csv"
+    path.write_text(content, encoding="utf-8")
+    outcome = cli("correct", path, "--models", "risk", "--keep", "0:0.5", "-o", "out.csv")
+    assert outcome.code == 3, outcome.err
+    assert message in outcome.err
+    assert list(folder.iterdir()) == []
+
+
+def test_columns_of_other_types_are_refused(cli, tmp_path):
+    path = tmp_path / "typed.parquet"
+    pl.DataFrame({"risk": [[0.1], [0.2]]}).write_parquet(path)
+    outcome = cli("correct", path, "--models", "risk", "--keep", "0:0.5", "-o", "out.csv")
+    assert outcome.code == 3
+    assert "must hold numbers, not List" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--keep", "0:0.5"], "nothing to do"),
+        (["-o", "out.csv"], "say what to undo"),
+        (["--positive-share", "0.9", "--scale-pos-weight", "9", "-o", "o.csv"], "give one of"),
+        (["--positive-share", "1", "-o", "o.csv"], "--positive-share must be a number between 0 and 1"),
+        (["--scale-pos-weight", "0", "-o", "o.csv"], "--scale-pos-weight must be a number > 0"),
+        (["--keep", "0.5", "-o", "o.csv"], "--keep must be LABEL:NUMBER"),
+        (["--keep", "0:1,0:2", "-o", "o.csv"], "--keep must be LABEL:NUMBER for each class once"),
+        (["--keep", "no:0.5", "-o", "o.csv"], "--pos-label says which is positive"),
+        (["--keep", "a:1,b:2", "--pos-label", "c", "-o", "o.csv"], "names 2 classes besides the positive one"),
+        (["--keep", "0:0.5", "--prior", "0.1", "-o", "o.csv"], "--training-prior and --prior must be given together"),
+        (["--keep", "0:0.5", "--weight", "w", "-o", "o.csv"], "--weight is for the test"),
+        (["--keep", "0:0.5", "-o", "o.txt"], "--output must name a file that ends in"),
+        (["--keep", "0:0.5", "--models", "risk", "-o", "o.csv"], "more than once"),
+    ],
+)
+def test_requests_that_cannot_be_carried_out(arguments, message, csv, cli, folder):
+    outcome = cli("correct", csv, "--models", "risk", *arguments)
+    assert outcome.code == 2, outcome.err
+    assert message in outcome.err
+    assert list(folder.iterdir()) == []
+
+
+def test_standard_input_is_read_once(csv, cli):
+    outcome = cli(
+        *("correct", "-", "--models", "risk", "--keep", "0:0.1", "--label", "outcome", "-o", "o.csv"),
+        stdin=csv.read_bytes(),
+    )
+    assert outcome.code == 2
+    assert "standard input is read once" in outcome.err
+
+
+def test_scores_that_no_weight_fits_are_said(cli, tmp_path):
+    path = tmp_path / "wrong.csv"
+    path.write_text("risk,y\n0,1\n0.5,0\n0.4,1\n", encoding="utf-8")
+    outcome = cli("correct", path, "--models", "risk", "--keep", "0:0.5", "--label", "y")
+    assert outcome.code == 0, outcome.err
+    assert "no weight fits: a score of exactly 0 or 1 was wrong" in outcome.out

@@ -1,0 +1,73 @@
+"""Subgroups, clusters and rows in order, as options of the commands."""
+
+import json
+
+import numpy as np
+import pytest
+
+import stakes
+from stakes._results import json_ready
+from tests.cli.conftest import write_csv
+
+COLUMNS = ["--label", "cancer", "--models", "sharp,blurred", "--costs", "0.05:0.3"]
+
+
+@pytest.fixture
+def divided(columns, tmp_path):
+    """Return a file with a column of sites and one of patients."""
+    rows = len(columns["cancer"])
+    sites = [f"site {i % 3}" for i in range(rows)]
+    return write_csv(tmp_path / "divided.csv", {**columns, "site": sites, "patient": np.arange(rows) // 4})
+
+
+def library(columns, **options):
+    rows = len(columns["cancer"])
+    known = {"groups": {"site": [f"site {i % 3}" for i in range(rows)]}, "clusters": np.arange(rows) // 4}
+    models = {name: columns[name] for name in ("sharp", "blurred")}
+    chosen = {name: known.get(name, value) for name, value in options.items()}
+    return stakes.evaluate(columns["cancer"], models, costs=(0.05, 0.3), **chosen)
+
+
+def test_groups_are_those_of_the_library(columns, divided, cli):
+    outcome = cli("evaluate", divided, *COLUMNS, "--by", "site", "--clusters", "patient", "--json")
+    assert outcome.code == 0
+    result = library(columns, groups=True, clusters=True)
+    content = json.loads(outcome.out)
+    assert content["groups"] == json_ready(result.groups._records())
+    assert content["models"] == json_ready(result._records())
+    text = cli("evaluate", divided, *COLUMNS, "--by", "site").out
+    assert all(f"site {i}" in text for i in range(3))
+    assert "compare them by skill" in text
+
+
+def test_columns_of_groups_are_not_models(divided, cli):
+    outcome = cli("evaluate", divided, "--label", "cancer", "--clusters", "patient", "--by", "site", "--json")
+    assert outcome.code in {0, 3}
+    if outcome.code == 0:
+        assert "patient" not in {row["model"] for row in json.loads(outcome.out)["models"]}
+
+
+@pytest.mark.parametrize("how", ["clusters", "lags"])
+def test_compare_allows_for_dependence(columns, divided, cli, how):
+    option = ["--clusters", "patient"] if how == "clusters" else ["--lags", "auto"]
+    outcome = cli("compare", divided, *COLUMNS, *option, "--json")
+    pair = library(columns, **{how: "auto"}).compare("sharp", "blurred")
+    text = outcome.out
+    assert json.dumps(json_ready(pair.interval[0])) in text
+    assert json.dumps(json_ready(pair.p_value)) in text
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--lags", "soon"], 2, "--lags must be auto or a whole number, got 'soon'"),
+        (["--lags", "auto", "--clusters", "patient"], 2, "--clusters and --lags cannot both be given"),
+        (["--clusters", "nobody"], 3, "nobody"),
+        (["--clusters", "site"], 3, "at least 5 clusters, got 3"),
+        (["--lags", "100000"], 3, "lags must be"),
+    ],
+)
+def test_bad_options(divided, cli, options, code, message):
+    outcome = cli("evaluate", divided, *COLUMNS, *options)
+    assert outcome.code == code
+    assert message in " ".join(outcome.err.split())

@@ -1,0 +1,111 @@
+"""Pictures of bands: what is shaded, in which colour, beside which curve."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stakes import confidence_band, consistency_band, difference_band, regret_curve
+from stakes.display import BandDisplay
+
+
+def corners(area):
+    return {tuple(corner) for corner in area.get_paths()[0].vertices}
+
+
+def test_line_and_areas_are_the_estimate_and_its_bounds(rows):
+    y, models = rows
+    band = confidence_band("net_benefit", y, models["sharp"], thresholds=[0.1, 0.2, 0.5])
+    shown = band.plot()
+    assert np.array_equal(shown.lines_[0].get_xydata().T, [band.thresholds, band.estimate])
+    for area, low, high in (
+        (shown.intervals_[0], band.low, band.high),
+        (shown.bands_[0], band.simultaneous_low, band.simultaneous_high),
+    ):
+        assert corners(area) >= set(zip(band.thresholds, low, strict=True)) | set(
+            zip(band.thresholds, high, strict=True)
+        )
+    assert shown.ax_.get_ylabel() == "Net benefit"
+    assert [text.get_text() for text in shown.ax_.texts] == ["treat none"]
+
+
+def test_band_of_a_curve_that_is_there_takes_its_colour_and_adds_no_line(rows):
+    y, models = rows
+    first = regret_curve(y, models["coarse"], name="coarse").plot()
+    second = regret_curve(y, models["sharp"], name="sharp").plot(first.ax_)
+    limits = second.ax_.get_ylim()
+    band = confidence_band("regret", y, models["sharp"], name="sharp").plot(second.ax_)
+    assert band.lines_ == second.lines_
+    assert len(second.ax_.lines) == len(
+        {id(line) for line in [*first.lines_, *second.lines_, *second.reference_lines_]}
+    )
+    assert np.allclose(band.bands_[0].get_facecolor()[0][:3], plt_rgb(second.lines_[0].get_color()))
+    assert second.ax_.get_ylim() == limits
+
+
+def plt_rgb(color):
+    from matplotlib.colors import to_rgb
+
+    return to_rgb(color)
+
+
+def test_difference_shows_no_difference_and_the_plausible_range(rows):
+    y, models = rows
+    band = difference_band("regret", y, models["sharp"], models["coarse"], names=("sharp", "coarse"))
+    shown = band.plot(bounds=(0.1, 0.3))
+    assert shown.ax_.get_ylabel() == "Difference in regret per decision"
+    assert [text.get_text() for text in shown.ax_.texts] == ["no difference"]
+    assert shown.bounds_ is not None
+    assert shown.ax_.get_xlim() == pytest.approx((0.0, 0.4))
+    assert shown.lines_[0].get_label() == "sharp - coarse"
+
+
+def test_isotonic_bounds_between_scores_are_the_outer_ones(rows):
+    y, models = rows
+    band = confidence_band("reliability", y, models["sharp"], thresholds=[0.1, 0.3, 0.5])
+    shown = corners(band.plot().bands_[0])
+    assert {(0.3, band.simultaneous_low[0]), (0.1, band.simultaneous_high[1])} <= shown
+    consistent = consistency_band(y, models["sharp"], thresholds=[0.1, 0.3, 0.5])
+    assert (0.3, consistent.simultaneous_low[0]) not in corners(consistent.plot().bands_[0])
+
+
+def test_avoided_interventions_say_their_unit_also_over_log_odds(rows):
+    y, models = rows
+    band = confidence_band("interventions_avoided", y, models["sharp"], per=1000)
+    shown = band.plot(x_scale="log-odds")
+    assert shown.ax_.get_ylabel() == "Interventions avoided per 1,000"
+    assert shown.ax_.get_xscale() == "logit"
+
+
+def test_unbounded_ends_do_not_flatten_the_picture(rows):
+    y, models = rows
+    band = confidence_band("net_benefit", y, models["sharp"])
+    low, high = band.plot().ax_.get_ylim()
+    assert low > band.simultaneous_low.min()
+    assert low < band.estimate.min()
+    assert high > band.estimate.max()
+
+
+def test_several_bands_have_their_own_colours_and_names(rows):
+    y, models = rows
+    bands = {name: confidence_band("regret", y, p) for name, p in models.items()}
+    shown = BandDisplay(bands).plot()
+    assert [line.get_label() for line in shown.lines_] == list(models)
+    assert len({line.get_color() for line in shown.lines_}) == 3
+
+
+def test_one_threshold_is_a_point(rows):
+    y, models = rows
+    shown = confidence_band("regret", y, models["sharp"], thresholds=[0.2]).plot()
+    assert shown.lines_[0].get_marker() == "o"
+
+
+def test_bands_of_different_kinds_are_refused(rows):
+    y, models = rows
+    one, two = (confidence_band(kind, y, models["sharp"]) for kind in ("regret", "net_benefit"))
+    with pytest.raises(ValueError, match="of one kind"):
+        BandDisplay([one, two])
+    with pytest.raises(ValueError, match="at least one band"):
+        BandDisplay([])
+    with pytest.raises(ValueError, match="must be Band"):
+        BandDisplay([3])
