@@ -129,12 +129,32 @@ class Chromium:
                 raise TimeoutError(condition)
             time.sleep(0.02)
 
-    def press(self, key):
-        code = {"Tab": 9, "Enter": 13, " ": 32}[key]
+    def press(self, key, times=1):
+        code = {"Tab": 9, "Enter": 13, " ": 32, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowRight": 39}[key]
         text = {"Enter": "\r", " ": " "}.get(key, "")
         common = {"key": key, "windowsVirtualKeyCode": code}
-        self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **common)
-        self.call("Input.dispatchKeyEvent", type="keyUp", **common)
+        for _ in range(times):
+            self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **common)
+            self.call("Input.dispatchKeyEvent", type="keyUp", **common)
+
+    def type(self, text):
+        """Type into what has the focus."""
+        self.call("Input.insertText", text=text)
+
+    def drag(self, start, end, steps=5):
+        """Press the mouse at one place of the window, move it to another and let go."""
+        self._mouse("mousePressed", start)
+        for k in range(1, steps + 1):
+            self._mouse("mouseMoved", [a + (b - a) * k / steps for a, b in zip(start, end, strict=True)])
+        self._mouse("mouseReleased", end)
+
+    def _mouse(self, kind, place):
+        x, y = place
+        pressed = {"button": "left", "buttons": 1, "clickCount": 1}
+        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **pressed)
+
+    def hover(self, place):
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=place[0], y=place[1])
 
     def screenshot(self, *, full=True):
         shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=full)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from stakes import evaluate
+from stakes.report import render_report
 from tests.report.chromium import Chromium
 from tests.report.pages import Page
 
@@ -49,9 +50,6 @@ def hostile():
 @pytest.fixture(scope="session")
 def page(example):
     """Return the report of the example, read as a tree."""
-    pytest.importorskip("plotly")
-    from stakes.report import render_report
-
     return Page(render_report(example))
 
 

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
+import numpy as np
+
+from stakes import ScoreTable
+
 EMPTY = {"meta", "link", "input", "br", "wbr", "img", "path", "circle"}
+
+
+def numbers(value):
+    """Decode an array of the page."""
+    ((kind, text),) = value.items()
+    return np.frombuffer(base64.b64decode(text), dtype=f"<{kind}").astype(float)
 
 
 @dataclass
@@ -61,8 +72,15 @@ class Page(HTMLParser):
         return found[0]
 
     @property
-    def figures(self):
-        return json.loads(self.one("script", id="figures").text)
+    def payload(self):
+        return json.loads(self.one("script", id="payload").text)
+
+    def table(self, name, columns="scores"):
+        """Return one of a model's tables that the page computes with, as the library's own."""
+        model = next(model for model in self.payload["models"] if model["name"] == name)
+        found = {key: numbers(value) for key, value in model[columns].items()}
+        ups, downs = found["positives"], found["negatives"]
+        return ScoreTable(found["scores"], ups, downs, ups, downs, round(float(ups.sum() + downs.sum())))
 
     @property
     def policy(self):

@@ -6,20 +6,22 @@ import base64
 import hashlib
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from stakes import costs, evaluate
+from stakes.report import render_report
 from tests.report.conftest import HOSTILE, simulated
 from tests.report.pages import Page
 
-pytest.importorskip("plotly")
-
-from stakes.report import render_report
-
 MOST_BYTES = 6_000_000
-SECTIONS = ["stake", "ranking-section", "regret", "decision", "reliability", "decomposition", "data", "method"]
+SECTIONS = [
+    *("stake", "ranking-section", "regret", "decision", "threshold", "reliability", "decomposition", "roc", "findings"),
+    *("data", "method"),
+]
+FIGURES = ["regret", "decision", "reliability", "decomposition", "roc"]
 
 
 def render(evaluation, **options):
@@ -37,26 +39,24 @@ def test_page_has_one_heading_landmarks_and_a_language(page):
 
 def test_every_table_has_a_caption_and_row_and_column_headings(page):
     tables = page.all("table")
-    assert len(page.all("caption")) == len(tables) >= 6
+    assert len(page.all("caption")) == len(tables) >= 4
     assert all(e.attributes["scope"] in {"row", "col"} for e in page.all("th"))
 
 
 def test_every_figure_has_words_for_those_who_do_not_see_it(page):
     plots = page.all("div", _class="plot")
-    assert [e.attributes["data-figure"] for e in plots] == ["regret", "decision", "reliability", "decomposition"]
-    assert all(e.attributes["role"] == "img" and len(e.attributes["aria-label"]) > 80 for e in plots)
+    assert [e.attributes["id"] for e in plots] == [f"plot-{key}" for key in FIGURES]
+    assert all(e.attributes["role"] == "img" and len(e.attributes["aria-label"]) > 60 for e in plots)
     assert len(page.all("figcaption")) == len(plots)
 
 
-def test_captions_and_words_give_the_main_numbers(page, example):
+def test_words_of_a_figure_give_the_main_numbers(page, example):
     best = example.ranking[0]
     for kind, key in (("regret", "regret"), ("net_benefit", "decision")):
         curve = example.curves(kind)[best]
         lines = {best: curve, **curve.references}
-        numbers = ", ".join(f"{name} {float(line.at(0.2)):.4f}" for name, line in lines.items())
-        said = f"At a threshold of 20%: {numbers}.".replace(" -", " \N{MINUS SIGN}")
-        assert said in page.one("section", id=key).text
-        assert said in page.one("div", id=f"plot-{key}").attributes["aria-label"]
+        numbers = ", ".join(f"{name} {float(line.at(0.2)):.3g}" for name, line in lines.items())
+        assert f"At a threshold of 20%: {numbers}." in page.one("div", id=f"plot-{key}").attributes["aria-label"]
 
 
 def test_identifiers_are_unique(page):
@@ -87,7 +87,8 @@ def test_only_links_in_the_text_lead_elsewhere(page):
                 assert value.startswith("data:") or not value, (element.tag, value)
         assert not [name for name in element.attributes if name.startswith("on")]
     own = "".join(e.text for e in page.elements if e.tag == "style") + page.all("script")[-1].text
-    assert not re.search(r"https?:|@import|url\(", own)
+    namespace = "http://www.w3.org/2000/svg"
+    assert not re.search(r"https?:|@import|url\((?!#)", own.replace(namespace, ""))
 
 
 def test_ranking_shows_the_numbers_of_the_evaluation(page, example):
@@ -97,9 +98,11 @@ def test_ranking_shows_the_numbers_of_the_evaluation(page, example):
         result = example[row[1].strip()]
         score, low, high = re.match(r"([\d.]+?)(0\.\d+) to (0\.\d+)$", row[2]).groups()
         assert [float(score), float(low), float(high)] == pytest.approx([result.score, *result.interval], abs=1e-3)
+        # regret is the integral by the width of the range, and the Brier loss twice the integral
+        assert [float(row[3]), float(row[4])] == pytest.approx([0.2 * result.score, 0.4 * result.score], abs=1e-3)
         if result.name != example.ranking[0]:
             difference = example.compare(result.name, example.ranking[0]).difference
-            assert float(re.match(r"\+(0\.\d{3})", row[3])[1]) == pytest.approx(difference, abs=1.1e-3)
+            assert float(re.match(r"\+(0\.\d{3})", row[5])[1]) == pytest.approx(difference, abs=1.1e-3)
 
 
 def test_conclusion_stands_in_the_page_with_its_names_marked(page, example):
@@ -117,6 +120,55 @@ def test_method_states_what_the_numbers_do_not_say(page):
         assert identifier in text
 
 
+def test_findings_stand_with_severity_code_and_remedy(page, example):
+    text = page.one("section", id="findings").text.replace("\N{NO-BREAK SPACE}", " ").replace("\N{MINUS SIGN}", "-")
+    assert len(example.findings) > 0
+    for finding in example.findings:
+        assert f"{finding.severity} {finding.code}{finding.sentence}{finding.remedy}" in text
+
+
+def test_no_findings_are_said_so():
+    y, scores = simulated(["a"], n=4000)
+    evaluation = evaluate(y, {"a": np.clip(scores["a"], 0.001, 0.999)}, costs=(0.1, 0.6))
+    object.__setattr__(evaluation, "findings", evaluation.check(ignore=evaluation.findings.codes))
+    assert re.search(r"None of the \d+ checks", render(evaluation).one("section", id="findings").text)
+
+
+def test_hostile_names_in_findings_are_text():
+    y, scores = simulated([*HOSTILE, "{0}"])
+    hard = evaluate(y, {name: (s > 0.3).astype(float) for name, s in scores.items()}, costs=(0.1, 0.3))
+    page = render(hard)
+    assert len(page.all("script")) == 2
+    assert not page.all("img")
+    text = page.one("section", id="findings").text
+    assert "</script><img src=x onerror=alert(1)>" in text
+    assert "{0}" in text
+    assert "x" * 50 not in text
+    assert "\u202e" not in page.source
+
+
+def test_signs_in_findings_are_typeset():
+    rng = np.random.default_rng(0)
+    risk = rng.beta(1.0, 5.0, size=4000)
+    sharp_but_high, honest = risk**0.3, 0.3 * risk + 0.7 * risk.mean()
+    blurred = np.where(rng.random(4000) < 0.7, honest, rng.permutation(honest))
+    evaluation = evaluate(rng.random(4000) < risk, {"sharp": sharp_but_high, "honest": blurred}, costs=(0.1, 0.3))
+    assert "auc-disagrees" in evaluation.findings.codes
+    section = render(evaluation).source.split('<section id="findings"')[1]
+    assert "p\N{NO-BREAK SPACE}&lt;\N{NO-BREAK SPACE}0.001" in section
+
+
+def test_hostile_group_in_findings_is_text():
+    y, scores = simulated(["a"], n=4000)
+    groups = np.array(["<script>alert(1)</script>{0}\u202e", "b"])[np.arange(len(y)) % 2]
+    worse = np.where(groups == "b", scores["a"], np.random.default_rng(0).permutation(scores["a"]))
+    evaluation = evaluate(y, {"a": np.clip(worse, 0.001, 0.999)}, costs=(0.1, 0.3), groups=groups)
+    assert "worse-group" in evaluation.findings.codes
+    page = render(evaluation)
+    assert len(page.all("script")) == 2
+    assert "<script>alert(1)</script>{0}\\u202e (skill" in page.one("section", id="findings").text
+
+
 def test_data_section_counts_rows_weights_and_source():
     y, scores = simulated(["a"])
     evaluation = evaluate(y, scores, costs=(0.1, 0.3), sample_weight=np.full(len(y), 2.5))
@@ -127,45 +179,54 @@ def test_data_section_counts_rows_weights_and_source():
         assert words in text
 
 
-def test_figures_state_how_precise_they_are(page):
-    for figure in ("regret", "decision", "reliability"):
-        assert re.search(r"drawn to within 0\.\d+|is the exact curve", page.one("section", id=figure).text)
-
-
 def test_a_model_has_one_colour_and_one_dash_everywhere(page):
-    seen = {}
-    for spec in page.figures.values():
-        for trace, owner in zip(spec["data"], spec["owners"], strict=True):
-            if owner is not None and trace["mode"] == "lines":
-                seen.setdefault(owner, set()).add((trace["line"]["color"], trace["line"]["dash"]))
-    assert all(len(looks) == 1 for looks in seen.values())
-    assert len(set.union(*seen.values())) == 3
-    for owner, looks in seen.items():
-        label = page.source.split(f'data-model="{owner}"')[1].split("</label>")[0]
-        assert f"var({next(iter(looks))[0]})" in label
+    looks = {(model["colour"], tuple(model["dash"])) for model in page.payload["models"]}
+    assert len(looks) == 3
+    for place, model in enumerate(page.payload["models"]):
+        labels = page.source.split(f'data-show="{place}"')[1:]
+        assert len(labels) == len(FIGURES)
+        assert all(f"var(--model-{model['colour']})" in label.split("</label>")[0] for label in labels)
 
 
 def test_colours_are_defined_for_light_and_dark(page):
-    style = page.one("style").text
-    light, dark = style.split("prefers-color-scheme: dark", 1)
-    for name in set(re.findall(r'"(--[a-z0-9-]+)"', page.one("script", id="figures").text)):
+    light, dark = page.one("style").text.split("prefers-color-scheme: dark", 1)
+    used = set(re.findall(r'"(--[a-z]+(?:-[a-z]+)*)"', page.all("script")[-1].text))
+    used |= {f"--model-{model['colour']}" for model in page.payload["models"]}
+    assert len(used) > 4
+    for name in used:
         assert f"{name}:" in light, name
         assert f"{name}:" in dark, name
 
 
-def test_range_is_shaded_and_the_whole_range_is_one_click_away(page):
-    spec = page.figures["regret"]
-    band = spec["layout"]["shapes"][0]
-    assert (band["x0"], band["x1"]) == (0.1, 0.3)
-    assert list(spec["views"]) == ["plausible", "whole"]
-    assert spec["views"]["plausible"]["xaxis.range"] == pytest.approx([0.0, 0.4])
-    assert spec["views"]["whole"]["xaxis.range"] == [0.0, 1.0]
+def test_range_and_weighting_of_the_evaluation_are_in_the_page(page):
+    assert page.payload["own"] == {"low": 0.1, "high": 0.3, "weighting": "uniform"}
     assert [e.text for e in page.all("button", data_view="whole")] == ["Whole range"] * 3
+
+
+def test_groups_stand_with_hostile_labels_as_text():
+    y, scores = simulated(["a", "b"])
+    labels = np.array(["<img src=x onerror=alert(1)>", "\u202eright"])[np.arange(len(y)) % 2]
+    page = render(evaluate(y, scores, costs=(0.1, 0.3), groups={"</caption><script>": labels}))
+    text = page.one("section", id="groups").text
+    assert "Every model in every group of </caption><script>" in text
+    assert "<img src=x onerror=alert(1)>" in text
+    assert not page.all("img")
+    assert "\u202e" not in page.source
+    assert len(page.rows("Every model")) == 4
+
+
+def test_provenance_stands_with_the_data():
+    y, scores = simulated(["a"])
+    evaluation = evaluate(y, scores, costs=(0.1, 0.3))
+    known = {"sha256": "ab" * 32, "label": "<cancer>", "weight": "w"}
+    text = render(replace(evaluation, provenance=known)).one("section", id="data").text
+    for words in ("SHA-256" + "ab" * 32, "Label column<cancer>", "Weight columnw"):
+        assert words in text
 
 
 def test_hostile_names_are_text(hostile):
     page = render(hostile, title="</title><script>alert(5)</script>")
-    assert len(page.all("script")) == 3
+    assert len(page.all("script")) == 2
     assert not page.all("img")
     assert len(page.all("title")) == 1
     assert page.one("h1").text == "</title><script>alert(5)</script>"
@@ -182,12 +243,11 @@ def test_hostile_names_are_text(hostile):
     assert len(page.source.encode()) < MOST_BYTES
 
 
-def test_hostile_names_are_no_markup_for_the_charting_script(hostile):
-    for spec in render(hostile).figures.values():
-        for trace in spec["data"]:
-            assert not set("<>") & set(trace["name"])
-            # a name is reached by reference only, so that it cannot be read as a template
-            assert (trace["hovertemplate"] or "%{fullData.name}").startswith("%{fullData.name}")
+def test_hostile_names_cannot_end_the_data_of_the_page(hostile):
+    page = render(hostile)
+    names = [model["name"] for model in page.payload["models"]]
+    assert "</script><img src=x onerror=alert(1)>" in names
+    assert not set("<>&") & set(page.one("script", id="payload").text)
 
 
 @pytest.mark.parametrize("n_models", [1, 10, 25])
@@ -200,7 +260,9 @@ def test_more_models_than_can_be_drawn_are_all_ranked():
     page = render(evaluate(*simulated([f"m{k}" for k in range(25)]), costs=(0.1, 0.3)))
     assert len(page.rows("ranking")) == 27
     assert "The figures show the 20 best of the 25 models." in page.one("main").text
-    assert len(page.figures["regret"]["data"]) == 22
+    assert len(page.payload["models"]) == 25
+    assert page.payload["drawn"] == 20
+    assert len(page.all("input", type="checkbox")) == 20 * len(FIGURES)
 
 
 def test_infinite_costs_are_shown_and_not_drawn():
@@ -209,9 +271,9 @@ def test_infinite_costs_are_shown_and_not_drawn():
     evaluation = evaluate(y, scores, costs=costs.LogOddsUniform(0, 1))
     assert math.isinf(evaluation["infinite"].score)
     page = render(evaluation)
-    assert page.rows("ranking")[1][2] == "∞no interval"
+    assert page.rows("ranking")[1][2:5] == ["undefined", "∞", "∞no interval"]
     assert page.rows("Decomposition")[1][2:4] == ["∞", "∞"]
-    assert len(page.figures["decomposition"]["data"]) == 1
+    assert [model["ownParts"] is None for model in page.payload["models"]] == [False, True]
     assert "infinite or undefined: infinite." in page.one("section", id="decomposition").text
 
 
@@ -242,7 +304,7 @@ def test_one_class_is_reported_without_what_it_cannot_tell(label):
 @pytest.mark.parametrize("rule", ["score", "optimal", 0.3])
 def test_every_kind_of_costs_and_rule_is_reported(measure, rule):
     page = render(evaluate(*simulated(["a", "b"], n=60), costs=measure, rule=rule))
-    assert len(page.figures) == 4
+    assert len(page.payload["models"]) == 2
     assert not re.search(r"\bnan\b", page.one("section", id="ranking-section").text)
 
 

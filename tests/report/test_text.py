@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stakes.report._text import figure_text, json_for_script, shorten, text_html, visible
+from stakes.report._text import json_for_script, shorten, text_html, visible
 
 anything = st.text(st.characters(codec=None, categories=["L", "N", "P", "S", "Z", "C"]))
 
@@ -42,11 +42,6 @@ def test_text_for_html_has_no_markup_of_its_own(text, limit):
     inner = text_html(text, limit).replace("<wbr>", "").removesuffix("</bdi>").partition(">")[2]
     assert "<" not in inner
     assert '"' not in inner
-
-
-@given(anything)
-def test_text_for_figures_has_no_tags(text):
-    assert not set("<>") & set(figure_text(text))
 
 
 @given(st.recursive(anything | st.floats(allow_nan=False, allow_infinity=False), st.lists))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
 
 import pytest
 
 from stakes.report import _write, write_report
-from stakes.report._assets import plotly_script
 
 
 @pytest.fixture
@@ -87,12 +85,3 @@ def test_device_is_refused():
 def test_missing_folder_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"must lie in a folder that exists.*there is no .*absent"):
         write_report("page", tmp_path / "absent" / "report.html")
-
-
-def test_without_plotly_the_extra_is_named_and_nothing_is_written(tmp_path, monkeypatch, example):
-    monkeypatch.setitem(sys.modules, "plotly", None)
-    monkeypatch.setitem(sys.modules, "plotly.offline", None)
-    plotly_script.cache_clear()
-    with pytest.raises(ImportError, match=r"pip install 'stakes\[report\]'"):
-        write_report(example, tmp_path / "report.html")
-    assert names_in(tmp_path) == []

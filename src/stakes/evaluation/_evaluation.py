@@ -16,6 +16,7 @@ from stakes.evaluation._best_by_cost import best_by_cost
 from stakes.evaluation._conclusion import conclude
 from stakes.evaluation._findings import run_checks
 from stakes.evaluation._groups import Groups
+from stakes.evaluation._notebook import evaluation_html
 from stakes.evaluation._sensitivity import best_by_bounds
 from stakes.inference import Comparison, LossMoments, Ranking, comparison_from_moments, dominance, rank_models
 
@@ -512,6 +513,9 @@ class Evaluation(Tabular):
         from stakes._faces import write_report
 
         return write_report(self, path)
+
+    def _repr_html_(self) -> str:
+        return evaluation_html(self)
 
     def _default_backend(self) -> Any:
         return self.backend

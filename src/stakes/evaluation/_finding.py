@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from stakes._frames import build_frame
+from stakes._html import short, table
 from stakes._results import Tabular
 
 if TYPE_CHECKING:
@@ -189,6 +190,12 @@ class Findings(tuple[Finding, ...], Tabular):  # noqa: SLOT001  (a mix-in withou
 
     def _records(self) -> list[dict[str, Any]]:
         return [finding.record() for finding in self]
+
+    def _repr_html_(self) -> str:
+        if not self:
+            return "<p>No findings.</p>"
+        cells = [[found.severity, found.code, found.told(short), found.remedy] for found in self]
+        return table(["severity", "code", "sentence", "remedy"], cells)
 
     def _cells(self) -> list[list[str]]:
         heads = ["code", "severity", "sentence", "remedy"]

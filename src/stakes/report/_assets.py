@@ -1,10 +1,13 @@
-"""The files beside this module (page, styles, script, words), and plotly's script."""
+"""The files beside this module: page, styles, scripts, words."""
 
 from __future__ import annotations
 
 from functools import cache
 from importlib import resources
 from string import Template
+
+# in the order in which they build on each other
+_SCRIPTS = ("costs", "table", "words", "chart", "figures", "ranking", "threshold", "range", "page")
 
 
 def asset(name: str) -> str:
@@ -18,11 +21,8 @@ def filled(name: str, **values: str) -> str:
 
 
 @cache
-def plotly_script() -> str:
-    """Plotly's own script, from its wheel."""
-    try:
-        from plotly.offline import get_plotlyjs
-    except ImportError:
-        raise ImportError("the report needs plotly: pip install 'stakes[report]'") from None
+def page_script() -> str:
+    """The scripts of the page as one, with nothing of theirs in the names of the window."""
+    parts = "\n".join(asset(f"script_{name}.js") for name in _SCRIPTS)
     # a browser reads every line end in a page as one character, and the policy's hash is taken of what it reads
-    return str(get_plotlyjs()).replace("\r\n", "\n").replace("\r", "\n")
+    return f'(() => {{\n"use strict";\n{parts}\n}})();'.replace("\r\n", "\n").replace("\r", "\n")

@@ -5,16 +5,18 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from stakes.report._models import swatch
-from stakes.report._spec import REFERENCE_DASHES
+from stakes.report._models import REFERENCE_DASHES, swatch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from stakes.report._figures import Figure
     from stakes.report._models import Model
-    from stakes.report._spec import Figure
 
-_BUTTONS = {"plausible": "Plausible range", "whole": "Whole range"}
+# ready HTML, or that with the number it shows
+Cell = str | tuple[str, float]
+
+_BUTTONS = {"near": "Plausible range", "whole": "Whole range"}
 
 
 def section(key: str, heading: str, body: str) -> str:
@@ -22,31 +24,48 @@ def section(key: str, heading: str, body: str) -> str:
     return f'<section id="{key}" aria-labelledby="{key}-h"><h2 id="{key}-h">{heading}</h2>\n{body}\n</section>'
 
 
+def follows(key: str, body: str, tag: str = "div") -> str:
+    """A part of the page that the scripts replace when the reader changes the range."""
+    return f'<{tag} data-follows="{key}">{body}</{tag}>'
+
+
 def table(
-    caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]], *, key: str = "", labels: Sequence[str] = ()
+    caption: str,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[Cell]],
+    *,
+    key: str = "",
+    labels: Sequence[str] = (),
+    follow: str = "",
 ) -> str:
-    """A table from ready HTML cells; the second cell of each row names it.
+    """A table from ready HTML cells; the second cell of each row names it, or a cell is whole with its tags.
 
     With ``labels``, plain text for each column, the rows become cards on a narrow screen. The roles are spelled out
-    because some browsers forget them when the layout changes.
+    because some browsers forget them when the layout changes. ``follow`` names what the scripts replace.
     """
     top = "".join(f'<th scope="col" role="columnheader">{head}</th>' for head in heads)
     body = "\n".join(f'<tr role="row">{_cells(row, labels or [""] * len(row))}</tr>' for row in rows)
     name = (f' id="{key}"' if key else "") + (' class="cards"' if labels else "")
     label = html.escape(caption)
+    follower = f' data-follows="{follow}"' if follow else ""
     return (
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{label}"><table role="table"{name}>'
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{label}"{follower}><table role="table"{name}>'
         f'<caption>{label}</caption><thead role="rowgroup"><tr role="row">{top}</tr></thead>\n'
         f'<tbody role="rowgroup">{body}</tbody></table></div>'
     )
 
 
-def _cells(row: Sequence[str], labels: Sequence[str]) -> str:
+def _cells(row: Sequence[Cell], labels: Sequence[str]) -> str:
     rank, name, *rest = row
-    first = f'<td role="cell">{rank}</td><th scope="row" role="rowheader">{name}</th>'
-    return first + "".join(
-        f'<td role="cell"{_label(label)}>{cell}</td>' for cell, label in zip(rest, labels[2:], strict=True)
-    )
+    head = name if str(name).startswith("<th") else f'<th scope="row" role="rowheader">{name}</th>'
+    first = f'<td role="cell">{rank}</td>{head}'
+    return first + "".join(_cell(cell, label) for cell, label in zip(rest, labels[2:], strict=True))
+
+
+def _cell(cell: Cell, label: str) -> str:
+    """A cell, with the number that it shows in full where it is given."""
+    text, value = (cell, "") if isinstance(cell, str) else (cell[0], f' data-value="{cell[1]!r}"')
+    return f'<td role="cell"{_label(label)}{value}>{text}</td>'
 
 
 def _label(label: str) -> str:
@@ -59,25 +78,21 @@ def facts(pairs: Sequence[tuple[str, str]]) -> str:
 
 
 def figure_html(figure: Figure, models: Sequence[Model]) -> str:
-    """A figure: legend, buttons, the drawing itself, caption and numbers."""
-    if figure.spec is None:
-        return f'<div class="no-figure">{figure.caption}</div>{figure.numbers}'
-    numbers = (
-        f"<details><summary>The numbers of this figure</summary>{figure.numbers}</details>" if figure.numbers else ""
-    )
+    """A figure: legend, buttons, the drawing itself, caption."""
+    below = f'<div class="plot low" id="plot-{figure.below}" aria-hidden="true"></div>' if figure.below else ""
+    label = html.escape(figure.label)
     return (
         f'<figure id="figure-{figure.key}">{_legend(figure, models)}'
-        f'<div class="above"><p class="axis">{html.escape(figure.axis)}</p>{_tools(list(figure.spec["views"]))}</div>'
-        f'<div class="plot" id="plot-{figure.key}" data-figure="{figure.key}" role="img" '
-        f'aria-label="{html.escape(figure.label)}"></div>'
+        f'<div class="above"><p class="axis">{html.escape(figure.axis)}</p>{_tools(near=figure.near)}</div>'
+        f'<div class="plot" id="plot-{figure.key}" role="img" aria-label="{label}" data-label="{label}"></div>{below}'
         "<noscript><p>The figure needs JavaScript; the tables do not.</p></noscript>"
-        f"<figcaption>{figure.caption}</figcaption></figure>{numbers}"
+        f"<figcaption>{figure.caption}</figcaption></figure>"
     )
 
 
 def _legend(figure: Figure, models: Sequence[Model]) -> str:
     items = [
-        f'<label><input type="checkbox" checked data-model="{model.rank}"> '
+        f'<label><input type="checkbox" checked data-show="{model.rank - 1}"> '
         f'<span class="rank">{model.rank}</span> {model.sample}</label>'
         for model in models
     ]
@@ -88,11 +103,11 @@ def _legend(figure: Figure, models: Sequence[Model]) -> str:
     return f'<fieldset class="legend"><legend>Models shown</legend>{"".join(items)}</fieldset>'
 
 
-def _tools(views: Sequence[str]) -> str:
+def _tools(*, near: bool) -> str:
     """Buttons: which range to show, if there is a choice, and to save the picture."""
     buttons = [
-        f'<button type="button" data-view="{view}" aria-pressed="{"false" if k else "true"}">{_BUTTONS[view]}</button>'
-        for k, view in enumerate(views)
+        f'<button type="button" data-view="{view}" aria-pressed="{pressed}">{words}</button>'
+        for (view, words), pressed in zip(_BUTTONS.items(), ("true", "false"), strict=True)
     ]
-    choice = f'<span role="group" aria-label="Range shown">{"".join(buttons)}</span>' if len(buttons) > 1 else ""
+    choice = f'<span role="group" aria-label="Range shown">{"".join(buttons)}</span>' if near else ""
     return f'<p class="tools">{choice}<button type="button" data-save>Save picture</button></p>'

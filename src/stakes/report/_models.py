@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from stakes.report._text import figure_text, isolated, shorten, visible
+from stakes.report._text import isolated, shorten, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +29,7 @@ DASHES = (
     "2px,4px",
     "12px,2px,5px,2px",
 )
+REFERENCE_DASHES = {"treat all": "7px,4px", "treat none": "2px,3px"}
 _TOKEN = re.compile("\ue000(\\d+)\ue001")
 # so many comparisons in one sentence are a list
 _DETAIL = re.compile(r"\s*\([^()]*interval[^()]*\)")
@@ -68,14 +69,9 @@ class Model:
         return isolated(self.full, self.short)
 
     @property
-    def figure_name(self) -> str:
-        """The name for plotly."""
-        return figure_text(self.short)
-
-    @property
     def sample(self) -> str:
         """The name for HTML beside a sample of the model's line."""
-        return f"{swatch(f'--model-{self.colour}', self.dash)} {self.html}"
+        return f'<span class="name">{swatch(f"--model-{self.colour}", self.dash)} {self.html}</span>'
 
 
 def swatch(colour: str, dash: str) -> str:
@@ -135,10 +131,10 @@ def conclusion_html(evaluation: Evaluation, models: Sequence[Model]) -> list[str
 
 def _set_back(sentence: str) -> str:
     """HTML of a sentence, with the figures in brackets set back."""
-    return _DETAIL.sub(lambda found: f'<span class="detail">{found[0]}</span>', _typeset(sentence))
+    return _DETAIL.sub(lambda found: f'<span class="detail">{found[0]}</span>', typeset(sentence))
 
 
-def _typeset(text: str) -> str:
+def typeset(text: str) -> str:
     """Escape, write minus signs, and keep p-values on one line."""
     text = re.sub(r"(?<=\s)-(?=[\d.])", "\N{MINUS SIGN}", text)
     return html.escape(re.sub(r"\bp ([=<]) ", "p\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", text))

@@ -7,9 +7,8 @@ import math
 from typing import TYPE_CHECKING
 
 from stakes.report._html import table
-from stakes.report._models import swatch
+from stakes.report._models import REFERENCE_DASHES, swatch
 from stakes.report._numbers import decimals_for, fixed, interval, p_value, percent, skill_percent
-from stakes.report._spec import REFERENCE_DASHES
 from stakes.report._text import text_html
 
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
     from stakes.evaluation import Evaluation, ModelResult
     from stakes.inference import Comparison
+    from stakes.report._html import Cell
     from stakes.report._models import Model
 
 _WIDTH = 96.0
@@ -33,29 +33,68 @@ def cost_words(evaluation: Evaluation) -> str:
 
 
 def ranking_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
-    """Models from the best to the worst, then treating all and treating none."""
+    """Models from the best to the worst, then treating all and treating none, on every scale."""
     results = [model.result for model in models]
     decimals = decimals_for([r.standard_error for r in results], [r.score for r in results])
     ends = _ends(results)
-    named = [(model.result, f'<span class="rank">{model.rank}</span>', model.sample) for model in models]
-    for name, dash in REFERENCE_DASHES.items():
-        named.append((evaluation[name], "", f"{swatch('--reference', dash)} {name}"))
-    rows = [
-        [rank, sample + _note(result), _cost(result, decimals, ends), *_judged(evaluation, result, decimals)]
-        for result, rank, sample in named
+    named = [
+        (
+            model.result,
+            f'<span class="rank">{model.rank}</span>',
+            _head(model.sample + _note(model.result), model.rank - 1),
+        )
+        for model in models
     ]
-    heads = [head + (f"<br><small>{detail}</small>" if detail else "") for head, detail in _columns(evaluation)]
-    labels = [head for head, _ in _columns(evaluation)]
-    return table(_caption(evaluation), heads, rows, key="ranking", labels=labels)
+    for name, dash in REFERENCE_DASHES.items():
+        sample = f'<span data-reference="{name}">{swatch("--reference", dash)} {name}</span>'
+        named.append((evaluation[name], "", _head(sample)))
+    scales = _scales(evaluation)
+    places = {name: decimals_for([], [factor * r.score for r in results]) for name, factor in scales.items()}
+    rows: list[list[Cell]] = []
+    for result, rank, head in named:
+        cells: list[Cell] = [
+            (_cost(result, decimals, ends), result.score)
+            if name == evaluation.scale
+            else (fixed(factor * result.score, places[name]), factor * result.score)
+            for name, factor in scales.items()
+        ]
+        rows.append([rank, head, *cells, *_judged(evaluation, result, decimals)])
+    columns = _columns(evaluation)
+    heads = [head + (f"<br><small>{detail}</small>" if detail else "") for head, detail in columns]
+    return table(
+        _caption(evaluation), heads, rows, key="ranking", labels=[head for head, _ in columns], follow="ranking"
+    )
+
+
+def _head(name: str, model: int | None = None) -> str:
+    place = "" if model is None else f' data-model="{model}"'
+    return f'<th scope="row" role="rowheader"{place}>{name}</th>'
+
+
+def _scales(evaluation: Evaluation) -> dict[str, float]:
+    """Factors from the evaluation's scale to every scale; nan where one is not defined."""
+    costs = evaluation.costs
+    units = evaluation.unit_cost * evaluation.per
+    factors = {
+        "regret": units / costs.mass if 0.0 < costs.mass < math.inf else math.nan,
+        "integral": 1.0,
+        "loss": math.nan if costs.loss_factor is None else costs.loss_factor,
+    }
+    return {name: factor / evaluation.factor for name, factor in factors.items()}
 
 
 def _columns(evaluation: Evaluation) -> list[tuple[str, str]]:
     level = f"{evaluation.confidence_level * 100:g}%"
     versus = f"difference, {level} interval, p"
+    words = {"regret": "Mean regret", "integral": "Integral", "loss": "Loss"}
+    scales = [
+        (head, f"{cost_words(evaluation)}, {level} interval" if name == evaluation.scale else "")
+        for name, head in words.items()
+    ]
     return [
         ("#", ""),
         ("Model", ""),
-        ("Expected cost", f"{cost_words(evaluation)}, {level} interval"),
+        *scales,
         ("More than the best", versus),
         ("Skill", ""),
         ("Against treat all", versus),
@@ -96,24 +135,25 @@ def _cost(result: ModelResult, decimals: int, ends: tuple[float, float] | None) 
     return _whisker(result, ends) + numbers
 
 
-def _judged(evaluation: Evaluation, result: ModelResult, decimals: int) -> list[str]:
+def _judged(evaluation: Evaluation, result: ModelResult, decimals: int) -> list[Cell]:
     """Against the best model, the prevalence as forecast, and the references."""
     best = _versus(evaluation, result.name, evaluation.ranking[0], decimals)
     against = [_versus(evaluation, result.name, other, decimals) for other in REFERENCE_DASHES]
     parts = result.decomposition
-    skill = skill_percent(parts.skill) if parts else _NONE
+    skill: Cell = (skill_percent(parts.skill), parts.skill) if parts else _NONE
     return [best, skill, *against]
 
 
-def _versus(evaluation: Evaluation, name: str, other: str, decimals: int) -> str:
+def _versus(evaluation: Evaluation, name: str, other: str, decimals: int) -> Cell:
     if name == other:
         return _NONE
-    found: Comparison = evaluation.compare(name, other)
+    found: Comparison = evaluation._difference(name, other)
     details = [interval(found.interval, decimals)]
     if not math.isnan(found.p_value):
         p = p_value(found.p_value)
         details.append(f"p {html.escape(p) if p.startswith('<') else f'= {p}'}")
-    return _with_details(fixed(found.difference, decimals, sign=True), *details, strong=found.significant)
+    text = _with_details(fixed(found.difference, decimals, sign=True), *details, strong=found.significant)
+    return text, found.difference
 
 
 def _with_details(number: str, *details: str, strong: bool = False) -> str:

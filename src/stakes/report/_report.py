@@ -1,4 +1,4 @@
-"""The page as a whole: sections in order, figures as data, scripts under a policy that lets nothing else run."""
+"""The page as a whole: sections in order, numbers as data, scripts under a policy that lets nothing else run."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING
 
 from stakes._version import __version__
 from stakes.report import _sections
-from stakes.report._assets import asset, filled, plotly_script
-from stakes.report._decision import decision_figure, regret_figure
-from stakes.report._decomposition import decomposition_figure, decomposition_table
-from stakes.report._html import figure_html, section
+from stakes.report._assets import asset, filled, page_script
+from stakes.report._decomposition import decomposition_table
+from stakes.report._figures import figures, in_range_table
+from stakes.report._findings import findings_list
+from stakes.report._groups import groups_tables
+from stakes.report._html import section
 from stakes.report._models import models_of
 from stakes.report._numbers import count, percent
+from stakes.report._payload import MAX_DRAWN, payload
 from stakes.report._ranking import further_table, ranking_table
-from stakes.report._reliability import reliability_figure
-from stakes.report._spec import MAX_DRAWN
 from stakes.report._text import json_for_script, shorten, text_html, visible
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from stakes.evaluation import Evaluation
     from stakes.report._models import Model
-    from stakes.report._spec import Figure
+    from stakes.report._payload import Json
 
 _TITLE = "What acting on these predictions would cost"
 _TITLE_LIMIT = 120
@@ -35,15 +36,19 @@ _HEADINGS = {
     "ranking-section": "Ranking",
     "regret": "Regret at each threshold",
     "decision": "Decision curve",
+    "threshold": "At one threshold",
     "reliability": "Reliability",
     "decomposition": "Where the cost comes from",
+    "roc": "ROC curves, and what they assume",
+    "groups": "Groups",
+    "findings": "Findings",
     "data": "Data",
     "method": "Method and references",
 }
 
 
 def render_report(evaluation: Evaluation, *, title: str | None = None) -> str:
-    """Return the report of an evaluation as one HTML page that needs no network.
+    """Return the report of an evaluation as one interactive HTML page that needs no network.
 
     Parameters
     ----------
@@ -55,12 +60,12 @@ def render_report(evaluation: Evaluation, *, title: str | None = None) -> str:
     Returns
     -------
     str
-        HTML with styles, scripts, figures and data in it, to be written as UTF-8.
+        HTML with styles, scripts and data in it, to be written as UTF-8.
 
-    Raises
-    ------
-    ImportError
-        If plotly is not installed (``pip install 'stakes[report]'``).
+    Notes
+    -----
+    The page holds a thinned table of each model's scores, from which it computes every other range of thresholds as the
+    library would; see ``docs/report.md`` for the bound of the error.
 
     Examples
     --------
@@ -70,42 +75,46 @@ def render_report(evaluation: Evaluation, *, title: str | None = None) -> str:
     >>> page.startswith("<!doctype html>")
     True
     """
-    plotly, script = plotly_script(), asset("page.js")
+    script = page_script()
     models = models_of(evaluation)
-    figures = _figures(evaluation, models[:MAX_DRAWN])
+    content = payload(evaluation, models)
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     full_title = visible(_TITLE if title is None else title)
+    bodies = _bodies(evaluation, models, content, made)
     return filled(
         "page.html",
-        policy=_policy(plotly, script),
+        policy=_policy(script),
         version=__version__,
         title=html.escape(shorten(full_title, _TITLE_LIMIT)),
         style=asset("style.css"),
         heading=text_html(full_title, _TITLE_LIMIT),
         facts=_facts(evaluation),
-        contents="".join(f'<li><a href="#{key}">{heading}</a></li>' for key, heading in _HEADINGS.items()),
-        sections=_page_sections(evaluation, models, figures, made),
+        contents="".join(f'<li><a href="#{key}">{_HEADINGS[key]}</a></li>' for key in bodies),
+        controls=_sections.controls(evaluation),
+        sections="\n".join(section(key, _HEADINGS[key], body) for key, body in bodies.items()),
         made=made,
-        figures=json_for_script({figure.key: figure.spec for figure in figures if figure.spec}),
-        plotly=plotly,
+        payload=json_for_script(content),
         script=script,
     )
 
 
-def _figures(evaluation: Evaluation, models: Sequence[Model]) -> list[Figure]:
-    makers = (regret_figure, decision_figure, reliability_figure, decomposition_figure)
-    return [maker(evaluation, models) for maker in makers]
-
-
-def _page_sections(evaluation: Evaluation, models: Sequence[Model], figures: Sequence[Figure], made: str) -> str:
+def _bodies(evaluation: Evaluation, models: Sequence[Model], content: Json, made: str) -> dict[str, str]:
+    """Every section by its key, in order; that of groups only where there are any."""
     shown = models[:MAX_DRAWN]
-    bodies = {figure.key: figure_html(figure, shown) for figure in figures}
-    bodies["stake"] = _sections.stake(evaluation, models)
-    bodies["ranking-section"] = ranking_table(evaluation, models) + _further(evaluation, models)
+    drawn = figures(evaluation, shown, band=content["bands"] is not None)
+    bodies = {
+        "stake": _sections.stake(evaluation, models),
+        "ranking-section": ranking_table(evaluation, models) + _further(evaluation, models),
+        "threshold": asset("threshold.html"),
+        "groups": groups_tables(evaluation, models) if evaluation.groups else "",
+        "findings": findings_list(evaluation, models),
+        "data": _sections.data(evaluation, models, made, __version__),
+        "method": _sections.method(evaluation, content),
+        **drawn,
+    }
+    bodies["reliability"] += in_range_table(evaluation, models)
     bodies["decomposition"] += decomposition_table(evaluation, models)
-    bodies["data"] = _sections.data(evaluation, models, made, __version__)
-    bodies["method"] = _sections.method(evaluation)
-    return "\n".join(section(key, heading, bodies[key]) for key, heading in _HEADINGS.items())
+    return {key: bodies[key] for key in _HEADINGS if bodies[key]}
 
 
 def _further(evaluation: Evaluation, models: Sequence[Model]) -> str:
@@ -120,14 +129,13 @@ def _facts(evaluation: Evaluation) -> str:
     low, high = percent(evaluation.costs.low), percent(evaluation.costs.high)
     where = f"threshold {low}" if low == high else f"thresholds {low} to {high}"
     rows, share = count(evaluation.n_rows), percent(evaluation.prevalence)
-    return f"{source}{rows} rows, {share} positive · {where}"
+    return f"{source}{rows} rows, {share} positive · reported for {where}"
 
 
-def _policy(*scripts: str) -> str:
-    """Content-security policy: these scripts and inline styles, pictures made in the page, nothing from elsewhere."""
-    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
-    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
+def _policy(script: str) -> str:
+    """Content-security policy: this script and inline styles, pictures made in the page, nothing from elsewhere."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
-        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
         "form-action 'none'"
     )

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import html
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stakes.report._assets import filled
-from stakes.report._html import facts
+from stakes.report._html import facts, follows
 from stakes.report._models import conclusion_html
-from stakes.report._numbers import count, odds, percent, times
+from stakes.report._numbers import at_most, count, odds, percent, times
+from stakes.report._payload import own_weighting
 from stakes.report._ranking import cost_words
 from stakes.report._text import text_html
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from stakes.evaluation import Evaluation
     from stakes.report._models import Model
@@ -27,7 +29,19 @@ def stake(evaluation: Evaluation, models: Sequence[Model]) -> str:
     """The conclusion, and what the range of thresholds means."""
     lead, *others = conclusion_html(evaluation, models)
     listed = "".join(f"<li>{sentence}</li>" for sentence in others)
-    return f'<p class="lead">{lead}</p><ul class="findings">{listed}</ul><p class="range">{_meaning(evaluation)}</p>'
+    words = follows("stake", f'<p class="lead">{lead}</p><ul class="findings">{listed}</ul>')
+    meaning = f'<p class="range">{follows("meaning", _meaning(evaluation), "span")}</p>'
+    return words + meaning
+
+
+def controls(evaluation: Evaluation) -> str:
+    """Where the reader sets the range; shown once the scripts run."""
+    own = own_weighting(evaluation.costs)
+    names = {"uniform": "uniform", "log-odds": "uniform in log-odds", "beta": "Beta(a, b)"}
+    if own["weighting"] == "given":
+        names["given"] = "as reported"
+    options = "".join(f'<option value="{value}">{words}</option>' for value, words in names.items())
+    return filled("controls.html", weightings=options)
 
 
 def _meaning(evaluation: Evaluation) -> str:
@@ -61,6 +75,7 @@ def data(evaluation: Evaluation, models: Sequence[Model], made: str, version: st
     scores = evaluation.tables[0]
     pairs = [
         ("Source", text_html(evaluation.source, _SOURCE_LIMIT) if evaluation.source else "arrays in memory"),
+        *_provenance(evaluation),
         ("Rows", count(evaluation.n_rows)),
         ("Rows dropped as incomplete", count(evaluation.n_dropped)),
         ("Positives", _prevalence(evaluation)),
@@ -72,6 +87,16 @@ def data(evaluation: Evaluation, models: Sequence[Model], made: str, version: st
     if scores.total_positives == 0.0 or scores.total_negatives == 0.0:
         pairs.append(("Note", "only one class: skill, discrimination and AUC are undefined"))
     return facts(pairs) + _full_names(models)
+
+
+def _provenance(evaluation: Evaluation) -> list[tuple[str, str]]:
+    """What is known of the file: its digest, and the columns of labels and weights."""
+    known = evaluation.provenance
+    pairs = [("SHA-256", f"<code>{html.escape(known['sha256'])}</code>")] if known.get("sha256") else []
+    for key, words in (("label", "Label"), ("weight", "Weight")):
+        if known.get(key):
+            pairs.append((f"{words} column", text_html(known[key], _SOURCE_LIMIT)))
+    return pairs
 
 
 def _prevalence(evaluation: Evaluation) -> str:
@@ -98,11 +123,13 @@ def _full_names(models: Sequence[Model]) -> str:
     long = [model for model in models if model.full != model.short]
     if not long:
         return ""
-    items = "".join(f"<dt>{model.html}</dt><dd>{text_html(model.full, len(model.full))}</dd>" for model in long)
+    items = "".join(
+        f'<dt>{model.html}</dt><dd tabindex="0">{text_html(model.full, len(model.full))}</dd>' for model in long
+    )
     return f'<details><summary>Names in full</summary><dl class="names">{items}</dl></details>'
 
 
-def method(evaluation: Evaluation) -> str:
+def method(evaluation: Evaluation, content: Mapping[str, Any]) -> str:
     """How the numbers were made and what they do not say."""
     return filled(
         "method.html",
@@ -110,7 +137,25 @@ def method(evaluation: Evaluation) -> str:
         rule=_rule_words(evaluation),
         costs=_costs_words(evaluation),
         level=f"{evaluation.confidence_level * 100:g}%",
+        thinned=_thinned_words(content),
+        cuts=count(_stretches(content)),
     )
+
+
+def _thinned_words(content: Mapping[str, Any]) -> str:
+    bound = max(model["integralBound"] for model in content["models"])
+    if bound == 0.0:
+        return "every distinct score of every model, so that costs are exact but for rounding"
+    share = max(model["shareBound"] for model in content["models"])
+    return (
+        f"neighbouring scores are pooled, so that the integral of regret over any range is within {at_most(bound)} of "
+        f"that of all rows where thresholds count alike, and shares at one threshold within {at_most(share)}; the page "
+        "states the bound for the range and weighting in use"
+    )
+
+
+def _stretches(content: Mapping[str, Any]) -> int:
+    return 0 if content["spread"] is None else int(content["spread"]["size"])
 
 
 def _scale_words(evaluation: Evaluation) -> str:

@@ -66,17 +66,6 @@ def isolated(full: str, short: str) -> str:
     return f"<bdi{title}>{html.escape(short).replace('_', '_<wbr>')}</bdi>"
 
 
-def figure_text(text: str) -> str:
-    """Text for plotly, which would read tags and entities in it.
-
-    Examples
-    --------
-    >>> figure_text("<b>bold</b>")
-    '&lt;b&gt;bold&lt;/b&gt;'
-    """
-    return html.escape(text, quote=False)
-
-
 def json_for_script(value: Any) -> str:
     r"""JSON that cannot end the script element it stands in.
 

@@ -32,8 +32,6 @@ def write_report(evaluation: Evaluation, path: str | Path, *, title: str | None 
 
     Raises
     ------
-    ImportError
-        If plotly is not installed (``pip install 'stakes[report]'``).
     ValueError
         If the path names a folder or a device.
     FileNotFoundError

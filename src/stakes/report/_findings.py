@@ -1,0 +1,34 @@
+"""The section of findings: what to know before acting on the result, and what to do about it."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+from stakes.evaluation import FINDINGS
+from stakes.report._models import NAME_LIMIT, typeset
+from stakes.report._text import text_html
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from stakes.evaluation import Evaluation, Finding
+    from stakes.report._models import Model
+
+
+def findings_list(evaluation: Evaluation, models: Sequence[Model]) -> str:
+    """Every finding with its severity, code and remedy, or that there are none."""
+    if len(evaluation.findings) == 0:
+        return f"<p>None of the {len(FINDINGS)} checks found anything.</p>"
+    names = {model.name: f"<b>{model.html}</b>" for model in models}
+    return f'<ul class="checks">{"".join(_item(finding, names) for finding in evaluation.findings)}</ul>'
+
+
+def _item(finding: Finding, names: dict[str, str]) -> str:
+    # the template is escaped before the names, which are ready HTML, take their places in it
+    groups = (f"<b>{text_html(group, NAME_LIMIT)}</b>" for group in finding.groups)
+    sentence = typeset(finding.template).format(*(names[model] for model in finding.models), *groups)
+    return (
+        f'<li><span class="severity {finding.severity}">{finding.severity}</span> <code>{finding.code}</code>'
+        f'<p>{sentence}</p><p class="remedy">{html.escape(finding.remedy)}</p></li>'
+    )

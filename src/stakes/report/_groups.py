@@ -1,0 +1,59 @@
+"""The section of groups: for whom a model holds."""
+
+from __future__ import annotations
+
+import html
+import math
+from typing import TYPE_CHECKING
+
+from stakes.report._html import table
+from stakes.report._models import NAME_LIMIT
+from stakes.report._numbers import count, decimals_for, fixed, interval, p_value, percent, skill_percent
+from stakes.report._text import shorten, text_html, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from stakes.evaluation import Evaluation, GroupResult
+    from stakes.report._html import Cell
+    from stakes.report._models import Model
+
+_HEADS = ("Rows", "Positive", "Expected cost", "Skill", "Skill less that of the others", "Miscalibration", "AUC")
+
+
+def groups_tables(evaluation: Evaluation, models: Sequence[Model]) -> str:
+    """One table for each column that divides the rows, over the range as reported."""
+    by_name = {model.name: model for model in models}
+    order = {model.name: model.rank for model in models}
+    parts = []
+    for column in dict.fromkeys(row.column for row in evaluation.groups):
+        mine = sorted((row for row in evaluation.groups if row.column == column), key=lambda row: order[row.model])
+        decimals = decimals_for([row.standard_error for row in mine], [row.score for row in mine])
+        rows: list[list[Cell]] = [
+            [by_name[row.model].html, text_html(row.group, NAME_LIMIT), *_cells(row, decimals)] for row in mine
+        ]
+        name = shorten(visible(column), NAME_LIMIT)
+        parts.append(table(f"Every model in every group of {name}", ["Model", "Group", *_HEADS], rows))
+    level = f"{evaluation.confidence_level * 100:g}%"
+    return (
+        "<p>Over the range as reported. Expected cost depends on how many positives a group has: compare groups by "
+        f"skill. Intervals are {level} intervals; p-values are adjusted for the number of groups (Holm).</p>"
+    ) + "".join(parts)
+
+
+def _cells(row: GroupResult, decimals: int) -> list[str]:
+    score = fixed(row.score, decimals) + f"<small>{interval(row.interval, decimals)}</small>"
+    skill = skill_percent(row.skill) + f"<small>{_share_interval(row.skill_interval)}</small>"
+    gap = "&ndash;"
+    if not math.isnan(row.skill_difference):
+        gap = skill_percent(row.skill_difference)
+        if not math.isnan(row.skill_p_adjusted):
+            p = p_value(row.skill_p_adjusted)
+            gap += f"<small>p {html.escape(p) if p.startswith('<') else f'= {p}'}</small>"
+    note = f"<small>{html.escape(row.note)}</small>" if row.note else ""
+    rows = f"{count(row.n_rows)}{note}"
+    return [rows, percent(row.prevalence), score, skill, gap, fixed(row.miscalibration, decimals), fixed(row.auc, 3)]
+
+
+def _share_interval(ends: tuple[float, float]) -> str:
+    return "no interval" if any(map(math.isnan, ends)) else f"{fixed(100 * ends[0], 1)}% to {fixed(100 * ends[1], 1)}%"

@@ -1,0 +1,233 @@
+"""Covariances of the losses in narrow stretches of cost ratios, from which the page makes approximate intervals.
+
+The loss of a row over a range is the sum of its losses over the stretches in it. So the variance of a mean loss, and of
+a paired difference, is a quadratic form in the weights of the stretches: exact for ranges that end at cut points and
+cost ratios that count alike, approximate else. The sums over rows come from counts in pairs of stretches, not from rows
+times stretches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stakes.inference._moments import freed
+from stakes.score_table import blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from stakes.costs import CostDistribution
+    from stakes.evaluation import Evaluation
+    from stakes.inference import PairedRows
+
+    Floats = NDArray[np.float64]
+    Places = NDArray[np.intp]
+
+_COARSE = (
+    *(0.0, 0.001, 0.003, 0.007, 0.015, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5),
+    *(0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 1.0),
+)
+_FINE = 13
+# cut points closer than this share of the range's width to one of its own are left out
+_APART = 0.02
+_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Covariance matrices of mean losses in stretches, for pairs of rules.
+
+    Parameters
+    ----------
+    cuts : ndarray of shape (k + 1,)
+        Ends of the stretches.
+    pairs : tuple of (int, int)
+        Rules: models in the order given, "treat all", "treat none", and then "nothing", whose loss is zero.
+    covariances : ndarray of shape (pairs, k (k + 1) / 2)
+        Upper triangles, row by row, for the difference of each pair.
+    """
+
+    cuts: Floats
+    pairs: tuple[tuple[int, int], ...]
+    covariances: Floats
+
+
+def cut_points(costs: CostDistribution) -> Floats:
+    """Ends of the stretches: fine within the plausible range, coarse outside.
+
+    Examples
+    --------
+    >>> from stakes import costs
+    >>> cuts = cut_points(costs.Uniform(0.1, 0.3))
+    >>> bool(np.any(np.isclose(cuts, 0.1))), len(cuts) < 40
+    (True, True)
+    """
+    own = np.linspace(costs.low, costs.high, _FINE) if costs.low < costs.high else np.array([costs.low])
+    room = _APART * (costs.high - costs.low)
+    coarse = [cut for cut in _COARSE if np.min(np.abs(own - cut)) > room or cut in {0.0, 1.0}]
+    return np.unique(np.concatenate([own, coarse]))
+
+
+def spread_of(evaluation: Evaluation, chosen: Sequence[int]) -> Spread | None:
+    """Covariances for some models; None where rows depend on each other or decisions were fitted to them."""
+    rows = evaluation.rows
+    if evaluation.rule == "optimal" or (rows is not None and not (rows.clusters is None and rows.lags is None)):
+        return None
+    cuts = cut_points(evaluation.costs)
+    # a positive is a negative seen from the other end of the axis
+    sums = _Sums(cuts, len(chosen)), _Sums(1.0 - cuts[::-1], len(chosen))
+    if rows is None:
+        _add_table(sums, evaluation)
+    else:
+        _add_rows(sums, evaluation, rows, chosen)
+    return _joined(cuts, sums, evaluation.n_rows, fixed_prevalence=evaluation.tables[0].fixed_prevalence)
+
+
+def _add_table(sums: tuple[_Sums, _Sums], evaluation: Evaluation) -> None:
+    table = evaluation.tables[0]
+    columns = ((table.negatives, table.negatives_squared), (table.positives, table.positives_squared))
+    for part in blocks(len(table.scores), _BLOCK):
+        scores = _acted(evaluation, table.scores[part])
+        for k, (weight, square) in enumerate(columns):
+            sums[k].add([1.0 - scores if k else scores], weight[part], square[part])
+
+
+def _add_rows(sums: tuple[_Sums, _Sums], evaluation: Evaluation, rows: PairedRows, chosen: Sequence[int]) -> None:
+    for part in blocks(len(rows.y), _BLOCK):
+        for k, mine in enumerate((~rows.y[part], rows.y[part])):
+            if not mine.any():
+                continue
+            weight = None if rows.weight is None else rows.weight[part][mine]
+            scores = [_acted(evaluation, rows.scores[index][part][mine]) for index in chosen]
+            square = None if weight is None else weight * weight
+            sums[k].add([1.0 - s for s in scores] if k else scores, weight, square)
+
+
+def _acted(evaluation: Evaluation, scores: Floats) -> Floats:
+    """Scores as the rule takes them: a deployed threshold makes them 0 and 1."""
+    return scores if isinstance(evaluation.rule, str) else (scores >= evaluation.rule).astype(np.float64)
+
+
+class _Sums:
+    """Sums over the rows of one class: losses in stretches, and products of the losses of two models.
+
+    A negative costs c wherever c <= score: all of each stretch below that of its score, part of that, nothing above.
+    """
+
+    def __init__(self, cuts: Floats, models: int) -> None:
+        self.cuts, self.models, self.size = cuts, models, len(cuts) - 1
+        self.full = 0.5 * np.diff(cuts) * (cuts[1:] + cuts[:-1])
+        self.total, self.squares = 0.0, 0.0
+        # sums of losses, by the weights and by their squares
+        self.first = np.zeros((2, models, self.size))
+        self.second = {pair: np.zeros((self.size, self.size)) for pair in _pairs(models)}
+
+    def add(self, scores: Sequence[Floats], weight: Floats | None, square: Floats | None) -> None:
+        """Add rows; without weights each counts one."""
+        self.total += float(len(scores[0]) if weight is None else weight.sum())
+        self.squares += float(len(scores[0]) if square is None else square.sum())
+        places = [np.clip(np.searchsorted(self.cuts, s, side="right") - 1, 0, self.size - 1) for s in scores]
+        parts = [0.5 * (s - self.cuts[j]) * (s + self.cuts[j]) for s, j in zip(scores, places, strict=True)]
+        for index, (place, part) in enumerate(zip(places, parts, strict=True)):
+            for row, by in enumerate((weight, square)):
+                held = _counted(place, by, self.size)
+                rest = _counted(place, part if by is None else by * part, self.size)
+                self.first[row, index] += self.full * _beyond(held) + rest
+        for i, j in self.second:
+            self.second[i, j] += self._products((places[i], places[j]), (parts[i], parts[j]), square)
+
+    def _products(self, places: tuple[Places, Places], parts: tuple[Floats, Floats], square: Floats | None) -> Floats:
+        """Sum over rows of the products of two losses, for every pair of stretches."""
+        cell = places[0] * self.size + places[1]
+        a, b = parts
+
+        def held(by: Floats | None) -> Floats:
+            weights = by if square is None else square if by is None else by * square
+            return _counted(cell, weights, self.size**2).reshape(self.size, self.size)
+
+        whole = np.outer(self.full, self.full) * _beyond(_beyond(held(None)).T).T
+        first_part = self.full[None, :] * _beyond(held(a))
+        second_part = self.full[:, None] * _beyond(held(b).T).T
+        return np.asarray(whole + first_part + second_part + held(a * b), dtype=np.float64)
+
+
+def _counted(places: Places, weights: Floats | None, size: int) -> Floats:
+    return np.bincount(places, weights=weights, minlength=size).astype(np.float64)
+
+
+def _beyond(held: Floats) -> Floats:
+    """What lies in the stretches beyond each, along the last axis."""
+    sums = np.cumsum(held[..., ::-1], axis=-1)[..., ::-1]
+    return np.asarray(sums - held, dtype=np.float64)
+
+
+def _pairs(models: int) -> list[tuple[int, int]]:
+    return [(i, i) for i in range(models)] + list(combinations(range(models), 2))
+
+
+@dataclass(frozen=True)
+class _Class:
+    """Sums of one class for all rules, in ascending order of the stretches; "treat all" and "treat none" added."""
+
+    first: Floats
+    squared: Floats
+    second: dict[tuple[int, int], Floats]
+    total: float
+    squares: float
+
+
+def _completed(sums: _Sums, positive: int) -> _Class:
+    """Treating all costs every negative all of every stretch, and no positive anything."""
+    turn = slice(None, None, -1) if positive else slice(None)
+    n, size = sums.models, sums.size
+    full = sums.full[turn]
+    lines = np.zeros((2, n + 2, size))
+    lines[:, :n] = sums.first[:, :, turn]
+    acting = n + positive
+    lines[:, acting] = np.outer([sums.total, sums.squares], full)
+    second = {pair: gram[turn, turn] for pair, gram in sums.second.items()}
+    zero = np.zeros((size, size))
+    for rule in (n, n + 1):
+        for model in range(n):
+            second[model, rule] = np.outer(lines[1, model], full) if rule == acting else zero
+        second[rule, rule] = np.outer(full, full) * sums.squares if rule == acting else zero
+    second[n, n + 1] = zero
+    return _Class(lines[0], lines[1], second, sums.total, sums.squares)
+
+
+def _joined(cuts: Floats, sums: tuple[_Sums, _Sums], n_rows: int, *, fixed_prevalence: bool) -> Spread:
+    classes = [_completed(sums[k], k) for k in range(2)]
+    total = sum(mine.total for mine in classes)
+    pooled = (classes[0].first + classes[1].first) / total
+    covariances: dict[tuple[int, int], Floats] = {}
+    for mine in classes:
+        own = mine.first / mine.total if mine.total > 0.0 else mine.first
+        mean = own if fixed_prevalence else pooled
+        for (i, j), gram in mine.second.items():
+            centred = gram - np.outer(mean[i], mine.squared[j]) - np.outer(mine.squared[i], mean[j])
+            centred += np.outer(mean[i], mean[j]) * mine.squares
+            covariances[i, j] = covariances.get((i, j), 0.0) + centred * (freed(n_rows) / total**2)
+    models = sums[0].models
+    return _differences(cuts, covariances, models)
+
+
+def _differences(cuts: Floats, covariances: dict[tuple[int, int], Floats], models: int) -> Spread:
+    """Covariance of the difference of every pair of rules, and of every model alone."""
+    nothing = models + 2
+    alone = [(i, nothing) for i in range(nothing)]
+    pairs = [*alone, *combinations(range(nothing), 2)]
+    above = np.triu_indices(len(cuts) - 1)
+    found = np.empty((len(pairs), len(above[0])))
+    for row, (i, j) in enumerate(pairs):
+        matrix = covariances[i, i]
+        if j < nothing:
+            across = covariances[i, j]
+            matrix = matrix + covariances[j, j] - across - across.T
+        found[row] = matrix[above]
+    return Spread(cuts, tuple(pairs), found)

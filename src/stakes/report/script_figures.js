@@ -1,0 +1,288 @@
+// The figures: regret, net benefit, reliability, decomposition, ROC.
+
+const hiddenModels = new Set();
+const drawnModels = models.slice(0, page.drawn);
+const LAST = 0.99;
+const REFERENCE_DASHES = { [ALL]: [7, 4], [NONE]: [2, 3] };
+
+function shownModels() {
+  return drawnModels.filter((model) => !hiddenModels.has(model.index));
+}
+
+function colourOf(model) {
+  return `--model-${model.colour}`;
+}
+
+// Points of a curve of thresholds between two ends: both sides of every step, and enough between them where it bends.
+function curvePoints(table, low, high, value, bends) {
+  const [xs, ys] = [[], []];
+  const { scores, missed, spared, total, size } = table;
+  const room = (high - low) / 300;
+  let from = low;
+  for (let i = placeOf(scores, low); i <= size; i += 1) {
+    const to = i < size ? Math.min(scores[i], high) : high;
+    const [miss, alarm] = [missed[i] / total, (spared[size] - spared[i]) / total];
+    const pieces = bends ? Math.max(1, Math.ceil((to - from) / room)) : 1;
+    for (let k = 0; k <= pieces; k += 1) {
+      const t = k === pieces ? to : from + ((to - from) * k) / pieces;
+      xs.push(t);
+      ys.push(value(t, alarm, miss));
+    }
+    from = to;
+    if (to >= high) {
+      break;
+    }
+  }
+  return [xs, ys];
+}
+
+const KINDS = {
+  regret: {
+    value: (t, alarm, miss) => t * alarm + (1 - t) * miss,
+    all: (t) => t * page.shares.negative,
+    none: (t) => (1 - t) * page.shares.positive,
+    lowest: () => 0,
+    last: 1,
+  },
+  decision: {
+    value: (t, alarm, miss) => page.shares.positive - miss - (t / (1 - t)) * alarm,
+    all: (t) => page.shares.positive - (t / (1 - t)) * page.shares.negative,
+    none: () => 0,
+    last: LAST,
+  },
+};
+
+// What part of the axis is shown: the surroundings of the range, or everything.
+function windowOf(state, view, last) {
+  const { low, high } = state;
+  if (view === "whole" || high - low >= 0.5) {
+    return [0, last];
+  }
+  const margin = 0.5 * (high - low) || 0.5 * Math.min(low, 1 - low) || 0.05;
+  const ends = [Math.max(0, low - margin), Math.min(last, high + margin)];
+  return ends[0] < ends[1] ? ends : [0, last];
+}
+
+function thresholdTicks(state, low, high) {
+  return (place) =>
+    roundThresholds(low, high, place, state.view).map((value) => ({ value, text: VIEWS[state.view].write(value) }));
+}
+
+class ThresholdFigure {
+  constructor(key) {
+    Object.assign(this, { key, kind: KINDS[key], view: "near" });
+    this.host = document.getElementById(`plot-${key}`);
+    this.chart = new Chart(this.host, { readout: (t) => this.readout(t) });
+  }
+
+  readout(t) {
+    const at = (model) => {
+      const { alarms: alarm, missed: miss } = actedOn(model).at(page.rule === "score" ? t : 0.5);
+      return this.kind.value(t, alarm, miss);
+    };
+    const rows = shownModels().map((model) => [model.name, number(at(model)), colourOf(model)]);
+    const references = [[ALL, number(this.kind.all(t)), "--reference"], [NONE, number(this.kind.none(t)), "--reference"]];
+    return { head: `${percent(t)} · ${odds(t)} · 1 miss = ${alarms(t)} alarms`, rows: [...rows, ...references] };
+  }
+
+  draw(state, results) {
+    const [x0, x1] = windowOf(state, this.view, this.kind.last);
+    const lines = drawnModels.map((model) => [model, ...curvePoints(actedOn(model), x0, x1, this.kind.value, this.key === "decision")]);
+    const [y0, y1] = this.heights(lines, x0, x1);
+    const { chart } = this;
+    chart.frame({ x0, x1, y0, y1, xTicks: thresholdTicks(state, x0, x1), yWrite: tidy, xTitle: VIEWS[state.view].axis });
+    this.band(results.order[0].model);
+    const grid = Array.from({ length: 201 }, (_, k) => x0 + ((x1 - x0) * k) / 200);
+    for (const [name, curve] of [[ALL, this.kind.all], [NONE, this.kind.none]]) {
+      chart.line(grid, grid.map(curve), { colour: "--reference", dash: REFERENCE_DASHES[name], width: 1.8 });
+    }
+    // the best model last, so that it lies on top
+    for (const [model, xs, ys] of lines.reverse()) {
+      if (!hiddenModels.has(model.index)) {
+        const width = model === results.order[0].model ? 2.6 : 1.7;
+        chart.line(xs, ys, { colour: colourOf(model), dash: model.dash, width });
+      }
+    }
+  }
+
+  heights(lines, x0, x1) {
+    const grid = Array.from({ length: 201 }, (_, k) => x0 + ((x1 - x0) * k) / 200);
+    const references = grid.map((t) => [this.kind.all(t), this.kind.none(t)]);
+    let [low, high] = [Infinity, -Infinity];
+    for (const [, , ys] of lines) {
+      for (const y of ys) {
+        low = Math.min(low, y);
+        high = Math.max(high, y);
+      }
+    }
+    if (this.key === "regret") {
+      const cheaper = Math.max(...references.map((pair) => Math.min(...pair)));
+      return [0, 1.06 * Math.max(high, cheaper) || 1];
+    }
+    const better = references.map((pair) => Math.max(...pair));
+    [low, high] = [Math.min(low, ...better), Math.max(high, ...better)];
+    low = Math.max(low, -(this.view === "whole" ? 0.4 : 3) * (high || 0.25));
+    const pad = 0.06 * (high - low) || 0.05;
+    return [low - pad, high + pad];
+  }
+
+  // The simultaneous band of the model that is best now, over the report's own range.
+  band(model) {
+    const ends = model.band?.[this.key === "regret" ? "regret" : "net_benefit"];
+    if (!ends || hiddenModels.has(model.index)) {
+      return;
+    }
+    const xs = decoded(page.bands);
+    const limits = decoded(ends);
+    this.chart.area(xs, limits.slice(0, xs.length), limits.slice(xs.length), colourOf(model));
+  }
+}
+
+function tidy(value) {
+  return plain(value, 3).replace("-", MINUS);
+}
+
+class ReliabilityFigure {
+  constructor() {
+    Object.assign(this, { key: "reliability", view: "near", kind: { last: 1 } });
+    this.chart = new Chart(document.getElementById("plot-reliability"), { readout: (s) => this.readout(s) });
+    this.below = new Chart(document.getElementById("plot-scores"), { height: 0.22 });
+    this.lines = drawnModels.map((model) => [decoded(model.reliability.x), decoded(model.reliability.y)]);
+  }
+
+  readout(s) {
+    const rate = ([xs, ys]) => {
+      const k = placeOf(xs, s);
+      if (s < xs[0] || s > xs[xs.length - 1] || !xs.length) {
+        return "no score there";
+      }
+      const width = k > 0 ? xs[k] - xs[k - 1] : 0;
+      return percent(width > 0 ? ys[k - 1] + ((ys[k] - ys[k - 1]) * (s - xs[k - 1])) / width : ys[k]);
+    };
+    const rows = shownModels().map((model) => [model.name, rate(this.lines[model.index]), colourOf(model)]);
+    return { head: `score ${percent(s)}: observed`, rows };
+  }
+
+  draw(state) {
+    const [x0, x1] = windowOf(state, this.view, 1);
+    const xTicks = (place) => roundThresholds(x0, x1, place, "probability").map((value) => ({ value, text: percent(value) }));
+    let [y0, y1] = [x0, x1];
+    for (const [xs, ys] of this.lines) {
+      for (let i = 0; i < xs.length; i += 1) {
+        if (xs[i] >= x0 && xs[i] <= x1) {
+          [y0, y1] = [Math.min(y0, ys[i]), Math.max(y1, ys[i])];
+        }
+      }
+    }
+    const pad = 0.04 * (y1 - y0);
+    this.chart.frame({ x0, x1, y0: y0 - pad, y1: y1 + pad, xTicks, yWrite: (y) => percent(y), xTitle: "score" });
+    this.chart.line([0, 1], [0, 1], { colour: "--reference", width: 1.2 });
+    this.below.frame({ x0, x1, y0: -0.02, y1: 1.02, xTicks, yWrite: (y) => percent(y), xTitle: "score", yTicks: [0, 0.5, 1] });
+    for (const model of [...shownModels()].reverse()) {
+      const look = { colour: colourOf(model), dash: model.dash };
+      this.chart.line(...this.lines[model.index], look);
+      const negatives = model.scores.totalNegatives / model.scores.total;
+      const share = (_, alarm, miss) => miss + negatives - alarm;
+      this.below.line(...curvePoints(model.scores, x0, x1, share, false), look);
+    }
+  }
+}
+
+class RocFigure {
+  constructor() {
+    Object.assign(this, { key: "roc" });
+    this.chart = new Chart(document.getElementById("plot-roc"), { height: 0.6 });
+    this.usable = page.shares.negative > 0 && page.shares.positive > 0;
+  }
+
+  points(model, low, high) {
+    const { scores, missed, spared, totalPositives, totalNegatives, size } = model.scores;
+    const [from, to] = [placeOf(scores, low), placeOf(scores, high)];
+    const [xs, ys] = [[], []];
+    for (let i = Math.min(to, size); i >= from; i -= 1) {
+      xs.push((totalNegatives - spared[i]) / totalNegatives);
+      ys.push((totalPositives - missed[i]) / totalPositives);
+    }
+    return [xs, ys];
+  }
+
+  draw(state) {
+    if (!this.usable) {
+      return;
+    }
+    const xTicks = (place) => roundThresholds(0, 1, place, "probability").map((value) => ({ value, text: percent(value) }));
+    this.chart.frame({ x0: 0, x1: 1, y0: 0, y1: 1.02, xTicks, yWrite: (y) => percent(y), xTitle: "share of negatives acted on (false positive rate)" });
+    this.chart.line([0, 1], [0, 1], { colour: "--reference", width: 1.2 });
+    for (const model of [...shownModels()].reverse()) {
+      this.chart.line(...this.points(model, 0, Infinity), { colour: colourOf(model), dash: model.dash, width: 1.4 });
+    }
+    this.follow(state);
+  }
+
+  // The part of each curve that the plausible thresholds use, thick.
+  follow(state) {
+    if (!this.usable || !this.chart.layers.band) {
+      return;
+    }
+    this.chart.layers.band.replaceChildren();
+    for (const model of shownModels()) {
+      const [xs, ys] = this.points(model, state.low, state.high);
+      const path = this.chart.line(xs, ys, { colour: colourOf(model), width: 9, layer: "band" });
+      path.classList.add("used");
+    }
+  }
+}
+
+class DecompositionFigure {
+  constructor() {
+    Object.assign(this, { key: "decomposition" });
+    this.host = document.getElementById("plot-decomposition");
+    this.chart = this.host && new Chart(this.host, { height: 0.46 });
+  }
+
+  draw(state, results, own) {
+    if (!this.chart) {
+      return;
+    }
+    const points = results.order
+      .filter(({ model }) => model.index < page.drawn && !hiddenModels.has(model.index))
+      .map(({ model, parts }) => ({ model, ...(own ? model.ownParts : parts) }))
+      .filter(({ miscalibration, discrimination }) => Number.isFinite(miscalibration) && Number.isFinite(discrimination));
+    if (!points.length) {
+      this.chart.svg?.replaceChildren();
+      return;
+    }
+    const uncertainty = points[0].uncertainty;
+    const least = 0.02 * uncertainty || 1e-3;
+    const right = 1.15 * Math.max(least, ...points.map((p) => p.miscalibration));
+    const top = 1.15 * Math.max(least, ...points.map((p) => p.discrimination));
+    const [left, bottom] = [-0.06 * right, -0.06 * top];
+    const xTicks = (place) => roundValues(left, right, (place(right) - place(left)) / 90).map((value) => ({ value, text: tidy(value) }));
+    this.chart.frame({ x0: left, x1: right, y0: bottom, y1: top, xTicks, yWrite: tidy, xTitle: "miscalibration MCB (less is better)" });
+    this.equalCosts(uncertainty, left, right, bottom, top);
+    points.reverse().forEach((point) => this.point(point, results));
+  }
+
+  equalCosts(uncertainty, left, right, bottom, top) {
+    const levels = roundValues(uncertainty + left - top, uncertainty + right - bottom, 6);
+    for (const level of [...levels, uncertainty]) {
+      const rise = uncertainty - level;
+      const colour = level === uncertainty ? "--reference" : "--grid-strong";
+      this.chart.line([left, right], [left + rise, right + rise], { colour, width: 1.2, layer: "shade" });
+      const x = Math.min(right, top - rise);
+      if (level !== uncertainty && x > left && x + rise > bottom) {
+        const at = { x: this.chart.x(x) - 4, y: this.chart.y(x + rise) + (x < right ? 12 : -4), class: "tick end small" };
+        this.chart.layers.marks.append(shape("text", at, tidy(level)));
+      }
+    }
+  }
+
+  point({ model, miscalibration, discrimination }, results) {
+    const [x, y] = [this.chart.x(miscalibration), this.chart.y(discrimination)];
+    const dot = shape("circle", { cx: x, cy: y, r: 6, class: "point" });
+    dot.style.fill = `var(${colourOf(model)})`;
+    const rank = results.order.findIndex((rule) => rule.model === model) + 1;
+    const side = rank % 2 ? { x: x + 10, class: "tick label" } : { x: x - 10, class: "tick end label" };
+    this.chart.layers.marks.append(dot, shape("text", { ...side, y: y + 5 }, String(rank)));
+  }
+}

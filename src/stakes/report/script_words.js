@@ -1,0 +1,109 @@
+// Numbers, thresholds and names as the page writes them.
+
+const MINUS = "\u2212";
+
+function fixed(value, decimals, sign = false) {
+  if (Number.isNaN(value)) {
+    return "undefined";
+  }
+  if (!Number.isFinite(value)) {
+    return value > 0 ? "∞" : MINUS + "∞";
+  }
+  const text = Math.abs(value).toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  if (!/[1-9]/.test(text)) {
+    return text;
+  }
+  return (value < 0 ? MINUS : sign ? "+" : "") + text;
+}
+
+// Decimals that show the smallest error with two digits, or else the smallest value with three.
+function decimalsFor(errors, values) {
+  for (const [numbers, digits] of [[errors, 2], [values, 3]]) {
+    const sizes = numbers.map(Math.abs).filter((size) => size > 0 && size < Infinity);
+    if (sizes.length) {
+      return Math.min(Math.max(digits - 1 - Math.floor(Math.log10(Math.min(...sizes))), 0), 12);
+    }
+  }
+  return 3;
+}
+
+function plain(value, digits) {
+  const rounded = Number(value.toPrecision(digits));
+  return rounded.toLocaleString("en", { maximumFractionDigits: 20 });
+}
+
+function percent(share, digits = 3) {
+  return Number.isFinite(share) ? plain(100 * share, digits).replace("-", MINUS) + "%" : fixed(share, 0);
+}
+
+function number(value) {
+  const size = Math.abs(value);
+  return !Number.isFinite(value) ? (Number.isNaN(value) ? "undefined" : "infinite") : size >= 1e-4 && size < 1e3
+    ? value.toPrecision(3).replace("-", MINUS)
+    : plain(value, 3).replace("-", MINUS);
+}
+
+function times(ratio) {
+  return ratio >= 10 ? plain(Math.round(ratio), 3) : plain(ratio, 2);
+}
+
+function odds(threshold) {
+  if (threshold <= 0 || threshold >= 1) {
+    return threshold <= 0 ? "0:1" : "1:0";
+  }
+  const ratio = (1 - threshold) / threshold;
+  return ratio >= 1 ? "1:" + times(ratio) : times(1 / ratio) + ":1";
+}
+
+// False alarms that are as bad as one miss.
+function alarms(threshold) {
+  return threshold <= 0 ? "∞" : plain((1 - threshold) / threshold, (1 - threshold) / threshold >= 100 ? 3 : 2);
+}
+
+const VIEWS = {
+  probability: { write: (c) => percent(c), axis: "threshold" },
+  odds: { write: odds, axis: "threshold, as odds" },
+  alarms: { write: alarms, axis: "threshold: 1 miss = so many false alarms" },
+};
+
+// What a reader typed: 2%, 0.02, 1:49, 1/50, or a number of false alarms where the page speaks of them.
+function parsedThreshold(text, view) {
+  const typed = text.trim().replace(/,(?=\d{3}\b)/g, "").replace(",", ".");
+  const pattern = "(\\d+\\.?\\d*(?:e[-+]?\\d+)?|\\.\\d+)";
+  const pair = typed.match(new RegExp(`^${pattern}\\s*([:/])\\s*${pattern}$`, "i"));
+  let value = NaN;
+  if (pair) {
+    const [first, second] = [Number(pair[1]), Number(pair[3])];
+    value = pair[2] === ":" ? first / (first + second) : first / second;
+  } else if (new RegExp(`^${pattern}\\s*%$`, "i").test(typed)) {
+    value = parseFloat(typed) / 100;
+  } else if (new RegExp(`^${pattern}$`, "i").test(typed)) {
+    value = view === "alarms" ? 1 / (1 + Number(typed)) : Number(typed);
+  } else if (view === "alarms" && /^(∞|infinity)$/i.test(typed)) {
+    value = 0;
+  }
+  return value >= 0 && value <= 1 ? value : NaN;
+}
+
+function spanned([low, high], decimals, sign = false) {
+  return Number.isNaN(low) ? "no interval" : `${fixed(low, decimals, sign)} to ${fixed(high, decimals, sign)}`;
+}
+
+// An element with attributes and children; text is only ever text.
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+function nameOf(rule) {
+  return make("b", {}, make("bdi", {}, rule.model ? rule.model.name : rule.name));
+}
+
+// "a, b and c" as nodes.
+function listed(nodes) {
+  return nodes.flatMap((node, k) => (k === 0 ? [node] : k === nodes.length - 1 ? [" and ", node] : [", ", node]));
+}

@@ -1,0 +1,153 @@
+"""The tables in the page stand for those of all rows within the bound that is stated, and its covariances are right."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stakes import ScoreTable, costs, evaluate, expected_regret, regret_curve
+from stakes.report._payload import payload
+from stakes.report._spread import cut_points, spread_of
+from stakes.report._thin import thinned
+from tests.report.conftest import simulated
+
+RANGES = ((0.0, 1.0), (0.013, 0.031), (0.1, 0.3), (0.0, 0.4), (0.45, 1.0), (0.777, 0.7771))
+
+
+def as_table(found):
+    ups, downs = found.positives, found.negatives
+    return ScoreTable(found.scores, ups, downs, ups, downs, 1)
+
+
+def skewed(n, seed=0, *, weighted=False):
+    rng = np.random.default_rng(seed)
+    scores = rng.beta(0.4, 3.0, size=n)
+    weight = rng.exponential(size=n) if weighted else None
+    return ScoreTable.from_predictions(rng.random(n) < scores**1.3, scores, sample_weight=weight)
+
+
+@pytest.mark.parametrize("limit", [10, 200, 4000])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_integral_over_any_range_stays_within_the_bound(limit, weighted):
+    table = skewed(20_000, weighted=weighted)
+    found = thinned(table, limit, (0.1, 0.3))
+    assert len(found.scores) <= 1.2 * limit + 10
+    for low, high in RANGES:
+        measure = costs.Uniform(low, high)
+        exact = expected_regret(table, costs=measure, scale="integral")
+        assert abs(expected_regret(as_table(found), costs=measure, scale="integral") - exact) <= found.integral_bound
+    assert found.integral_bound < 20.0 / limit**1.5
+
+
+@pytest.mark.parametrize("limit", [10, 200])
+def test_regret_at_any_threshold_stays_within_the_bound(limit):
+    table = skewed(5000)
+    found = thinned(table, limit, (0.1, 0.3))
+    grid = np.linspace(0.0, 1.0, 2003)
+    gap = np.abs(regret_curve(table).at(grid) - regret_curve(as_table(found)).at(grid))
+    assert gap.max() <= found.share_bound
+    assert found.share_bound <= 0.9
+
+
+@given(
+    st.lists(
+        st.tuples(st.booleans(), st.sampled_from([0.0, 1e-9, 0.1, 0.2, 0.25, 0.5, 0.75, 1.0]), st.integers(1, 3)),
+        min_size=1,
+    ),
+    st.integers(2, 12),
+)
+def test_small_tables_keep_their_weights_and_stay_within_the_bound(rows, limit):
+    y, scores, weight = (list(column) for column in zip(*rows, strict=True))
+    table = ScoreTable.from_predictions(y, scores, sample_weight=weight, pos_label=True)
+    found = thinned(table, limit, (0.1, 0.3))
+    assert np.all(np.diff(found.scores) > 0.0)
+    assert found.positives.sum() == pytest.approx(table.total_positives)
+    assert found.negatives.sum() == pytest.approx(table.total_negatives)
+    # a score of 0 or 1 makes a log loss infinite: it is never pooled with others
+    for edge in (0.0, 1.0):
+        for column in ("positives", "negatives"):
+            mine = getattr(found, column)[found.scores == edge].sum()
+            assert mine == getattr(table, column)[table.scores == edge].sum()
+    for low, high in RANGES:
+        measure = costs.Uniform(low, high)
+        gap = expected_regret(as_table(found), costs=measure, scale="integral") - expected_regret(
+            table, costs=measure, scale="integral"
+        )
+        assert abs(gap) <= found.integral_bound + 1e-15
+
+
+def test_table_that_fits_is_exact():
+    table = skewed(300)
+    found = thinned(table, 300, (0.1, 0.3))
+    assert (found.integral_bound, found.share_bound) == (0.0, 0.0)
+    assert np.array_equal(found.scores, table.scores)
+
+
+def standard_errors(spread, weights):
+    rows, columns = np.triu_indices(len(spread.cuts) - 1)
+    form = np.where(rows == columns, 1.0, 2.0) * weights[rows] * weights[columns]
+    return dict(zip(spread.pairs, np.sqrt(np.maximum(spread.covariances @ form, 0.0)), strict=True))
+
+
+@pytest.mark.parametrize("kind", ["plain", "weighted", "prevalence", "threshold"])
+def test_standard_errors_over_whole_stretches_are_the_librarys(kind):
+    y, scores = simulated(["a", "b", "c"], n=3000)
+    options = {
+        "plain": {},
+        "weighted": {"sample_weight": np.random.default_rng(1).exponential(size=len(y))},
+        "prevalence": {"prevalence": 0.02},
+        "threshold": {"rule": 0.25},
+    }[kind]
+    evaluation = evaluate(y, scores, costs=(0.1, 0.3), scale="integral", **options)
+    spread = spread_of(evaluation, range(3))
+    inside = (spread.cuts[:-1] >= 0.1 - 1e-12) & (spread.cuts[1:] <= 0.3 + 1e-12)
+    found = standard_errors(spread, inside.astype(float))
+    assert len(found) == 15
+    for (i, j), error in found.items():
+        moments = evaluation.moments.of(i) if j == 5 else evaluation.moments.difference(i, j)
+        # with a stated prevalence each class has its own degrees of freedom, here one factor for both
+        assert error == pytest.approx(moments.standard_error, rel=2e-3 if kind == "prevalence" else 1e-9, abs=1e-12)
+
+
+def test_covariances_are_those_of_the_rows():
+    y, scores = simulated(["a", "b"], n=300)
+    evaluation = evaluate(y, scores, costs=(0.1, 0.3))
+    spread = spread_of(evaluation, [0, 1])
+    low, high = spread.cuts[:-1], spread.cuts[1:]
+
+    def losses(score):
+        t = np.clip(score[:, None], low, high)
+        negative, positive = 0.5 * (t**2 - low**2), 0.5 * ((1 - t) ** 2 - (1 - high) ** 2)
+        return np.where(y[:, None], positive, negative)
+
+    gap = losses(scores["a"]) - losses(scores["b"])
+    matrix = np.cov(gap, rowvar=False) / len(y)
+    place = spread.pairs.index((0, 1))
+    assert spread.covariances[place] == pytest.approx(matrix[np.triu_indices(len(low))], abs=1e-15)
+
+
+def test_one_table_has_the_errors_of_its_rows():
+    y, scores = simulated(["a"], n=500)
+    rows = spread_of(evaluate(y, scores, costs=(0.1, 0.3)), [0])
+    table = spread_of(evaluate(ScoreTable.from_predictions(y, scores["a"]), costs=(0.1, 0.3)), [0])
+    assert table.covariances == pytest.approx(rows.covariances, rel=1e-9, abs=1e-18)
+
+
+@pytest.mark.parametrize("measure", [costs.Uniform(0.0163, 0.0291), costs.Fixed(0.2), costs.Uniform(0, 1)], ids=repr)
+def test_cut_points_hold_the_ends_of_the_range(measure):
+    cuts = cut_points(measure)
+    assert {0.0, measure.low, measure.high, 1.0} <= set(cuts.tolist())
+    assert np.all(np.diff(cuts) > 0.0)
+    assert len(cuts) <= 40
+
+
+def test_page_of_many_models_holds_few_numbers():
+    y, scores = simulated([f"m{k}" for k in range(25)], n=3000)
+    evaluation = evaluate(y, scores, costs=(0.1, 0.3))
+    from stakes.report._models import models_of
+
+    content = payload(evaluation, models_of(evaluation))
+    assert len(content["spread"]["pairs"]) == 22 + 22 * 21 // 2
+    assert sum(len(model["scores"]["scores"]["f8"]) for model in content["models"]) < 600_000
