@@ -24,7 +24,7 @@ def test_two_set_up_commands_each_complete_on_a_fresh_machine():
 
 
 def test_python_examples_print_what_they_show():
-    for library in ("pandas", "polars", "matplotlib", "plotly"):
+    for library in ("pandas", "polars", "matplotlib"):
         pytest.importorskip(library)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     namespace = {}

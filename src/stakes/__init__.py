@@ -1,6 +1,6 @@
 """What is at stake when a classifier's scores become decisions."""
 
-from stakes import boundary, correction, costs, curves, display, metrics, training, utility
+from stakes import boundary, correction, costs, curves, display, metrics, training, uncertainty, utility
 from stakes._version import __version__
 from stakes.curves import (
     Curve,
@@ -125,5 +125,6 @@ __all__ = [
     "threshold_table",
     "top_k_scores",
     "training",
+    "uncertainty",
     "utility",
 ]

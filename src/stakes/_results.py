@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 from abc import ABC, abstractmethod
 from typing import Any
+
+from stakes._html import table
+
+# A single record of more columns stands upright in a notebook.
+_WIDEST_RECORD = 6
 
 
 class Tabular(ABC):
@@ -65,9 +69,11 @@ class Tabular(ABC):
 
     def _repr_html_(self) -> str:
         header, *rows = self._cells()
-        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
-        body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        if not rows:
+            return "<p>No rows.</p>"
+        if len(rows) > 1 or len(header) <= _WIDEST_RECORD:
+            return table(header, rows)
+        return table([], [[key, cell] for key, cell in zip(header, rows[0], strict=True) if cell])
 
     def _cells(self) -> list[list[str]]:
         records = self._records()

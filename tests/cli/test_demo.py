@@ -3,8 +3,6 @@
 import json
 import shlex
 
-import pytest
-
 
 def test_demo_in_an_empty_folder(cli, folder):
     outcome = cli("demo")
@@ -35,8 +33,6 @@ def test_command_that_the_demo_shows_works_on_an_own_file(cli, folder):
 
 
 def test_demo_writes_a_report(cli, folder):
-    pytest.importorskip("plotly")
-    pytest.importorskip("stakes.report")
     outcome = cli("demo", "--report", "report.html")
     assert outcome.code == 0, outcome.err
     assert (folder / "report.html").read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html>")

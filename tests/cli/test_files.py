@@ -5,10 +5,13 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
 
 import pytest
 
+from stakes.cli._settings import Settings
 from stakes.evaluation import Evaluation
 
 pl = pytest.importorskip("polars")
@@ -20,7 +23,6 @@ RANGE = ["--label", "cancer", "--models", "sharp,blurred", "--costs", "0.05:0.3"
 @pytest.fixture
 def plain_report(monkeypatch):
     """Stand in for the report, which has tests of its own."""
-    monkeypatch.setattr("stakes.cli._deliver.require", lambda *_: None)
     monkeypatch.setattr(Evaluation, "to_html", lambda _, path: Path(path).write_text("<html></html>", encoding="utf-8"))
 
 
@@ -68,7 +70,7 @@ def test_link_to_a_file_stays_a_link(data, cli, folder, tmp_path):
         (KeyboardInterrupt(), 130, "interrupted"),
         (KeyError("score"), 1, "--debug"),
         (MemoryError(), 1, "memory"),
-        (ImportError("the report needs plotly: pip install 'stakes[report]'"), 1, "stakes[report]"),
+        (ImportError("the report needs more: pip install 'stakes[more]'"), 1, "stakes[more]"),
     ],
 )
 @pytest.mark.parametrize("before", [None, "old"])
@@ -92,14 +94,6 @@ def test_failure_while_writing_leaves_the_folder_as_it_was(failure, before, data
     assert left == ({} if before is None else {"r.html": "old"})
 
 
-def test_missing_report_library_is_told_before_the_work(data, cli, folder, monkeypatch):
-    monkeypatch.setitem(sys.modules, "plotly", None)
-    outcome = cli("evaluate", data, *RANGE, "--report", "r.html")
-    assert outcome.code == 1
-    assert "pip install 'stakes[report]'" in outcome.err
-    assert list(folder.iterdir()) == []
-
-
 def test_folder_is_no_target(data, cli, folder):
     (folder / "r.json").mkdir()
     outcome = cli("evaluate", data, *RANGE, "--output", "r.json")
@@ -109,7 +103,6 @@ def test_folder_is_no_target(data, cli, folder):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full.")
 def test_full_disk_behind_stdout_is_one_message_and_no_report(data, folder):
-    pytest.importorskip("plotly")
     command = [sys.executable, "-m", "stakes", "evaluate", data, *RANGE, "--report", "r.html"]
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         run = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
@@ -119,13 +112,91 @@ def test_full_disk_behind_stdout_is_one_message_and_no_report(data, folder):
     assert list(folder.iterdir()) == []
 
 
+# A shell may have started the tests with interruption ignored.
+PROGRAM = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "from stakes.cli import main; sys.exit(main())"
+)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """Return a file that takes a moment to write again."""
+    path = tmp_path_factory.mktemp("large") / "large.csv"
+    row = pl.DataFrame({"name": ["x" * 40], "risk": [0.25]})
+    pl.concat([row] * 600_000, rechunk=True).write_csv(path)
+    return path
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals.")
+@pytest.mark.parametrize(("ending", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+@pytest.mark.parametrize("command", [["correct", "--scale-pos-weight", "3"], ["decide", "--measure", "accuracy"]])
+def test_signal_while_a_file_is_being_written_leaves_nothing(ending, code, command, large, folder):
+    name, *options = command
+    argv = [sys.executable, "-c", PROGRAM, name, large, "--models", "risk", *options, "-o", "out.csv"]
+    process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while process.poll() is None and not any(folder.iterdir()):
+        time.sleep(0.001)
+    process.send_signal(getattr(signal, ending))
+    _, errors = process.communicate(timeout=120)
+    said = "interrupted" if ending == "SIGINT" else f"ended by {ending}"
+    assert (process.returncode, errors.decode()) == (code, f"{said}\n")
+    assert list(folder.iterdir()) == []
+
+
+@pytest.fixture
+def handler():
+    """Return a function that sets the handler of SIGTERM, which is put back in the end."""
+    before = signal.getsignal(signal.SIGTERM)
+    yield lambda new: signal.signal(signal.SIGTERM, new)
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals.")
+def test_signal_that_was_to_be_ignored_still_is(data, cli, folder, handler, monkeypatch):
+    handler(signal.SIG_IGN)
+    evaluate = Settings.evaluate
+
+    def terminated(settings, predictions):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return evaluate(settings, predictions)
+
+    monkeypatch.setattr(Settings, "evaluate", terminated)
+    assert cli("evaluate", data, *RANGE, "--output", "r.json").code == 0
+    assert [path.name for path in folder.iterdir()] == ["r.json"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals.")
+def test_handlers_of_the_caller_are_left_as_they_were(data, cli, handler):
+    for kept in (signal.SIG_DFL, signal.SIG_IGN):
+        handler(kept)
+        assert cli("evaluate", data, *RANGE).code == 0
+        assert signal.getsignal(signal.SIGTERM) == kept
+
+
+@pytest.mark.parametrize("command", [["correct", "--scale-pos-weight", "3"], ["decide", "--measure", "f1"]])
+def test_rows_for_standard_output_leave_nothing_behind(command, data, cli, tmp_path, monkeypatch):
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
+    name, *options = command
+    typed = [name, data, "--models", "sharp", *options]
+    piped = cli(*typed, "-o", "-")
+    assert list((tmp_path / "scratch").iterdir()) == []
+    assert piped.code == 0, piped.err
+    assert cli(*typed, "-o", "out.csv").code == 0
+    assert piped.out == Path("out.csv").read_text(encoding="utf-8")
+    assert cli(*typed, "-o", "-", "--json").code == 2
+
+
+@pytest.mark.parametrize("command", ["evaluate", "check"])
+def test_output_to_standard_output_is_no_file(command, data, cli, folder):
+    assert cli(command, data, *RANGE, "-o", "-").out == cli(command, data, *RANGE).out != ""
+    assert list(folder.iterdir()) == []
+
+
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals.")
 def test_interruption_leaves_nothing_and_exits_with_130(folder):
-    program = (
-        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "  # a shell may have it ignored
-        "from stakes.cli import main; sys.exit(main())"
-    )
-    command = [sys.executable, "-c", program, "evaluate", "-", *RANGE, "--output", "r.json"]
+    command = [sys.executable, "-c", PROGRAM, "evaluate", "-", *RANGE, "--output", "r.json"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdin.write(b"cancer,sharp,blurred\n" + b"0,0.5,0.5\n" * 50_000)  # more than a pipe holds: it is reading
     process.stdin.flush()

@@ -71,3 +71,12 @@ def test_bad_options(divided, cli, options, code, message):
     outcome = cli("evaluate", divided, *COLUMNS, *options)
     assert outcome.code == code
     assert message in " ".join(outcome.err.split())
+
+
+def test_report_names_the_columns_and_the_file(divided, cli, folder):
+    from stakes.tables import file_digest
+
+    assert cli("evaluate", divided, *COLUMNS, "--report", "report.html").code == 0
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert file_digest(divided) in page
+    assert "cancer" in page

@@ -1,5 +1,9 @@
 """The program as such: help, start, missing libraries, pipes, and errors nobody expected."""
 
+import inspect
+import os
+import re
+import shutil
 import subprocess
 import sys
 import warnings
@@ -8,7 +12,11 @@ import pytest
 
 import stakes
 from stakes.cli._settings import Settings
+from tests.cli.conftest import write_csv
 
+evaluate = pytest.importorskip("stakes.cli.evaluate")
+
+COMMANDS = ["evaluate", "decide", "compare", "check", "advise", "correct", "demo"]
 RANGE = ["--label", "cancer", "--models", "sharp,blurred", "--costs", "0.05:0.3"]
 
 
@@ -45,18 +53,87 @@ def test_help_lists_the_commands_and_starts_without_slow_libraries():
     assert "demo" in run.stdout
 
 
-@pytest.mark.parametrize("command", ["evaluate", "demo"])
-def test_help_of_each_command_has_an_example(command, cli):
-    outcome = cli(command, "--help")
-    assert outcome.code == 0
-    assert f"  stakes {command}" in outcome.out.partition("Example:")[2]
-    assert "--report" in outcome.out
+@pytest.fixture
+def files_of_the_examples(folder, columns):
+    """Write the files that the examples of the help speak of."""
+    sharp, blurred = columns["sharp"], columns["blurred"]
+    models = {"new": sharp, "old": blurred, "risk": sharp}
+    write_csv(folder / "predictions.csv", {"cancer": columns["cancer"], **models})
+    write_csv(folder / "scores.csv", {"outcome": columns["cancer"], "risk": blurred})
+    return folder
 
 
-def test_example_of_the_help_is_a_valid_command(cli):
-    example = cli("evaluate", "--help").out.partition("Example:\n")[2].split()
-    outcome = cli(*example[1:])
-    assert (outcome.code, "predictions.csv: there is no such file" in outcome.err) == (3, True)
+@pytest.mark.usefixtures("files_of_the_examples")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_each_command_has_an_example_that_works(command, cli):
+    page = cli(command, "--help")
+    assert page.code == 0
+    examples = [line.split() for line in page.out.partition("Example")[2].splitlines() if "  stakes " in line]
+    assert examples
+    for example in examples:
+        argv = example[example.index("stakes") + 1 :]
+        assert argv[0] == command
+        assert cli(*argv).code == (4 if "--fail-on" in argv else 0)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_options_of_every_command(command, cli):
+    options = set(re.findall(r"^ +(?:-o, )?(--[a-z-]+)|(?<=, )(--[a-z-]+)", cli(command, "--help").out, re.MULTILINE))
+    names = {name for pair in options for name in pair}
+    assert names >= {"--json", "--output", "--help", "--debug"}
+    assert ("--config" in names) == (command != "demo")
+
+
+def test_options_are_called_as_in_the_library():
+    library = set(inspect.signature(stakes.evaluate_frame).parameters)
+    options = set(inspect.signature(evaluate.evaluate).parameters)
+    # --metric is repeated, --by says groups, and the three words for a range of thresholds all stand for costs.
+    assert library - options == {"frame", "metrics", "groups"}
+    files = {"file", "file_format", "report", "as_json", "output", "config", "debug"}
+    assert options - library - files == {"metric", "by", "odds", "false_alarms_per_miss", "weighting"}
+
+
+@pytest.mark.usefixtures("cli")
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_of_a_shell_can_be_shown(shell):
+    # The shell would be found among the processes that started this one; the tests name it.
+    named = {**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    argv = [sys.executable, "-m", "stakes", "--show-completion", shell]
+    run = subprocess.run(argv, capture_output=True, text=True, check=False, env=named)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "_STAKES_COMPLETE=complete_" in run.stdout
+
+
+@pytest.mark.usefixtures("cli")
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("stakes co", ["compare", "correct"]),
+        ("stakes evaluate p.csv --on-m", ["--on-missing"]),
+        ("stakes evaluate p.csv --on-missing d", ["drop"]),
+        ("stakes check --conf", ["--confidence-level", "--config"]),
+    ],
+)
+def test_completion_offers_commands_options_and_choices(typed, offered):
+    words = {"COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1), "_STAKES_COMPLETE": "complete_bash"}
+    environment = {**os.environ, **words, "STAKES_CONFIG": "nowhere.toml"}  # completing reads no file
+    argv = [sys.executable, "-m", "stakes"]
+    run = subprocess.run(argv, capture_output=True, text=True, check=False, env=environment)
+    assert (sorted(run.stdout.split()), run.stderr) == (offered, "")
+
+
+@pytest.mark.usefixtures("cli")
+def test_completion_can_be_installed(tmp_path):
+    shell = shutil.which("bash") or pytest.skip("needs bash.")
+    pytest.importorskip("shellingham")
+    environment = {**os.environ, "HOME": str(tmp_path)}
+    argv = [shell, "-c", f"{sys.executable} -m stakes --install-completion; exit $?"]
+    run = subprocess.run(argv, capture_output=True, text=True, check=False, env=environment)
+    assert run.returncode == 0, run.stderr
+    (script,) = tmp_path.rglob("stakes.sh")
+    assert str(script) in (tmp_path / ".bashrc").read_text(encoding="utf-8")
+    check = subprocess.run([shell, "-n", script], capture_output=True, text=True, check=False)
+    assert (check.returncode, check.stderr) == (0, "")
 
 
 def test_without_arguments_the_help_is_shown(cli):
@@ -109,10 +186,28 @@ def test_warnings_of_libraries_become_one_plain_line(cli, data, monkeypatch):
     assert outcome.err == "warning: few rows\n"
 
 
+PIPED = {
+    "help": ["--help"],
+    "help of a command": ["evaluate", "--help"],
+    "demo": ["demo"],
+    "check": ["check", "predictions.csv", "--label", "cancer", "--costs", "0.1:0.3"],
+    "compare": ["compare", "predictions.csv", "--label", "cancer", "--costs", "0.1:0.3", "--models", "new,old"],
+    "advise": ["advise"],
+    "correct": ["correct", "scores.csv", "--models", "risk", "--scale-pos-weight", "3", "--label", "outcome"],
+    "corrected rows": ["correct", "scores.csv", "--models", "risk", "--scale-pos-weight", "3", "-o", "-"],
+    "decide": ["decide", "scores.csv", "--models", "risk", "--measure", "f1"],
+    "decided rows": ["decide", "scores.csv", "--models", "risk", "--measure", "f1", "-o", "-"],
+}
+
+
 @pytest.mark.usefixtures("cli")
-def test_reader_of_the_pipe_may_leave_early():
-    process = subprocess.Popen([sys.executable, "-m", "stakes", "demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+@pytest.mark.parametrize("case", PIPED)
+def test_reader_of_the_pipe_may_leave_early(case, files_of_the_examples):
+    command = [sys.executable, "-m", "stakes", *PIPED[case]]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=files_of_the_examples)
     process.stdout.close()
     errors = process.stderr.read().decode()
     process.stderr.close()
-    assert (process.wait(timeout=60), errors) == (0, "")
+    assert process.wait(timeout=60) == 0
+    for word in ("error:", "Broken", "Traceback", "Exception"):
+        assert word not in errors

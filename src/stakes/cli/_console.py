@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, ConsoleDimensions
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from stakes.cli._text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
+
+    from rich.table import Table
+
+_UNLIMITED, _NARROWEST_NAME = 10_000, 12
 
 
 def console(stream: str = "stdout") -> Console:
@@ -46,14 +54,31 @@ def fail(message: str, hint: str | None = None) -> None:
         say("", hint)
 
 
+def natural_width(out: Console, table: Table) -> int:
+    """Return the width that a table takes where it has room."""
+    return out.measure(table, options=out.options.update(max_width=_UNLIMITED)).maximum
+
+
+def print_table(out: Console, table: Table, names: int) -> None:
+    """Print a table as wide as its numbers need, even where the terminal is narrower: only names are folded."""
+    longest = max((cell_len(str(cell)) for cell in table.columns[names].cells), default=0)
+    least = natural_width(out, table) - max(0, longest - _NARROWEST_NAME)
+    given = out.size
+    out.size = ConsoleDimensions(max(given.width, least), given.height)
+    out.print(table)
+    out.size = given
+
+
 @contextmanager
 def working(task: str) -> Iterator[None]:
-    """Show on a terminal that long work goes on; it vanishes when the work is done."""
+    """Show on a terminal that long work goes on, and for how long; it vanishes when the work is done."""
     errors = console("stderr")
-    if not errors.is_terminal:
+    if not errors.is_terminal or errors.is_dumb_terminal:  # what cannot erase would be left with empty lines
         yield
         return
-    with errors.status(Text(visible(task))):
+    columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
+    with Progress(*columns, console=errors, transient=True) as progress:
+        progress.add_task(visible(task), total=None)
         yield
 
 
@@ -62,12 +87,27 @@ def write_out(text: str) -> None:
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")
-    try:
+    with _reader_may_leave():
         sys.stdout.write(text)
         sys.stdout.flush()
+
+
+def copy_out(path: Path) -> None:
+    """Copy a file to stdout, byte by byte."""
+    with _reader_may_leave(), path.open("rb") as stream:
+        sys.stdout.flush()
+        shutil.copyfileobj(stream, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+
+
+@contextmanager
+def _reader_may_leave() -> Iterator[None]:
+    """Let the reader of a pipe leave when it has seen enough; any other failure is one."""
+    try:
+        yield
     except OSError as error:
         _silence_stdout()
-        if not isinstance(error, BrokenPipeError):  # the reader of a pipe may leave when it has seen enough
+        if not isinstance(error, BrokenPipeError):
             raise
 
 

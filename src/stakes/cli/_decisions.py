@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from stakes._results import Tabular, json_ready
+from stakes.cli._console import print_table
 from stakes.cli._errors import UsageError
 from stakes.cli._settings import read_share
 from stakes.cli._text import MISSING, name, visible
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MOST_BATCHES_SHOWN = 50
-_UNLIMITED = 10_000
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ class Decisions(Tabular):
         console.print(Text(f"{name(self.source, 60)}: {rows:,} rows"), soft_wrap=True)
         console.print(Text(f"{aim} the expected value of {measure!r}, on each batch by itself."), end="\n\n")
         shown = self.batches[:MOST_BATCHES_SHOWN]
-        _print_whole(console, self._table(shown))
+        print_table(console, self._table(shown), names=0)
         if len(shown) < len(self.batches):
             console.print(Text(f"and {len(self.batches) - len(shown):,} more batches: --json prints all"))
         console.print()
@@ -199,7 +199,7 @@ class Decisions(Tabular):
                 console.print(Text(f"- {_title(batch)}: {_worst(batch)}"), soft_wrap=True)
 
     def _table(self, batches: list[Batch]) -> Table:
-        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="")
+        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True, header_style="")
         keys = list(batches[0].group)
         for header in ("model", *map(name, keys)):
             table.add_column(Text(header), overflow="fold")
@@ -221,14 +221,6 @@ class Decisions(Tabular):
             group = [Text(name(str(value))) for value in batch.group.values()]
             table.add_row(Text(name(batch.model)), *group, *cells)
         return table
-
-
-def _print_whole(console: Console, table: Table) -> None:
-    """Print a table as wide as it needs to be, even where the terminal is narrower."""
-    needed = console.measure(table, options=console.options.update(max_width=_UNLIMITED)).maximum
-    given, console.width = console.width, max(console.width, needed)
-    console.print(table)
-    console.width = given
 
 
 def _groups(scored: ScoredFile) -> Iterator[tuple[dict[str, Any], NDArray[np.intp]]]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from rich.console import Console
 
 from stakes.cli._console import console, note, working, write_out
-from stakes.cli._errors import UsageError, require
-from stakes.cli._output import OUTPUT_ENDINGS, REPORT_ENDINGS, Staged, check_target
+from stakes.cli._errors import UsageError
+from stakes.cli._output import OUTPUT_ENDINGS, REPORT_ENDINGS, STANDARD_OUTPUT, Staged, check_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,8 +55,8 @@ class Delivery:
 
 def plan_delivery(report: str | None, output: str | None, *, as_json: bool, source: str | None = None) -> Delivery:
     """Check everything that can be known of the files before the work is done."""
-    if report is not None:
-        require("plotly", "report", "--report")
+    if output == STANDARD_OUTPUT:
+        output = None
     delivery = Delivery(
         check_target("--report", report, REPORT_ENDINGS, source),
         check_target("--output", output, OUTPUT_ENDINGS, source),
@@ -78,7 +78,7 @@ def deliver(result: Result, delivery: Delivery, show: Callable[[Console], None])
             temporary = staged.beside(delivery.output)
             temporary.write_text(_content(result, delivery.output.suffix.lower(), show), encoding="utf-8")
         else:
-            text = result.to_json() + "\n" if delivery.as_json else _for_terminal(show)
+            text = result.to_json() + "\n" if delivery.as_json else for_terminal(show)
         write_out(text)
         staged.commit()
     for what, path in (("report", delivery.report), ("result", delivery.output)):
@@ -98,7 +98,7 @@ def _content(result: Result, ending: str, show: Callable[[Console], None]) -> st
     return _without_trailing_space(buffer.getvalue())
 
 
-def _for_terminal(show: Callable[[Console], None]) -> str:
+def for_terminal(show: Callable[[Console], None]) -> str:
     """Render for stdout as it is, but print nothing yet."""
     out = console()
     with out.capture() as capture:

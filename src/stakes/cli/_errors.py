@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from stakes.cli._text import shorten, visible
@@ -21,10 +20,6 @@ class UsageError(Exception):
     """A request that cannot be carried out as it was typed."""
 
 
-class MissingLibraryError(Exception):
-    """An optional library that the request needs."""
-
-
 @dataclass(frozen=True)
 class Problem:
     """An exit code and its message."""
@@ -34,12 +29,6 @@ class Problem:
     hint: str | None = None
 
 
-def require(library: str, extra: str, purpose: str) -> None:
-    """Raise before any work is done if an optional library is missing."""
-    if find_spec(library) is None:
-        raise MissingLibraryError(f"{purpose} needs {library}: pip install 'stakes[{extra}]'")
-
-
 def explain(error: BaseException) -> Problem:
     """Turn any exception into an exit code and a message without a traceback."""
     tables = sys.modules.get("stakes.tables")  # an error of a room that was never entered cannot be here
@@ -47,7 +36,7 @@ def explain(error: BaseException) -> Problem:
         return Problem(BAD_DATA, describe(error))
     if isinstance(error, UsageError):
         return Problem(USAGE, str(error))
-    if isinstance(error, MissingLibraryError | ImportError):
+    if isinstance(error, ImportError):
         return Problem(UNEXPECTED, str(error))
     if isinstance(error, OSError):
         name = "" if error.filename is None else f": {str(error.filename)!r}"

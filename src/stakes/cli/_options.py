@@ -178,8 +178,18 @@ Output = Annotated[
     str | None,
     typer.Option(
         "--output",
+        "-o",
         metavar="OUT",
-        help="Write the result to this file and not to stdout: .txt, .json, .csv or .md.",
+        help="Write the result to this file and not to stdout: .txt, .json, .csv or .md; - is stdout.",
+    ),
+]
+Config = Annotated[
+    str | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help='Take further options from this TOML file, as from the one that STAKES_CONFIG names: label = "cancer" in '
+        "its table [stakes], or in one for this command.",
     ),
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
+import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
 
 REPORT_ENDINGS = (".html", ".htm")
 OUTPUT_ENDINGS = (".json", ".csv", ".md", ".txt")
+STANDARD_OUTPUT = "-"
+_BINARY = {".parquet", ".arrow", ".ipc", ".feather"}
 
 
 def check_target(option: str, text: str | None, endings: Sequence[str], source: str | None = None) -> Path | None:
@@ -43,12 +48,20 @@ class Staged:
 
     def __init__(self) -> None:
         self._files: list[tuple[Path, Path]] = []
+        self._folders: list[Path] = []
 
     def beside(self, target: Path) -> Path:
         """Return a free name in the folder of the target, under which to write it first."""
         temporary = target.with_name(f".stakes-{secrets.token_hex(6)}{target.suffix}")
         self._files.append((temporary, target))
         return temporary
+
+    def aside(self, ending: str) -> Path:
+        """Return a name that only this user can read, for what goes to stdout when it is complete."""
+        if ending in _BINARY and sys.stdout.isatty():
+            raise UsageError(f"--output -: a terminal cannot show {ending.removeprefix('.')}; name a file, or pipe it")
+        self._folders.append(Path(tempfile.mkdtemp(prefix="stakes-")))
+        return self._folders[-1] / f"rows{ending}"
 
     def commit(self) -> None:
         """Give every file its name, replacing older ones."""
@@ -63,3 +76,5 @@ class Staged:
     ) -> None:
         for temporary, _ in self._files:
             temporary.unlink(missing_ok=True)
+        for folder in self._folders:
+            shutil.rmtree(folder, ignore_errors=True)

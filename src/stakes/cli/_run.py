@@ -6,30 +6,38 @@ with its version.
 
 from __future__ import annotations
 
+import io
+import signal
+import threading
 import traceback
 import warnings
-from typing import TYPE_CHECKING, Annotated
+from contextlib import contextmanager, redirect_stdout
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from stakes._version import __version__
 from stakes.cli import advise, check, compare, correct, decide, demo, evaluate
+from stakes.cli._command import Command
 from stakes.cli._console import fail, say, warn, write_out
 from stakes.cli._errors import DONE, INTERRUPTED, Problem, explain, parsing_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from stakes.cli._options import Job
 
+# Their default is to end the program on the spot, whatever it is writing.
+_ENDING = ("SIGTERM", "SIGHUP")
+
 app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
-app.command(epilog=evaluate.EPILOG)(evaluate.evaluate)
-app.command(epilog=decide.EPILOG)(decide.decide)
-app.command(epilog=compare.EPILOG)(compare.compare)
-app.command(epilog=check.EPILOG)(check.check)
-app.command(epilog=advise.EPILOG)(advise.advise)
-app.command(epilog=correct.EPILOG)(correct.correct)
-app.command(epilog=demo.EPILOG)(demo.demo)
+app.command(cls=Command, epilog=evaluate.EPILOG)(evaluate.evaluate)
+app.command(cls=Command, epilog=decide.EPILOG)(decide.decide)
+app.command(cls=Command, epilog=compare.EPILOG)(compare.compare)
+app.command(cls=Command, epilog=check.EPILOG)(check.check)
+app.command(cls=Command, epilog=advise.EPILOG)(advise.advise)
+app.command(cls=Command, epilog=correct.EPILOG)(correct.correct)
+app.command(cls=Command, epilog=demo.EPILOG)(demo.demo)
 
 
 def _print_version(value: bool) -> None:  # noqa: FBT001  (typer calls it)
@@ -48,22 +56,60 @@ def stakes(
     """Evaluate classifiers by the cost of the decisions made with their scores."""
 
 
+class _Ended(BaseException):
+    """A signal that ends the program."""
+
+
 def run(argv: Sequence[str]) -> int:
     """Carry out a command line and return its exit code."""
     try:
-        parsed = app(args=list(argv) or ["--help"], prog_name="stakes", standalone_mode=False)
-        if not callable(parsed):
-            return int(parsed or DONE)
-        return _run_job(parsed)
+        with _signals_as_exceptions():
+            parsed = _parse(argv)
+            return _run_job(parsed) if callable(parsed) else int(parsed or DONE)
     except (KeyboardInterrupt, typer.Abort):
         say("", "interrupted")
         return INTERRUPTED
+    except _Ended as ended:
+        say("", f"ended by {signal.Signals(ended.args[0]).name}")
+        return 128 + int(ended.args[0])
     except Exception as error:  # noqa: BLE001  (the one place where every error becomes a message)
         if "--debug" in argv:
             traceback.print_exc()
         problem = _problem(error)
         fail(problem.message, problem.hint)
         return problem.code
+
+
+def _parse(argv: Sequence[str]) -> Any:
+    """Let typer read the arguments; the pages that it prints, such as help, leave as all other results do."""
+    page = io.StringIO()
+    try:
+        with redirect_stdout(page):
+            return app(args=list(argv) or ["--help"], prog_name="stakes", standalone_mode=False)
+    finally:
+        if page.getvalue():
+            write_out(page.getvalue())
+
+
+@contextmanager
+def _signals_as_exceptions() -> Iterator[None]:
+    """Let a signal that ends the program unwind it, so that files written so far are removed."""
+
+    def end(number: int, _: object) -> None:
+        raise _Ended(number)
+
+    if threading.current_thread() is not threading.main_thread():  # only there can signals be handled
+        yield
+        return
+    numbers = [getattr(signal, key) for key in _ENDING if hasattr(signal, key)]
+    taken = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    for number in taken:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _run_job(job: Job) -> int:

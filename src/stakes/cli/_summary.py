@@ -6,10 +6,10 @@ import math
 from typing import TYPE_CHECKING
 
 from rich import box
-from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
+from stakes.cli._console import natural_width, print_table
 from stakes.cli._text import LONGEST_NAME, MISSING, decimals_needed, fixed, name, percent, visible, with_margin
 from stakes.evaluation._evaluation import REFERENCES
 
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from stakes.evaluation import Evaluation, Findings
 
 _MOST_DECIMALS = 9
-_UNLIMITED = 10_000
-_NAMES, _NARROWEST_NAME = 1, 12  # the column of names
+_NAMES = 1  # the column of names
 _GROUPS = (
     "The best model by subgroup; compare them by skill, for the cost depends on the share of positives. "
     "p: skill less that of all other rows, adjusted for the number of groups."
@@ -38,7 +37,7 @@ def print_evaluation(console: Console, evaluation: Evaluation, heading: list[str
     sign = "+/-" if console.options.ascii_only else "±"
     console.print(Text("\n".join(map(visible, heading))), end="\n\n")
     ranking = ranking_table(evaluation, f" {sign}")
-    if _natural_width(console, ranking) > console.width:  # then the margins go under the numbers
+    if natural_width(console, ranking) > console.width:  # then the margins go under the numbers
         ranking = ranking_table(evaluation, f"\n{sign}")
     _print_table(console, ranking)
     console.print(Text(_explanation(evaluation, sign), style="dim"), end="\n\n")
@@ -56,18 +55,8 @@ def print_evaluation(console: Console, evaluation: Evaluation, heading: list[str
 
 
 def _print_table(console: Console, table: Table) -> None:
-    """Print a table as wide as its numbers need, even where the terminal is narrower: only names are folded."""
-    names = table.columns[_NAMES]
-    longest = max(cell_len(str(cell)) for cell in names.cells)
-    least = _natural_width(console, table) - max(0, longest - _NARROWEST_NAME)
-    given, console.width = console.width, max(console.width, least)
-    console.print(table)
+    print_table(console, table, _NAMES)
     console.print()
-    console.width = given
-
-
-def _natural_width(console: Console, table: Table) -> int:
-    return console.measure(table, options=console.options.update(max_width=_UNLIMITED)).maximum
 
 
 def ranking_table(evaluation: Evaluation, sign: str) -> Table:

@@ -68,6 +68,7 @@ def advise(
     ] = None,
     as_json: opt.AsJson = False,
     output: opt.Output = None,
+    config: opt.Config = None,  # noqa: ARG001  (the parser reads it)
     debug: opt.Debug = False,  # noqa: ARG001  (the program reads it)
 ) -> opt.Job:
     """Say which metric fits the decision, why, how to call it, and what accuracy, F1 or AUC would get wrong.

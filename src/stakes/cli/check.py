@@ -65,6 +65,7 @@ def check(
     ignore: Ignore = None,
     as_json: opt.AsJson = False,
     output: opt.Output = None,
+    config: opt.Config = None,  # noqa: ARG001  (the parser reads it)
     debug: opt.Debug = False,  # noqa: ARG001  (the program reads it)
 ) -> opt.Job:
     """Say what to know of the predictions before acting on them: coded findings, each with its remedy.

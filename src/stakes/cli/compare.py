@@ -58,6 +58,7 @@ def compare(
     per: opt.Per = "1",
     as_json: opt.AsJson = False,
     output: opt.Output = None,
+    config: opt.Config = None,  # noqa: ARG001  (the parser reads it)
     debug: opt.Debug = False,  # noqa: ARG001  (the program reads it)
 ) -> opt.Job:
     """Say whether one model costs less than another on the same rows, by how much, and how sure that is.

@@ -12,9 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from stakes.cli import _options as opt
-from stakes.cli._console import console, note, working, write_out
+from stakes.cli._console import console, copy_out, note, print_table, working, write_out
+from stakes.cli._deliver import for_terminal
 from stakes.cli._errors import UsageError
-from stakes.cli._output import Staged, check_target
+from stakes.cli._output import STANDARD_OUTPUT, Staged, check_target
 from stakes.cli._settings import read_amount, read_share, split_names
 from stakes.cli._source import Source
 from stakes.cli._text import name
@@ -52,6 +53,7 @@ class Request:
     target: Path | None
     test: Source | None
     as_json: bool
+    piped: bool
 
 
 def correct(
@@ -113,8 +115,14 @@ def correct(
     as_json: opt.AsJson = False,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="OUT", help="Corrected file: .csv, .parquet, .arrow or .jsonl."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="OUT",
+            help="Corrected file: .csv, .parquet, .arrow or .jsonl; - is standard output, as CSV.",
+        ),
     ] = None,
+    config: opt.Config = None,  # noqa: ARG001  (the parser reads it)
     debug: opt.Debug = False,  # noqa: ARG001  (the program reads it)
 ) -> opt.Job:
     """Undo class weights or sampling in a file of scores, and test with --label what that leaves.
@@ -135,11 +143,15 @@ def correct(
         raise UsageError(f"--models names {name(twice)!r} more than once")
     if weight is not None and label is None:
         raise UsageError("--weight is for the test: it needs --label")
-    target = check_target("--output", output, ENDINGS, file)
-    if file == "-" and label is not None and target is not None:
+    piped = output == STANDARD_OUTPUT
+    if piped and as_json:
+        raise UsageError("--json and --output - both need standard output")
+    target = None if piped else check_target("--output", output, ENDINGS, file)
+    if file == "-" and label is not None and output is not None:
         raise UsageError("standard input is read once: --label and --output together need a file")
     test = None if label is None else Source(file, label, names, weight, pos_label, on_missing, file_format)
-    return partial(run, Request(file, names, correction, suffix, on_missing, file_format, target, test, as_json))
+    reading = file, names, correction, suffix, on_missing, file_format
+    return partial(run, Request(*reading, target, test, as_json, piped))
 
 
 def read_correction(
@@ -198,31 +210,39 @@ def _ratio(option: str, text: str, pos_label: str | None) -> float:
 
 def run(request: Request) -> None:
     """Test, copy, and say what was done."""
-    found = _tests(request)
-    copied = None
-    if request.target is not None:
-        from stakes.tables._odds import copy_with_shifted_odds
-
-        with Staged() as staged, working(f"Correcting {name(request.file)}"):
-            copied = copy_with_shifted_odds(
-                request.file,
-                staged.beside(request.target),
-                models=request.models,
-                factor=request.correction.factor,
-                suffix=request.suffix,
-                on_missing=request.on_missing,  # type: ignore[arg-type]
-                format=request.file_format,
-            )
-            staged.commit()
-    if request.as_json:
-        write_out(json.dumps(_record(request, copied, found), indent=2) + "\n")
-    else:
-        _show(console(), request, found)
+    found, copied = _tests(request), None
+    with Staged() as staged:
+        if request.piped:
+            rows = staged.aside(ENDINGS[0])
+            copied = _copy(request, rows)
+            copy_out(rows)
+            _show(console("stderr"), request, found)
+        elif request.target is not None:
+            copied = _copy(request, staged.beside(request.target))
+        if request.as_json:
+            write_out(json.dumps(_record(request, copied, found), indent=2) + "\n")
+        elif not request.piped:
+            write_out(for_terminal(partial(_show, request=request, found=found)))
+        staged.commit()
     if copied is not None:
         if copied.n_dropped:
             note(f"{copied.n_dropped:,} of {copied.n_rows + copied.n_dropped:,} rows dropped, for a score is missing")
-        note(
-            f"{copied.n_rows:,} rows written to {request.target}, with {', '.join(map(name, copied.columns.values()))}"
+        where = "standard output" if request.piped else request.target
+        note(f"{copied.n_rows:,} rows written to {where}, with {', '.join(map(name, copied.columns.values()))}")
+
+
+def _copy(request: Request, path: Path) -> "Copied":
+    from stakes.tables._odds import copy_with_shifted_odds
+
+    with working(f"Correcting {name(request.file)}"):
+        return copy_with_shifted_odds(
+            request.file,
+            path,
+            models=request.models,
+            factor=request.correction.factor,
+            suffix=request.suffix,
+            on_missing=request.on_missing,  # type: ignore[arg-type]
+            format=request.file_format,
         )
 
 
@@ -277,17 +297,18 @@ def _show(out: Console, request: Request, found: dict[str, dict[str, "LossCalibr
     if not found:
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("model")
-    table.add_column("scores")
+    table.add_column("model", overflow="fold")
+    table.add_column("scores", no_wrap=True)
     for title in ("log loss", "Brier", "MCB", "LR p", "z p", "MCB p", "e-value"):
-        table.add_column(title, justify="right")
+        table.add_column(title, justify="right", no_wrap=True)
     for model, stages in found.items():
         for stage, result in stages.items():
             left = result.after
-            numbers = [left.log_loss, left.brier, left.miscalibration, result.p_value, result.z_p_value]
-            numbers += [result.miscalibration_p_value, result.largest_e_value]
-            table.add_row(Text(name(model)), stage, *(f"{value:.4g}" for value in numbers))
-    out.print(table)
+            losses = [f"{value:.4g}" for value in (left.log_loss, left.brier)]
+            tests = [result.p_value, result.z_p_value, result.miscalibration_p_value, result.largest_e_value]
+            shown = [*losses, f"{left.miscalibration:.3g}", *(f"{value:.2g}" for value in tests)]
+            table.add_row(Text(name(model)), stage, *shown)
+    print_table(out, table, names=0)
     for model, stages in found.items():
         implied = stages["before"].implied
         if implied.status and implied.positive_share != implied.positive_share:

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 import typer
 
 from stakes.cli import _options as opt
-from stakes.cli._console import note, working
+from stakes.cli._console import console, copy_out, note, working
 from stakes.cli._decisions import Decisions, DecisionSettings, check_endings, read_correction, read_measure, read_unit
 from stakes.cli._deliver import Delivery, deliver
-from stakes.cli._output import Staged, check_target
+from stakes.cli._errors import UsageError
+from stakes.cli._output import STANDARD_OUTPUT, Staged, check_target
 from stakes.cli._settings import split_names
 from stakes.cli._text import name
 
@@ -85,7 +86,7 @@ Decided = Annotated[
         "--output",
         "-o",
         metavar="OUT",
-        help="Write the file with its new column here, in the format that it was read in.",
+        help="Write the file with its new column here, in the format that it was read in; - is standard output.",
     ),
 ]
 
@@ -105,6 +106,7 @@ def decide(
     file_format: opt.FileFormat = None,
     as_json: opt.AsJson = False,
     output: Decided = None,
+    config: opt.Config = None,  # noqa: ARG001  (the parser reads it)
     debug: opt.Debug = False,  # noqa: ARG001  (the program reads it)
 ) -> opt.Job:
     """Choose the rows whose selection maximises the expected value of a measure on this batch, and mark them.
@@ -120,17 +122,22 @@ def decide(
         sensitivity=sensitivity,
     )
     chosen = split_names(models, "--models") or []
-    target = check_target("--output", output, check_endings(), file)
+    piped = output == STANDARD_OUTPUT
+    if piped and as_json:
+        raise UsageError("--json and --output - both need standard output")
+    target = None if piped else check_target("--output", output, check_endings(), file)
     reading = {
         "models": chosen,
         "groups": split_names(by, "--by") or [],
         "on_missing": on_missing,
         "format": file_format,
     }
-    return partial(run, file, reading, settings, Delivery(None, target, as_json))
+    return partial(run, file, reading, settings, Delivery(None, target, as_json), piped=piped)
 
 
-def run(file: str, reading: Mapping[str, Any], settings: DecisionSettings, delivery: Delivery) -> None:
+def run(
+    file: str, reading: Mapping[str, Any], settings: DecisionSettings, delivery: Delivery, *, piped: bool = False
+) -> None:
     """Read, decide, write the file beside its target, print, and only then give the file its name."""
     from stakes.tables import read_scores
 
@@ -142,6 +149,12 @@ def run(file: str, reading: Mapping[str, Any], settings: DecisionSettings, deliv
     with working(f"Deciding about {len(scored.rows):,} rows"):
         decisions = Decisions.about(scored, settings)
     with Staged() as staged:
+        if piped:
+            rows = staged.aside(scored.endings[0])
+            scored.write(rows, decisions.columns)
+            copy_out(rows)
+            decisions.show(console("stderr"))
+            return
         if delivery.output is not None:
             with working("Writing the decisions"):
                 scored.write(staged.beside(delivery.output), decisions.columns)

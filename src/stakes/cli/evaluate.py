@@ -1,5 +1,6 @@
 """``stakes evaluate``: which model to act on over the plausible thresholds, from a file of predictions."""
 
+from dataclasses import replace
 from functools import partial
 
 from stakes.cli import _options as opt
@@ -7,7 +8,7 @@ from stakes.cli._console import working
 from stakes.cli._deliver import Delivery, deliver, plan_delivery
 from stakes.cli._ranges import read_costs
 from stakes.cli._settings import Settings, read_amount, read_lags, read_metrics, read_rule, read_share, split_names
-from stakes.cli._source import Source, describe, remark
+from stakes.cli._source import STANDARD_INPUT, Source, describe, remark
 from stakes.cli._text import name
 
 EPILOG = """\b
@@ -42,6 +43,7 @@ def evaluate(
     report: opt.Report = None,
     as_json: opt.AsJson = False,
     output: opt.Output = None,
+    config: opt.Config = None,  # noqa: ARG001  (the parser reads it)
     debug: opt.Debug = False,  # noqa: ARG001  (the program reads it)
 ) -> opt.Job:
     """Say which model to act on over the plausible thresholds, by how much it is better, and how sure that is.
@@ -69,6 +71,14 @@ def evaluate(
     return partial(run, source, settings, delivery)
 
 
+def provenance(source: Source) -> dict[str, str]:
+    """What the report says of the data: names of columns, and the file's hash where there is a file."""
+    from stakes.tables import file_digest
+
+    known = {"label": source.label, "weight": source.weight or ""}
+    return known if source.file == STANDARD_INPUT else {**known, "sha256": file_digest(source.file)}
+
+
 def run(source: Source, settings: Settings, delivery: Delivery) -> None:
     """Read, evaluate, deliver."""
     from stakes.cli._summary import print_evaluation
@@ -78,5 +88,7 @@ def run(source: Source, settings: Settings, delivery: Delivery) -> None:
     remark(source, settings, predictions, listed=delivery.prints_text)
     with working(f"Evaluating {len(predictions.models)} models on {predictions.n_rows:,} rows"):
         evaluation = settings.evaluate(predictions)
+    if delivery.report is not None:
+        evaluation = replace(evaluation, provenance=provenance(source))
     heading = describe(source, settings, predictions, evaluation.prevalence)
     deliver(evaluation, delivery, partial(print_evaluation, evaluation=evaluation, heading=heading))

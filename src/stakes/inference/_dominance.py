@@ -89,14 +89,16 @@ class Dominance(Tabular):
         return [{"low": low, "high": high, "better": better} for low, high, better in self.stretches]
 
     def __str__(self) -> str:
-        where = f"from {self.low:g} to {self.high:g}" if self.low < self.high else f"of {self.low:g}"
+        one = self.low == self.high
+        where = f"at the cost ratio {self.low:g}" if one else f"at every cost ratio from {self.low:g} to {self.high:g}"
         if self.winner == EQUAL:
-            return f"{self.first} and {self.second} cost the same at every cost ratio {where}"
+            return f"{self.first} and {self.second} cost the same {where}"
         if self.winner:
             other = self.second if self.winner == self.first else self.first
-            return f"{self.winner} costs no more than {other} at every cost ratio {where}, and less at some"
+            how = "less" if one else "no more"
+            return f"{self.winner} costs {how} than {other} {where}{'' if one else ', and less at some'}"
         shares = [f"{name} is better in {100 * self.share(name):.3g}%" for name in (self.first, self.second)]
-        return f"neither is better at every cost ratio {where}: {', '.join(shares)} of the range"
+        return f"neither is better {where}: {', '.join(shares)} of the range"
 
 
 def dominance(

@@ -1,0 +1,108 @@
+"""Run every command on the page about the command line and write what it prints: `python docs/transcripts/make.py`.
+
+Each console block of `docs/cli.md` is typed, command by command, into a terminal of 80 columns, in a folder of its own
+that holds the files beside this script and the shipped example as `predictions.csv`. Lines that begin with `$ ` are
+commands and those with `> ` their continuations; everything else in the block is what the terminal showed.
+"""
+
+import os
+import pty
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+from importlib import resources
+from pathlib import Path
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "cli.md"
+BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
+EXIT_CODE = "$ echo $?"  # asked for where it is not 0
+ROWS_AND_COLUMNS = (50, 80)
+# A terminal without colours and without a cursor that moves: what is left is text.
+TERMINAL = {"TERM": "dumb", "LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}
+DROPPED = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "STAKES_CONFIG")
+
+
+def blocks(text):
+    """Return the console blocks of a page."""
+    return BLOCK.findall(text)
+
+
+def commands(block):
+    """Yield the commands of a block as the lines that were typed."""
+    typed = []
+    for line in block.splitlines():
+        if line.startswith("$ ") and line != EXIT_CODE:
+            typed.append([line])
+        elif line.startswith("> ") and typed and typed[-1][-1].endswith("\\"):
+            typed[-1].append(line)
+    return typed
+
+
+def replay(block):
+    """Type the commands of a block again and return it with what they print now."""
+    with tempfile.TemporaryDirectory() as scratch:
+        work = prepare(Path(scratch).resolve())
+        lines = []
+        for typed in commands(block):
+            text = "\n".join(line[2:] for line in typed)
+            lines += [*typed, *shown(text, work)]
+    return "\n".join(lines) + "\n"
+
+
+def prepare(scratch):
+    """Make a folder with the files of the examples, and a command `stakes` beside it."""
+    work, programs = scratch / "trial", scratch / "bin"
+    work.mkdir()
+    programs.mkdir()
+    for path in HERE.iterdir():
+        if path.suffix in {".csv", ".toml"}:
+            shutil.copy(path, work)
+    with resources.as_file(resources.files("stakes") / "data" / "breast_cancer.csv") as example:
+        shutil.copy(example, work / "predictions.csv")
+    program = programs / "stakes"
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m stakes "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    return work
+
+
+def shown(command, work):
+    """Return the lines that a command prints on a terminal, and its exit code where that is not 0."""
+    status, screen = on_terminal(command, work)
+    text = screen.decode().replace("\r\n", "\n").replace(str(work), "~/trial")
+    code = os.waitstatus_to_exitcode(status)
+    return [*(line.rstrip() for line in text.splitlines()), *([EXIT_CODE, str(code)] if code else [])]
+
+
+def on_terminal(command, work):
+    """Run a command of the shell on a terminal of its own; return its status and all that was written there."""
+    environment = {key: value for key, value in os.environ.items() if key not in DROPPED} | TERMINAL
+    environment["PATH"] = f"{work.parent / 'bin'}{os.pathsep}{environment['PATH']}"
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(work)
+        os.execve("/bin/sh", ["/bin/sh", "-c", command], environment)  # noqa: S606  (commands of our own page)
+    set_size(terminal)
+    screen = b""
+    try:
+        while piece := os.read(terminal, 65_536):
+            screen += piece
+    except OSError:  # how Linux says that the other side of a terminal has been closed
+        pass
+    os.close(terminal)
+    return os.waitpid(child, 0)[1], screen
+
+
+def set_size(terminal):
+    """Give a terminal its rows and columns."""
+    import fcntl
+    import struct
+    import termios
+
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", *ROWS_AND_COLUMNS, 0, 0))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(BLOCK.sub(lambda found: replay(found[0]), PAGE.read_text(encoding="utf-8")), encoding="utf-8")

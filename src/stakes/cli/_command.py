@@ -1,0 +1,40 @@
+"""A command whose options may also come from a file that is named."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from typer.core import TyperCommand
+
+from stakes.cli._config import VARIABLE, options_for, read_config
+from stakes.cli._console import note
+from stakes.cli._text import name
+
+
+class Command(TyperCommand):
+    """Parse the arguments; what they leave open is taken from the file that --config or STAKES_CONFIG names."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Look at what was typed, add what the file says, and let typer do the rest."""
+        own = _options(self)
+        if "config" in own and not ctx.resilient_parsing:
+            typed, _, _ = self.make_parser(ctx).parse_args(list(args))
+            path = typed.get("config", os.environ.get(VARIABLE) or None)
+            asks = self.get_help_option(ctx)
+            if path is not None and not (asks is not None and typed.get(str(asks.name))):
+                commands = {key: _options(command) for key, command in ctx.parent.command.commands.items()}
+                tables = read_config(path, {key: options for key, options in commands.items() if "config" in options})
+                known = {option.name: key for key, option in own.items()}
+                found = options_for(str(self.name), tables, own, (known[key] for key in typed if key in known))
+                ctx.default_map = {own[key].name: value for key, value in found.items()}
+                named = "" if "config" in typed else f" (named by {VARIABLE})"
+                listed = ", ".join(found) or "none for this command"
+                note(f"options taken from {name(path, 200)}{named}: {listed}")
+        return super().parse_args(ctx, args)
+
+
+def _options(command: Any) -> dict[str, Any]:
+    """Return the options of a command by their long names."""
+    named = {option: param for param in command.params for option in param.opts if option.startswith("--")}
+    return {option.removeprefix("--"): param for option, param in named.items()}

@@ -1,0 +1,124 @@
+"""Options from a file: TOML whose keys are the names of the options, read only where it is named.
+
+The table ``[stakes]`` is for every command that has the option; a table such as ``[evaluate]`` is for that command, and
+wins. The command line wins over both.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stakes.cli._errors import UsageError
+from stakes.cli._text import name, shorten, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    # For each command, its options by name without dashes.
+    Commands = Mapping[str, Mapping[str, Any]]
+    Tables = dict[str, dict[str, Any]]
+
+SHARED = "stakes"
+VARIABLE = "STAKES_CONFIG"
+# Which file, and how the command line itself is treated, is said on the command line.
+NOT_IN_FILES = {"config", "debug", "help"}
+NUMBERS = {
+    *["costs", "odds", "false-alarms-per-miss", "k", "lags", "rule", "prevalence", "confidence-level", "unit-cost"],
+    *["per", "pos-label", "zero-division", "positive-share", "scale-pos-weight", "prior", "training-prior"],
+}
+RANGES = {"costs", "odds", "false-alarms-per-miss", "k"}
+COLUMNS = {"models", "by", "fail-on", "ignore"}
+# One of these stands for all of its line: the nearest to the command line is taken.
+RIVALS = (
+    ("costs", "odds", "false-alarms-per-miss", "k"),
+    ("clusters", "lags"),
+    ("positive-share", "scale-pos-weight", "class-weights"),
+)
+
+
+def read_config(path: str, commands: Commands) -> Tables:
+    """Return the tables of a file, every key known and every value as the command line would give it."""
+    shown = name(path, 200)
+    try:
+        tables = tomllib.loads(Path(path).read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        raise UsageError(f"--config: {shown!r} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"--config: {shown!r} is not TOML: {shorten(visible(str(error)), 200)}") from None
+    found: Tables = {}
+    for table, content in tables.items():
+        if table != SHARED and table not in commands:
+            raise UsageError(f"{shown}: {_unknown_table(table, commands)}")
+        if not isinstance(content, dict):
+            raise UsageError(f"{shown}: {table} must be a table: write [{table}]")
+        options = _options_of(table, commands)
+        place = f"{shown}: [{table}]"
+        found[table] = {key: _checked(place, key, value, options) for key, value in content.items()}
+    return found
+
+
+def options_for(command: str, tables: Tables, options: Iterable[str], typed: Iterable[str]) -> dict[str, Any]:
+    """Return what the file adds to the options that were typed: the nearest word on each thing."""
+    known, settled = set(options), _with_rivals(typed)
+    found: dict[str, Any] = {}
+    for table in (command, SHARED):
+        new = {key: value for key, value in tables.get(table, {}).items() if key in known - settled}
+        found |= new
+        settled |= _with_rivals(new)
+    return found
+
+
+def _with_rivals(options: Iterable[str]) -> set[str]:
+    given = set(options)
+    return given.union(*(rivals for rivals in RIVALS if given.intersection(rivals)))
+
+
+def _options_of(table: str, commands: Commands) -> Mapping[str, Any]:
+    if table != SHARED:
+        return commands[table]
+    return {key: option for options in commands.values() for key, option in options.items()}
+
+
+def _unknown_table(table: str, commands: Commands) -> str:
+    options = _options_of(SHARED, commands)
+    if table in options:
+        return f"{name(table)} belongs in a table, such as [{SHARED}]"
+    listed = ", ".join(f"[{key}]" for key in (SHARED, *commands))
+    return f"there is no table [{name(table)}]; there are {listed}"
+
+
+def _checked(place: str, key: str, value: Any, options: Mapping[str, Any]) -> Any:
+    if key in NOT_IN_FILES:
+        raise UsageError(f"{place} {key} belongs on the command line")
+    if key not in options:
+        near = get_close_matches(key.replace("_", "-"), options, n=1)
+        advice = f"; did you mean {near[0]}?" if near else ""
+        raise UsageError(f"{place} has an unknown option {name(key)!r}{advice}")
+    option = options[key]
+    if option.is_flag:
+        return _need(place, key, value, isinstance(value, bool), "true or false")
+    if option.multiple:
+        values = [value] if isinstance(value, str) else value
+        good = isinstance(values, list) and all(isinstance(item, str) for item in values)
+        _need(place, key, value, good, "a string or an array of strings")
+        return [item.replace(",", "\\,") if isinstance(value, list) and key in COLUMNS else item for item in values]
+    if key in RANGES and isinstance(value, list):
+        good = len(value) == 2 and all(isinstance(end, str) or _is_number(end) for end in value)
+        _need(place, key, value, good, "a string, a number or an array of two")
+        return ":".join(map(str, value))
+    if key in NUMBERS:
+        return str(_need(place, key, value, isinstance(value, str) or _is_number(value), "a string or a number"))
+    return _need(place, key, value, isinstance(value, str), "a string")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _need(place: str, key: str, value: Any, good: bool, wanted: str) -> Any:  # noqa: FBT001  (a test's outcome)
+    if not good:
+        raise UsageError(f"{place} {key} must be {wanted}, got {name(str(value))!r}")
+    return value

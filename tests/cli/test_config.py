@@ -1,0 +1,184 @@
+"""Options from a file: only from one that is named, less than what is typed, and every mistake has its place."""
+
+import json
+
+import pytest
+
+from stakes.cli import _config
+
+typer = pytest.importorskip("typer")
+_options = pytest.importorskip("stakes.cli._command")._options
+run = pytest.importorskip("stakes.cli._run")
+
+COMMANDS = {
+    command.name: {key: option for key, option in _options(command).items() if key not in {"config", "debug"}}
+    for command in typer.main.get_command(run.app).commands.values()
+    if "config" in _options(command)
+}
+
+
+@pytest.fixture
+def write(folder, tmp_path):  # noqa: ARG001  (the folder of the results stays empty)
+    def write(text):
+        path = tmp_path / "stakes.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def settings_of(outcome):
+    assert outcome.code == 0, outcome.err
+    return json.loads(outcome.out)
+
+
+def test_every_command_that_reads_data_takes_a_file():
+    assert set(COMMANDS) == {"evaluate", "decide", "compare", "check", "advise", "correct"}
+
+
+def test_names_that_are_treated_apart_are_names_of_options():
+    known = {key for options in COMMANDS.values() for key in options}
+    apart = {*_config.NUMBERS, *_config.RANGES, *_config.COLUMNS, *(key for rivals in _config.RIVALS for key in rivals)}
+    assert apart <= known
+
+
+def test_file_says_what_the_command_line_would(data, cli, write):
+    file = write(
+        """
+        [stakes]
+        label = "cancer"
+        models = ["sharp", "blurred"]
+        costs = [0.05, 0.3]
+        weight = "weight"
+        pos-label = 1
+        [evaluate]
+        confidence-level = 0.8
+        unit-cost = 250
+        per = "1,000"
+        metric = ["net_benefit_score:threshold=0.1", "h_measure_score"]
+        on-missing = "drop"
+        json = true
+        """
+    )
+    typed = ["--label", "cancer", "--models", "sharp,blurred", "--costs", "0.05:0.3", "--weight", "weight"]
+    typed += ["--pos-label", "1", "--confidence-level", "0.8", "--unit-cost", "250", "--per", "1000", "--json"]
+    typed += ["--metric", "net_benefit_score:threshold=0.1", "--metric", "h_measure_score", "--on-missing", "drop"]
+    outcome = cli("evaluate", data, "--config", file)
+    assert settings_of(outcome) == settings_of(cli("evaluate", data, *typed))
+    assert outcome.err == (
+        f"note: options taken from {_config.name(str(file), 200)}: confidence-level, unit-cost, per, metric, "
+        "on-missing, json, label, models, costs, weight, pos-label\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "ends"),
+    [([], (0.1, 0.2)), (["--costs", "0.3:0.4"], (0.3, 0.4)), (["--odds", "1/4:1/1"], (0.2, 0.5))],
+)
+def test_command_line_wins_over_the_command_and_that_over_all(typed, ends, data, cli, write):
+    file = write('[stakes]\nlabel = "cancer"\nodds = "1/99:1/9"\n[evaluate]\nfalse-alarms-per-miss = "4:9"\n')
+    found = settings_of(cli("evaluate", data, "--models", "sharp", "--config", file, "--json", *typed))["costs"]
+    assert (found["low"], found["high"]) == pytest.approx(ends)
+
+
+def test_typed_rival_displaces_the_one_in_the_file(data, cli, write):
+    file = write('[stakes]\nlabel = "cancer"\nmodels = "sharp"\ncosts = "0.1:0.2"\nlags = 3\n')
+    assert cli("evaluate", data, "--config", file, "--clusters", "weight").code == 3  # three values are no clusters
+    assert "clusters" in cli("evaluate", data, "--config", file, "--clusters", "weight").err
+
+
+def test_table_of_another_command_is_not_used(data, cli, write):
+    file = write('[stakes]\nlabel = "cancer"\nmeasure = "f1"\n[check]\nignore = ["half-outside"]\ncosts = 0.7\n')
+    outcome = cli("evaluate", data, "--models", "sharp", "--costs", "0.1:0.2", "--json", "--config", file)
+    assert settings_of(outcome)["costs"]["high"] == 0.2
+    assert outcome.err.endswith("stakes.toml: label\n")
+
+
+def test_no_file_is_read_unless_it_is_named(data, cli, folder):
+    (folder / "stakes.toml").write_text("[stakes]\nlabel = 'cancer'\n", encoding="utf-8")
+    outcome = cli("evaluate", data)
+    assert outcome.code == 2
+    assert "--label" in outcome.err
+    assert "stakes.toml" not in outcome.err
+
+
+def test_variable_names_a_file_and_the_option_another(data, cli, write, monkeypatch, folder):
+    file = write('[stakes]\nlabel = "nobody"\n')
+    monkeypatch.setenv("STAKES_CONFIG", str(file))
+    outcome = cli("evaluate", data, "--models", "sharp")
+    assert outcome.code == 3
+    assert "(named by STAKES_CONFIG): label\n" in outcome.err
+    other = folder / "other.toml"
+    other.write_text('[stakes]\nlabel = "cancer"\n', encoding="utf-8")
+    assert cli("evaluate", data, "--models", "sharp", "--config", other).code == 0
+    monkeypatch.setenv("STAKES_CONFIG", "")
+    assert cli("evaluate", data, "--models", "sharp", "--label", "cancer", "--costs", "0.1:0.2").err == ""
+
+
+def test_help_and_the_demo_need_no_file(cli, monkeypatch):
+    monkeypatch.setenv("STAKES_CONFIG", "nowhere.toml")
+    assert cli("evaluate", "--help").code == 0
+    assert cli("demo", "--json").code == 0
+    assert cli("advise").code == 2
+
+
+def test_comma_in_a_name_of_an_array_is_a_comma(cli, columns, tmp_path, write):
+    table = tmp_path / "p.jsonl"
+    rows = zip(columns["cancer"], columns["sharp"], strict=True)
+    table.write_text("\n".join(json.dumps({"y": y, "a,b": p}) for y, p in rows), encoding="utf-8")
+    file = write('[stakes]\nlabel = "y"\nmodels = ["a,b"]\ncosts = "0.1:0.2"\n')
+    found = settings_of(cli("evaluate", table, "--config", file, "--json"))
+    assert found["models"][0]["model"] == "a,b"
+
+
+BAD = {
+    "unknown option": ("[stakes]\nlable = 'y'\n", ["stakes.toml: [stakes]", "'lable'", "did you mean label?"]),
+    "underscore": ("[check]\non_missing = 'drop'\n", ["[check]", "'on_missing'", "did you mean on-missing?"]),
+    "option of another command": ("[evaluate]\nmeasure = 'f1'\n", ["[evaluate]", "'measure'"]),
+    "unknown table": ("[evalute]\n", ["[evalute]", "[stakes]", "[evaluate]"]),
+    "no table": ("label = 'y'\n", ["label belongs in a table", "[stakes]"]),
+    "value for a table": ("stakes = 3\n", ["stakes must be a table"]),
+    "number for a name": ("[stakes]\nlabel = 3\n", ["[stakes] label must be a string, got '3'"]),
+    "text for a flag": ("[check]\njson = 'yes'\n", ["[check] json must be true or false, got 'yes'"]),
+    "flag for a number": ("[stakes]\nprevalence = true\n", ["prevalence must be a string or a number, got 'True'"]),
+    "numbers for names": ("[stakes]\nmodels = [1, 2]\n", ["models must be a string or an array of strings"]),
+    "range of three": ("[stakes]\ncosts = [0.1, 0.2, 0.3]\n", ["costs must be a string, a number or an array of two"]),
+    "array for a name": ("[stakes]\nlabel = ['y']\n", ["label must be a string"]),
+    "date": ("[stakes]\ncosts = 2020-01-01\n", ["costs must be a string or a number, got '2020-01-01'"]),
+    "a file within": ("[stakes]\nconfig = 'x'\n", ["config belongs on the command line"]),
+    "debug": ("[stakes]\ndebug = true\n", ["debug belongs on the command line"]),
+    "value that breaks a rule": ("[stakes]\ncosts = '0.3:0.1'\n", ["stakes.toml: costs", "low to high"]),
+    "value that is no choice": ("[stakes]\nscale = 'utility'\n", ["stakes.toml: scale", "--scale"]),
+    "no TOML": ("[stakes\n", ["stakes.toml' is not TOML", "line 1"]),
+    "other command's mistake": ("[decide]\nmeasures = 'f1'\n", ["[decide]", "did you mean measure?"]),
+    "hostile key": ('[stakes]\n"\\u001b[2J\\u202e" = 1\n', [r"\x1b[2J", r"\u202e"]),
+    "hostile value": ('[stakes]\nlabel = ["\\u001b[2J"]\n', ["label must be a string"]),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_mistake_in_the_file_is_a_usage_error_with_its_place(case, data, cli, write, folder):
+    text, parts = BAD[case]
+    typed = [] if "label" in text else ["--label", "cancer"]
+    outcome = cli("evaluate", data, "--config", write(text), *typed, "--output", "r.json")
+    assert (outcome.code, outcome.out) == (2, ""), outcome.err
+    assert [part for part in parts if part not in outcome.err] == [], outcome.err
+    assert len([line for line in outcome.err.splitlines() if line.startswith("error: ")]) == 1
+    assert "\x1b" not in outcome.err
+    assert "\u202e" not in outcome.err
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", ["nowhere.toml", ".", ""])
+def test_file_that_is_not_there_is_a_usage_error(path, data, cli):
+    outcome = cli("evaluate", data, "--label", "cancer", "--config", path)
+    assert outcome.code == 2
+    assert "--config: " in outcome.err
+
+
+def test_other_encodings_are_refused(data, cli, tmp_path):
+    (tmp_path / "c.toml").write_bytes("[stakes]\nlabel = 'é'\n".encode("latin-1"))
+    outcome = cli("evaluate", data, "--config", tmp_path / "c.toml")
+    assert (outcome.code, "is not TOML" in outcome.err) == (2, True)
+    (tmp_path / "c.toml").write_bytes("\ufeff[stakes]\nlabel = 'cancer'\n".encode())
+    assert cli("evaluate", data, "--models", "sharp", "--config", tmp_path / "c.toml").code == 0

@@ -1,0 +1,113 @@
+"""Names and labels that somebody else chose: every command shows them as text, short, and does what it should."""
+
+import json
+import re
+
+import pytest
+
+pytest.importorskip("polars")
+pytest.importorskip("rich")
+
+STEERING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+NAMES = {
+    "escape codes": "\x1b[2J\x1b[31mred\x1b]0;title\x07",
+    "controls of one byte": "a\x9b31mb\x85c",
+    "lines": "a\nerror: all is lost\r\nb",
+    "right to left": "a\u202egnp.exe\u2066b",
+    "no width": "a\u200bb\ufeff",
+    "markup": "[bold red]x[/]{0}%s:bomb:",
+    "page": "</script><img src=x onerror=alert(1)>",
+    "long": "n" * 10_000,
+}
+COMMANDS = {
+    "evaluate": ["--label", "LABEL", "--models", "NAME,other", "--costs", "0.05:0.3", "--by", "GROUP"],
+    "check": ["--label", "LABEL", "--models", "NAME,other", "--costs", "0.05:0.3", "--by", "GROUP"],
+    "compare": ["--label", "LABEL", "--models", "NAME,other", "--costs", "0.05:0.3", "--clusters", "GROUP"],
+    "decide": ["--models", "NAME", "--measure", "f1", "--by", "GROUP", "--sensitivity", "-o", "out.jsonl"],
+    "correct": ["--models", "NAME", "--label", "LABEL", "--scale-pos-weight", "3", "-o", "out.jsonl"],
+}
+
+
+def columns_named(name):
+    return {"NAME": f"{name} score", "LABEL": f"{name} outcome", "GROUP": f"{name} site", "other": "other"}
+
+
+@pytest.fixture
+def run(cli, columns, tmp_path):
+    """Return a function that runs a command on a file in which every name and label is hostile."""
+
+    def run(command, name, *options, broken=False, hard=False):
+        names = columns_named(name)
+        rows = [
+            {names["NAME"]: p, "other": q, names["LABEL"]: f"{name}{y}", names["GROUP"]: f"{name} {row % 7}"}
+            for row, (p, q, y) in enumerate(zip(columns["sharp"], columns["blurred"], columns["cancer"], strict=True))
+        ]
+        for row in rows if hard else ():
+            row[names["NAME"]] = round(row[names["NAME"]] * 2) % 2
+        if broken:
+            rows[3][names["NAME"]] = f"{name} 7"
+        path = tmp_path / f"{name.replace('/', '')[:60]}.jsonl"
+        path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        argv = []
+        for word in COMMANDS[command]:
+            for key in ("NAME", "LABEL", "GROUP"):
+                word = word.replace(key, names[key].replace(",", "\\,"))  # noqa: PLW2901
+            argv.append(word)
+        positive = ["--pos-label", f"{name}1"] if "LABEL" in COMMANDS[command] else []
+        return cli(command, path, *argv, *positive, *options)
+
+    return run
+
+
+def assert_harmless(outcome):
+    text = outcome.out + outcome.err
+    assert not STEERING.search(text), repr(STEERING.search(text))
+    assert "\nerror: all is lost" not in text
+    assert len(text) < 10_000
+
+
+@pytest.mark.parametrize("case", NAMES)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_command_works_and_shows_text(command, case, run):
+    outcome = run(command, NAMES[case])
+    assert outcome.code == 0, outcome.err
+    assert_harmless(outcome)
+    if case == "page":
+        assert "</script><img src=x" in outcome.out
+
+
+@pytest.mark.parametrize("case", NAMES)
+@pytest.mark.parametrize("command", ["evaluate", "check"])
+def test_findings_show_text(command, case, run):
+    outcome = run(command, NAMES[case], hard=True)
+    assert outcome.code == (4 if command == "check" else 0), outcome.err
+    assert "hard-labels: " in outcome.out
+    assert_harmless(outcome)
+
+
+@pytest.mark.parametrize("case", NAMES)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_refusal_shows_text(command, case, run, folder):
+    outcome = run(command, NAMES[case], broken=True)
+    assert outcome.code == 3, outcome.err
+    assert_harmless(outcome)
+    assert len(outcome.err) < 2_000
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("case", NAMES)
+@pytest.mark.parametrize("command", ["evaluate", "check", "compare"])
+def test_json_gives_the_names_back(command, case, run):
+    outcome = run(command, NAMES[case], "--json")
+    assert outcome.code == 0, outcome.err
+    assert json.dumps(f"{NAMES[case]} score") in outcome.out or command == "check"
+    json.loads(outcome.out)
+    assert not STEERING.search(outcome.out + outcome.err)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_names_of_files_to_write_are_text_too(command, cli, data, folder):
+    outcome = cli(command, data, *COMMANDS[command][:-2], "-o", "no\x1b[2J\u202e/x.csv")
+    assert outcome.code in {2, 3}
+    assert_harmless(outcome)
+    assert list(folder.iterdir()) == []

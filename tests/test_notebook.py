@@ -1,0 +1,158 @@
+"""Results in a notebook: short HTML that shows names as text and leaves all colours to the reader's theme."""
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import stakes
+from stakes import _html, costs
+from stakes.evaluation._finding import Finding, Findings
+
+EVIL = "</td><script>alert(1)</script>&\x1b[2J\u202e"
+SPAN = (0.05, 0.3)
+
+
+def rows(count=400, seed=3):
+    rng = np.random.default_rng(seed)
+    risk = rng.beta(1.0, 4.0, count)
+    return (rng.random(count) < risk).astype(int), risk, np.clip(risk + rng.normal(0.0, 0.1, count), 0.0, 1.0)
+
+
+Y, A, B = rows()
+
+
+class Page(HTMLParser):
+    """The tags, attributes and text of a piece of HTML; a tag that is never closed is an error."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes, self.words, self._open = [], [], [], []
+        self.feed(text)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        self._open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self._open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join(self.words)
+
+
+def evaluation(models, **options):
+    return stakes.evaluate(Y, models, costs=SPAN, **options)
+
+
+RESULTS = {
+    "evaluation": lambda name: evaluation({name: A, "b": B}),
+    "evaluation of one model": lambda name: evaluation({name: A}),
+    "evaluation with groups": lambda name: evaluation({name: A}, groups={name: [name, "x"] * 200}),
+    "groups": lambda name: evaluation({name: A}, groups={name: [name, "x"] * 200}).groups,
+    "findings": lambda name: evaluation({name: (A > 0.2).astype(float)}).findings,
+    "comparison": lambda name: evaluation({name: A, "b": B}).compare(name, "b"),
+    "ranking": lambda name: evaluation({name: A, "b": B}).adjusted_ranking(),
+    "best by cost": lambda name: evaluation({name: A, "b": B}).best_by_cost(),
+    "decomposition": lambda _: stakes.decompose(Y, A, costs=costs.Uniform(*SPAN)),
+    "expected utility": lambda _: stakes.utility.expected_utility(A, "f1"),
+    "threshold table": lambda _: stakes.threshold_table(Y, A),
+    "band": lambda _: stakes.confidence_band("regret", Y, A, thresholds=np.linspace(0.01, 0.99, 900)),
+    "advice": lambda _: stakes.advise(decisions="budget", threshold="known", k=20),
+}
+
+
+@pytest.mark.parametrize("case", RESULTS)
+def test_html_is_short_well_formed_and_without_colours(case):
+    text = RESULTS[case](EVIL)._repr_html_()
+    page = Page(text)
+    assert set(page.tags) <= {"table", "caption", "thead", "tbody", "tr", "th", "td", "ul", "li", "p", "b", "code"}
+    assert set(page.attributes) <= {("style", "text-align: left")}
+    assert not re.search(r"color|background|[\x00-\x08\x0b-\x1f\u202a-\u202e]", text)
+    assert page.tags.count("tr") <= 70
+    assert len(text) < 40_000
+
+
+@pytest.mark.parametrize(
+    "case", ["evaluation", "evaluation with groups", "groups", "findings", "comparison", "ranking"]
+)
+def test_names_are_text(case):
+    page = Page(RESULTS[case](EVIL)._repr_html_())
+    assert "</td><script>alert(1)" in page.text
+    assert "script" not in page.tags
+
+
+@pytest.mark.parametrize("case", ["evaluation", "findings", "comparison"])
+def test_long_names_lose_their_middle(case):
+    for letter in ("n", "n "):
+        text = RESULTS[case](f"first{letter * 5_000}last")._repr_html_()
+        assert len(text) < 6_000
+        assert f"first{letter}" in text
+        assert case == "comparison" or letter * 30 not in text
+        assert max(map(len, Page(text).text.split())) <= 60
+        assert f"{letter}last" in text
+
+
+def test_evaluation_shows_ranking_conclusion_and_findings():
+    result = evaluation({"a": A, "b": (B > 0.2).astype(float)})
+    page = Page(result._repr_html_())
+    text = page.text
+    assert re.findall("treat all|treat none", text)
+    for sentence in result.conclusion:
+        assert sentence in text
+    assert len(result.findings) > 1
+    for finding in result.findings:
+        assert f"{finding.severity} {finding.code}" in text
+        assert finding.sentence in text
+    low, high = result.best.interval
+    assert f"{result.best.score:.4g} ({low:.4g} to {high:.4g})" in text
+    versus = result.compare("b", "treat none")
+    assert f"{versus.difference:.4g} ({versus.interval[0]:.4g} to {versus.interval[1]:.4g})" in text
+
+
+def test_evaluation_of_one_class_and_without_intervals():
+    alone = stakes.evaluate([0, 0, 0], [0.1, 0.2, 0.3], pos_label=1)
+    assert "<table>" in alone._repr_html_()
+    optimal = evaluation({"a": A}, rule="optimal")
+    assert f">{optimal.best.score:.4g}</td>" in optimal._repr_html_()
+    Page(stakes.decompose([0, 0], [0.1, 0.2], costs=costs.Uniform(0, 1), pos_label=1)._repr_html_())
+
+
+def test_many_models_are_cut_and_said_so():
+    many = stakes.evaluate(Y[:60], {f"m{i}": A[:60] for i in range(200)}, costs=SPAN)
+    page = Page(many._repr_html_())
+    assert "200 models, the best 58 shown" in page.text
+    assert page.tags.count("tr") == 61
+
+
+def test_rows_of_a_long_table_are_taken_at_even_distances_with_both_ends():
+    page = Page(_html.table(["i"], [[str(i)] for i in range(1_001)]))
+    shown = [int(word) for word in page.words if word.isdigit()]
+    assert (shown[0], shown[-1], len(shown)) == (0, 1_000, 60)
+    assert set(np.diff(shown)) <= {16, 17, 18}
+    assert "60 of 1,001 rows" in page.text
+    assert "rows" not in Page(_html.table(["i"], [[str(i)] for i in range(60)])).text
+
+
+def test_single_wide_record_stands_upright():
+    text = RESULTS["comparison"]("a")._repr_html_()
+    assert '<td style="text-align: left">standard_error</td>' in text
+    assert "<thead>" not in text
+    assert "<thead>" in RESULTS["decomposition"]("a")._repr_html_()
+
+
+def test_no_findings_are_said_so():
+    assert Page(Findings()._repr_html_()).text == "No findings."
+    assert Finding in {type(finding) for finding in RESULTS["findings"]("a")}
+
+
+def test_halves_of_characters_can_be_encoded():
+    _html.plain("a\udc80").encode()
