@@ -84,23 +84,24 @@ class LossMoments:
         return replace(self, spread=spread)
 
 
-def table_moments(table: ScoreTable, costs: CostDistribution, rule: Rule) -> LossMoments:
-    """Moments of one model's integrated cost from its table, then of "always act" and "never act"."""
+def table_moments(table: ScoreTable, costs: CostDistribution, rule: Rule, *, constants: bool = True) -> LossMoments:
+    """Moments of one model's integrated cost from its table; ``constants`` adds "always act" and "never act"."""
     scores = table.pav_by_score() if rule == "optimal" else table.scores
     plain: Rule = "score" if rule == "optimal" else rule
-    constants = _constant_losses(costs)
+    added = _constant_losses(costs) if constants else np.zeros((2, 0))
+    count = added.shape[1] + 2
     weights, squares = (table.negatives, table.positives), (table.negatives_squared, table.positives_squared)
     totals = np.array([table.total_negatives, table.total_positives])
-    sums = np.zeros((2, 4))  # class x rule
-    sums[:, 1:3] = np.where(totals[:, None] > 0.0, totals[:, None] * constants, 0.0)
+    sums = np.zeros((2, count))  # class x rule
+    sums[:, 1:-1] = np.where(totals[:, None] > 0.0, totals[:, None] * added, 0.0)
     for part in blocks(len(scores)):
         for k, loss in enumerate(losses_by_score(scores[part], costs, plain)):
             sums[k, 0] += weighted_sum(weights[k][part], loss)
     centres = _centres(sums, totals, fixed_prevalence=table.fixed_prevalence)
-    powers = np.zeros((5, 4, 4))
+    powers = np.zeros((5, count, count))
     for part in blocks(len(scores)):
         for k, loss in enumerate(losses_by_score(scores[part], costs, plain)):
-            lines = [loss, *(np.full(len(loss), value) for value in constants[k]), np.zeros(len(loss))]
+            lines = [loss, *(np.full(len(loss), value) for value in added[k]), np.zeros(len(loss))]
             _add_cells((powers[k], powers[2], powers[3 + k]), lines, centres[k], weights[k][part], squares[k][part])
     rows = _rows_of(weights, squares, table.n_rows)
     return _moments(sums, totals, powers, rows, costs, fixed_prevalence=table.fixed_prevalence)
@@ -108,7 +109,9 @@ def table_moments(table: ScoreTable, costs: CostDistribution, rule: Rule) -> Los
 
 def table_standard_error(table: ScoreTable, costs: CostDistribution, rule: Rule) -> float:
     """Standard error of the integral of regret from a table; nan for "optimal", which is fitted to the data."""
-    return math.nan if rule == "optimal" else table_moments(table, costs, rule).standard_error(0)
+    if rule == "optimal":
+        return math.nan
+    return table_moments(table, costs, rule, constants=False).standard_error(0)
 
 
 @np.errstate(invalid="ignore")  # infinite losses have no interval
