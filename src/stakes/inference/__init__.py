@@ -17,7 +17,7 @@ from stakes.inference._loss_moments import (
     table_standard_error,
 )
 from stakes.inference._metric_interval import Estimate, metric_difference, metric_interval
-from stakes.inference._moments import Moments, normal_interval, normal_p_value
+from stakes.inference._moments import Moments
 from stakes.inference._ranking import RankedModel, Ranking, holm, rank_models
 from stakes.inference._threshold_intervals import ThresholdIntervals, threshold_intervals
 
@@ -51,8 +51,6 @@ __all__ = [
     "loss_moments",
     "metric_difference",
     "metric_interval",
-    "normal_interval",
-    "normal_p_value",
     "rank_models",
     "table_moments",
     "table_standard_error",

@@ -163,14 +163,3 @@ class Moments:
 def freed(n: int) -> float:
     """What a mean square about the mean is multiplied by; one row alone has no spread, and none adds nothing."""
     return n / (n - 1) if n > 1 else math.nan if n == 1 else 0.0
-
-
-def normal_interval(estimate: float, standard_error: float, confidence_level: float) -> tuple[float, float]:
-    """Two-sided normal interval; nan where the standard error is."""
-    half = NormalDist().inv_cdf(0.5 + confidence_level / 2.0) * standard_error
-    return estimate - half, estimate + half
-
-
-def normal_p_value(estimate: float, standard_error: float) -> float:
-    """Two-sided p-value of the null hypothesis that the estimate is zero."""
-    return Moments(estimate, standard_error**2, 0.0).p_value()
