@@ -382,3 +382,22 @@ def test_what_cannot_be_answered_is_refused(call, message):
     y, a, _, _ = rows(60)
     with pytest.raises(ValueError, match=message):
         call(y, a)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("net_benefit_score", {}, "needs threshold="),
+        ("regret_skill_score", {}, "needs costs="),
+        ("roc_auc_score", {"bounds": (0.0, 0.5)}, "takes no parameter 'bounds'"),
+        ("bounded_brier_loss", {"bound": (0.0, 0.5)}, "takes no parameter 'bound'"),
+        ("penalized_brier_loss", {"tie": "first"}, "takes no parameter 'tie'"),
+    ],
+)
+def test_arguments_of_the_metric_are_checked(name, options, message):
+    y, a, b, _ = rows(60)
+    with pytest.raises(TypeError, match=message):
+        metric_interval(name, y, np.column_stack([1 - a, a]), **options)
+    if name != "penalized_brier_loss":
+        with pytest.raises(TypeError, match=message):
+            metric_difference(name, y, a, b, **options)

@@ -16,6 +16,7 @@ import numpy as np
 from stakes._kernel import check_rule, row_losses
 from stakes._validation import check_unit
 from stakes.metrics import METRICS
+from stakes.metrics._scorers import check_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -213,6 +214,8 @@ CLOSED_FORMS: dict[str, Callable[[Cells, Options], Influence]] = {
 
 def metric_influence(name: str, cells: Cells, options: Options) -> Influence:
     """Influence on a registered metric of two classes, or raise for one without a closed form."""
+    if name in METRICS:
+        check_parameters(METRICS[name], dict(options))
     if name in CLOSED_FORMS:
         return CLOSED_FORMS[name](cells, options)
     if name in METRICS and METRICS[name].per_sample:

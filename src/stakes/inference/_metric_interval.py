@@ -16,6 +16,7 @@ from stakes.inference._dependence import centred_terms, check_dependence, depend
 from stakes.inference._influence import Cells, Influence, cells_of, metric_influence
 from stakes.inference._moments import Moments, freed
 from stakes.metrics import METRICS
+from stakes.metrics._scorers import check_parameters
 from stakes.score_table import ScoreTable
 
 if TYPE_CHECKING:
@@ -131,6 +132,8 @@ def metric_interval(
     ------
     ValueError
         For invalid data or options, a metric without a closed form, or clusters or lags without rows.
+    TypeError
+        For an argument that the metric does not take, or one that it needs and did not get.
 
     Notes
     -----
@@ -323,6 +326,7 @@ def _multiclass(
     lags: int | str | None,
 ) -> Moments:
     """Moments of a mean over rows of several classes."""
+    check_parameters(METRICS[metric], options)
     values = np.asarray(METRICS[metric].function(*data, per_sample=True, **options), dtype=np.float64)
     weight = check_weights(sample_weight, len(values))
     if weight is not None:
