@@ -9,13 +9,13 @@ import numpy as np
 
 from stakes._kernel import row_integral, row_losses, table_integral
 from stakes._validation import BinarySample, check_sample, check_unit
+from stakes.costs import CostDistribution, Uniform
 from stakes.score_table import ScoreTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from stakes._kernel import Rule
-    from stakes.costs import CostDistribution
 
     Floats = NDArray[np.float64]
 
@@ -108,6 +108,19 @@ def evaluation_data(
         keep_zero_weight=per_sample,
     )
     return EvaluationData(sample if prevalence is None else reweighted(sample, prevalence), None)
+
+
+def as_costs(costs: CostDistribution | tuple[float, float] | None) -> CostDistribution:
+    """Accept (low, high) for a uniform distribution and None for the whole range."""
+    if costs is None:
+        return Uniform(0.0, 1.0)
+    if isinstance(costs, CostDistribution):
+        return costs
+    try:
+        low, high = costs
+        return Uniform(float(low), float(high))
+    except TypeError:
+        raise ValueError(f"costs must be a cost distribution or (low, high), got {costs!r}.") from None
 
 
 def reweighted(sample: BinarySample, prevalence: float) -> BinarySample:

@@ -157,3 +157,10 @@ def test_table_and_rows_agree_on_the_references_too():
         ours, theirs = by_table.compare("model", reference), by_rows.compare("model", reference)
         assert ours.difference == pytest.approx(theirs.difference, rel=1e-10)
         assert ours.standard_error == pytest.approx(theirs.standard_error, rel=1e-8)
+
+
+def test_a_pair_of_bounds_stands_for_a_uniform_range():
+    y, a, b, _ = rows()
+    assert compare(y, a, b, costs=(0.05, 0.4)) == compare(y, a, b, costs=COSTS)
+    with pytest.raises(ValueError, match="costs must be a cost distribution or"):
+        compare(y, a, b, costs=0.2)

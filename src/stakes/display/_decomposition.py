@@ -145,7 +145,7 @@ class DecompositionDisplay:
         >>> display.ax_.get_xlabel()
         'Miscalibration (loss)'
         """
-        from stakes.evaluation._settings import as_costs
+        from stakes._inputs import as_costs
 
         measure = as_costs(costs)
         parts = {

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
+from stakes._inputs import as_costs
 from stakes._kernel import check_rule, check_scale, check_units
 from stakes._validation import check_unit
-from stakes.costs import CostDistribution, Uniform
 from stakes.metrics import METRICS
 
 if TYPE_CHECKING:
     from stakes._kernel import Rule, Scale
+    from stakes.costs import CostDistribution
     from stakes.score_table import ScoreTable
 
 MetricsRequest = Sequence[str] | Mapping[str, Mapping[str, Any]]
@@ -60,19 +61,6 @@ def make_settings(
     return Settings(
         measure, check_rule(rule), name, factor, level, float(unit_cost), float(per), _requested(metrics, measure)
     )
-
-
-def as_costs(costs: CostDistribution | tuple[float, float] | None) -> CostDistribution:
-    """Accept (low, high) for a uniform distribution and None for the whole range."""
-    if costs is None:
-        return Uniform(0.0, 1.0)
-    if isinstance(costs, CostDistribution):
-        return costs
-    try:
-        low, high = costs
-        return Uniform(float(low), float(high))
-    except TypeError:
-        raise ValueError(f"costs must be a cost distribution or (low, high), got {costs!r}.") from None
 
 
 def _requested(metrics: MetricsRequest, costs: CostDistribution) -> dict[str, dict[str, Any]]:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from stakes._inputs import evaluation_data
+from stakes._inputs import as_costs, evaluation_data
 from stakes._kernel import check_rule, check_scale
 from stakes._results import Tabular
 from stakes._validation import check_unit
@@ -129,7 +129,7 @@ def compare(
     a: ArrayLike,
     b: ArrayLike,
     *,
-    costs: CostDistribution,
+    costs: CostDistribution | tuple[float, float],
     rule: Rule = "score",
     scale: Scale | None = None,
     sample_weight: ArrayLike | None = None,
@@ -149,8 +149,8 @@ def compare(
         Labels with two values.
     a, b : array_like of shape (n,) or (n, 2)
         Probabilities of the positive class from the two models.
-    costs : CostDistribution
-        How much each cost ratio counts.
+    costs : CostDistribution or tuple of float
+        How much each cost ratio counts; (low, high) stands for ``costs.Uniform(low, high)``.
     rule : "score" or float, default "score"
         How scores become decisions. ``"optimal"`` has no closed-form interval and is refused.
     scale : {"regret", "integral", "loss"}, optional
@@ -208,6 +208,7 @@ def compare(
             'rule="optimal" is fitted to the same rows and has no closed-form interval; compare by "score".'
         )
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    costs = as_costs(costs)
     scale, factor = check_scale(scale, costs)
     if math.isnan(factor):
         raise ValueError(
