@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from stakes import ScoreTable, compare, costs, evaluate, expected_regret
@@ -91,6 +91,7 @@ def regret_on_both_sides(y, score, c):
 
 
 @given(st.integers(0, 10**6))
+@example(40296)  # a crossing one rounding below the upper end
 def test_dominance_by_brute_force(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 12))

@@ -169,6 +169,7 @@ def dominance(
     at_low = 0 if abs(gap) <= TIE * max(point) else 1 if gap < 0.0 else 2
     labels = (EQUAL, *names)
     ends = np.append(low, edges[:-1][inside]), np.append(low, upper[inside])
+    ends[1][-1] = high  # also where the last stretch was rounding
     stretches = _joined(*ends, np.append(at_low, better[inside]))
     if len(stretches) > 1 and stretches[0][1] == low and stretches[0][2] == 0:
         stretches = stretches[1:]  # a single point where the two are equal says nothing
