@@ -160,8 +160,8 @@ def dominance(
     behind = beaten[np.searchsorted(knots, upper, side="left") - 1] == 1
     ahead = won[np.searchsorted(others, upper, side="left") - 1] == 1
     better = np.where(ahead, 1, np.where(behind, 2, 0))
-    # a crossing that is computed twice leaves an "equal" stretch of rounding
-    rounding = (better == 0) & (upper - edges[:-1] <= _ROUNDING)
+    # a crossing that is computed twice, or beside a knot, leaves a stretch of rounding
+    rounding = upper - edges[:-1] <= _ROUNDING
     inside = (edges[:-1] >= low) & (upper <= high) & ~rounding
     # the curves are continuous from the left: the lower end itself belongs to the stretch before
     point = [_height(*curve, low) for curve in pieces]
