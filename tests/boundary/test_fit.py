@@ -326,6 +326,55 @@ def test_other_json_is_refused(text):
         Boundary.from_json(text)
 
 
+def _damaged(content, path=()):
+    """Every copy of nested JSON with one entry left out or replaced by something else."""
+    for key in list(content) if isinstance(content, dict) else range(min(len(content), 2)):
+        inner = content[key]
+        rest = content.copy()
+        rest.pop(key)
+        yield (*path, key, "out"), rest
+        for odd in ("junk", None, -1, [], {}, [1.0], float("nan"), 10**400):
+            yield (
+                (*path, key, odd),
+                [*content[:key], odd, *content[key + 1 :]]
+                if isinstance(content, list)
+                else {
+                    **content,
+                    key: odd,
+                },
+            )
+        if isinstance(inner, (dict, list)):
+            for where, changed in _damaged(inner, (*path, key)):
+                copied = content.copy()
+                copied[key] = changed
+                yield where, copied
+
+
+@pytest.mark.parametrize("options", [{}, {"confidence_level": 0.9}, {"solver": "heuristic_recalibration"}])
+def test_damaged_json_is_refused_or_still_decides(rows, options):
+    whole = json.loads(fit_boundary(*rows, min_precision=0.7, random_state=0, **options).to_json())
+    refused = 0
+    for _, content in _damaged(whole):
+        try:
+            boundary = Boundary.from_json(json.dumps(content))
+        except ValueError:
+            refused += 1
+            continue
+        assert boundary.predict(*rows[1:]).shape == rows[0].shape
+        assert repr(boundary)
+        assert boundary.to_json()
+    assert refused > 100
+    with pytest.raises(ValueError, match="must be a boundary in JSON"):
+        Boundary.from_json("nonsense")
+    with pytest.raises(ValueError, match=r"levels\.rows must be there"):
+        Boundary.from_json(json.dumps({**whole, "levels": {"cuts": []}}))
+
+
+def test_weights_too_large_to_count_are_refused():
+    with pytest.raises(ValueError, match=r"add up to at most 2\^53 rows"):
+        fit_boundary([1, 0], [0.9, 0.4], [0, 1], min_precision=0.5, sample_weight=[1e30, 1.0])
+
+
 def test_one_class_is_no_error():
     assert fit_boundary([1, 1], [0.2, 0.7], [1, 2], min_precision=0.9).recall == 1.0
     assert np.isnan(fit_boundary([0, 0], [0.2, 0.7], [1, 2], min_precision=0.9).recall)

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import dataclass, fields
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._results import Tabular, json_ready
-from stakes.boundary._certificate import Certificate
+from stakes._results import Tabular
 from stakes.boundary._exact import goal_value
-from stakes.boundary._problem import Problem
 from stakes.boundary._rows import check_covariates, level_of
-from stakes.boundary._rules import LevelRule, rule_from_dict
+from stakes.boundary._rules import LevelRule
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import ArrayLike, NDArray
 
+    from stakes.boundary._certificate import Certificate
     from stakes.boundary._gain import Gain
     from stakes.boundary._optimism import Optimism
     from stakes.boundary._options import Floats, Ints
+    from stakes.boundary._problem import Problem
     from stakes.boundary._rows import Rows
     from stakes.boundary._rules import Rule
     from stakes.boundary._settings import Settings
 
-FORMAT = "stakes-boundary-1"
 _CELLS = 20
 
 
@@ -244,7 +243,7 @@ class Boundary(Tabular):
         >>> score, noise = rng.random(4000), rng.random(4000)
         >>> boundary = fit_boundary(rng.random(4000) < score, score, noise, min_precision=0.8)
         >>> print(boundary.report(random_state=0).splitlines()[0])
-        Uncertainty does not help on these data: a single threshold on the score does as well.
+        Uncertainty does not help on these data as far as they can tell: recall ...
         """
         rows, _ = self._fitted_to()
         if rows.weight is not None:
@@ -301,18 +300,9 @@ class Boundary(Tabular):
         >>> Boundary.from_json(boundary.to_json()).predict([0.7, 0.5], [0.5, 1.0]).tolist()
         [1, 0]
         """
-        problem = {field.name: _written(getattr(self._problem, field.name)) for field in fields(Problem)}
-        content = {
-            "format": FORMAT,
-            **{name: getattr(self, name) for name in ("goal", "solver", "value", "upper_bound", "threshold")},
-            "tuned_precision": self.tuned_precision,
-            "problem": problem,
-            "rule": self._rule.to_dict(),
-            "levels": {name: getattr(self, name).tolist() for name in ("cuts", *_BY_LEVEL)},
-            "cells": {field.name: getattr(self._counts, field.name).tolist() for field in fields(Cells)},
-            "certificate": None if self.certificate is None else self.certificate.to_dict(),
-        }
-        return json.dumps(json_ready(content), indent=1)
+        from stakes.boundary._serial import to_text
+
+        return to_text(self)
 
     @classmethod
     def from_json(cls, text: str) -> Boundary:
@@ -330,7 +320,7 @@ class Boundary(Tabular):
         Raises
         ------
         ValueError
-            For text of another format.
+            For text that is no JSON, of another format, or damaged; the message names the first entry that is.
 
         Examples
         --------
@@ -340,39 +330,9 @@ class Boundary(Tabular):
         ...
         ValueError: text must be a boundary of format 'stakes-boundary-1', got format None.
         """
-        content = json.loads(text)
-        form = content.get("format") if isinstance(content, dict) else None
-        if form != FORMAT:
-            raise ValueError(f"text must be a boundary of format {FORMAT!r}, got format {form!r}.")
-        problem = content["problem"]
-        shares = {name: _read(problem[name]) for name in ("min_precision", "min_recall", "max_selected")}
-        certificate = content["certificate"]
-        levels, cells = content["levels"], content["cells"]
-        rows, ups, chosen, found = (np.array(levels[name], dtype=np.int64) for name in _BY_LEVEL)
-        return cls(
-            goal=content["goal"],
-            solver=content["solver"],
-            upper_bound=content["upper_bound"],
-            tuned_precision=content["tuned_precision"],
-            value=math.nan if content["value"] is None else float(content["value"]),
-            threshold=float(content["threshold"]),
-            cuts=np.array(levels["cuts"], dtype=float),
-            rows=rows,
-            positives=ups,
-            selected=chosen,
-            true_positives=found,
-            certificate=None if certificate is None else Certificate.from_dict(certificate),
-            _rule=rule_from_dict(content["rule"]),
-            _problem=Problem(
-                problem["goal"], **shares, beta2=Fraction(problem["beta2"]), cost=Fraction(problem["cost"])
-            ),
-            _counts=Cells(
-                np.array(cells["edges"], dtype=float),
-                np.array(cells["positives"], dtype=np.int64),
-                np.array(cells["totals"], dtype=np.int64),
-                np.array(cells["span"], dtype=float),
-            ),
-        )
+        from stakes.boundary._serial import from_text
+
+        return from_text(text, cls, Cells)
 
     def _records(self) -> list[dict[str, Any]]:
         low, high = np.r_[-np.inf, self.cuts], np.r_[self.cuts, np.inf]
@@ -407,17 +367,6 @@ class Boundary(Tabular):
         if self.certificate is not None:
             proof = "abstained" if self.certificate.abstained else f"certified at {self.certificate.confidence_level:g}"
         return f"Boundary({self.goal}: {found}, {proof})"
-
-
-_BY_LEVEL = ("rows", "positives", "selected", "true_positives")
-
-
-def _written(value: Any) -> Any:
-    return f"{value.numerator}/{value.denominator}" if isinstance(value, Fraction) else value
-
-
-def _read(value: Any) -> Any:
-    return Fraction(value) if isinstance(value, str) else value
 
 
 def describe_region(

@@ -45,8 +45,8 @@ class Gain(Tabular):
     --------
     >>> from stakes.boundary import Gain
     >>> gain = Gain("recall", 0.42, 0.35, 0.07, 0.05, 0.09, 0.95, 0.8, 0.8)
-    >>> gain.verdict
-    'Uncertainty helps on these data: recall 0.42, against 0.35 by a single threshold on the score.'
+    >>> print(gain.verdict)
+    Uncertainty helps on these data: recall 0.42 with it, 0.35 by a single threshold on the score (difference ...).
     """
 
     measure: str
@@ -67,13 +67,16 @@ class Gain(Tabular):
     @property
     def verdict(self) -> str:
         """The answer in one sentence."""
+        said = (
+            f"{self.measure} {self.value:.4g} with it, {self.single:.4g} by a single threshold on the score "
+            f"(difference {self.difference:+.4g}, {self.confidence_level:.4g} interval {self.low:+.4g} to "
+            f"{self.high:+.4g})"
+        )
         if self.helps:
-            return (
-                f"Uncertainty helps on these data: {self.measure} {self.value:.4g}, against {self.single:.4g} by a "
-                "single threshold on the score."
-            )
-        better = "does better" if self.high < 0.0 else "does as well"
-        return f"Uncertainty does not help on these data: a single threshold on the score {better}."
+            return f"Uncertainty helps on these data: {said}."
+        if self.high < 0.0:
+            return f"Uncertainty does not help on these data, it harms: {said}."
+        return f"Uncertainty does not help on these data as far as they can tell: {said}."
 
     def _records(self) -> list[dict[str, Any]]:
         names = ("measure", "value", "single", "difference", "low", "high", "confidence_level")

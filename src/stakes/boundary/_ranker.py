@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from stakes.boundary._options import Floats
     from stakes.boundary._rows import Bools
 
+N_COEFFICIENTS = 6
 _EDGE = 1e-6  # keeps the log-odds of scores 0 and 1 finite, and their order
 _KNOTS = 101
 _RIDGE = 1e-3
@@ -43,7 +44,7 @@ class Ranker:
         ranks = (np.searchsorted(ordered, knots, "left") + np.searchsorted(ordered, knots, "right")) / (
             2 * len(ordered)
         )
-        model = cls(np.zeros(6), log_odds, float(z.mean()), spread if spread > 0.0 else 1.0, knots, ranks)
+        model = cls(np.zeros(N_COEFFICIENTS), log_odds, float(z.mean()), spread if spread > 0.0 else 1.0, knots, ranks)
         design = np.column_stack(model._columns(score, uncertainty))
         return cls(_newton(design, y), log_odds, model.centre, model.scale, knots, ranks)
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 BINNINGS = ("equal_weight", "equal_span", "equal_positive", "unbinned")
 _MAX_LEVELS = 65_535
+_MOST_ROWS = 2**53
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,9 @@ def check_rows(
         raise ValueError(
             f"sample_weight must be whole numbers, for a boundary counts rows, got {weight[first]} at index {first}."
         )
+    total = float(weight.sum())
+    if total > _MOST_ROWS:
+        raise ValueError(f"sample_weight must add up to at most 2^53 rows, counted exactly, got {total:g}.")
     present = weight > 0.0
     level = np.where(present, level, level[np.argmax(present)])
     clean = check_scores(level, "uncertainty", probability=False)[present]
