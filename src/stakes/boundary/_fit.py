@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,7 +11,7 @@ import numpy as np
 from stakes._validation import check_choice, check_unit
 from stakes.boundary._boundary import describe_region
 from stakes.boundary._certificate import certify
-from stakes.boundary._folds import out_of_fold, split_rows, tune_precision
+from stakes.boundary._folds import FOLDS, choose_settings, split_rows
 from stakes.boundary._problem import check_problem
 from stakes.boundary._rows import check_binning, check_levels, check_rows, level_cuts
 from stakes.boundary._rules import LevelRule
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
     Solver = Literal[
         "exact",
+        "ranker",
+        "cv",
         "single_threshold",
         "heuristic_recalibration",
         "greedy",
@@ -39,7 +42,6 @@ if TYPE_CHECKING:
     Binning = Literal["equal_weight", "equal_span", "equal_positive", "unbinned"]
 
 _LEVEL_CHOICES = (1, 2, 3, 5, 11)
-_FOLDS = 5
 
 
 def fit_boundary(
@@ -89,9 +91,12 @@ def fit_boundary(
     costs : CostDistribution, optional
         Cost ratios of goal "cost": a decision costs their mean if it is a false positive, and 1 less it if a miss.
     solver : str, default "exact"
-        "exact" proves its answer; of the others, kept for comparison, "single_threshold" ignores the uncertainty,
-        "heuristic_recalibration" adds it to the score, and "greedy", "isotonic", "isotonic_completed",
-        "equal_weight_dp" and "variable_weight_dp" are for recall under ``min_precision`` alone.
+        "exact" proves its answer. "ranker" puts one threshold on a smooth order of score and uncertainty that it
+        learns (logistic, quadratic): less to overfit, better where the truth is smooth, worse where it is not. "cv"
+        chooses between a single threshold, "exact" and "ranker" by recall out of fold (with ``tune="cv"``). The others
+        are kept for comparison: "single_threshold" ignores the uncertainty, "heuristic_recalibration" adds it to the
+        score, and "greedy", "isotonic", "isotonic_completed", "equal_weight_dp" and "variable_weight_dp" are for recall
+        under ``min_precision`` alone.
     levels : int, array_like or "cv", default 3
         Number of uncertainty levels, the cuts between them (a level includes its upper cut), or a choice from 1, 2, 3,
         5 and 11 by recall out of fold (with ``tune="cv"``).
@@ -158,12 +163,14 @@ def fit_boundary(
         f_beta=f_beta,
         costs=costs,
     )
-    check_choice(solver, "solver", SOLVERS)
+    check_choice(solver, "solver", (*SOLVERS, "cv"))
     check_solver(solver, problem)
     check_binning(binning, score_bins)
     by_cv = isinstance(levels, str)
     if by_cv and (levels != "cv" or tune is None):
         raise ValueError(f'levels must be a number, cuts, or "cv" with tune="cv", got {levels!r} with tune={tune!r}.')
+    if solver == "cv" and tune is None:
+        raise ValueError('solver="cv" goes with tune="cv", got tune=None.')
     clean = _LEVEL_CHOICES[0] if by_cv else check_levels(levels)
     _check_honesty(tune, confidence_level, problem, solver, sample_weight)
     rows = check_rows(y_true, y_score, uncertainty, sample_weight=sample_weight, pos_label=pos_label)
@@ -204,17 +211,15 @@ def _single(rows: Rows, settings: Settings, target: Fraction | None) -> LevelRul
 def _tuned(rows: Rows, settings: Settings, rng: Generator, *, choose_levels: bool) -> Boundary:
     """Aim where the bound is kept out of fold; nothing is selected where no aim keeps it."""
     bound = settings.problem.min_precision or Fraction(0)
-    folds = split_rows(len(rows), min(_FOLDS, len(rows)), rng)
-    choices: list[int | Floats] = list(_LEVEL_CHOICES) if choose_levels else [settings.levels]
-    best = None
-    for levels in choices:
-        one = Settings(settings.problem, settings.solver, levels, settings.binning, settings.score_bins)
-        tuned = tune_precision(out_of_fold(rows, one, folds), bound)
-        reached = rows.count(tuned.selected & rows.y)
-        if best is None or reached > best[0]:
-            best = (reached, tuned, one)
-    assert best is not None  # noqa: S101  (there is at least one choice)
-    _, tuned, settings = best
+    folds = split_rows(len(rows), min(FOLDS, len(rows)), rng)
+    counts: list[int | Floats] = list(_LEVEL_CHOICES) if choose_levels else [settings.levels]
+    choices = [replace(settings, levels=levels) for levels in counts]
+    if settings.solver == "cv":
+        exact = [replace(choice, solver="exact") for choice in choices]
+        middle = replace(settings, levels=_LEVEL_CHOICES[2] if choose_levels else settings.levels)
+        choices = [settings.alone(), *exact, replace(middle, solver="ranker")]
+    chosen, tuned = choose_settings(rows, choices, folds, bound)
+    settings = replace(chosen, rivals=tuple(choices) if len(choices) > 1 else ())
     prepared = settings.prepare(rows)
     found = None if tuned.target is None else prepared.solve(tuned.target)
     nothing = LevelRule(prepared.cuts, np.full(len(prepared.cuts) + 1, np.inf))

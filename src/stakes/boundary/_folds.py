@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.random import Generator
     from numpy.typing import NDArray
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 _STEPS = (0, 1, 2, 4, 6, 8, 11, 15, 20, 26, 33, 42, 53, 66, 82)  # per cent of the way from the bound to 1
 _BETWEEN = 4
+FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -87,3 +90,29 @@ def tune_precision(held: OutOfFold, bound: Fraction) -> Tuned:
             attempt(before + (best - before) * Fraction(part, _BETWEEN))
         best = max(tried, key=lambda target: (tried[target][0], target))
     return Tuned(best, tried[best][1])
+
+
+def choose_settings(
+    rows: Rows, choices: Sequence[Settings], folds: list[NDArray[np.intp]], bound: Fraction
+) -> tuple[Settings, Tuned]:
+    """Of several ways to fit, each with its aim, the one with the largest recall out of fold; the first of equals."""
+    tuned = [tune_precision(out_of_fold(rows, one, folds), bound) for one in choices]
+    reached = [rows.count(one.selected & rows.y) for one in tuned]
+    best = int(np.argmax(reached))
+    return choices[best], tuned[best]
+
+
+def chosen_out_of_fold(
+    rows: Rows, choices: Sequence[Settings], folds: list[NDArray[np.intp]], bound: Fraction, rng: Generator
+) -> Bools:
+    """Decision for every row by what was chosen and aimed on the other folds alone."""
+    out = np.zeros(len(rows), dtype=bool)
+    for fold in folds:
+        others = np.ones(len(rows), dtype=bool)
+        others[fold] = False
+        rest = rows.take(others)
+        settings, tuned = choose_settings(rest, choices, split_rows(len(rest), min(FOLDS, len(rest)), rng), bound)
+        found = None if tuned.target is None else settings.prepare(rest).solve(tuned.target)
+        if found is not None:
+            out[fold] = found[0].select(rows.score[fold], rows.uncertainty[fold])
+    return out

@@ -9,7 +9,7 @@ import numpy as np
 
 from stakes._results import Tabular
 from stakes._validation import check_unit
-from stakes.boundary._folds import out_of_fold, split_rows, tune_precision
+from stakes.boundary._folds import chosen_out_of_fold, out_of_fold, split_rows, tune_precision
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -96,7 +96,13 @@ def estimate_gain(rows: Rows, settings: Settings, *, confidence_level: float, cv
         raise ValueError("gain needs rows without weights: repeated rows are not independent.")
     rng = np.random.default_rng(random_state)
     folds = split_rows(len(rows), cv, rng)
-    with_u, alone = (_decisions(rows, one, folds) for one in (settings, settings.alone()))
+    bound = settings.problem.min_precision
+    if settings.rivals and bound is not None:
+        # a choice made on all rows has seen the fold: choose again without it, and let the single threshold aim so too
+        with_u = chosen_out_of_fold(rows, settings.rivals, folds, bound, rng)
+        alone = chosen_out_of_fold(rows, [settings.alone()], folds, bound, rng)
+    else:
+        with_u, alone = (_decisions(rows, one, folds) for one in (settings, settings.alone()))
     cells = _cells(rows, with_u, alone)
     draws = rng.multinomial(int(cells.sum()), cells / cells.sum(), size=_DRAWS)
     problem = settings.problem

@@ -6,13 +6,13 @@ The order only decides where to look: no guarantee rests on the model being righ
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from stakes.boundary._options import Floats
+    from stakes.boundary._options import Floats, Ints
     from stakes.boundary._rows import Bools
 
 N_COEFFICIENTS = 6
@@ -34,19 +34,16 @@ class Ranker:
     ranks: Floats
 
     @classmethod
-    def fit(cls, y: Bools, score: Floats, uncertainty: Floats) -> Ranker:
-        """Maximise the likelihood with a slight ridge, by Newton's method."""
+    def fit(cls, y: Bools, score: Floats, uncertainty: Floats, weight: Ints | None = None) -> Ranker:
+        """Maximise the likelihood with a slight ridge, by Newton's method; a row of weight k counts as k rows."""
         log_odds = bool(score.min() >= 0.0 and score.max() <= 1.0)
         z = _log_odds(score) if log_odds else score
-        spread = float(z.std())
-        ordered = np.sort(uncertainty)
-        knots = np.unique(ordered[np.linspace(0, len(ordered) - 1, _KNOTS).astype(int)])
-        ranks = (np.searchsorted(ordered, knots, "left") + np.searchsorted(ordered, knots, "right")) / (
-            2 * len(ordered)
-        )
-        model = cls(np.zeros(N_COEFFICIENTS), log_odds, float(z.mean()), spread if spread > 0.0 else 1.0, knots, ranks)
+        centre = float(np.average(z, weights=weight))
+        spread = float(np.sqrt(np.average((z - centre) ** 2, weights=weight)))
+        knots, ranks = _rank_scale(uncertainty, weight)
+        model = cls(np.zeros(N_COEFFICIENTS), log_odds, centre, spread if spread > 0.0 else 1.0, knots, ranks)
         design = np.column_stack(model._columns(score, uncertainty))
-        return cls(_newton(design, y), log_odds, model.centre, model.scale, knots, ranks)
+        return replace(model, coefficients=_newton(design, y, weight))
 
     def rank(self, score: Floats, uncertainty: Floats) -> Floats:
         """Estimated probability of a positive."""
@@ -90,24 +87,36 @@ def _log_odds(score: Floats) -> Floats:
     return np.asarray(np.log((share + _EDGE) / (1.0 - share + _EDGE)))
 
 
-def _newton(design: Floats, y: Bools) -> Floats:
+def _rank_scale(uncertainty: Floats, weight: Ints | None) -> tuple[Floats, Floats]:
+    """Quantiles of the uncertainty and their relative midranks."""
+    order = np.argsort(uncertainty, kind="stable")
+    ordered = uncertainty[order]
+    below = np.arange(len(order) + 1) if weight is None else np.r_[0, np.cumsum(weight[order])]
+    places = np.linspace(0, below[-1] - 1, _KNOTS).astype(np.int64)
+    knots = np.unique(ordered[np.searchsorted(below[1:], places, side="right")])
+    around = below[np.searchsorted(ordered, knots, "left")] + below[np.searchsorted(ordered, knots, "right")]
+    return knots, around / (2 * below[-1])
+
+
+def _newton(design: Floats, y: Bools, weight: Ints | None) -> Floats:
+    w = np.ones(len(y)) if weight is None else weight.astype(np.float64)
     beta = np.zeros(design.shape[1])
     ridge = _RIDGE * np.eye(design.shape[1])
-    value = _penalized(design, y, beta, ridge)
+    value = _penalized(design, y, w, beta, ridge)
     for _ in range(_STEPS):
         p = 1.0 / (1.0 + np.exp(-np.clip(design @ beta, -500.0, 500.0)))
-        gradient = design.T @ (y - p) - ridge @ beta
-        information = design.T @ (design * (p * (1.0 - p))[:, None]) + ridge
+        gradient = design.T @ (w * (y - p)) - ridge @ beta
+        information = design.T @ (design * (w * p * (1.0 - p))[:, None]) + ridge
         step = np.linalg.solve(information, gradient)
-        while _penalized(design, y, beta + step, ridge) < value and np.abs(step).max() > 1e-12:
+        while _penalized(design, y, w, beta + step, ridge) < value and np.abs(step).max() > 1e-12:
             step = step / 2.0
         beta = beta + step
-        value = _penalized(design, y, beta, ridge)
-        if float(gradient @ step) <= 1e-10 * len(y):
+        value = _penalized(design, y, w, beta, ridge)
+        if float(gradient @ step) <= 1e-10 * w.sum():
             break
     return beta
 
 
-def _penalized(design: Floats, y: Bools, beta: Floats, ridge: Floats) -> float:
+def _penalized(design: Floats, y: Bools, w: Floats, beta: Floats, ridge: Floats) -> float:
     eta = design @ beta
-    return float(eta[y].sum() - np.logaddexp(0.0, eta).sum() - 0.5 * beta @ ridge @ beta)
+    return float(w[y] @ eta[y] - w @ np.logaddexp(0.0, eta) - 0.5 * beta @ ridge @ beta)

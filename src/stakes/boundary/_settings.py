@@ -4,58 +4,82 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stakes.boundary._exact import solve_exact
 from stakes.boundary._heuristics import HEURISTICS
+from stakes.boundary._ranker import Ranker
 from stakes.boundary._rows import level_cuts, rows_to_options
-from stakes.boundary._rules import LevelRule, ShiftedRule
+from stakes.boundary._rules import LevelRule, RankedRule, ShiftedRule
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from stakes.boundary._options import Floats, Options
     from stakes.boundary._problem import Problem
     from stakes.boundary._rows import Rows
     from stakes.boundary._rules import Rule
 
-SOLVERS = ("exact", "single_threshold", "heuristic_recalibration", *HEURISTICS)
+SOLVERS = ("exact", "ranker", "single_threshold", "heuristic_recalibration", *HEURISTICS)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything but the rows."""
+    """Everything but the rows; ``rivals`` are the settings that these were chosen from by cross-validation."""
 
     problem: Problem
     solver: str
     levels: int | Floats
     binning: str
     score_bins: int | None
+    rivals: tuple[Settings, ...] = ()
 
     def alone(self) -> Settings:
         """The same with one threshold on the score."""
-        return replace(self, solver="single_threshold")
+        return replace(self, solver="single_threshold", rivals=())
 
     def prepare(self, rows: Rows) -> Prepared:
         """Sort and bin rows once, to be solved for several targets."""
-        shift = None
-        if self.solver == "heuristic_recalibration":
-            u = rows.uncertainty
-            shift = ShiftedRule(float(u.min()), float(u.max()), 1.0, np.inf)
-            rows = replace(rows, score=shift.shifted(rows.score, u))
-        one = self.solver in {"single_threshold", "heuristic_recalibration"}
-        cuts = np.empty(0) if one else level_cuts(rows, self.levels, self.binning)
-        return Prepared(self, cuts, rows_to_options(rows, cuts, self.binning, self.score_bins), shift)
+        cuts = np.empty(0) if self.solver in _WITHOUT_LEVELS else level_cuts(rows, self.levels, self.binning)
+        if self.solver in _ON_ANOTHER_SCALE:
+            rule, moved = _ON_ANOTHER_SCALE[self.solver](rows)
+            options = rows_to_options(replace(rows, score=moved), np.empty(0), self.binning, self.score_bins)
+            return Prepared(self, cuts, options, lambda thresholds: replace(rule, threshold=float(thresholds[0])))
+        options = rows_to_options(rows, cuts, self.binning, self.score_bins)
+        return Prepared(self, cuts, options, partial(LevelRule, cuts))
+
+
+def _shifted(rows: Rows) -> tuple[Rule, Floats]:
+    """Score moved by its scaled uncertainty."""
+    u = rows.uncertainty
+    rule = ShiftedRule(float(u.min()), float(u.max()), 1.0, np.inf)
+    return rule, rule.shifted(rows.score, u)
+
+
+def _ranked(rows: Rows) -> tuple[Rule, Floats]:
+    """Learned order of score and uncertainty."""
+    ranker = Ranker.fit(rows.y, rows.score, rows.uncertainty, rows.weight)
+    return RankedRule(ranker, np.inf), ranker.rank(rows.score, rows.uncertainty)
+
+
+_ON_ANOTHER_SCALE: dict[str, Callable[[Rows], tuple[Any, Floats]]] = {
+    "heuristic_recalibration": _shifted,
+    "ranker": _ranked,
+}
+_WITHOUT_LEVELS = ("single_threshold", "heuristic_recalibration")
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """Options of some rows, ready to be solved."""
+    """Options of some rows, ready to be solved, and the rule that thresholds on them make."""
 
     settings: Settings
     cuts: Floats
     options: Options
-    shift: ShiftedRule | None
+    rule: Callable[[Floats], Rule]
 
     def solve(self, precision: Fraction | None = None) -> tuple[Rule, Fraction | None] | None:
         """Rule and bound on the goal's value (None: not proved), aiming at another precision if one is given."""
@@ -69,11 +93,9 @@ class Prepared:
             found = solve_exact(self.options, problem)
             if found is None:
                 return None
-            chosen, bound = found.chosen, found.bound
-        thresholds = self.options.cuts[self.options.starts[:-1] + chosen]
-        if self.shift is not None:
-            return replace(self.shift, threshold=float(thresholds[0])), bound
-        return LevelRule(self.cuts, thresholds), bound
+            chosen = found.chosen
+            bound = None if self.settings.solver == "ranker" else found.bound
+        return self.rule(self.options.cuts[self.options.starts[:-1] + chosen]), bound
 
 
 def check_solver(solver: str, problem: Problem) -> None:

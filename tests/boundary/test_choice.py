@@ -1,0 +1,111 @@
+"""A learned order instead of levels, and choices made by cross-validation, judged on rows that made no choice."""
+
+import numpy as np
+import pytest
+
+from stakes.boundary import fit_boundary
+from stakes.boundary._folds import chosen_out_of_fold, split_rows
+from stakes.boundary._problem import check_problem
+from stakes.boundary._rows import check_rows
+from stakes.boundary._settings import Settings
+
+
+def smooth(n, seed):
+    """Uncertainty flattens the slope of the score: the true order is logistic in score and uncertainty."""
+    rng = np.random.default_rng(seed)
+    z, u = rng.normal(size=n), rng.random(n)
+    truth = 1.0 / (1.0 + np.exp(3.2 - (0.2 + 2.5 * (1.0 - u)) * z))
+    return rng.random(n) < truth, 1.0 / (1.0 + np.exp(2.5 - 1.3 * z)), u
+
+
+def turned(n, seed):
+    """Among uncertain rows a low score means a positive: thresholds from below cannot say so."""
+    rng = np.random.default_rng(seed)
+    z, u = rng.normal(size=n), rng.random(n)
+    truth = 1.0 / (1.0 + np.exp(2.0 - (4.0 - 8.0 * u) * z))
+    return rng.random(n) < truth, 1.0 / (1.0 + np.exp(-z)), u
+
+
+def stepped(n, seed):
+    """Positives in two islands of score and uncertainty that no quadratic order can hold together."""
+    rng = np.random.default_rng(seed)
+    s, u = rng.random(n), rng.random(n)
+    inside = ((u <= 0.2) & (s > 0.5)) | ((u > 0.4) & (u <= 0.6) & (s > 0.9)) | ((u > 0.8) & (s > 0.5))
+    return rng.random(n) < np.where(inside, 0.95, 0.3), s, u
+
+
+def test_ranker_takes_the_best_threshold_on_its_order():
+    y, score, u = smooth(4000, 0)
+    boundary = fit_boundary(y, score, u, min_precision="3/4", solver="ranker")
+    order = boundary._rule.ranker.rank(score, u)
+    kept = [order >= cut for cut in np.unique(order)]
+    best = max(int(np.sum(y[chosen])) for chosen in kept if 4 * np.sum(y[chosen]) >= 3 * np.sum(chosen))
+    assert int(boundary.true_positives.sum()) == best > 50
+    assert boundary.upper_bound is None
+    assert boundary.thresholds is None
+    assert len(boundary.rows) == 3
+    assert np.array_equal(boundary.predict(score, u), order >= boundary._rule.threshold)
+
+
+def test_ranker_beats_levels_where_the_truth_is_smooth_and_rows_are_few():
+    new_y, *new = smooth(200_000, 1)
+    recall = {"exact": [], "ranker": [], "single_threshold": []}
+    for solver, found in recall.items():
+        for seed in range(6):
+            boundary = fit_boundary(
+                *smooth(8000, 10 + seed), min_precision=0.8, tune="cv", solver=solver, random_state=0
+            )
+            found.append(np.mean(boundary.predict(*new)[new_y]))
+    assert np.mean(recall["ranker"]) > np.mean(recall["exact"]) > 3.0 * np.mean(recall["single_threshold"])
+
+
+def test_weights_count_rows_in_the_ranker():
+    y, score, u = smooth(1500, 2)
+    w = np.random.default_rng(3).integers(0, 4, len(y))
+    weighted = fit_boundary(y, score, u, min_precision=0.7, solver="ranker", sample_weight=w)
+    repeated = fit_boundary(*(np.repeat(column, w) for column in (y, score, u)), min_precision=0.7, solver="ranker")
+    one, two = weighted._rule.ranker, repeated._rule.ranker
+    assert np.allclose(one.coefficients, two.coefficients, atol=1e-9)
+    assert np.array_equal(one.knots, two.knots)
+    assert np.allclose(one.ranks, two.ranks, atol=1e-12)
+    assert weighted.selected.tolist() == repeated.selected.tolist()
+
+
+@pytest.mark.parametrize(("make", "solver"), [(turned, "ranker"), (stepped, "exact")])
+def test_cross_validation_chooses_what_suits_the_data(make, solver):
+    boundary = fit_boundary(*make(10_000, 4), min_precision=0.8, solver="cv", levels="cv", tune="cv", random_state=0)
+    assert boundary.solver == solver
+    y, score, u = make(100_000, 5)
+    chosen = boundary.predict(score, u) == 1
+    assert abs(np.mean(y[chosen]) - 0.8) < 0.03
+
+
+def test_choices_need_tuning():
+    with pytest.raises(ValueError, match='solver="cv" goes with tune="cv"'):
+        fit_boundary(*smooth(100, 0), min_precision=0.8, solver="cv")
+
+
+def test_what_is_chosen_for_a_fold_does_not_depend_on_its_labels():
+    y, score, u = smooth(1500, 6)
+    problem = check_problem("recall", min_precision=0.6)
+    choices = [Settings(problem, solver, 3, "equal_weight", None) for solver in ("single_threshold", "exact", "ranker")]
+    folds = split_rows(len(y), 4, np.random.default_rng(0))
+
+    def decide(labels):
+        rows = check_rows(labels, score, u)
+        return chosen_out_of_fold(rows, choices, folds, problem.min_precision, np.random.default_rng(1))
+
+    before = decide(y)
+    changed = y.copy()
+    changed[folds[0]] = ~changed[folds[0]]
+    after = decide(changed)
+    assert np.array_equal(before[folds[0]], after[folds[0]])
+    assert np.any(before[folds[0]])
+    assert not np.array_equal(before, after)
+
+
+def test_gain_of_a_choice_chooses_again():
+    boundary = fit_boundary(*turned(4000, 7), min_precision=0.8, solver="cv", tune="cv", random_state=0)
+    gain = boundary.gain(random_state=0)
+    assert gain.helps
+    assert gain.single < gain.value
