@@ -92,8 +92,8 @@ def test_what_is_chosen_for_a_fold_does_not_depend_on_its_labels():
     folds = split_rows(len(y), 4, np.random.default_rng(0))
 
     def decide(labels):
-        rows = check_rows(labels, score, u)
-        return chosen_out_of_fold(rows, choices, folds, problem.min_precision, np.random.default_rng(1))
+        held = chosen_out_of_fold(check_rows(labels, score, u), choices, folds, np.random.default_rng(1))
+        return held.selected(problem.min_precision)
 
     before = decide(y)
     changed = y.copy()

@@ -133,7 +133,10 @@ def large(tmp_path_factory):
 @pytest.mark.parametrize("command", [["correct", "--scale-pos-weight", "3"], ["decide", "--measure", "accuracy"]])
 def test_signal_while_a_file_is_being_written_leaves_nothing(ending, code, command, large, folder):
     name, *options = command
-    argv = [sys.executable, "-c", PROGRAM, name, large, "--models", "risk", *options, "-o", "out.csv"]
+    # whoever runs the tests may ignore signals (nohup, a job in the background), and children inherit that
+    heeding = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    heeding += "[signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGHUP)]; "
+    argv = [sys.executable, "-c", heeding + PROGRAM, name, large, "--models", "risk", *options, "-o", "out.csv"]
     process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     while process.poll() is None and not any(folder.iterdir()):
         time.sleep(0.001)

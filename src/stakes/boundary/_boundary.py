@@ -12,6 +12,7 @@ from stakes._results import Tabular
 from stakes.boundary._exact import goal_value
 from stakes.boundary._rows import check_covariates, level_of
 from stakes.boundary._rules import LevelRule
+from stakes.boundary._view import boundary_html
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -165,7 +166,8 @@ class Boundary(Tabular):
         Returns
         -------
         Gain
-            Value of the goal for both, the difference and its paired interval, and a verdict in words.
+            Value of the goal for both where their constraint just holds, the difference and its paired interval, and a
+            verdict in words.
 
         Raises
         ------
@@ -355,6 +357,9 @@ class Boundary(Tabular):
                 }
             )
         return records
+
+    def _repr_html_(self) -> str:
+        return boundary_html(self)
 
     def __repr__(self) -> str:
         chosen, total = int(self.selected.sum()), int(self.rows.sum())

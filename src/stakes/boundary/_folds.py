@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stakes.boundary._heuristics import rate_around
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.random import Generator
     from numpy.typing import NDArray
 
+    from stakes.boundary._options import Floats
     from stakes.boundary._rows import Bools, Rows
     from stakes.boundary._settings import Prepared, Settings
 
 _STEPS = (0, 1, 2, 4, 6, 8, 11, 15, 20, 26, 33, 42, 53, 66, 82)  # per cent of the way from the bound to 1
+_LOWER = (60, 40, 25, 15, 8, 4, 2)  # per cent below the bound
 _BETWEEN = 4
 FOLDS = 5
 
@@ -102,17 +106,70 @@ def choose_settings(
     return choices[best], tuned[best]
 
 
+@dataclass(frozen=True)
+class Decided:
+    """Share of each row that is selected out of fold, and the rate of positives at the margin."""
+
+    share: Floats
+    rate: float
+
+
 def chosen_out_of_fold(
-    rows: Rows, choices: Sequence[Settings], folds: list[NDArray[np.intp]], bound: Fraction, rng: Generator
-) -> Bools:
-    """Decision for every row by what was chosen and aimed on the other folds alone."""
-    out = np.zeros(len(rows), dtype=bool)
+    rows: Rows, choices: Sequence[Settings], folds: list[NDArray[np.intp]], rng: Generator
+) -> OutOfFold:
+    """Prepare every fold by what was chosen on the others alone: a choice made on all rows would have seen it."""
+    prepared = []
     for fold in folds:
-        others = np.ones(len(rows), dtype=bool)
-        others[fold] = False
-        rest = rows.take(others)
-        settings, tuned = choose_settings(rest, choices, split_rows(len(rest), min(FOLDS, len(rest)), rng), bound)
-        found = None if tuned.target is None else settings.prepare(rest).solve(tuned.target)
-        if found is not None:
-            out[fold] = found[0].select(rows.score[fold], rows.uncertainty[fold])
-    return out
+        rest = rows.take(np.delete(np.arange(len(rows)), fold))
+        bound = choices[0].problem.min_precision or Fraction(0)
+        inner = split_rows(len(rest), min(FOLDS, len(rest)), rng)
+        prepared.append(choose_settings(rest, choices, inner, bound)[0].prepare(rest))
+    return OutOfFold(rows, folds, prepared)
+
+
+def decide_out_of_fold(
+    rows: Rows, choices: Sequence[Settings], folds: list[NDArray[np.intp]], rng: Generator
+) -> Decided:
+    """Decide about every fold by the others, which also make the choice; a precision bound is met out of fold."""
+    held = out_of_fold(rows, choices[0], folds) if len(choices) == 1 else chosen_out_of_fold(rows, choices, folds, rng)
+    bound = choices[0].problem.min_precision
+    if bound is not None and choices[0].problem.goal == "recall":
+        return _meet(held, bound)
+    margins = [
+        rate_around(one.options, one.options.counts(found)[1])
+        for one in held.prepared
+        if (found := one.choose()) is not None
+    ]
+    return Decided(held.selected().astype(np.float64), float(np.mean(margins)) if margins else 0.0)
+
+
+def _meet(held: OutOfFold, bound: Fraction) -> Decided:
+    """Mix the decisions of two neighbouring aims so that the precision out of fold is the bound.
+
+    The aim with the most true positives among those that keep the bound, and the next lower one that does not.
+    """
+    aims = [bound * (1 - Fraction(step, 100)) for step in _LOWER] + [
+        bound + (1 - bound) * Fraction(step, 100) for step in _STEPS
+    ]
+    masks = np.array([held.selected(aim) for aim in aims])
+    tp, n = masks[:, held.rows.y].sum(axis=1), masks.sum(axis=1)
+    spare = tp - float(bound) * n
+    good = np.flatnonzero((spare >= 0.0) & (tp > 0))
+    if not len(good):
+        return Decided(np.zeros(len(held.rows)), 0.0)
+    best = int(good[np.argmax(tp[good])])
+    worse = np.flatnonzero(spare[:best] < 0.0)
+    share = masks[best].astype(np.float64)
+    if len(worse):
+        other = int(worse[-1])
+        part = spare[best] / (spare[best] - spare[other])
+        share = (1.0 - part) * share + part * masks[other]
+    return Decided(share, _slope_near(tp, n, float(share.sum())))
+
+
+def _slope_near(tp: NDArray[np.intp], n: NDArray[np.intp], selected: float) -> float:
+    """True positives per further row along the path of the aims, from two thirds to one and a half of the rows."""
+    fewer, more = (int(np.argmin(np.abs(n - factor * selected))) for factor in (2.0 / 3.0, 1.5))
+    if n[fewer] >= n[more]:
+        return 0.0
+    return float(np.clip((tp[more] - tp[fewer]) / (n[more] - n[fewer]), 0.0, 1.0))

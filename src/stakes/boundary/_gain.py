@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,16 +10,16 @@ import numpy as np
 
 from stakes._results import Tabular
 from stakes._validation import check_unit
-from stakes.boundary._folds import chosen_out_of_fold, out_of_fold, split_rows, tune_precision
+from stakes.boundary._folds import decide_out_of_fold, split_rows
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from stakes.boundary._folds import Decided
+    from stakes.boundary._options import Floats
     from stakes.boundary._problem import Problem
-    from stakes.boundary._rows import Bools, Rows
+    from stakes.boundary._rows import Rows
     from stakes.boundary._settings import Settings
 
-_DRAWS = 2000
+_HIGHEST_RATE = 0.95  # of the bound: the price of precision has no limit as the margin nears it
 _NAMES = {"recall": "recall", "precision": "precision", "false_positives": "minus the false positive rate",
           "f_beta": "F-beta", "cost": "minus the cost per row"}  # fmt: skip
 
@@ -32,14 +33,14 @@ class Gain(Tabular):
     measure : str
         What is compared, larger is better.
     value, single : float
-        With uncertainty, and by one threshold on the score; under a precision bound both aim so that they keep it out
-        of fold.
+        With uncertainty, and by one threshold on the score, out of fold, each at the point where its constraint just
+        holds.
     difference, low, high : float
         ``value - single`` and its interval.
     confidence_level : float
         Of the interval.
     precision, single_precision : float
-        Precision of both, out of fold.
+        Precision of both out of fold; a precision bound is met exactly, by mixing two neighbouring aims.
 
     Examples
     --------
@@ -90,65 +91,74 @@ class Gain(Tabular):
 
 
 def estimate_gain(rows: Rows, settings: Settings, *, confidence_level: float, cv: int, random_state: Any) -> Gain:
-    """Fit both to all folds but one, decide about that one, and resample the rows with their pairs of decisions."""
+    """Fit both to all folds but one, decide about that one, and compare what they reach at the same constraint."""
+    from scipy.special import ndtri
+
     check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
     if rows.weight is not None:
         raise ValueError("gain needs rows without weights: repeated rows are not independent.")
     rng = np.random.default_rng(random_state)
     folds = split_rows(len(rows), cv, rng)
-    bound = settings.problem.min_precision
-    if settings.rivals and bound is not None:
-        # a choice made on all rows has seen the fold: choose again without it, and let the single threshold aim so too
-        with_u = chosen_out_of_fold(rows, settings.rivals, folds, bound, rng)
-        alone = chosen_out_of_fold(rows, [settings.alone()], folds, bound, rng)
-    else:
-        with_u, alone = (_decisions(rows, one, folds) for one in (settings, settings.alone()))
-    cells = _cells(rows, with_u, alone)
-    draws = rng.multinomial(int(cells.sum()), cells / cells.sum(), size=_DRAWS)
     problem = settings.problem
-    value, single = (float(one[0]) for one in _values(problem, cells[None, :]))
-    differences = np.subtract(*_values(problem, draws))
-    tail = 50.0 * (1.0 - confidence_level)
-    low, high = np.nanpercentile(differences, [tail, 100.0 - tail])
-    precisions = [rows.count(one & rows.y) / max(rows.count(one), 1) for one in (with_u, alone)]
+    with_u = settings.rivals or (settings,)
+    both = [decide_out_of_fold(rows, choices, folds, rng) for choices in (with_u, (settings.alone(),))]
+    results = [_reached_with_influence(problem, rows, one) for one in both]
+    difference = results[0][0] - results[1][0]
+    influence = results[0][1] - results[1][1]
+    spread = math.sqrt(len(rows) * float(np.var(influence)))
+    half = -float(ndtri(0.5 * (1.0 - confidence_level))) * spread
+    low, high = difference - half, difference + half
+    precisions = [float(one.share[rows.y].sum() / max(one.share.sum(), 1e-300)) for one in both]
     measure = _NAMES[problem.goal]
-    return Gain(measure, value, single, value - single, float(low), float(high), confidence_level, *precisions)
+    return Gain(measure, results[0][0], results[1][0], difference, low, high, confidence_level, *precisions)
 
 
-def _decisions(rows: Rows, settings: Settings, folds: list[NDArray[np.intp]]) -> Bools:
-    held = out_of_fold(rows, settings, folds)
-    bound = settings.problem.min_precision
-    return held.selected() if bound is None else tune_precision(held, bound).selected
+def _reached_with_influence(problem: Problem, rows: Rows, one: Decided) -> tuple[float, Floats]:
+    """Value of the goal, and what each row adds to it to first order."""
+    counts = np.array([one.share[rows.y].sum(), one.share.sum(), rows.y.sum(), len(rows)])
+    steps = np.diag(1e-4 * (1.0 + counts))
+    slope = [
+        (_reached(problem, one.rate, counts + step) - _reached(problem, one.rate, counts - step)) / (2.0 * step.sum())
+        for step in steps
+    ]
+    influence = (slope[0] * rows.y + slope[1]) * one.share + slope[2] * rows.y + slope[3]
+    return _reached(problem, one.rate, counts), influence
 
 
-def _cells(rows: Rows, one: Bools, two: Bools) -> NDArray[np.int64]:
-    """Counts of label and the two decisions, as eight cells."""
-    place = 4 * rows.y.astype(np.int64) + 2 * one + two
-    return np.bincount(place, minlength=8)
+def _reached(problem: Problem, rate: float, counts: Floats) -> float:
+    """Value of the goal for a boundary, moved along its own path until its constraint just holds.
 
+    ``counts``: true positives, selected rows, positives, rows.
 
-def _values(problem: Problem, cells: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Value of the goal for both decisions, for every row of counts."""
-    counts = cells.reshape(-1, 2, 2, 2).astype(np.float64)
-    ups, total = counts[:, 1].sum((1, 2)), counts.sum((1, 2, 3))
-    out = []
-    for other in (3, 2):
-        chosen = counts.sum(axis=other)
-        fp, tp = chosen[:, 0, 1], chosen[:, 1, 1]
-        out.append(_value(problem, tp, fp, ups, total))
-    return out[0], out[1]
-
-
-def _value(problem: Problem, tp: Any, fp: Any, ups: Any, total: Any) -> NDArray[np.float64]:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if problem.goal == "recall":
-            return np.asarray(tp / ups)
-        if problem.goal == "precision":
-            return np.asarray(np.where(tp + fp > 0.0, tp / (tp + fp), 0.0))
-        if problem.goal == "false_positives":
-            return np.asarray(-fp / (total - ups))
-        if problem.goal == "f_beta":
-            beta2 = float(problem.beta2)
-            return np.asarray((1.0 + beta2) * tp / (tp + fp + beta2 * ups))
+    Two boundaries that keep a bound by different margins cannot be compared as they are: what is left over of the
+    constraint is turned into the goal at the rate of positives at the boundary's margin. There the goal is stationary
+    in the boundary, so that the noise of fitting enters the comparison at second order only.
+    """
+    tp, n, ups, total = counts.tolist()
+    if problem.goal == "recall":
+        return (tp + _spare_positives(problem, rate, tp, n, total)) / max(ups, 1e-300)
+    if problem.goal == "f_beta":
+        beta2 = float(problem.beta2)
+        return (1.0 + beta2) * tp / max(n + beta2 * ups, 1e-300)
+    if problem.goal == "cost":
         c = float(problem.cost)
-        return np.asarray(-(c * fp + (1.0 - c) * (ups - tp)) / total)
+        return -(c * (n - tp) + (1.0 - c) * (ups - tp)) / total
+    least = float(problem.min_recall or 0) * ups
+    fewer = (tp - least) / rate if rate > 0.0 else 0.0  # rows that the margin can do without
+    if problem.goal == "precision":
+        return (tp - rate * fewer) / max(n - fewer, 1e-300)
+    return -(n - tp - (1.0 - rate) * fewer) / max(total - ups, 1e-300)
+
+
+def _spare_positives(problem: Problem, rate: float, tp: float, n: float, total: float) -> float:
+    """True positives that what is left of the constraint would buy at the margin (negative: what it overdrew)."""
+    spare = math.inf
+    if problem.min_precision is not None:
+        bound = float(problem.min_precision)
+        rate = min(rate, _HIGHEST_RATE * bound)
+        if 0.0 < n < 0.999 * total:
+            spare = (tp - bound * n) * rate / (bound - rate)
+    if problem.max_selected is not None:
+        most = problem.max_selected
+        spare = min(spare, rate * ((float(most) if isinstance(most, int) else float(most) * total) - n))
+    return spare if math.isfinite(spare) else 0.0

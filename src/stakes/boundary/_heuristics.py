@@ -5,7 +5,7 @@ They are kept as published, with their weaknesses: none of them is optimal in ge
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -57,7 +57,23 @@ def isotonic_completed(options: Options, precision: Fraction) -> Ints:
     return np.array([level.index[place] for level, place in zip(levels, places, strict=True)], dtype=np.int64)
 
 
-def _by_blocks(options: Options, precision: Fraction, *, together: bool) -> Ints:
+def rate_around(options: Options, selected: int) -> float:
+    """Rate of positives at the margin of a boundary with so many rows: over the blocks from 3/4 to 5/4 of them.
+
+    Blocks of all levels by descending rate; at least ten rows on either side, for the rate of few rows is noise.
+    """
+    _, _, p, n, _, order = _ranked_blocks(options)
+    rows, found = np.r_[0, np.cumsum(n[order])], np.r_[0, np.cumsum(p[order])]
+    reach = max(0.25 * selected, 10.0)
+    low, high = max(0.0, selected - reach), min(float(rows[-1]), selected + reach)
+    if high <= low:
+        return 0.0
+    at_low, at_high = np.interp([low, high], rows, found)
+    return float((at_high - at_low) / (high - low))
+
+
+def _ranked_blocks(options: Options) -> tuple[NDArray[Any], ...]:
+    """Level, end, positives, rows and rate of the isotonic blocks of all levels, and their order by descending rate."""
     owner, ends, positives, totals = [], [], [], []
     for k, rows in enumerate(options.slices()):
         last = _blocks(options.positives[rows], options.selected[rows])
@@ -67,7 +83,11 @@ def _by_blocks(options: Options, precision: Fraction, *, together: bool) -> Ints
         totals.append(np.diff(options.selected[rows][np.r_[0, last]]))
     level, end, p, n = (np.concatenate(parts) for parts in (owner, ends, positives, totals))
     rate = p / np.maximum(n, 1)
-    order = np.argsort(-rate, kind="stable")
+    return level, end, p, n, rate, np.argsort(-rate, kind="stable")
+
+
+def _by_blocks(options: Options, precision: Fraction, *, together: bool) -> Ints:
+    level, end, p, n, rate, order = _ranked_blocks(options)
     bound = next_fraction(precision, max(options.total, 1))
     slack = np.cumsum(options_slack(p[order], n[order], bound))
     feasible = slack >= 0

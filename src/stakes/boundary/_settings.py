@@ -18,7 +18,7 @@ from stakes.boundary._rules import LevelRule, RankedRule, ShiftedRule
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from stakes.boundary._options import Floats, Options
+    from stakes.boundary._options import Floats, Ints, Options
     from stakes.boundary._problem import Problem
     from stakes.boundary._rows import Rows
     from stakes.boundary._rules import Rule
@@ -83,19 +83,27 @@ class Prepared:
 
     def solve(self, precision: Fraction | None = None) -> tuple[Rule, Fraction | None] | None:
         """Rule and bound on the goal's value (None: not proved), aiming at another precision if one is given."""
+        found = self._search(precision)
+        if found is None:
+            return None
+        chosen, bound = found
+        return self.rule(self.options.cuts[self.options.starts[:-1] + chosen]), bound
+
+    def choose(self, precision: Fraction | None = None) -> Ints | None:
+        """Return the chosen option of each level."""
+        found = self._search(precision)
+        return None if found is None else found[0]
+
+    def _search(self, precision: Fraction | None) -> tuple[Ints, Fraction | None] | None:
         problem = self.settings.problem
         if precision is not None:
             problem = replace(problem, min_precision=precision)
-        bound = None
         if self.settings.solver in HEURISTICS:
-            chosen = HEURISTICS[self.settings.solver](self.options, problem.min_precision or Fraction(0))
-        else:
-            found = solve_exact(self.options, problem)
-            if found is None:
-                return None
-            chosen = found.chosen
-            bound = None if self.settings.solver == "ranker" else found.bound
-        return self.rule(self.options.cuts[self.options.starts[:-1] + chosen]), bound
+            return HEURISTICS[self.settings.solver](self.options, problem.min_precision or Fraction(0)), None
+        found = solve_exact(self.options, problem)
+        if found is None:
+            return None
+        return found.chosen, None if self.settings.solver == "ranker" else found.bound
 
 
 def check_solver(solver: str, problem: Problem) -> None:

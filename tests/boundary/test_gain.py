@@ -1,0 +1,95 @@
+"""What uncertainty adds: compared where both keep the same bound, with intervals that do not see gains in noise."""
+
+import numpy as np
+import pytest
+
+from stakes import costs
+from stakes.boundary import fit_boundary
+from stakes.boundary._folds import Decided
+from stakes.boundary._gain import _reached, _reached_with_influence
+from stakes.boundary._problem import check_problem
+from stakes.boundary._rows import check_rows
+
+
+def test_left_over_precision_is_turned_into_recall():
+    # scores uniform, rate of positives equal to the score t: recall 1 - t^2, precision (1 + t) / 2, margin t
+    problem = check_problem("recall", min_precision=0.8)
+    for t in (0.58, 0.62, 0.65):
+        counts = 1e6 * np.array([(1.0 - t * t) / 2.0, 1.0 - t, 0.5, 1.0])
+        assert _reached(problem, 0.6, counts) == pytest.approx(1.0 - 0.6**2, abs=5.0 * (t - 0.6) ** 2)
+        assert abs(1.0 - t * t - 0.64) > 7.0 * (t - 0.6) ** 2
+
+
+def test_left_over_recall_is_turned_into_false_positives_and_precision():
+    t = 0.62
+    counts = 1e6 * np.array([(1.0 - t * t) / 2.0, 1.0 - t, 0.5, 1.0])
+    fewest = check_problem("false_positives", min_recall=0.64)
+    assert _reached(fewest, 0.6, counts) == pytest.approx(-0.4 * 0.4, abs=0.001)
+    most = check_problem("precision", min_recall=0.64)
+    assert _reached(most, 0.6, counts) == pytest.approx(0.8, abs=0.001)
+    room = check_problem("recall", max_selected=0.4)
+    assert _reached(room, 0.6, counts) == pytest.approx(0.64, abs=0.001)
+
+
+def _matched_recall(y, score, precision):
+    """Trace the curve down to the last threshold that keeps the precision."""
+    order = np.argsort(-score)
+    tp = np.cumsum(y[order])
+    kept = np.flatnonzero(tp >= precision * np.arange(1, len(y) + 1))
+    return tp[kept[-1]] / y.sum()
+
+
+def test_standard_error_is_the_spread_over_data_sets():
+    problem = check_problem("recall", min_precision=0.8)
+    rng = np.random.default_rng(0)
+    difference, variance = [], []
+    for _ in range(300):
+        truth = rng.random(4000)
+        y = rng.random(4000) < truth
+        two = truth + rng.normal(scale=0.1, size=4000)
+        difference.append(_matched_recall(y, truth, 0.8) - _matched_recall(y, two, 0.8))
+        rows = check_rows(y, truth, truth)
+        # thresholds and margins from a large sample
+        one, other = (
+            _reached_with_influence(problem, rows, Decided(chosen.astype(float), rate))[1]
+            for chosen, rate in ((truth >= 0.6, 0.6), (two >= 0.608, 0.607))
+        )
+        variance.append(4000 * np.var(one - other))
+    assert np.sqrt(np.mean(variance)) == pytest.approx(np.std(difference), rel=0.15)
+
+
+def _useless(n, seed):
+    rng = np.random.default_rng(seed)
+    truth = 1.0 / (1.0 + np.exp(2.0 - 1.5 * rng.normal(size=n)))
+    return rng.random(n) < truth, truth, rng.random(n)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"min_precision": 0.8},
+        {"max_selected": 0.05},
+        {"goal": "cost", "costs": costs.Fixed(0.3)},
+        {"goal": "f_beta", "f_beta": 1},
+        {"goal": "precision", "min_recall": 0.3},
+    ],
+)
+def test_noise_is_seldom_taken_for_a_gain(options):
+    gains = [fit_boundary(*_useless(2000, seed), **options).gain(random_state=seed) for seed in range(30)]
+    assert sum(gain.helps for gain in gains) <= 3
+    spread = np.mean([gain.high - gain.low for gain in gains]) / (2.0 * 1.96)
+    assert np.std([gain.difference for gain in gains]) < 1.8 * spread
+    assert all(gain.low <= gain.difference <= gain.high for gain in gains)
+
+
+def test_precision_is_met_by_both():
+    gain = fit_boundary(*_useless(4000, 0), min_precision="3/4").gain(random_state=0)
+    assert gain.precision == pytest.approx(0.75, abs=1e-9)
+    assert gain.single_precision == pytest.approx(0.75, abs=1e-9)
+
+
+def test_nothing_within_reach_is_no_gain():
+    rng = np.random.default_rng(0)
+    y = rng.random(500) < 0.1
+    gain = fit_boundary(y, rng.random(500), rng.random(500), min_precision=0.99).gain(random_state=0)
+    assert (gain.value, gain.single, gain.helps) == (0.0, 0.0, False)
