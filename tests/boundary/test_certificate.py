@@ -95,6 +95,39 @@ def test_one_class_or_a_handful_of_rows_abstain(n):
     assert "abstained" in repr(boundary)
 
 
+def test_a_handful_of_rows_is_told_the_fewest_that_can_do():
+    # five rows to learn from are a fifth of 25; 44 pure positives (ln 0.01 / ln 0.9 = 43.7) are four fifths of 55
+    for bound, level, fewest in ((0.8, 0.9, 25), (0.9, 0.99, 55)):
+        boundary = fit_boundary(
+            [1, 0] * 5, np.linspace(0.1, 0.9, 10), np.ones(10), min_precision=bound, confidence_level=level
+        )
+        assert boundary.certificate.rows_needed == fewest
+
+
+def test_positives_alone_are_certified_as_far_as_their_number_goes():
+    def certify(n):
+        score = np.random.default_rng(0).random(n)
+        return fit_boundary(np.ones(n), score, score, min_precision=0.8, confidence_level=0.9, random_state=0)
+
+    assert certify(1000).recall > 0.9
+    assert certify(40).certificate.p_value == pytest.approx(0.8 ** certify(40).certificate.selected)
+
+
+def test_where_most_rows_keep_the_promise_most_are_selected():
+    rng = np.random.default_rng(0)
+    truth = 1.0 / (1.0 + np.exp(-3.0 * rng.normal(size=20_000)))
+    data = rng.random(20_000) < truth, truth, rng.random(20_000)
+    certified = fit_boundary(*data, min_precision=0.8, confidence_level=0.9, random_state=0)
+    assert certified.recall > 0.9 * fit_boundary(*data, min_precision=0.8).recall > 0.75
+
+
+def test_prediction_grows_with_the_rows_set_aside():
+    # precision 0.79 at half the rows: z falls below -1 where the rows set aside are many, and not where they are few
+    learned = np.r_[np.full(500, 0.85), np.full(500, 0.73)]
+    assert candidate_sizes(learned, 100, 0.8)[-1] > 900
+    assert candidate_sizes(learned, 1_000_000, 0.8)[-1] < 900
+
+
 def test_needed_rows_grow_with_the_promise():
     learned = np.linspace(0.99, 0.01, 500)
     needed = [rows_needed(learned, bound, 0.05) for bound in (0.7, 0.8, 0.9, 0.95)]

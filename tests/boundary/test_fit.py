@@ -243,6 +243,15 @@ def test_optimism_is_what_new_rows_take_back():
     assert np.mean(promised) - np.mean(expected) == pytest.approx(loss, rel=0.35)
 
 
+def test_optimism_of_two_levels_is_half_of_what_they_capture_apart():
+    # one level's worth of noise is lost to the constraint: nothing is left of one level, half of two
+    assert replicate(0, 0.8, 1)[0].optimism().captured == 0.0
+    results = [replicate(seed, 0.8, 2) for seed in range(60)]
+    expected = [boundary.optimism().captured for boundary, _ in results]
+    true = [(boundary.precision - precision) * boundary.selected.sum() for boundary, precision in results]
+    assert np.mean(expected) == pytest.approx(np.mean(true), rel=0.35)
+
+
 def test_tuning_brings_the_true_precision_near_the_bound():
     true = [replicate(seed, 0.8, 8, tune="cv", random_state=seed)[1] for seed in range(25)]
     plain = [replicate(seed, 0.8, 8)[1] for seed in range(25)]

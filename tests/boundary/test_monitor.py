@@ -84,6 +84,23 @@ def test_alarm_stays_and_the_p_value_is_the_inverse_of_the_largest_evidence():
     assert monitor.e_value < 1
 
 
+def test_alarm_is_the_first_time_that_evidence_reaches_one_over_alpha():
+    labels = np.random.default_rng(5).random(200) < 0.7
+    for alpha in (0.3, 0.05, 0.001):
+        monitor = PrecisionMonitor(0.9, alpha=alpha)
+        values = [monitor.update([label]).e_value for label in labels]
+        first = int(np.argmax(np.array(values) >= 1.0 / alpha)) + 1
+        assert first > 1
+        assert monitor.alarm_row == PrecisionMonitor(0.9, alpha=alpha).update(labels).alarm_row == first
+        assert monitor.max_e_value == max(values)
+        assert PrecisionMonitor(0.9, alpha=alpha).update(labels).max_e_value == pytest.approx(max(values), rel=1e-12)
+
+
+def test_largest_evidence_may_lie_within_a_batch():
+    monitor = PrecisionMonitor(0.9).update([0] * 6 + [1] * 300)
+    assert monitor.max_e_value > 100.0 * monitor.e_value
+
+
 def test_very_long_failure_does_not_overflow():
     assert np.isfinite(PrecisionMonitor(0.9).update(np.zeros(100_000, int)).e_value)
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from stakes.boundary._rows import Rows
 
 LEARNING_SHARE = 0.2
-_CANDIDATES = 40
+_CANDIDATES = 40  # up to a quarter of the rows; beyond, where few problems go, at steps of _RATIO
+_RATIO = 0.15
 _STEPS = 8
 _SMALLEST = 4
 _LOWEST_Z = -1.0
@@ -118,8 +119,8 @@ def certify(
     n_learn = round(LEARNING_SHARE * len(rows))
     learn, test = rows.take(order[:n_learn]), rows.take(order[n_learn:])
     delta = 1.0 - confidence_level
-    if n_learn < _FEWEST_TO_LEARN or np.all(learn.y) or not np.any(learn.y):
-        needed = math.ceil(math.log(delta) / math.log(min_precision)) if min_precision < 1.0 else None
+    if n_learn < _FEWEST_TO_LEARN or not np.any(learn.y):
+        needed = _fewest_rows(min_precision, delta) if np.any(rows.y) else None
         return RankedRule(_flat(rows), math.inf), _abstention(min_precision, confidence_level, len(test), needed), test
     ranker = Ranker.fit(learn.y, learn.score, learn.uncertainty)
     learned = np.sort(ranker.rank(learn.score, learn.uncertainty))[::-1]
@@ -164,6 +165,14 @@ def _flat(rows: Rows) -> Ranker:
     return Ranker.fit(np.zeros(len(rows), dtype=bool), rows.score, rows.uncertainty)
 
 
+def _fewest_rows(min_precision: float, delta: float) -> int | None:
+    """Rows that any certificate needs: enough to learn from, and as many set aside as pure positives must be."""
+    if min_precision >= 1.0:
+        return None
+    pure = math.log(delta) / math.log(min_precision)
+    return math.ceil(max(pure / (1.0 - LEARNING_SHARE), _FEWEST_TO_LEARN / LEARNING_SHARE))
+
+
 def _abstention(
     min_precision: float,
     confidence_level: float,
@@ -192,7 +201,9 @@ def candidate_sizes(learned: Floats, n_test: int, min_precision: float) -> list[
     The sequence starts where the predicted test statistic is largest and goes on while it stays above -1.
     """
     n = len(learned)
-    sizes = np.unique(np.round(np.geomspace(min(_SMALLEST, n), max(n / 4, min(_SMALLEST, n)), _CANDIDATES)).astype(int))
+    smallest, quarter = min(_SMALLEST, n), max(n / 4, min(_SMALLEST, n))
+    beyond = quarter * np.geomspace(1.0, n / quarter, 1 + math.ceil(math.log(n / quarter) / _RATIO))[1:]
+    sizes = np.unique(np.round(np.r_[np.geomspace(smallest, quarter, _CANDIDATES), beyond]).astype(int))
     excess = np.cumsum(learned)[sizes - 1] - min_precision * sizes
     spread = math.sqrt(max(min_precision * (1.0 - min_precision), 1e-12))
     z = excess * math.sqrt(n_test / n) / (spread * np.sqrt(sizes))
