@@ -7,8 +7,11 @@ from stakes import costs
 from stakes.boundary import fit_boundary
 from stakes.boundary._folds import Decided
 from stakes.boundary._gain import _reached, _reached_with_influence
+from stakes.boundary._heuristics import rate_around
+from stakes.boundary._optimism import marginal_rate
 from stakes.boundary._problem import check_problem
 from stakes.boundary._rows import check_rows
+from stakes.boundary._settings import Settings
 
 
 def test_left_over_precision_is_turned_into_recall():
@@ -93,3 +96,16 @@ def test_nothing_within_reach_is_no_gain():
     y = rng.random(500) < 0.1
     gain = fit_boundary(y, rng.random(500), rng.random(500), min_precision=0.99).gain(random_state=0)
     assert (gain.value, gain.single, gain.helps) == (0.0, 0.0, False)
+
+
+@pytest.mark.parametrize("levels", [1, 4])
+def test_margin_is_where_the_bound_is_met(levels):
+    # uniform scores that are the rates of positives: precision 0.8 above 0.6, whatever the level
+    rng = np.random.default_rng(1)
+    score, u = rng.random((2, 100_000))
+    rows = check_rows(rng.random(100_000) < score, score, u)
+    problem = check_problem("recall", min_precision=0.8)
+    prepared = Settings(problem, "exact", levels, "equal_weight", None).prepare(rows)
+    assert marginal_rate(prepared.options, problem.min_precision) == pytest.approx(0.6, abs=0.06)
+    assert rate_around(prepared.options, 40_000) == pytest.approx(0.6, abs=0.02)
+    assert rate_around(prepared.options, 100_000) == pytest.approx(0.125, abs=0.02)

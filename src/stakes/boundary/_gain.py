@@ -105,7 +105,9 @@ def estimate_gain(rows: Rows, settings: Settings, *, confidence_level: float, cv
     results = [_reached_with_influence(problem, rows, one) for one in both]
     difference = results[0][0] - results[1][0]
     influence = results[0][1] - results[1][1]
-    spread = math.sqrt(len(rows) * float(np.var(influence)))
+    # Nadeau and Bengio's correction: folds share their training rows, and other rows would fit other boundaries
+    refitted = 1.0 + cv / (cv - 1.0)
+    spread = math.sqrt(refitted * len(rows) * float(np.var(influence)))
     half = -float(ndtri(0.5 * (1.0 - confidence_level))) * spread
     low, high = difference - half, difference + half
     precisions = [float(one.share[rows.y].sum() / max(one.share.sum(), 1e-300)) for one in both]
