@@ -45,20 +45,21 @@ def _matched_recall(y, score, precision):
 def test_standard_error_is_the_spread_over_data_sets():
     problem = check_problem("recall", min_precision=0.8)
     rng = np.random.default_rng(0)
-    difference, variance = [], []
+    recall, variance = [], []
     for _ in range(300):
         truth = rng.random(4000)
         y = rng.random(4000) < truth
         two = truth + rng.normal(scale=0.1, size=4000)
-        difference.append(_matched_recall(y, truth, 0.8) - _matched_recall(y, two, 0.8))
+        reached = _matched_recall(y, truth, 0.8), _matched_recall(y, two, 0.8)
+        recall.append((reached[0], reached[0] - reached[1]))
         rows = check_rows(y, truth, truth)
         # thresholds and margins from a large sample
         one, other = (
             _reached_with_influence(problem, rows, Decided(chosen.astype(float), rate))[1]
             for chosen, rate in ((truth >= 0.6, 0.6), (two >= 0.608, 0.607))
         )
-        variance.append(4000 * np.var(one - other))
-    assert np.sqrt(np.mean(variance)) == pytest.approx(np.std(difference), rel=0.15)
+        variance.append((4000 * np.var(one), 4000 * np.var(one - other)))
+    assert np.sqrt(np.mean(variance, axis=0)) == pytest.approx(np.std(recall, axis=0), rel=0.12)
 
 
 def _useless(n, seed):
@@ -81,7 +82,7 @@ def test_noise_is_seldom_taken_for_a_gain(options):
     gains = [fit_boundary(*_useless(2000, seed), **options).gain(random_state=seed) for seed in range(30)]
     assert sum(gain.helps for gain in gains) <= 3
     spread = np.mean([gain.high - gain.low for gain in gains]) / (2.0 * 1.96)
-    assert np.std([gain.difference for gain in gains]) < 1.8 * spread
+    assert np.std([gain.difference for gain in gains]) < 1.1 * spread
     assert all(gain.low <= gain.difference <= gain.high for gain in gains)
 
 

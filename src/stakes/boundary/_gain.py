@@ -118,12 +118,12 @@ def estimate_gain(rows: Rows, settings: Settings, *, confidence_level: float, cv
 def _reached_with_influence(problem: Problem, rows: Rows, one: Decided) -> tuple[float, Floats]:
     """Value of the goal, and what each row adds to it to first order."""
     counts = np.array([one.share[rows.y].sum(), one.share.sum(), rows.y.sum(), len(rows)])
-    steps = np.diag(1e-4 * (1.0 + counts))
+    steps = np.diag(1e-4 * (1.0 + counts))[:3]  # the number of rows is no chance
     slope = [
         (_reached(problem, one.rate, counts + step) - _reached(problem, one.rate, counts - step)) / (2.0 * step.sum())
         for step in steps
     ]
-    influence = (slope[0] * rows.y + slope[1]) * one.share + slope[2] * rows.y + slope[3]
+    influence = (slope[0] * rows.y + slope[1]) * one.share + slope[2] * rows.y
     return _reached(problem, one.rate, counts), influence
 
 
