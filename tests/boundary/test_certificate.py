@@ -67,6 +67,16 @@ def test_counts_of_a_certified_boundary_are_of_the_rows_set_aside():
     assert boundary.report(random_state=0).splitlines()[-1] == str(certificate)
 
 
+def test_ties_with_the_threshold_are_inside():
+    rng = np.random.default_rng(0)
+    score = rng.integers(1, 4, 3000) / 4
+    y = rng.random(3000) < np.where(score == 0.75, 0.95, 0.2)
+    boundary = fit_boundary(y, score, np.ones(3000), min_precision=0.8, confidence_level=0.9, random_state=0)
+    assert boundary.certificate.selected == boundary.selected.sum() > 500
+    assert boundary.certificate.true_positives == boundary.true_positives.sum()
+    assert boundary.predict([0.25, 0.5, 0.75], [1, 1, 1]).tolist() == [0, 0, 1]
+
+
 def test_the_same_seed_gives_the_same_certificate():
     y, score, uncertainty, _ = informative(2)
     one, two = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -377,6 +378,29 @@ def test_damaged_json_is_refused_or_still_decides(rows, options):
         Boundary.from_json("nonsense")
     with pytest.raises(ValueError, match=r"levels\.rows must be there"):
         Boundary.from_json(json.dumps({**whole, "levels": {"cuts": []}}))
+
+
+def test_products_of_large_weights_do_not_overflow():
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        y, score, level = rng.integers(0, 2, 9), rng.integers(1, 4, 9) / 4, rng.integers(0, 3, 9)
+        weight = rng.integers(1, 10**12, 9)
+        bound = Fraction(int(rng.integers(4 * 10**8, 9 * 10**8)), 10**9)
+        best = 0
+        for cuts in product((0.25, 0.5, 0.75, 9.0), repeat=3):
+            chosen = score >= np.array(cuts)[level]
+            tp, n = int(weight[chosen & (y == 1)].sum()), int(weight[chosen].sum())
+            best = max(best, tp if tp >= bound * n else 0)
+        boundary = fit_boundary(
+            y, score, level, min_precision=bound, levels=[0.5, 1.5], sample_weight=weight, pos_label=1
+        )
+        assert int(boundary.true_positives.sum()) == best, seed
+
+
+def test_tuning_tries_aims_between_the_coarse_ones(rows):
+    coarse = [0.8 + 0.002 * step for step in (0, 1, 2, 4, 6, 8, 11, 15, 20, 26, 33, 42, 53, 66, 82)]
+    aims = [fit_boundary(*rows, min_precision=0.8, tune="cv", random_state=seed).tuned_precision for seed in range(8)]
+    assert any(min(abs(aim - step) for step in coarse) > 1e-6 for aim in aims if aim is not None)
 
 
 def test_weights_too_large_to_count_are_refused():
