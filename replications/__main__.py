@@ -7,6 +7,7 @@ from importlib import import_module
 
 NAMES = {
     "assel": "net benefit and bounded scores of Assel et al.'s eight tests, corrected, exactly and by simulation",
+    "boundary": "recall by thresholds over score and uncertainty: designs, real models, sweeps, theory, run times",
     "boundary_promise": "how often certified, tuned and plain boundaries keep the precision they promise",
     "coverage_bands": "coverage of the intervals and bands of curves and of their differences",
     "calibration_tests": "size and power of the tests of loss-calibration",
@@ -18,6 +19,7 @@ NAMES = {
     "false_alarms": "how often each finding is raised where nothing is wrong, in 1,000 simulations of seven designs",
     "grid_search": "which model a search picks by our scorer, scikit-learn's and briertools'",
     "penalized": "which epoch Brier, penalized and log scores and accuracy choose, and its test F1",
+    "posterior_network": "evidence of a Posterior Network beside true sample sizes, its bias, its log loss on adult",
     "loss_calibration": "Figures 3 and 4 of Caplin, Martin and Marx, redrawn on adult income",
 }
 

@@ -1,5 +1,6 @@
 """Results in a notebook: short HTML that shows names as text and leaves all colours to the reader's theme."""
 
+import json
 import re
 from html.parser import HTMLParser
 
@@ -53,6 +54,15 @@ def evaluation(models, **options):
     return stakes.evaluate(Y, models, costs=SPAN, **options)
 
 
+def boundary(**options):
+    return stakes.boundary.fit_boundary(Y, A, np.abs(A - B), random_state=0, **options)
+
+
+def from_stranger(name):
+    content = json.loads(boundary(min_precision=0.4).to_json()) | {"goal": name, "solver": name}
+    return stakes.boundary.Boundary.from_json(json.dumps(content))
+
+
 RESULTS = {
     "evaluation": lambda name: evaluation({name: A, "b": B}),
     "evaluation of one model": lambda name: evaluation({name: A}),
@@ -67,6 +77,9 @@ RESULTS = {
     "threshold table": lambda _: stakes.threshold_table(Y, A),
     "band": lambda _: stakes.confidence_band("regret", Y, A, thresholds=np.linspace(0.01, 0.99, 900)),
     "advice": lambda _: stakes.advise(decisions="budget", threshold="known", k=20),
+    "boundary": lambda _: boundary(min_precision=0.4),
+    "certified boundary": lambda _: boundary(min_precision=0.2, confidence_level=0.5, levels=2),
+    "boundary of a stranger": from_stranger,
 }
 
 
@@ -82,7 +95,11 @@ def test_html_is_short_well_formed_and_without_colours(case):
 
 
 @pytest.mark.parametrize(
-    "case", ["evaluation", "evaluation with groups", "groups", "findings", "comparison", "ranking"]
+    "case",
+    [
+        *["evaluation", "evaluation with groups", "groups", "findings", "comparison", "ranking"],
+        "boundary of a stranger",
+    ],
 )
 def test_names_are_text(case):
     page = Page(RESULTS[case](EVIL)._repr_html_())
@@ -124,6 +141,28 @@ def test_evaluation_of_one_class_and_without_intervals():
     optimal = evaluation({"a": A}, rule="optimal")
     assert f">{optimal.best.score:.4g}</td>" in optimal._repr_html_()
     Page(stakes.decompose([0, 0], [0.1, 0.2], costs=costs.Uniform(0, 1), pos_label=1)._repr_html_())
+
+
+def test_boundary_shows_levels_totals_and_how_far_to_trust_them():
+    result = boundary(min_precision=0.4)
+    text = Page(result._repr_html_()).text
+    records = result._records()
+    low, high = (f"{cut:.4g}" for cut in result.cuts)
+    for name in (f"up to {low}", f"{low} to {high}", f"above {high}", "all levels"):
+        assert name in text
+    for record in records:
+        start = "nothing" if np.isinf(record["threshold"]) else f"{record['threshold']:.6g}"
+        cells = f" {start} {record['rows']} {record['positives']} {record['selected']} "
+        assert cells in text
+    assert f" {len(Y)} {Y.sum()} {sum(record['selected'] for record in records)} " in text
+    assert f"Best single threshold on the score: {result.threshold:.6g}." in text
+    assert ".report()" in text
+    assert ".report()" not in Page(type(result).from_json(result.to_json())._repr_html_()).text
+    certified = RESULTS["certified boundary"]("")
+    shown = Page(certified._repr_html_()).text
+    assert f"lower bound {certified.certificate.lower_bound:.4g}" in shown
+    assert "from score" not in shown
+    assert "all levels" not in Page(boundary(min_precision=0.4, levels=1)._repr_html_()).text
 
 
 def test_many_models_are_cut_and_said_so():

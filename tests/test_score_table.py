@@ -521,3 +521,16 @@ def test_tables_do_not_change_under_the_reader():
     with pytest.raises(AttributeError):
         table.scores = table.scores
     assert table.prevalence == 0.6
+
+
+@pytest.mark.parametrize("decimals", [1, 2, 4])
+def test_tied_scores_are_counted_across_the_pieces_that_are_read_at_once(decimals):
+    rng = np.random.default_rng(0)
+    scores = np.round(rng.random(30_000), decimals)
+    y = rng.random(30_000) < scores
+    table = ScoreTable.from_predictions(y, scores)
+    distinct, place, count = np.unique(scores, return_inverse=True, return_counts=True)
+    ups = np.bincount(place, weights=y)
+    assert np.array_equal(table.scores, distinct)
+    assert np.array_equal(table.positives, ups)
+    assert np.array_equal(table.negatives, count - ups)

@@ -1,8 +1,10 @@
 """Run every command on the page about the command line and write what it prints: `python docs/transcripts/make.py`.
 
 Each console block of `docs/cli.md` is typed, command by command, into a terminal of 80 columns, in a folder of its own
-that holds the files beside this script and the shipped example as `predictions.csv`. Lines that begin with `$ ` are
-commands and those with `> ` their continuations; everything else in the block is what the terminal showed.
+that holds the files beside this script, the shipped example as `predictions.csv`, and simulated loans with a score, its
+uncertainty and their outcome: `loans.csv`, and `may.csv` and `june.csv`, in which more of them are repaid. Lines that
+begin with `$ ` are commands and those with `> ` their continuations; everything else in the block is what the terminal
+showed.
 """
 
 import os
@@ -15,6 +17,8 @@ import tempfile
 from importlib import resources
 from pathlib import Path
 
+import numpy as np
+
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "cli.md"
 BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
@@ -22,6 +26,7 @@ EXIT_CODE = "$ echo $?"  # asked for where it is not 0
 ROWS_AND_COLUMNS = (50, 80)
 # A terminal without colours and without a cursor that moves: what is left is text.
 TERMINAL = {"TERM": "dumb", "LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}
+LOANS = {"loans.csv": (6_000, 1.0, 4), "may.csv": (1_000, 1.0, 11), "june.csv": (1_000, 0.75, 12)}
 DROPPED = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "STAKES_CONFIG")
 
 
@@ -45,6 +50,9 @@ def replay(block):
     """Type the commands of a block again and return it with what they print now."""
     with tempfile.TemporaryDirectory() as scratch:
         work = prepare(Path(scratch).resolve())
+        spoken_of = {word for typed in commands(block) for line in typed for word in line.split()}
+        for name in spoken_of & set(LOANS):
+            write_loans(work / name, *LOANS[name])
         lines = []
         for typed in commands(block):
             text = "\n".join(line[2:] for line in typed)
@@ -66,6 +74,17 @@ def prepare(scratch):
     program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m stakes "$@"\n', encoding="utf-8")
     program.chmod(0o755)
     return work
+
+
+def write_loans(path, rows, share, seed):
+    """Simulate loans whose score was learned from few or many earlier ones; `share` of the defaults come true."""
+    rng = np.random.default_rng(seed)
+    earlier = np.exp(rng.uniform(0.0, np.log(300.0), rows)).astype(int)
+    risk = rng.beta(0.5, 1.0, rows)
+    score = (rng.binomial(earlier, risk) + 0.1) / (earlier + 0.2)
+    lines = zip(rng.random(rows) < share * risk, score, 1.0 / np.sqrt(earlier), rng.integers(0, 24, rows), strict=True)
+    text = "".join(f"{d:d},{s:.4f},{u:.4f},{hour}\n" for d, s, u, hour in lines)
+    path.write_text("defaulted,score,spread,hour\n" + text, encoding="utf-8")
 
 
 def shown(command, work):

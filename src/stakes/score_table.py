@@ -534,12 +534,33 @@ def _count_sorted(y: NDArray[np.bool_], score: Floats) -> tuple[Floats, Floats, 
     if new.all():
         positives = label.astype(np.float64)
         return ordered, positives, 1.0 - positives
-    starts = np.flatnonzero(new)
-    counts = np.diff(starts, append=len(ordered)).astype(np.float64)
-    positives = np.add.reduceat(label, starts, dtype=np.float64)
-    distinct = _between_0_and_1(len(starts))
-    np.take(ordered, starts, out=distinct)
-    return distinct, positives, counts - positives
+    distinct = _between_0_and_1(int(np.count_nonzero(new)))
+    at = 0
+    for part in blocks(len(ordered)):
+        found = ordered[part][new[part]]
+        distinct[at : at + len(found)] = found
+        at += len(found)
+    del key, bits, ordered
+    return distinct, *_counts(label, new, len(distinct))
+
+
+def _counts(label: NDArray[np.bool_], new: NDArray[np.bool_], length: int) -> tuple[Floats, Floats]:
+    """Positives and negatives of each run of rows; a run begins where ``new`` is true, and may cross two blocks."""
+    positives, counts = np.zeros(length), np.zeros(length)
+    at = 0
+    for part in blocks(len(label)):
+        starts = np.flatnonzero(new[part])
+        first = int(starts[0]) if len(starts) else part.stop - part.start
+        if first:
+            positives[at - 1] += np.count_nonzero(label[part][:first])
+            counts[at - 1] += first
+        if len(starts):
+            mine = slice(at, at + len(starts))
+            positives[mine] = np.add.reduceat(label[part], starts, dtype=np.float64)
+            counts[mine] = np.diff(starts, append=part.stop - part.start)
+            at = mine.stop
+    counts -= positives
+    return positives, counts
 
 
 def _between_0_and_1(length: int) -> Floats:

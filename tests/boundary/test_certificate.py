@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.stats import binom, binomtest
 
 from stakes.boundary import Certificate, fit_boundary
@@ -112,6 +113,26 @@ def test_a_handful_of_rows_is_told_the_fewest_that_can_do():
             [1, 0] * 5, np.linspace(0.1, 0.9, 10), np.ones(10), min_precision=bound, confidence_level=level
         )
         assert boundary.certificate.rows_needed == fewest
+
+
+def test_rows_that_would_do_are_counted_from_what_was_seen_where_the_model_hoped_too_much():
+    def small(seed, n=600):
+        rng = np.random.default_rng(seed)
+        score = rng.random(n)
+        return rng.random(n) < 0.2 + 0.65 * (score > 0.8), score, np.ones(n)
+
+    options = {"min_precision": 0.8, "confidence_level": 0.95, "random_state": 0}
+    certificates = [fit_boundary(*small(seed), **options).certificate for seed in range(40)]
+    known = [c for c in certificates if c.abstained and c.rows_needed is not None]
+    assert all(c.rows_needed > 600 for c in known)
+    assert any(c.abstained and c.rows_needed is None for c in certificates)
+
+
+def test_needed_rows_give_a_power_of_four_fifths():
+    learned = np.r_[np.full(100, 0.87), np.full(900, 0.05)]
+    n = round(0.8 * 0.1 * rows_needed(learned, 0.8, 0.05))
+    least = next(k for k in range(n + 1) if stats.binom.sf(k - 1, n, 0.8) <= 0.05)
+    assert stats.binom.sf(least - 1, n, 0.87) == pytest.approx(0.8, abs=0.05)
 
 
 def test_positives_alone_are_certified_as_far_as_their_number_goes():

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.datasets import make_classification
-from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
+from sklearn.ensemble import BaggingClassifier, GradientBoostingClassifier, RandomForestClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import estimator_checks
 
@@ -70,10 +71,56 @@ def test_frames_are_accepted(data):
     assert set(model.predict(frame)) <= {0, 1}
 
 
+def boundary_of(model, X):
+    return model.boundary_.predict(model.estimator_.predict_proba(X)[:, 1], spread_by_hand(model.estimator_, X))
+
+
+def spread_by_hand(estimator, X):
+    """Standard deviation between members, each asked about the features that it was given."""
+    everything = [np.arange(X.shape[1])] * len(estimator.estimators_)
+    features = getattr(estimator, "estimators_features_", everything)
+    pairs = zip(estimator.estimators_, features, strict=True)
+    return np.array([member.predict_proba(X[:, columns])[:, 1] for member, columns in pairs]).std(axis=0)
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        BaggingClassifier(DecisionTreeClassifier(max_depth=3), 8, max_features=3, random_state=0),
+        VotingClassifier([("line", LogisticRegression()), ("bayes", GaussianNB())], voting="soft"),
+    ],
+)
+@pytest.mark.parametrize("prefit", [False, True])
+def test_members_of_other_ensembles_and_of_some_features(data, inner, prefit):
+    X, y = data
+    options = {"min_precision": 0.8, "cv": "prefit" if prefit else 3}
+    fitted = inner.fit(X[:300], y[:300]) if prefit else inner
+    model = UncertaintyBoundaryClassifier(fitted, **options).fit(X[300:], y[300:])
+    assert model.predict(X).any()
+    assert np.array_equal(model.predict(X), boundary_of(model, X))
+
+
+def test_members_that_know_the_names_of_columns_get_them(data):
+    pandas = pytest.importorskip("pandas")
+    X, y = data
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    inner = VotingClassifier([("line", LogisticRegression()), ("bayes", GaussianNB())], voting="soft")
+    model = UncertaintyBoundaryClassifier(inner, min_precision=0.8).fit(frame, y)
+    assert np.array_equal(
+        model.predict(frame), UncertaintyBoundaryClassifier(inner, min_precision=0.8).fit(X, y).predict(X)
+    )
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"estimator": LogisticRegression()}, "needs an ensemble with estimators_, got LogisticRegression"),
+        (
+            {"estimator": LogisticRegression()},
+            "needs an ensemble of at least two classifiers .* got LogisticRegression",
+        ),
+        ({"estimator": GradientBoostingClassifier(n_estimators=3)}, "got GradientBoostingClassifier"),
+        ({"estimator": VotingClassifier([("a", GaussianNB())], voting="soft")}, "got VotingClassifier"),
+        ({"estimator": RandomForestClassifier(1)}, "at least two members"),
         ({"uncertainty": "entropy"}, "uncertainty must be a function"),
         ({"cv": "prefitted"}, "cv must be a number of folds"),
         ({"min_precision": 2}, "min_precision must lie in"),
@@ -85,10 +132,19 @@ def test_bad_parameters_are_refused(data, options, message):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_classifier_keeps_the_contract_of_scikit_learn():
+@pytest.mark.parametrize("inner", [(LogisticRegression(), distance), (RandomForestClassifier(8, random_state=0),)])
+def test_classifier_keeps_the_contract_of_scikit_learn(inner):
     if not hasattr(sklearn.utils, "get_tags"):
         pytest.skip("the checks that may be expected to fail came with scikit-learn 1.6.")
-    model = UncertaintyBoundaryClassifier(LogisticRegression(), distance)
+    model = UncertaintyBoundaryClassifier(*inner)
     expected = {"check_classifiers_train": "it asks for decisions at probability one half."}
     results = estimator_checks.check_estimator(model, expected_failed_checks=expected, on_skip=None)
     assert {result["check_name"] for result in results if result["status"] == "xfail"} <= set(expected)
+
+
+def test_prefit_estimator_of_other_classes_is_refused(data):
+    X, y = data
+    inner = RandomForestClassifier(10, random_state=0).fit(X[:300], y[:300])
+    named = np.where(y == 1, "yes", "no")
+    with pytest.raises(ValueError, match=r"must hold the classes that the estimator was fitted to, \[0, 1\], got"):
+        UncertaintyBoundaryClassifier(inner, cv="prefit", min_precision=0.8).fit(X[300:], named[300:])

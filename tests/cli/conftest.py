@@ -76,6 +76,42 @@ def data(tmp_path, columns):
     return write_csv(tmp_path / "predictions.csv", columns)
 
 
+def scored(rows=1500, seed=4):
+    """Return columns of an outcome, a score from few or many examples, and an uncertainty that says how many."""
+    rng = np.random.default_rng(seed)
+    evidence = np.exp(rng.uniform(0.0, np.log(300.0), rows)).astype(int)
+    truth = rng.beta(0.5, 1.0, rows)
+    return {
+        "outcome": (rng.random(rows) < truth).astype(int).tolist(),
+        "risk": ((rng.binomial(evidence, truth) + 0.1) / (evidence + 0.2)).round(6).tolist(),
+        "spread": (1.0 / np.sqrt(evidence)).round(6).tolist(),
+    }
+
+
+# What every command about boundaries is told of such columns.
+ROLES = ["--label", "outcome", "--score", "risk", "--uncertainty", "spread"]
+
+
+@pytest.fixture(scope="session")
+def scores():
+    return scored()
+
+
+@pytest.fixture
+def rows(tmp_path, scores):
+    """Return a CSV file of labelled rows with score and uncertainty, outside the folder that must stay empty."""
+    return write_csv(tmp_path / "scored.csv", scores)
+
+
+@pytest.fixture
+def kept(tmp_path, rows, cli):
+    """Return the file of a boundary that was fitted to them."""
+    path = tmp_path / "boundary.json"
+    outcome = cli("boundary", "fit", rows, *ROLES, "--min-precision", "0.6", "-o", path)
+    assert outcome.code == 0, outcome.err
+    return path
+
+
 def write_csv(path, columns):
     lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")

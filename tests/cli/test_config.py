@@ -7,13 +7,13 @@ import pytest
 from stakes.cli import _config
 
 typer = pytest.importorskip("typer")
-_options = pytest.importorskip("stakes.cli._command")._options
+options_of_all = pytest.importorskip("stakes.cli._command").options_of_all
 run = pytest.importorskip("stakes.cli._run")
 
 COMMANDS = {
-    command.name: {key: option for key, option in _options(command).items() if key not in {"config", "debug"}}
-    for command in typer.main.get_command(run.app).commands.values()
-    if "config" in _options(command)
+    command: {key: option for key, option in options.items() if key not in {"config", "debug"}}
+    for command, options in options_of_all(typer.main.get_command(run.app)).items()
+    if "config" in options
 }
 
 
@@ -33,13 +33,51 @@ def settings_of(outcome):
 
 
 def test_every_command_that_reads_data_takes_a_file():
-    assert set(COMMANDS) == {"evaluate", "decide", "compare", "check", "advise", "correct"}
+    boundary = {f"boundary.{command}" for command in ("fit", "certify", "apply", "monitor")}
+    assert set(COMMANDS) == {"evaluate", "decide", "compare", "check", "advise", "correct", *boundary}
 
 
 def test_names_that_are_treated_apart_are_names_of_options():
     known = {key for options in COMMANDS.values() for key in options}
     apart = {*_config.NUMBERS, *_config.RANGES, *_config.COLUMNS, *(key for rivals in _config.RIVALS for key in rivals)}
     assert apart <= known
+    assert [command for command, own in _config.OWN.items() if not own <= set(COMMANDS[command])] == []
+
+
+def test_table_of_a_group_is_for_its_commands_and_that_within_it_wins(rows, cli, write):
+    file = write(
+        """
+        [stakes]
+        costs = [0.1, 0.2]       # what it means to evaluate is not what it means here
+        label = "nobody"
+        confidence-level = 0.8
+        [boundary]
+        label = "outcome"
+        score = "risk"
+        uncertainty = "spread"
+        min-precision = 0.5
+        [boundary.fit]
+        min-precision = "0.6"
+        levels = 2
+        """
+    )
+    outcome = cli("boundary", "fit", rows, "--config", file, "--json")
+    found = settings_of(outcome)
+    assert (found["goal"], len(found["levels"])) == ("most recall, precision >= 0.6", 2)
+    assert found["gain"]["confidence_level"] == 0.8
+    taken = "min-precision, levels, label, score, uncertainty, confidence-level\n"
+    assert outcome.err.splitlines(keepends=True)[0].endswith(f"stakes.toml: {taken}")
+    typed = cli("boundary", "fit", rows, "--config", file, "--json", "--min-precision", "0.7")
+    assert settings_of(typed)["goal"] == "most recall, precision >= 0.7"
+    certified = settings_of(cli("boundary", "certify", rows, "--config", file, "--json"))["certificate"]
+    assert (certified["min_precision"], certified["confidence_level"]) == (0.5, 0.95)
+
+
+def test_costs_in_the_table_of_the_group_are_meant(rows, cli, write):
+    file = write('[boundary]\nlabel = "outcome"\nscore = "risk"\nuncertainty = "spread"\ncosts = 0.2\n')
+    assert (
+        settings_of(cli("boundary", "fit", rows, "--config", file, "--json"))["goal"] == "least cost at cost ratio 0.2"
+    )
 
 
 def test_file_says_what_the_command_line_would(data, cli, write):
@@ -151,6 +189,9 @@ BAD = {
     "value that is no choice": ("[stakes]\nscale = 'utility'\n", ["stakes.toml: scale", "--scale"]),
     "no TOML": ("[stakes\n", ["stakes.toml' is not TOML", "line 1"]),
     "other command's mistake": ("[decide]\nmeasures = 'f1'\n", ["[decide]", "did you mean measure?"]),
+    "unknown command of a group": ("[boundary.fits]\n", ["[boundary.fits]", "[boundary]", "[boundary.fit]"]),
+    "option of no command of a group": ("[boundary]\nmeasure = 'f1'\n", ["[boundary]", "'measure'"]),
+    "option of another in the group": ("[boundary.apply]\nalpha = 0.1\n", ["[boundary.apply]", "'alpha'"]),
     "hostile key": ('[stakes]\n"\\u001b[2J\\u202e" = 1\n', [r"\x1b[2J", r"\u202e"]),
     "hostile value": ('[stakes]\nlabel = ["\\u001b[2J"]\n', ["label must be a string"]),
 }

@@ -1,6 +1,8 @@
 """The program as such: help, start, missing libraries, pipes, and errors nobody expected."""
 
+import contextlib
 import inspect
+import io
 import os
 import re
 import shutil
@@ -11,12 +13,17 @@ import warnings
 import pytest
 
 import stakes
+from stakes.boundary._problem import GOALS
+from stakes.boundary._rows import BINNINGS
+from stakes.boundary._settings import SOLVERS
+from stakes.cli import main
 from stakes.cli._settings import Settings
-from tests.cli.conftest import write_csv
+from tests.cli.conftest import ROLES, scored, write_csv
 
 evaluate = pytest.importorskip("stakes.cli.evaluate")
 
-COMMANDS = ["evaluate", "decide", "compare", "check", "advise", "correct", "demo"]
+BOUNDARY = ["boundary fit", "boundary certify", "boundary apply", "boundary monitor"]
+COMMANDS = ["evaluate", "decide", "compare", "check", "advise", "correct", "demo", *BOUNDARY]
 RANGE = ["--label", "cancer", "--models", "sharp,blurred", "--costs", "0.05:0.3"]
 
 
@@ -60,25 +67,31 @@ def files_of_the_examples(folder, columns):
     models = {"new": sharp, "old": blurred, "risk": sharp}
     write_csv(folder / "predictions.csv", {"cancer": columns["cancer"], **models})
     write_csv(folder / "scores.csv", {"outcome": columns["cancer"], "risk": blurred})
+    write_csv(folder / "scored.csv", scored())
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        fitted = main(["boundary", "fit", "scored.csv", *ROLES, "--min-precision", "0.6", "-o", "boundary.json"])
+    assert fitted == 0
     return folder
 
 
 @pytest.mark.usefixtures("files_of_the_examples")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_of_each_command_has_an_example_that_works(command, cli):
-    page = cli(command, "--help")
+    page = cli(*command.split(), "--help")
     assert page.code == 0
     examples = [line.split() for line in page.out.partition("Example")[2].splitlines() if "  stakes " in line]
     assert examples
     for example in examples:
         argv = example[example.index("stakes") + 1 :]
-        assert argv[0] == command
+        assert " ".join(argv).startswith(f"{command} ") or argv == [command]
         assert cli(*argv).code == (4 if "--fail-on" in argv else 0)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_options_of_every_command(command, cli):
-    options = set(re.findall(r"^ +(?:-o, )?(--[a-z-]+)|(?<=, )(--[a-z-]+)", cli(command, "--help").out, re.MULTILINE))
+    options = set(
+        re.findall(r"^ +(?:-o, )?(--[a-z-]+)|(?<=, )(--[a-z-]+)", cli(*command.split(), "--help").out, re.MULTILINE)
+    )
     names = {name for pair in options for name in pair}
     assert names >= {"--json", "--output", "--help", "--debug"}
     assert ("--config" in names) == (command != "demo")
@@ -91,6 +104,17 @@ def test_options_are_called_as_in_the_library():
     assert library - options == {"frame", "metrics", "groups"}
     files = {"file", "file_format", "report", "as_json", "output", "config", "debug"}
     assert options - library - files == {"metric", "by", "odds", "false_alarms_per_miss", "weighting"}
+
+
+def test_options_about_boundaries_are_called_as_in_the_library():
+    fit = set(inspect.signature(pytest.importorskip("stakes.cli.boundary_fit").fit).parameters)
+    library = set(inspect.signature(stakes.boundary.fit_boundary).parameters)
+    # a file has columns in place of the arrays
+    assert library - fit == {"y_true", "y_score", "sample_weight"}
+    enums = pytest.importorskip("stakes.cli._boundary_options")
+    assert {choice.value for choice in enums.Solver} == {*SOLVERS, "cv"}
+    assert tuple(choice.value for choice in enums.Binning) == BINNINGS
+    assert tuple(choice.value for choice in enums.Goal) == GOALS
 
 
 @pytest.mark.usefixtures("cli")
@@ -112,6 +136,9 @@ def test_completion_of_a_shell_can_be_shown(shell):
         ("stakes evaluate p.csv --on-m", ["--on-missing"]),
         ("stakes evaluate p.csv --on-missing d", ["drop"]),
         ("stakes check --conf", ["--confidence-level", "--config"]),
+        ("stakes boundary m", ["monitor"]),
+        ("stakes boundary fit p.csv --goal f", ["f_beta", "false_positives"]),
+        ("stakes boundary monitor b.json p.csv --st", ["--state"]),
     ],
 )
 def test_completion_offers_commands_options_and_choices(typed, offered):
@@ -197,6 +224,12 @@ PIPED = {
     "corrected rows": ["correct", "scores.csv", "--models", "risk", "--scale-pos-weight", "3", "-o", "-"],
     "decide": ["decide", "scores.csv", "--models", "risk", "--measure", "f1"],
     "decided rows": ["decide", "scores.csv", "--models", "risk", "--measure", "f1", "-o", "-"],
+    "boundary": ["boundary", "fit", "scored.csv", *ROLES, "--min-precision", "0.6"],
+    "boundary for others": ["boundary", "fit", "scored.csv", *ROLES, "--min-precision", "0.6", "-o", "-"],
+    "certified": ["boundary", "certify", "scored.csv", *ROLES, "--min-precision", "0.5"],
+    "applied": ["boundary", "apply", "boundary.json", "scored.csv"],
+    "applied rows": ["boundary", "apply", "boundary.json", "scored.csv", "-o", "-"],
+    "monitored": ["boundary", "monitor", "boundary.json", "scored.csv"],
 }
 
 

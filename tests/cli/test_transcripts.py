@@ -21,6 +21,7 @@ def load():
 make = load()
 BLOCKS = make.blocks(make.PAGE.read_text(encoding="utf-8"))
 COMMANDS = ["demo", "evaluate", "compare", "check", "advise", "correct", "decide"]
+COMMANDS += [f"boundary {command}" for command in ("fit", "certify", "apply", "monitor")]
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded, use of forkpty:DeprecationWarning")

@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from stakes.boundary import fit_boundary
+
 pytest.importorskip("polars")
 pytest.importorskip("rich")
 
@@ -19,13 +21,28 @@ NAMES = {
     "page": "</script><img src=x onerror=alert(1)>",
     "long": "n" * 10_000,
 }
+ROLES = ["--score", "NAME", "--uncertainty", "other"]
 COMMANDS = {
     "evaluate": ["--label", "LABEL", "--models", "NAME,other", "--costs", "0.05:0.3", "--by", "GROUP"],
     "check": ["--label", "LABEL", "--models", "NAME,other", "--costs", "0.05:0.3", "--by", "GROUP"],
     "compare": ["--label", "LABEL", "--models", "NAME,other", "--costs", "0.05:0.3", "--clusters", "GROUP"],
     "decide": ["--models", "NAME", "--measure", "f1", "--by", "GROUP", "--sensitivity", "-o", "out.jsonl"],
     "correct": ["--models", "NAME", "--label", "LABEL", "--scale-pos-weight", "3", "-o", "out.jsonl"],
+    "boundary fit": [*ROLES, "--label", "LABEL", "--min-precision", "0.3", "-o", "b.json"],
+    "boundary certify": [*ROLES, "--label", "LABEL", "--min-precision", "0.05", "-o", "b.json"],
+    "boundary apply": [*ROLES, "--column", "GROUP new", "-o", "out.jsonl"],
+    "boundary monitor": [*ROLES, "--label", "LABEL", "--min-precision", "0.05", "-o", "out.json"],
 }
+
+
+def from_stranger(folder, name):
+    """Write a boundary in which every text is hostile."""
+    boundary = fit_boundary([0, 1, 1, 0], [0.1, 0.2, 0.3, 0.05], [1, 2, 3, 4], min_precision=0.4)
+    content = json.loads(boundary.to_json())
+    roles = dict.fromkeys(("score", "uncertainty", "label", "pos_label"), f"{name} column")
+    path = folder / f"{name.replace('/', '')[:60]}.json"
+    path.write_text(json.dumps({**content, "goal": name, "solver": name, "columns": roles}), encoding="utf-8")
+    return path
 
 
 def columns_named(name):
@@ -51,10 +68,16 @@ def run(cli, columns, tmp_path):
         argv = []
         for word in COMMANDS[command]:
             for key in ("NAME", "LABEL", "GROUP"):
-                word = word.replace(key, names[key].replace(",", "\\,"))  # noqa: PLW2901
+                comma = (
+                    "," if command.startswith("boundary") else "\\,"
+                )  # where one column is named, it needs no escape
+                word = word.replace(key, names[key].replace(",", comma))  # noqa: PLW2901
             argv.append(word)
         positive = ["--pos-label", f"{name}1"] if "LABEL" in COMMANDS[command] else []
-        return cli(command, path, *argv, *positive, *options)
+        files = [path]
+        if command in {"boundary apply", "boundary monitor"}:
+            files = [from_stranger(tmp_path, name), path]
+        return cli(*command.split(), *files, *argv, *positive, *options)
 
     return run
 
@@ -72,7 +95,7 @@ def test_command_works_and_shows_text(command, case, run):
     outcome = run(command, NAMES[case])
     assert outcome.code == 0, outcome.err
     assert_harmless(outcome)
-    if case == "page":
+    if case == "page" and command != "boundary monitor":  # which shows no names of columns
         assert "</script><img src=x" in outcome.out
 
 
@@ -96,7 +119,7 @@ def test_refusal_shows_text(command, case, run, folder):
 
 
 @pytest.mark.parametrize("case", NAMES)
-@pytest.mark.parametrize("command", ["evaluate", "check", "compare"])
+@pytest.mark.parametrize("command", ["evaluate", "check", "compare", "boundary fit", "boundary certify"])
 def test_json_gives_the_names_back(command, case, run):
     outcome = run(command, NAMES[case], "--json")
     assert outcome.code == 0, outcome.err
@@ -107,7 +130,10 @@ def test_json_gives_the_names_back(command, case, run):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_names_of_files_to_write_are_text_too(command, cli, data, folder):
-    outcome = cli(command, data, *COMMANDS[command][:-2], "-o", "no\x1b[2J\u202e/x.csv")
+    hostile = "no\x1b[2J\u202e/x.csv"
+    outcome = cli(
+        *command.split(), data, *([data] if "boundary" in command else []), *COMMANDS[command][:-2], "-o", hostile
+    )
     assert outcome.code in {2, 3}
     assert_harmless(outcome)
     assert list(folder.iterdir()) == []

@@ -86,6 +86,15 @@ def test_out_of_bag_score_is_that_of_scikit_learn():
         assert found.n_members.mean() / 60 == pytest.approx(np.exp(-1), abs=0.03)
 
 
+def test_members_that_drew_rows_without_replacement_left_rows_out_too():
+    model = BaggingClassifier(n_estimators=30, max_samples=0.5, bootstrap=False, random_state=0).fit(X, Y)
+    found = from_bagging(model, X, out_of_bag=True)
+    unseen = np.array([~np.isin(np.arange(200), rows) for rows in model.estimators_samples_])
+    np.testing.assert_array_equal(found.n_members, unseen.sum(axis=0))
+    probs = np.array([tree.predict_proba(X)[:, 1] for tree in model.estimators_])
+    np.testing.assert_allclose(found.score, np.where(unseen, probs, 0).sum(axis=0) / unseen.sum(axis=0))
+
+
 def test_leaf_evidence_counts_the_training_rows_of_the_leaf():
     model = RandomForestClassifier(7, bootstrap=False, max_depth=2, random_state=0).fit(X, Y)
     leaves, trained = model.apply(X[:9]), model.apply(X)

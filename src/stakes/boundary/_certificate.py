@@ -53,8 +53,9 @@ class Certificate:
     regions_tested : int
         Length of the fixed sequence up to its end or its first failure.
     rows_needed : int or None
-        Rows with which a region would be certified with probability about 0.8, if the learned model is right; None
-        where it knows no region with the promised precision. Given only where ``abstained``.
+        Rows with which a region would be certified with probability about 0.8, if the learned model is right, or the
+        region tried first is as precise as it was seen to be; None where neither reaches the promised precision. Given
+        only where ``abstained``.
 
     Examples
     --------
@@ -120,7 +121,7 @@ def certify(
     learn, test = rows.take(order[:n_learn]), rows.take(order[n_learn:])
     delta = 1.0 - confidence_level
     if n_learn < _FEWEST_TO_LEARN or not np.any(learn.y):
-        needed = _fewest_rows(min_precision, delta) if np.any(rows.y) else None
+        needed = _fewest_rows(min_precision, delta) if n_learn < _FEWEST_TO_LEARN and np.any(rows.y) else None
         return RankedRule(_flat(rows), math.inf), _abstention(min_precision, confidence_level, len(test), needed), test
     ranker = Ranker.fit(learn.y, learn.score, learn.uncertainty)
     learned = np.sort(ranker.rank(learn.score, learn.uncertainty))[::-1]
@@ -142,6 +143,10 @@ def certify(
         best = (threshold, n, tp, p_value)
     if best is None:
         needed = rows_needed(learned, min_precision, delta)
+        if needed is not None and needed <= len(rows):  # the learned model was too hopeful: take what was seen
+            needed = _rows_for(
+                np.array([first[1] / max(first[0], 1)]), np.array([first[0] / len(test)]), min_precision, delta
+            )
         certificate = _abstention(min_precision, confidence_level, len(test), needed, first)
         return RankedRule(ranker, math.inf), certificate, test
     threshold, n, tp, p_value = best
@@ -229,18 +234,20 @@ def lower_limit(tp: int, n: int, delta: float) -> float:
 
 def rows_needed(learned: Floats, min_precision: float, delta: float) -> int | None:
     """Rows with which the most favourable region of the learned model would pass the test with probability 0.8."""
+    sizes = np.arange(1, len(learned) + 1)
+    return _rows_for(np.minimum(np.cumsum(learned) / sizes, 1.0), sizes / len(learned), min_precision, delta)
+
+
+def _rows_for(precision: Floats, share: Floats, min_precision: float, delta: float) -> int | None:
+    """Rows with which the most favourable of regions with these precisions and shares of the rows would pass."""
     from scipy.special import ndtri
 
-    if min_precision >= 1.0:
-        return None
-    sizes = np.arange(1, len(learned) + 1)
-    precision = np.minimum(np.cumsum(learned) / sizes, 1.0)
     good = precision > min_precision
-    if not np.any(good):
+    if min_precision >= 1.0 or not np.any(good):
         return None
     z = -float(ndtri(delta))
     spread = math.sqrt(min_precision * (1.0 - min_precision))
     own = np.sqrt(precision * (1.0 - precision))
     region = ((z * spread + _POWER_Z * own)[good] / (precision[good] - min_precision)) ** 2
     region = np.maximum(region, math.log(delta) / math.log(min_precision))  # so many pure positives at least
-    return math.ceil(float(np.min(region * len(learned) / sizes[good])) / (1.0 - LEARNING_SHARE))
+    return math.ceil(float(np.min(region / share[good])) / (1.0 - LEARNING_SHARE))

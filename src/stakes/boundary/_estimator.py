@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, column_or_1d, indexable
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stakes._validation import check_scores, to_array
 from stakes.boundary._fit import fit_boundary
+from stakes.uncertainty import from_bagging, from_ensemble
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from stakes.boundary._boundary import Boundary
     from stakes.boundary._fit import Solver
     from stakes.boundary._problem import Goal
+    from stakes.uncertainty import EnsembleUncertainty
 
     Floats = NDArray[np.float64]
     Uncertainty = Callable[[Any, Any], ArrayLike]
@@ -38,7 +40,9 @@ class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEst
         By default a random forest.
     uncertainty : callable or "members", default "members"
         Function of the fitted estimator and rows that returns one uncertainty per row, larger for less certain;
-        "members" is the standard deviation of the probabilities of ``estimator.estimators_``.
+        "members" is the standard deviation between the probabilities of ``estimator.estimators_``, at least two, by
+        :func:`stakes.uncertainty.from_bagging` for forests and bagging classifiers and by
+        :func:`stakes.uncertainty.from_ensemble` for others, such as a voting classifier.
     goal, min_precision, min_recall, max_selected, f_beta, costs
         As in :func:`fit_boundary`.
     solver, levels, score_bins, binning, tune, confidence_level
@@ -138,6 +142,12 @@ class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEst
                 raise ValueError(f'cv must be a number of folds, a splitter or "prefit", got {self.cv!r}.')
             check_is_fitted(self.estimator)
             self.estimator_ = self.estimator
+            known = getattr(self.estimator_, "classes_", self.classes_)
+            if not np.array_equal(known, self.classes_):
+                raise ValueError(
+                    f"y must hold the classes that the estimator was fitted to, {np.asarray(known).tolist()}, got "
+                    f"{self.classes_.tolist()}."
+                )
             score, uncertainty = self._score(self.estimator_, rows)
         else:
             score, uncertainty = self._held_out(rows, labels)
@@ -215,13 +225,7 @@ class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEst
             raise ValueError(
                 f'uncertainty must be a function of (estimator, X) or "members", got {self.uncertainty!r}.'
             )
-        members = getattr(estimator, "estimators_", None)
-        if members is None:
-            raise ValueError(
-                f'uncertainty="members" needs an ensemble with estimators_, got {type(estimator).__name__}: pass a '
-                "function of (estimator, X)."
-            )
-        return score, np.std([member.predict_proba(_plain(X))[:, 1] for member in members], axis=0)
+        return score, np.sqrt(_members(estimator, X).variance)
 
     def _held_out(self, X: Any, y: NDArray[Any]) -> tuple[Floats, Floats]:
         """Score and uncertainty of every row, by models that did not see it."""
@@ -234,12 +238,13 @@ class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEst
         return out[0], out[1]
 
     def __sklearn_tags__(self) -> Any:
-        """Say that this is for two classes, and for sparse rows if the estimator is."""
+        """Say that this is for two classes, and for sparse rows and missing values if the estimator is."""
         from sklearn.utils import get_tags
 
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = get_tags(self._inner()).input_tags.sparse
+        inner = get_tags(self._inner()).input_tags
+        tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
         return tags
 
     def _more_tags(self) -> dict[str, Any]:
@@ -247,6 +252,16 @@ class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEst
         return {"binary_only": True}
 
 
-def _plain(X: Any) -> Any:
-    """Members of an ensemble were fitted to arrays without column names."""
-    return X.to_numpy() if hasattr(X, "to_numpy") else X
+def _members(estimator: Any, X: Any) -> EnsembleUncertainty:
+    """How far the members of an ensemble disagree."""
+    if isinstance(estimator, (BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier)):
+        return from_bagging(estimator, X)
+    members = np.ravel(getattr(estimator, "estimators_", []))
+    if len(members) < 2 or not all(hasattr(member, "predict_proba") for member in members):
+        raise ValueError(
+            'uncertainty="members" needs an ensemble of at least two classifiers with predict_proba in estimators_, '
+            f"got {type(estimator).__name__}: pass a function of (estimator, X)."
+        )
+    # the members of some ensembles were fitted to arrays without column names, those of others to the frame
+    rows = X if hasattr(members[0], "feature_names_in_") or not hasattr(X, "to_numpy") else X.to_numpy()
+    return from_ensemble([member.predict_proba(rows) for member in members])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._results import Tabular
+from stakes._results import Tabular, json_ready
 from stakes._validation import check_labels, check_unit, to_array
 from stakes.boundary._options import as_fraction
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from stakes.boundary._options import Floats
 
 _BETS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.5])  # how far below, in log-odds
+_COUNTS = ("n_rows", "true_positives", "alarm_row")
+_EVIDENCE = ("e_value", "max_e_value")
 
 
 class PrecisionMonitor(Tabular):
@@ -112,6 +114,69 @@ class PrecisionMonitor(Tabular):
         if promise is None:
             raise ValueError(f"boundary must be fitted under min_precision=, got {boundary.goal!r}.")
         return cls(promise, alpha=alpha)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything that the monitor knows as plain values for JSON, so that another process can go on.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> from stakes.boundary import PrecisionMonitor
+        >>> state = PrecisionMonitor(0.9).update([1, 0, 1]).to_dict()
+        >>> PrecisionMonitor.from_dict(state).update([1]).n_rows
+        4
+        """
+        state = {name: getattr(self, name) for name in ("min_precision", "alpha", *_COUNTS, *_EVIDENCE)}
+        return json_ready({**state, "log_capital": self._log_capital.tolist(), "history": self._history})
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> PrecisionMonitor:
+        """Rebuild a monitor, to go on where it stopped.
+
+        Parameters
+        ----------
+        content : dict
+            What :meth:`to_dict` returned.
+
+        Returns
+        -------
+        PrecisionMonitor
+
+        Raises
+        ------
+        ValueError
+            For content that is damaged.
+
+        Examples
+        --------
+        >>> from stakes.boundary import PrecisionMonitor
+        >>> PrecisionMonitor.from_dict({"min_precision": 0.9})
+        Traceback (most recent call last):
+        ...
+        ValueError: content is no whole state of a monitor: 'alpha'.
+        """
+        try:
+            monitor = cls(float(content["min_precision"]), alpha=float(content["alpha"]))
+            capital = np.array([float(value) for value in content["log_capital"]])
+            counts = {name: content[name] for name in _COUNTS}
+            evidence = {name: float(content[name]) for name in _EVIDENCE}
+            history = [dict(record) for record in content["history"]]
+            rows, positives, alarm_row = counts.values()
+            whole = all(isinstance(count, int) for count in (rows, positives, alarm_row or 0))
+            whole = whole and capital.shape == monitor._log_capital.shape and bool(np.all(capital < np.inf))
+            whole = whole and 0 <= positives <= rows and 1 <= (1 if alarm_row is None else alarm_row) <= max(rows, 1)
+            whole = whole and 0.0 <= evidence["e_value"] <= evidence["max_e_value"] < math.inf
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"content is no whole state of a monitor: {error}.") from None
+        if not whole:
+            raise ValueError("content is no whole state of a monitor: its numbers do not belong together.")
+        monitor._log_capital, monitor._history = capital, history
+        for name, value in (counts | evidence).items():
+            setattr(monitor, name, value)
+        return monitor
 
     @property
     def alarm(self) -> bool:

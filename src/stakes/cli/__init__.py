@@ -1,4 +1,4 @@
-"""The command line: ``stakes evaluate``, ``compare``, ``check``, ``advise``, ``decide``, ``correct``, ``demo``.
+"""The command line: ``stakes evaluate``, ``compare``, ``check``, ``advise``, ``decide``, ``correct``, ``boundary``.
 
 It parses and prints; every number comes from the library. This module imports without typer and rich, so that the
 installed command can say what is missing.
@@ -20,7 +20,7 @@ _NEEDED = ("typer", "rich")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    0 done, 1 unexpected, 2 usage, 3 bad data, 4 a check that failed (``stakes check``), 130 interrupted.
+    0 done, 1 unexpected, 2 usage, 3 bad data, 4 a check, certificate or promise that failed, 130 interrupted.
 
     Parameters
     ----------

@@ -23,15 +23,34 @@ class Command(TyperCommand):
             path = typed.get("config", os.environ.get(VARIABLE) or None)
             asks = self.get_help_option(ctx)
             if path is not None and not (asks is not None and typed.get(str(asks.name))):
-                commands = {key: _options(command) for key, command in ctx.parent.command.commands.items()}
+                commands = options_of_all(ctx.find_root().command)
                 tables = read_config(path, {key: options for key, options in commands.items() if "config" in options})
                 known = {option.name: key for key, option in own.items()}
-                found = options_for(str(self.name), tables, own, (known[key] for key in typed if key in known))
+                found = options_for(_name_in_files(ctx), tables, own, (known[key] for key in typed if key in known))
                 ctx.default_map = {own[key].name: value for key, value in found.items()}
                 named = "" if "config" in typed else f" (named by {VARIABLE})"
                 listed = ", ".join(found) or "none for this command"
                 note(f"options taken from {name(path, 200)}{named}: {listed}")
         return super().parse_args(ctx, args)
+
+
+def options_of_all(program: Any) -> dict[str, dict[str, Any]]:
+    """Return the options of every command; one in a group is called after both, such as boundary.fit."""
+    found: dict[str, dict[str, Any]] = {}
+    for key, command in program.commands.items():
+        if hasattr(command, "commands"):
+            found |= {f"{key}.{inner}": options for inner, options in options_of_all(command).items()}
+        else:
+            found[key] = _options(command)
+    return found
+
+
+def _name_in_files(ctx: Any) -> str:
+    names: list[str] = []
+    while ctx.parent is not None:
+        names.append(str(ctx.info_name))
+        ctx = ctx.parent
+    return ".".join(reversed(names))
 
 
 def _options(command: Any) -> dict[str, Any]:

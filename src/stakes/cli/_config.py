@@ -1,7 +1,7 @@
 """Options from a file: TOML whose keys are the names of the options, read only where it is named.
 
 The table ``[stakes]`` is for every command that has the option; a table such as ``[evaluate]`` is for that command, and
-wins. The command line wins over both.
+wins, as does ``[boundary.fit]`` over ``[boundary]``. The command line wins over all.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ NOT_IN_FILES = {"config", "debug", "help"}
 NUMBERS = {
     *["costs", "odds", "false-alarms-per-miss", "k", "lags", "rule", "prevalence", "confidence-level", "unit-cost"],
     *["per", "pos-label", "zero-division", "positive-share", "scale-pos-weight", "prior", "training-prior"],
+    *["min-precision", "min-recall", "max-selected", "f-beta", "levels", "score-bins", "alpha", "random-state"],
 }
 RANGES = {"costs", "odds", "false-alarms-per-miss", "k"}
 COLUMNS = {"models", "by", "fail-on", "ignore"}
@@ -37,6 +38,11 @@ RIVALS = (
     ("clusters", "lags"),
     ("positive-share", "scale-pos-weight", "class-weights"),
 )
+# What these mean to the other commands is not what they mean here, so the table for all does not give them.
+OWN = {
+    "boundary.fit": {"costs", "odds", "false-alarms-per-miss"},
+    "boundary.certify": {"confidence-level"},
+}
 
 
 def read_config(path: str, commands: Commands) -> Tables:
@@ -49,8 +55,8 @@ def read_config(path: str, commands: Commands) -> Tables:
     except ValueError as error:
         raise UsageError(f"--config: {shown!r} is not TOML: {shorten(visible(str(error)), 200)}") from None
     found: Tables = {}
-    for table, content in tables.items():
-        if table != SHARED and table not in commands:
+    for table, content in _unfolded(tables, commands):
+        if table not in {SHARED, *commands, *_groups(commands)}:
             raise UsageError(f"{shown}: {_unknown_table(table, commands)}")
         if not isinstance(content, dict):
             raise UsageError(f"{shown}: {table} must be a table: write [{table}]")
@@ -64,8 +70,9 @@ def options_for(command: str, tables: Tables, options: Iterable[str], typed: Ite
     """Return what the file adds to the options that were typed: the nearest word on each thing."""
     known, settled = set(options), _with_rivals(typed)
     found: dict[str, Any] = {}
-    for table in (command, SHARED):
-        new = {key: value for key, value in tables.get(table, {}).items() if key in known - settled}
+    for table in dict.fromkeys((command, command.partition(".")[0], SHARED)):
+        open_here = known - settled - (OWN.get(command, set()) if table == SHARED else set())
+        new = {key: value for key, value in tables.get(table, {}).items() if key in open_here}
         found |= new
         settled |= _with_rivals(new)
     return found
@@ -76,17 +83,34 @@ def _with_rivals(options: Iterable[str]) -> set[str]:
     return given.union(*(rivals for rivals in RIVALS if given.intersection(rivals)))
 
 
+def _groups(commands: Commands) -> dict[str, None]:
+    """Return the first halves of names such as boundary.fit."""
+    return dict.fromkeys(key.partition(".")[0] for key in commands if "." in key)
+
+
+def _unfolded(tables: dict[str, Any], commands: Commands) -> Iterable[tuple[str, Any]]:
+    """Yield every table, those within the table of a group on their own."""
+    for table, content in tables.items():
+        if table in _groups(commands) and isinstance(content, dict):
+            inner = {key: value for key, value in content.items() if isinstance(value, dict)}
+            yield table, {key: value for key, value in content.items() if key not in inner}
+            yield from ((f"{table}.{key}", value) for key, value in inner.items())
+        else:
+            yield table, content
+
+
 def _options_of(table: str, commands: Commands) -> Mapping[str, Any]:
-    if table != SHARED:
+    if table in commands:
         return commands[table]
-    return {key: option for options in commands.values() for key, option in options.items()}
+    mine = [options for key, options in commands.items() if table in {SHARED, key.partition(".")[0]}]
+    return {key: option for options in mine for key, option in options.items()}
 
 
 def _unknown_table(table: str, commands: Commands) -> str:
     options = _options_of(SHARED, commands)
     if table in options:
         return f"{name(table)} belongs in a table, such as [{SHARED}]"
-    listed = ", ".join(f"[{key}]" for key in (SHARED, *commands))
+    listed = ", ".join(f"[{key}]" for key in (SHARED, *_groups(commands), *commands))
     return f"there is no table [{name(table)}]; there are {listed}"
 
 

@@ -29,7 +29,7 @@ def check_target(option: str, text: str | None, endings: Sequence[str], source: 
         return None
     path, shown = Path(text), repr(name(text, 200))
     if path.suffix.lower() not in endings:
-        listed = " or ".join([", ".join(endings[:-1]), endings[-1]])
+        listed = " or ".join(filter(None, [", ".join(endings[:-1]), endings[-1]]))
         raise UsageError(f"{option} must name a file that ends in {listed}, got {shown}")
     if path.is_dir():
         raise UsageError(f"{option} must name a file, {shown} is a folder")

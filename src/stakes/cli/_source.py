@@ -29,16 +29,18 @@ class Source:
     on_missing: str = "raise"
     format: str | None = None
     groups: list[str] | None = None
+    probability: bool = True
 
-    def read(self) -> Predictions:
-        """Read the rows; one class alone is refused, for it cannot show what a model is worth."""
+    def read(self, *, one_class: bool = False) -> Predictions:
+        """Read the rows; one class alone is refused where it cannot show what a model is worth."""
         from stakes.tables import read_predictions
 
         if self.file == STANDARD_INPUT and sys.stdin.isatty():
             note("reading predictions from the terminal; Ctrl-D ends them")
         options = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "file"}
         predictions = read_predictions(self.file, **options)
-        _refuse_one_class(predictions, self.label)
+        if not one_class:
+            _refuse_one_class(predictions, self.label)
         _refuse_reserved_names(predictions)
         return predictions
 

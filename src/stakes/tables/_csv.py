@@ -11,10 +11,14 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import narwhals.stable.v2 as nw
+
 from stakes.tables._content import Content, reject_other_encodings
+from stakes.tables._csv_pieces import Pieced, read_pieces
 from stakes.tables._csv_shape import Shape, is_blank, measure, open_text, rewrite
 from stakes.tables._errors import DataError, Origin
 from stakes.tables._roles import Roles, choose_roles, reject_duplicates
+from stakes.tables._rows import Held
 from stakes.tables._text import MISSING, is_number, looks_numeric, numbers_from_text, tidy_group, tidy_label
 
 if TYPE_CHECKING:
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
+
+    from stakes.tables._rows import Columns
 
 _SEPARATORS = ",;\t"
 _SAMPLE = 1000
@@ -41,7 +47,7 @@ class _Layout:
         return [row[at] for row in self.sample]
 
 
-def read_csv(content: Content, **columns: Any) -> tuple[pl.DataFrame, Roles, Origin]:
+def read_csv(content: Content, **columns: Any) -> tuple[Columns, Roles, Origin]:
     """Read the needed columns of a CSV file; ``columns`` are the names that ``choose_roles`` takes."""
     origin = Origin(content.name)
     reject_other_encodings(content, origin)
@@ -51,12 +57,12 @@ def read_csv(content: Content, **columns: Any) -> tuple[pl.DataFrame, Roles, Ori
             raise origin.error("the file is empty")
         numeric = [name for name in layout.names if looks_numeric(layout.cells(name))]
         roles = choose_roles(layout.names, numeric, file=content.name, **columns)
-        frame, origin = _load(content, layout, roles, origin)
+        found, origin = _load(content, layout, roles, origin)
     except UnicodeDecodeError:
         raise _not_utf8(content) from None
     except csv.Error as error:
         raise DataError(f"is no CSV: {error}", file=content.name) from None
-    return frame, roles, origin
+    return found, roles, origin
 
 
 def read_csv_text(content: Content, column: str) -> tuple[pl.DataFrame, str, Origin]:
@@ -100,18 +106,54 @@ def _promise(header: str, separator: str, label: str) -> tuple[bool, int]:
     return label in fields, len(fields)
 
 
-def _load(content: Content, layout: _Layout, roles: Roles, origin: Origin) -> tuple[pl.DataFrame, Origin]:
+def _load(content: Content, layout: _Layout, roles: Roles, origin: Origin) -> tuple[Columns, Origin]:
     shape = measure(content, layout.separator, len(layout.names))
     if shape is not None:
         numbered = replace(origin, first_line=2) if shape.line_per_row else origin
+        pieced = _read_pieces(content, layout, roles, numbered, shape) if shape.line_per_row else None
+        if pieced is not None:
+            return pieced, numbered
         frame = _read(content.native, layout, roles, numbered, shape)
         if frame is not None:
-            return frame, numbered
+            return Held(nw.from_native(frame, eager_only=True), numbered), numbered
     plain, shape = rewrite(content, layout.separator, len(layout.names), origin)
     frame = _read(io.BytesIO(plain), replace(layout, separator=","), roles, origin, shape)
     if frame is None:
         raise origin.error("cannot be read as CSV")
-    return frame, origin
+    return Held(nw.from_native(frame, eager_only=True), origin), origin
+
+
+def _types(layout: _Layout, roles: Roles) -> dict[str, Any]:
+    """What the needed columns hold if all is well; the others are text."""
+    import polars as pl
+
+    types: dict[str, Any] = dict.fromkeys(_numbers(roles), pl.Float64)
+    if roles.label not in types:
+        types[roles.label] = _label_type(layout.cells(roles.label))
+    return types
+
+
+def _numbers(roles: Roles) -> set[str]:
+    return {*roles.models, *filter(None, [roles.weight])}
+
+
+def _read_pieces(content: Content, layout: _Layout, roles: Roles, origin: Origin, shape: Shape) -> Pieced | None:
+    """Read numbers that are written as such, beside a label of numbers; None for all else."""
+    import polars as pl
+
+    types, numbers = _types(layout, roles), _numbers(roles)
+    others = set(roles.used) - numbers
+    if shape.rows == 0 or any(types.get(name, pl.String) == pl.String for name in others):
+        return None
+
+    def parse(lines: io.BytesIO, rows: int) -> pl.DataFrame:
+        return _scan(lines, layout, set(roles.used), types, replace(shape, rows=rows), header=False)
+
+    try:
+        found = read_pieces(content, parse, shape.rows, numbers, others)
+    except pl.exceptions.PolarsError:
+        return None
+    return None if found is None else Pieced(*found, origin)
 
 
 def _read(
@@ -122,10 +164,7 @@ def _read(
         raise origin.error("there is a header and no rows")
     import polars as pl
 
-    numbers = {*roles.models, *filter(None, [roles.weight])}
-    types: dict[str, Any] = dict.fromkeys(numbers, pl.Float64)
-    if roles.label not in types:
-        types[roles.label] = _label_type(layout.cells(roles.label))
+    types, numbers = _types(layout, roles), _numbers(roles)
     for wanted in (types, {}):
         try:
             frame = _scan(source, layout, set(roles.used), wanted, shape)
@@ -150,6 +189,7 @@ def _scan(
     shape: Shape,
     *,
     missing: Sequence[str] = MISSING,
+    header: bool = True,
 ) -> pl.DataFrame:
     import polars as pl
 
@@ -158,7 +198,7 @@ def _scan(
     frame = pl.read_csv(
         source,
         has_header=False,
-        skip_rows=1,
+        skip_rows=int(header),
         separator=layout.separator,
         columns=[i for i, name in enumerate(layout.names) if name in used],
         schema={short: types.get(name, pl.String) for short, name in names.items()},

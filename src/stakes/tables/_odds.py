@@ -18,7 +18,7 @@ from stakes.tables._text import MISSING, is_number
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -73,10 +73,7 @@ def copy_with_shifted_odds(
     taken = next((name for name in new.values() if name in schema), None)
     if taken is not None:
         raise origin.error("is there already: choose another --suffix", column=taken)
-    columns = [_Column(model, schema[model]) for model in models]
-    for column in columns:
-        if not (column.is_text or column.dtype.is_numeric()):
-            raise origin.error(f"must hold numbers, not {column.dtype}", column=column.name)
+    columns = [_Column.of(model, schema, origin) for model in models]
     rows, dropped = _check(lazy, columns, origin, on_missing)
     kept = lazy.filter(~_any_missing(columns)) if dropped else lazy
     shifted = [column.shifted(factor).alias(new[column.name]) for column in columns]
@@ -86,10 +83,18 @@ def copy_with_shifted_odds(
 
 @dataclass(frozen=True)
 class _Column:
-    """Expressions for the scores of one model, whose column may be text."""
+    """Expressions for the numbers of one column, which may be text."""
 
     name: str
     dtype: Any
+    probability: bool = True
+
+    @classmethod
+    def of(cls, name: str, schema: Mapping[str, Any], origin: Origin, *, probability: bool = True) -> _Column:
+        column = cls(name, schema[name], probability)
+        if not (column.is_text or column.dtype.is_numeric()):
+            raise origin.error(f"must hold numbers, not {column.dtype}", column=name)
+        return column
 
     @property
     def is_text(self) -> bool:
@@ -111,7 +116,8 @@ class _Column:
 
     def broken(self) -> pl.Expr:
         score = self.score()
-        return ~self.missing() & (score.is_null() | score.is_nan() | (score < 0.0) | (score > 1.0))
+        wrong = (score < 0.0) | (score > 1.0) if self.probability else score.is_infinite()
+        return ~self.missing() & (score.is_null() | score.is_nan() | wrong)
 
     def shifted(self, factor: float) -> pl.Expr:
         score = self.score()
@@ -166,7 +172,13 @@ def _scan_csv(content: Content, origin: Origin, needed: str) -> tuple[pl.LazyFra
     return pl.scan_csv(source, **options), origin
 
 
-def _check(lazy: pl.LazyFrame, columns: Sequence[_Column], origin: Origin, on_missing: OnMissing) -> tuple[int, int]:
+def _check(
+    lazy: pl.LazyFrame,
+    columns: Sequence[_Column],
+    origin: Origin,
+    on_missing: OnMissing,
+    remedy: str = "--on-missing drop leaves incomplete rows out.",
+) -> tuple[int, int]:
     """Count the rows and the incomplete ones, or refuse the first score that breaks a rule."""
     import polars as pl
 
@@ -179,13 +191,15 @@ def _check(lazy: pl.LazyFrame, columns: Sequence[_Column], origin: Origin, on_mi
         if count:
             row, value = _first(lazy, column, column.broken())
             readable = not isinstance(value, str) or is_number(value)
-            rule = "must lie in [0, 1]" if readable else "must be a number"
-            details: dict[str, Any] = {"count": count, "total": rows, "hint": PROBABILITY_HINT}
+            rule = "must lie in [0, 1]" if column.probability else "must be finite"
+            rule = rule if readable else "must be a number"
+            hint = PROBABILITY_HINT if column.probability else None
+            details: dict[str, Any] = {"count": count, "total": rows, "hint": hint}
             raise origin.error(rule, row=row, column=column.name, value=value, **details)
     if missing and (on_missing == "raise" or missing == rows):
         column = next(c for c in columns if _collect(lazy.select(c.missing().any())).item())
         row, _ = _first(lazy, column, column.missing())
-        hint = "--on-missing drop leaves incomplete rows out." if on_missing == "raise" else "No complete row is left."
+        hint = remedy if on_missing == "raise" else "No complete row is left."
         raise origin.error("must not be missing", row=row, column=column.name, count=missing, total=rows, hint=hint)
     return rows, missing
 

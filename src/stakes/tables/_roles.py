@@ -20,13 +20,14 @@ NAME_MODELS = (
 
 @dataclass(frozen=True)
 class Roles:
-    """Names of the columns that are used, and whether the models were taken automatically."""
+    """Names of the columns that are used, whether the models were taken automatically and give probabilities."""
 
     label: str
     models: tuple[str, ...]
     weight: str | None
     groups: tuple[str, ...]
     automatic: bool
+    probability: bool = True
 
     @property
     def used(self) -> tuple[str, ...]:
@@ -49,6 +50,7 @@ def choose_roles(
     weight: str | None,
     groups: Iterable[str] | None,
     file: str | None = None,
+    probability: bool = True,
 ) -> Roles:
     """Give each column its role; without ``models`` every other numeric column that has a name is one."""
     reject_duplicates(names, file)
@@ -68,7 +70,7 @@ def choose_roles(
     for name, role in ((label, "the label"), (weight, "the weight")):
         if name in chosen or (name == label and name == weight):
             raise DataError(f"is {role} and can be nothing else", file=file, column=name)
-    return Roles(label, chosen, weight, by, automatic)
+    return Roles(label, chosen, weight, by, automatic, probability)
 
 
 def reject_duplicates(names: Iterable[str], file: str | None = None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -30,6 +30,39 @@ ON_MISSING = ("raise", "drop")
 PROBABILITY_HINT = "Pass the probability of the positive class."
 
 
+class Columns(Protocol):
+    """Columns of equal length by name, in memory or in a file."""
+
+    def series(self, name: str) -> nw.Series[Any]:
+        """Return a column as it is."""
+
+    def floats(self, name: str, hint: str | None = None) -> Floats:
+        """Return a column of numbers, nan where it is missing."""
+
+    def labels(self, name: str) -> tuple[list[Any], NDArray[np.int64]]:
+        """Return the distinct values of the label and the index of each row's, -1 where it is missing."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """Columns of a frame in memory."""
+
+    frame: nw.DataFrame[Any]
+    origin: Origin
+
+    def series(self, name: str) -> nw.Series[Any]:
+        """Return a column as it is."""
+        return self.frame[name]
+
+    def floats(self, name: str, hint: str | None = None) -> Floats:
+        """Return a column of numbers, nan where it is missing."""
+        return to_floats(self.frame[name], self.origin, hint=hint)
+
+    def labels(self, name: str) -> tuple[list[Any], NDArray[np.int64]]:
+        """Return the distinct values of the label and the index of each row's, -1 where it is missing."""
+        return encode_labels(self.frame[name], self.origin)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Predictions:
     """Clean rows of one or many models, as comparisons need them.
@@ -54,6 +87,8 @@ class Predictions:
         Data-frame library that the rows came from.
     source : str or None
         Name of the file that the rows came from.
+    rows : ndarray of int, or None
+        Places of the kept rows, from 0, or None where all were kept.
 
     Examples
     --------
@@ -73,6 +108,7 @@ class Predictions:
     n_dropped: int
     backend: str | None = None
     source: str | None = None
+    rows: NDArray[np.intp] | None = None
 
     def __repr__(self) -> str:
         return f"Predictions({self.n_rows} rows, models {', '.join(map(repr, self.models))})"
@@ -133,7 +169,9 @@ def frame_columns(
     ordered = not isinstance(chosen, nw.LazyFrame) or chosen.implementation.is_polars()
     eager = chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen
     origin = Origin(ordered=ordered)
-    return clean_rows(eager, roles, origin, pos_label=pos_label, on_missing=on_missing, backend=backend_of(frame))
+    return clean_rows(
+        Held(eager, origin), roles, origin, pos_label=pos_label, on_missing=on_missing, backend=backend_of(frame)
+    )
 
 
 def from_native(frame: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
@@ -153,7 +191,7 @@ def column_names(frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> list[str]:
 
 
 def clean_rows(
-    frame: nw.DataFrame[Any],
+    columns: Columns,
     roles: Roles,
     origin: Origin,
     *,
@@ -161,16 +199,17 @@ def clean_rows(
     on_missing: OnMissing = "raise",
     backend: str | None = None,
 ) -> Predictions:
-    """Check the columns of an in-memory frame and keep the rows that count."""
+    """Check the columns and keep the rows that count."""
     check_choice(on_missing, "on_missing", ON_MISSING)
-    if len(frame) == 0:
+    weight = None if roles.weight is None else columns.floats(roles.weight)
+    scores = {name: columns.floats(name, roles.hint) for name in roles.models}
+    codes = {name: encode(columns.series(name)) for name in roles.groups}
+    codes[roles.label] = columns.labels(roles.label)
+    count = len(codes[roles.label][1])
+    if count == 0:
         raise origin.error("there are no rows")
-    weight = None if roles.weight is None else to_floats(frame[roles.weight], origin)
-    scores = {name: to_floats(frame[name], origin, hint=roles.hint) for name in roles.models}
-    codes = {name: encode(frame[name]) for name in roles.groups}
-    codes[roles.label] = encode_labels(frame[roles.label], origin)
 
-    keep = np.ones(len(frame), dtype=bool) if weight is None else weight != 0.0
+    keep = np.ones(count, dtype=bool) if weight is None else weight != 0.0
     if not keep.any():
         raise origin.error(f"must not be all zero, got {len(keep)} zeros", column=roles.weight)
     missing = {name: np.isnan(values) for name, values in scores.items()}
@@ -188,9 +227,8 @@ def clean_rows(
     check_numbers(scores, weight, roles, origin)
     y = positive_labels(*codes[roles.label], pos_label, origin, roles.label)
     by = {name: as_array(codes[name][0])[codes[name][1]] for name in roles.groups}
-    return Predictions(
-        y, roles.models, tuple(scores.values()), weight, by or None, len(y), n_dropped, backend, origin.file
-    )
+    kept = (backend, origin.file, origin.rows)
+    return Predictions(y, roles.models, tuple(scores.values()), weight, by or None, len(y), n_dropped, *kept)
 
 
 def leave_out_incomplete(
@@ -220,7 +258,10 @@ def check_numbers(scores: dict[str, Floats], weight: Floats | None, roles: Roles
         if bad.any():
             raise origin.broken("must be finite and >= 0", bad, weight, column=roles.weight)
     for name, score in scores.items():
-        if score.min() < 0.0 or score.max() > 1.0:
+        if not roles.probability:
+            if not np.all(np.isfinite(score)):
+                raise origin.broken("must be finite", ~np.isfinite(score), score, column=name)
+        elif score.min() < 0.0 or score.max() > 1.0:
             bad = (score < 0.0) | (score > 1.0)
             hint = roles.hint or PROBABILITY_HINT
             raise origin.broken("must lie in [0, 1]", bad, score, column=name, hint=hint)

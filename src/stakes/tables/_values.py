@@ -100,10 +100,26 @@ def as_array(values: list[Any]) -> NDArray[Any]:
 
 def encode_labels(series: nw.Series[Any], origin: Origin) -> tuple[list[Any], NDArray[np.int64]]:
     """Encode a label column; a column of very many values is refused before any work is spent on it."""
-    distinct = _sortable(series).drop_nulls().unique()
+    series = _sortable(series)
+    if series.dtype.is_numeric() and not series.null_count():
+        found = encode_two_numbers(series.to_numpy())
+        if found is not None:
+            return found
+    distinct = series.drop_nulls().unique()
     if len(distinct) > _MANY_LABELS:
         raise _too_many(distinct.head(_SHOWN_LABELS).to_list(), len(distinct), origin, series.name)
     return encode(series)
+
+
+def encode_two_numbers(array: NDArray[Any]) -> tuple[list[Any], NDArray[np.int64]] | None:
+    """Encode one or two numbers without the tables and sorts that more would need; None for others."""
+    if len(array) == 0:
+        return None
+    low, high = array.min(), array.max()
+    upper = array == high
+    if not np.all(upper | (array == low)):
+        return None
+    return sorted({low.item(), high.item()}), (upper & (low != high)).astype(np.int64)
 
 
 def positive_labels(

@@ -142,13 +142,13 @@ def _leaf_evidence(estimator: Any, rows: Any, columns: Any, used: Bools) -> Floa
 
 def _out_of_bag(estimator: Any, n: int) -> Bools:
     """Which members did not see which row."""
-    if not estimator.bootstrap:
-        raise ValueError("out_of_bag needs an estimator with bootstrap=True: each of its members saw every row.")
     if n != estimator._n_samples:
         raise ValueError(f"out_of_bag needs the {estimator._n_samples} rows of the fit, got {n} rows.")
     unseen = np.ones((len(estimator.estimators_), n), dtype=bool)
     for member, sample in zip(unseen, estimator.estimators_samples_, strict=True):
         member[sample] = False
+    if not unseen.any():
+        raise ValueError("out_of_bag needs members that did not see every row (bootstrap=True): each of these saw all.")
     missing = ~unseen.any(axis=0)
     if np.any(missing):
         raise ValueError(

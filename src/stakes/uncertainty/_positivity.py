@@ -123,7 +123,7 @@ def positivity_posterior(
     >>> positivity_posterior([5, 10, 18], 20, prior=(0.5, 4.5), undersampling=3).mean.round(4).tolist()
     [0.1029, 0.233, 0.5607]
     """
-    s, n = np.broadcast_arrays(_counts(positives, "positives"), _counts(n_examples, "n_examples"))
+    s, n = _paired(_counts(positives, "positives"), _counts(n_examples, "n_examples"), "positives")
     a1, a0 = check_prior(prior, "prior")
     if not (np.isfinite(undersampling) and undersampling > 0.0):
         raise ValueError(f"undersampling must be finite and > 0, got {undersampling}.")
@@ -216,7 +216,7 @@ def estimation_bias(
     >>> estimation_bias(0.8, [5, 50, 500], true_prior=(1, 4), model_prior=(1, 1)).round(3).tolist()
     [0.24, 0.044, 0.005]
     """
-    value, n = np.broadcast_arrays(_counts(score, "score"), _counts(n_examples, "n_examples"))
+    value, n = _paired(_counts(score, "score"), _counts(n_examples, "n_examples"), "score")
     b1, b0 = check_prior(model_prior, "model_prior")
     prior = check_prior(true_prior, "true_prior")
     if np.any(n == 0.0):
@@ -242,6 +242,13 @@ def check_prior(prior: tuple[float, float], name: str) -> tuple[float, float]:
     if values.shape != (2,) or not np.all(np.isfinite(values) & (values > 0.0)):
         raise ValueError(f"{name} must be two finite numbers > 0, got {prior!r}.")
     return float(values[0]), float(values[1])
+
+
+def _paired(values: Floats, n: Floats, name: str) -> tuple[Floats, Floats]:
+    if len(values) != len(n) and 1 not in {len(values), len(n)}:
+        raise ValueError(f"{name} and n_examples must have the same length, got {len(values)} and {len(n)}.")
+    first, second = np.broadcast_arrays(values, n)
+    return first, second
 
 
 def _counts(values: ArrayLike, name: str) -> Floats:

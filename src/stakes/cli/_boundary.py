@@ -1,0 +1,277 @@
+"""What the commands about boundaries share: the columns, the file of a boundary, the picture, and how it is shown."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from stakes.cli._console import console, note, print_table, working, write_out
+from stakes.cli._deliver import for_terminal
+from stakes.cli._errors import UsageError
+from stakes.cli._output import STANDARD_OUTPUT, Staged, check_target
+from stakes.cli._source import STANDARD_INPUT, Source
+from stakes.cli._text import MISSING, name, percent, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from stakes.boundary import Boundary
+    from stakes.tables import Predictions
+
+PLOT_ENDINGS = (".png", ".svg", ".pdf")
+_LONGEST_ERROR = 400
+_SPELT = {"sample_weight": "--weight"}
+_OPTIONS = ("goal", "min_precision", "min_recall", "max_selected", "f_beta", "costs", "solver", "levels", "score_bins",
+            "binning", "tune", "alpha", "sample_weight")  # fmt: skip
+_AS_TYPED = re.compile(rf"\b({'|'.join(_OPTIONS)})\b(?:=(?:(['\"])(\w+)\2|None\b|(?P<bare>(?=\w)))?)?")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the columns of labelled rows mean; kept in the file of a boundary, so that it can be applied by itself."""
+
+    score: str
+    uncertainty: str
+    label: str | None = None
+    pos_label: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.score == self.uncertainty:
+            raise UsageError(f"--score and --uncertainty must name two columns, got {name(self.score)!r} twice")
+
+    def source(self, file: str, weight: str | None, on_missing: str, file_format: str | None) -> Source:
+        """Say how the rows are to be read."""
+        models = [self.score, self.uncertainty]
+        return Source(file, str(self.label), models, weight, self.pos_label, on_missing, file_format, probability=False)
+
+
+def describe(source: Source, rows: Predictions) -> str:
+    """Head the output with the rows and what was read."""
+    share = percent(float(np.average(rows.y, weights=rows.weight)))
+    weighted = "" if source.weight is None else f", weighted by {name(source.weight)!r}"
+    score, uncertainty = (source.models or ["", ""])[:2]
+    return (
+        f"{name(rows.source or source.file, 60)}: {rows.n_rows:,} rows, {share} positive in {name(source.label)!r}"
+        f"{weighted}; score {name(score)!r}, uncertainty {name(uncertainty)!r}"
+    )
+
+
+def remark_dropped(rows: Predictions) -> None:
+    """Say how many rows were left out."""
+    if rows.n_dropped:
+        note(f"{rows.n_dropped:,} of {rows.n_rows + rows.n_dropped:,} rows dropped, for a value is missing")
+
+
+def as_typed(message: str) -> str:
+    """Write a message of the library with the names of the options in place of the arguments."""
+
+    def option(found: re.Match[str]) -> str:
+        spelt = _SPELT.get(found[1], "--" + found[1].replace("_", "-"))
+        if found[0].endswith("=None"):
+            return f"no {spelt}"
+        return f"{spelt} {found[3]}" if found[3] else spelt if found["bare"] is None else f"{spelt} "
+
+    return shorten(_AS_TYPED.sub(option, message.removesuffix(".")), _LONGEST_ERROR)
+
+
+def read_number(text: str | None) -> str | Fraction | None:
+    """Let a share be written in per cent; everything else is read, and refused, by the library."""
+    if text is None or not text.endswith("%"):
+        return text
+    try:
+        return Fraction(text[:-1]) / 100
+    except ValueError:
+        return text
+
+
+def read_whole(option: str, text: str, least: int = 0) -> int:
+    """Read a whole number."""
+    if not (text.isdecimal() and int(text) >= least):
+        raise UsageError(f"{option} must be a whole number >= {least}, got {name(text)!r}")
+    return int(text)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Where a fitted boundary goes, checked before the work."""
+
+    output: Path | None
+    plot: Path | None
+    as_json: bool
+    piped: bool
+
+
+def plan(output: str | None, plot: str | None, *, as_json: bool, source: str) -> Plan:
+    """Check everything that can be known of the files before the work is done."""
+    piped = output == STANDARD_OUTPUT
+    if piped and as_json:
+        raise UsageError("--json and --output - both need standard output")
+    target = None if piped else check_target("--output", output, (".json",), source)
+    picture = check_target("--plot", plot, PLOT_ENDINGS, source)
+    if picture is not None and not find_spec("matplotlib"):
+        raise ImportError("--plot needs matplotlib: pip install 'stakes[plot]'")
+    return Plan(target, picture, as_json, piped)
+
+
+def leave(
+    boundary: Boundary, columns: Columns, where: Plan, page: dict[str, Any], show: Callable[[Console], None]
+) -> None:
+    """Write all files or none, and print."""
+    from stakes._results import json_ready
+
+    text = to_text(boundary, columns)
+    with Staged() as staged:
+        if where.plot is not None:
+            with working("Drawing"):
+                draw(boundary, staged.beside(where.plot))
+        if where.output is not None:
+            staged.beside(where.output).write_text(text, encoding="utf-8")
+        if where.piped:
+            write_out(text)
+            show(console("stderr"))
+        elif where.as_json:
+            write_out(json.dumps(json_ready(page), indent=2) + "\n")
+        else:
+            write_out(for_terminal(show))
+        staged.commit()
+    for what, path in (("boundary", where.output), ("picture", where.plot)):
+        if path is not None:
+            note(f"{what} written to {name(str(path), 200)}")
+
+
+def draw(boundary: Boundary, path: Path) -> None:
+    """Draw without touching what the process has set for its own pictures."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.0, 5.0), layout="constrained")
+    FigureCanvasAgg(figure)
+    boundary.plot(figure.subplots(), legend="below")
+    figure.savefig(path, dpi=150)
+
+
+def to_text(boundary: Boundary, columns: Columns) -> str:
+    """Write a boundary, with the columns that it was fitted to, for those who apply it."""
+    return json.dumps({**json.loads(boundary.to_json()), "columns": asdict(columns)}, indent=1) + "\n"
+
+
+def read_boundary(path: str) -> tuple[Boundary, dict[str, str]]:
+    """Read a boundary from a file or standard input, and the columns that it names, if it does."""
+    from stakes.boundary import Boundary
+    from stakes.tables import DataError
+    from stakes.tables._content import Content
+
+    content = Content.of(path)
+    try:
+        with content.open() as stream:
+            text = stream.read().decode("utf-8-sig")
+        boundary, columns = Boundary.from_json(text), json.loads(text).get("columns")
+    except ValueError as error:
+        reason = str(error).removesuffix(".").removeprefix("text ")[:_LONGEST_ERROR]
+        raise DataError(f"is no boundary as `stakes boundary fit` writes it: {reason}", file=content.name) from None
+    named = {key: value for key, value in columns.items() if value is not None} if isinstance(columns, dict) else {}
+    if not all(isinstance(value, str) for value in named.values()):
+        raise DataError("the names of its columns must be text", file=content.name)
+    return boundary, named
+
+
+def choose_columns(named: dict[str, str], given: dict[str, str | None], needed: Sequence[str]) -> Columns:
+    """Take the columns that were typed, and for the others those in the file of the boundary."""
+    chosen = {**named, **{key: text for key, text in given.items() if text is not None}}
+    missing = [f"--{key}" for key in needed if key not in chosen]
+    if missing:
+        raise UsageError(f"the boundary does not name its columns: give {' and '.join(missing)}")
+    return Columns(chosen["score"], chosen["uncertainty"], chosen.get("label"), chosen.get("pos_label"))
+
+
+def refuse_twice_standard_input(boundary: str, files: Sequence[str]) -> None:
+    """Refuse to read from standard input more than once."""
+    if [boundary, *files].count(STANDARD_INPUT) > 1:
+        raise UsageError("standard input is read once: - can stand for the boundary or for one file")
+
+
+def threshold_name(threshold: float) -> str:
+    """Write a threshold; an infinite one selects nothing."""
+    return "nothing" if math.isinf(threshold) and threshold > 0.0 else f"{threshold:.6g}"
+
+
+def threshold_names(boundary: Boundary) -> list[str]:
+    """Name the lowest selected score of each level; a region of another shape has no such numbers."""
+    thresholds = boundary.thresholds
+    if thresholds is None:
+        return []
+    own = np.broadcast_to(thresholds, len(boundary.rows)) if len(thresholds) == 1 else thresholds
+    return [threshold_name(float(t)) for t in own]
+
+
+def open_table(*headers: str) -> Table:
+    """Open a table of numbers whose first column is a name."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True, header_style="")
+    table.add_column(headers[0], overflow="fold")
+    for header in headers[1:]:
+        table.add_column(header, justify="right", no_wrap=True)
+    return table
+
+
+class LevelTable:
+    """A table with one row for each level of uncertainty, and the threshold where there is one."""
+
+    def __init__(self, boundary: Boundary, *headers: str) -> None:
+        from stakes.boundary._view import level_names
+
+        self._names, self._starts = level_names(boundary), threshold_names(boundary)
+        self._next = 0
+        self.table = open_table("uncertainty", *(["from score"] if self._starts else []), *headers)
+
+    def add(self, title: str, start: str, cells: Sequence[str], *, last: bool = False) -> None:
+        """Add any row."""
+        self.table.add_row(title, *([start] if self._starts else []), *cells, end_section=last)
+
+    def add_level(self, cells: Sequence[str]) -> None:
+        """Add the next level."""
+        start = self._starts[self._next] if self._starts else ""
+        self.add(self._names[self._next], start, cells, last=self._next == len(self._names) - 1)
+        self._next += 1
+
+    def add_total(self, cells: Sequence[str]) -> None:
+        """Add all levels together, where there are several."""
+        if len(self._names) > 1:
+            self.add("all levels", "", cells)
+
+
+def show_levels(out: Console, boundary: Boundary, further: Sequence[tuple[str, str, int, int]] = ()) -> None:
+    """Print counts, precision and recall of each level and of all, and of whatever else there is to compare."""
+    counts = [boundary.rows, boundary.positives, boundary.selected, boundary.true_positives]
+    total = [int(c.sum()) for c in counts]
+    table = LevelTable(boundary, "rows", "positive", "selected", "precision", "recall")
+    for k in range(len(boundary.rows)):
+        table.add_level(_cells(*(int(c[k]) for c in counts)))
+    table.add_total(_cells(*total))
+    for title, start, chosen, found in further:
+        named = title if boundary.thresholds is not None else f"{title}, {start}"
+        table.add(named, start, _cells(total[0], total[1], chosen, found))
+    print_table(out, table.table, names=0)
+
+
+def _cells(rows: int, positives: int, selected: int, found: int) -> list[str]:
+    precision = percent(found / selected) if selected else MISSING
+    recall = percent(found / positives) if positives else MISSING
+    return [f"{rows:,}", f"{positives:,}", f"{selected:,}", precision, recall]
+
+
+def print_text(out: Console, text: str, style: str = "") -> None:
+    """Print a sentence, taken literally."""
+    out.print(Text(text, style=style))

@@ -1,0 +1,344 @@
+"""``stakes boundary monitor``: whether the precision of a boundary still holds, label by label after deployment."""
+
+import json
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from stakes._results import Tabular, json_ready
+from stakes.cli import _boundary_options as own
+from stakes.cli import _options as opt
+from stakes.cli._boundary import (
+    as_typed,
+    choose_columns,
+    open_table,
+    print_text,
+    read_boundary,
+    read_number,
+    refuse_twice_standard_input,
+    remark_dropped,
+)
+from stakes.cli._console import fail, note, print_table, working
+from stakes.cli._deliver import Delivery, deliver, plan_delivery
+from stakes.cli._errors import CHECK_FAILED, DONE, UsageError
+from stakes.cli._output import Staged, check_target
+from stakes.cli._settings import read_share
+from stakes.cli._source import STANDARD_INPUT, Source
+from stakes.cli._text import MISSING, name, percent
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from stakes.boundary import Boundary, PrecisionMonitor
+
+FORMAT = "stakes-monitor-1"
+EPILOG = """\b
+Example:
+  stakes boundary monitor boundary.json scored.csv --state watch.json
+"""
+
+
+def monitor(
+    boundary: own.BoundaryFile,
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="Rows with their outcomes, in the order of time; - is standard input.",
+            show_default=False,
+        ),
+    ],
+    *,
+    label: Annotated[
+        str | None,
+        typer.Option(
+            "--label", metavar="COLUMN", help="Column with the outcome. Without it: as the boundary was fitted."
+        ),
+    ] = None,
+    score: own.SameScore = None,
+    uncertainty: own.SameUncertainty = None,
+    decision: Annotated[
+        str | None,
+        typer.Option(
+            "--decision",
+            metavar="COLUMN",
+            help="Column with the decisions that were made (1 selected, 0 not), in place of score and uncertainty.",
+        ),
+    ] = None,
+    min_precision: Annotated[
+        str | None,
+        typer.Option("--min-precision", metavar="SHARE", help="The promise. Without it: that of the boundary."),
+    ] = None,
+    alpha: Annotated[
+        str, typer.Option("--alpha", metavar="SHARE", help="Probability of ever raising a false alarm.")
+    ] = "0.05",
+    state: Annotated[
+        str | None,
+        typer.Option(
+            "--state",
+            metavar="STATE.json",
+            help="Go on from this file, if it is there, and write what is known now to it.",
+        ),
+    ] = None,
+    pos_label: opt.PosLabel = None,
+    on_missing: opt.Missing = opt.OnMissing.RAISE,
+    file_format: opt.FileFormat = None,
+    as_json: opt.AsJson = False,
+    output: opt.Output = None,
+    config: opt.Config = None,  # noqa: ARG001  (the parser reads it)
+    debug: opt.Debug = False,  # noqa: ARG001  (the program reads it)
+) -> opt.Job:
+    """Watch the promised precision on labelled rows after deployment, and raise an alarm when it no longer holds.
+
+    Only rows that the boundary selects count, in the order of the files. It may be run as often as you like: the
+    probability of ever raising a false alarm stays below --alpha. With --state each run goes on where the last one
+    stopped, and a file that was counted is refused.
+
+    Exit codes: 0 no alarm, 4 an alarm (also one raised in an earlier run); 1, 2 and 3 as ever.
+    """
+    refuse_twice_standard_input(boundary, files)
+    if decision is not None and (score is not None or uncertainty is not None):
+        raise UsageError("--decision stands in place of --score and --uncertainty")
+    kept = check_target("--state", state, (".json",), files[0])
+    delivery = plan_delivery(None, output, as_json=as_json, source=files[0])
+    for file in (boundary, *files):
+        if file != STANDARD_INPUT and Path(file).resolve() in {kept, delivery.output}:
+            raise UsageError(f"{name(file, 200)!r} would be overwritten")
+    if kept is not None and kept == delivery.output:
+        raise UsageError("--state and --output must name two files")
+    promise = Promise(read_promise(min_precision), read_share("--alpha", alpha))
+    given = {"label": label, "score": score, "uncertainty": uncertainty, "pos_label": pos_label}
+    reading = Reading(given, decision, on_missing, file_format)
+    return partial(run, Request(boundary, files, promise, reading, kept), delivery)
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What is watched: a precision (None: that of the boundary), and how rarely it may raise a false alarm."""
+
+    min_precision: Fraction | None
+    alpha: float
+
+    def start(self, boundary: "Boundary") -> "PrecisionMonitor":
+        """Begin to watch."""
+        from stakes.boundary import PrecisionMonitor
+
+        if self.min_precision is not None:
+            return PrecisionMonitor(self.min_precision, alpha=self.alpha)
+        try:
+            return PrecisionMonitor.from_boundary(boundary, alpha=self.alpha)
+        except ValueError:  # it was asked for none, or for a precision of 1, which no odds can be laid against
+            goal = name(boundary.goal, 200)
+            raise UsageError(
+                f"the boundary promises no precision below 1 ({goal}): name one with --min-precision"
+            ) from None
+
+
+def read_promise(text: str | None) -> Fraction | None:
+    """Read a precision that can be watched."""
+    if text is None:
+        return None
+    try:
+        share = Fraction(str(read_number(text)))
+    except (ValueError, ZeroDivisionError):
+        share = Fraction(0)
+    if not 0 < share < 1:
+        raise UsageError(f"--min-precision must be a share between 0 and 1, got {name(text)!r}")
+    return share
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the files are read."""
+
+    given: dict[str, str | None]
+    decision: str | None
+    on_missing: str
+    file_format: str | None
+
+    def source(self, named: dict[str, str]) -> Source:
+        """Say which columns are needed; the file is still to be named."""
+        if self.decision is None:
+            columns = choose_columns(named, self.given, ("score", "uncertainty", "label"))
+            return columns.source("", None, self.on_missing, self.file_format)
+        label = self.given["label"] or named.get("label")
+        if label is None:
+            raise UsageError("the boundary does not name its columns: give --label")
+        positive = self.given["pos_label"] or named.get("pos_label")
+        return Source("", label, [self.decision], None, positive, self.on_missing, self.file_format)
+
+
+@dataclass(frozen=True)
+class Watched(Tabular):
+    """The monitor after the files of this run, and what each of them added."""
+
+    monitor: "PrecisionMonitor"
+    files: list[dict[str, Any]] = field(default_factory=list)
+    alarm: dict[str, Any] | None = None
+
+    def to_json(self) -> str:
+        """Return what is known, and what each file of this run added."""
+        watch = self.monitor
+        names = ("min_precision", "alpha", "n_rows", "true_positives", "e_value", "max_e_value", "p_value", "alarm_row")
+        page = {"alarm": self.alarm, **{key: getattr(watch, key) for key in names}, "files": self._records()}
+        return json.dumps(json_ready(page), indent=2)
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [{key: value for key, value in record.items() if key != "sha256"} for record in self.files]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One run."""
+
+    boundary: str
+    files: list[str]
+    promise: Promise
+    reading: Reading
+    state: Path | None
+
+
+def run(request: Request, delivery: Delivery) -> int:
+    """Read the boundary and the state, take in each file, and leave what is known."""
+    state = request.state
+    boundary, named = read_boundary(request.boundary)
+    source = request.reading.source(named)
+    past = Watched(request.promise.start(boundary))
+    if state is not None and state.exists():
+        past = read_state(state, past.monitor)
+    now = Watched(past.monitor, [], past.alarm)
+    for file in request.files:
+        now = take_in(replace(source, file=file), boundary, now, [*past.files, *now.files])
+    with Staged() as staged:
+        if state is not None:
+            text = _state_text(now, [*past.files, *now.files])
+            staged.beside(state).write_text(text, encoding="utf-8")
+        deliver(now, Delivery(None, delivery.output, delivery.as_json), partial(show, now))
+        staged.commit()
+    if state is not None:
+        note(f"state written to {name(str(state), 200)}")
+    if now.alarm is None:
+        return DONE
+    fail(
+        f"the promise of {percent(now.monitor.min_precision)} is broken: alarm at row {now.alarm['row']:,} of "
+        f"{name(now.alarm['file'], 200)} (evidence {now.alarm['e_value']:.4g})"
+    )
+    return CHECK_FAILED
+
+
+def take_in(source: Source, boundary: "Boundary", now: Watched, counted: list[dict[str, Any]]) -> Watched:
+    """Let the monitor see the labels of the selected rows of one more file."""
+    from stakes.boundary import PrecisionMonitor
+
+    digest = _digest(source.file, counted)
+    with working(f"Reading {name(source.file)}"):
+        rows = source.read(one_class=True)
+    remark_dropped(rows)
+    chosen = _selected(rows, boundary)
+    labels = rows.y[chosen]
+    watch = PrecisionMonitor.from_dict(now.monitor.to_dict())
+    watch.update(labels)
+    alarm = now.alarm
+    if alarm is None and watch.alarm_row is not None:
+        last = watch.alarm_row - now.monitor.n_rows  # labels of this file up to the alarm
+        place = int(chosen[last - 1])
+        row = place if rows.rows is None else int(rows.rows[place])
+        evidence = PrecisionMonitor.from_dict(now.monitor.to_dict()).update(labels[:last]).e_value
+        alarm = {"file": rows.source, "row": row + 1, "selected_row": watch.alarm_row, "e_value": evidence}
+    record = {
+        "file": rows.source,
+        "rows": rows.n_rows,
+        "selected": len(chosen),
+        "true_positives": int(labels.sum()),
+        "precision": float(labels.mean()) if len(chosen) else None,
+        "e_value": watch.e_value,
+        "alarm": alarm is not None,
+        "sha256": digest,
+    }
+    return Watched(watch, [*now.files, record], alarm)
+
+
+def _digest(file: str, counted: list[dict[str, Any]]) -> str | None:
+    """Tell a file by its bytes, and refuse one that was counted: the same labels twice are no new evidence."""
+    from stakes.tables import DataError, file_digest
+
+    if file == STANDARD_INPUT:
+        return None
+    digest = file_digest(file)
+    before = next((record for record in counted if record["sha256"] == digest), None)
+    if before is not None:
+        raise DataError(f"was counted already, as {name(str(before['file']), 200)!r}", file=file)
+    return digest
+
+
+def _selected(rows: Any, boundary: "Boundary") -> "NDArray[np.intp]":
+    from stakes.tables import DataError
+
+    if len(rows.scores) == 2:
+        return np.flatnonzero(boundary.predict(*rows.scores))
+    (decision,) = rows.scores
+    odd = (decision != 0.0) & (decision != 1.0)
+    if odd.any():
+        first = int(np.argmax(odd))
+        row = first if rows.rows is None else int(rows.rows[first])
+        where: dict[str, Any] = {"file": rows.source, "column": rows.models[0], "row": row + 1}
+        raise DataError("must be 1 or 0", **where, value=decision[first], count=int(odd.sum()), total=len(odd))
+    return np.flatnonzero(decision)
+
+
+def read_state(path: Path, asked: "PrecisionMonitor") -> Watched:
+    """Go on where an earlier run stopped, if it watched what is asked for now."""
+    from stakes.boundary import PrecisionMonitor
+    from stakes.tables import DataError
+
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        watch = PrecisionMonitor.from_dict(content["monitor"])
+        files = [{"sha256": record["sha256"], **record} for record in content["files"]]
+        alarm = content["alarm"]
+        if alarm is not None:
+            numbers = {"row": int(alarm["row"]), "e_value": float(alarm["e_value"])}
+            alarm = {**alarm, "file": str(alarm["file"]), **numbers}
+        known = content["format"] == FORMAT and watch.alarm == (alarm is not None)
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(f"is no state of `stakes boundary monitor`: {error}", file=str(path)) from None
+    if not known:
+        raise DataError(f"is no whole state of format {FORMAT}", file=str(path))
+    for option in ("min_precision", "alpha"):
+        kept, wanted = getattr(watch, option), getattr(asked, option)
+        if kept != wanted:
+            raise UsageError(f"--state {name(str(path), 200)!r} watches {as_typed(option)} {kept:g}, not {wanted:g}")
+    return Watched(watch, files, alarm)
+
+
+def _state_text(now: Watched, files: list[dict[str, Any]]) -> str:
+    page = {"format": FORMAT, "monitor": now.monitor.to_dict(), "alarm": now.alarm, "files": files}
+    return json.dumps(json_ready(page), indent=1) + "\n"
+
+
+def show(now: Watched, out: Console) -> None:
+    """Print whether the promise holds, and what each file added."""
+    watch = now.monitor
+    promise = f"precision >= {percent(watch.min_precision)}"
+    said = f"No alarm: nothing speaks against {promise} beyond chance."
+    if now.alarm is not None:
+        said = f"Alarm: {promise} no longer holds."
+    print_text(out, said, "bold")
+    seen = f"{watch.true_positives:,} of {watch.n_rows:,} selected rows positive"
+    share = f" ({percent(watch.true_positives / watch.n_rows)})" if watch.n_rows else ""
+    evidence = f"evidence {watch.e_value:.4g}, at most {watch.max_e_value:.4g} so far"
+    print_text(out, f"{seen}{share}; {evidence}; the alarm is at {1.0 / watch.alpha:.4g}")
+    out.print()
+    table = open_table("file", "rows", "selected", "positive", "precision", "evidence")
+    for record in now.files:
+        precision = MISSING if record["precision"] is None else percent(record["precision"])
+        numbers = [f"{record[key]:,}" for key in ("rows", "selected", "true_positives")]
+        table.add_row(Text(name(str(record["file"]), 60)), *numbers, precision, f"{record['e_value']:.4g}")
+    print_table(out, table, names=0)

@@ -1,0 +1,280 @@
+"""`stakes boundary monitor`: the evidence by its definition, the row of the alarm, and a state to go on from."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from stakes.boundary import PrecisionMonitor, fit_boundary
+from tests.cli.conftest import scored, write_csv
+
+pytest.importorskip("polars")
+pytest.importorskip("rich")
+
+ASK = ["boundary", "monitor"]
+BETS = [0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.5]  # log-odds below the promise
+
+
+def evidence(labels, promise):
+    """Sum over starts s and bets of stake times likelihood ratio of rows s to t, plus what is not yet staked."""
+    odds = promise / (1 - promise) * np.exp(-np.array(BETS))
+    rival = odds / (1 + odds)
+    capital, out = np.zeros(len(BETS)), []
+    for t, label in enumerate(labels, start=1):
+        stake = 0.5 if t == 1 else 0.5 / (t * (t - 1))
+        capital = (capital + stake) * (rival / promise if label else (1 - rival) / (1 - promise))
+        out.append(capital.mean() + 0.5 / t)
+    return np.array(out)
+
+
+def by_hand(columns, kept):
+    """Return the rows that are selected, from the numbers in the file of the boundary alone."""
+    rule = json.loads(kept.read_text(encoding="utf-8"))["rule"]
+    level = np.searchsorted(rule["cuts"], columns["spread"])
+    return np.flatnonzero(np.array(columns["risk"]) >= np.array(rule["thresholds"], dtype=float)[level])
+
+
+@pytest.fixture
+def bench(kept, tmp_path, folder):
+    """Return labelled rows of two nights, the second one worse, and the boundary that selects from both."""
+    nights = [scored(600, seed=1), scored(600, seed=2)]
+    rng = np.random.default_rng(0)
+    nights[1]["outcome"] = [int(y and rng.random() < 0.6) for y in nights[1]["outcome"]]
+    files = [write_csv(tmp_path / f"night{k}.csv", night) for k, night in enumerate(nights)]
+    chosen = [by_hand(night, kept) for night in nights]
+    labels = [np.array(night["outcome"])[rows] for night, rows in zip(nights, chosen, strict=True)]
+    return SimpleNamespace(kept=kept, nights=nights, files=files, chosen=chosen, labels=labels, folder=folder)
+
+
+def page(outcome, code=0):
+    assert outcome.code == code, outcome.err
+    return json.loads(outcome.out)
+
+
+def test_evidence_and_the_row_of_the_alarm_are_those_of_the_definition(bench, cli):
+    found = page(cli(*ASK, bench.kept, *bench.files, "--json"), code=4)
+    series = evidence(np.concatenate(bench.labels), 0.6)
+    assert found["e_value"] == pytest.approx(series[-1], rel=1e-9)
+    assert found["max_e_value"] == pytest.approx(max(series.max(), 1.0), rel=1e-9)
+    first = int(np.argmax(series >= 20.0))
+    assert series[first] >= 20.0
+    within = first - len(bench.labels[0])
+    assert within >= 0  # the first night keeps the promise
+    alarm = found["alarm"]
+    assert alarm == {
+        "file": str(bench.files[1]),
+        "row": int(bench.chosen[1][within]) + 1,
+        "selected_row": first + 1,
+        "e_value": pytest.approx(series[first], rel=1e-9),
+    }
+    ends = np.cumsum([len(labels) for labels in bench.labels])
+    for record, end, labels in zip(found["files"], ends, bench.labels, strict=True):
+        assert (record["rows"], record["selected"], record["true_positives"]) == (600, len(labels), labels.sum())
+        assert record["e_value"] == pytest.approx(series[end - 1], rel=1e-9)
+    assert [record["alarm"] for record in found["files"]] == [False, True]
+
+
+def test_alarm_is_said_first_and_where(bench, cli):
+    outcome = cli(*ASK, bench.kept, *bench.files)
+    assert outcome.code == 4
+    assert outcome.out.startswith("Alarm: precision >= 60% no longer holds.\n")
+    alarm = page(cli(*ASK, bench.kept, *bench.files, "--json"), code=4)["alarm"]
+    assert f"alarm at row {alarm['row']} of {bench.files[1]} (evidence {alarm['e_value']:.4g})" in outcome.err
+    quiet = cli(*ASK, bench.kept, bench.files[0])
+    assert (quiet.code, quiet.err) == (0, "")
+    assert quiet.out.startswith("No alarm: nothing speaks against precision >= 60% beyond chance.\n")
+
+
+def test_state_goes_on_where_the_last_run_stopped(bench, cli):
+    whole = page(cli(*ASK, bench.kept, *bench.files, "--json"), code=4)
+    first = page(cli(*ASK, bench.kept, bench.files[0], "--state", "watch.json", "--json"))
+    assert first["n_rows"] == len(bench.labels[0])
+    second = page(cli(*ASK, bench.kept, bench.files[1], "--state", "watch.json", "--json"), code=4)
+    for key in ("n_rows", "true_positives", "alarm_row", "alarm"):
+        assert second[key] == whole[key]
+    for key in ("e_value", "max_e_value", "p_value"):
+        assert second[key] == pytest.approx(whole[key], rel=1e-12)
+    (added,), expected = second["files"], whole["files"][1]
+    assert added | {"e_value": 0} == expected | {"e_value": 0}
+    assert [path.name for path in bench.folder.iterdir()] == ["watch.json"]
+
+
+def test_alarm_stays_in_later_runs(bench, cli, tmp_path):
+    assert cli(*ASK, bench.kept, *bench.files, "--state", "watch.json").code == 4
+    good = write_csv(tmp_path / "good.csv", {**scored(400, seed=9), "outcome": [1] * 400})
+    later = page(cli(*ASK, bench.kept, good, "--state", "watch.json", "--json"), code=4)
+    assert later["alarm"]["file"] == str(bench.files[1])
+    assert later["e_value"] < later["max_e_value"]
+
+
+def test_file_that_was_counted_is_refused_and_the_state_is_as_it_was(bench, cli, tmp_path):
+    assert cli(*ASK, bench.kept, bench.files[0], "--state", "watch.json").code == 0
+    before = (bench.folder / "watch.json").read_bytes()
+    copy = tmp_path / "copy.csv"
+    copy.write_bytes(bench.files[0].read_bytes())
+    for files in ([bench.files[0]], [bench.files[1], copy]):
+        outcome = cli(*ASK, bench.kept, *files, "--state", "watch.json")
+        assert (outcome.code, outcome.out) == (3, "")
+        assert "was counted already, as '" in outcome.err
+        assert (bench.folder / "watch.json").read_bytes() == before
+    assert cli(*ASK, bench.kept, bench.files[0], bench.files[0]).code == 3
+
+
+def test_decisions_that_were_made_may_stand_in_for_score_and_uncertainty(bench, cli, tmp_path):
+    expected = page(cli(*ASK, bench.kept, bench.files[0], "--json"))
+    acted = np.zeros(600, int)
+    acted[bench.chosen[0]] = 1
+    path = write_csv(tmp_path / "acted.csv", {"outcome": bench.nights[0]["outcome"], "acted": acted.tolist()})
+    found = page(cli(*ASK, bench.kept, path, "--decision", "acted", "--json"))
+    assert found["e_value"] == expected["e_value"]
+    acted[7] = 3
+    path = write_csv(tmp_path / "odd.csv", {"outcome": bench.nights[0]["outcome"], "acted": (acted / 4).tolist()})
+    outcome = cli(*ASK, bench.kept, path, "--decision", "acted")
+    first = min(7, int(bench.chosen[0][0])) + 1
+    assert outcome.code == 3
+    assert f"column 'acted', row {first}: must be 1 or 0" in outcome.err
+
+
+def test_rows_without_outcomes_may_be_dropped_and_rows_keep_their_numbers(bench, cli, tmp_path):
+    night = {**bench.nights[1], "outcome": ["" if k < 50 else y for k, y in enumerate(bench.nights[1]["outcome"])]}
+    path = write_csv(tmp_path / "gaps.csv", night)
+    assert cli(*ASK, bench.kept, path).code == 3
+    outcome = cli(*ASK, bench.kept, path, "--on-missing", "drop", "--json")
+    found = page(outcome, code=4)
+    assert "50 of 600 rows dropped" in outcome.err
+    left = bench.chosen[1] >= 50
+    series = evidence(bench.labels[1][left], 0.6)
+    assert found["alarm"]["row"] == int(bench.chosen[1][left][np.argmax(series >= 20.0)]) + 1
+
+
+def test_rows_of_one_class_and_without_a_selected_one_are_taken(bench, cli, tmp_path):
+    path = write_csv(tmp_path / "one.csv", {"outcome": [1, 1], "risk": [0.99, 0.0], "spread": [0.1, 0.1]})
+    assert page(cli(*ASK, bench.kept, path, "--json"))["n_rows"] == 1
+    path = write_csv(tmp_path / "none.csv", {"outcome": [0, 0], "risk": [0.0, 0.0], "spread": [0.1, 0.1]})
+    outcome = cli(*ASK, bench.kept, path)
+    assert outcome.code == 0
+    assert "0 of 0 selected rows positive; evidence 1" in " ".join(outcome.out.split())
+
+
+def test_promise_and_rate_of_false_alarms_may_be_others(bench, cli):
+    options = ["--min-precision", "0.3", "--alpha", "0.2"]
+    found = page(cli(*ASK, bench.kept, *bench.files, *options, "--json"))
+    assert (found["min_precision"], found["alpha"]) == (0.3, 0.2)
+    assert found["e_value"] == pytest.approx(evidence(np.concatenate(bench.labels), 0.3)[-1], rel=1e-9)
+
+
+def test_result_is_written_in_every_format(bench, cli):
+    for name in ("w.json", "w.csv", "w.md", "w.txt"):
+        assert cli(*ASK, bench.kept, bench.files[0], "-o", name).code == 0
+    assert json.loads(Path("w.json").read_text(encoding="utf-8"))["alarm"] is None
+    assert Path("w.csv").read_text(encoding="utf-8").startswith("file,rows,selected,true_positives,precision,e_value")
+    assert "No alarm" in Path("w.txt").read_text(encoding="utf-8")
+
+
+def test_files_from_pipes_are_not_told_apart(bench, cli):
+    text = bench.files[0].read_bytes()
+    for total in (1, 2):
+        found = page(cli(*ASK, bench.kept, "-", "--state", "watch.json", "--json", stdin=text))
+        assert found["n_rows"] == total * len(bench.labels[0])
+
+
+def test_state_of_another_promise_is_refused(bench, cli):
+    assert cli(*ASK, bench.kept, bench.files[0], "--state", "watch.json").code == 0
+    for option, value, kept in (("--alpha", "0.1", "0.05"), ("--min-precision", "0.5", "0.6")):
+        outcome = cli(*ASK, bench.kept, bench.files[1], "--state", "watch.json", option, value)
+        assert outcome.code == 2
+        assert f"watches {option} {kept}, not {value}" in outcome.err
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda _: "nonsense",
+        lambda _: "[]",
+        lambda _: "{}",
+        lambda text: text.replace("stakes-monitor-1", "stakes-monitor-9"),
+        lambda text: text.replace('"n_rows"', '"rows"'),
+        lambda text: text.replace('"true_positives":', '"true_positives": -1, "x":', 1),
+        lambda text: text.replace('"sha256"', '"md5"'),
+        lambda text: text.replace('"alarm": null', '"alarm": 3'),
+        lambda text: text.replace('"alarm": null', '"alarm": {"file": "x", "row": "many", "e_value": 21}'),
+        lambda text: text.replace('"alarm": null', '"alarm": {"file": "x", "row": 7, "e_value": 21}'),
+        lambda text: text.replace('"alarm_row": null', '"alarm_row": 7'),
+    ],
+)
+def test_damaged_state_is_refused_and_left_alone(damage, bench, cli):
+    assert cli(*ASK, bench.kept, bench.files[0], "--state", "watch.json").code == 0
+    text = damage((bench.folder / "watch.json").read_text(encoding="utf-8"))
+    (bench.folder / "watch.json").write_text(text, encoding="utf-8")
+    outcome = cli(*ASK, bench.kept, bench.files[1], "--state", "watch.json")
+    assert (outcome.code, outcome.out) == (3, "")
+    assert "watch.json: is " in outcome.err
+    assert (bench.folder / "watch.json").read_text(encoding="utf-8") == text
+
+
+def test_state_is_not_written_where_the_result_cannot_be(bench, cli, monkeypatch):
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("stakes.cli.boundary_monitor.deliver", lambda *_: full(0))
+    assert cli(*ASK, bench.kept, bench.files[0], "--state", "watch.json").code == 1
+    assert list(bench.folder.iterdir()) == []
+
+
+def test_boundary_that_promises_no_precision_needs_one_named(bench, scores, cli):
+    boundary = fit_boundary(*scores.values(), max_selected=300)
+    Path("b.json").write_text(boundary.to_json(), encoding="utf-8")
+    columns = ["--score", "risk", "--uncertainty", "spread", "--label", "outcome"]
+    outcome = cli(*ASK, "b.json", bench.files[0], *columns)
+    assert (outcome.code, "name one with --min-precision" in outcome.err) == (2, True)
+    assert cli(*ASK, "b.json", bench.files[0], *columns, "--min-precision", "0.5").code == 0
+    outcome = cli(*ASK, "b.json", bench.files[0], "--decision", "risk")
+    assert (outcome.code, "give --label" in outcome.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        (["--alpha", "1"], "--alpha must be a number between 0 and 1"),
+        (["--min-precision", "1"], "--min-precision must be a share between 0 and 1, got '1'"),
+        (["--min-precision", "x"], "--min-precision must be a share between 0 and 1, got 'x'"),
+        (["--min-precision", "1/0"], "--min-precision must be a share between 0 and 1, got '1/0'"),
+        (["--decision", "d", "--score", "risk"], "--decision stands in place of"),
+        (["--state", "s.txt"], "--state must name a file that ends in .json"),
+        (["--state", "w.json", "-o", "w.json"], "--state and --output must name two files"),
+        (["-o", "w.parquet"], "--output"),
+    ],
+)
+def test_request_that_cannot_be_carried_out(options, part, bench, cli):
+    outcome = cli(*ASK, bench.kept, bench.files[0], *options)
+    assert (outcome.code, outcome.out) == (2, ""), outcome.err
+    assert part in outcome.err
+    assert list(bench.folder.iterdir()) == []
+
+
+def test_nothing_that_was_read_is_overwritten(bench, cli):
+    before = bench.kept.read_bytes()
+    for options in (["--state", bench.kept], ["-o", bench.kept], ["-o", bench.files[1]]):
+        outcome = cli(*ASK, bench.kept, *bench.files, *options)
+        assert outcome.code == 2
+        assert "overwrit" in outcome.err
+    assert bench.kept.read_bytes() == before
+    assert cli(*ASK, "-", "-", stdin=b"").code == 2
+
+
+def test_monitor_of_the_library_goes_on_from_its_state():
+    y = (np.random.default_rng(1).random(300) < 0.7).astype(int)
+    whole, parts = PrecisionMonitor(0.8), PrecisionMonitor(0.8)
+    for part in np.split(y, [1, 2, 50, 51, 200]):
+        whole.update(part)
+        parts = PrecisionMonitor.from_dict(json.loads(json.dumps(parts.to_dict()))).update(part)
+    assert parts.to_dict() == whole.to_dict()
+    assert parts.e_value == pytest.approx(evidence(y, 0.8)[-1], rel=1e-9)
+    state = whole.to_dict()
+    for key in state:
+        for odd in (None, "x", -1, (), float("nan")):
+            if (key, odd) not in {("alarm_row", None), ("history", ())}:
+                with pytest.raises(ValueError, match=r"no whole state|must lie in"):
+                    PrecisionMonitor.from_dict({**state, key: odd})
