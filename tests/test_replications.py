@@ -1,9 +1,22 @@
 """The replications reproduce what they claim."""
 
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
 import numpy as np
 import pytest
+from scipy import stats
+from scipy.integrate import quad
+from scipy.stats import beta, betabinom
 
+from replications import _boundary_calibration as calibration
+from replications import _boundary_designs as designs
+from replications import _boundary_methods as methods
+from replications import _boundary_positivity as positivity
+from replications import _boundary_tables as tables
 from replications import assel
+from stakes.boundary._rows import SortedLevel
 
 
 def test_population_values_of_the_oracle(eval_reference):
@@ -49,3 +62,155 @@ def test_simulated_patients_agree_with_the_integrals():
     rng = np.random.default_rng(1)
     for row in (assel.ROWS["highly sensitive"], assel.ROWS["as tabulated: overestimating"]):
         assert assel.simulated(row, 200_000, rng) == pytest.approx(assel.exact(row), abs=0.004)
+
+
+def few_rows(seed, n=10):
+    """Hold-out rows so few that every precision that differs is further than a hundredth from the next, with ties."""
+    rng = np.random.default_rng(seed)
+    return designs.Sample(rng.random(n) < 0.5, rng.integers(0, 8, n) / 8, rng.integers(0, 3, n) / 3)
+
+
+def rows_above(sample, cut):
+    return int(np.sum(sample.y & (sample.score >= cut))), int(np.sum(sample.score >= cut))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_matched_recall_is_the_best_of_all_precisions_aimed_at(seed):
+    hold_out, test = few_rows(seed), few_rows(1000 + seed, 60)
+    family = methods.Family(methods.ST, hold_out, methods.Judge(test))
+    counts = {cut: rows_above(hold_out, cut) for cut in (np.inf, *hold_out.score)}
+    aims = {Fraction(a, b) for b in range(1, 11) for a in range(1, b + 1) if 2 * a >= b}
+    for bound in methods.BOUNDS:
+        best = 0
+        for aim in aims:
+            kept = [cut for cut, (tp, n) in counts.items() if tp >= aim * n]
+            # the most positives, of equals the fewest rows
+            tp, n = rows_above(test, max(kept, key=lambda cut: (counts[cut][0], -counts[cut][1])))
+            best = max(best, tp if tp >= bound * n else 0)
+        assert family.matched(bound) == best
+
+
+def test_matched_keeps_a_precision_exactly():
+    tp, n = np.array([6, 7, 9, 0]), np.array([10, 11, 15, 0])
+    assert methods.matched(tp, n, Fraction(3, 5)) == 9
+    assert methods.matched(tp, n, Fraction(63, 100)) == 7
+    assert methods.matched(tp, n, Fraction(9, 10)) == 0
+
+
+def test_judge_counts_the_rows_that_a_boundary_selects():
+    sample = few_rows(3, 200)
+    cuts, thresholds = np.array([0.0, 1 / 3]), np.array([[0.5, 0.25, np.inf], [0.125, 0.9, 0.0]])
+    tp, n = methods.Judge(sample).counts(cuts, thresholds, sample.score)
+    for row, found, chosen in zip(thresholds, tp, n, strict=True):
+        # a level holds its upper cut
+        level = (sample.uncertainty > 0.0).astype(int) + (sample.uncertainty > 1 / 3)
+        inside = sample.score >= row[level]
+        assert (found, chosen) == (np.sum(sample.y & inside), np.sum(inside))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_dynamic_programme_over_bins_finds_the_most_positives_for_every_number_of_bins(seed):
+    rng = np.random.default_rng(seed)
+    totals = rng.integers(0, 5, (3, 4))
+    ups = rng.binomial(totals, 0.4)
+    levels = [tuple(np.r_[0, np.cumsum(one[k])] for one in (ups, totals)) for k in range(3)]
+    chosen, tp, n = methods.by_size(levels)
+    best = {}
+    for choice in product(range(5), repeat=3):
+        counts = [sum(int(levels[k][i][m]) for k, m in enumerate(choice)) for i in (0, 1)]
+        best[sum(choice)] = max(best.get(sum(choice), (-1, 0)), (counts[0], -counts[1]))
+    assert [(a, -b) for a, b in zip(tp, n, strict=True)] == [best[size] for size in range(13)]
+    assert np.array_equal(chosen.sum(axis=1), np.arange(13))
+    assert np.array_equal(tp, [sum(levels[k][0][m] for k, m in enumerate(row)) for row in chosen])
+
+
+def test_bins_keep_ties_together_and_stay_where_they_are_empty():
+    # ascending scores 1 1 1 2 3 3: cuts at ranks 1, 3, 4 are 1, 1, 2, each in the bin below
+    score, y = np.array([3.0, 3.0, 2.0, 1.0, 1.0, 1.0]), np.array([1, 0, 1, 0, 0, 1])
+    level = SortedLevel(score, np.cumsum(y), np.arange(1, 7))
+    positives, rows, lowest = methods.bin_counts(level, "equal_weight", 4)
+    assert rows.tolist() == [0, 2, 3, 3, 6]
+    assert positives.tolist() == [0, 1, 2, 2, 3]
+    assert lowest.tolist() == [np.inf, 3.0, 2.0, 2.0, 1.0]
+
+
+@pytest.mark.parametrize("name", designs.DESIGNS)
+def test_design_has_the_moments_of_its_beta_distribution(name):
+    design = replace(designs.DESIGNS[name], most=60)
+    a, b = design.true_prior
+    share, score, rate = design.population()
+    assert share.sum() == pytest.approx(1.0)
+    assert np.sum(share * rate) == pytest.approx(a / (a + b))
+    sample = design.draw(100_000, np.random.default_rng(0))
+    error = np.sqrt(a * b / (a + b) ** 2 / 100_000)
+    assert sample.y.mean() == pytest.approx(a / (a + b), abs=4 * error)
+    assert sample.truth.var() == pytest.approx(a * b / (a + b) ** 2 / (a + b + 1), rel=0.03)
+    log_seen = (np.log(design.fewest) + np.log(design.most + 1)) / 2
+    assert np.log(sample.seen + 0.5).mean() == pytest.approx(log_seen, abs=0.06)
+    # positives among the rows that were kept: q is thinned to tau q / (tau q + 1 - q)
+    thinned = quad(
+        lambda q: design.undersampling * q / (design.undersampling * q + 1 - q) * beta.pdf(q, a, b), 0, 1, limit=200
+    )[0]
+    assert np.mean(sample.positives / sample.seen) == pytest.approx(thinned, abs=0.006)
+    assert np.average(score, weights=share) == pytest.approx(sample.score.mean(), abs=0.006)
+
+
+def test_population_without_undersampling_is_beta_binomial():
+    design = designs.DESIGNS["D"]
+    share, _, rate = replace(design, fewest=7, most=7).population()
+    assert share == pytest.approx(betabinom.pmf(np.arange(8), 7, 1.0, 4.0))
+    assert rate == pytest.approx((1.0 + np.arange(8)) / 12.0)
+
+
+def test_largest_recall_in_the_population():
+    share, rate = np.array([0.1, 0.2, 0.7]), np.array([0.9, 0.6, 0.1])
+    # 0.09 of 0.1, 0.21 of 0.3, 0.28 of 1: precisions 0.9, 0.7, 0.28
+    assert designs.recall_at(rate, share, rate, 0.7) == pytest.approx(0.21 / 0.28)
+    assert designs.recall_at(rate, share, rate, 0.71) == pytest.approx(0.09 / 0.28)
+    assert designs.recall_at(rate, share, rate, 0.95) == 0.0
+    # ties are selected together
+    assert designs.recall_at(np.ones(3), share, rate, 0.28) == pytest.approx(1.0)
+    assert designs.recall_at(np.ones(3), share, rate, 0.7) == 0.0
+
+
+def test_simulated_recall_of_one_threshold_is_that_of_the_population():
+    design = replace(designs.DESIGNS["A"], most=60)
+    rng = np.random.default_rng(2)
+    records = methods.study(design.draw(100_000, rng), design.draw(200_000, rng), [methods.ST])
+    for record in records:
+        by_score, by_posterior = design.best_recalls(record["bound"])
+        assert record["matched"] == pytest.approx(by_score, abs=0.015)
+        assert by_posterior >= by_score - 1e-9
+
+
+def test_rates_of_positives_follow_the_closed_form():
+    found = list(positivity.slices(designs.DESIGNS["C"], seed=4, sizes=(2, 8, 32)))
+    rows, observed, expected = (np.concatenate([one[k] for one in found]) for k in (2, 3, 4))
+    cells, squared, largest = positivity.agreement(rows, observed, expected)
+    assert cells > 20
+    assert squared < 1.9
+    assert largest < 4.5
+
+
+def test_errors_of_calibration_by_hand():
+    y, prob = np.array([1, 0, 1, 1]), np.array([0.5, 0.5, 0.5, 0.75])
+    found = calibration.errors(y, prob, np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]))
+    # bins: 0.5 - 0.5 = 0, 0.5 + 0.25 = 0.75; cells: 0.5, -0.5, 0.5, 0.25; sums over bins: 0, 0.75
+    expected = (0.75 / 4, 1.75 / 4, 0.75 / 4, 0.75 / 8, (3 * 0.25 + 0.0625) / 4)
+    assert tuple(found.values()) == pytest.approx(expected)
+
+
+def test_cumulative_errors_of_calibration_cancel():
+    found = calibration.errors(np.array([1, 1, 0, 0]), np.full(4, 0.5), np.array([0, 0, 1, 1]), np.zeros(4, int))
+    assert found["ECE"] == pytest.approx(0.5)
+    assert found["largest cumulative"] == pytest.approx(0.25)
+    assert found["mean cumulative"] == pytest.approx(0.125)
+
+
+def test_paired_tests_are_those_of_scipy():
+    rng = np.random.default_rng(6)
+    one, two = rng.random(12), rng.random(12)
+    mean, p, q = tables.paired(one, two)
+    assert (mean, p) == pytest.approx((np.mean(one - two), stats.ttest_rel(one, two).pvalue))
+    assert q == stats.wilcoxon(one, two).pvalue
+    assert tables.paired(one, one) == (0.0, 1.0, 1.0)
