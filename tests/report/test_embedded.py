@@ -8,10 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stakes import ScoreTable, costs, evaluate, expected_regret, regret_curve
+from stakes.inference import confidence_band
+from stakes.report import _spread_dependent
+from stakes.report._models import models_of
 from stakes.report._payload import payload
 from stakes.report._spread import cut_points, spread_of
-from stakes.report._thin import thinned
+from stakes.report._thin import _quantiles, thinned
 from tests.report.conftest import simulated
+from tests.report.pages import numbers
 
 RANGES = ((0.0, 1.0), (0.013, 0.031), (0.1, 0.3), (0.0, 0.4), (0.45, 1.0), (0.777, 0.7771))
 
@@ -91,8 +95,21 @@ def standard_errors(spread, weights):
     return dict(zip(spread.pairs, np.sqrt(np.maximum(spread.covariances @ form, 0.0)), strict=True))
 
 
+DEPENDENCE = {
+    "independent": {},
+    "clusters": {"clusters": np.random.default_rng(2).integers(0, 200, 3000)},
+    "no lags": {"lags": 0},
+    "lags": {"lags": 7},
+    "all lags": {"lags": 2999},
+    "auto": {"lags": "auto"},
+}
+
+
+@pytest.mark.parametrize("dependence", DEPENDENCE)
 @pytest.mark.parametrize("kind", ["plain", "weighted", "prevalence", "threshold"])
-def test_standard_errors_over_whole_stretches_are_the_librarys(kind):
+def test_standard_errors_over_whole_stretches_are_the_librarys(kind, dependence, monkeypatch):
+    # so that clusters and windows are summed in several parts
+    monkeypatch.setattr(_spread_dependent, "_BLOCK", 500)
     y, scores = simulated(["a", "b", "c"], n=3000)
     options = {
         "plain": {},
@@ -100,7 +117,7 @@ def test_standard_errors_over_whole_stretches_are_the_librarys(kind):
         "prevalence": {"prevalence": 0.02},
         "threshold": {"rule": 0.25},
     }[kind]
-    evaluation = evaluate(y, scores, costs=(0.1, 0.3), scale="integral", **options)
+    evaluation = evaluate(y, scores, costs=(0.1, 0.3), scale="integral", **options, **DEPENDENCE[dependence])
     spread = spread_of(evaluation, range(3))
     inside = (spread.cuts[:-1] >= 0.1 - 1e-12) & (spread.cuts[1:] <= 0.3 + 1e-12)
     found = standard_errors(spread, inside.astype(float))
@@ -108,7 +125,8 @@ def test_standard_errors_over_whole_stretches_are_the_librarys(kind):
     for (i, j), error in found.items():
         moments = evaluation.moments.of(i) if j == 5 else evaluation.moments.difference(i, j)
         # with a stated prevalence each class has its own degrees of freedom, here one factor for both
-        assert error == pytest.approx(moments.standard_error, rel=2e-3 if kind == "prevalence" else 1e-9, abs=1e-12)
+        apart = 2e-3 if (kind, dependence) == ("prevalence", "independent") else 1e-9
+        assert error == pytest.approx(moments.standard_error, rel=apart, abs=1e-12)
 
 
 def test_covariances_are_those_of_the_rows():
@@ -146,8 +164,48 @@ def test_cut_points_hold_the_ends_of_the_range(measure):
 def test_page_of_many_models_holds_few_numbers():
     y, scores = simulated([f"m{k}" for k in range(25)], n=3000)
     evaluation = evaluate(y, scores, costs=(0.1, 0.3))
-    from stakes.report._models import models_of
-
     content = payload(evaluation, models_of(evaluation))
     assert len(content["spread"]["pairs"]) == 22 + 22 * 21 // 2
     assert sum(len(model["scores"]["scores"]["f8"]) for model in content["models"]) < 600_000
+
+
+def test_quantile_has_the_degrees_of_freedom_of_clusters():
+    y, scores = simulated(["a"], n=400)
+    found = payload(evaluation := evaluate(y, scores, costs=(0.1, 0.3)), models_of(evaluation))
+    assert (found["degrees"], found["z"]) == (None, pytest.approx(1.959963984540054))
+    # scipy.stats.t.ppf(0.975, 9)
+    found = payload(evaluation := evaluate(y, scores, clusters=np.arange(400) % 10), models_of(evaluation))
+    assert (found["degrees"], found["z"]) == (9, pytest.approx(2.2621571628540993))
+
+
+@pytest.mark.parametrize("rule", ["score", 0.3])
+def test_bands_are_the_librarys(rule):
+    y, scores = simulated(["a", "b"], n=500)
+    evaluation = evaluate(y, scores, costs=(0.1, 0.3), rule=rule)
+    content = payload(evaluation, models_of(evaluation))
+    thresholds = numbers(content["bands"])
+    assert (thresholds[0], thresholds[-1]) == (0.1, 0.3)
+    for model in content["models"]:
+        acted = scores[model["name"]] if rule == "score" else (scores[model["name"]] >= rule).astype(float)
+        for kind, ends in model["band"].items():
+            band = confidence_band(kind, y, acted, thresholds=thresholds, n_draws=2000)
+            expected = np.concatenate([band.simultaneous_low, band.simultaneous_high])
+            assert numbers(ends) == pytest.approx(expected, abs=1e-6)
+
+
+def test_band_of_a_deployed_threshold_holds_at_a_threshold_of_zero():
+    y, scores = simulated(["a"], n=500)
+    evaluation = evaluate(y, scores, costs=(0.0, 0.3), rule=0.2)
+    (model,) = payload(evaluation, models_of(evaluation))["models"]
+    low, high = np.split(numbers(model["band"]["regret"]), 2)
+    missed = np.mean(y & (scores["a"] < 0.2))
+    assert low[0] < missed < high[0]
+
+
+@pytest.mark.parametrize("n", [1, 8192, 30_000])
+def test_quantiles_found_in_pieces_are_those_of_the_whole_sums(n):
+    rng = np.random.default_rng(0)
+    weight = rng.integers(0, 3, size=n).astype(float) + (np.arange(n) == 0)
+    shares = np.concatenate([np.linspace(0.01, 0.99, 50), rng.random(200)])
+    expected = np.searchsorted(np.cumsum(weight), shares * weight.sum())
+    assert np.array_equal(_quantiles(weight, shares), expected)

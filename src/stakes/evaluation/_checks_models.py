@@ -14,6 +14,7 @@ from stakes.evaluation._finding import LEVEL, Observation
 from stakes.evaluation._words import join, number, p_value, slots
 from stakes.inference import Moments, metric_difference, metric_interval
 from stakes.inference._dependence import centred_terms, dependent_moments
+from stakes.score_table import blocks
 
 if TYPE_CHECKING:
     from stakes.evaluation._evaluation import Evaluation
@@ -132,9 +133,11 @@ def _far_from_the_mean(table: ScoreTable) -> bool:
 
     The likelihood of a shift is concave, and its slope the positives less the sum of the shifted scores.
     """
-    weight, prob = table.positives + table.negatives, table.scores
-    fewer = float(np.dot(weight, prob / (prob + SHIFT * (1.0 - prob))))
-    more = float(np.dot(weight, SHIFT * prob / (SHIFT * prob + 1.0 - prob)))
+    fewer = more = 0.0
+    for part in blocks(len(table.scores)):
+        weight, prob = table.positives[part] + table.negatives[part], table.scores[part]
+        fewer += float(np.dot(weight, prob / (prob + SHIFT * (1.0 - prob))))
+        more += float(np.dot(weight, SHIFT * prob / (SHIFT * prob + 1.0 - prob)))
     return not fewer < table.total_positives < more
 
 

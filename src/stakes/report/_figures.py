@@ -9,6 +9,7 @@ from stakes.curves._decision import net_benefit_curve_of, regret_curve_of
 from stakes.report._assets import filled
 from stakes.report._html import figure_html, follows, table
 from stakes.report._numbers import odds, percent
+from stakes.report._payload import no_bands
 from stakes.report._thin import passing
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class Figure:
         References drawn, for the legend.
     near : bool
         Whether there is a closer look at the plausible thresholds.
+    banded : bool
+        Whether the reader can choose whose band is drawn.
     below : str
         Identifier of a second drawing under the first, if there is one.
     """
@@ -48,14 +51,15 @@ class Figure:
     caption: str
     references: tuple[str, ...] = ()
     near: bool = False
+    banded: bool = False
     below: str = ""
 
 
-def figures(evaluation: Evaluation, models: Sequence[Model], *, band: bool) -> dict[str, str]:
+def figures(evaluation: Evaluation, models: Sequence[Model]) -> dict[str, str]:
     """HTML of every figure by its key."""
     words = {
         "range": follows("shaded", shaded_words(evaluation), "span"),
-        "band": _band_words(evaluation) if band else "",
+        "band": _band_words(evaluation),
     }
     lines = f"for {len(models)} of {len(evaluation.models)} models and for treating all and treating none"
     every = (
@@ -66,6 +70,7 @@ def figures(evaluation: Evaluation, models: Sequence[Model], *, band: bool) -> d
             filled("caption_regret.html", precision=_precision(), **words),
             REFERENCES,
             near=True,
+            banded=not no_bands(evaluation),
         ),
         Figure(
             "decision",
@@ -74,6 +79,7 @@ def figures(evaluation: Evaluation, models: Sequence[Model], *, band: bool) -> d
             filled("caption_decision.html", precision="", **words),
             REFERENCES,
             near=True,
+            banded=not no_bands(evaluation),
         ),
         Figure(
             "reliability",
@@ -123,14 +129,19 @@ def _precision() -> str:
 
 
 def _band_words(evaluation: Evaluation) -> str:
+    why = no_bands(evaluation)
+    if why:
+        return f"No band is drawn, for {why}."
     level = f"{evaluation.confidence_level * 100:g}%"
-    return f"The light band is the simultaneous {level} band of the best model over the range as reported."
+    return f"The light band is simultaneous over the range as reported: all of the curve there, at {level} confidence."
 
 
 def _middle(evaluation: Evaluation, models: Sequence[Model], kind: str) -> str:
     """The best model and the references in the middle of the range as reported, in words."""
     at = min(0.5 * (evaluation.costs.low + evaluation.costs.high), 0.99)
     table = passing(evaluation.tables[evaluation.models.index(models[0].name)])
+    if evaluation.rule == "score":
+        table = table.at_threshold(at)  # all that matters there, and small
     make = regret_curve_of if kind == "regret" else net_benefit_curve_of
     curve = make(table, evaluation.rule)
     lines = {models[0].short: curve, **curve.references}

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 # ready HTML, or that with the number it shows
 Cell = str | tuple[str, float]
 
+# so many bands can be told apart
+_FEW = 3
 _BUTTONS = {"near": "Plausible range", "whole": "Whole range"}
 
 
@@ -83,7 +85,7 @@ def figure_html(figure: Figure, models: Sequence[Model]) -> str:
     label = html.escape(figure.label)
     return (
         f'<figure id="figure-{figure.key}">{_legend(figure, models)}'
-        f'<div class="above"><p class="axis">{html.escape(figure.axis)}</p>{_tools(near=figure.near)}</div>'
+        f'<div class="above"><p class="axis">{html.escape(figure.axis)}</p>{_tools(figure, models)}</div>'
         f'<div class="plot" id="plot-{figure.key}" role="img" aria-label="{label}" data-label="{label}"></div>{below}'
         "<noscript><p>The figure needs JavaScript; the tables do not.</p></noscript>"
         f"<figcaption>{figure.caption}</figcaption></figure>"
@@ -103,11 +105,21 @@ def _legend(figure: Figure, models: Sequence[Model]) -> str:
     return f'<fieldset class="legend"><legend>Models shown</legend>{"".join(items)}</fieldset>'
 
 
-def _tools(*, near: bool) -> str:
-    """Buttons: which range to show, if there is a choice, and to save the picture."""
+def _bands(models: Sequence[Model]) -> str:
+    """Which models have their band drawn."""
+    options = [("best", "best model"), *((str(model.rank - 1), html.escape(model.short)) for model in models)]
+    if 1 < len(models) <= _FEW:
+        options.append(("all", "every model"))
+    items = "".join(f'<option value="{value}">{words}</option>' for value, words in [*options, ("none", "none")])
+    return f"<label>Band of <select data-band>{items}</select></label>"
+
+
+def _tools(figure: Figure, models: Sequence[Model]) -> str:
+    """Whose band to draw and which range to show, if there is a choice, and to save the picture."""
     buttons = [
         f'<button type="button" data-view="{view}" aria-pressed="{pressed}">{words}</button>'
         for (view, words), pressed in zip(_BUTTONS.items(), ("true", "false"), strict=True)
     ]
-    choice = f'<span role="group" aria-label="Range shown">{"".join(buttons)}</span>' if near else ""
-    return f'<p class="tools">{choice}<button type="button" data-save>Save picture</button></p>'
+    choice = f'<span role="group" aria-label="Range shown">{"".join(buttons)}</span>' if figure.near else ""
+    band = _bands(models) if figure.banded else ""
+    return f'<p class="tools">{band}{choice}<button type="button" data-save>Save picture</button></p>'

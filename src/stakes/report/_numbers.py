@@ -10,6 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from stakes.evaluation import Evaluation
+
 _MINUS = "\N{MINUS SIGN}"
 _MOST_DECIMALS = 12
 
@@ -146,3 +148,19 @@ def at_most(bound: float) -> str:
         return "0"
     decimals = 1 - math.floor(math.log10(bound))
     return f"{math.ceil(bound * 10.0**decimals) / 10.0**decimals:.{max(decimals, 0)}f}"
+
+
+def decisions(evaluation: Evaluation) -> str:
+    """What regret is counted per."""
+    return "decision" if evaluation.per == 1.0 else f"{evaluation.per:,g} decisions"
+
+
+def unit_words(evaluation: Evaluation) -> str:
+    """In which unit regret is."""
+    return f"per {decisions(evaluation)}" + ("" if evaluation.unit_cost == 1.0 else " in units of cost")
+
+
+def regret_words(evaluation: Evaluation) -> str:
+    """What mean regret is called, with its unit where it is not plain."""
+    plain = evaluation.per == evaluation.unit_cost == 1.0
+    return "mean regret" if plain else f"mean regret {unit_words(evaluation)}"

@@ -8,10 +8,12 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from stakes.costs import Beta, Fixed, LogOddsUniform, Uniform
 from stakes.curves._reliability import reliability_curve_of
 from stakes.inference import confidence_band
+from stakes.report._numbers import decisions, regret_words, unit_words
 from stakes.report._spread import spread_of
 from stakes.report._thin import Thinned, passing, thinned
 
@@ -53,8 +55,11 @@ def payload(evaluation: Evaluation, models: Sequence[Model]) -> Json:
         "own": own_weighting(evaluation.costs),
         "scale": evaluation.scale,
         "unit": evaluation.unit_cost * evaluation.per,
+        **_words(evaluation),
         "level": evaluation.confidence_level,
-        "z": NormalDist().inv_cdf(0.5 + evaluation.confidence_level / 2.0),
+        **_quantile(evaluation),
+        "unsure": no_intervals(evaluation),
+        "rows": list(evaluation.moments.rows),
         "spread": _spread(evaluation, drawn),
         "bands": None if thresholds is None else encoded(thresholds),
     }
@@ -77,6 +82,41 @@ def own_weighting(costs: CostDistribution) -> Json:
     elif type(costs) is Beta:
         own |= {"weighting": "beta", "a": costs.a, "b": costs.b}
     return own
+
+
+def _words(evaluation: Evaluation) -> Json:
+    """How regret is called, and in which units it is."""
+    return {
+        "regret": regret_words(evaluation),
+        "unitWords": unit_words(evaluation),
+        "decisions": decisions(evaluation),
+        "inUnits": evaluation.unit_cost != 1.0,
+    }
+
+
+def _quantile(evaluation: Evaluation) -> Json:
+    """Of the normal distribution, or of Student's with the degrees of freedom of clusters or of rows in order."""
+    degrees, upper = evaluation.moments.degrees, 0.5 + evaluation.confidence_level / 2.0
+    if math.isinf(degrees):
+        return {"degrees": None, "z": NormalDist().inv_cdf(upper)}
+    return {"degrees": degrees, "z": float(stdtrit(degrees, upper))}
+
+
+def no_intervals(evaluation: Evaluation) -> str:
+    """Why the page can make no intervals, or nothing."""
+    return "the decisions were fitted to these same rows" if evaluation.rule == "optimal" else ""
+
+
+def no_bands(evaluation: Evaluation) -> str:
+    """Why the page has no bands, or nothing."""
+    rows = evaluation.rows
+    if rows is not None and not (rows.clusters is None and rows.lags is None):
+        return "a band would take the rows as independent"
+    if not 0.0 < evaluation.prevalence < 1.0:
+        return "there is only one class"
+    if evaluation.costs.low > _LAST_THRESHOLD:
+        return "the thresholds are too near to 1"
+    return no_intervals(evaluation)
 
 
 def _model(evaluation: Evaluation, model: Model, count: int, thresholds: Floats | None) -> Json:
@@ -109,7 +149,7 @@ def _model(evaluation: Evaluation, model: Model, count: int, thresholds: Floats 
     if model.rank <= MAX_DRAWN:
         x, y, _ = reliability_curve_of(table).thinned(_RELIABILITY)
         found["reliability"] = {"x": encoded(x, "f4"), "y": encoded(y, "f4")}
-        found["band"] = None if thresholds is None else _bands(table, thresholds, evaluation.confidence_level)
+        found["band"] = None if thresholds is None else _bands(evaluation, table, thresholds)
     return found
 
 
@@ -149,21 +189,26 @@ def _spread(evaluation: Evaluation, models: Sequence[Model]) -> Json | None:
 
 
 def _band_thresholds(evaluation: Evaluation) -> Floats | None:
-    """Where bands are read: over the plausible range, of independent rows of both classes and scores at face value."""
-    rows, costs = evaluation.rows, evaluation.costs
-    dependent = rows is not None and not (rows.clusters is None and rows.lags is None)
-    one_class = not 0.0 < evaluation.prevalence < 1.0
-    if evaluation.rule != "score" or dependent or one_class or costs.low > _LAST_THRESHOLD:
+    """Where bands are read: over the plausible range."""
+    if no_bands(evaluation):
         return None
+    costs = evaluation.costs
     last = min(costs.high, _LAST_THRESHOLD)
     return np.linspace(costs.low, last, _BAND_POINTS) if costs.low < last else np.array([costs.low])
 
 
-def _bands(table: ScoreTable, thresholds: Floats, level: float) -> Json:
-    """Simultaneous bands of regret and net benefit over the plausible range; the page shows the best model's."""
-    ends: Json = {}
+def _bands(evaluation: Evaluation, table: ScoreTable, thresholds: Floats) -> Json:
+    """Simultaneous bands of regret and net benefit over the plausible range; the reader says which are drawn."""
+    level, ends = evaluation.confidence_level, {}
+    if not isinstance(evaluation.rule, str):
+        # at exactly 0 a hard label of 0 would count as acted on, which the deployed threshold does not do
+        table, thresholds = table.at_threshold(evaluation.rule), np.maximum(thresholds, np.finfo(float).tiny)
+    # what lies between two thresholds is decided alike
+    starts = np.unique(np.append(0, np.searchsorted(table.scores, thresholds)))
+    starts = starts[starts < len(table.scores)]
+    pooled = table._pooled(table.scores[starts], starts)
     for kind in ("regret", "net_benefit"):
-        band = confidence_band(kind, table, thresholds=thresholds, confidence_level=level, n_draws=_BAND_DRAWS)
+        band = confidence_band(kind, pooled, thresholds=thresholds, confidence_level=level, n_draws=_BAND_DRAWS)
         limits = np.concatenate([band.simultaneous_low, band.simultaneous_high])
         ends[kind] = encoded(limits, "f4") if np.all(np.isfinite(limits)) else None
     return ends

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 
 from stakes.report._html import table
 from stakes.report._models import REFERENCE_DASHES, swatch
-from stakes.report._numbers import decimals_for, fixed, interval, p_value, percent, skill_percent
+from stakes.report._numbers import (
+    decimals_for,
+    fixed,
+    interval,
+    p_value,
+    percent,
+    regret_words,
+    skill_percent,
+    unit_words,
+)
 from stakes.report._text import text_html
 
 if TYPE_CHECKING:
@@ -22,14 +31,12 @@ if TYPE_CHECKING:
 _WIDTH = 96.0
 _METRIC_LIMIT = 40
 _NONE = "&ndash;"
-_SCALES = {"regret": "mean regret", "integral": "integral of regret", "loss": "loss"}
+_SCALES = {"integral": "integral of regret", "loss": "loss"}
 
 
 def cost_words(evaluation: Evaluation) -> str:
     """What the expected cost is, and in which unit."""
-    per = "" if evaluation.per == 1.0 else f" per {evaluation.per:,g} decisions"
-    unit = "" if evaluation.unit_cost == 1.0 else " in units of cost"
-    return f"{_SCALES[evaluation.scale]}{per}{unit}"
+    return regret_words(evaluation) if evaluation.scale == "regret" else _SCALES[evaluation.scale]
 
 
 def ranking_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
@@ -87,10 +94,8 @@ def _columns(evaluation: Evaluation) -> list[tuple[str, str]]:
     level = f"{evaluation.confidence_level * 100:g}%"
     versus = f"difference, {level} interval, p"
     words = {"regret": "Mean regret", "integral": "Integral", "loss": "Loss"}
-    scales = [
-        (head, f"{cost_words(evaluation)}, {level} interval" if name == evaluation.scale else "")
-        for name, head in words.items()
-    ]
+    unit = f"{unit_words(evaluation)}, " if evaluation.scale == "regret" else ""
+    scales = [(head, f"{unit}{level} interval" if name == evaluation.scale else "") for name, head in words.items()]
     return [
         ("#", ""),
         ("Model", ""),

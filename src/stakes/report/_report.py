@@ -101,7 +101,7 @@ def render_report(evaluation: Evaluation, *, title: str | None = None) -> str:
 def _bodies(evaluation: Evaluation, models: Sequence[Model], content: Json, made: str) -> dict[str, str]:
     """Every section by its key, in order; that of groups only where there are any."""
     shown = models[:MAX_DRAWN]
-    drawn = figures(evaluation, shown, band=content["bands"] is not None)
+    drawn = figures(evaluation, shown)
     bodies = {
         "stake": _sections.stake(evaluation, models),
         "ranking-section": ranking_table(evaluation, models) + _further(evaluation, models),

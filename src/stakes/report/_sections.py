@@ -11,7 +11,7 @@ from stakes.report._assets import filled
 from stakes.report._html import facts, follows
 from stakes.report._models import conclusion_html
 from stakes.report._numbers import at_most, count, odds, percent, times
-from stakes.report._payload import own_weighting
+from stakes.report._payload import no_bands, no_intervals, own_weighting
 from stakes.report._ranking import cost_words
 from stakes.report._text import text_html
 
@@ -137,8 +137,47 @@ def method(evaluation: Evaluation, content: Mapping[str, Any]) -> str:
         rule=_rule_words(evaluation),
         costs=_costs_words(evaluation),
         level=f"{evaluation.confidence_level * 100:g}%",
+        dependence=_dependence_words(evaluation),
         thinned=_thinned_words(content),
-        cuts=count(_stretches(content)),
+        intervals=_interval_words(evaluation, content),
+        bands=_band_words(evaluation),
+    )
+
+
+def _dependence_words(evaluation: Evaluation) -> str:
+    rows = evaluation.rows
+    if rows is not None and rows.clusters is not None:
+        return (
+            f"They take only the {count(len(np.unique(rows.clusters)))} clusters as independent, not the rows in them."
+        )
+    if rows is not None and rows.lags is not None:
+        how = "slow cosines" if rows.lags == "auto" else f"the estimate of Newey and West, {rows.lags} lags"
+        return f"They allow for rows in order of time that depend on each other ({how})."
+    return (
+        "They take the rows as independent: cases measured twice, days in a row or clusters such as centres make them "
+        "too narrow."
+    )
+
+
+def _interval_words(evaluation: Evaluation, content: Mapping[str, Any]) -> str:
+    why = no_intervals(evaluation)
+    if why:
+        return f"They have no intervals, for {why}."
+    return (
+        f"Their intervals and p-values are approximate: they come from covariances of the losses over "
+        f"{content['spread']['size']} stretches of the axis, which are exact only where a range ends at their cut "
+        "points and all thresholds count alike. They do not allow for skewness."
+    )
+
+
+def _band_words(evaluation: Evaluation) -> str:
+    why = no_bands(evaluation)
+    if why:
+        return f"are not drawn, for {why}."
+    level = f"{evaluation.confidence_level * 100:g}%"
+    return (
+        f"in the figures of regret and net benefit are simultaneous {level} bands over the range as reported: of the "
+        "model that is best now, or of those that the reader chooses."
     )
 
 
@@ -152,10 +191,6 @@ def _thinned_words(content: Mapping[str, Any]) -> str:
         f"that of all rows where thresholds count alike, and shares at one threshold within {at_most(share)}; the page "
         "states the bound for the range and weighting in use"
     )
-
-
-def _stretches(content: Mapping[str, Any]) -> int:
-    return 0 if content["spread"] is None else int(content["spread"]["size"])
 
 
 def _scale_words(evaluation: Evaluation) -> str:

@@ -9,12 +9,15 @@ times stretches.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from stakes.inference._moments import freed
+from stakes.report._spread_dependent import dependent_covariances
+from stakes.report._stretches import Stretches, beyond, counted
 from stakes.score_table import blocks
 
 if TYPE_CHECKING:
@@ -75,18 +78,30 @@ def cut_points(costs: CostDistribution) -> Floats:
 
 
 def spread_of(evaluation: Evaluation, chosen: Sequence[int]) -> Spread | None:
-    """Covariances for some models; None where rows depend on each other or decisions were fitted to them."""
-    rows = evaluation.rows
-    if evaluation.rule == "optimal" or (rows is not None and not (rows.clusters is None and rows.lags is None)):
+    """Covariances for some models; None where decisions were fitted to the rows."""
+    if evaluation.rule == "optimal":
         return None
-    cuts = cut_points(evaluation.costs)
-    # a positive is a negative seen from the other end of the axis
-    sums = _Sums(cuts, len(chosen)), _Sums(1.0 - cuts[::-1], len(chosen))
+    cuts, rows = cut_points(evaluation.costs), evaluation.rows
+    kinds = Stretches(cuts, positive=False), Stretches(cuts, positive=True)
+    dependent = rows is not None and not (rows.clusters is None and rows.lags is None)
+    pairs = [] if dependent else _pairs(len(chosen))
+    sums = _Sums(kinds[0], len(chosen), pairs), _Sums(kinds[1], len(chosen), pairs)
     if rows is None:
         _add_table(sums, evaluation)
     else:
         _add_rows(sums, evaluation, rows, chosen)
-    return _joined(cuts, sums, evaluation.n_rows, fixed_prevalence=evaluation.tables[0].fixed_prevalence)
+    classes = [_completed(mine) for mine in sums]
+    centres = _centres(classes, fixed_prevalence=evaluation.tables[0].fixed_prevalence)
+    if rows is not None and dependent:
+        scores = [partial(_taken, evaluation, rows.scores[index]) for index in chosen]
+        covariances = dependent_covariances(rows, scores, kinds, centres)
+    else:
+        covariances = _independent(classes, centres, evaluation.n_rows)
+    return _differences(cuts, covariances, len(chosen))
+
+
+def _taken(evaluation: Evaluation, scores: Floats, part: NDArray[np.intp] | slice) -> Floats:
+    return _acted(evaluation, scores[part])
 
 
 def _add_table(sums: tuple[_Sums, _Sums], evaluation: Evaluation) -> None:
@@ -95,7 +110,7 @@ def _add_table(sums: tuple[_Sums, _Sums], evaluation: Evaluation) -> None:
     for part in blocks(len(table.scores), _BLOCK):
         scores = _acted(evaluation, table.scores[part])
         for k, (weight, square) in enumerate(columns):
-            sums[k].add([1.0 - scores if k else scores], weight[part], square[part])
+            sums[k].add([scores], weight[part], square[part])
 
 
 def _add_rows(sums: tuple[_Sums, _Sums], evaluation: Evaluation, rows: PairedRows, chosen: Sequence[int]) -> None:
@@ -106,7 +121,7 @@ def _add_rows(sums: tuple[_Sums, _Sums], evaluation: Evaluation, rows: PairedRow
             weight = None if rows.weight is None else rows.weight[part][mine]
             scores = [_acted(evaluation, rows.scores[index][part][mine]) for index in chosen]
             square = None if weight is None else weight * weight
-            sums[k].add([1.0 - s for s in scores] if k else scores, weight, square)
+            sums[k].add(scores, weight, square)
 
 
 def _acted(evaluation: Evaluation, scores: Floats) -> Floats:
@@ -115,32 +130,30 @@ def _acted(evaluation: Evaluation, scores: Floats) -> Floats:
 
 
 class _Sums:
-    """Sums over the rows of one class: losses in stretches, and products of the losses of two models.
+    """Sums over the rows of one class: losses in stretches, and products of the losses of two models."""
 
-    A negative costs c wherever c <= score: all of each stretch below that of its score, part of that, nothing above.
-    """
-
-    def __init__(self, cuts: Floats, models: int) -> None:
-        self.cuts, self.models, self.size = cuts, models, len(cuts) - 1
-        self.full = 0.5 * np.diff(cuts) * (cuts[1:] + cuts[:-1])
+    def __init__(self, kind: Stretches, models: int, pairs: Sequence[tuple[int, int]]) -> None:
+        self.kind, self.models, self.size = kind, models, kind.size
         self.total, self.squares = 0.0, 0.0
         # sums of losses, by the weights and by their squares
         self.first = np.zeros((2, models, self.size))
-        self.second = {pair: np.zeros((self.size, self.size)) for pair in _pairs(models)}
+        self.second = {pair: np.zeros((self.size, self.size)) for pair in pairs}
 
     def add(self, scores: Sequence[Floats], weight: Floats | None, square: Floats | None) -> None:
         """Add rows; without weights each counts one."""
-        self.total += float(len(scores[0]) if weight is None else weight.sum())
-        self.squares += float(len(scores[0]) if square is None else square.sum())
-        places = [np.clip(np.searchsorted(self.cuts, s, side="right") - 1, 0, self.size - 1) for s in scores]
-        parts = [0.5 * (s - self.cuts[j]) * (s + self.cuts[j]) for s, j in zip(scores, places, strict=True)]
-        for index, (place, part) in enumerate(zip(places, parts, strict=True)):
-            for row, by in enumerate((weight, square)):
-                held = _counted(place, by, self.size)
-                rest = _counted(place, part if by is None else by * part, self.size)
-                self.first[row, index] += self.full * _beyond(held) + rest
+        ones = np.ones(len(scores[0]))
+        weights = [ones if by is None else by for by in (weight, square)]
+        self.total += float(weights[0].sum())
+        self.squares += float(weights[1].sum())
+        placed = [self.kind.placed(s) for s in scores]
+        whole = np.zeros(len(ones), dtype=np.intp)
+        for index, mine in enumerate(placed):
+            sums = [self.kind.summed(mine, by, whole, 1)[0] for by in weights[: 1 if weight is None else 2]]
+            self.first[:, index] += sums
         for i, j in self.second:
-            self.second[i, j] += self._products((places[i], places[j]), (parts[i], parts[j]), square)
+            (place, part), (other, its) = placed[i], placed[j]
+            gram = self._products((place, other), (part, its), square)
+            self.second[i, j] += gram[::-1, ::-1] if self.kind.positive else gram
 
     def _products(self, places: tuple[Places, Places], parts: tuple[Floats, Floats], square: Floats | None) -> Floats:
         """Sum over rows of the products of two losses, for every pair of stretches."""
@@ -149,22 +162,13 @@ class _Sums:
 
         def held(by: Floats | None) -> Floats:
             weights = by if square is None else square if by is None else by * square
-            return _counted(cell, weights, self.size**2).reshape(self.size, self.size)
+            return counted(cell, weights, self.size**2).reshape(self.size, self.size)
 
-        whole = np.outer(self.full, self.full) * _beyond(_beyond(held(None)).T).T
-        first_part = self.full[None, :] * _beyond(held(a))
-        second_part = self.full[:, None] * _beyond(held(b).T).T
+        full = self.kind.ascending(self.kind.full)
+        whole = np.outer(full, full) * beyond(beyond(held(None)).T).T
+        first_part = full[None, :] * beyond(held(a))
+        second_part = full[:, None] * beyond(held(b).T).T
         return np.asarray(whole + first_part + second_part + held(a * b), dtype=np.float64)
-
-
-def _counted(places: Places, weights: Floats | None, size: int) -> Floats:
-    return np.bincount(places, weights=weights, minlength=size).astype(np.float64)
-
-
-def _beyond(held: Floats) -> Floats:
-    """What lies in the stretches beyond each, along the last axis."""
-    sums = np.cumsum(held[..., ::-1], axis=-1)[..., ::-1]
-    return np.asarray(sums - held, dtype=np.float64)
 
 
 def _pairs(models: int) -> list[tuple[int, int]]:
@@ -182,16 +186,14 @@ class _Class:
     squares: float
 
 
-def _completed(sums: _Sums, positive: int) -> _Class:
+def _completed(sums: _Sums) -> _Class:
     """Treating all costs every negative all of every stretch, and no positive anything."""
-    turn = slice(None, None, -1) if positive else slice(None)
-    n, size = sums.models, sums.size
-    full = sums.full[turn]
+    n, size, full = sums.models, sums.size, sums.kind.full
     lines = np.zeros((2, n + 2, size))
-    lines[:, :n] = sums.first[:, :, turn]
-    acting = n + positive
+    lines[:, :n] = sums.first
+    acting = n + sums.kind.positive
     lines[:, acting] = np.outer([sums.total, sums.squares], full)
-    second = {pair: gram[turn, turn] for pair, gram in sums.second.items()}
+    second = dict(sums.second)
     zero = np.zeros((size, size))
     for rule in (n, n + 1):
         for model in range(n):
@@ -201,20 +203,23 @@ def _completed(sums: _Sums, positive: int) -> _Class:
     return _Class(lines[0], lines[1], second, sums.total, sums.squares)
 
 
-def _joined(cuts: Floats, sums: tuple[_Sums, _Sums], n_rows: int, *, fixed_prevalence: bool) -> Spread:
-    classes = [_completed(sums[k], k) for k in range(2)]
+def _centres(classes: Sequence[_Class], *, fixed_prevalence: bool) -> list[Floats]:
+    """What each class's losses are centred on: the mean of all, or of the class where its total is known."""
+    if fixed_prevalence:
+        return [mine.first / mine.total if mine.total > 0.0 else mine.first for mine in classes]
+    pooled = sum(mine.first for mine in classes) / sum(mine.total for mine in classes)
+    return [np.asarray(pooled)] * 2
+
+
+def _independent(classes: Sequence[_Class], centres: Sequence[Floats], n_rows: int) -> dict[tuple[int, int], Floats]:
     total = sum(mine.total for mine in classes)
-    pooled = (classes[0].first + classes[1].first) / total
     covariances: dict[tuple[int, int], Floats] = {}
-    for mine in classes:
-        own = mine.first / mine.total if mine.total > 0.0 else mine.first
-        mean = own if fixed_prevalence else pooled
+    for mine, mean in zip(classes, centres, strict=True):
         for (i, j), gram in mine.second.items():
             centred = gram - np.outer(mean[i], mine.squared[j]) - np.outer(mine.squared[i], mean[j])
             centred += np.outer(mean[i], mean[j]) * mine.squares
             covariances[i, j] = covariances.get((i, j), 0.0) + centred * (freed(n_rows) / total**2)
-    models = sums[0].models
-    return _differences(cuts, covariances, models)
+    return covariances
 
 
 def _differences(cuts: Floats, covariances: dict[tuple[int, int], Floats], models: int) -> Spread:

@@ -74,12 +74,22 @@ def _starts(table: ScoreTable, cells: int, focus: tuple[float, float]) -> NDArra
     edges = np.concatenate([even, 1.0 / (1.0 + np.exp(-logits)), np.linspace(*focus, part)])
     ends = np.array([np.nextafter(0.0, 1.0), 1.0])
     starts = [np.array([0]), np.searchsorted(table.scores, np.concatenate([edges, ends]))]
-    # shares of misses rise and those of false alarms fall: both are cumulative sums that the table keeps
-    misses, alarms = table.false_negatives, table.false_positives
-    starts.append(np.searchsorted(misses, even * misses[-1]))
-    starts.append(len(alarms) - np.searchsorted(alarms[::-1], even * alarms[0]))
+    starts += [_quantiles(weight, even) for weight in (table.positives, table.negatives)]
     found = np.unique(np.concatenate(starts))
     return found[found < len(table.scores)]
+
+
+def _quantiles(weight: Floats, shares: Floats) -> NDArray[np.intp]:
+    """Where the sums of the weights reach shares of their total; found in pieces, so that no long sums are kept."""
+    parts = list(blocks(len(weight)))
+    ends = np.cumsum([weight[part].sum() for part in parts])
+    goals = shares * ends[-1]
+    places = np.minimum(np.searchsorted(ends, goals), len(parts) - 1)
+    found = np.empty(len(goals), dtype=np.intp)
+    for k in np.unique(places):
+        sums = np.cumsum(weight[parts[k]]) + (ends[k - 1] if k else 0.0)
+        found[places == k] = parts[k].start + np.searchsorted(sums, goals[places == k])
+    return found
 
 
 def _cells(table: ScoreTable, starts: NDArray[np.intp]) -> tuple[Floats, Floats, Floats]:

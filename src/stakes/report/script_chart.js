@@ -1,6 +1,9 @@
 // Charts as SVG: axes, lines that change between points or step, shading, a readout of the values under the pointer.
 
 const SVG = "http://www.w3.org/2000/svg";
+const FAR = 1e6;
+// what the style sheet says of a drawing, for one that is saved without it
+const KEPT = ["fill", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-family", "opacity", "text-anchor"];
 const MARGIN = { left: 58, right: 20, top: 12, bottom: 46 };
 
 function shape(tag, attributes = {}, text = "") {
@@ -57,7 +60,7 @@ class Chart {
   constructor(host, { height = 0.46, xTitle = "", readout = null } = {}) {
     Object.assign(this, { host, ratio: height, xTitle, readout });
     this.layers = {};
-    this.size();
+    this.size(this.host.clientWidth);
     if (readout) {
       this.box = make("div", { class: "readout", hidden: "" });
       this.host.append(this.box);
@@ -66,34 +69,43 @@ class Chart {
     }
   }
 
-  size() {
-    const width = Math.max(this.host.clientWidth, 280);
+  // Measured once: asking for it again while the page changes would lay it out each time.
+  size(room) {
+    const width = Math.max(Math.round(room), 280);
     const height = Math.round(Math.min(460, Math.max(this.ratio < 0.3 ? 150 : 300, this.ratio * width)));
     Object.assign(this, { width, height });
   }
 
   // Start anew: axes with their ticks, and empty layers for what is drawn on them.
   frame({ x0, x1, y0, y1, xTicks, yWrite, xTitle = this.xTitle, yTicks = null }) {
-    this.size();
     Object.assign(this, { x0, x1, y0, y1 });
     const [left, right] = [MARGIN.left, this.width - MARGIN.right];
     const [top, bottom] = [MARGIN.top, this.height - MARGIN.bottom];
     Object.assign(this, { left, right, top, bottom });
     this.x = (value) => left + ((value - x0) / (x1 - x0)) * (right - left);
     this.y = (value) => bottom - ((value - y0) / (y1 - y0)) * (bottom - top);
+    this.ground?.remove();
     this.svg?.remove();
-    this.svg = shape("svg", { viewBox: `0 0 ${this.width} ${this.height}`, "aria-hidden": "true", focusable: "false" });
-    const name = `clip-${this.host.id}`;
+    // what moves with the reader lies behind, in a picture of its own: the lines need not be painted again for it
+    this.layers = {};
+    this.ground = this.sheet("ground", ["shade", "band", "cursor"]);
+    this.svg = this.sheet("front", ["grid", "lines", "marks"]);
+    this.axes(xTicks ?? ((place) => roundThresholds(x0, x1, place, "probability")), yWrite, xTitle, yTicks);
+    this.host.prepend(this.ground, this.svg);
+  }
+
+  sheet(kind, layers) {
+    const { left, right, top, bottom } = this;
+    const look = { viewBox: `0 0 ${this.width} ${this.height}`, class: kind, "aria-hidden": "true", focusable: "false" };
+    const [svg, name] = [shape("svg", look), `clip-${kind}-${this.host.id}`];
     const area = shape("clipPath", { id: name });
     area.append(shape("rect", { x: left, y: top, width: right - left, height: bottom - top }));
-    this.svg.append(area);
-    this.layers = {};
-    for (const layer of ["shade", "grid", "band", "lines", "marks", "cursor"]) {
+    svg.append(area);
+    for (const layer of layers) {
       this.layers[layer] = shape("g", layer === "grid" || layer === "marks" ? {} : { "clip-path": `url(#${name})` });
-      this.svg.append(this.layers[layer]);
+      svg.append(this.layers[layer]);
     }
-    this.axes(xTicks ?? ((place) => roundThresholds(x0, x1, place, "probability")), yWrite, xTitle, yTicks);
-    this.host.prepend(this.svg);
+    return svg;
   }
 
   axes(xTicks, yWrite, xTitle, yTicks) {
@@ -117,17 +129,24 @@ class Chart {
   // A line through points in drawing order; in each column of pixels its first, lowest, highest and last are enough.
   path(xs, ys) {
     const parts = [];
-    const far = 4 * this.height;
+    const tenth = (value) => Math.round(10 * value) / 10;
     let column = NaN;
     let [first, last, low, high] = [0, 0, 0, 0];
     const flush = (x) => {
-      const wanted = [...new Set([first, low, high, last])];
-      parts.push(...wanted.map((y) => `${x.toFixed(1)} ${y.toFixed(1)}`));
+      const start = tenth(x);
+      let before = NaN;
+      for (const y of [first, low, high, last].map(tenth)) {
+        if (y !== before) {
+          parts.push(`${start} ${y}`);
+        }
+        before = y;
+      }
     };
     let at = 0;
     for (let i = 0; i < xs.length; i += 1) {
       const x = this.x(xs[i]);
-      const y = Math.min(Math.max(this.y(ys[i]), -far), far);
+      // only what is infinite is cut: a line cut nearer would lean another way where it is seen
+      const y = clip(this.y(ys[i]), -FAR, FAR);
       if (Math.round(2 * x) !== column) {
         if (i > 0) {
           flush(at);
@@ -158,9 +177,8 @@ class Chart {
 
   area(xs, lows, highs, colour) {
     const back = (values) => Array.from(values).reverse();
-    const up = this.path(xs, highs);
-    const down = back(xs).map((x, k) => `${this.x(x).toFixed(1)} ${this.y(back(lows)[k]).toFixed(1)}`);
-    const path = shape("path", { d: `${up}L${down.join("L")}Z`, class: "band" });
+    const [up, down] = [this.path(xs, highs), this.path(back(xs), back(lows))];
+    const path = shape("path", { d: `${up}L${down.slice(1)}Z`, class: "band" });
     path.style.fill = `var(${colour})`;
     this.layers.band.append(path);
   }
@@ -235,14 +253,19 @@ class Chart {
 
   // The drawing as a file of its own, its colours as they are on the page now.
   save(name) {
-    const copy = this.svg.cloneNode(true);
-    const [own, others] = [this.svg.querySelectorAll("*"), copy.querySelectorAll("*")];
-    own.forEach((element, k) => {
-      const look = getComputedStyle(element);
-      for (const property of ["fill", "stroke", "stroke-width", "font-size", "font-family", "opacity", "text-anchor"]) {
-        others[k].style.setProperty(property, look.getPropertyValue(property));
-      }
+    const sheets = [this.ground, this.svg];
+    const copies = sheets.map((sheet) => sheet.cloneNode(true));
+    sheets.forEach((sheet, n) => {
+      const [own, others] = [sheet, copies[n]].map((one) => one.querySelectorAll("*"));
+      own.forEach((element, k) => {
+        const look = getComputedStyle(element);
+        for (const property of KEPT) {
+          others[k].style.setProperty(property, look.getPropertyValue(property));
+        }
+      });
     });
+    const [copy, front] = copies;
+    copy.append(...front.childNodes);
     copy.setAttribute("xmlns", SVG);
     copy.style.background = getComputedStyle(document.body).backgroundColor;
     const text = new XMLSerializer().serializeToString(copy);

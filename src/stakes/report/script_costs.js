@@ -108,10 +108,7 @@ function betaFraction(a, b, x) {
 // Both tails of the Beta distribution, each to its own relative precision.
 function betaTails(a, b) {
   const scale = logGamma(a + b) - logGamma(a) - logGamma(b);
-  return (x) => {
-    if (x <= 0 || x >= 1) {
-      return x <= 0 ? [0, 1] : [1, 0];
-    }
+  const tails = (x) => {
     const front = Math.exp(scale + a * Math.log(x) + b * Math.log1p(-x));
     if (x < (a + 1) / (a + b + 2)) {
       const lower = (front * betaFraction(a, b, x)) / a;
@@ -120,6 +117,27 @@ function betaTails(a, b) {
     const upper = (front * betaFraction(b, a, 1 - x)) / b;
     return [1 - upper, upper];
   };
+  // the scores stay the same while the range moves
+  const known = new Map([[0, [0, 1]], [1, [1, 0]]]);
+  return (x) => {
+    const at = clip(x, 0, 1);
+    let found = known.get(at);
+    if (!found) {
+      found = tails(at);
+      known.set(at, found);
+    }
+    return found;
+  };
+}
+
+// The tails that the last Beta weighting needed, and needs again for another range.
+let lastTails = { a: NaN, b: NaN, tails: [] };
+
+function tailsOf(a, b) {
+  if (lastTails.a !== a || lastTails.b !== b) {
+    lastTails = { a, b, tails: [betaTails(a, b), betaTails(a + 1, b), betaTails(a, b + 1)] };
+  }
+  return lastTails.tails;
 }
 
 const GAUSS = (() => {
@@ -177,7 +195,7 @@ function betaCosts(low, high, a, b) {
       between: (x, y) => gauss(density, Math.max(x, low), Math.max(Math.min(y, high), Math.max(x, low))),
     };
   }
-  const [plain, first, second] = [betaTails(a, b), betaTails(a + 1, b), betaTails(a, b + 1)];
+  const [plain, first, second] = tailsOf(a, b);
   const gap = (from, to) => Math.max(0, from[0] > 0.5 ? from[1] - to[1] : to[0] - from[0]);
   const [ends, firstLow, secondHigh] = [[plain(low), plain(high)], first(low), second(high)];
   return {
@@ -190,6 +208,29 @@ function betaCosts(low, high, a, b) {
       return to <= from ? 0 : gap(plain(from), plain(to));
     },
   };
+}
+
+// Complementary error function of x >= 0: a series of positive terms, and from 2 on a continued fraction.
+function erfc(x) {
+  const front = Math.exp(-x * x) / Math.sqrt(Math.PI);
+  if (x < 2) {
+    let [term, sum] = [2 * x, 2 * x];
+    for (let n = 1; term > 1e-18 * sum; n += 1) {
+      term *= (2 * x * x) / (2 * n + 1);
+      sum += term;
+    }
+    return 1 - front * sum;
+  }
+  let fraction = x;
+  for (let k = 80; k >= 1; k -= 1) {
+    fraction = x + k / 2 / fraction;
+  }
+  return front / fraction;
+}
+
+// Two-sided tail of the normal distribution, or of Student's with so many degrees of freedom.
+function twoSided(t, degrees) {
+  return degrees === null ? erfc(Math.abs(t) / Math.SQRT2) : betaTails(degrees / 2, 0.5)(degrees / (degrees + t * t))[0];
 }
 
 function costsOf({ low, high, weighting, a, b }) {

@@ -3,6 +3,8 @@
 const hiddenModels = new Set();
 const drawnModels = models.slice(0, page.drawn);
 const LAST = 0.99;
+const bandThresholds = page.bands && decoded(page.bands);
+let bandOf = "best";
 const REFERENCE_DASHES = { [ALL]: [7, 4], [NONE]: [2, 3] };
 
 function shownModels() {
@@ -91,7 +93,9 @@ class ThresholdFigure {
     const [y0, y1] = this.heights(lines, x0, x1);
     const { chart } = this;
     chart.frame({ x0, x1, y0, y1, xTicks: thresholdTicks(state, x0, x1), yWrite: tidy, xTitle: VIEWS[state.view].axis });
-    this.band(results.order[0].model);
+    for (const model of this.banded(results)) {
+      this.band(model);
+    }
     const grid = Array.from({ length: 201 }, (_, k) => x0 + ((x1 - x0) * k) / 200);
     for (const [name, curve] of [[ALL, this.kind.all], [NONE, this.kind.none]]) {
       chart.line(grid, grid.map(curve), { colour: "--reference", dash: REFERENCE_DASHES[name], width: 1.8 });
@@ -126,15 +130,19 @@ class ThresholdFigure {
     return [low - pad, high + pad];
   }
 
-  // The simultaneous band of the model that is best now, over the report's own range.
+  // The models whose band is drawn: the one that is best now, the one that the reader chose, all or none.
+  banded(results) {
+    const chosen = { best: [results.order[0].model], all: drawnModels, none: [] }[bandOf] ?? [models[Number(bandOf)]];
+    return chosen.filter((model) => model.band && !hiddenModels.has(model.index));
+  }
+
+  // A simultaneous band over the report's own range.
   band(model) {
-    const ends = model.band?.[this.key === "regret" ? "regret" : "net_benefit"];
-    if (!ends || hiddenModels.has(model.index)) {
-      return;
+    const ends = model.band[this.key === "regret" ? "regret" : "net_benefit"];
+    if (ends) {
+      const [limits, count] = [decoded(ends), bandThresholds.length];
+      this.chart.area(bandThresholds, limits.slice(0, count), limits.slice(count), colourOf(model));
     }
-    const xs = decoded(page.bands);
-    const limits = decoded(ends);
-    this.chart.area(xs, limits.slice(0, xs.length), limits.slice(xs.length), colourOf(model));
   }
 }
 
@@ -176,7 +184,7 @@ class ReliabilityFigure {
     }
     const pad = 0.04 * (y1 - y0);
     this.chart.frame({ x0, x1, y0: y0 - pad, y1: y1 + pad, xTicks, yWrite: (y) => percent(y), xTitle: "score" });
-    this.chart.line([0, 1], [0, 1], { colour: "--reference", width: 1.2 });
+    this.chart.line([x0, x1], [x0, x1], { colour: "--reference", width: 1.2 });
     this.below.frame({ x0, x1, y0: -0.02, y1: 1.02, xTicks, yWrite: (y) => percent(y), xTitle: "score", yTicks: [0, 0.5, 1] });
     for (const model of [...shownModels()].reverse()) {
       const look = { colour: colourOf(model), dash: model.dash };
@@ -249,7 +257,7 @@ class DecompositionFigure {
       .map(({ model, parts }) => ({ model, ...(own ? model.ownParts : parts) }))
       .filter(({ miscalibration, discrimination }) => Number.isFinite(miscalibration) && Number.isFinite(discrimination));
     if (!points.length) {
-      this.chart.svg?.replaceChildren();
+      [this.chart.ground, this.chart.svg].forEach((sheet) => sheet?.replaceChildren());
       return;
     }
     const uncertainty = points[0].uncertainty;

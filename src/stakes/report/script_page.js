@@ -1,4 +1,4 @@
-// The page comes alive: every change of the range updates numbers, words and shading; its end redraws the figures.
+// The page comes alive: what is in sight follows every change of the range at once, the rest and the figures after it.
 
 const root = document.documentElement;
 const thresholdFigures = ["regret", "decision"].map((key) => new ThresholdFigure(key));
@@ -6,37 +6,48 @@ const reliability = new ReliabilityFigure();
 const roc = new RocFigure();
 const decomposition = new DecompositionFigure();
 const allFigures = [...thresholdFigures, reliability, roc, decomposition];
+const allCharts = allFigures.flatMap(({ chart, below }) => [chart, below]).filter(Boolean);
+const SECTIONS = ["stake", "ranking-section", "regret", "reliability", "decomposition", "threshold", "roc"];
+// milliseconds without a move after which the rest follows; a held handle will probably move on
+const REST = { free: 90, held: 400 };
+const inSight = new Set();
+const behind = new Set();
 let latest = null;
 let settling = 0;
-const SECTIONS = ["stake", "ranking-section", "reliability", "decomposition", "threshold", "roc"];
+let frame = 0;
 
-// While the reader moves, only what is in view follows; the rest does a moment later.
-function update(state, all = true) {
+const sight = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    inSight[isIntersecting ? "add" : "delete"](target.id);
+  }
+});
+
+// What follows the range: numbers, words and shading; of the sections those in sight, or all.
+function update(state, keys = SECTIONS.filter((key) => inSight.has(key))) {
   const began = performance.now();
-  const own = isOwn(state);
   const results = evaluated(state);
+  const own = isOwn(state);
   if (own) {
     results.order.sort((x, y) => x.model.index - y.model.index);
   }
   latest = { state, results, own };
-  const seen = new Set(SECTIONS.filter((key) => all || inView(document.getElementById(key))));
-  showResults(state, results, own, seen);
-  if (seen.has("threshold")) {
-    showThreshold(state, results);
-  }
-  if (seen.has("roc")) {
-    roc.follow(state);
-  }
-  if (seen.has("decomposition")) {
-    decomposition.draw(state, results, own);
-  }
+  SECTIONS.forEach((key) => behind.add(key));
+  keys.forEach(write);
   shadeAll(state);
   root.dataset.update = String(performance.now() - began);
 }
 
-function inView(section) {
-  const { top, bottom } = section.getBoundingClientRect();
-  return bottom > 0 && top < window.innerHeight;
+function write(key) {
+  const { state, results, own } = latest;
+  behind.delete(key);
+  showResults(state, results, own, new Set([key]));
+  if (key === "threshold") {
+    showThreshold(state, results);
+  } else if (key === "roc") {
+    roc.follow(state);
+  } else if (key === "decomposition") {
+    decomposition.draw(state, results, own);
+  }
 }
 
 function shadeAll(state) {
@@ -50,32 +61,45 @@ function shadeAll(state) {
   }
 }
 
-function drawAll() {
+function draw(figure) {
   const { state, results, own } = latest;
-  for (const figure of allFigures) {
-    figure.draw(state, results, own);
-  }
+  figure.draw(state, results, own);
   shadeAll(state);
+}
+
+function changed() {
+  root.dataset.settled = "false";
+  clearTimeout(settling);
+  // several moves of the mouse may fall between two pictures of the screen
+  frame ||= requestAnimationFrame(() => {
+    frame = 0;
+    update(range.state);
+    settling = setTimeout(settle, range.held ? REST.held : REST.free);
+  });
+}
+
+// Everything else, piece by piece, so that the next move of the reader need not wait; what is in sight first.
+function settle() {
+  const figures = [...allFigures].sort((x, y) => Number(inSight.has(y.key)) - Number(inSight.has(x.key)));
+  work([...[...behind].map((key) => () => write(key)), ...figures.map((figure) => () => draw(figure)), settled]);
+}
+
+function work([first, ...others]) {
+  first();
+  if (others.length) {
+    settling = setTimeout(() => work(others), 0);
+  }
+}
+
+function settled() {
+  const { state, results } = latest;
   // what is drawn in words, for those who do not see it
   for (const host of document.querySelectorAll(".plot[data-label]")) {
     host.setAttribute("aria-label", `${host.dataset.label} ${shadedWords(state)}`);
   }
+  const [best] = results.order;
+  document.getElementById("status").textContent = `Thresholds ${percent(state.low)} to ${percent(state.high)}: ${best.model.name} costs least.`;
   root.dataset.settled = "true";
-}
-
-function changed(state) {
-  update(state, false);
-  root.dataset.settled = "false";
-  clearTimeout(settling);
-  settling = setTimeout(settle, 90);
-}
-
-function settle() {
-  update(range.state);
-  drawAll();
-  const { low, high } = range.state;
-  const [best] = latest.results.order;
-  document.getElementById("status").textContent = `Thresholds ${percent(low)} to ${percent(high)}: ${best.model.name} costs least.`;
 }
 
 function listenTo(figure) {
@@ -85,7 +109,7 @@ function listenTo(figure) {
     button.addEventListener("click", () => {
       buttons.forEach((other) => other.setAttribute("aria-pressed", String(other === button)));
       figure.view = button.dataset.view;
-      drawAll();
+      draw(figure);
     });
   }
   block.querySelector("[data-save]").addEventListener("click", () => figure.chart.save(`stakes-${figure.key}.svg`));
@@ -97,7 +121,15 @@ function toggle({ target }) {
   for (const box of document.querySelectorAll(`[data-show="${model}"]`)) {
     box.checked = target.checked;
   }
-  drawAll();
+  allFigures.forEach(draw);
+}
+
+function chooseBand({ target }) {
+  bandOf = target.value;
+  for (const box of document.querySelectorAll("[data-band]")) {
+    box.value = bandOf;
+  }
+  thresholdFigures.forEach(draw);
 }
 
 // On paper every table is open.
@@ -114,21 +146,35 @@ controls.hidden = false;
 const range = new Range(changed);
 range.show();
 range.ticks();
-update(range.state);
-drawAll();
+update(range.state, SECTIONS);
+allFigures.forEach(draw);
+settled();
+new Set([...SECTIONS, ...allFigures.map(({ key }) => key)]).forEach((key) => sight.observe(document.getElementById(key)));
 allFigures.forEach(listenTo);
 thresholdFigures.forEach(({ chart }) => range.dragIn(chart));
 for (const box of document.querySelectorAll("[data-show]")) {
   box.addEventListener("change", toggle);
 }
+for (const box of document.querySelectorAll("[data-band]")) {
+  box.addEventListener("change", chooseBand);
+}
 let resized = 0;
-window.addEventListener("resize", () => {
-  clearTimeout(resized);
-  resized = setTimeout(() => {
-    range.ticks();
-    drawAll();
-  }, 100);
+const room = new ResizeObserver((entries) => {
+  const moved = entries.filter(({ target, contentRect }) => {
+    const chart = allCharts.find(({ host }) => host === target);
+    const before = chart.width;
+    chart.size(contentRect.width);
+    return chart.width !== before;
+  });
+  if (moved.length) {
+    clearTimeout(resized);
+    resized = setTimeout(() => {
+      range.ticks();
+      allFigures.forEach(draw);
+    }, 100);
+  }
 });
+allCharts.forEach(({ host }) => room.observe(host));
 window.addEventListener("beforeprint", () => forPaper(true));
 window.addEventListener("afterprint", () => forPaper(false));
 root.dataset.drawn = "true";

@@ -243,11 +243,13 @@ class Range {
   // Follow the pointer until it is let go.
   follow(event, element, index, value) {
     element.setPointerCapture(event.pointerId);
+    this.held = true;
     const moved = (next) => this.move(index, value(next));
     const ended = (last) => {
       element.removeEventListener("pointermove", moved);
       element.removeEventListener("pointerup", ended);
       element.removeEventListener("pointercancel", ended);
+      this.held = false;
       this.move(index, last.type === "pointerup" ? value(last) : this.state[["low", "high"][index]]);
     };
     element.addEventListener("pointermove", moved);

@@ -5,7 +5,8 @@ const followers = new Map(
   [...document.querySelectorAll("[data-follows]")].map((block) => [block.dataset.follows, { block, own: [...block.childNodes] }])
 );
 const nameNodes = models.map((model) => document.querySelector(`#ranking [data-model="${model.index}"] .name`));
-const SCALES = { regret: "mean regret", integral: "integral of regret", loss: "loss" };
+const SCALES = { regret: page.regret, integral: "integral of regret", loss: "loss" };
+const LEVEL = `${plain(100 * page.level, 4)}%`;
 
 function follow(key, nodes) {
   const { block, own } = followers.get(key) ?? {};
@@ -13,10 +14,14 @@ function follow(key, nodes) {
 }
 
 // The attributes hold the numbers in full, for those who want more digits.
-function cell(text, details = [], { value = NaN, interval = [], strong = false, before = [] } = {}) {
+function cell(text, details = [], { value = NaN, interval = [], p = NaN, strong = false, before = [] } = {}) {
   const number = make(strong ? "b" : "span", {}, text);
   const notes = details.map((detail) => make("small", {}, detail));
-  const full = { "data-value": value, ...(interval.length ? { "data-interval": interval.join(" ") } : {}) };
+  const full = {
+    "data-value": value,
+    ...(interval.length ? { "data-interval": interval.join(" ") } : {}),
+    ...(Number.isNaN(p) ? {} : { "data-p": p }),
+  };
   return make("td", { role: "cell", ...full }, ...before, number, ...notes);
 }
 
@@ -41,12 +46,13 @@ function tableOf(caption, heads, rows, { id = "", cards = false } = {}) {
   );
 }
 
-function rowHead(rule) {
+function rowHead(rule, like = "") {
   const attributes = { scope: "row", role: "rowheader" };
   if (!rule.model) {
     return make("th", attributes, document.querySelector(`[data-reference="${rule.name}"]`).cloneNode(true));
   }
-  return make("th", { ...attributes, "data-model": rule.model.index }, nameNodes[rule.model.index].cloneNode(true));
+  const note = like ? [make("small", { class: "note" }, `acts like ${like}`)] : [];
+  return make("th", { ...attributes, "data-model": rule.model.index }, nameNodes[rule.model.index].cloneNode(true), ...note);
 }
 
 function whisker(rule, ends) {
@@ -81,8 +87,8 @@ function rankingTable(state, results) {
     if (rule === { best: order[0], all, none }[other]) {
       return cell("–");
     }
-    const strong = found.interval[0] > 0 || found.interval[1] < 0;
-    return cell(fixed(found.difference, decimals, true), [spanned(found.interval, decimals)], { ...found, value: found.difference, strong });
+    const details = [spanned(found.interval, decimals), chance(found.p)].filter(Boolean);
+    return cell(fixed(found.difference, decimals, true), details, { ...found, value: found.difference, strong: sure(found) });
   };
   const rows = [...order, all, none].map((rule, k) => {
     const rank = rule.model ? make("span", { class: "rank" }, String(k + 1)) : "";
@@ -91,19 +97,32 @@ function rankingTable(state, results) {
       const options = { value: rule[name], ...(main ? { interval: rule.interval, before: whisker(rule, ends) } : {}) };
       return cell(fixed(rule[name], places[name]), main ? [spanned(rule.interval, decimals)] : [], options);
     });
-    const skill = rule.model ? fixed(100 * rule.skill, 1) + (Number.isFinite(rule.skill) ? "%" : "") : "–";
-    const compared = [versus(rule, "best"), cell(skill, [], { value: rule.skill }), versus(rule, "all"), versus(rule, "none")];
-    return [rank, rowHead(rule), ...scales, ...compared];
+    const skill = rule.model ? skillCell(rule.parts) : cell("–");
+    const compared = [versus(rule, "best"), skill, versus(rule, "all"), versus(rule, "none")];
+    return [rank, rowHead(rule, rule.actsLike), ...scales, ...compared];
   });
-  const level = `approximate ${plain(100 * page.level, 4)}% interval`;
-  const note = `${SCALES[scale]}: difference, ${level}`;
-  const detail = (name) => (name === scale ? level : "");
+  const note = spread ? `difference, approximate ${LEVEL} interval and p` : "difference";
+  const detail = (name) => [unitOf(scale), spread && `approximate ${LEVEL} interval`].filter((part) => part && name === scale).join(", ");
   const heads = [
     ["#"], ["Model"], ["Mean regret", detail("regret")], ["Integral", detail("integral")], ["Loss", detail("loss")],
     ["More than the best", note], ["Skill"], ["Against treat all", note], ["Against treat none", note],
   ];
   const caption = `Models by expected cost ${rangeWords(state)}; lower is better, a negative difference favours the model of the row`;
   return tableOf(caption, heads, rows, { id: "ranking", cards: true });
+}
+
+// In which unit a cost is, beside the name of its column.
+function unitOf(scale) {
+  return scale === "regret" ? page.unitWords : "";
+}
+
+// Whether an interval excludes zero.
+function sure({ interval }) {
+  return interval[0] > 0 || interval[1] < 0;
+}
+
+function skillCell({ skill }) {
+  return cell(Number.isFinite(skill) ? `${fixed(100 * skill, 1)}%` : fixed(skill, 1), [], { value: skill });
 }
 
 function errorsOf(order) {
@@ -119,8 +138,7 @@ function decompositionTable(state, results) {
   const decimals = decimalsFor(errorsOf(results.order), rows.map(({ parts }) => parts.score));
   const cells = ({ parts }) =>
     ["score", "miscalibration", "discrimination", "uncertainty"].map((term) => cell(fixed(parts[term], decimals), [], { value: parts[term] }));
-  const skill = ({ parts }) => cell(Number.isFinite(parts.skill) ? fixed(100 * parts.skill, 1) + "%" : "undefined", [], { value: parts.skill });
-  const body = rows.map((row) => [String(row.rank), rowHead(row), ...cells(row), skill(row)]);
+  const body = rows.map((row) => [String(row.rank), rowHead(row), ...cells(row), skillCell(row.parts)]);
   const heads = [["#"], ["Model"], ["Cost", SCALES[results.scale]], ["MCB"], ["DSC"], ["UNC"], ["Skill"]];
   return tableOf(`Decomposition of the expected cost ${rangeWords(state)}, in-sample`, heads, body);
 }
@@ -134,104 +152,6 @@ function inRangeTable(state, results) {
   return tableOf(`Cases with a score between ${percent(state.low)} and ${percent(state.high)}`, heads, body);
 }
 
-// What a threshold says about misses and false alarms.
-function exchange(threshold) {
-  if (threshold === 0 || threshold === 1) {
-    return threshold === 0 ? "false alarms cost nothing" : "missed positives cost nothing";
-  }
-  const ratio = (1 - threshold) / threshold;
-  return ratio >= 1
-    ? `one missed positive is as bad as ${times(ratio)} false alarm${times(ratio) === "1" ? "" : "s"}`
-    : `one false alarm is as bad as ${times(1 / ratio)} missed positives`;
-}
-
-function meaning({ low, high }) {
-  if (low === high) {
-    return `To act from a threshold of ${percent(low)} on is to say that ${exchange(low)}.`;
-  }
-  if (low === 0 && high === 1) {
-    return (
-      "This is the whole range of thresholds: every exchange of false alarms for misses, from free false alarms to " +
-      "free misses. If you can say which are plausible for your decision, the answer becomes sharper."
-    );
-  }
-  return (
-    `To act from a threshold of ${percent(low)} on is to say that ${exchange(low)}; at ${percent(high)}, that ` +
-    `${exchange(high)}. The thresholds in between are those that someone might plausibly hold.`
-  );
-}
-
-function weightingWords({ weighting, a, b }) {
-  return { uniform: "", "log-odds": ", uniform in log-odds", beta: `, weighted by Beta(${a}, ${b})` }[weighting];
-}
-
-function detail(text) {
-  return make("span", { class: "detail" }, ` (${text})`);
-}
-
-function differenceWords({ difference, interval }) {
-  return `difference ${number(difference)}${spreadWords(interval)}`;
-}
-
-function spreadWords(interval) {
-  const level = `${plain(100 * page.level, 4)}%`;
-  return Number.isNaN(interval[0]) ? "" : `, approximate ${level} interval ${number(interval[0])} to ${number(interval[1])}`;
-}
-
-function conclusion(state, results) {
-  const { order, all, none, scale } = results;
-  const [best, ...others] = order;
-  const where =
-    state.low === state.high
-      ? `At a threshold of ${percent(state.low)}, `
-      : `With thresholds anywhere between ${percent(state.low)} and ${percent(state.high)}${weightingWords(state)}, `;
-  const what = others.length ? " has the lowest expected cost: " : " has an expected cost of ";
-  const lead = make("p", { class: "lead" }, where, nameOf(best), `${what}${number(best.score)} (${SCALES[scale]}${spreadWords(best.interval)}).`);
-  const compared = others.map((rule) => ({ rule, ...results.between(best, rule) }));
-  const beaten = compared.filter(({ interval }) => interval[1] < 0);
-  const unknown = compared.filter(({ interval }) => Number.isNaN(interval[0]));
-  const tied = compared.filter((one) => !beaten.includes(one) && !unknown.includes(one));
-  const sentences = [];
-  const told = (found) => (found.length <= 3 ? found : found.slice(0, 1)).flatMap((one, k) => [k ? "; " : "", make("bdi", {}, one.rule.model.name), `: ${differenceWords(one)}`]);
-  const names = (found) => listed(found.map(({ rule }) => nameOf(rule)));
-  const aside = (found) => make("span", { class: "detail" }, " (", found.length > 3 ? "the closest, " : "", ...told(found), ")");
-  if (tied.length) {
-    const each = tied.length === 1 ? "" : tied.length === 2 ? "either of " : "any of ";
-    sentences.push(["The data do not show a real difference between ", nameOf(best), ` and ${each}`, ...names(tied), aside(tied), "."]);
-  }
-  if (beaten.length) {
-    sentences.push([nameOf(best), " costs less than ", ...names(beaten), ", beyond chance", aside(beaten), "."]);
-  }
-  if (unknown.length) {
-    sentences.push([nameOf(best), " costs less on these rows than ", ...names(unknown), "; how sure that is cannot be said here."]);
-  }
-  const parts = [[all, "treating everyone"], [none, "treating no one"]].flatMap(([rule, words], k) => {
-    const found = results.between(best, rule);
-    const sure = found.interval[0] > 0 || found.interval[1] < 0;
-    const unsure = Number.isNaN(found.interval[0]) ? "cheaper on these rows than " : "not shown to differ from ";
-    const dearer = Number.isNaN(found.interval[0]) && found.difference > 0 ? "dearer on these rows than " : unsure;
-    const verdict = sure ? (found.difference < 0 ? "better than " : "worse than ") : dearer;
-    return [k ? " and " : "", verdict + words, detail(differenceWords(found))];
-  });
-  sentences.push(["Acting on ", nameOf(best), " is ", ...parts, "."]);
-  const [share, mean, rate] = best.model.scores.within(state.low, state.high);
-  if (share > 0 && state.low < state.high) {
-    const cases = `${percent(share)} of cases get a score between ${percent(state.low)} and ${percent(state.high)} from `;
-    sentences.push([cases, nameOf(best), `: their mean score is ${percent(mean)}, and ${percent(rate)} of them were positive.`]);
-  }
-  return [lead, make("ul", { class: "findings" }, ...sentences.map((nodes) => make("li", {}, ...nodes)))];
-}
-
-function precisionWords({ bound }) {
-  const exact = "Computed in this page from the table it holds, as the library computes it";
-  const sure = "; intervals are approximate.";
-  if (bound === 0) {
-    return `${exact}: exact but for rounding${spread ? sure : ", without intervals."}`;
-  }
-  const reach = Number.isFinite(bound) ? `costs are within ${bound.toPrecision(2)} of those of all rows` : "so near to 0 or 1 no bound of the error can be given";
-  return `${exact}; the table is thinned, and ${reach}${spread ? sure : ". There are no intervals."}`;
-}
-
 const FOLLOWING = [
   ["stake", "stake", conclusion],
   ["stake", "meaning", (state) => [meaning(state)]],
@@ -239,14 +159,14 @@ const FOLLOWING = [
   ["decomposition", "decomposition", (state, results) => [decompositionTable(state, results)]],
   ["decomposition", "missing", () => []],
   ["reliability", "in-range", (state, results) => [inRangeTable(state, results)]],
-  [null, "precision", (_, results) => [precisionWords(results)]],
-  [null, "shaded", (state) => [shadedWords(state)]],
+  ["regret", "precision", (_, results) => [precisionWords(results)]],
+  ["regret", "shaded", (state) => [shadedWords(state)]],
 ];
 
 // Write what follows the range in the sections that are seen; the report's own words where the range is its own.
 function showResults(state, results, own, seen) {
   for (const [section, key, nodes] of FOLLOWING) {
-    if (section === null || seen.has(section)) {
+    if (seen.has(section)) {
       follow(key, own ? undefined : nodes(state, results));
     }
   }

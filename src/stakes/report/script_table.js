@@ -41,20 +41,25 @@ class ScoreTable {
     this.total = this.totalPositives + this.totalNegatives;
   }
 
-  // Integral of regret over the cost distribution, per unit of weight.
-  integral(costs) {
+  // Integral of regret over the cost distribution per unit of weight, and the share acted on, averaged over it.
+  sums(costs) {
     const { scores, positives, negatives } = this;
     const first = placeOf(scores, costs.low);
     const last = placeOf(scores, costs.high);
+    const never = costs.positive(-Infinity);
     const times = (weight, loss) => (weight === 0 ? 0 : weight * loss);
-    let sum = 0;
+    let [sum, acted] = [0, 0];
     for (let i = first; i < last; i += 1) {
-      sum += times(negatives[i], costs.negative(scores[i])) + times(positives[i], costs.positive(scores[i]));
+      const [alarm, miss] = [costs.negative(scores[i]), costs.positive(scores[i])];
+      sum += times(negatives[i], alarm) + times(positives[i], miss);
+      // what acting on a negative costs and what acting on a positive saves: the cost ratios at or below the score
+      acted += (negatives[i] + positives[i]) * (alarm + (never - miss));
     }
     // below the range every negative is free and every positive costs the same; above it the other way round
-    sum += times(this.missed[first], costs.positive(-Infinity));
+    sum += times(this.missed[first], never);
     sum += times(this.totalNegatives - this.spared[last], costs.negative(Infinity));
-    return sum / this.total;
+    acted += (this.total - this.missed[last] - this.spared[last]) * costs.mass;
+    return { integral: sum / this.total, actedOn: acted / (costs.mass * this.total) };
   }
 
   // Decisions at a threshold, as shares of all weight: acted on where the score is at least the threshold.
@@ -66,6 +71,19 @@ class ScoreTable {
       alarms: (this.totalNegatives - this.spared[cut]) / this.total,
       spared: this.spared[cut] / this.total,
     };
+  }
+
+  // Shares of the negatives and of the positives whose score decides the same over the whole range: below it, above it.
+  outside(low, high) {
+    let first = placeOf(this.scores, low);
+    const last = placeOf(this.scores, high);
+    if (low < high && this.scores[first] === low) {
+      first += 1;
+    }
+    return [[this.spared, this.totalNegatives], [this.missed, this.totalPositives]].map(([sums, whole]) => ({
+      below: sums[first] / whole,
+      above: (whole - sums[last]) / whole,
+    }));
   }
 
   regret(threshold) {
@@ -165,17 +183,19 @@ function evaluated(state) {
   const always = times(negative, costs.negative(Infinity));
   const never = times(positive, costs.positive(-Infinity));
   const uncertainty = times(negative, costs.negative(positive)) + times(positive, costs.positive(positive));
-  const rules = models.map((model) => ({ model, place: model.index, integral: actedOn(model).integral(costs) }));
-  rules.push({ name: ALL, place: page.drawn, integral: always }, { name: NONE, place: page.drawn + 1, integral: never });
+  const rules = models.map((model) => ({ model, place: model.index, ...decided(model, costs) }));
+  rules.push({ name: ALL, place: page.drawn, integral: always, outside: [ACTS, ACTS] });
+  rules.push({ name: NONE, place: page.drawn + 1, integral: never, outside: [RESTS, RESTS] });
   spread?.weigh(costs);
   const known = (rule) => !rule.model || rule.model.index < page.drawn;
   const factor = factors[scale];
   const compared = (rule, other) => {
-    const difference = factor * (rule.integral - other.integral);
-    const error = spread && known(rule) && known(other) ? factor * spread.error(rule.place, other.place) : NaN;
-    return { difference, interval: around(difference, error) };
+    const gap = gapOf(rule.integral, other.integral);
+    const error = spread && known(rule) && known(other) ? factor * widened(gap, spread.error(rule.place, other.place), rule, other, costs) : NaN;
+    const difference = factor * gap;
+    return { difference, interval: around(difference, error), p: chanceOf(difference, error) };
   };
-  const nothing = { place: page.drawn + 2, integral: 0 };
+  const nothing = { place: page.drawn + 2, integral: 0, outside: [RESTS, ACTS] };
   // equal costs, but for rounding, keep the order given
   const cost = ({ integral }) => Number(integral.toPrecision(12));
   const order = rules.slice(0, models.length).sort((x, y) => (cost(x) === cost(y) ? x.model.given - y.model.given : cost(x) - cost(y)));
@@ -186,15 +206,64 @@ function evaluated(state) {
     rule.score = factor * rule.integral;
     const { interval } = compared(rule, nothing);
     rule.interval = [Math.max(interval[0], 0), interval[1]];
-    rule.skill = 1 - rule.integral / uncertainty;
     rule.versus = { best: compared(rule, order[0]), all: compared(rule, all), none: compared(rule, none) };
     if (rule.model) {
-      rule.parts = partsOf(rule.model, costs, factor, uncertainty);
+      rule.parts = partsOf(rule, costs, factor, uncertainty);
+      rule.actsLike = likeOf(rule, [[all, 1 - rule.actedOn], [none, rule.actedOn]]);
     }
   }
   const bounds = rules.slice(0, models.length).map(({ model }) => boundOf(model, costs));
   const bound = Math.max(...bounds) * Math.abs(factor);
   return { costs, scale, factor, order, all, none, bound, uncertainty: factor * uncertainty, between: compared };
+}
+
+// What a model's decisions cost, and how often they are to act.
+function decided(model, costs) {
+  const table = actedOn(model);
+  const found = { ...table.sums(costs), outside: table.outside(costs.low, costs.high) };
+  return model.deployed ? { ...found, actedOn: model.deployed.at(0.5).found + model.deployed.at(0.5).alarms } : found;
+}
+
+// Decisions that are the same at every threshold: to act, or not to.
+const ACTS = { below: 0, above: 1 };
+const RESTS = { below: 1, above: 0 };
+// with fewer rows of a class that carry a difference, those unseen might matter as much as so many of them
+const NEEDED = 5;
+const ROOM = 4;
+const NOTICED = 0.1;
+
+// A standard error with room for costs that too few rows show, as the library gives it. How many rows carry the difference
+// of two models is known from above: those that both leave on the same side of the range do not.
+function widened(gap, error, rule, other, costs) {
+  const worst = [page.shares.negative * costs.negative(Infinity), page.shares.positive * costs.positive(-Infinity)];
+  const unseen = worst.map((cost, k) => {
+    const both = (side) => Math.max(rule.outside[k][side] + other.outside[k][side] - 1, 0);
+    const carriers = page.rows[k] * (1 - both("below") - both("above"));
+    const one = cost / page.rows[k];
+    return carriers < NEEDED - 0.5 && one > NOTICED * error ? one : 0;
+  });
+  return gap === 0 ? error : Math.hypot(error, ...unseen.map((one) => Math.sqrt(ROOM) * one));
+}
+
+// What two equal rules leave is rounding, not a difference.
+function gapOf(first, second) {
+  const gap = first - second;
+  return Number.isFinite(gap) && Math.abs(gap) <= 64 * Number.EPSILON * (Math.abs(first) + Math.abs(second)) ? 0 : gap;
+}
+
+function chanceOf(value, error) {
+  if (!Number.isFinite(value) || !Number.isFinite(error)) {
+    return NaN;
+  }
+  return error === 0 ? Number(value === 0) : twoSided(value / error, page.degrees);
+}
+
+// The constant decision that a model practically takes: the same for 99% of cases, at a cost within 1%.
+const SAME = 0.01;
+
+function likeOf({ integral }, constants) {
+  const like = ([rule, other]) => other <= SAME && Math.abs(integral - rule.integral) <= SAME * rule.integral;
+  return constants.find(like)?.[0].name ?? "";
 }
 
 function around(value, error) {
@@ -204,9 +273,9 @@ function around(value, error) {
 }
 
 // Cost = miscalibration - discrimination + uncertainty, of the scores taken at face value.
-function partsOf(model, costs, factor, uncertainty) {
-  const score = factor * model.scores.integral(costs);
-  const recalibrated = factor * model.blocks.integral(costs);
+function partsOf({ model, integral }, costs, factor, uncertainty) {
+  const of = (columns) => factor * (model.acted === columns ? integral : model[columns].sums(costs).integral);
+  const [score, recalibrated] = [of("scores"), of("blocks")];
   return {
     score,
     miscalibration: Math.max(score - recalibrated, 0),

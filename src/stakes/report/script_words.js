@@ -1,6 +1,16 @@
 // Numbers, thresholds and names as the page writes them.
 
 const MINUS = "\u2212";
+// making a formatter costs more than many uses of it
+const FORMATS = new Map();
+
+function grouped(value, least, most) {
+  const key = 100 * least + most;
+  if (!FORMATS.has(key)) {
+    FORMATS.set(key, new Intl.NumberFormat("en", { minimumFractionDigits: least, maximumFractionDigits: most }));
+  }
+  return FORMATS.get(key).format(value);
+}
 
 function fixed(value, decimals, sign = false) {
   if (Number.isNaN(value)) {
@@ -9,7 +19,7 @@ function fixed(value, decimals, sign = false) {
   if (!Number.isFinite(value)) {
     return value > 0 ? "∞" : MINUS + "∞";
   }
-  const text = Math.abs(value).toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  const text = grouped(Math.abs(value), decimals, decimals);
   if (!/[1-9]/.test(text)) {
     return text;
   }
@@ -28,8 +38,7 @@ function decimalsFor(errors, values) {
 }
 
 function plain(value, digits) {
-  const rounded = Number(value.toPrecision(digits));
-  return rounded.toLocaleString("en", { maximumFractionDigits: 20 });
+  return grouped(Number(value.toPrecision(digits)), 0, 20);
 }
 
 function percent(share, digits = 3) {
@@ -40,7 +49,7 @@ function number(value) {
   const size = Math.abs(value);
   return !Number.isFinite(value) ? (Number.isNaN(value) ? "undefined" : "infinite") : size >= 1e-4 && size < 1e3
     ? value.toPrecision(3).replace("-", MINUS)
-    : plain(value, 3).replace("-", MINUS);
+    : (size < 1 ? plain(value, 3) : grouped(value, 0, 0)).replace("-", MINUS);
 }
 
 function times(ratio) {
@@ -83,6 +92,11 @@ function parsedThreshold(text, view) {
     value = 0;
   }
   return value >= 0 && value <= 1 ? value : NaN;
+}
+
+// A p-value of the page is as approximate as the interval that it goes with.
+function chance(p) {
+  return Number.isNaN(p) ? "" : p < 0.001 ? "p\u00a0<\u00a00.001" : `p\u00a0≈\u00a0${plain(p, 2)}`;
 }
 
 function spanned([low, high], decimals, sign = false) {
