@@ -138,11 +138,7 @@ class Family:
 
 
 class SizeFamily(Family):
-    """Boundaries of the dynamic programme over bins: one table answers for every precision.
-
-    As in the paper empty bins count. ``fit_boundary(solver="equal_weight_dp")`` has no options for them, so that on
-    tied scores, where many bins of equal weight are empty, its bins are more unequal than these.
-    """
+    """Boundaries of the dynamic programme over bins: one table answers for every precision."""
 
     def __init__(self, method, hold_out, judge):
         super().__init__(method, hold_out, judge)

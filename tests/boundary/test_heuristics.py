@@ -12,6 +12,7 @@ from boundary_brute import best_counts, boundaries
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stakes.boundary import fit_boundary
 from stakes.boundary._exact import solve_exact
 from stakes.boundary._heuristics import HEURISTICS, greedy, isotonic, variable_weight_dp
 from stakes.boundary._options import Options
@@ -89,6 +90,35 @@ def test_counting_bins_is_optimal_where_all_bins_are_equal(seed, sigma):
     options = Options.from_grid(positives, totals)
     best = best_counts(boundaries(positives, totals), {"type": "max_recall", "sigma": sigma}, None)[0]
     assert found_positives("equal_weight_dp", options, sigma) == best
+
+
+@pytest.mark.parametrize("binning", ["equal_weight", "equal_span"])
+def test_empty_bins_of_tied_scores_count_as_bins(binning):
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        n, bins = 30, 6
+        score, u = rng.choice([0.1, 0.2, 0.75, 0.9], n), rng.integers(0, 2, n)
+        y = rng.random(n) < score
+        counts = []
+        for level in (0, 1):
+            mine, hits = score[u == level], y[u == level]
+            edges = np.linspace(0, 1, bins + 1)[1:-1]
+            if binning == "equal_weight":
+                ranks = len(mine) * np.arange(1, bins) // bins
+                edges = np.sort(mine)[ranks[ranks > 0] - 1]
+            tops = [mine > edge for edge in edges[::-1]]
+            masks = [mine > 9, *tops, mine > -9]
+            counts.append([(int(hits[top].sum()), int(top.sum())) for top in masks])
+        expected = 0
+        for size in range(len(counts[0]) + len(counts[1]) - 1):
+            pairs = [(i, size - i) for i in range(len(counts[0])) if 0 <= size - i < len(counts[1])]
+            sums = [(a[0] + b[0], -a[1] - b[1]) for a, b in ((counts[0][i], counts[1][j]) for i, j in pairs)]
+            tp, fewer = max(sums)
+            expected = tp if 10 * tp >= -7 * fewer else expected
+        fitted = fit_boundary(
+            y, score, u, min_precision=0.7, levels=[0.5], solver="equal_weight_dp", score_bins=bins, binning=binning
+        )
+        assert int(fitted.true_positives.sum()) == expected
 
 
 def test_dynamic_programme_over_rows_refuses_what_it_cannot_finish():

@@ -109,6 +109,14 @@ def test_conclusion_says_when_a_model_is_worse_than_no_decision():
     assert any("worse than treating no one" in sentence for sentence in bad)
 
 
+def test_infinite_costs_of_a_deployed_threshold_are_compared_without_a_warning():
+    rng = np.random.default_rng(0)
+    score = rng.random(200)
+    result = evaluate(rng.random(200) < score, score, costs=costs.LogOddsUniform(0, 1), rule=0.25)
+    assert result.results[0].acts_like == ""
+    assert "infinite" in " ".join(result.conclusion)
+
+
 def test_conclusion_says_when_a_model_acts_like_a_constant():
     quiet = evaluate(Y, {"honest": Q, "quiet": Q / 1000}, costs=RANGE)
     assert quiet["quiet"].acts_like == "treat none"

@@ -134,18 +134,21 @@ def _blocks(positives: Ints, selected: Ints) -> NDArray[np.intp]:
 def equal_weight_dp(options: Options, precision: Fraction) -> Ints:
     """Most positives for each number of bins; the largest number whose boundary keeps the precision.
 
-    Optimal only where all bins hold equally many rows. Of equal positives the choice with fewer rows is kept.
+    Optimal only where all bins hold equally many rows; empty bins count as bins. Of equal positives the choice with
+    fewer rows is kept.
     """
-    sizes = np.diff(options.starts)
-    _check_cells(int(sizes.sum()) ** 2 // 2, "equal_weight_dp")
     key = options.positives * (options.total + 1) - options.selected
-    tables = [key[: sizes[0]]]
-    for rows in list(options.slices())[1:]:
-        tables.append(_max_plus(tables[-1], key[rows], np.arange(rows.stop - rows.start)))
+    by_bins = options.by_bins or tuple(np.arange(size) for size in np.diff(options.starts))
+    gains = [key[start + chosen] for start, chosen in zip(options.starts[:-1], by_bins, strict=True)]
+    _check_cells(sum(map(len, gains)) ** 2 // 2, "equal_weight_dp")
+    tables = [gains[0]]
+    for gain in gains[1:]:
+        tables.append(_max_plus(tables[-1], gain, np.arange(len(gain))))
     positives = -(-tables[-1] // (options.total + 1))
     selected = positives * (options.total + 1) - tables[-1]
     at = int(_feasible(options, precision, tables[-1], positives, selected)[-1])
-    return _traced(options, tables, at, key)
+    bins = _traced(tables, at, gains, [np.arange(len(gain)) for gain in gains])
+    return np.array([chosen[b] for chosen, b in zip(by_bins, bins, strict=True)], dtype=np.int64)
 
 
 def variable_weight_dp(options: Options, precision: Fraction) -> Ints:
@@ -160,7 +163,8 @@ def variable_weight_dp(options: Options, precision: Fraction) -> Ints:
     selected = np.arange(len(tables[-1]))
     feasible = _feasible(options, precision, tables[-1], tables[-1], selected)
     at = int(feasible[np.argmax(tables[-1][feasible])])
-    return _traced(options, tables, at, options.positives, options.selected)
+    levels = list(options.slices())
+    return _traced(tables, at, [options.positives[k] for k in levels], [options.selected[k] for k in levels])
 
 
 def _max_plus(table: Ints, gain: Ints, size: Ints) -> Ints:
@@ -180,20 +184,17 @@ def _feasible(options: Options, precision: Fraction, table: Ints, positives: Int
     return np.flatnonzero(reached & (slack >= 0).astype(bool))
 
 
-def _traced(options: Options, tables: list[Ints], at: int, gain: Ints, sizes: Ints | None = None) -> Ints:
-    """Options that led to an entry of the last table; without sizes each option counts its bins."""
-    chosen = np.zeros(options.n_levels, dtype=np.int64)
-    for k in range(options.n_levels - 1, 0, -1):
-        rows = slice(int(options.starts[k]), int(options.starts[k + 1]))
-        size = np.arange(rows.stop - rows.start) if sizes is None else sizes[rows]
-        rest = at - size
+def _traced(tables: list[Ints], at: int, gains: list[Ints], sizes: list[Ints]) -> Ints:
+    """Choice of each level that led to an entry of the last table."""
+    chosen = np.zeros(len(tables), dtype=np.int64)
+    for k in range(len(tables) - 1, 0, -1):
+        rest = at - sizes[k]
         fits = (rest >= 0) & (rest < len(tables[k - 1]))
-        value = np.full(len(size), 2 * _NONE, dtype=np.int64)
-        value[fits] = tables[k - 1][rest[fits]] + gain[rows][fits]
+        value = np.full(len(rest), 2 * _NONE, dtype=np.int64)
+        value[fits] = tables[k - 1][rest[fits]] + gains[k][fits]
         chosen[k] = int(np.flatnonzero(value == tables[k][at])[0])
         at = int(rest[chosen[k]])
-    first = np.arange(options.starts[1]) if sizes is None else sizes[: options.starts[1]]
-    chosen[0] = int(np.searchsorted(first, at))
+    chosen[0] = int(np.searchsorted(sizes[0], at))
     return chosen
 
 

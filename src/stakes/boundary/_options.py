@@ -5,7 +5,7 @@ Clean integer counts only. Option 0 of every level selects nothing; each further
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -27,13 +27,15 @@ class Options:
     """Options of level k at ``starts[k]:starts[k + 1]``, from the shallowest to the deepest.
 
     ``positives`` and ``selected`` are cumulative counts; ``cuts`` says what the option is: a lowest selected score, or
-    on a grid the number of top bins.
+    on a grid the number of top bins. ``by_bins`` says for each level which option the top 0, 1, 2, ... bins are: empty
+    bins are no options of their own. Without it every option is one more bin.
     """
 
     starts: Ints
     positives: Ints
     selected: Ints
     cuts: Floats
+    by_bins: tuple[Ints, ...] | None = None
 
     @classmethod
     def from_levels(cls, levels: Sequence[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]], nothing: float) -> Options:
@@ -46,11 +48,12 @@ class Options:
     @classmethod
     def from_grid(cls, positives: ArrayLike, totals: ArrayLike) -> Options:
         """From counts by level and score bin, bins in ascending order of the score; empty bins are no options."""
-        levels = []
+        levels, by_bins = [], []
         for p, n in zip(np.asarray(positives, np.int64), np.asarray(totals, np.int64), strict=True):
             some = np.flatnonzero(n[::-1])
             levels.append((np.cumsum(p[::-1])[some], np.cumsum(n[::-1])[some], some + 1.0))
-        return cls.from_levels(levels, 0.0)
+            by_bins.append(np.cumsum(np.r_[0, n[::-1] > 0]))
+        return replace(cls.from_levels(levels, 0.0), by_bins=tuple(by_bins))
 
     @property
     def n_levels(self) -> int:

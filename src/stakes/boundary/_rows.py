@@ -5,7 +5,7 @@ Cuts are by value, so that ties stay together and the same cut can be applied to
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -183,36 +183,37 @@ def make_options(levels: list[SortedLevel], binning: str, score_bins: int | None
     filled = [level.score for level in levels if len(level.score)]
     low, high = min(float(s[-1]) for s in filled), max(float(s[0]) for s in filled)
     span = (0.0, 1.0) if low >= 0.0 and high <= 1.0 else (low, high)
-    parts = []
+    parts, by_bins = [], []
     for level in levels:
-        if not len(level.score):
-            none = np.empty(0, np.int64)
-            parts.append((none, none, np.empty(0)))
-            continue
-        last = _last_rows(level, binning, score_bins, span)
+        ends = _ends_of_bins(level, binning, score_bins, span)
+        last = np.unique(ends[ends > 0]) - 1
         parts.append((level.positives[last], level.totals[last], level.score[last]))
-    return Options.from_levels(parts, np.inf)
+        by_bins.append(np.r_[0, np.searchsorted(last, ends - 1, side="right")])
+    return replace(Options.from_levels(parts, np.inf), by_bins=tuple(by_bins))
 
 
-def _last_rows(level: SortedLevel, binning: str, score_bins: int | None, span: tuple[float, float]) -> NDArray[np.intp]:
-    """Place of the last row that each option selects; bins hold their upper edge, options whole groups of ties."""
+def _ends_of_bins(
+    level: SortedLevel, binning: str, score_bins: int | None, span: tuple[float, float]
+) -> NDArray[np.intp]:
+    """How many rows the top 1, 2, ... bins hold; bins hold their upper edge, and whole groups of ties."""
     n = len(level.score)
+    if not n:
+        return np.zeros(score_bins or 0, dtype=np.intp)
     distinct = np.append(np.flatnonzero(level.score[1:] != level.score[:-1]), n - 1)
     if score_bins is None:
-        return distinct
+        return distinct + 1
     if binning == "equal_positive":
         found = level.positives[-1] * np.arange(1, score_bins + 1) / score_bins
         places = np.searchsorted(level.positives, np.ceil(found), side="left")
-        return distinct[np.unique(np.searchsorted(distinct, places[places < n]))]
+        return distinct[np.searchsorted(distinct, np.minimum(places, n - 1))] + 1
     ascending = level.score[::-1]
     if binning == "equal_span":
         edges = np.linspace(*span, score_bins + 1)[1:-1]
     else:
         counts = np.diff(level.totals, prepend=0)[::-1]
         edges = ascending[_at_ranks(np.cumsum(counts), score_bins)]
-    above = n - np.searchsorted(ascending, edges, side="right")
-    above = np.unique(np.append(above, n))
-    return above[above > 0] - 1
+    above = n - np.searchsorted(ascending, edges[::-1], side="right")
+    return np.append(above, n)
 
 
 def rows_to_options(rows: Rows, cuts: Floats, binning: str, score_bins: int | None) -> Options:

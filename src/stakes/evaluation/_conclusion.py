@@ -146,7 +146,10 @@ def _list_differences(evaluation: Evaluation, versus: dict[str, Comparison]) -> 
     closest = next(iter(versus))
     text = f"the closest, {closest}: {_difference(evaluation, versus[closest])}"
     p_values = [found.p_value for found in versus.values()]
-    return text if any(map(math.isnan, p_values)) else f"{text}; p from {_p(min(p_values))} to {_p(max(p_values))}"
+    if any(map(math.isnan, p_values)):
+        return text
+    least, most = _p(min(p_values)), _p(max(p_values))
+    return f"{text}; every p {most}" if least == most else f"{text}; p from {least} to {most}"
 
 
 def _difference(evaluation: Evaluation, comparison: Comparison) -> str:

@@ -394,8 +394,8 @@ def _acts_like(acted_on: float, moments: LossMoments, index: int) -> str:
     count = len(moments.means) - len(REFERENCES)
     for offset, name in enumerate(REFERENCES):
         other = acted_on if name == REFERENCES[1] else 1.0 - acted_on
-        cost = moments.means[count + offset]
-        if other <= _SAME_DECISIONS and abs(moments.means[index] - cost) <= _SAME_DECISIONS * cost:
+        cost, own = float(moments.means[count + offset]), float(moments.means[index])  # inf - inf: nan, not a warning
+        if other <= _SAME_DECISIONS and abs(own - cost) <= _SAME_DECISIONS * cost:
             return name
     return ""
 

@@ -80,7 +80,8 @@ function listedDifferences(found) {
 function tailsWords(tails) {
   const [least, most] = [Math.min(...tails), Math.max(...tails)];
   const words = (p) => (p < 0.001 ? "below 0.001" : `about ${plain(p, 2)}`);
-  return Number.isNaN(most) ? "" : most < 0.001 ? "; every p below 0.001" : `; p from ${words(least)} to ${words(most)}`;
+  if (Number.isNaN(most)) return "";
+  return words(least) === words(most) ? `; every p ${words(most)}` : `; p from ${words(least)} to ${words(most)}`;
 }
 
 function rivals({ order, between, costs }) {
