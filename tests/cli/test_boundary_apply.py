@@ -4,11 +4,7 @@ import gzip
 import json
 import math
 import os
-import signal
-import subprocess
-import sys
 import tempfile
-import time
 from itertools import product
 from types import SimpleNamespace
 
@@ -17,7 +13,7 @@ import pytest
 
 from stakes.boundary import fit_boundary
 from tests.cli.conftest import ROLES
-from tests.cli.test_files import PROGRAM
+from tests.cli.test_files import end_while_writing
 
 pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
@@ -304,12 +300,7 @@ def large(tmp_path_factory):
 @pytest.mark.parametrize(("ending", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
 def test_signal_while_a_file_is_being_written_leaves_nothing(ending, code, large, folder):
     columns = ["--score", "risk", "--uncertainty", "spread"]
-    argv = [sys.executable, "-c", PROGRAM, *ASK, large / "b.json", large / "large.csv", *columns, "-o", "out.csv"]
-    process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    while process.poll() is None and not any(folder.iterdir()):
-        time.sleep(0.001)
-    process.send_signal(getattr(signal, ending))
-    _, errors = process.communicate(timeout=120)
+    found = end_while_writing([*ASK, large / "b.json", large / "large.csv", *columns, "-o", "out.csv"], ending, folder)
     said = "interrupted" if ending == "SIGINT" else f"ended by {ending}"
-    assert (process.returncode, errors.decode()) == (code, f"{said}\n")
+    assert found == (code, f"{said}\n")
     assert list(folder.iterdir()) == []

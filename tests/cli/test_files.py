@@ -112,11 +112,24 @@ def test_full_disk_behind_stdout_is_one_message_and_no_report(data, folder):
     assert list(folder.iterdir()) == []
 
 
-# A shell may have started the tests with interruption ignored.
+# Whoever runs the tests may ignore signals (nohup, a job in the background), and children inherit that.
 PROGRAM = (
     "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "[signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGHUP)]; "
     "from stakes.cli import main; sys.exit(main())"
 )
+
+
+def end_while_writing(arguments, ending, folder):
+    """Start the program, send it a signal as soon as it writes, and return its exit code and what it said."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    while process.poll() is None and not any(folder.iterdir()):
+        time.sleep(0.001)
+    process.send_signal(getattr(signal, ending))
+    _, errors = process.communicate(timeout=120)
+    return process.returncode, errors.decode()
 
 
 @pytest.fixture(scope="module")
@@ -133,17 +146,9 @@ def large(tmp_path_factory):
 @pytest.mark.parametrize("command", [["correct", "--scale-pos-weight", "3"], ["decide", "--measure", "accuracy"]])
 def test_signal_while_a_file_is_being_written_leaves_nothing(ending, code, command, large, folder):
     name, *options = command
-    # whoever runs the tests may ignore signals (nohup, a job in the background), and children inherit that
-    heeding = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    heeding += "[signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGHUP)]; "
-    argv = [sys.executable, "-c", heeding + PROGRAM, name, large, "--models", "risk", *options, "-o", "out.csv"]
-    process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    while process.poll() is None and not any(folder.iterdir()):
-        time.sleep(0.001)
-    process.send_signal(getattr(signal, ending))
-    _, errors = process.communicate(timeout=120)
+    found = end_while_writing([name, large, "--models", "risk", *options, "-o", "out.csv"], ending, folder)
     said = "interrupted" if ending == "SIGINT" else f"ended by {ending}"
-    assert (process.returncode, errors.decode()) == (code, f"{said}\n")
+    assert found == (code, f"{said}\n")
     assert list(folder.iterdir()) == []
 
 
