@@ -185,27 +185,31 @@ def make_options(levels: list[SortedLevel], binning: str, score_bins: int | None
     span = (0.0, 1.0) if low >= 0.0 and high <= 1.0 else (low, high)
     parts, by_bins = [], []
     for level in levels:
-        ends = _ends_of_bins(level, binning, score_bins, span)
-        last = np.unique(ends[ends > 0]) - 1
+        ends = _distinct(level) if score_bins is None else _ends_of_bins(level, binning, score_bins, span)
+        last = ends - 1
+        if score_bins is not None:
+            last = np.unique(ends[ends > 0]) - 1
+            by_bins.append(np.r_[0, np.searchsorted(last, ends - 1, side="right")])
         parts.append((level.positives[last], level.totals[last], level.score[last]))
-        by_bins.append(np.r_[0, np.searchsorted(last, ends - 1, side="right")])
-    return replace(Options.from_levels(parts, np.inf), by_bins=tuple(by_bins))
+    return replace(Options.from_levels(parts, np.inf), by_bins=tuple(by_bins) or None)
 
 
-def _ends_of_bins(
-    level: SortedLevel, binning: str, score_bins: int | None, span: tuple[float, float]
-) -> NDArray[np.intp]:
+def _distinct(level: SortedLevel) -> NDArray[np.intp]:
+    """How many rows the top 1, 2, ... distinct scores hold."""
+    n = len(level.score)
+    return np.append(np.flatnonzero(level.score[1:] != level.score[:-1]) + 1, n) if n else np.zeros(0, dtype=np.intp)
+
+
+def _ends_of_bins(level: SortedLevel, binning: str, score_bins: int, span: tuple[float, float]) -> NDArray[np.intp]:
     """How many rows the top 1, 2, ... bins hold; bins hold their upper edge, and whole groups of ties."""
     n = len(level.score)
     if not n:
-        return np.zeros(score_bins or 0, dtype=np.intp)
-    distinct = np.append(np.flatnonzero(level.score[1:] != level.score[:-1]), n - 1)
-    if score_bins is None:
-        return distinct + 1
+        return np.zeros(score_bins, dtype=np.intp)
     if binning == "equal_positive":
         found = level.positives[-1] * np.arange(1, score_bins + 1) / score_bins
         places = np.searchsorted(level.positives, np.ceil(found), side="left")
-        return distinct[np.searchsorted(distinct, np.minimum(places, n - 1))] + 1
+        ends = _distinct(level)
+        return ends[np.searchsorted(ends, np.minimum(places, n - 1), side="right")]
     ascending = level.score[::-1]
     if binning == "equal_span":
         edges = np.linspace(*span, score_bins + 1)[1:-1]
