@@ -71,7 +71,8 @@ def main(arguments=None):
     if options.json:
         write_json(options.json, about, lines, notes)
     print(to_markdown(options.name, about, lines, notes))
-    if len({(line.row.name, line.rows) for line in lines}) < len(rows) * len(set(sizes)):
+    due = sum(size <= row.ours.max_rows for row in rows for size in set(sizes))
+    if len({(line.row.name, line.rows) for line in lines}) < due:
         sys.exit("a row failed: see the notes.")
 
 
