@@ -8,6 +8,7 @@ from importlib import import_module
 NAMES = {
     "assel": "net benefit and bounded scores of Assel et al.'s eight tests, corrected, exactly and by simulation",
     "boundary": "recall by thresholds over score and uncertainty: designs, real models, sweeps, theory, run times",
+    "boundary_gain": "how often a boundary's report says that uncertainty helps, where it does and where it cannot",
     "boundary_promise": "how often certified, tuned and plain boundaries keep the precision they promise",
     "coverage_bands": "coverage of the intervals and bands of curves and of their differences",
     "calibration_tests": "size and power of the tests of loss-calibration",

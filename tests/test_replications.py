@@ -214,3 +214,12 @@ def test_paired_tests_are_those_of_scipy():
     assert (mean, p) == pytest.approx((np.mean(one - two), stats.ttest_rel(one, two).pvalue))
     assert q == stats.wilcoxon(one, two).pvalue
     assert tables.paired(one, one) == (0.0, 1.0, 1.0)
+
+
+def test_gains_of_a_design_are_found_out_of_fold():
+    from replications.boundary_gain import gains
+
+    useful, useless = (gains(name, 40_000, 4, {}) for name in ("useful", "useless"))
+    assert np.mean([gain.difference for gain in useful]) > 0.02
+    assert abs(np.mean([gain.difference for gain in useless])) < 0.02
+    assert sum(gain.helps for gain in useful) > sum(gain.helps for gain in useless)
