@@ -397,6 +397,30 @@ def test_products_of_large_weights_do_not_overflow():
         assert int(boundary.true_positives.sum()) == best, seed
 
 
+def test_products_of_large_counts_do_not_overflow_on_the_frontier():
+    rng = np.random.default_rng(1)
+    for seed in range(20):
+        y, score, level = rng.integers(0, 2, 9), rng.integers(1, 4, 9) / 4, rng.integers(0, 3, 9)
+        weight = np.where(y == 1, rng.integers(1, 6, 9), rng.integers(1, 10**12, 9))
+        bound, most = Fraction(int(rng.integers(1, 10**13)), 10**13 + 1), int(rng.integers(1, 4 * 10**12))
+        best = 0
+        for cuts in product((0.25, 0.5, 0.75, 9.0), repeat=3):
+            chosen = score >= np.array(cuts)[level]
+            tp, n = int(weight[chosen & (y == 1)].sum()), int(weight[chosen].sum())
+            best = max(best, tp if tp >= bound * n and n <= most else 0)
+        boundary = fit_boundary(
+            y,
+            score,
+            level,
+            min_precision=bound,
+            max_selected=most,
+            levels=[0.5, 1.5],
+            sample_weight=weight,
+            pos_label=1,
+        )
+        assert int(boundary.true_positives.sum()) == best, seed
+
+
 def test_tuning_tries_aims_between_the_coarse_ones(rows):
     coarse = [0.8 + 0.002 * step for step in (0, 1, 2, 4, 6, 8, 11, 15, 20, 26, 33, 42, 53, 66, 82)]
     aims = [fit_boundary(*rows, min_precision=0.8, tune="cv", random_state=seed).tuned_precision for seed in range(8)]
