@@ -47,6 +47,14 @@ def test_ranker_takes_the_best_threshold_on_its_order():
     assert np.array_equal(boundary.predict(score, u), order >= boundary._rule.threshold)
 
 
+def test_ranker_knows_the_uncertainty_by_its_ranks_alone():
+    y, score, u = smooth(3000, 8)
+    u = u.round(2)  # ranks between knots are interpolated: as many knots as values
+    one, two = (fit_boundary(y, score, v, min_precision=0.7, solver="ranker") for v in (u, np.exp(9.0 * u)))
+    assert one.selected.sum() > 50
+    assert np.array_equal(one.predict(score, u), two.predict(score, np.exp(9.0 * u)))
+
+
 def test_ranker_beats_levels_where_the_truth_is_smooth_and_rows_are_few():
     new_y, *new = smooth(200_000, 1)
     recall = {"exact": [], "ranker": [], "single_threshold": []}

@@ -34,6 +34,13 @@ def test_left_over_recall_is_turned_into_false_positives_and_precision():
     assert _reached(room, 0.6, counts) == pytest.approx(0.64, abs=0.001)
 
 
+def test_margin_at_the_bound_has_no_infinite_price():
+    problem = check_problem("recall", min_precision=0.8)
+    counts = np.array([810.0, 1000.0, 5000.0, 10_000.0])
+    for rate in (0.79, 0.8, 0.9):
+        assert 0.162 < _reached(problem, rate, counts) <= (810 + 10 * 19) / 5000 + 1e-12
+
+
 def _matched_recall(y, score, precision):
     """Trace the curve down to the last threshold that keeps the precision."""
     order = np.argsort(-score)
