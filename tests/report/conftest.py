@@ -9,6 +9,7 @@ from stakes import evaluate
 from stakes.report import render_report
 from tests.report.chromium import Chromium
 from tests.report.pages import Page
+from tests.report.reader import Report
 
 HOSTILE = [
     "</script><img src=x onerror=alert(1)>",
@@ -59,3 +60,15 @@ def chromium(browser):
     running = Chromium(browser)
     yield running
     running.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a folder for the reports of one file of tests."""
+    return tmp_path_factory.mktemp("interactive")
+
+
+@pytest.fixture(scope="module")
+def small(example, folder):
+    """Return the report of the example, to be opened."""
+    return Report(example, folder / "small.html")

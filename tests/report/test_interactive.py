@@ -2,137 +2,32 @@
 
 from __future__ import annotations
 
-import math
-import re
-from itertools import pairwise
 from statistics import NormalDist
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from stakes import compare, costs, decompose, evaluate, expected_regret, threshold_table
-from stakes.report import write_report
 from tests.report.conftest import simulated
-from tests.report.pages import Page, numbers
-
-SETTLED = "document.documentElement.dataset.settled === 'true'"
-ROWS = """[...document.querySelectorAll('{} tbody tr')].map(row => [
-    row.querySelector('th .name, th [data-reference]').textContent.trim(),
-    ...[...row.querySelectorAll('td[data-value]')].map(cell => [cell.dataset.value, cell.dataset.interval ?? ''])
-])"""
-SCALES = ("regret", "integral", "loss")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("interactive")
-
-
-class Report:
-    """A report, in the browser and as text."""
-
-    def __init__(self, evaluation, path):
-        self.evaluation = evaluation
-        self.path = write_report(evaluation, path)
-        self.page = Page(self.path.read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="module")
-def small(example, folder):
-    return Report(example, folder / "small.html")
+from tests.report.pages import numbers
+from tests.report.reader import (
+    SETTLED,
+    Report,
+    assert_clean,
+    assert_ranking_is_the_librarys,
+    choose,
+    opened,
+    published,
+    shown,
+    state,
+    type_range,
+)
 
 
 @pytest.fixture(scope="module")
 def large(folder):
     evaluation = evaluate(*simulated([f"m{k}" for k in range(10)], n=1_000_000), costs=(0.02, 0.10))
     return Report(evaluation, folder / "large.html")
-
-
-def published(name, load_data, path):
-    label, bounds = {
-        "bcsc_predictions/bcsc_predictions": ("cancer", (0.0163, 0.0291)),
-        "solar_flares_c1/solar_flares_c1": ("y", (0.1, 0.6)),
-    }[name]
-    frame = load_data(name)
-    scores = frame.drop(columns=[label, "date"], errors="ignore")
-    return Report(evaluate(frame[label], scores, costs=bounds), path)
-
-
-def opened(chromium, report, address="", **options):
-    chromium.open(report.path, **options)
-    if address:
-        chromium.run(f"location.hash = {address!r}")
-    chromium.wait_for("document.documentElement.dataset.drawn === 'true'")
-    chromium.wait_for(SETTLED + (f" && document.querySelector('#reset').disabled === {'false' if address else 'true'}"))
-    return chromium
-
-
-def shown(chromium, table="#ranking"):
-    """Return name, values and intervals of every row of a table, in order."""
-    rows = chromium.run(ROWS.format(table))
-    return {
-        name: ([float(v.replace("Infinity", "inf")) for v, _ in cells], [text for _, text in cells])
-        for name, *cells in rows
-    }
-
-
-def state(chromium):
-    values = (
-        "[...document.querySelectorAll('[role=slider]')].map(handle => Number(handle.getAttribute('aria-valuenow')))"
-    )
-    return chromium.run(values)
-
-
-def type_range(chromium, low, high):
-    # the end that moves away from the other first, so that the two are in order all the while
-    fields = [("low", low), ("high", high)]
-    for key, value in fields[::-1] if isinstance(low, float) and low > state(chromium)[1] else fields:
-        chromium.run(f"document.getElementById('field-{key}').select()")
-        chromium.type(value if isinstance(value, str) else repr(value))
-        chromium.press("Tab")
-    chromium.wait_for(SETTLED)
-
-
-def choose(chromium, name, value):
-    act = f"box => {{ box.value = {value!r}; box.dispatchEvent(new Event('change')); }}"
-    chromium.run(f"({act})(document.getElementById({name!r}))")
-    chromium.wait_for(SETTLED)
-
-
-def assert_ranking_is_the_librarys(chromium, report, measure):
-    """Every number of the ranking, and the order of its rows, from the tables of the page by the library."""
-    rows = shown(chromium)
-    names = report.evaluation.models
-    tables = {name: report.page.table(name) for name in names}
-    finite = math.isfinite(measure.mass)
-    integral = {name: expected_regret(table, costs=measure, scale="integral") for name, table in tables.items()}
-    ranked = list(rows)[: len(names)]
-    assert sorted(ranked) == sorted(names)
-    # models that decide alike differ by rounding only
-    assert all(integral[a] <= integral[b] + 1e-15 for a, b in pairwise(ranked))
-    factor = {"integral": 1.0, "loss": measure.loss_factor, "regret": 1.0 / measure.mass if finite else math.nan}
-    main = factor["regret" if finite else "loss"]
-    table = tables[ranked[0]]
-    always = (1 - table.prevalence) * float(measure.negative_loss(np.inf))
-    never = table.prevalence * float(measure.positive_loss(-np.inf))
-    for name in names:
-        values, _ = rows[name]
-        expected = [factor[scale] * integral[name] for scale in SCALES]
-        assert values[:3] == pytest.approx(expected, abs=1e-9, nan_ok=True)
-        skill = decompose(tables[name], costs=measure, scale="integral").skill
-        gaps = [values[3], *values[5:]]
-        others = [main * (integral[name] - other) for other in (integral[ranked[0]], always, never)]
-        assert values[4] == pytest.approx(skill, abs=1e-9, nan_ok=True)
-        assert gaps[1:] == pytest.approx(others[1:], abs=1e-9, nan_ok=True)
-        assert math.isnan(gaps[0]) if name == ranked[0] else gaps[0] == pytest.approx(others[0], abs=1e-9, nan_ok=True)
-    assert rows["treat all"][0][1] == pytest.approx(always, abs=1e-9)
-    assert rows["treat none"][0][1] == pytest.approx(never, abs=1e-9)
-
-
-def assert_clean(chromium, report):
-    assert chromium.complaints() == []
-    assert chromium.requests(report.path) == []
 
 
 def test_own_range_shows_the_librarys_numbers_and_intervals(chromium, small):
@@ -423,169 +318,6 @@ def test_other_weightings_are_shown_as_reported_until_the_range_moves(chromium, 
     assert state(chromium) == [measure.low, measure.high]
     assert shown(chromium)["a"][0][0] == evaluation["a"].score
     assert_clean(chromium, report)
-
-
-TAILS = """[...document.querySelectorAll('#ranking tbody tr')].map(row => [
-    row.querySelector('th .name, th [data-reference]').textContent.trim(),
-    ...[...row.children].slice(5).map(cell => cell.dataset.p ?? '')])"""
-
-
-def tails(chromium):
-    """Return the p-values of every row against the best model, treating all and treating none."""
-    return {name: [float(p or "nan") for p in (cells[0], *cells[2:])] for name, *cells in chromium.run(TAILS)}
-
-
-@pytest.mark.parametrize("dependence", [{"clusters": np.arange(400) // 4}, {"lags": 3}, {"lags": "auto"}], ids=repr)
-def test_dependent_rows_have_the_librarys_intervals_and_p_values_elsewhere(chromium, folder, dependence):
-    y, scores = simulated(["a", "b", "c"])
-    evaluation = evaluate(y, scores, costs=(0.1, 0.3), **dependence)
-    report = Report(evaluation, folder / "dependent.html")
-    opened(chromium, report)
-    cuts = numbers(report.page.payload["spread"]["cuts"])
-    low, high = float(cuts[5]), float(cuts[-6])
-    type_range(chromium, low, high)
-    assert_ranking_is_the_librarys(chromium, report, costs.Uniform(low, high))
-    again = evaluate(y, scores, costs=(low, high), **dependence)
-    shown_rows, shown_tails = shown(chromium), tails(chromium)
-    # the library allows for the skewness of sums of clusters, the page does not
-    apart = 0.1 if "clusters" in dependence else 1e-5
-    for name in evaluation.models:
-        others = [next(iter(shown_rows)), "treat all", "treat none"]
-        for other, place, p in zip(others, (3, 5, 6), shown_tails[name], strict=True):
-            if other == name:
-                continue
-            found = again.compare(name, other)
-            ends = [float(end) for end in shown_rows[name][1][place].split()]
-            assert ends == pytest.approx(found.interval, rel=apart, abs=apart * found.standard_error)
-            assert p == pytest.approx(found.p_value, rel=20 * apart, abs=0.1 * apart)
-    assert "No band is drawn, for a band would take the rows as independent" in chromium.run(
-        "document.querySelector('#regret figcaption').textContent"
-    )
-    assert_clean(chromium, report)
-
-
-@pytest.mark.parametrize("dependence", [{}, {"clusters": np.arange(400) // 4}], ids=repr)
-@pytest.mark.parametrize("bounds", [(0.05, 0.6), (0.21, 0.22), (0.0, 1.0), (0.08, 0.12)])
-def test_p_values_and_intervals_follow_from_the_covariances_of_the_page(chromium, folder, dependence, bounds):
-    report = Report(
-        evaluate(*simulated(["a", "b", "c"]), costs=(0.1, 0.3), **dependence), folder / f"tails{len(dependence)}.html"
-    )
-    opened(chromium, report)
-    type_range(chromium, *bounds)
-    spread = report.page.payload["spread"]
-    cuts, covariances = numbers(spread["cuts"]), numbers(spread["covariances"]).reshape(len(spread["pairs"]), -1)
-    width = np.clip(np.minimum(cuts[1:], bounds[1]) - np.maximum(cuts[:-1], bounds[0]), 0.0, None)
-    weights = width / np.diff(cuts) / (bounds[1] - bounds[0])
-    rows, columns = np.triu_indices(len(weights))
-    form = np.where(rows == columns, 1.0, 2.0) * weights[rows] * weights[columns]
-    errors = dict(zip(map(tuple, spread["pairs"]), np.sqrt(covariances @ form), strict=True))
-    law = stats.t(99) if dependence else stats.norm
-    places = {model["name"]: k for k, model in enumerate(report.page.payload["models"])}
-    places |= {"treat all": 3, "treat none": 4}
-    table, found = shown(chromium), tails(chromium)
-    best = next(iter(table))
-    for name, (values, intervals) in table.items():
-        for other, place, p in zip((best, "treat all", "treat none"), (3, 5, 6), found[name], strict=True):
-            if other == name:
-                assert math.isnan(p)
-                continue
-            error = errors[tuple(sorted((places[name], places[other])))]
-            assert p == pytest.approx(2 * law.sf(abs(values[place]) / error), rel=1e-8)
-            ends = values[place] + law.ppf([0.025, 0.975]) * error
-            assert [float(end) for end in intervals[place].split()] == pytest.approx(ends, abs=1e-9)
-
-
-def sentences(chromium):
-    """Return the conclusion as it stands, without its figures in brackets and its intervals."""
-    nodes = "[...document.querySelectorAll('#stake .lead, #stake .findings li')].map(node => node.textContent)"
-    return [bare(text) for text in chromium.run(nodes)]
-
-
-def bare(sentence):
-    """Leave out what the page knows approximately only."""
-    text = re.sub(r" \([^()]*difference[^()]*\)", "", sentence.replace("\N{MINUS SIGN}", "-"))
-    return re.sub(r", (approximate )?95% interval [^;]*\.$", ".", text)
-
-
-def of_all_kinds():
-    """Labels, and scores that help, that are too high, that are too low, and that are the same for everyone."""
-    y, scores = simulated(["helps", "also helps"], n=3989)
-    scores |= {"high": scores["helps"] ** 0.3, "low": 0.02 * scores["helps"], "same": np.full(len(y), y.mean())}
-    scores["sure"] = (scores["helps"] > 0.5).astype(float)
-    return y, scores
-
-
-TOLD = [(costs.Uniform, ends) for ends in ((0.05, 0.15), (0.02, 0.6), (0.3, 0.9), (0.2, 0.2), (0.003, 0.05))]
-TOLD += [(costs.LogOddsUniform, ends) for ends in ((0.05, 0.15), (0.02, 0.6), (0.3, 0.9))]
-
-
-@pytest.mark.parametrize(("make", "bounds"), TOLD)
-@pytest.mark.parametrize("options", [{}, {"rule": 0.25}, {"per": 1000, "unit_cost": 50}], ids=repr)
-def test_sentences_elsewhere_are_the_librarys(chromium, folder, make, bounds, options):
-    y, scores = of_all_kinds()
-    report = Report(evaluate(y, scores, costs=(0.1, 0.3), **options), folder / f"words{len(options)}.html")
-    opened(chromium, report)
-    choose(chromium, "weighting", "uniform" if make is costs.Uniform else "log-odds")
-    type_range(chromium, *bounds)
-    measure = costs.Fixed(bounds[0]) if bounds[0] == bounds[1] else make(*bounds)
-    again = evaluate(y, scores, costs=measure, **options)
-    assert sentences(chromium) == [bare(sentence) for sentence in again.conclusion]
-    note = "head => head.querySelector('.note')?.textContent ?? ''"
-    notes = chromium.run(f"[...document.querySelectorAll('#ranking tbody th')].map({note})")
-    like = [again[name].acts_like for name in again.ranking]
-    assert notes == [f"acts like {one}" if one else "" for one in like] + ["", ""]
-    skills = [again[name].decomposition.skill for name in again.ranking]
-    shown_skills = [values[4] for values, _ in shown(chromium).values()][: len(skills)]
-    assert shown_skills == pytest.approx(skills, abs=1e-9, nan_ok=True)
-    assert_clean(chromium, report)
-
-
-@pytest.mark.parametrize(
-    ("rule", "bounds", "wide"),
-    [
-        ("score", (0.0, 0.004), 1),
-        ("score", (0.3, 0.5), 2),
-        ("score", (0.05, 0.07), 0),
-        (0.4, (0.05, 0.07), 2),
-        (0.4, (0.5, 0.5), 2),
-        (0.4, (0.6, 0.8), 2),
-    ],
-)
-def test_intervals_are_widened_where_few_rows_carry_a_cost(chromium, folder, rule, bounds, wide):
-    rng = np.random.default_rng(7)
-    risk = rng.beta(0.6, 12.0, size=1500)
-    y = rng.random(1500) < risk
-    scores = {"plain": risk, "noisy": np.clip(risk + 0.05 * rng.normal(size=1500), 0.0, 1.0)}
-    report = Report(evaluate(y, scores, costs=(0.0, 1.0), rule=rule), folder / "few.html")
-    opened(chromium, report)
-    type_range(chromium, *bounds)
-    measure = costs.Fixed(bounds[0]) if bounds[0] == bounds[1] else costs.Uniform(*bounds)
-    again = evaluate(y, scores, costs=measure, rule=rule)
-    rows = shown(chromium)
-    widths, notes = [], 0
-    for name in again.models:
-        for other, place in (("treat all", 5), ("treat none", 6)):
-            found = again.compare(name, other)
-            low, high = (float(end) for end in rows[name][1][place].split())
-            # skewness moves the ends, the room for what was not seen makes their distance
-            widths.append((high - low) / (found.interval[1] - found.interval[0]))
-            notes += bool(found.note)
-    assert notes == wide
-    assert widths == pytest.approx([1.0] * 4, rel=0.3)
-
-
-def test_decisions_fitted_to_the_rows_have_no_intervals_and_the_page_says_why(chromium, folder):
-    report = Report(evaluate(*simulated(["a", "b"]), costs=(0.1, 0.3), rule="optimal"), folder / "fitted.html")
-    opened(chromium, report)
-    why = "for the decisions were fitted to these same rows"
-    assert f"No band is drawn, {why}" in chromium.run("document.querySelector('#regret').textContent")
-    type_range(chromium, 0.05, 0.6)
-    assert f"how sure that is cannot be said here, {why}" in chromium.run(
-        "document.querySelector('#stake').textContent"
-    )
-    assert f"there are no intervals, {why}" in chromium.run("document.querySelector('#regret').textContent")
-    assert "no interval" in chromium.run("document.querySelector('#ranking tbody').textContent")
-    assert not any(math.isfinite(p) for row in tails(chromium).values() for p in row)
 
 
 def test_reader_chooses_whose_band_is_drawn_in_both_figures(chromium, small):
