@@ -23,7 +23,7 @@ def replicates(inputs):
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of the bias, which is the point of the other row
-        return stakes.bootstrap(parts_of, inputs.y, inputs.score, n_resamples=RESAMPLES, random_state=1)
+        return stakes.inference.bootstrap(inputs.y, inputs.score, parts_of, n_resamples=RESAMPLES, random_state=1)
 
 
 def by_isotonic_regression(inputs):
@@ -41,7 +41,7 @@ def by_isotonic_regression(inputs):
 
 
 def cross_fitted(inputs):
-    return stakes.decomposition_interval(inputs.y, inputs.score, costs=BRIER, scale="loss", random_state=1)
+    return stakes.inference.decomposition_interval(inputs.y, inputs.score, costs=BRIER, scale="loss", random_state=1)
 
 
 ROWS = (

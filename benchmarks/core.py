@@ -64,7 +64,7 @@ def everything(table):
     curves = [question(table) for question in (stakes.regret_curve, stakes.net_benefit_curve, stakes.reliability_curve)]
     terms = [stakes.decompose(table, costs=costs) for costs in (UNIFORM, LOG_ODDS)]
     errors = [table_standard_error(table, costs, "score") for costs in (UNIFORM, LOG_ODDS)]
-    return curves, terms, errors, stakes.roc_auc_score(table)
+    return curves, terms, errors, stakes.metrics.roc_auc_score(table)
 
 
 def evaluations(table):
@@ -122,7 +122,7 @@ DCURVES = Entry(
     max_rows=PEER_ROWS,
 )
 
-AUC = ours("roc_auc_score", lambda inputs: stakes.roc_auc_score(inputs.y, inputs.score), answer=float)
+AUC = ours("roc_auc_score", lambda inputs: stakes.metrics.roc_auc_score(inputs.y, inputs.score), answer=float)
 
 ROWS = (
     Row(

@@ -19,18 +19,18 @@ def two_models(inputs):
 
 def difference(ready):
     inputs, second = ready
-    return stakes.difference_band(
-        "net_benefit",
+    return stakes.inference.difference_band(
         inputs.y,
         inputs.score,
         second,
+        "net_benefit",
         thresholds=THRESHOLDS,
         sample_weight=inputs.weight,
     )
 
 
 def one_model(inputs):
-    return stakes.confidence_band("net_benefit", inputs.y, inputs.score, thresholds=THRESHOLDS)
+    return stakes.inference.confidence_band(inputs.y, inputs.score, "net_benefit", thresholds=THRESHOLDS)
 
 
 def within(limit, rows=10**6):
@@ -58,7 +58,7 @@ BAND_ROWS = (
         "isotonic bounds of the event rate, from a table",
         ours(
             "confidence_band('reliability')",
-            lambda table: stakes.confidence_band("reliability", table),
+            lambda table: stakes.inference.confidence_band(table, kind="reliability"),
             prepare=lambda inputs: stakes.ScoreTable.from_predictions(inputs.y, inputs.score),
         ),
     ),
@@ -66,7 +66,7 @@ BAND_ROWS = (
         "consistency band of 5,000 draws, from a table",
         ours(
             "consistency_band",
-            stakes.consistency_band,
+            stakes.inference.consistency_band,
             prepare=lambda inputs: stakes.ScoreTable.from_predictions(inputs.y, inputs.score),
         ),
     ),

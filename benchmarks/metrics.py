@@ -28,7 +28,7 @@ def h_score(inputs):
 
 
 def sensitivity_at_every_threshold(inputs):
-    table = stakes.threshold_table(inputs.y, inputs.score)
+    table = stakes.curves.threshold_table(inputs.y, inputs.score)
     return table.sensitivity
 
 
@@ -65,7 +65,7 @@ ROWS = (
     Row("roc_auc_score", AUC, (sklearn_metric("roc_auc_score"),)),
     Row(
         "h_measure_score",
-        ours("h_measure_score", lambda inputs: stakes.h_measure_score(inputs.y, inputs.score), answer=float),
+        ours("h_measure_score", lambda inputs: stakes.metrics.h_measure_score(inputs.y, inputs.score), answer=float),
         (Entry("hmeasure", "h_score", h_score, answer=float, max_rows=PEER_ROWS),),
     ),
     Row(

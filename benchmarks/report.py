@@ -66,10 +66,11 @@ def in_process(task, file):
 
 
 def to_report(file):
+    from stakes.core.options import check_options
     from stakes.evaluation._evaluate import evaluate_predictions
     from stakes.tables import read_predictions
 
-    evaluation = evaluate_predictions(read_predictions(file.predictions, label="y"), costs=COSTS)
+    evaluation = evaluate_predictions(read_predictions(file.predictions, label="y"), check_options(costs=COSTS))
     return evaluation.to_html(file.report)
 
 

@@ -13,6 +13,7 @@ NAMES = {
     "coverage_bands": "coverage of the intervals and bands of curves and of their differences",
     "calibration_tests": "size and power of the tests of loss-calibration",
     "correction_models": "real models with class weights and undersampling, before and after correction",
+    "coverage_calibration": "coverage of the intervals of O:E, calibration in the large, slope, ICI, E50, E90, Emax",
     "coverage_decomposition": "coverage of the intervals of MCB, DSC, the H-measure and hull AUC",
     "coverage_intervals": "coverage of the closed-form intervals, for calibrated, miscalibrated and tied forecasts",
     "batch_effect": "where looking at the batch beats one threshold for the population, and where it does not",
@@ -20,6 +21,8 @@ NAMES = {
     "false_alarms": "how often each finding is raised where nothing is wrong, in 1,000 simulations of seven designs",
     "grid_search": "which model a search picks by our scorer, scikit-learn's and briertools'",
     "penalized": "which epoch Brier, penalized and log scores and accuracy choose, and its test F1",
+    "ledger": "how often claims of the conclusion and printed intervals are false, in 126 designs",
+    "selection": "what picking the best of many models does to its numbers, and whether select_best repairs it",
     "posterior_network": "evidence of a Posterior Network beside true sample sizes, its bias, its log loss on adult",
     "loss_calibration": "Figures 3 and 4 of Caplin, Martin and Marx, redrawn on adult income",
 }

@@ -13,6 +13,9 @@ TARGETS = {
     "adult": ("income_gt_50k", ("split",)),
     "bank_marketing": ("y", ("duration",)),
     "credit_default": ("default_next_month", ()),
+    "htru2_pulsar": ("pulsar", ()),
+    "spambase": ("spam", ()),
+    "telco_churn": ("Churn", ()),
 }
 _POSITIVE = {"1", "1.0", "yes", "True"}
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from replications._classification import data_folder
-from stakes import penalized_brier_loss, penalized_log_loss
+from stakes.metrics import penalized_brier_loss, penalized_log_loss
 from stakes.training import HBlockSplit, segment_windows
 
 CRITERIA = {"brier": "lower", "pbs": "lower", "log": "lower", "pll": "lower", "accuracy": "higher"}

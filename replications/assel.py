@@ -14,14 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logit, ndtr
 
-from stakes import (
-    ScoreTable,
-    average_net_benefit_score,
-    bounded_brier_loss,
-    costs,
-    expected_regret,
-    net_benefit_score,
-)
+from stakes import ScoreTable, bounded_brier_loss, costs, expected_regret, net_benefit_score
+from stakes.metrics import average_net_benefit_score
 
 PREVALENCE = 0.2
 SEPARATION = 0.95

@@ -21,8 +21,9 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
 
 from replications._classification import TARGETS, data_folder, read_classification
-from stakes import ScoreTable, roc_auc_score
+from stakes import ScoreTable
 from stakes.correction import loss_calibration_test, undo_class_weight
+from stakes.metrics import roc_auc_score
 
 SHARES = {"unweighted": 0.5, "weight 0.9": 0.9, "weight 0.99": 0.99, "1 in 10 negatives": 10 / 11}
 SAMPLED = "1 in 10 negatives"

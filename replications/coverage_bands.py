@@ -19,7 +19,8 @@ import numpy as np
 from scipy import stats
 from scipy.special import expit, logit
 
-from stakes import confidence_band, consistency_band, difference_band, reliability_curve
+from stakes import reliability_curve
+from stakes.inference import confidence_band, consistency_band, difference_band
 
 SIZES = (300, 1000, 5000)
 KINDS = ("regret", "net_benefit", "interventions_avoided")
@@ -160,15 +161,15 @@ def simulate(prevalence, n, runs, seed, kinds=(*KINDS, "difference", "reliabilit
             for name, score in scores.items():
                 enough = expected_rows(kind, truth[name], n) >= ENOUGH
                 tally = tallies.setdefault((kind, name), Tally(enough))
-                band = confidence_band(kind, y, score, thresholds=t, n_draws=DRAWS)
+                band = confidence_band(y, score, kind, thresholds=t, n_draws=DRAWS)
                 tally.add(band, curve(kind, t, truth[name]))
         if "difference" in kinds:
-            band = difference_band("net_benefit", y, q, noisy, thresholds=t, n_draws=DRAWS)
+            band = difference_band(y, q, noisy, "net_benefit", thresholds=t, n_draws=DRAWS)
             tallies.setdefault(("difference", "calibrated - noisy"), Tally(together)).add(band, gap)
         if "reliability" in kinds:
             for name, score in scores.items():
                 points = np.unique(score) if name == "tied" else None
-                band = confidence_band("reliability", y, score, thresholds=points)
+                band = confidence_band(y, score, "reliability", thresholds=points)
                 tallies.setdefault(("reliability", name), Tally()).add(band, rates[name](band.thresholds))
         if "consistency" in kinds:
             if run % LABELS_PER_SCORES == 0:  # the band depends on the scores alone

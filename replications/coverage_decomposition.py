@@ -1,4 +1,4 @@
-"""How often the intervals of decomposition_interval, h_measure_interval and hull_auc_interval cover the truth.
+"""How often the intervals of decomposition_interval and metric_interval (H-measure, hull AUC) cover the truth.
 
 A true risk q is drawn from a Beta distribution, the event with probability q, and the score is a function of q. The
 true terms follow by quadrature of losses written down here from their definitions, not by the library. Designs:
@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special, stats
 
-from stakes import costs, decompose, decomposition_interval
-from stakes._inputs import evaluation_data
+from stakes import costs, decompose
+from stakes.core.inputs import evaluation_data
+from stakes.inference import decomposition_interval
 from stakes.inference._crossfit_rank import estimate_h_measure, estimate_hull_auc
 from stakes.inference._crossfit_rows import cross_fit_rows
 from stakes.inference._decomposition_interval import estimate_terms

@@ -145,7 +145,7 @@ def simulate(prevalence, n, runs, seed):
         scores = forecasts(q, grid)
         for model, score in scores.items():
             for name, (metric, options, _) in wanted.items():
-                result = metric_interval(metric, y, score, **options)
+                result = metric_interval(y, score, metric, **options)
                 note(held, (name, model), result, true[name, model])
         entries = threshold_intervals(y, scores["calibrated"], thresholds=thresholds)
         for k, t in enumerate(thresholds):
@@ -157,7 +157,7 @@ def simulate(prevalence, n, runs, seed):
                     )
         for name, model in DIFFERENCES:
             metric, options, _ = wanted[name]
-            result = metric_difference(metric, y, scores["calibrated"], scores[model], **options)
+            result = metric_difference(y, scores["calibrated"], scores[model], metric, **options)
             note(held, (name, f"calibrated - {model}"), result, true[name, "calibrated"] - true[name, model])
     return [
         {

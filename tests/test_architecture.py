@@ -16,92 +16,28 @@ from pathlib import Path
 import pytest
 
 import stakes
+from tools.imports import (
+    SOURCES,
+    circles,
+    import_graph,
+    inner_imports,
+    module_name,
+    private_imports,
+    read_sources,
+    upward_imports,
+)
+from tools.layers import PICTURE, draw
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = ROOT / "src" / "stakes"
-SOURCES = {path.relative_to(PACKAGE.parent).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
-
-# From the bottom up: a room may import its own layer and those before it.
-LAYERS = {
-    "core": ["costs", "score_table", "tables"],  # and every private module, such as _validation
-    "methods": [
-        "boundary",
-        "correction",
-        "curves",
-        "decomposition",
-        "inference",
-        "metrics",
-        "training",
-        "uncertainty",
-        "utility",
-    ],
-    "answers": ["evaluation"],
-    "faces": ["cli", "display", "report"],
-}
-ORDER = {name: height for height, name in enumerate([*LAYERS, "the package"])}
-LAZY_HOOK = "_faces"
 MAX_CODE_LINES = 400
+MOST_INNER_IMPORTS = 45  # files read past the __init__ of their room, for what users do not need; it only falls
+MAX_NAMES_AT_THE_TOP = 40
 
 # Slow or optional, so `import stakes` must not load them.
 LAZY_LIBRARIES = [
     *["sklearn", "scipy.special", "scipy.stats", "pandas", "polars", "pyarrow", "duckdb", "dask", "pyspark"],
     *["matplotlib", "plotly", "typer", "rich", "torch", "keras", "lightning", "xgboost", "lightgbm"],
 ]
-
-
-def room_of(module):
-    """Return the part of a dotted name that the layers speak of: `stakes.costs._base` is in `costs`."""
-    return module.split(".")[1] if "." in module else ""
-
-
-def layer_of(module):
-    room = room_of(module)
-    if room in {"", "__main__"}:
-        return "the package"
-    if room.startswith("_"):
-        return "core"
-    layer = next((name for name, rooms in LAYERS.items() if room in rooms), None)
-    assert layer is not None, f"{module} is in no layer: name its room in LAYERS."
-    return layer
-
-
-def module_name(relative):
-    parts = relative.removesuffix(".py").split("/")
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def imported_modules(module, source, *, is_package, known):
-    """Yield (line, stakes module) for every import, at any depth of the code, by statement or by string."""
-    for node in ast.walk(ast.parse(source)):
-        names = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                parts = module.split(".")
-                parts = parts[: len(parts) - node.level + is_package]
-                base = ".".join([*parts, base] if base else parts)
-            for alias in node.names:
-                inner = f"{base}.{alias.name}"
-                names.append(inner if inner in known else base)
-        elif isinstance(node, ast.Call) and "import" in ast.unparse(node.func):
-            names = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
-        for name in names:
-            if name == "stakes" or name.startswith("stakes."):
-                yield node.lineno, name
-
-
-def upward_imports(relative, source, known):
-    module = module_name(relative)
-    if layer_of(module) == "the package" or room_of(module) == LAZY_HOOK:
-        return []
-    found = imported_modules(module, source, is_package=relative.endswith("/__init__.py"), known=known)
-    return [
-        f"{relative}:{line}: {layer_of(module)} imports {name} of {layer_of(name)}"
-        for line, name in found
-        if ORDER[layer_of(name)] > ORDER[layer_of(module)]
-    ]
 
 
 def code_lines(source):
@@ -156,28 +92,117 @@ def test_module_imports_only_its_layer_and_those_below(relative):
 def test_every_form_of_upward_import_is_seen(source):
     known = {"stakes", "stakes.report", "stakes.costs", "stakes.curves"}
     assert len(upward_imports("stakes/curves.py", source, known)) == 1
-    assert upward_imports("stakes/_faces.py", source, known) == []
     downward = source.replace("report", "costs").replace("evaluate", "costs")
     if downward != "import stakes":
         assert upward_imports("stakes/curves.py", downward, known) == []
 
 
-def test_lazy_hook_reaches_up_only_inside_functions():
-    path = PACKAGE / f"{LAZY_HOOK}.py"
-    if not path.exists():
-        pytest.skip("there is no lazy hook yet.")
-    body = ast.parse(path.read_text(encoding="utf-8")).body
-    known = {module_name(other) for other in SOURCES}
-    for node in body:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            found = imported_modules(f"stakes.{LAZY_HOOK}", ast.unparse(node), is_package=False, known=known)
-            assert all(layer_of(name) == "core" for _, name in found), ast.unparse(node)
+def test_no_two_files_import_each_other():
+    assert circles(import_graph(read_sources())) == []
+
+
+@pytest.mark.parametrize(
+    "back",
+    [
+        "import stakes.a._one",
+        "from stakes.a import _one",
+        "from ._one import f",
+        "def late():\n    from stakes.a._one import f",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from stakes.a._one import F",
+        "from stakes.a import F",
+    ],
+)
+def test_every_form_of_circle_is_seen(back):
+    sources = {
+        "stakes/a/__init__.py": "from stakes.a._one import f",
+        "stakes/a/_one.py": "from stakes.a._two import g",
+        "stakes/a/_two.py": "x = 1",
+    }
+    assert circles(import_graph(sources)) == []
+    (found,) = circles(import_graph({**sources, "stakes/a/_two.py": back}))
+    assert {"stakes.a._one", "stakes.a._two"} <= set(found)
+
+
+def test_picture_of_the_layers_is_that_of_the_imports():
+    assert PICTURE.read_text(encoding="utf-8") == draw(import_graph(read_sources())), "run python -m tools.layers"
+
+
+def test_no_private_name_leaves_its_room():
+    assert [found for relative, text in read_sources().items() for found in private_imports(relative, text)] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("from stakes.costs._base import _check", 1),
+        ("def late():\n    from stakes.costs._base import _check as check", 1),
+        ("from stakes.costs import _base", 1),
+        ("from stakes.costs._base import check", 0),
+        ("from stakes.curves._curve import _important", 0),
+        ("from stakes.costs import __doc__", 0),
+    ],
+)
+def test_private_names_of_other_rooms_are_seen(source, expected):
+    assert len(private_imports("stakes/curves/_roc.py", source)) == expected
+
+
+def test_no_more_files_are_read_past_the_front_of_their_room():
+    found = {each for relative, text in read_sources().items() for each in inner_imports(relative, text)}
+    assert len(found) <= MOST_INNER_IMPORTS, "\n".join(sorted(found))
+
+
+def test_imports_past_the_front_of_a_room_are_seen():
+    here = "stakes/curves/_roc.py"
+    assert inner_imports(here, "from stakes.costs._base import a, b") == ["curves < stakes.costs._base"]
+    for harmless in ("from stakes.costs import Beta", "from stakes.curves._curve import Curve", "import stakes.core"):
+        assert inner_imports(here, harmless) == []
 
 
 def test_import_loads_no_slow_or_optional_library():
     code = f"import stakes, sys; print([name for name in {LAZY_LIBRARIES!r} if name in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (run.stdout.strip(), run.stderr) == ("[]", "")
+
+
+def test_import_of_the_package_loads_no_room_until_a_name_is_asked_for():
+    code = """
+import sys, stakes
+rooms = lambda: sorted({name.split(".")[1] for name in sys.modules if name.startswith("stakes.")})
+print(rooms(), "numpy" in sys.modules)
+stakes.costs
+print("costs" in rooms(), "evaluation" in rooms())
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines() == ["['_version', 'shown'] False", "True False"]
+
+
+def test_every_name_of_the_package_can_be_had_and_an_unknown_one_is_refused():
+    code = "from stakes import *; import stakes; print(dir(stakes) == stakes.__all__ == sorted(stakes.__all__))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "True"
+    for name in stakes.__all__:
+        assert getattr(stakes, name) is not None
+    with pytest.raises(AttributeError, match="module 'stakes' has no attribute 'evalaute'"):
+        stakes.evalaute  # noqa: B018
+
+
+def test_faces_arrive_when_the_first_result_is_shown():
+    pytest.importorskip("matplotlib")
+    code = """
+import sys
+from stakes.curves import roc_curve
+curve = roc_curve([0, 1], [0.2, 0.8])
+print("stakes.display" in sys.modules)
+curve.plot()
+print("stakes.display" in sys.modules, "stakes.report" in sys.modules)
+from stakes.shown.faces import draw
+try:
+    draw(3)
+except TypeError as error:
+    print(error)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines() == ["False", "True False", "no display is registered for int."]
 
 
 @pytest.mark.parametrize("name", PUBLIC)
@@ -200,6 +225,11 @@ def test_module_is_short_enough_to_hold_one_idea(relative):
 def test_only_code_counts_as_code_lines():
     source = '"""Docstring,\n\ntwo lines."""\n\n# comment\nx = [\n    1,  # one\n\n    2,\n]\n'
     assert code_lines(source) == 4
+
+
+def test_the_top_offers_few_names_and_shows_no_other():
+    assert len(stakes.__all__) <= MAX_NAMES_AT_THE_TOP
+    assert dir(stakes) == stakes.__all__
 
 
 def local_paths(text):

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from strategies import samples
 
-from stakes import costs, decompose, expected_regret, h_measure_score
+from stakes import costs, decompose, expected_regret
+from stakes.metrics import h_measure_score
 
 MEASURES = [
     costs.Uniform(0, 1),

@@ -7,20 +7,8 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 from strategies import intervals, samples
 
-from stakes import (
-    ScoreTable,
-    beta_loss,
-    bounded_brier_loss,
-    bounded_log_loss,
-    costs,
-    decompose,
-    expected_regret,
-    h_measure_score,
-    regret_curve,
-    roc_auc_score,
-    shifted_brier_loss,
-    top_k_scores,
-)
+from stakes import ScoreTable, bounded_brier_loss, bounded_log_loss, costs, decompose, expected_regret, regret_curve
+from stakes.metrics import beta_loss, h_measure_score, roc_auc_score, shifted_brier_loss, top_k_scores
 
 FAMILIES = {
     "uniform": costs.Uniform,

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import stakes
-from stakes import _html, costs
+from stakes import costs
 from stakes.evaluation._finding import Finding, Findings
+from stakes.shown import html as _html
 
 EVIL = "</td><script>alert(1)</script>&\x1b[2J\u202e"
 SPAN = (0.05, 0.3)
@@ -74,8 +75,8 @@ RESULTS = {
     "best by cost": lambda name: evaluation({name: A, "b": B}).best_by_cost(),
     "decomposition": lambda _: stakes.decompose(Y, A, costs=costs.Uniform(*SPAN)),
     "expected utility": lambda _: stakes.utility.expected_utility(A, "f1"),
-    "threshold table": lambda _: stakes.threshold_table(Y, A),
-    "band": lambda _: stakes.confidence_band("regret", Y, A, thresholds=np.linspace(0.01, 0.99, 900)),
+    "threshold table": lambda _: stakes.curves.threshold_table(Y, A),
+    "band": lambda _: stakes.inference.confidence_band(Y, A, "regret", thresholds=np.linspace(0.01, 0.99, 900)),
     "advice": lambda _: stakes.advise(decisions="budget", threshold="known", k=20),
     "boundary": lambda _: boundary(min_precision=0.4),
     "certified boundary": lambda _: boundary(min_precision=0.2, confidence_level=0.5, levels=2),
@@ -129,15 +130,15 @@ def test_evaluation_shows_ranking_conclusion_and_findings():
     for finding in result.findings:
         assert f"{finding.severity} {finding.code}" in text
         assert finding.sentence in text
-    low, high = result.best.interval
+    low, high = result.selection.intervals["a"]  # of all rows of the column at once
+    assert low < result.best.interval[0] < result.best.interval[1] < high
     assert f"{result.best.score:.4g} ({low:.4g} to {high:.4g})" in text
     versus = result.compare("b", "treat none")
-    assert f"{versus.difference:.4g} ({versus.interval[0]:.4g} to {versus.interval[1]:.4g})" in text
+    shown = re.search(rf"{versus.difference:.4g} \(([-.\d]+) to ([-.\d]+)\)", text)
+    assert float(shown[1]) < versus.interval[0] < versus.interval[1] < float(shown[2])
 
 
-def test_evaluation_of_one_class_and_without_intervals():
-    alone = stakes.evaluate([0, 0, 0], [0.1, 0.2, 0.3], pos_label=1)
-    assert "<table>" in alone._repr_html_()
+def test_evaluation_without_intervals_and_decomposition_of_one_class():
     optimal = evaluation({"a": A}, rule="optimal")
     assert f">{optimal.best.score:.4g}</td>" in optimal._repr_html_()
     Page(stakes.decompose([0, 0], [0.1, 0.2], costs=costs.Uniform(0, 1), pos_label=1)._repr_html_())

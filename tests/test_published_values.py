@@ -15,9 +15,9 @@ from stakes import (
     expected_regret,
     net_benefit_curve,
     net_benefit_score,
-    roc_auc_score,
     roc_curve,
 )
+from stakes.metrics import roc_auc_score
 
 # Flores et al. (arXiv:2504.04528), Table 2; its bounds 1.66% and 3% are odds (read as probabilities the bounded
 # columns come out as 0.0157/0.0129 and 0.000693/0.000584).

@@ -1,144 +1,121 @@
-"""What is at stake when a classifier's scores become decisions."""
+"""What is at stake when a classifier's scores become decisions.
 
-from stakes import boundary, correction, costs, curves, display, metrics, training, uncertainty, utility
+The names here are those that most programs need; everything else lives in its module: losses, scores and their
+registry in `stakes.metrics`, curves in `stakes.curves`, intervals, bands and tests in `stakes.inference`.
+"""
+
+from functools import partial as _partial
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from stakes._version import __version__
-from stakes.curves import (
-    Curve,
-    binned_reliability,
-    brier_curve,
-    cost_curve,
-    interventions_avoided_curve,
-    lift_curve,
-    net_benefit_curve,
-    precision_recall_curve,
-    regret_curve,
-    reliability_curve,
-    roc_curve,
-    smooth_calibration_curve,
-    threshold_table,
-)
-from stakes.decomposition import Decomposition, decompose
-from stakes.evaluation import Advice, Evaluation, advise, evaluate, evaluate_frame
-from stakes.inference import (
-    Band,
-    BestModels,
-    Bootstrap,
-    Comparison,
-    DecompositionInterval,
-    Estimate,
-    ThresholdIntervals,
-    best_models,
-    bootstrap,
-    compare,
-    confidence_band,
-    consistency_band,
-    decomposition_interval,
-    difference_band,
-    h_measure_interval,
-    hull_auc_interval,
-    metric_difference,
-    metric_interval,
-    threshold_intervals,
-)
-from stakes.metrics import (
-    CalibrationSummary,
-    TopKScores,
-    auc_regret,
-    average_net_benefit_score,
-    beta_loss,
-    bounded_auc_score,
-    bounded_brier_loss,
-    bounded_brier_skill_score,
-    bounded_log_loss,
-    bounded_log_skill_score,
-    calibration_summary,
-    cost_matrix_loss,
-    expected_regret,
-    h_measure_score,
-    net_benefit_score,
-    one_vs_rest_bounded_loss,
-    partial_auc_score,
-    penalized_brier_loss,
-    penalized_log_loss,
-    regret_skill_score,
-    roc_auc_score,
-    shifted_brier_loss,
-    top_k_scores,
-)
-from stakes.score_table import ScoreTable
+from stakes.shown.faces import await_face as _await_face
+
+if _TYPE_CHECKING:
+    from typing import Any
+
+    from stakes import (
+        boundary,
+        correction,
+        costs,
+        curves,
+        display,
+        evaluation,
+        inference,
+        information,
+        metrics,
+        training,
+        uncertainty,
+        utility,
+    )
+    from stakes.core.score_table import ScoreTable
+    from stakes.curves import net_benefit_curve, precision_recall_curve, regret_curve, reliability_curve, roc_curve
+    from stakes.decomposition import decompose
+    from stakes.evaluation import advise, evaluate, evaluate_frame
+    from stakes.inference import compare, metric_difference, metric_interval, select_best
+    from stakes.information import value_of_information
+    from stakes.metrics import (
+        bounded_brier_loss,
+        bounded_brier_skill_score,
+        bounded_log_loss,
+        bounded_log_skill_score,
+        expected_regret,
+        net_benefit_score,
+    )
 
 __all__ = [
-    "Advice",
-    "Band",
-    "BestModels",
-    "Bootstrap",
-    "CalibrationSummary",
-    "Comparison",
-    "Curve",
-    "Decomposition",
-    "DecompositionInterval",
-    "Estimate",
-    "Evaluation",
     "ScoreTable",
-    "ThresholdIntervals",
-    "TopKScores",
     "__version__",
     "advise",
-    "auc_regret",
-    "average_net_benefit_score",
-    "best_models",
-    "beta_loss",
-    "binned_reliability",
-    "bootstrap",
     "boundary",
-    "bounded_auc_score",
     "bounded_brier_loss",
     "bounded_brier_skill_score",
     "bounded_log_loss",
     "bounded_log_skill_score",
-    "brier_curve",
-    "calibration_summary",
     "compare",
-    "confidence_band",
-    "consistency_band",
     "correction",
-    "cost_curve",
-    "cost_matrix_loss",
     "costs",
     "curves",
     "decompose",
-    "decomposition_interval",
-    "difference_band",
     "display",
     "evaluate",
     "evaluate_frame",
+    "evaluation",
     "expected_regret",
-    "h_measure_interval",
-    "h_measure_score",
-    "hull_auc_interval",
-    "interventions_avoided_curve",
-    "lift_curve",
+    "inference",
+    "information",
     "metric_difference",
     "metric_interval",
     "metrics",
     "net_benefit_curve",
     "net_benefit_score",
-    "one_vs_rest_bounded_loss",
-    "partial_auc_score",
-    "penalized_brier_loss",
-    "penalized_log_loss",
     "precision_recall_curve",
     "regret_curve",
-    "regret_skill_score",
     "reliability_curve",
-    "roc_auc_score",
     "roc_curve",
-    "shifted_brier_loss",
-    "smooth_calibration_curve",
-    "threshold_intervals",
-    "threshold_table",
-    "top_k_scores",
+    "select_best",
     "training",
     "uncertainty",
     "utility",
+    "value_of_information",
 ]
+
+
+# Where each name lives: a room is imported when one of its names is first asked for.
+_LIVES_IN = {
+    "stakes.core.score_table": ["ScoreTable"],
+    "stakes.curves": ["net_benefit_curve", "precision_recall_curve", "regret_curve", "reliability_curve", "roc_curve"],
+    "stakes.decomposition": ["decompose"],
+    "stakes.evaluation": ["advise", "evaluate", "evaluate_frame"],
+    "stakes.inference": ["compare", "metric_difference", "metric_interval", "select_best"],
+    "stakes.information": ["value_of_information"],
+    "stakes.metrics": [
+        "bounded_brier_loss",
+        "bounded_brier_skill_score",
+        "bounded_log_loss",
+        "bounded_log_skill_score",
+        "expected_regret",
+        "net_benefit_score",
+    ],
+}
+_ROOM_OF = {name: room for room, names in _LIVES_IN.items() for name in names}
+
+_await_face("draw", _partial(_import_module, "stakes.display"))
+_await_face("report", _partial(_import_module, "stakes.report"))
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+if not _TYPE_CHECKING:  # a type checker would take every name for known
+
+    def __getattr__(name: str) -> "Any":
+        if name in _ROOM_OF:
+            value = getattr(_import_module(_ROOM_OF[name]), name)
+        elif name in __all__:
+            value = _import_module(f"{__name__}.{name}")
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value

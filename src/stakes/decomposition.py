@@ -10,17 +10,18 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from stakes._inputs import evaluation_data
-from stakes._kernel import check_scale, table_integral
-from stakes._results import Tabular
+from stakes.core.inputs import evaluation_data
+from stakes.core.regret import check_scale, table_integral
+from stakes.costs import as_costs
 from stakes.metrics._skill import constant_integral
+from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from stakes._kernel import Scale
-    from stakes.costs import CostDistribution
-    from stakes.score_table import ScoreTable
+    from stakes.core.regret import Scale
+    from stakes.core.score_table import ScoreTable
+    from stakes.costs import CostDistribution, CostsLike
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def decompose(
     y_true: ArrayLike | ScoreTable,
     y_prob: ArrayLike | None = None,
     *,
-    costs: CostDistribution,
+    costs: CostsLike,
     scale: Scale | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: object = None,
@@ -88,8 +89,8 @@ def decompose(
         Labels with two values, or a table that stands for labels and scores.
     y_prob : array_like of shape (n,) or (n, 2), optional
         Probability of the positive class.
-    costs : CostDistribution
-        How much each cost ratio counts.
+    costs : CostDistribution, tuple of float, or float
+        How much each cost ratio counts; (low, high) stands for ``costs.Uniform(low, high)``, c for ``costs.Fixed(c)``.
     scale : {"regret", "integral", "loss"}, optional
         By default "regret", or "loss" where the mass of ``costs`` is infinite.
     sample_weight : array_like of shape (n,), optional
@@ -126,7 +127,7 @@ def decompose(
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )
-    return decompose_table(data.table, costs, scale)
+    return decompose_table(data.table, as_costs(costs), scale)
 
 
 def decompose_table(

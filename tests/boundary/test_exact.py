@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from stakes.boundary._exact import solve_exact
 from stakes.boundary._frontier import NEVER, _pruned, frontier_of, min_plus, trace
 from stakes.boundary._knapsack import solve_knapsack
-from stakes.boundary._options import Options, next_fraction
+from stakes.boundary._options import Options
 from stakes.boundary._problem import Problem
+from stakes.core.exact import next_fraction
 
 KINDS = ["max_recall", "capacity", "max_recall_capacity", "max_precision", "min_fp", "fbeta", "utility"]
 

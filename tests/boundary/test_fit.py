@@ -437,3 +437,28 @@ def test_one_class_is_no_error():
     assert np.isnan(fit_boundary([0, 0], [0.2, 0.7], [1, 2], min_precision=0.9).recall)
     with pytest.raises(ValueError, match="no boundary keeps every constraint"):
         fit_boundary([0, 0], [0.2, 0.7], [1, 2], goal="precision", min_recall=0.5)
+
+
+@pytest.mark.parametrize("cost", [1e-10, 3e-10, 1e-300, 1 - 1e-10])
+def test_cost_ratios_near_the_ends_are_taken_as_they_are(cost):
+    """One positive at the bottom among 999 negatives: missing it costs 1 - c, finding it 999 c."""
+    y, score = np.arange(1000) == 0, np.arange(1000.0)
+    boundary = fit_boundary(y, score, np.ones(1000), goal="cost", costs=cost, levels=1)
+    everything, nothing = 999 * Fraction(repr(cost)), 1 - Fraction(repr(cost))
+    assert boundary.selected.sum() == (1000 if everything < nothing else 0)
+    assert boundary.value == pytest.approx(-float(min(everything, nothing) / 1000), rel=1e-15)
+    assert boundary.optimal
+
+
+@pytest.mark.parametrize("given", [costs.Uniform(0.1, 0.3), (0.1, 0.3), 0.2])
+def test_costs_are_a_distribution_a_pair_or_a_number(rows, given):
+    assert fit_boundary(*rows, goal="cost", costs=given).goal == "least cost at cost ratio 0.2"
+
+
+def test_huge_exponents_are_refused_at_once():
+    for text in ("1e-20000000", "1e20000000", "1E+0020000000"):
+        with pytest.raises(ValueError, match="min_precision must have an exponent of at most 400"):
+            fit_boundary([0, 1], [0.2, 0.7], [1, 2], min_precision=text)
+    text = fit_boundary([0, 1], [0.2, 0.7], [1, 2], max_selected=1).to_json()
+    with pytest.raises(ValueError, match=r"problem\.beta2 must be a fraction"):
+        Boundary.from_json(text.replace('"beta2": "1/1"', '"beta2": "1e20000000"'))

@@ -48,7 +48,9 @@ def test_batches_do_not_matter():
 @pytest.mark.parametrize("promise", [0.6, 0.9])
 def test_false_alarms_ever_are_rarer_than_alpha(promise):
     rng = np.random.default_rng(2)
-    alarms = [PrecisionMonitor(promise, alpha=0.1).update(rng.random(2000) < promise).alarm for _ in range(500)]
+    alarms = [
+        PrecisionMonitor(promise, confidence_level=0.9).update(rng.random(2000) < promise).alarm for _ in range(500)
+    ]
     assert np.mean(alarms) <= 0.1
 
 
@@ -75,7 +77,7 @@ def test_broken_promise_is_noticed_also_after_a_long_good_time():
 
 
 def test_alarm_stays_and_the_p_value_is_the_inverse_of_the_largest_evidence():
-    monitor = PrecisionMonitor(0.9, alpha=0.05).update(np.zeros(10, int))
+    monitor = PrecisionMonitor(0.9, confidence_level=0.95).update(np.zeros(10, int))
     first = monitor.alarm_row
     assert monitor.alarm
     assert monitor.p_value == 1 / monitor.max_e_value <= 0.05
@@ -87,13 +89,15 @@ def test_alarm_stays_and_the_p_value_is_the_inverse_of_the_largest_evidence():
 def test_alarm_is_the_first_time_that_evidence_reaches_one_over_alpha():
     labels = np.random.default_rng(5).random(200) < 0.7
     for alpha in (0.3, 0.05, 0.001):
-        monitor = PrecisionMonitor(0.9, alpha=alpha)
+        monitor = PrecisionMonitor(0.9, confidence_level=1 - alpha)
         values = [monitor.update([label]).e_value for label in labels]
         first = int(np.argmax(np.array(values) >= 1.0 / alpha)) + 1
         assert first > 1
-        assert monitor.alarm_row == PrecisionMonitor(0.9, alpha=alpha).update(labels).alarm_row == first
+        assert monitor.alarm_row == PrecisionMonitor(0.9, confidence_level=1 - alpha).update(labels).alarm_row == first
         assert monitor.max_e_value == max(values)
-        assert PrecisionMonitor(0.9, alpha=alpha).update(labels).max_e_value == pytest.approx(max(values), rel=1e-12)
+        assert PrecisionMonitor(0.9, confidence_level=1 - alpha).update(labels).max_e_value == pytest.approx(
+            max(values), rel=1e-12
+        )
 
 
 def test_largest_evidence_may_lie_within_a_batch():
@@ -118,7 +122,9 @@ def test_monitor_takes_over_the_promise_of_a_boundary():
         PrecisionMonitor.from_boundary(fit_boundary([0, 1], [0.2, 0.7], [1, 2], max_selected=1))
 
 
-@pytest.mark.parametrize("arguments", [{"min_precision": 1}, {"min_precision": 0}, {"min_precision": 0.9, "alpha": 0}])
+@pytest.mark.parametrize(
+    "arguments", [{"min_precision": 1}, {"min_precision": 0}, {"min_precision": 0.9, "confidence_level": 1}]
+)
 def test_bad_settings_are_refused(arguments):
     with pytest.raises(ValueError, match="must lie in"):
         PrecisionMonitor(**arguments)

@@ -169,7 +169,7 @@ def test_incomplete_rows_are_refused_or_kept_without_a_decision(ending, bench, c
     ("text", "parts"),
     [
         ("risk,spread\n0.5,1\nhigh,0\n", ["column 'risk', row 2 (line 3): must be a number, got 'high'"]),
-        ("risk,spread\n0.5,inf\n", ["column 'spread', row 1 (line 2): must be finite, got 'inf'"]),
+        ("risk,spread\n0.5,inf\n", ["column 'spread', row 1 (line 2): must be finite, got inf"]),
         ("risk,spread\n", ["there is a header and no rows"]),
         ("risk,spread\n0.5\n", ["has 1 field where the header has 2"]),
         ("risk,u\n0.5,1\n", ["column 'spread': there is no such column"]),

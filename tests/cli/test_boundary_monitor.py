@@ -159,9 +159,9 @@ def test_rows_of_one_class_and_without_a_selected_one_are_taken(bench, cli, tmp_
 
 
 def test_promise_and_rate_of_false_alarms_may_be_others(bench, cli):
-    options = ["--min-precision", "0.3", "--alpha", "0.2"]
+    options = ["--min-precision", "0.3", "--confidence-level", "0.8"]
     found = page(cli(*ASK, bench.kept, *bench.files, *options, "--json"))
-    assert (found["min_precision"], found["alpha"]) == (0.3, 0.2)
+    assert (found["min_precision"], found["confidence_level"]) == (0.3, 0.8)
     assert found["e_value"] == pytest.approx(evidence(np.concatenate(bench.labels), 0.3)[-1], rel=1e-9)
 
 
@@ -182,7 +182,7 @@ def test_files_from_pipes_are_not_told_apart(bench, cli):
 
 def test_state_of_another_promise_is_refused(bench, cli):
     assert cli(*ASK, bench.kept, bench.files[0], "--state", "watch.json").code == 0
-    for option, value, kept in (("--alpha", "0.1", "0.05"), ("--min-precision", "0.5", "0.6")):
+    for option, value, kept in (("--confidence-level", "0.9", "0.95"), ("--min-precision", "0.5", "0.6")):
         outcome = cli(*ASK, bench.kept, bench.files[1], "--state", "watch.json", option, value)
         assert outcome.code == 2
         assert f"watches {option} {kept}, not {value}" in outcome.err
@@ -237,7 +237,7 @@ def test_boundary_that_promises_no_precision_needs_one_named(bench, scores, cli)
 @pytest.mark.parametrize(
     ("options", "part"),
     [
-        (["--alpha", "1"], "--alpha must be a number between 0 and 1"),
+        (["--confidence-level", "1"], "--confidence-level must be a number between 0 and 1"),
         (["--min-precision", "1"], "--min-precision must be a share between 0 and 1, got '1'"),
         (["--min-precision", "x"], "--min-precision must be a share between 0 and 1, got 'x'"),
         (["--min-precision", "1/0"], "--min-precision must be a share between 0 and 1, got '1/0'"),

@@ -37,11 +37,32 @@ def test_every_command_that_reads_data_takes_a_file():
     assert set(COMMANDS) == {"evaluate", "decide", "compare", "check", "advise", "correct", *boundary}
 
 
+NUMBERS = {
+    *["costs", "odds", "false-alarms-per-miss", "k", "lags", "rule", "prevalence", "confidence-level", "unit-cost"],
+    *["per", "pos-label", "zero-division", "positive-share", "scale-pos-weight", "prior", "training-prior"],
+    *["min-precision", "min-recall", "max-selected", "f-beta", "levels", "score-bins", "random-state", "tried"],
+}
+
+
 def test_names_that_are_treated_apart_are_names_of_options():
     known = {key for options in COMMANDS.values() for key in options}
-    apart = {*_config.NUMBERS, *_config.RANGES, *_config.COLUMNS, *(key for rivals in _config.RIVALS for key in rivals)}
-    assert apart <= known
+    assert {*NUMBERS, *(key for rivals in _config.RIVALS for key in rivals)} <= known
     assert [command for command, own in _config.OWN.items() if not own <= set(COMMANDS[command])] == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_what_an_option_takes_is_told_by_its_metavar(command):
+    options = {key: option.metavar or "" for key, option in COMMANDS[command].items() if not option.multiple}
+    lists = {key: option.metavar or "" for key, option in COMMANDS[command].items() if option.multiple}
+    if command == "decide":
+        options.pop("prior")  # OLD:NEW, two numbers
+    assert {key for key, takes in options.items() if _config.NUMERIC.search(takes)} == NUMBERS & set(options)
+    assert {key for key, takes in options.items() if _config.RANGE.search(takes)} == {
+        *{"costs", "odds", "false-alarms-per-miss", "k"} & set(options)
+    }
+    assert {key for key, takes in lists.items() if _config.NAMES.match(takes)} == {
+        *{"models", "groups", "by", "fail-on", "ignore"} & set(lists)
+    }
 
 
 def test_table_of_a_group_is_for_its_commands_and_that_within_it_wins(rows, cli, write):
@@ -191,7 +212,7 @@ BAD = {
     "other command's mistake": ("[decide]\nmeasures = 'f1'\n", ["[decide]", "did you mean measure?"]),
     "unknown command of a group": ("[boundary.fits]\n", ["[boundary.fits]", "[boundary]", "[boundary.fit]"]),
     "option of no command of a group": ("[boundary]\nmeasure = 'f1'\n", ["[boundary]", "'measure'"]),
-    "option of another in the group": ("[boundary.apply]\nalpha = 0.1\n", ["[boundary.apply]", "'alpha'"]),
+    "option of another in the group": ("[boundary.apply]\nstate = 's.json'\n", ["[boundary.apply]", "'state'"]),
     "hostile key": ('[stakes]\n"\\u001b[2J\\u202e" = 1\n', [r"\x1b[2J", r"\u202e"]),
     "hostile value": ('[stakes]\nlabel = ["\\u001b[2J"]\n', ["label must be a string"]),
 }

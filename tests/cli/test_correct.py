@@ -142,7 +142,7 @@ def test_awkward_csv_keeps_its_text(cli, folder, tmp_path):
     path.write_text('id;risk;note\n007; 0.5 ;"a;b"\n008;1e-3;"two\nlines"\n', encoding="utf-8")
     outcome = cli("correct", path, "--models", "risk", "--scale-pos-weight", "9", "-o", "out.csv")
     assert outcome.code == 0, outcome.err
-    found = pl.read_csv(folder / "out.csv", schema_overrides={"id": pl.String, "risk": pl.String})
+    found = pl.read_csv(folder / "out.csv", separator=";", schema_overrides={"id": pl.String, "risk": pl.String})
     assert found["id"].to_list() == ["007", "008"]
     assert found["note"].to_list() == ["a;b", "two\nlines"]
     assert found["risk_corrected"].to_list() == pytest.approx([0.1, 1e-3 / (1e-3 + 9 * 0.999)])
@@ -165,7 +165,7 @@ def test_missing_scores_are_refused_or_dropped(cli, folder, tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("risk,y\n0.5,1\n1.5,0\n", "column 'risk', row 2 (line 3): must lie in [0, 1], got '1.5' (1 of 2 rows)"),
+        ("risk,y\n0.5,1\n1.5,0\n", "column 'risk', row 2 (line 3): must lie in [0, 1], got 1.5 (1 of 2 rows)"),
         ("risk,y\n0.5,1\n-0.1,0\n", "row 2 (line 3): must lie in [0, 1]"),
         ("risk,y\n0.5,1\nhigh,0\n", "row 2 (line 3): must be a number, got 'high'"),
         ("risk,y\n0.5,1\ninf,0\n", "must lie in [0, 1]"),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from stakes.cli._settings import Settings
+from stakes.cli._task import Task
 from stakes.evaluation import Evaluation
 
 pl = pytest.importorskip("polars")
@@ -163,13 +163,13 @@ def handler():
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals.")
 def test_signal_that_was_to_be_ignored_still_is(data, cli, folder, handler, monkeypatch):
     handler(signal.SIG_IGN)
-    evaluate = Settings.evaluate
+    evaluate = Task.evaluate
 
-    def terminated(settings, predictions):
+    def terminated(task, predictions):
         os.kill(os.getpid(), signal.SIGTERM)
-        return evaluate(settings, predictions)
+        return evaluate(task, predictions)
 
-    monkeypatch.setattr(Settings, "evaluate", terminated)
+    monkeypatch.setattr(Task, "evaluate", terminated)
     assert cli("evaluate", data, *RANGE, "--output", "r.json").code == 0
     assert [path.name for path in folder.iterdir()] == ["r.json"]
 

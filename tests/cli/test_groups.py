@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import stakes
-from stakes._results import json_ready
+from stakes.shown.tabular import json_ready
 from tests.cli.conftest import write_csv
 
 COLUMNS = ["--label", "cancer", "--models", "sharp,blurred", "--costs", "0.05:0.3"]
@@ -29,19 +29,19 @@ def library(columns, **options):
 
 
 def test_groups_are_those_of_the_library(columns, divided, cli):
-    outcome = cli("evaluate", divided, *COLUMNS, "--by", "site", "--clusters", "patient", "--json")
+    outcome = cli("evaluate", divided, *COLUMNS, "--groups", "site", "--clusters", "patient", "--json")
     assert outcome.code == 0
     result = library(columns, groups=True, clusters=True)
     content = json.loads(outcome.out)
     assert content["groups"] == json_ready(result.groups._records())
     assert content["models"] == json_ready(result._records())
-    text = cli("evaluate", divided, *COLUMNS, "--by", "site").out
+    text = cli("evaluate", divided, *COLUMNS, "--groups", "site").out
     assert all(f"site {i}" in text for i in range(3))
     assert "compare them by skill" in text
 
 
 def test_columns_of_groups_are_not_models(divided, cli):
-    outcome = cli("evaluate", divided, "--label", "cancer", "--clusters", "patient", "--by", "site", "--json")
+    outcome = cli("evaluate", divided, "--label", "cancer", "--clusters", "patient", "--groups", "site", "--json")
     assert outcome.code in {0, 3}
     if outcome.code == 0:
         assert "patient" not in {row["model"] for row in json.loads(outcome.out)["models"]}

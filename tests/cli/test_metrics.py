@@ -8,9 +8,9 @@ pytest.importorskip("typer")
 pytest.importorskip("rich")
 pl = pytest.importorskip("polars")
 
-from stakes import h_measure_score, net_benefit_score  # noqa: E402
+from stakes import net_benefit_score  # noqa: E402
 from stakes.cli import main  # noqa: E402
-from stakes.metrics import METRICS, Metric, register  # noqa: E402
+from stakes.metrics import METRICS, Metric, h_measure_score, register  # noqa: E402
 
 Y, A = [0, 1, 0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6, 0.2, 0.25]
 

@@ -17,7 +17,6 @@ from stakes.boundary._problem import GOALS
 from stakes.boundary._rows import BINNINGS
 from stakes.boundary._settings import SOLVERS
 from stakes.cli import main
-from stakes.cli._settings import Settings
 from tests.cli.conftest import ROLES, scored, write_csv
 
 evaluate = pytest.importorskip("stakes.cli.evaluate")
@@ -100,10 +99,10 @@ def test_options_of_every_command(command, cli):
 def test_options_are_called_as_in_the_library():
     library = set(inspect.signature(stakes.evaluate_frame).parameters)
     options = set(inspect.signature(evaluate.evaluate).parameters)
-    # --metric is repeated, --by says groups, and the three words for a range of thresholds all stand for costs.
-    assert library - options == {"frame", "metrics", "groups"}
+    # --metric is repeated, n_tried is the count --tried, and the three words for a range of thresholds all stand for costs.
+    assert library - options == {"frame", "metrics", "n_tried"}
     files = {"file", "file_format", "report", "as_json", "output", "config", "debug"}
-    assert options - library - files == {"metric", "by", "odds", "false_alarms_per_miss", "weighting"}
+    assert options - library - files == {"metric", "tried", "odds", "false_alarms_per_miss", "weighting"}
 
 
 def test_options_about_boundaries_are_called_as_in_the_library():
@@ -198,14 +197,15 @@ def test_unexpected_error_is_short_and_its_traceback_is_kept_for_debugging(cli, 
 
 
 def test_warnings_of_libraries_become_one_plain_line(cli, data, monkeypatch):
-    evaluate = Settings.evaluate
+    task = pytest.importorskip("stakes.cli._task").Task
+    evaluate = task.evaluate
 
-    def warns(settings, predictions):
+    def warns(asked, predictions):
         for _ in range(2):
             warnings.warn("few rows", UserWarning, stacklevel=2)
-        return evaluate(settings, predictions)
+        return evaluate(asked, predictions)
 
-    monkeypatch.setattr(Settings, "evaluate", warns)
+    monkeypatch.setattr(task, "evaluate", warns)
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         outcome = cli("evaluate", data, *RANGE)

@@ -23,8 +23,8 @@ NAMES = {
 }
 ROLES = ["--score", "NAME", "--uncertainty", "other"]
 COMMANDS = {
-    "evaluate": ["--label", "LABEL", "--models", "NAME,other", "--costs", "0.05:0.3", "--by", "GROUP"],
-    "check": ["--label", "LABEL", "--models", "NAME,other", "--costs", "0.05:0.3", "--by", "GROUP"],
+    "evaluate": ["--label", "LABEL", "--models", "NAME,other", "--costs", "0.05:0.3", "--groups", "GROUP"],
+    "check": ["--label", "LABEL", "--models", "NAME,other", "--costs", "0.05:0.3", "--groups", "GROUP"],
     "compare": ["--label", "LABEL", "--models", "NAME,other", "--costs", "0.05:0.3", "--clusters", "GROUP"],
     "decide": ["--models", "NAME", "--measure", "f1", "--by", "GROUP", "--sensitivity", "-o", "out.jsonl"],
     "correct": ["--models", "NAME", "--label", "LABEL", "--scale-pos-weight", "3", "-o", "out.jsonl"],

@@ -10,8 +10,8 @@ from scipy.integrate import quad
 from sklearn.exceptions import UndefinedMetricWarning
 from strategies import samples
 
-from stakes import roc_auc_score
 from stakes.curves import lift_curve
+from stakes.metrics import roc_auc_score
 
 
 def weights_of(sample):

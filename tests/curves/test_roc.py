@@ -10,8 +10,9 @@ from sklearn import metrics as sklearn_metrics
 from sklearn.exceptions import UndefinedMetricWarning
 from strategies import samples
 
-from stakes import ScoreTable, roc_auc_score
+from stakes import ScoreTable
 from stakes.curves import roc_curve
+from stakes.metrics import roc_auc_score
 
 
 def two_classes(sample):
@@ -30,6 +31,15 @@ def points(sample):
     fpr = [w[(y == 0) & (s >= t)].sum() / w[y == 0].sum() for t in thresholds]
     tpr = [w[(y == 1) & (s >= t)].sum() / w[y == 1].sum() for t in thresholds]
     return np.array(thresholds), np.array(fpr), np.array(tpr)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_points_that_are_dropped_are_those_that_scikit_learn_drops(seed):
+    # the highest score starts no bend here, but scikit-learn keeps its point
+    rng = np.random.default_rng(seed)
+    s, y = rng.integers(0, 8, 12) / 8, np.arange(12) % 3 == 0
+    thresholds = sklearn_metrics.roc_curve(y, s, drop_intermediate=True)[2]
+    np.testing.assert_array_equal(roc_curve(y, s, drop_intermediate=True).thresholds, thresholds)
 
 
 @given(both)

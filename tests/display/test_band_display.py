@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stakes import confidence_band, consistency_band, difference_band, regret_curve
+from stakes import regret_curve
 from stakes.display import BandDisplay
+from stakes.inference import confidence_band, consistency_band, difference_band
 
 
 def corners(area):
@@ -15,7 +16,7 @@ def corners(area):
 
 def test_line_and_areas_are_the_estimate_and_its_bounds(rows):
     y, models = rows
-    band = confidence_band("net_benefit", y, models["sharp"], thresholds=[0.1, 0.2, 0.5])
+    band = confidence_band(y, models["sharp"], "net_benefit", thresholds=[0.1, 0.2, 0.5])
     shown = band.plot()
     assert np.array_equal(shown.lines_[0].get_xydata().T, [band.thresholds, band.estimate])
     for area, low, high in (
@@ -34,7 +35,7 @@ def test_band_of_a_curve_that_is_there_takes_its_colour_and_adds_no_line(rows):
     first = regret_curve(y, models["coarse"], name="coarse").plot()
     second = regret_curve(y, models["sharp"], name="sharp").plot(first.ax_)
     limits = second.ax_.get_ylim()
-    band = confidence_band("regret", y, models["sharp"], name="sharp").plot(second.ax_)
+    band = confidence_band(y, models["sharp"], "regret", name="sharp").plot(second.ax_)
     assert band.lines_ == second.lines_
     assert len(second.ax_.lines) == len(
         {id(line) for line in [*first.lines_, *second.lines_, *second.reference_lines_]}
@@ -51,7 +52,7 @@ def plt_rgb(color):
 
 def test_difference_shows_no_difference_and_the_plausible_range(rows):
     y, models = rows
-    band = difference_band("regret", y, models["sharp"], models["coarse"], names=("sharp", "coarse"))
+    band = difference_band(y, models["sharp"], models["coarse"], "regret", names=("sharp", "coarse"))
     shown = band.plot(bounds=(0.1, 0.3))
     assert shown.ax_.get_ylabel() == "Difference in regret per decision"
     assert [text.get_text() for text in shown.ax_.texts] == ["no difference"]
@@ -62,7 +63,7 @@ def test_difference_shows_no_difference_and_the_plausible_range(rows):
 
 def test_isotonic_bounds_between_scores_are_the_outer_ones(rows):
     y, models = rows
-    band = confidence_band("reliability", y, models["sharp"], thresholds=[0.1, 0.3, 0.5])
+    band = confidence_band(y, models["sharp"], "reliability", thresholds=[0.1, 0.3, 0.5])
     shown = corners(band.plot().bands_[0])
     assert {(0.3, band.simultaneous_low[0]), (0.1, band.simultaneous_high[1])} <= shown
     consistent = consistency_band(y, models["sharp"], thresholds=[0.1, 0.3, 0.5])
@@ -71,7 +72,7 @@ def test_isotonic_bounds_between_scores_are_the_outer_ones(rows):
 
 def test_avoided_interventions_say_their_unit_also_over_log_odds(rows):
     y, models = rows
-    band = confidence_band("interventions_avoided", y, models["sharp"], per=1000)
+    band = confidence_band(y, models["sharp"], "interventions_avoided", per=1000)
     shown = band.plot(x_scale="log-odds")
     assert shown.ax_.get_ylabel() == "Interventions avoided per 1,000"
     assert shown.ax_.get_xscale() == "logit"
@@ -79,7 +80,7 @@ def test_avoided_interventions_say_their_unit_also_over_log_odds(rows):
 
 def test_unbounded_ends_do_not_flatten_the_picture(rows):
     y, models = rows
-    band = confidence_band("net_benefit", y, models["sharp"])
+    band = confidence_band(y, models["sharp"], "net_benefit")
     low, high = band.plot().ax_.get_ylim()
     assert low > band.simultaneous_low.min()
     assert low < band.estimate.min()
@@ -88,7 +89,7 @@ def test_unbounded_ends_do_not_flatten_the_picture(rows):
 
 def test_several_bands_have_their_own_colours_and_names(rows):
     y, models = rows
-    bands = {name: confidence_band("regret", y, p) for name, p in models.items()}
+    bands = {name: confidence_band(y, p, "regret") for name, p in models.items()}
     shown = BandDisplay(bands).plot()
     assert [line.get_label() for line in shown.lines_] == list(models)
     assert len({line.get_color() for line in shown.lines_}) == 3
@@ -96,16 +97,26 @@ def test_several_bands_have_their_own_colours_and_names(rows):
 
 def test_one_threshold_is_a_point(rows):
     y, models = rows
-    shown = confidence_band("regret", y, models["sharp"], thresholds=[0.2]).plot()
+    shown = confidence_band(y, models["sharp"], "regret", thresholds=[0.2]).plot()
     assert shown.lines_[0].get_marker() == "o"
 
 
 def test_bands_of_different_kinds_are_refused(rows):
     y, models = rows
-    one, two = (confidence_band(kind, y, models["sharp"]) for kind in ("regret", "net_benefit"))
+    one, two = (confidence_band(y, models["sharp"], kind) for kind in ("regret", "net_benefit"))
     with pytest.raises(ValueError, match="of one kind"):
         BandDisplay([one, two])
     with pytest.raises(ValueError, match="at least one band"):
         BandDisplay([])
     with pytest.raises(ValueError, match="must be Band"):
         BandDisplay([3])
+
+
+def test_legend_says_what_each_shading_is():
+    bands = {
+        "a": confidence_band([0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6], "regret", confidence_level=0.9),
+        "b": confidence_band([0, 1, 0, 1], [0.2, 0.7, 0.3, 0.6], "regret", confidence_level=0.9),
+    }
+    (legend,) = BandDisplay(bands).plot().figure_.legends
+    names = [text.get_text() for text in legend.get_texts()]
+    assert sorted(names) == ["90% interval at each threshold", "90% simultaneous band", "a", "b"]

@@ -95,11 +95,6 @@ def test_every_kind_of_costs_is_drawn(rows, measure, x_scale):
     assert [ax.get_xscale() for ax in figure.axes] == [threshold, threshold, "linear", "linear"]
 
 
-def test_evaluation_of_one_class_is_drawn(rows):
-    _, models = rows
-    evaluate(np.zeros(300), models, costs=(0.1, 0.3)).plot().canvas.draw()
-
-
 def test_figure_size_is_that_of_the_pictures(rows):
     y, models = rows
     width, height = evaluate(y, models).plot(figsize=(7.0, 5.0)).get_size_inches()

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from stakes.display import MonitorDisplay
 from stakes.training import compare_monitors
 
 pytest.importorskip("matplotlib")
@@ -19,6 +20,7 @@ CRITERIA = {"log": "lower", "accuracy": "higher"}
 
 def test_panels_hold_the_recorded_values_with_better_upwards():
     display = compare_monitors(HISTORY, criteria=CRITERIA, patience=2).plot()
+    assert isinstance(display, MonitorDisplay)
     assert [ax.get_ylabel() for ax in display.axes_] == ["f1", "log", "accuracy"]
     assert [bool(ax.yaxis_inverted()) for ax in display.axes_] == [False, True, False]
     np.testing.assert_array_equal(display.lines_[0].get_ydata(), HISTORY["f1"])

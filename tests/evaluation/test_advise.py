@@ -41,7 +41,7 @@ def test_every_call_runs_and_uses_the_metric_it_names(situation, given, probabil
     advice = advise(decisions=decisions, threshold=threshold, probabilities=probabilities, **values)
     assert np.isfinite(answer(advice, *data))
     assert advice.metric in advice.call
-    assert callable(getattr(stakes, advice.metric))
+    assert callable(getattr(stakes.metrics, advice.metric))
     assert sorted(advice.wrong) == ["AUC", "F1", "accuracy"]
     for text in (advice.why, advice.call, *advice.wrong.values()):
         assert "{" not in text

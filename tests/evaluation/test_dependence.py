@@ -25,7 +25,7 @@ def test_every_interval_allows_for_them(how):
     assert result.compare("a", "b").interval == pytest.approx(pair.interval)
     assert result.compare("a", "b").p_value == pytest.approx(pair.p_value)
     for name, scores in models.items():
-        alone = metric_interval("expected_regret", y, scores, costs=COSTS, **options)
+        alone = metric_interval(y, scores, "expected_regret", costs=COSTS, **options)
         assert result[name].interval == pytest.approx(alone.interval)
     against_all = compare(y, models["a"], np.ones(len(y)), costs=COSTS, **options)
     assert result.compare("a", "treat all").interval == pytest.approx(against_all.interval)
@@ -75,7 +75,9 @@ def test_a_group_in_few_clusters_has_no_interval():
     # the difference rests on the seven clusters of the smaller side
     low, high = rows["some"].interval
     half = stats.t.ppf(0.975, 6) * rows["some"].standard_error
-    assert high - low == pytest.approx(2 * half, rel=1e-6)
+    # and has room for what so few have not shown
+    assert high - low > 2 * half
+    assert "of 7 clusters with positives" in rows["some"].note
 
 
 def test_a_shift_that_clusters_explain_is_no_finding():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from stakes import (
+    ScoreTable,
     bounded_log_loss,
     compare,
     costs,
@@ -15,8 +16,8 @@ from stakes import (
     evaluate_frame,
     expected_regret,
     net_benefit_score,
-    roc_auc_score,
 )
+from stakes.metrics import roc_auc_score
 
 RNG = np.random.default_rng(3)
 Q = RNG.beta(1, 6, 3000)
@@ -94,19 +95,21 @@ def test_data_frames_and_weights_by_column():
 
 def test_conclusion_names_the_model_the_difference_its_interval_and_both_references(result):
     text = " ".join(result.conclusion)
-    assert "thresholds anywhere between 5% and 30%" in result.conclusion[0]
-    assert result.conclusion[0].count("honest") == 1
-    assert "do not show a real difference between honest and copy" in text
-    assert "honest costs less than shifted and noise, beyond chance" in text
-    assert "better than treating everyone" in text
-    assert "better than treating no one" in text
-    difference = result.compare("honest", "noise")
-    assert f"difference {difference.difference:.3g}, 95% interval {difference.interval[0]:.3g}" in text
+    found = result.selection
+    assert result.conclusion[0].startswith(
+        "On average over thresholds from 5% to 30%, honest and copy share the lowest"
+    )
+    assert f"{found.corrected_cost:#.3g} after allowing for having been picked among the 4 shown" in text
+    assert f"95% interval {found.interval[0]:#.3g} to {found.interval[1]:#.3g}, valid after selection" in text
+    assert "The best decision, treating everyone or no one included, is among honest and copy (95%)." in text
+    limits = [f"{-found.against[name].limit:#.3g}" for name in ("treat all", "treat none")]
+    assert f"treating everyone (by at least {limits[0]}) and treating no one (by at least {limits[1]})" in text
+    assert "beyond chance" not in text
 
 
 def test_conclusion_says_when_a_model_is_worse_than_no_decision():
     bad = evaluate(Y, {"inverted": 1 - Q}, costs=RANGE).conclusion
-    assert any("worse than treating no one" in sentence for sentence in bad)
+    assert "no model costs less than treating no one on these 3,000 rows" in bad[0]
 
 
 def test_infinite_costs_of_a_deployed_threshold_are_compared_without_a_warning():
@@ -141,7 +144,7 @@ def test_infinite_mass_switches_to_the_loss_scale():
     result = evaluate(Y, Q, costs=costs.LogOddsUniform(0, 1))
     assert result.scale == "loss"
     assert result.results[0].score == pytest.approx(bounded_log_loss(Y, Q))
-    assert "(loss)" in result.conclusion[0]
+    assert "(loss; 95% interval" in result.conclusion[0]
 
 
 def test_infinite_losses_stay_visible():
@@ -156,11 +159,18 @@ def test_infinite_losses_stay_visible():
     assert all(isinstance(sentence, str) for sentence in result.conclusion)
 
 
-def test_one_class_gives_costs_but_no_ranking_measure():
-    result = evaluate(np.zeros(5), [0.1, 0.2, 0.3, 0.1, 0.6], costs=RANGE)
-    assert math.isfinite(result.results[0].score)
-    assert math.isnan(result.results[0].auc)
-    assert result.conclusion
+@pytest.mark.parametrize(("label", "kind"), [(0, "negative"), (1, "positive")])
+@pytest.mark.parametrize("rule", ["score", "optimal", 0.3])
+def test_one_class_alone_is_refused_as_the_command_refuses_it(label, kind, rule):
+    message = f"y_true must hold both classes, got 200 rows that are all {kind}"
+    scores = np.linspace(0.01, 0.9, 200)
+    with pytest.raises(ValueError, match=message):
+        evaluate(np.full(200, label), {"a": scores, "b": scores**2}, costs=RANGE, rule=rule)
+    with pytest.raises(ValueError, match=message):
+        evaluate(ScoreTable.from_predictions(np.full(200, label), scores), costs=RANGE, rule=rule)
+    weight = np.r_[0.0, np.ones(200)]
+    with pytest.raises(ValueError, match=message):
+        evaluate(np.r_[1 - label, np.full(200, label)], np.r_[0.5, scores], sample_weight=weight, costs=RANGE)
 
 
 def test_prevalence_moves_every_number():
@@ -183,7 +193,7 @@ def test_tables_in_other_formats_escape_names():
         ({"y_prob": {"treat all": Q}}, "names a reference"),
         ({"y_prob": None}, "y_prob is missing"),
         ({"y_prob": Q, "costs": (0.3, 0.1)}, r"0 <= low < high <= 1, got \(0.3, 0.1\)"),
-        ({"y_prob": Q, "costs": 0.1}, "costs must be a cost distribution"),
+        ({"y_prob": Q, "costs": "0.1"}, "costs must be a cost distribution"),
         ({"y_prob": Q, "scale": "brier"}, "scale must be one of"),
         ({"y_prob": Q, "rule": "best"}, "rule must be"),
         ({"y_prob": {"a": Q, "b": Q[:-1]}}, "same length"),

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from stakes import bounded_brier_skill_score, costs, evaluate, evaluate_frame, roc_auc_score
+from stakes import bounded_brier_skill_score, costs, evaluate, evaluate_frame
 from stakes.inference import decomposition_interval
+from stakes.metrics import roc_auc_score
 
 COSTS = costs.Uniform(0.05, 0.4)
 

@@ -12,16 +12,10 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from replications import coverage_bands
-from stakes import (
-    ScoreTable,
-    confidence_band,
-    difference_band,
-    interventions_avoided_curve,
-    net_benefit_curve,
-    regret_curve,
-)
-from stakes._inputs import evaluation_data
-from stakes.inference import PAIRED_NEEDS_ROWS
+from stakes import ScoreTable, net_benefit_curve, regret_curve
+from stakes.core.inputs import evaluation_data
+from stakes.curves import interventions_avoided_curve
+from stakes.inference import PAIRED_NEEDS_ROWS, confidence_band, difference_band
 from stakes.inference._band_counts import counts_of, pair_counts_of
 from stakes.inference._band_limits import critical_value, mid_p_limits
 from stakes.inference._band_pieces import curve_pieces, difference_pieces
@@ -77,10 +71,10 @@ def stated(y, weight, prevalence):
 @pytest.mark.parametrize("options", [{}, {"sample_weight": rows()[3]}, {"prevalence": 0.1}])
 def test_estimate_is_the_curve_also_where_scores_equal_thresholds(kind, options):
     y, a, b, _ = rows()
-    band = confidence_band(kind, y, a, thresholds=THRESHOLDS, **options)
+    band = confidence_band(y, a, kind, thresholds=THRESHOLDS, **options)
     curves = [CURVES[kind](y, score, **options).at(THRESHOLDS) for score in (a, b)]
     assert band.estimate == pytest.approx(curves[0], abs=1e-12)
-    gap = difference_band(kind, y, a, b, thresholds=THRESHOLDS, **options)
+    gap = difference_band(y, a, b, kind, thresholds=THRESHOLDS, **options)
     assert gap.estimate == pytest.approx(curves[0] - curves[1], abs=1e-11)
 
 
@@ -133,7 +127,10 @@ def test_table_and_rows_have_the_same_band(kind, options):
     if "prevalence" in options:
         table = table.with_prevalence(options["prevalence"])
     t = None if kind == "reliability" else THRESHOLDS
-    by_rows, by_table = confidence_band(kind, y, a, thresholds=t, **options), confidence_band(kind, table, thresholds=t)
+    by_rows, by_table = (
+        confidence_band(y, a, kind, thresholds=t, **options),
+        confidence_band(table, kind=kind, thresholds=t),
+    )
     for name in FIELDS:
         assert getattr(by_table, name) == pytest.approx(getattr(by_rows, name), rel=1e-9, abs=1e-12, nan_ok=True)
     assert by_table.critical_value == pytest.approx(by_rows.critical_value, rel=1e-5)
@@ -144,8 +141,8 @@ def test_many_thresholds_between_two_scores_of_a_table():
     y, a, _, _ = rows()
     coarse = np.round(a, 1)
     by_rows, by_table = (
-        confidence_band("regret", y, coarse),
-        confidence_band("regret", ScoreTable.from_predictions(y, coarse)),
+        confidence_band(y, coarse, "regret"),
+        confidence_band(ScoreTable.from_predictions(y, coarse), kind="regret"),
     )
     assert by_table.estimate == pytest.approx(by_rows.estimate)
     assert by_table.simultaneous_low == pytest.approx(by_rows.simultaneous_low)
@@ -164,7 +161,7 @@ def test_mid_p_limits_halve_the_probability_of_what_was_seen(n, z):
 
 def test_net_benefit_at_zero_is_the_prevalence_with_its_interval():
     y, a, _, _ = rows()
-    band = confidence_band("net_benefit", y, a, thresholds=[0.0])
+    band = confidence_band(y, a, "net_benefit", thresholds=[0.0])
     n, ups = len(y), int(y.sum())
 
     def upper(p):
@@ -172,7 +169,7 @@ def test_net_benefit_at_zero_is_the_prevalence_with_its_interval():
 
     assert band.estimate[0] == pytest.approx(y.mean())
     assert band.high[0] == pytest.approx(optimize.brentq(upper, 0.1, 0.9, xtol=1e-12), rel=1e-6)
-    known = confidence_band("net_benefit", y, a, thresholds=[0.0, 0.2], prevalence=0.1)
+    known = confidence_band(y, a, "net_benefit", thresholds=[0.0, 0.2], prevalence=0.1)
     assert (known.low[0], known.high[0], known.simultaneous_low[0], known.simultaneous_high[0]) == pytest.approx(
         (0.1,) * 4
     )
@@ -180,8 +177,8 @@ def test_net_benefit_at_zero_is_the_prevalence_with_its_interval():
 
 def test_acting_on_everyone_at_a_threshold_of_zero_is_certain():
     y, a, b, _ = rows()
-    regret = confidence_band("regret", y, a, thresholds=[0.0, 0.2])
-    gap = difference_band("net_benefit", y, a, b, thresholds=[0.0, 0.2])
+    regret = confidence_band(y, a, "regret", thresholds=[0.0, 0.2])
+    gap = difference_band(y, a, b, "net_benefit", thresholds=[0.0, 0.2])
     for band in (regret, gap):
         assert (band.estimate[0], band.simultaneous_low[0], band.simultaneous_high[0]) == (0.0, 0.0, 0.0)
         assert band.simultaneous_low[1] <= band.low[1] < band.high[1] <= band.simultaneous_high[1]
@@ -190,7 +187,7 @@ def test_acting_on_everyone_at_a_threshold_of_zero_is_certain():
 def test_threshold_that_no_score_reaches_is_not_certain():
     n = 400
     y, p = np.arange(n) < 40, np.full(n, 0.1)
-    band = confidence_band("net_benefit", y, p, thresholds=[0.05, 0.5])
+    band = confidence_band(y, p, "net_benefit", thresholds=[0.05, 0.5])
     none_seen = 1 - 0.05 ** (1 / n)  # mid-p: half the probability of none is 2.5%
     assert (band.estimate[1], band.standard_error[1]) == (0.0, 0.0)
     assert (band.low[1], band.high[1]) == pytest.approx((-none_seen, none_seen))
@@ -199,7 +196,7 @@ def test_threshold_that_no_score_reaches_is_not_certain():
 
 def test_models_that_decide_alike_are_not_certainly_alike():
     y, a, _, _ = rows()
-    band = difference_band("regret", y, a, a, thresholds=THRESHOLDS)
+    band = difference_band(y, a, a, "regret", thresholds=THRESHOLDS)
     assert not band.estimate.any()
     assert not band.excludes().any()
     none_seen = 1 - 0.05 ** (1 / len(y))
@@ -212,8 +209,8 @@ def test_models_that_decide_alike_are_not_certainly_alike():
 @pytest.mark.parametrize("options", [{}, {"sample_weight": rows()[3], "prevalence": 0.1}])
 def test_difference_turns_its_sign_with_the_models(kind, options):
     y, a, b, _ = rows()
-    one = difference_band(kind, y, a, b, thresholds=THRESHOLDS, **options)
-    two = difference_band(kind, y, b, a, thresholds=THRESHOLDS, **options)
+    one = difference_band(y, a, b, kind, thresholds=THRESHOLDS, **options)
+    two = difference_band(y, b, a, kind, thresholds=THRESHOLDS, **options)
     assert two.estimate == pytest.approx(-one.estimate)
     assert two.low == pytest.approx(-one.high)
     assert two.simultaneous_high == pytest.approx(-one.simultaneous_low, rel=1e-4, abs=1e-4)
@@ -225,12 +222,12 @@ def test_rows_of_weight_zero_are_as_if_absent():
     keep = w > 0
     for one, two in (
         (
-            confidence_band("regret", y, a, sample_weight=w),
-            confidence_band("regret", y[keep], a[keep], sample_weight=w[keep]),
+            confidence_band(y, a, "regret", sample_weight=w),
+            confidence_band(y[keep], a[keep], "regret", sample_weight=w[keep]),
         ),
         (
-            difference_band("regret", y, a, b, sample_weight=w),
-            difference_band("regret", y[keep], a[keep], b[keep], sample_weight=w[keep]),
+            difference_band(y, a, b, "regret", sample_weight=w),
+            difference_band(y[keep], a[keep], b[keep], "regret", sample_weight=w[keep]),
         ),
     ):
         assert one.n_rows == keep.sum()
@@ -243,8 +240,8 @@ def test_with_many_rows_the_interval_is_the_normal_one(kind, options):
     y, a, b, _ = rows(60_000)
     t = [0.1, 0.3, 0.5]
     for band in (
-        confidence_band(kind, y, a, thresholds=t, **options),
-        difference_band(kind, y, a, b, thresholds=t, **options),
+        confidence_band(y, a, kind, thresholds=t, **options),
+        difference_band(y, a, b, kind, thresholds=t, **options),
     ):
         half = 1.96 * band.standard_error
         assert band.low == pytest.approx(band.estimate - half, abs=0.04 * half.max())
@@ -255,11 +252,11 @@ def test_with_many_rows_the_interval_is_the_normal_one(kind, options):
 
 def test_a_constant_in_the_weights_changes_nothing():
     y, a, _, w = rows()
-    one, two = (confidence_band("regret", y, a, sample_weight=c * w, thresholds=THRESHOLDS) for c in (1, 1e6))
+    one, two = (confidence_band(y, a, "regret", sample_weight=c * w, thresholds=THRESHOLDS) for c in (1, 1e6))
     for name in FIELDS:
         assert getattr(two, name) == pytest.approx(getattr(one, name), rel=1e-8)
-    assert confidence_band("regret", y, a, sample_weight=np.full(len(y), 7.0)).low == pytest.approx(
-        confidence_band("regret", y, a).low
+    assert confidence_band(y, a, "regret", sample_weight=np.full(len(y), 7.0)).low == pytest.approx(
+        confidence_band(y, a, "regret").low
     )
 
 
@@ -272,13 +269,13 @@ def test_critical_value_is_that_of_a_multiplier_bootstrap_of_the_rows():
     centred = values - values.mean(axis=0)
     scale = np.sqrt((centred**2).sum(axis=0))
     largest = [np.abs(rng.standard_normal(n) @ centred / scale).max() for _ in range(4000)]
-    band = difference_band("net_benefit", y, q, other, thresholds=t)
+    band = difference_band(y, q, other, "net_benefit", thresholds=t)
     assert band.critical_value == pytest.approx(np.quantile(largest, 0.95), abs=0.06)
 
 
 def test_critical_value_of_one_threshold_is_that_of_its_interval():
     y, a, _, _ = rows()
-    band = confidence_band("regret", y, a, thresholds=[0.2], n_draws=200_000)
+    band = confidence_band(y, a, "regret", thresholds=[0.2], n_draws=200_000)
     assert band.critical_value == pytest.approx(1.96, abs=0.02)
     assert band.simultaneous_low[0] == pytest.approx(band.low[0], rel=0.02)
 
@@ -287,7 +284,7 @@ def test_thresholds_that_no_row_lies_between_do_not_widen_the_band():
     y, a, _, _ = rows()
     few, many = np.array([0.2, 0.9]), np.concatenate([[0.2], np.linspace(0.9, 0.99, 60)])
     assert a.max() < 0.9
-    one, two = (confidence_band("regret", y, a, thresholds=t).critical_value for t in (few, many))
+    one, two = (confidence_band(y, a, "regret", thresholds=t).critical_value for t in (few, many))
     assert one <= two <= one + 0.2  # 60 thresholds of their own would need 1.2 more
 
 
@@ -310,16 +307,16 @@ def test_unseen_rows_count_less_the_more_rows_there_are():
 
 def test_the_same_random_state_gives_the_same_band():
     y, a, b, _ = rows()
-    one, two = (difference_band("regret", y, a, b, random_state=3) for _ in range(2))
+    one, two = (difference_band(y, a, b, "regret", random_state=3) for _ in range(2))
     assert np.array_equal(one.simultaneous_low, two.simultaneous_low)
-    other = difference_band("regret", y, a, b, random_state=np.random.default_rng(4))
+    other = difference_band(y, a, b, "regret", random_state=np.random.default_rng(4))
     assert other.critical_value != one.critical_value
     assert other.critical_value == pytest.approx(one.critical_value, abs=0.1)
 
 
 def test_wider_levels_hold_narrower_ones():
     y, a, _, _ = rows()
-    bands = [confidence_band("net_benefit", y, a, thresholds=THRESHOLDS, confidence_level=c) for c in (0.5, 0.9, 0.999)]
+    bands = [confidence_band(y, a, "net_benefit", thresholds=THRESHOLDS, confidence_level=c) for c in (0.5, 0.9, 0.999)]
     for narrow, wide in pairwise(bands):
         assert np.all(wide.low < narrow.low)
         assert np.all(wide.simultaneous_high > narrow.simultaneous_high)
@@ -329,16 +326,16 @@ def test_wider_levels_hold_narrower_ones():
 def test_one_class_has_a_band(y):
     p = np.linspace(0, 1, 20)
     for kind in CURVES:
-        band = confidence_band(kind, y, p, thresholds=[0.2, 0.6])
+        band = confidence_band(y, p, kind, thresholds=[0.2, 0.6])
         assert np.isfinite(band.simultaneous_low).all()
         assert (band.low <= band.estimate).all()
         assert (band.estimate <= band.high).all()
         assert band.n_positives == y.sum()
-    assert np.isfinite(confidence_band("reliability", y, p).simultaneous_high).all()
+    assert np.isfinite(confidence_band(y, p, "reliability").simultaneous_high).all()
 
 
 def test_single_row_has_no_standard_error_but_honest_bounds():
-    band = confidence_band("regret", [1], [0.3], thresholds=[0.2, 0.5])
+    band = confidence_band([1], [0.3], "regret", thresholds=[0.2, 0.5])
     assert np.isnan(band.standard_error).all()
     assert np.isfinite(band.low).all()
 
@@ -346,13 +343,13 @@ def test_single_row_has_no_standard_error_but_honest_bounds():
 def test_frame_and_repr_say_what_was_found():
     pytest.importorskip("pandas")
     y, a, b, _ = rows(2000)
-    band = difference_band("interventions_avoided", y, a, b, thresholds=[0.1, 0.2], names=("old", "new"))
+    band = difference_band(y, a, b, "interventions_avoided", thresholds=[0.1, 0.2], names=("old", "new"))
     frame = band.frame("pandas")
-    assert list(frame.columns) == ["threshold", *FIELDS]
+    assert list(frame.columns) == ["threshold", *(f"ci_{name}" if name in {"low", "high"} else name for name in FIELDS)]
     assert frame["simultaneous_low"].tolist() == band.simultaneous_low.tolist()
     assert "interventions_avoided of old - new at 2 thresholds" in repr(band)
     assert band.per == 100.0
-    assert difference_band("interventions_avoided", y, a, b, thresholds=[0.1, 0.2], per=1000).low == pytest.approx(
+    assert difference_band(y, a, b, "interventions_avoided", thresholds=[0.1, 0.2], per=1000).low == pytest.approx(
         10 * band.low
     )
 
@@ -376,22 +373,22 @@ def test_frame_and_repr_say_what_was_found():
 def test_bad_settings_are_refused_by_name(kind, settings, message):
     y, a, b, _ = rows(40)
     with pytest.raises(ValueError, match=message):
-        confidence_band(kind, y, a, **settings)
+        confidence_band(y, a, kind, **settings)
     with pytest.raises(ValueError, match=message):
-        difference_band(kind, y, a, b, **settings)
+        difference_band(y, a, b, kind, **settings)
 
 
 def test_differences_need_rows_and_no_isotonic_curves():
     y, a, b, _ = rows(40)
     table = ScoreTable.from_predictions(y, a)
     for call in (
-        lambda: difference_band("regret", table, table, table),
-        lambda: difference_band("regret", y, a, table),
+        lambda: difference_band(table, table, table, "regret"),
+        lambda: difference_band(y, a, table, "regret"),
     ):
         with pytest.raises(ValueError, match=PAIRED_NEEDS_ROWS.split(":")[0]):
             call()
     with pytest.raises(ValueError, match="kind must be one of"):
-        difference_band("reliability", y, a, b)
+        difference_band(y, a, b, "reliability")
 
 
 @pytest.mark.parametrize("prevalence", [0.03, 0.3])
@@ -415,7 +412,7 @@ def test_case_control_bands_cover_the_truth_at_the_stated_prevalence():
     whole, each = 0, np.zeros(len(t))
     for _ in range(400):
         score = np.concatenate([rng.beta(a + 1, b, n), rng.beta(a, b + 1, n)])
-        band = confidence_band("net_benefit", y, score, thresholds=t, prevalence=rate, n_draws=2000)
+        band = confidence_band(y, score, "net_benefit", thresholds=t, prevalence=rate, n_draws=2000)
         whole += bool(np.all((band.simultaneous_low <= truth) & (truth <= band.simultaneous_high)))
         each += (band.low <= truth) & (truth <= band.high)
     assert 0.92 <= whole / 400 <= 0.99
@@ -434,6 +431,6 @@ def test_weighted_bands_cover_the_truth_of_the_weighted_population():
         y = rng.random(n) < q
         kept = (q < 0.4) | (rng.random(n) < 0.5)
         weight = np.where(q < 0.4, 1.0, 2.0)
-        band = confidence_band("net_benefit", y[kept], q[kept], sample_weight=weight[kept], thresholds=t, n_draws=2000)
+        band = confidence_band(y[kept], q[kept], "net_benefit", sample_weight=weight[kept], thresholds=t, n_draws=2000)
         whole += bool(np.all((band.simultaneous_low <= truth) & (truth <= band.simultaneous_high)))
     assert 0.92 <= whole / 400 <= 0.99

@@ -10,7 +10,8 @@ from scipy import stats
 from sklearn.isotonic import IsotonicRegression
 
 from replications import coverage_bands
-from stakes import ScoreTable, confidence_band, consistency_band, reliability_curve
+from stakes import ScoreTable, reliability_curve
+from stakes.inference import confidence_band, consistency_band
 from stakes.inference._consistency import rank_envelope
 
 SCORES = np.array([0.1, 0.2, 0.4, 0.6, 0.9])
@@ -48,7 +49,7 @@ def brute_bounds(hits, tail, lengths, *, everywhere):
 
 def test_bounds_are_those_of_all_runs_of_scores():
     y, p = few_levels()
-    band = confidence_band("reliability", y, p, thresholds=SCORES)
+    band = confidence_band(y, p, "reliability", thresholds=SCORES)
     k = len(SCORES)
     alone = brute_bounds(HITS, 0.05 / (2 * 3), {1, 2, 4}, everywhere=False)
     together = brute_bounds(HITS, 0.05 / (k * (k + 1)), set(range(1, k + 1)), everywhere=True)
@@ -61,7 +62,7 @@ def test_bounds_are_those_of_all_runs_of_scores():
 
 def test_between_scores_the_bounds_are_those_of_both_neighbours():
     y, p = few_levels()
-    at, between = (confidence_band("reliability", y, p, thresholds=t) for t in (SCORES, [0.3, 0.75]))
+    at, between = (confidence_band(y, p, "reliability", thresholds=t) for t in (SCORES, [0.3, 0.75]))
     assert between.low == pytest.approx(at.low[[1, 3]])
     assert between.high == pytest.approx(at.high[[2, 4]])
     assert between.simultaneous_high == pytest.approx(at.simultaneous_high[[2, 4]])
@@ -72,8 +73,8 @@ def test_weights_of_whole_classes_move_the_odds():
     y, p = few_levels()
     rate = 0.02
     factor = rate / (1 - rate) * (~y).sum() / y.sum()
-    plain = confidence_band("reliability", y, p, thresholds=SCORES)
-    moved = confidence_band("reliability", y, p, thresholds=SCORES, prevalence=rate)
+    plain = confidence_band(y, p, "reliability", thresholds=SCORES)
+    moved = confidence_band(y, p, "reliability", thresholds=SCORES, prevalence=rate)
     for name in ("low", "high", "simultaneous_low", "simultaneous_high"):
         odds = factor * getattr(plain, name) / (1 - getattr(plain, name))
         assert getattr(moved, name) == pytest.approx(odds / (1 + odds), rel=1e-9)
@@ -85,14 +86,14 @@ def test_groups_of_rows_do_not_depend_on_the_weights_of_the_classes():
     q = rng.beta(1, 3, 500)
     y, rate = rng.random(500) < q, 0.9
     factor = rate / (1 - rate) * (~y).sum() / y.sum()
-    plain, moved = confidence_band("reliability", y, q), confidence_band("reliability", y, q, prevalence=rate)
+    plain, moved = confidence_band(y, q, "reliability"), confidence_band(y, q, "reliability", prevalence=rate)
     odds = factor * plain.high / (1 - plain.high + 1e-300)
     assert moved.high == pytest.approx(odds / (1 + odds))
 
 
 def test_equal_weights_change_nothing():
     y, p = few_levels()
-    one, two = (confidence_band("reliability", y, p, sample_weight=w) for w in (None, np.full(len(y), 3.0)))
+    one, two = (confidence_band(y, p, "reliability", sample_weight=w) for w in (None, np.full(len(y), 3.0)))
     assert two.simultaneous_low == pytest.approx(one.simultaneous_low)
     assert (two.n_rows, two.n_positives) == (300, pytest.approx(HITS.sum()))
 
@@ -100,12 +101,12 @@ def test_equal_weights_change_nothing():
 def test_bounds_never_fall_and_the_band_holds_the_intervals():
     rng = np.random.default_rng(3)
     q = rng.beta(1, 3, 2000)
-    band = confidence_band("reliability", rng.random(2000) < q, q)
+    band = confidence_band(rng.random(2000) < q, q, "reliability")
     for name in ("simultaneous_low", "simultaneous_high"):
         assert np.all(np.diff(getattr(band, name)) >= 0)
     assert np.all(band.simultaneous_low <= band.low)
     assert np.all(band.high <= band.simultaneous_high)
-    falling = confidence_band("reliability", rng.random(2000) < 1 - q, q)  # where the true rate does fall
+    falling = confidence_band(rng.random(2000) < 1 - q, q, "reliability")  # where the true rate does fall
     assert np.all(falling.simultaneous_low <= falling.low)
     assert np.all(falling.high <= falling.simultaneous_high)
     assert band.high[50] - band.low[50] < 0.35
@@ -115,7 +116,7 @@ def test_bounds_never_fall_and_the_band_holds_the_intervals():
 def test_scores_beyond_the_data_are_refused(asked):
     y, p = few_levels()
     for function in (
-        lambda: confidence_band("reliability", y, p, thresholds=asked),
+        lambda: confidence_band(y, p, "reliability", thresholds=asked),
         lambda: consistency_band(y, p, thresholds=asked),
     ):
         with pytest.raises(ValueError, match=r"between the smallest and the largest score, \[0.1, 0.9\]"):

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stakes import ScoreTable, bootstrap, bounded_brier_loss, net_benefit_score, roc_auc_score
-from stakes._validation import BinarySample
+from stakes import ScoreTable, bounded_brier_loss, net_benefit_score
+from stakes.core.validation import BinarySample
+from stakes.inference import bootstrap
 from stakes.inference._resample import (
     RowSource,
     TableSource,
@@ -18,6 +19,7 @@ from stakes.inference._resample import (
     draw_rows,
     row_counts,
 )
+from stakes.metrics import roc_auc_score
 
 
 def rows(n=400, seed=1):
@@ -132,9 +134,9 @@ def test_standard_error_of_a_mean_is_its_closed_form():
     loss = (score - y) ** 2
     expected = loss.std() / math.sqrt(len(y))
     for result in (
-        bootstrap(brier, y, score, n_resamples=3000, random_state=1),
-        bootstrap(brier, ScoreTable.from_predictions(y, score), n_resamples=3000, random_state=2),
-        bootstrap(brier, y, {"a": score, "b": score}, n_resamples=3000, random_state=3),
+        bootstrap(y, score, brier, n_resamples=3000, random_state=1),
+        bootstrap(ScoreTable.from_predictions(y, score), metric=brier, n_resamples=3000, random_state=2),
+        bootstrap(y, {"a": score, "b": score}, brier, n_resamples=3000, random_state=3),
     ):
         np.testing.assert_allclose(result.standard_errors, expected, rtol=0.05)
         np.testing.assert_allclose(result.values, loss.mean(), rtol=1e-12)
@@ -146,7 +148,7 @@ def test_weighted_rows_are_drawn_with_their_weights():
     loss = (score - y) ** 2
     mean = np.average(loss, weights=weight)
     expected = np.sqrt(np.sum((weight * (loss - mean)) ** 2)) / weight.sum()
-    result = bootstrap(brier, y, score, sample_weight=weight, n_resamples=3000, random_state=1)
+    result = bootstrap(y, score, brier, sample_weight=weight, n_resamples=3000, random_state=1)
     assert result.values[0, 0] == pytest.approx(mean)
     assert result.standard_errors[0, 0] == pytest.approx(expected, rel=0.05)
 
@@ -159,7 +161,7 @@ def test_stated_prevalence_draws_class_by_class(weighted):
     p = 0.1
     by_class = [loss[~y].var() / (~y).sum(), loss[y].var() / y.sum()]
     expected = math.sqrt((1 - p) ** 2 * by_class[0] + p**2 * by_class[1])
-    result = bootstrap(brier, y, score, sample_weight=weight, prevalence=p, n_resamples=3000, random_state=1)
+    result = bootstrap(y, score, brier, sample_weight=weight, prevalence=p, n_resamples=3000, random_state=1)
     assert result.values[0, 0] == pytest.approx((1 - p) * loss[~y].mean() + p * loss[y].mean())
     assert result.standard_errors[0, 0] == pytest.approx(expected, rel=0.05)
 
@@ -167,7 +169,7 @@ def test_stated_prevalence_draws_class_by_class(weighted):
 def test_stated_prevalence_never_loses_a_class():
     y, score = np.arange(30) < 1, np.linspace(0.1, 0.9, 30)
     for weight in (None, np.ones(30)):
-        result = bootstrap(brier, y, score, sample_weight=weight, prevalence=0.1, n_resamples=50, random_state=1)
+        result = bootstrap(y, score, brier, sample_weight=weight, prevalence=0.1, n_resamples=50, random_state=1)
         assert np.isfinite(result.replicates).all()
 
 
@@ -177,32 +179,32 @@ def test_clusters_and_blocks_see_what_independent_rows_do_not():
     loss = ((score - y) ** 2)[::10]
     expected = loss.std() / math.sqrt(len(loss))
     names = np.repeat([f"case {i}" for i in range(300)], 10)
-    clusters = bootstrap(brier, y, score, clusters=names, n_resamples=2000, random_state=1)
+    clusters = bootstrap(y, score, brier, clusters=names, n_resamples=2000, random_state=1)
     assert clusters.scheme == "clusters"
     assert clusters.standard_errors[0, 0] == pytest.approx(expected, rel=0.06)
-    blocks = bootstrap(brier, y, score, block_length=100, n_resamples=2000, random_state=1)
+    blocks = bootstrap(y, score, brier, block_length=100, n_resamples=2000, random_state=1)
     assert blocks.scheme == "blocks"
     assert blocks.standard_errors[0, 0] == pytest.approx(expected, rel=0.2)
-    naive = bootstrap(brier, y, score, n_resamples=2000, random_state=1)
+    naive = bootstrap(y, score, brier, n_resamples=2000, random_state=1)
     assert naive.standard_errors[0, 0] == pytest.approx(expected / math.sqrt(10), rel=0.06)
 
 
 def test_default_block_length_is_the_cube_root():
     y, score = rows(1000)
-    by_rule = bootstrap(brier, y, score, block_length="auto", n_resamples=20, random_state=1)
-    by_hand = bootstrap(brier, y, score, block_length=10, n_resamples=20, random_state=1)
+    by_rule = bootstrap(y, score, brier, block_length="auto", n_resamples=20, random_state=1)
+    by_hand = bootstrap(y, score, brier, block_length=10, n_resamples=20, random_state=1)
     np.testing.assert_array_equal(by_rule.replicates, by_hand.replicates)
 
 
 def test_models_share_each_resample():
     y, score = rows()
-    result = bootstrap("roc_auc_score", y, {"a": score, "b": score**3}, n_resamples=200, random_state=1)
+    result = bootstrap(y, {"a": score, "b": score**3}, "roc_auc_score", n_resamples=200, random_state=1)
     gap = result.difference("a", "b")
     assert np.all(gap.replicates == 0.0)
     assert gap.models == ("a - b",)
     noisy = np.clip(score + 0.02 * np.random.default_rng(0).normal(size=len(y)), 0, 1)
     losses = ((score - y) ** 2) - ((noisy - y) ** 2)
-    pair = bootstrap(brier, y, {"a": score, "b": noisy}, n_resamples=3000, random_state=1).difference("a", "b")
+    pair = bootstrap(y, {"a": score, "b": noisy}, brier, n_resamples=3000, random_state=1).difference("a", "b")
     assert pair.values[0, 0] == pytest.approx(losses.mean())
     assert pair.standard_errors[0, 0] == pytest.approx(losses.std() / math.sqrt(len(y)), rel=0.06)
     with pytest.raises(ValueError, match="the model must be one of 'a', 'b', got 'c'"):
@@ -211,7 +213,7 @@ def test_models_share_each_resample():
 
 def test_intervals_of_each_kind():
     y, score = rows()
-    result = bootstrap("roc_auc_score", y, score, n_resamples=500, random_state=1, confidence_level=0.8)
+    result = bootstrap(y, score, "roc_auc_score", n_resamples=500, random_state=1, confidence_level=0.8)
     draws, value = result.replicates[:, 0, 0], result.values[0, 0]
     low, high = np.quantile(draws, [0.1, 0.9])
     assert result.intervals()[:, 0, 0] == pytest.approx([low, high])
@@ -225,7 +227,7 @@ def test_intervals_of_each_kind():
 def test_same_seed_same_resamples():
     y, score = rows()
     draws = [
-        bootstrap(brier, y, score, n_resamples=30, random_state=seed).replicates
+        bootstrap(y, score, brier, n_resamples=30, random_state=seed).replicates
         for seed in (4, 4, np.random.default_rng(4), 5)
     ]
     np.testing.assert_array_equal(draws[0], draws[1])
@@ -239,53 +241,53 @@ def test_several_numbers_at_once_and_their_table():
     def both(table):
         return {"brier": bounded_brier_loss(table), "auc": roc_auc_score(table)}
 
-    result = bootstrap(both, y, {"m": score}, n_resamples=50, random_state=1)
+    result = bootstrap(y, {"m": score}, both, n_resamples=50, random_state=1)
     records = result._records()
     assert [(row["model"], row["statistic"]) for row in records] == [("m", "brier"), ("m", "auc")]
     assert records[1]["value"] == pytest.approx(roc_auc_score(y, score))
     assert records[0]["ci_low"] < records[0]["value"] < records[0]["ci_high"]
-    assert "m brier = " in repr(bootstrap(both, y, {"m": score, "n": score}, n_resamples=5, random_state=1))
+    assert "m brier = " in repr(bootstrap(y, {"m": score, "n": score}, both, n_resamples=5, random_state=1))
 
 
 def test_progress_is_silent_unless_asked_for(capsys):
     y, score = rows(50)
-    bootstrap(brier, y, score, n_resamples=5, random_state=1)
+    bootstrap(y, score, brier, n_resamples=5, random_state=1)
     assert capsys.readouterr() == ("", "")
-    bootstrap(brier, y, score, n_resamples=250, random_state=1, progress=True)
+    bootstrap(y, score, brier, n_resamples=250, random_state=1, progress=True)
     written = capsys.readouterr()
     assert written.out == ""
     assert written.err.endswith("\rbootstrap: 250 of 250\n")
     seen = []
-    bootstrap(brier, y, score, n_resamples=3, random_state=1, progress=lambda done, of: seen.append((done, of)))
+    bootstrap(y, score, brier, n_resamples=3, random_state=1, progress=lambda done, of: seen.append((done, of)))
     assert seen == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_optimism_is_reported():
     y, score = rows()
-    with pytest.warns(UserWarning, match=r"resampled values of h_measure_score lie .* above .*h_measure_interval"):
-        bootstrap("h_measure_score", y, score, n_resamples=100, random_state=1)
+    with pytest.warns(UserWarning, match=r'h_measure_score lie .* above .*metric_interval of "h_measure'):
+        bootstrap(y, score, "h_measure_score", n_resamples=100, random_state=1)
 
 
 def test_undefined_resamples_are_counted():
     with pytest.warns(UserWarning, match=r"\d+ of 100 resamples leave the statistic undefined"):
-        result = bootstrap("roc_auc_score", [0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6], n_resamples=100, random_state=1)
+        result = bootstrap([0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6], "roc_auc_score", n_resamples=100, random_state=1)
     assert np.isnan(result.replicates).any()
     assert np.isfinite(result.intervals()).all()
 
 
 def test_infinite_losses_stay_infinite():
-    result = bootstrap("bounded_log_loss", [0, 1] * 10, [0.2, 0.0] * 10, bounds=(0, 1), n_resamples=20, random_state=1)
+    result = bootstrap([0, 1] * 10, [0.2, 0.0] * 10, "bounded_log_loss", bounds=(0, 1), n_resamples=20, random_state=1)
     assert result.values[0, 0] == math.inf
     assert not np.isfinite(result.standard_errors[0, 0])
 
 
 def test_scores_that_only_rank():
     y, score = rows()
-    by_name = bootstrap("roc_auc_score", y, 10 * score - 3, n_resamples=20, random_state=1)
-    function = bootstrap(roc_auc_score, y, 10 * score - 3, probability=False, n_resamples=20, random_state=1)
+    by_name = bootstrap(y, 10 * score - 3, "roc_auc_score", n_resamples=20, random_state=1)
+    function = bootstrap(y, 10 * score - 3, roc_auc_score, probability=False, n_resamples=20, random_state=1)
     np.testing.assert_array_equal(by_name.replicates, function.replicates)
     with pytest.raises(ValueError, match=r"must lie in \[0, 1\]"):
-        bootstrap(brier, y, 10 * score - 3, n_resamples=20)
+        bootstrap(y, 10 * score - 3, brier, n_resamples=20)
 
 
 @pytest.mark.parametrize(
@@ -293,8 +295,8 @@ def test_scores_that_only_rank():
     [
         ({"n_resamples": 1}, "n_resamples must be a whole number of at least 2, got 1"),
         ({"n_resamples": True}, "n_resamples must be a whole number"),
-        ({"statistic": "brier"}, "statistic must be one of"),
-        ({"statistic": "penalized_brier_loss"}, "statistic must be one of"),
+        ({"metric": "brier"}, "metric must be one of"),
+        ({"metric": "penalized_brier_loss"}, "metric must be one of"),
         ({"bounds": (0, 1)}, "options are for metrics by name, got bounds"),
         ({"clusters": [1, 2] * 200, "block_length": 3}, "cannot both be given"),
         ({"clusters": [1, 2] * 200}, "clusters must hold at least 5 clusters, got 2"),
@@ -307,18 +309,18 @@ def test_scores_that_only_rank():
 )
 def test_refusals(changes, message):
     y, score = rows()
-    given = {"statistic": brier, "y_true": y, "y_prob": score} | changes
+    given = {"metric": brier, "y_true": y, "y_prob": score} | changes
     with pytest.raises(ValueError, match=message):
-        bootstrap(given.pop("statistic"), given.pop("y_true"), given.pop("y_prob"), **given)
+        bootstrap(given.pop("y_true"), given.pop("y_prob"), **given)
 
 
 def test_tables_refuse_what_needs_rows():
     y, score = rows()
     table = ScoreTable.from_predictions(y, score)
     with pytest.raises(ValueError, match="clusters= and block_length= need the rows"):
-        bootstrap(brier, table, clusters=np.arange(len(y)))
+        bootstrap(table, metric=brier, clusters=np.arange(len(y)))
     with pytest.raises(ValueError, match="must weigh the same"):
-        bootstrap(brier, ScoreTable.from_predictions(y, score, sample_weight=1.0 + score))
+        bootstrap(ScoreTable.from_predictions(y, score, sample_weight=1.0 + score), metric=brier)
 
 
 def games(load_data):
@@ -345,11 +347,11 @@ def test_bootstrap_and_closed_form_agree_on_real_data(load_data, source):
             "auc": roc_auc_score(table),
         }
 
-    result = bootstrap(three, y, score, n_resamples=4000, random_state=1)
+    result = bootstrap(y, score, three, n_resamples=4000, random_state=1)
     closed = [
-        metric_interval("bounded_brier_loss", y, score, bounds=(0.1, 0.6)),
-        metric_interval("net_benefit_score", y, score, threshold=0.4),
-        metric_interval("roc_auc_score", y, score),
+        metric_interval(y, score, "bounded_brier_loss", bounds=(0.1, 0.6)),
+        metric_interval(y, score, "net_benefit_score", threshold=0.4),
+        metric_interval(y, score, "roc_auc_score", method="delong"),  # the other one leaves room for unseen rows
     ]
     low, high = result.intervals()
     for k, estimate in enumerate(closed):

@@ -8,20 +8,12 @@ from scipy.special import logit
 from sklearn.isotonic import IsotonicRegression
 
 from replications import coverage_decomposition as coverage
-from stakes import (
-    ScoreTable,
-    costs,
-    decompose,
-    decomposition_interval,
-    h_measure_interval,
-    h_measure_score,
-    hull_auc_interval,
-    roc_auc_score,
-)
-from stakes._validation import BinarySample
-from stakes.inference import Moments, metric_interval
+from stakes import ScoreTable, costs, decompose
+from stakes.core.validation import BinarySample
+from stakes.inference import Moments, decomposition_interval, metric_interval
 from stakes.inference._crossfit import cross_fit, stratified_folds
 from stakes.inference._crossfit_rows import non_negative_interval
+from stakes.metrics import h_measure_score, roc_auc_score
 
 BRIER = costs.Uniform(0, 1)
 COLUMN = {name: index for index, name in enumerate(coverage.COLUMNS)}
@@ -176,8 +168,8 @@ def test_default_costs_of_h_carry_the_sampling_error_of_the_prevalence():
     score = np.repeat([0.0, 1.0], 300)
     y = np.concatenate([np.arange(300) < 6, np.arange(300) < 150])
     ratio = y.mean() / (1 - y.mean())
-    moving = h_measure_interval(y, score, random_state=0)
-    fixed = h_measure_interval(y, score, severity_ratio=ratio, random_state=0)
+    moving = metric_interval(y, score, "h_measure_score", random_state=0)
+    fixed = metric_interval(y, score, "h_measure_score", severity_ratio=ratio, random_state=0)
     assert fixed.value == pytest.approx(moving.value)
     assert moving.standard_error < 0.9 * fixed.standard_error
     assert moving.standard_error == pytest.approx(jackknife(h_measure_score, y, score), rel=0.02)
@@ -187,9 +179,9 @@ def test_default_costs_of_h_carry_the_sampling_error_of_the_prevalence():
 
 def test_hull_takes_the_larger_error_and_lies_between_its_parts():
     y, score = rows(400)
-    estimate = hull_auc_interval(y, score, random_state=0)
+    estimate = metric_interval(y, score, "hull_auc", random_state=0)
     fitted = IsotonicRegression().fit_transform(score, y)
-    errors = [metric_interval("roc_auc_score", y, s).standard_error for s in (score, fitted)]
+    errors = [metric_interval(y, s, "roc_auc_score").standard_error for s in (score, fitted)]
     assert estimate.standard_error == pytest.approx(max(errors))
     fit = cross_fit(BinarySample(y, score, None), 10, np.random.default_rng(0))
     unseen = [
@@ -249,8 +241,9 @@ def test_known_prevalence_has_no_sampling_error():
 
 def test_only_the_ranking_counts_for_h_and_hull():
     y, score = rows()
-    for function in (h_measure_interval, hull_auc_interval):
-        assert function(y, score, random_state=0) == function(y, logit(np.clip(score, 1e-9, 1 - 1e-9)), random_state=0)
+    other = logit(np.clip(score, 1e-9, 1 - 1e-9))
+    for name in ("h_measure_score", "hull_auc"):
+        assert metric_interval(y, score, name, random_state=0) == metric_interval(y, other, name, random_state=0)
     discrimination = [
         decomposition_interval(y, s, costs=BRIER, random_state=0).discrimination for s in (score, score**2)
     ]
@@ -268,7 +261,7 @@ def test_same_seed_same_folds():
 
 def test_h_is_the_potential_skill_under_its_costs():
     y, score = rows()
-    measure = h_measure_interval(y, score, a=2, b=3, random_state=0)
+    measure = metric_interval(y, score, "h_measure_score", a=2, b=3, random_state=0)
     potential = decomposition_interval(y, score, costs=costs.Beta(2, 3), random_state=0).potential_skill
     assert (measure.value, *measure.interval) == pytest.approx((potential.value, *potential.interval))
     assert measure.value < h_measure_score(y, score, a=2, b=3)
@@ -280,8 +273,8 @@ def test_useless_scores_do_not_get_a_positive_lower_end():
     result = decomposition_interval(y, score, costs=BRIER, random_state=0)
     assert result.discrimination.interval[0] == 0.0
     assert result.potential_skill.interval[0] == 0.0
-    assert h_measure_interval(y, score, random_state=0).interval[0] == 0.0
-    assert hull_auc_interval(y, score, random_state=0).interval[0] == 0.5
+    assert metric_interval(y, score, "h_measure_score", random_state=0).interval[0] == 0.0
+    assert metric_interval(y, score, "hull_auc", random_state=0).interval[0] == 0.5
     # scores not shown to rank may call for a constant: the error of that comparison is the larger one
     loss = (score - y) ** 2 - (y.mean() - y) ** 2
     wide = decomposition_interval(y, score, costs=BRIER, scale="loss", random_state=0).miscalibration
@@ -290,7 +283,7 @@ def test_useless_scores_do_not_get_a_positive_lower_end():
 
 @given(st.floats(-1.0, 1.0), st.floats(1e-6, 1.0), st.floats(0.0, 2.0))
 def test_interval_of_a_non_negative_quantity(value, error, optimism):
-    moments = Moments(value, error**2, 0.0, degrees=50)
+    moments = Moments(value, error**2, degrees=50)
     low, high = non_negative_interval(moments, value + optimism, 0.95)
     assert 0.0 <= low <= high
     assert high >= 2.0 * error
@@ -307,9 +300,7 @@ def test_square_root_scale_far_from_zero():
     # the delta method on the root, squared back: (sqrt(v) -+ t e / (2 sqrt(v)))^2
     value, error, t = 4.0, 0.1, 2.008559112100761  # 97.5% quantile of Student's t with 50 degrees of freedom
     ends = [(2.0 + sign * t * error / 4.0) ** 2 for sign in (-1, 1)]
-    assert non_negative_interval(Moments(value, error**2, 0.0, degrees=50), value, 0.95) == pytest.approx(
-        ends, rel=1e-9
-    )
+    assert non_negative_interval(Moments(value, error**2, degrees=50), value, 0.95) == pytest.approx(ends, rel=1e-9)
 
 
 def test_table_of_the_result():
@@ -322,9 +313,15 @@ def test_table_of_the_result():
     assert repr(result).startswith("DecompositionInterval(MCB ")
 
 
-@pytest.mark.parametrize("function", [decomposition_interval, h_measure_interval, hull_auc_interval])
-def test_refusals_name_the_rows_needed(function):
-    arguments = {"costs": BRIER} if function is decomposition_interval else {}
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (decomposition_interval, {"costs": BRIER}),
+        (metric_interval, {"metric": "h_measure_score"}),
+        (metric_interval, {"metric": "hull_auc"}),
+    ],
+)
+def test_refusals_name_the_rows_needed(function, arguments):
     score = np.linspace(0.1, 0.9, 200)
     few = np.arange(200) >= 181
     with pytest.raises(ValueError, match=r"at least 20 positives .* got 19 of 200 rows"):
@@ -350,6 +347,16 @@ def test_refusals_of_costs():
     with pytest.raises(ValueError, match='scale="regret" is undefined'):
         decomposition_interval(y, score, costs=costs.LogOddsUniform(0, 1), scale="regret")
     with pytest.raises(ValueError, match="pass both a and b"):
-        h_measure_interval(y, score, a=2)
+        metric_interval(y, score, "h_measure_score", a=2)
     with pytest.raises(ValueError, match="severity_ratio must be a finite number > 0, got 0"):
-        h_measure_interval(y, score, severity_ratio=0)
+        metric_interval(y, score, "h_measure_score", severity_ratio=0)
+
+
+def test_what_a_cross_fitted_interval_does_not_take_is_refused():
+    y, score = rows()
+    with pytest.raises(TypeError, match="hull_auc takes no parameter 'a'"):
+        metric_interval(y, score, "hull_auc", a=2)
+    with pytest.raises(ValueError, match="clusters= and lags= have no cross-fitted interval"):
+        metric_interval(y, score, "h_measure_score", lags="auto")
+    with pytest.raises(ValueError, match="prevalence= does not change hull_auc"):
+        metric_interval(y, score, "hull_auc", prevalence=0.1)

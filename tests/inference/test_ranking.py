@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -150,3 +151,27 @@ def test_shares_and_sentences():
     assert str(dominance(a, b, low=0.3, high=0.3)) == "a costs less than b at the cost ratio 0.3"
     with pytest.raises(ValueError, match="low and high must satisfy"):
         dominance(a, b, low=0.5, high=0.1)
+
+
+def test_dominance_is_worked_out_when_asked_for_and_once(monkeypatch):
+    from stakes.inference import _comparison
+
+    asked = []
+    monkeypatch.setattr(_comparison, "dominance", lambda *_, **options: asked.append(options) or len(asked))
+    y = [0, 1, 0, 1] * 5
+    found = compare(y, [0.1, 0.8, 0.3, 0.6] * 5, [0.4, 0.6, 0.5, 0.4] * 5, costs=(0.2, 0.6))
+    assert repr(found)
+    assert asked == []
+    assert (found.dominance, found.dominance) == (1, 1)
+    assert asked == [{"low": 0.2, "high": 0.6, "rule": "score", "names": ("a", "b")}]
+
+
+def test_comparison_survives_pickling_with_its_dominance():
+    y = [0, 1, 0, 1] * 5
+    models = {"first": [0.1, 0.8, 0.3, 0.6] * 5, "second": [0.4, 0.6, 0.5, 0.4] * 5}
+    for found in (
+        compare(y, *models.values(), costs=(0.2, 0.6), names=tuple(models)),
+        evaluate(y, models, costs=(0.2, 0.6)).compare("first", "second"),
+    ):
+        again = pickle.loads(pickle.dumps(found))  # noqa: S301  (our own bytes)
+        assert (again, str(again.dominance)) == (found, str(found.dominance))

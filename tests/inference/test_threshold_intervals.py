@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from stakes import confidence_band, threshold_table
-from stakes.inference import threshold_intervals
+from stakes.curves import threshold_table
+from stakes.inference import confidence_band, threshold_intervals
 from stakes.inference._threshold_intervals import MEASURES
 
 
@@ -85,7 +85,7 @@ def test_cost_has_the_limits_of_the_band():
     y = rng.random(400) < q
     found = threshold_intervals(y, q, thresholds=[0.1, 0.3])
     for kind in ("regret", "net_benefit"):
-        band = confidence_band(kind, y, q, thresholds=[0.1, 0.3])
+        band = confidence_band(y, q, kind, thresholds=[0.1, 0.3])
         assert found.low[kind] == pytest.approx(band.low)
         assert found.high[kind] == pytest.approx(band.high)
 

@@ -139,7 +139,7 @@ def test_invalid_rows_are_refused(metric):
         value(metric, Y, P, sample_weight=np.zeros(N))
     with pytest.raises(ValueError, match="at least one row"):
         value(metric, [], [])
-    with pytest.raises(ValueError, match="y_prob is missing"):
+    with pytest.raises(ValueError, match=r"y_(prob|score) is missing"):
         value(metric, Y)
 
 

@@ -9,16 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as sk
 
-from stakes import (
-    bounded_brier_loss,
+from stakes import bounded_brier_loss, costs, expected_regret
+from stakes.metrics import (
+    METRICS,
+    ImproperScoreWarning,
     cost_matrix_loss,
-    costs,
-    expected_regret,
     one_vs_rest_bounded_loss,
     penalized_brier_loss,
     penalized_log_loss,
 )
-from stakes.metrics import METRICS, ImproperScoreWarning
 
 LOSSES = {"brier": penalized_brier_loss, "log": penalized_log_loss}
 improper_is_fine = pytest.mark.filterwarnings("ignore::stakes.metrics.ImproperScoreWarning")

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 from strategies import intervals, samples
 
-from stakes import ScoreTable, auc_regret, bounded_auc_score, partial_auc_score, roc_auc_score
+from stakes import ScoreTable
+from stakes.metrics import auc_regret, bounded_auc_score, partial_auc_score, roc_auc_score
 
 
 def agrees(ours, reference):

@@ -7,8 +7,6 @@ import pytest
 
 from stakes import (
     ScoreTable,
-    average_net_benefit_score,
-    beta_loss,
     bounded_brier_loss,
     bounded_brier_skill_score,
     bounded_log_loss,
@@ -19,9 +17,8 @@ from stakes import (
     net_benefit_curve,
     net_benefit_score,
     regret_curve,
-    roc_auc_score,
-    shifted_brier_loss,
 )
+from stakes.metrics import average_net_benefit_score, beta_loss, roc_auc_score, shifted_brier_loss
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 TOLERANCE = 1e-12

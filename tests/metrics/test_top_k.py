@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stakes import costs, roc_auc_score, top_k_scores
+from stakes import costs
+from stakes.metrics import roc_auc_score, top_k_scores
 
 
 def test_values_of_the_oracle(eval_reference):

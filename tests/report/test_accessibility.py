@@ -46,7 +46,7 @@ def test_axe_finds_nothing_as_reported_and_for_another_range(chromium, axe, path
     chromium.wait_for("document.documentElement.dataset.drawn === 'true'")
     chromium.run("document.querySelectorAll('details').forEach(block => { block.open = true; })")
     chromium.run(axe + "; 0")
-    for address in ("", "#thresholds=0.02:0.6&weighting=beta:2:5&costs=odds"):
+    for address in ("", "#thresholds=0.02:0.6&weighting=log-odds&costs=odds"):
         chromium.run(f"location.hash = {address!r}")
         chromium.wait_for("document.documentElement.dataset.settled === 'true'")
         assert json.loads(chromium.run(CALL.format(RULES))) == []

@@ -36,7 +36,7 @@ def test_dependent_rows_have_the_librarys_intervals_and_p_values_elsewhere(chrom
     assert_ranking_is_the_librarys(chromium, report, costs.Uniform(low, high))
     again = evaluate(y, scores, costs=(low, high), **dependence)
     shown_rows, shown_tails = shown(chromium), tails(chromium)
-    # the library allows for the skewness of sums of clusters, the page does not
+    # the page has the degrees of freedom of clusters over the range as reported
     apart = 0.1 if "clusters" in dependence else 1e-5
     for name in evaluation.models:
         others = [next(iter(shown_rows)), "treat all", "treat none"]
@@ -46,7 +46,7 @@ def test_dependent_rows_have_the_librarys_intervals_and_p_values_elsewhere(chrom
             found = again.compare(name, other)
             ends = [float(end) for end in shown_rows[name][1][place].split()]
             assert ends == pytest.approx(found.interval, rel=apart, abs=apart * found.standard_error)
-            assert p == pytest.approx(found.p_value, rel=20 * apart, abs=0.1 * apart)
+            assert p == pytest.approx(found.p_value, rel=20 * apart, abs=max(0.1 * apart, 1e-5))
     assert "No band is drawn, for a band would take the rows as independent" in chromium.run(
         "document.querySelector('#regret figcaption').textContent"
     )
@@ -68,7 +68,7 @@ def test_p_values_and_intervals_follow_from_the_covariances_of_the_page(chromium
     rows, columns = np.triu_indices(len(weights))
     form = np.where(rows == columns, 1.0, 2.0) * weights[rows] * weights[columns]
     errors = dict(zip(map(tuple, spread["pairs"]), np.sqrt(covariances @ form), strict=True))
-    law = stats.t(99) if dependence else stats.norm
+    free = dict(zip(map(tuple, spread["pairs"]), numbers(spread["degrees"]), strict=True))
     places = {model["name"]: k for k, model in enumerate(report.page.payload["models"])}
     places |= {"treat all": 3, "treat none": 4}
     table, found = shown(chromium), tails(chromium)
@@ -78,8 +78,9 @@ def test_p_values_and_intervals_follow_from_the_covariances_of_the_page(chromium
             if other == name:
                 assert math.isnan(p)
                 continue
-            error = errors[tuple(sorted((places[name], places[other])))]
-            assert p == pytest.approx(2 * law.sf(abs(values[place]) / error), rel=1e-8)
+            pair = tuple(sorted((places[name], places[other])))
+            error, law = errors[pair], stats.t(free[pair])
+            assert p == pytest.approx(2 * law.sf(abs(values[place]) / error), rel=1e-4)
             ends = values[place] + law.ppf([0.025, 0.975]) * error
             assert [float(end) for end in intervals[place].split()] == pytest.approx(ends, abs=1e-9)
 
@@ -92,8 +93,9 @@ def sentences(chromium):
 
 def bare(sentence):
     """Leave out what the page knows approximately only."""
-    text = re.sub(r" \([^()]*difference[^()]*\)", "", sentence.replace("\N{MINUS SIGN}", "-"))
-    return re.sub(r", (approximate )?95% interval [^;]*\.$", ".", text)
+    text = re.sub(r" \([^()]*(interval|%|by at least)[^()]*\)", "", sentence.replace("\N{MINUS SIGN}", "-"))
+    text = re.sub(r"(probability|expected to cost) (above |less than )?[\d.]+%?", r"\1", text)
+    return re.sub(r"(best decision: ).*", r"\1", text)
 
 
 def of_all_kinds():
@@ -156,11 +158,11 @@ def test_intervals_are_widened_where_few_rows_carry_a_cost(chromium, folder, rul
         for other, place in (("treat all", 5), ("treat none", 6)):
             found = again.compare(name, other)
             low, high = (float(end) for end in rows[name][1][place].split())
-            # skewness moves the ends, the room for what was not seen makes their distance
             widths.append((high - low) / (found.interval[1] - found.interval[0]))
             notes += bool(found.note)
     assert notes == wide
-    assert widths == pytest.approx([1.0] * 4, rel=0.3)
+    # the page keeps the degrees of freedom of the report's own range, here 0 to 1, where fewer rows carry the difference
+    assert widths == pytest.approx([1.0] * 4, rel=0.4)
 
 
 def test_decisions_fitted_to_the_rows_have_no_intervals_and_the_page_says_why(chromium, folder):
@@ -169,7 +171,7 @@ def test_decisions_fitted_to_the_rows_have_no_intervals_and_the_page_says_why(ch
     why = "for the decisions were fitted to these same rows"
     assert f"No band is drawn, {why}" in chromium.run("document.querySelector('#regret').textContent")
     type_range(chromium, 0.05, 0.6)
-    assert f"how sure that is cannot be said here, {why}" in chromium.run(
+    assert f"Which decision is best cannot be said with confidence here, {why}" in chromium.run(
         "document.querySelector('#stake').textContent"
     )
     assert f"there are no intervals, {why}" in chromium.run("document.querySelector('#regret').textContent")

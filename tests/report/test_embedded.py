@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -169,13 +171,20 @@ def test_page_of_many_models_holds_few_numbers():
     assert sum(len(model["scores"]["scores"]["f8"]) for model in content["models"]) < 600_000
 
 
-def test_quantile_has_the_degrees_of_freedom_of_clusters():
-    y, scores = simulated(["a"], n=400)
-    found = payload(evaluation := evaluate(y, scores, costs=(0.1, 0.3)), models_of(evaluation))
-    assert (found["degrees"], found["z"]) == (None, pytest.approx(1.959963984540054))
-    # scipy.stats.t.ppf(0.975, 9)
-    found = payload(evaluation := evaluate(y, scores, clusters=np.arange(400) % 10), models_of(evaluation))
-    assert (found["degrees"], found["z"]) == (9, pytest.approx(2.2621571628540993))
+@pytest.mark.parametrize("dependence", [{}, {"clusters": np.arange(400) % 10}], ids=["independent", "clusters"])
+def test_every_pair_has_the_degrees_of_freedom_of_the_library(dependence):
+    y, scores = simulated(["a", "b"], n=400)
+    found = payload(evaluation := evaluate(y, scores, costs=(0.1, 0.3), **dependence), models_of(evaluation))
+    degrees = np.frombuffer(base64.b64decode(found["spread"]["degrees"]["f8"]))
+    places = {"a": 0, "b": 1, "treat all": 2, "treat none": 3}
+    order = [places[model.name] for model in models_of(evaluation)] + [2, 3, 4]
+    assert len(degrees) == len(found["spread"]["pairs"])
+    for (i, j), free in zip(found["spread"]["pairs"], degrees, strict=True):
+        first, second = order[i], order[j]
+        moments = evaluation.moments
+        expected = moments.of(first) if second == 4 else moments.difference(first, second)
+        assert free == expected.degrees
+        assert free < 400
 
 
 @pytest.mark.parametrize("rule", ["score", 0.3])
@@ -188,7 +197,7 @@ def test_bands_are_the_librarys(rule):
     for model in content["models"]:
         acted = scores[model["name"]] if rule == "score" else (scores[model["name"]] >= rule).astype(float)
         for kind, ends in model["band"].items():
-            band = confidence_band(kind, y, acted, thresholds=thresholds, n_draws=2000)
+            band = confidence_band(y, acted, kind, thresholds=thresholds, n_draws=2000)
             expected = np.concatenate([band.simultaneous_low, band.simultaneous_high])
             assert numbers(ends) == pytest.approx(expected, abs=1e-6)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stakes import ScoreTable, costs
-from stakes._kernel import table_integral
+from stakes.core.regret import table_integral
 from stakes.tables import DataError, group_scores
 
 COLUMNS = ["scores", "positives", "negatives", "positives_squared", "negatives_squared"]

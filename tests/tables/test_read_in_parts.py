@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stakes.tables import DataError, _csv, _csv_pieces, _files, frame_columns, read_predictions
+from stakes.tables import DataError, _csv, _csv_blocks, _typed, frame_columns, read_predictions
 
 polars = pytest.importorskip("polars")
 
@@ -19,8 +19,8 @@ PARTS = {
 @pytest.mark.parametrize("scores", PARTS)
 @pytest.mark.parametrize("labels", [[0, 1, 1, 0, 1, 0, 0], [-1.0, 1.0, 1.0, -1.0, 1.0, -1.0, -1.0]])
 def test_parquet_read_in_parts_is_the_frame_that_was_written(tmp_path, monkeypatch, scores, labels, missing):
-    monkeypatch.setattr(_files, "_PART", 3)
-    monkeypatch.setattr(_files, "_MOST_PARTS", 10)
+    monkeypatch.setattr(_typed, "_PART", 3)
+    monkeypatch.setattr(_typed, "_MOST_PARTS", 10)
     frame = polars.DataFrame({"y": labels, "a": PARTS[scores], "w": [1, 2, 3, 4, 5, 6, 7]})
     if missing:
         frame = frame.with_columns(
@@ -37,7 +37,7 @@ def test_parquet_read_in_parts_is_the_frame_that_was_written(tmp_path, monkeypat
 
 
 def test_more_than_two_labels_in_a_later_part_are_refused_with_their_row(tmp_path, monkeypatch):
-    monkeypatch.setattr(_files, "_PART", 3)
+    monkeypatch.setattr(_typed, "_PART", 3)
     path = tmp_path / "p.parquet"
     polars.DataFrame({"y": [0, 1, 1, 0, 2], "a": [0.5] * 5}).write_parquet(path)
     with pytest.raises(DataError, match=r"labels must take two values, not 3 \(0, 1, 2\)") as caught:
@@ -64,12 +64,20 @@ CSV_PIECES = {
 }
 
 
+def only_at_full_speed(file, block, columns, types, missing=_csv.MISSING):
+    """Read as the file does, and see that the numbers were never text."""
+    frame = _csv.CsvFile.PARSED(file, block, columns, types, missing)
+    assert polars.String not in frame.dtypes
+    return frame
+
+
 @pytest.mark.parametrize("case", CSV_PIECES)
 @pytest.mark.parametrize("piece", [1, 9, 1000])
 def test_csv_read_in_pieces_keeps_every_row_in_order(tmp_path, monkeypatch, case, piece):
-    monkeypatch.setattr(_csv_pieces, "_PIECE", piece)
-    if case not in {"text label", "spaces"}:  # which polars must read as text, all at once
-        monkeypatch.delattr(_csv, "_read")
+    monkeypatch.setattr(_csv_blocks, "_PIECE", piece)
+    monkeypatch.setattr(_csv.CsvFile, "PARSED", _csv.CsvFile._parsed, raising=False)
+    if case in {"plain", "quotes and mark"}:  # all else is looked at as text
+        monkeypatch.setattr(_csv.CsvFile, "_parsed", only_at_full_speed)
     path = tmp_path / "p.csv"
     path.write_bytes(CSV_PIECES[case].encode())
     found = read_predictions(
@@ -82,7 +90,7 @@ def test_csv_read_in_pieces_keeps_every_row_in_order(tmp_path, monkeypatch, case
 
 
 def test_bad_number_in_a_later_piece_is_refused_with_its_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(_csv_pieces, "_PIECE", 10)
+    monkeypatch.setattr(_csv_blocks, "_PIECE", 10)
     path = tmp_path / "p.csv"
     path.write_text("y,a\n" + "0,0.1\n1,0.2\n" * 50 + "1,many\n")
     with pytest.raises(DataError, match="must be a number") as caught:

@@ -298,7 +298,7 @@ def test_error_far_down_the_file_is_found_like_one_at_the_top(tmp_path):
 def test_lines_are_counted_right_across_pieces_of_the_file(tmp_path, monkeypatch):
     text = 'y,a,note\n1,0.5,"x,\n""y"""\n0,0.25,z\n1,1.5,"w"\n'
     for size in range(1, 12):
-        monkeypatch.setattr("stakes.tables._csv_shape._CHUNK", size)
+        monkeypatch.setattr("stakes.tables._csv_blocks._PIECE", size)
         error, _ = refusal(text, tmp_path)
         # a cell spans two lines, so the number of the line is not claimed
         assert (error.row, error.line, error.value, error.total) == (3, None, 1.5, 3)

@@ -4,28 +4,23 @@ import sys
 
 import pytest
 
-from stakes.training import (
-    Checkpoint,
-    EarlyStopping,
-    keras_callback,
-    lightgbm_callback,
-    lightning_callback,
-    xgboost_callback,
-)
+from stakes.training import Checkpoint, keras_metric, lightning_metric
+from stakes.training._keras_metric import _callback_class
+from stakes.training._lightning_metric import _metric_class
 
 
 @pytest.mark.parametrize(
-    ("library", "make"),
+    ("missing", "extra", "make"),
     [
-        ("keras", lambda: keras_callback(((), ()), stopping=EarlyStopping())),
-        ("lightning", lambda: lightning_callback(stopping=EarlyStopping())),
-        ("xgboost", lambda: xgboost_callback("validation", stopping=EarlyStopping())),
-        ("lightgbm", lambda: lightgbm_callback("validation", stopping=EarlyStopping())),
-        ("torch", lambda: Checkpoint("nowhere").step(0.5, {})),
+        ("keras", "keras", lambda: keras_metric(validation_data=((), ()))),
+        ("torchmetrics", "lightning", lightning_metric),
+        ("torch", "torch", lambda: Checkpoint("nowhere").step(0.5, {})),
     ],
 )
-def test_missing_library_names_its_extra(library, make, monkeypatch, tmp_path):
+def test_missing_library_names_its_extra(missing, extra, make, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(ImportError, match=rf"pip install 'stakes\[{library}\]'"):
+    monkeypatch.setitem(sys.modules, missing, None)
+    for made_before in (_callback_class, _metric_class):
+        made_before.cache_clear()
+    with pytest.raises(ImportError, match=rf"pip install 'stakes\[{extra}\]'"):
         make()

@@ -77,7 +77,7 @@ def test_paired_differences_have_the_t_interval_of_scipy():
         runs = [columns[name][columns["seed"] == seed] for seed in range(6)]
         best[name] = [columns["f1"][columns["seed"] == s][pick(run)] for s, run in enumerate(runs)]
     interval = stats.ttest_rel(best["accuracy"], best["brier"]).confidence_interval(0.9)
-    assert (rows[1]["low"], rows[1]["high"]) == pytest.approx((interval.low, interval.high), rel=1e-10)
+    assert (rows[1]["ci_low"], rows[1]["ci_high"]) == pytest.approx((interval.low, interval.high), rel=1e-10)
     assert rows[1]["difference"] == pytest.approx(np.mean(best["accuracy"]) - np.mean(best["brier"]))
 
 

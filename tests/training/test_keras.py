@@ -1,4 +1,4 @@
-"""Keras 3: training runs with early stopping, checkpoints and a killed process, on whatever backend is installed."""
+"""Keras 3: our metrics in its logs, where its own early stopping and checkpoints follow them, on any backend."""
 
 import os
 import sys
@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from killed_runs import killed_and_whole
 
-from stakes import bounded_brier_loss, penalized_brier_loss
-from stakes.training import Checkpoint, EarlyStopping, PenalizedScoreMonitor, keras_callback
+from stakes import bounded_brier_loss
+from stakes.metrics import penalized_brier_loss
+from stakes.training import keras_metric
 
 if "keras" not in sys.modules and "KERAS_BACKEND" not in os.environ:
     os.environ["KERAS_BACKEND"] = "torch"
@@ -29,73 +30,77 @@ def classifier(outputs=3, activation="softmax", rate=0.3):
     return model
 
 
-def test_training_stops_and_ends_with_the_best_weights(tmp_path):
-    model = classifier()
-    stopping, checkpoint = EarlyStopping(patience=3), Checkpoint(tmp_path)
-    callback = keras_callback((X[VALID], Y[VALID]), stopping=stopping, checkpoint=checkpoint, batch_size=32)
-    history = model.fit(X[TRAIN], Y[TRAIN], epochs=60, batch_size=40, verbose=0, callbacks=[callback])
-    assert len(stopping.history) == stopping.best_epoch + 4 < 60
-    assert history.history["val_penalized_brier_loss"] == stopping.history == checkpoint.history
-    ours = penalized_brier_loss(Y[VALID], model.predict(X[VALID], verbose=0))
-    assert ours == pytest.approx(stopping.best_value, abs=1e-6)
-    saved = keras.saving.load_model(checkpoint.best_path)
-    assert penalized_brier_loss(Y[VALID], saved.predict(X[VALID], verbose=0)) == pytest.approx(ours, abs=1e-6)
+def test_keras_stops_saves_and_restores_by_our_metric(tmp_path):
+    model, best = classifier(), tmp_path / "best.keras"
+    ours = keras_metric(validation_data=(X[VALID], Y[VALID]), batch_size=32)
+    stopping = keras.callbacks.EarlyStopping(ours.name, mode=ours.mode, patience=3, restore_best_weights=True)
+    saving = keras.callbacks.ModelCheckpoint(best, ours.name, mode=ours.mode, save_best_only=True)
+    calls = [ours, stopping, saving]
+    log = model.fit(X[TRAIN], Y[TRAIN], epochs=60, batch_size=40, verbose=0, callbacks=calls).history
+    values = log["val_penalized_brier_loss"]
+    assert len(values) == np.argmin(values) + 4 < 60
+    for ended in (model, keras.saving.load_model(best)):
+        once = penalized_brier_loss(Y[VALID], ended.predict(X[VALID], verbose=0))
+        assert once == pytest.approx(min(values), abs=1e-6)
 
 
-def test_weighted_batches_of_a_binary_model():
+def test_scores_are_followed_upwards():
+    y = (Y == 0).astype("float32")[:, None]
+    ours = keras_metric("roc_auc_score", validation_data=(X[VALID], y[VALID]))
+    stopping = keras.callbacks.EarlyStopping(ours.name, mode=ours.mode, patience=2)
+    log = classifier(1, "sigmoid").fit(X[TRAIN], y[TRAIN], epochs=60, verbose=0, callbacks=[ours, stopping]).history
+    values = log["val_roc_auc_score"]
+    assert len(values) == np.argmax(values) + 3 < 60
+
+
+def test_weighted_batches_of_a_binary_model_with_the_settings_of_the_metric():
     y, weight = (Y == 0).astype("float32")[:, None], RNG.integers(1, 4, 260).astype(float)
-    monitor = PenalizedScoreMonitor("bounded_brier_loss", bounds=(0.1, 0.4))
-    stopping = EarlyStopping(monitor, patience=2)
     batches = [(X[160:200], y[160:200], weight[160:200]), (X[200:], y[200:], weight[200:])]
     model = classifier(1, "sigmoid")
-    callback = keras_callback(batches, stopping=stopping)
-    model.fit(X[TRAIN], y[TRAIN], epochs=4, verbose=0, callbacks=[callback])
+    ours = keras_metric("bounded_brier_loss", validation_data=batches, bounds=(0.1, 0.4))
+    log = model.fit(X[TRAIN], y[TRAIN], epochs=4, verbose=0, callbacks=[ours]).history
     prob = model.predict(X[VALID], verbose=0)[:, 0]
     once = bounded_brier_loss(y[VALID, 0], prob, bounds=(0.1, 0.4), sample_weight=weight[VALID])
-    assert once == pytest.approx(stopping.best_value, abs=1e-6)
+    assert once == pytest.approx(log["val_bounded_brier_loss"][-1], abs=1e-6)
 
 
 def test_validation_data_of_another_form_are_refused():
-    callback = keras_callback((X[VALID],), stopping=EarlyStopping())
+    ours = keras_metric(validation_data=(X[VALID],))
     with pytest.raises(ValueError, match="validation_data must hold"):
-        classifier().fit(X[TRAIN], Y[TRAIN], verbose=0, callbacks=[callback])
+        classifier().fit(X[TRAIN], Y[TRAIN], verbose=0, callbacks=[ours])
 
 
 PROGRAM = """
 import os
 os.environ.setdefault("KERAS_BACKEND", "torch")
 import keras, numpy as np
-from stakes.training import Checkpoint, EarlyStopping, keras_callback
+from stakes.training import MetricMonitor, keras_metric
 
 def run(folder, kill):
     rng = np.random.default_rng(5)
     x = rng.normal(size=(260, 4)).astype("float32")
     y = (x @ rng.normal(size=(4, 3)) + rng.normal(size=(260, 3))).argmax(axis=1)
-    checkpoint, stopping = Checkpoint(folder), EarlyStopping(patience=3)
-    if checkpoint.last_path is None:
-        keras.utils.set_random_seed(2)
-        model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3, activation="softmax")])
-        model.compile(optimizer=keras.optimizers.Adam(0.1), loss="sparse_categorical_crossentropy")
-    else:
-        model = keras.saving.load_model(checkpoint.last_path)
+    keras.utils.set_random_seed(2)
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3, activation="softmax")])
+    model.compile(optimizer=keras.optimizers.Adam(0.1), loss="sparse_categorical_crossentropy")
 
     class Kill(keras.callbacks.Callback):
-        def on_epoch_end(self, epoch, logs=None):
-            if kill and stopping.wait == 2:  # past the best epoch, so that the best weights are those of the checkpoint
+        def on_epoch_begin(self, epoch, logs=None):
+            if kill and epoch == 6:
                 die()
 
-    callback = keras_callback((x[160:], y[160:]), stopping=stopping, checkpoint=checkpoint)
-    begin = checkpoint.epoch
-    model.fit(x[:160], y[:160], epochs=40, initial_epoch=begin, shuffle=False, verbose=0, callbacks=[callback, Kill()])
-    value = checkpoint.monitor.evaluate(y[160:], model.predict(x[160:], verbose=0))
-    return {"history": checkpoint.history, "best": stopping.best_epoch, "value": value, "begin": begin}
+    ours = keras_metric(validation_data=(x[160:], y[160:]))
+    saving = keras.callbacks.BackupAndRestore(folder, delete_checkpoint=False)
+    log = model.fit(x[:160], y[:160], epochs=12, shuffle=False, verbose=0, callbacks=[ours, saving, Kill()])
+    value = MetricMonitor().evaluate(y[160:], model.predict(x[160:], verbose=0))
+    return {"values": log.history[ours.name], "value": value}
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL.")
-def test_killed_run_goes_on_from_its_checkpoint(tmp_path):
+def test_killed_run_goes_on_from_its_backup(tmp_path):
     resumed, whole = killed_and_whole(PROGRAM, tmp_path)
-    assert resumed["begin"] > whole["best"] == resumed["best"] > 0
-    assert resumed["history"] == pytest.approx(whole["history"], abs=1e-6)
+    assert (len(whole["values"]), 5 <= len(resumed["values"]) <= 6) == (12, True)
+    assert resumed["values"] == pytest.approx(whole["values"][-len(resumed["values"]) :], abs=1e-6)
     for run in (resumed, whole):
-        assert run["value"] == pytest.approx(run["history"][run["best"]], abs=1e-6)
+        assert run["value"] == pytest.approx(run["values"][-1], abs=1e-6)

@@ -1,35 +1,41 @@
-"""Lightning: a training run with early stopping, logging, checkpoints and a killed process."""
+"""Lightning: our metrics as torchmetrics, logged, followed by its own callbacks, and merged over processes."""
 
+import copy
+import pickle
+import subprocess
 import sys
 
 import pytest
 from killed_runs import killed_and_whole
 
-from stakes import penalized_brier_loss
-from stakes.training import EarlyStopping, lightning_callback
+from stakes import bounded_brier_loss
+from stakes.metrics import penalized_brier_loss, roc_auc_score
+from stakes.training import lightning_metric
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'stakes[torch]'")
 # Lightning's own imports warn of what newer PyTorch and Python deprecate
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 PROGRAM = """
-import logging, warnings
+import logging, os, warnings
 warnings.simplefilter("ignore")
 import lightning, torch
-from stakes.training import Checkpoint, EarlyStopping, lightning_callback
+from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
+from stakes.training import MetricMonitor, lightning_metric
 
 logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
 
 class Model(lightning.LightningModule):
     def __init__(self):
         super().__init__()
-        self.net = torch.nn.Linear(4, 3)
+        self.net, self.brier = torch.nn.Linear(4, 3), lightning_metric()
 
     def training_step(self, batch, _):
         return torch.nn.functional.cross_entropy(self.net(batch[0]), batch[1])
 
     def validation_step(self, batch, _):
-        return {"y_true": batch[1], "y_prob": self.net(batch[0]).softmax(1)}
+        self.brier.update(self.net(batch[0]).softmax(1), batch[1])
+        self.log("val_brier", self.brier)
 
     def configure_optimizers(self):
         return torch.optim.Adam(self.parameters(), lr=0.2)
@@ -38,84 +44,118 @@ def run(folder, kill):
     torch.manual_seed(3)
     x = torch.randn(300, 4)
     y = (x @ torch.randn(4, 3) + torch.randn(300, 3)).argmax(1)
+    values = []
 
     def loader(rows):
         return torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x[rows], y[rows]), batch_size=50)
 
-    checkpoint, stopping = Checkpoint(folder), EarlyStopping(patience=3)
+    stopping = EarlyStopping("val_brier", patience=3)
 
-    class Kill(lightning.Callback):
+    class Watch(lightning.Callback):
         def on_train_epoch_start(self, trainer, pl_module):
-            if kill and stopping.wait == 2:  # past the best epoch, so that the best weights are the checkpoint's
+            if kill and stopping.wait_count == 2:
                 die()
 
-    model, begin = Model(), checkpoint.epoch
+        def on_train_epoch_end(self, trainer, pl_module):
+            values.append(float(trainer.callback_metrics["val_brier"]))
+
+    saving = ModelCheckpoint(folder, monitor="val_brier", save_last=True)
     trainer = lightning.Trainer(
-        max_epochs=40, accelerator="cpu", logger=False, enable_checkpointing=False, enable_progress_bar=False,
-        enable_model_summary=False, callbacks=[lightning_callback(stopping=stopping, checkpoint=checkpoint), Kill()],
+        max_epochs=40, accelerator="cpu", logger=False, enable_progress_bar=False, num_sanity_val_steps=0,
+        enable_model_summary=False, callbacks=[stopping, Watch(), saving],
     )
-    trainer.fit(model, loader(slice(0, 200)), loader(slice(200, 300)), ckpt_path=checkpoint.last_path)
-    logged = float(trainer.callback_metrics["val_penalized_brier_loss"])
-    value = checkpoint.monitor.evaluate(y[200:], model.net(x[200:]).softmax(1))
-    found = {"history": checkpoint.history, "best": stopping.best_epoch, "value": value}
-    return found | {"logged": logged, "begin": begin}
+    last = os.path.join(folder, "last.ckpt")
+    begun = os.path.exists(last)
+    model = Model()
+    trainer.fit(model, loader(slice(0, 200)), loader(slice(200, 300)), ckpt_path=last if begun else None)
+    # the file holds the state of a callback too, which weights_only=True refuses
+    state = torch.load(saving.best_model_path, weights_only=False)["state_dict"]
+    model.load_state_dict(state)
+    value = MetricMonitor().evaluate(y[200:], model.net(x[200:]).softmax(1))
+    return {"values": values, "best": float(saving.best_model_score), "value": value, "resumed": begun}
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL.")
-def test_run_stops_restores_and_survives_being_killed(tmp_path):
+def test_run_stops_saves_the_best_and_survives_being_killed(tmp_path):
     pytest.importorskip("lightning", reason="needs Lightning: pip install 'stakes[lightning]'")
     resumed, whole = killed_and_whole(PROGRAM, tmp_path)
-    assert len(whole["history"]) == whole["best"] + 4 < 40
-    assert resumed["begin"] > whole["best"] == resumed["best"] > 0
-    assert resumed["history"] == pytest.approx(whole["history"], abs=1e-6)
+    values = whole["values"]
+    assert len(values) == values.index(min(values)) + 4 < 40
+    assert (whole["resumed"], resumed["resumed"]) == (False, True)
+    assert len(resumed["values"]) < 4  # the patience that was left when the process was killed
+    assert resumed["values"] == pytest.approx(values[-len(resumed["values"]) :], abs=1e-6)
     for run in (resumed, whole):
-        assert run["value"] == pytest.approx(run["history"][run["best"]], abs=1e-6)
-        assert run["logged"] == pytest.approx(run["history"][-1], abs=1e-6)
+        assert run["value"] == pytest.approx(run["best"], abs=1e-6) == pytest.approx(min(values), abs=1e-6)
 
 
-def test_module_must_return_labels_and_probabilities(tmp_path):
-    lightning = pytest.importorskip("lightning", reason="needs Lightning: pip install 'stakes[lightning]'")
+@pytest.fixture(name="rows")
+def binary_rows():
+    pytest.importorskip("torchmetrics", reason="needs Lightning: pip install 'stakes[lightning]'")
+    torch.manual_seed(0)
+    return torch.rand(60), torch.randint(0, 2, (60,)), torch.randint(1, 4, (60,))
 
-    class Model(lightning.LightningModule):
-        def __init__(self, returned):
-            super().__init__()
-            self.net, self.returned = torch.nn.Linear(2, 2), returned
 
-        def training_step(self, batch, _):
-            return self.net(batch[0]).sum()
+def test_batches_give_the_value_of_all_rows_with_the_settings_of_the_metric(rows):
+    prob, label, weight = rows
+    metric, auc = lightning_metric("bounded_brier_loss", bounds=(0.1, 0.4)), lightning_metric("roc_auc_score")
+    for part in torch.arange(60).split(7):
+        metric.update(prob[part], label[part], weight[part])
+        auc.update(prob[part], label[part])
+    expected = bounded_brier_loss(label.numpy(), prob.numpy(), bounds=(0.1, 0.4), sample_weight=weight.numpy())
+    assert float(metric.compute()) == pytest.approx(expected, abs=1e-12)
+    assert float(auc.compute()) == pytest.approx(roc_auc_score(label.numpy(), prob.numpy()), abs=1e-12)
+    assert (metric.higher_is_better, auc.higher_is_better) == (False, True)
+    metric.reset()
+    assert float(metric(prob[:5], label[:5])) == pytest.approx(
+        bounded_brier_loss(label[:5].numpy(), prob[:5].numpy(), bounds=(0.1, 0.4)), abs=1e-12
+    )
 
-        def validation_step(self, batch, _):
-            return self.returned(batch[1], self.net(batch[0]).softmax(1))
 
-        def configure_optimizers(self):
-            return torch.optim.SGD(self.parameters(), lr=0.0)
+def test_metric_with_its_rows_can_be_copied_and_sent_to_another_process(rows):
+    prob, label, _ = rows
+    metric = lightning_metric("bounded_brier_loss", bounds=(0.1, 0.4))
+    metric.update(prob, label)
+    sent, copied = pickle.loads(pickle.dumps(metric)), copy.deepcopy(metric)  # noqa: S301
+    assert float(sent.compute()) == float(copied.compute()) == float(metric.compute())
+    copied.update(prob[:1], label[:1])
+    assert len(copied.preds) == 2
+    assert len(metric.preds) == 1
 
-    data = torch.utils.data.TensorDataset(torch.randn(20, 2), torch.randint(0, 2, (20,)))
-    loader = torch.utils.data.DataLoader(data, batch_size=6)
 
-    def fit(returned, stopping):
-        trainer = lightning.Trainer(
-            max_epochs=9,
-            accelerator="cpu",
-            logger=False,
-            enable_checkpointing=False,
-            enable_progress_bar=False,
-            enable_model_summary=False,
-            default_root_dir=tmp_path,
-            callbacks=[lightning_callback(stopping=stopping)],
-        )
-        model = Model(returned)
-        trainer.fit(model, loader, loader)
-        return model
+def test_rows_that_do_not_match_are_refused(rows):
+    prob, label, _ = rows
+    with pytest.raises(ValueError, match="the same length, got 60, 59 and 59"):
+        lightning_metric("roc_auc_score").update(prob, label[1:])
+    swapped = lightning_metric()
+    swapped.update(label, torch.stack([prob, 1 - prob], 1))
+    with pytest.raises(ValueError, match="floating-point"):
+        swapped.compute()
 
-    with pytest.raises(ValueError, match='"y_true" and "y_prob"'):
-        fit(lambda label, _prob: label.sum(), EarlyStopping())
-    stopping = EarlyStopping(patience=2)
-    weights = torch.arange(1.0, 7.0)
-    model = fit(lambda y, p: {"y_true": y, "y_prob": p, "sample_weight": weights[: len(y)]}, stopping)
-    assert len(stopping.history) == 3  # nothing was learned: one best epoch and two without improvement
-    x, y = data.tensors
-    weight = torch.cat([weights[: len(part)] for part in y.split(6)])
-    once = penalized_brier_loss(y, model.net(x).softmax(1).detach(), sample_weight=weight)
-    assert stopping.best_value == pytest.approx(once, abs=1e-12)
+
+TWO_PROCESSES = """
+import sys, torch, torch.distributed as dist
+from stakes.training import lightning_metric
+
+rank, meeting = int(sys.argv[1]), sys.argv[2]
+dist.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=2)
+metric = lightning_metric()
+if rank:
+    metric.update(torch.tensor([[0.6, 0.4], [0.6, 0.4]]), torch.tensor([0, 1]))
+else:
+    metric.update(torch.tensor([[0.5, 0.5]]), torch.tensor([0]))
+print(float(metric.compute()))
+dist.destroy_process_group()
+"""
+
+
+def test_processes_of_torch_distributed_agree_on_one_value(tmp_path):
+    pytest.importorskip("torchmetrics", reason="needs Lightning: pip install 'stakes[lightning]'")
+    command = [sys.executable, "-W", "ignore", "-c", TWO_PROCESSES]
+    running = [
+        subprocess.Popen([*command, str(rank), str(tmp_path / "meet")], stdout=subprocess.PIPE, text=True)
+        for rank in (0, 1)
+    ]
+    values = [float(process.communicate(timeout=120)[0]) for process in running]
+    expected = penalized_brier_loss([0, 0, 1], [[0.5, 0.5], [0.6, 0.4], [0.6, 0.4]])
+    assert values == pytest.approx([expected, expected], rel=1e-7)  # the rows are in single precision

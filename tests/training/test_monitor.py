@@ -2,7 +2,6 @@
 
 import math
 import pickle
-import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -12,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stakes import penalized_brier_loss, penalized_log_loss
-from stakes.metrics import METRICS, Metric
-from stakes.training import PenalizedScoreMonitor
+from stakes.metrics import METRICS, Metric, penalized_brier_loss, penalized_log_loss
+from stakes.training import MetricMonitor
 
 RNG = np.random.default_rng(4)
 BINARY = (RNG.integers(0, 2, 300), RNG.integers(1, 40, 300) / 40, RNG.integers(1, 4, 300))
@@ -29,7 +27,7 @@ def batches(rows, cuts):
 def test_any_registered_metric_streams_to_its_value_on_all_rows(name):
     metric = METRICS[name]
     y, p, w = BINARY if metric.task == "binary" else MULTI
-    monitor = PenalizedScoreMonitor(name, **metric.parameters)
+    monitor = MetricMonitor(name, **metric.parameters)
     for part in batches((y, p, w), [1, 7, 8, 120, 256]):
         monitor.update(*part)
     once = metric.function(y, p, sample_weight=w, **metric.parameters)
@@ -37,6 +35,9 @@ def test_any_registered_metric_streams_to_its_value_on_all_rows(name):
     assert monitor.n_rows == 300
     assert monitor.evaluate(y, p) == pytest.approx(metric.function(y, p, **metric.parameters), abs=1e-12)
     assert monitor.compute() == pytest.approx(once, abs=1e-12)  # evaluate left it alone
+    again = pickle.loads(pickle.dumps(monitor))  # noqa: S301
+    assert again.update(y[:1], p[:1]).n_rows == 301
+    assert monitor.compute() == pytest.approx(once, abs=1e-12)
 
 
 @given(
@@ -44,8 +45,8 @@ def test_any_registered_metric_streams_to_its_value_on_all_rows(name):
 )
 def test_cuts_between_batches_and_the_order_of_merging_do_not_matter(cuts, name):
     rows = BINARY if METRICS[name].task == "binary" else MULTI
-    parts = [PenalizedScoreMonitor(name).update(*part) for part in batches(rows, sorted(cuts))]
-    forwards, backwards = PenalizedScoreMonitor(name), PenalizedScoreMonitor(name)
+    parts = [MetricMonitor(name).update(*part) for part in batches(rows, sorted(cuts))]
+    forwards, backwards = MetricMonitor(name), MetricMonitor(name)
     for part in parts:
         forwards = forwards.merge(part)
     for part in reversed(parts):
@@ -57,7 +58,7 @@ def test_cuts_between_batches_and_the_order_of_merging_do_not_matter(cuts, name)
 
 def test_sum_of_many_batches_keeps_its_digits():
     # 5000 losses of 2**-59 on top of one of 2: added one after the other none of them would count
-    monitor = PenalizedScoreMonitor("penalized_brier_loss", penalty=0)
+    monitor = MetricMonitor("penalized_brier_loss", penalty=0)
     monitor.update([1], [[1.0, 0.0]])
     tiny = [[1.0 - 2.0**-30, 2.0**-30]]
     for _ in range(5000):
@@ -66,47 +67,47 @@ def test_sum_of_many_batches_keeps_its_digits():
     assert monitor.compute() == exact / 5001
     twice = monitor.merge(monitor)
     for _ in range(12):
-        twice = twice.merge(PenalizedScoreMonitor("penalized_brier_loss", penalty=0).update([0], tiny))
+        twice = twice.merge(MetricMonitor("penalized_brier_loss", penalty=0).update([0], tiny))
     assert twice.compute() == math.fsum([2 * exact, *[2.0**-59] * 12]) / 10014
 
 
 def test_infinite_loss_stays_infinite_whatever_follows():
-    monitor = PenalizedScoreMonitor("penalized_log_loss").update([0], [[0.0, 1.0]])
+    monitor = MetricMonitor("penalized_log_loss").update([0], [[0.0, 1.0]])
     assert monitor.update([0], [[0.5, 0.5]]).compute() == math.inf
-    assert PenalizedScoreMonitor("penalized_log_loss").update([1], [[0.5, 0.5]]).merge(monitor).compute() == math.inf
+    assert MetricMonitor("penalized_log_loss").update([1], [[0.5, 0.5]]).merge(monitor).compute() == math.inf
 
 
 def test_infinite_loss_of_weight_zero_is_absent():
-    monitor = PenalizedScoreMonitor("penalized_log_loss", penalty=0)
+    monitor = MetricMonitor("penalized_log_loss", penalty=0)
     assert monitor.update([0, 0], [[0.0, 1.0], [0.5, 0.5]], [0, 2]).compute() == pytest.approx(math.log(2))
 
 
 def test_batches_without_a_class_need_no_guess():
     # by sorted order the first batch would read labels 1, 2 as column numbers, the second as the first two columns
-    monitor = PenalizedScoreMonitor(labels=[1, 2, 3])
+    monitor = MetricMonitor(labels=[1, 2, 3])
     y, p = np.array([1, 2, 3, 3]), np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.4, 0.3, 0.3]])
     monitor.update(y[:2], p[:2]).update(y[2:], p[2:])
     assert monitor.compute() == pytest.approx(penalized_brier_loss(y, p, labels=[1, 2, 3]), rel=1e-14)
     with pytest.raises(ValueError, match=r"only the labels \[0, 1, 2\], got .*3"):
-        PenalizedScoreMonitor().update([3], p[:1])
+        MetricMonitor().update([3], p[:1])
 
 
 def test_string_labels_one_hot_rows_and_positive_label():
     names = np.array(["walk", "sit", "lie"])
     y, p, w = MULTI
     expected = penalized_log_loss(y, p, sample_weight=w)
-    named = PenalizedScoreMonitor("penalized_log_loss", labels=names).update(names[y], p, w)
-    one_hot = PenalizedScoreMonitor("penalized_log_loss").update(np.eye(3)[y].tolist(), p.tolist(), w.tolist())
+    named = MetricMonitor("penalized_log_loss", labels=names).update(names[y], p, w)
+    one_hot = MetricMonitor("penalized_log_loss").update(np.eye(3)[y].tolist(), p.tolist(), w.tolist())
     assert named.compute() == pytest.approx(expected, rel=1e-13)
     assert one_hot.compute() == pytest.approx(expected, rel=1e-13)
-    yes = PenalizedScoreMonitor("bounded_brier_loss", pos_label="yes", bounds=(0.1, 0.4))
+    yes = MetricMonitor("bounded_brier_loss", pos_label="yes", bounds=(0.1, 0.4))
     yes.update(["yes"], [0.3]).update(["no", "yes"], [0.2, 0.35])
     plain = METRICS["bounded_brier_loss"].function([1, 0, 1], [0.3, 0.2, 0.35], bounds=(0.1, 0.4))
     assert yes.compute() == pytest.approx(plain, rel=1e-13)
 
 
 def test_refused_batch_leaves_the_monitor_as_it_was():
-    monitor = PenalizedScoreMonitor().update([0], [[0.6, 0.4]])
+    monitor = MetricMonitor().update([0], [[0.6, 0.4]])
     with pytest.raises(ValueError, match="sum to 1"):
         monitor.update([0], [[0.6, 0.3]])
     assert monitor.compute() == pytest.approx(0.32)
@@ -114,27 +115,27 @@ def test_refused_batch_leaves_the_monitor_as_it_was():
 
 def test_settings_are_checked_before_training_starts():
     with pytest.raises(ValueError, match="registered"):
-        PenalizedScoreMonitor("penalised")
+        MetricMonitor("penalised")
     with pytest.raises(TypeError, match="takes no parameter 'bounds'"):
-        PenalizedScoreMonitor(bounds=(0, 1))
+        MetricMonitor(bounds=(0, 1))
+    with pytest.raises(ValueError, match=r"bounds must .*got \(0.3, 0.1\)"):
+        MetricMonitor("bounded_brier_loss", bounds=(0.3, 0.1))
     with pytest.raises(TypeError, match="needs costs="):
-        PenalizedScoreMonitor("expected_regret")
+        MetricMonitor("expected_regret")
     with pytest.raises(TypeError, match="sample_weight is no setting"):
-        PenalizedScoreMonitor(sample_weight=[1])
+        MetricMonitor(sample_weight=[1])
     with pytest.raises(ValueError, match="per-row values"):
-        PenalizedScoreMonitor(
-            Metric(len, "rows", greater_is_better=True, low=0, high=1, propriety="none", task="multiclass")
-        )
+        MetricMonitor(Metric(len, "rows", greater_is_better=True, low=0, high=1, propriety="none", task="multiclass"))
     with pytest.raises(ValueError, match="no row"):
-        PenalizedScoreMonitor().compute()
+        MetricMonitor().compute()
     with pytest.raises(ValueError, match="alike"):
-        PenalizedScoreMonitor(penalty=1.0).merge(PenalizedScoreMonitor())
+        MetricMonitor(penalty=1.0).merge(MetricMonitor())
 
 
 def seen_in_another_process(bounds):
     low, high = bounds
     part = tuple(column[low:high] for column in MULTI)
-    return pickle.dumps(PenalizedScoreMonitor("penalized_log_loss").update(*part))
+    return pickle.dumps(MetricMonitor("penalized_log_loss").update(*part))
 
 
 def test_monitors_of_other_processes_merge():
@@ -153,7 +154,7 @@ def test_cifar10_networks_streamed_as_at_once(network, load_data):
     for loss, plain, penalty in ((penalized_brier_loss, brier, 0.9), (penalized_log_loss, log, math.log(10))):
         once = loss(y, p.astype(np.float32))
         assert once == pytest.approx(plain + penalty * (1 - accuracy), abs=1e-5)
-        monitor = PenalizedScoreMonitor(loss.__name__)
+        monitor = MetricMonitor(loss.__name__)
         for start in range(0, len(y), 128):
             monitor.update(y[start : start + 128], p[start : start + 128].astype(np.float32))
         assert monitor.compute() == pytest.approx(once, abs=1e-12)
@@ -164,38 +165,12 @@ def test_monitor_takes_tensors():
     y, p, w = MULTI
     for name, metric in METRICS.items():
         rows = BINARY if metric.task == "binary" else MULTI
-        monitor = PenalizedScoreMonitor(name, **metric.parameters)
+        monitor = MetricMonitor(name, **metric.parameters)
         for part in batches(rows, [40, 150]):
             label, prob, weight = (torch.tensor(column) for column in part)
             monitor.update(label, prob.requires_grad_(), weight)
         once = metric.function(rows[0], rows[1], sample_weight=rows[2], **metric.parameters)
         assert monitor.compute() == pytest.approx(once, abs=1e-12)
-    assert PenalizedScoreMonitor().update(torch.tensor(y), p, torch.tensor(w)).compute() == pytest.approx(
+    assert MetricMonitor().update(torch.tensor(y), p, torch.tensor(w)).compute() == pytest.approx(
         penalized_brier_loss(y, p, sample_weight=w), abs=1e-12
     )
-
-
-TWO_PROCESSES = """
-import sys, torch.distributed as dist
-from stakes.training import PenalizedScoreMonitor
-from stakes.training._lightning import gathered
-
-rank, meeting = int(sys.argv[1]), sys.argv[2]
-dist.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=2)
-monitor = PenalizedScoreMonitor()
-monitor.update([0, 1] if rank else [0], [[0.6, 0.4], [0.6, 0.4]] if rank else [[0.5, 0.5]])
-print(gathered(monitor).compute())
-dist.destroy_process_group()
-"""
-
-
-def test_processes_of_torch_distributed_agree_on_one_value(tmp_path):
-    pytest.importorskip("torch", reason="needs PyTorch: pip install 'stakes[torch]'")
-    command = [sys.executable, "-W", "ignore", "-c", TWO_PROCESSES]
-    running = [
-        subprocess.Popen([*command, str(rank), str(tmp_path / "meet")], stdout=subprocess.PIPE, text=True)
-        for rank in (0, 1)
-    ]
-    values = [float(process.communicate(timeout=120)[0]) for process in running]
-    expected = penalized_brier_loss([0, 0, 1], [[0.5, 0.5], [0.6, 0.4], [0.6, 0.4]])
-    assert values == pytest.approx([expected, expected], rel=1e-14)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from killed_runs import killed_and_whole
 
-from stakes import penalized_brier_loss
+from stakes.metrics import penalized_brier_loss
 from stakes.training import Checkpoint, EarlyStopping
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'stakes[torch]'")

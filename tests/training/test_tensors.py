@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from stakes import penalized_brier_loss, penalized_log_loss
+from stakes.metrics import penalized_brier_loss, penalized_log_loss
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'stakes[torch]'")
 pytestmark = pytest.mark.filterwarnings("ignore::stakes.metrics.ImproperScoreWarning")

@@ -150,7 +150,7 @@ def test_difference_on_a_batch_is_never_negative_and_vanishes_on_large_ones():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_bootstrap": -1}, "n_bootstrap must be >= 0"),
+        ({"n_bootstrap": -1}, "n_bootstrap must be a whole number >= 0"),
         ({"confidence_level": 1.0}, "confidence_level must lie in"),
         ({"sample_weight": [0, 0]}, "must not be all zero"),
     ],

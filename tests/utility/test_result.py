@@ -279,7 +279,7 @@ def test_curve_can_be_looked_up_and_integrated():
 
 def test_curve_is_drawn_by_the_display_of_expected_utility(monkeypatch):
     drawn = []
-    monkeypatch.setattr("stakes._faces.plot_curve", lambda curve, ax, **options: drawn.append((curve, ax, options)))
+    monkeypatch.setattr("stakes.curves._curve.draw", lambda curve, ax, **options: drawn.append((curve, ax, options)))
     expected_utility([0.9, 0.2, 0.6, 0.1], F1()).plot("axes", colour="red")
     (curve, ax, options), *_ = drawn
     assert (curve.kind, curve.name, ax, options) == ("expected utility", "F1()", "axes", {"colour": "red"})

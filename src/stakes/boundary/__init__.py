@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from stakes.boundary._boundary import Boundary
 from stakes.boundary._calibrate import UncertaintyCalibration, uncertainty_calibrate
 from stakes.boundary._certificate import Certificate
-from stakes.boundary._curve import PrecisionRecallFrontier, precision_recall_frontier
 from stakes.boundary._fit import fit_boundary
 from stakes.boundary._gain import Gain
 from stakes.boundary._monitor import PrecisionMonitor
 from stakes.boundary._optimism import Optimism
+from stakes.boundary._precision_recall import PrecisionRecallFrontier, precision_recall_frontier
 
 if TYPE_CHECKING:
     from stakes.boundary._estimator import UncertaintyBoundaryClassifier
@@ -42,3 +42,8 @@ def __getattr__(name: str) -> Any:
 
         return UncertaintyBoundaryClassifier
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List what this module offers, and nothing else."""
+    return __all__

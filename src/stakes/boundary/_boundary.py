@@ -8,37 +8,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._results import Tabular
-from stakes.boundary._exact import goal_value
-from stakes.boundary._rows import check_covariates, level_of
+from stakes.boundary._gain import estimate_gain
+from stakes.boundary._html import boundary_html, level_names, start, trust
+from stakes.boundary._json import COUNTS, from_text, to_text
+from stakes.boundary._optimism import estimate_optimism
+from stakes.boundary._rows import check_covariates
 from stakes.boundary._rules import LevelRule
-from stakes.boundary._view import boundary_html
+from stakes.shown.faces import draw
+from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from numpy.typing import ArrayLike, NDArray
 
+    from stakes.boundary._cells import Cells
     from stakes.boundary._certificate import Certificate
     from stakes.boundary._gain import Gain
+    from stakes.boundary._html import Line
     from stakes.boundary._optimism import Optimism
     from stakes.boundary._options import Floats, Ints
     from stakes.boundary._problem import Problem
     from stakes.boundary._rows import Rows
     from stakes.boundary._rules import Rule
     from stakes.boundary._settings import Settings
-
-_CELLS = 20
-
-
-@dataclass(frozen=True)
-class Cells:
-    """Counts by uncertainty level and score interval, and the range of the uncertainty, for the picture."""
-
-    edges: Floats
-    positives: Ints
-    totals: Ints
-    span: Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,6 +113,11 @@ class Boundary(Tabular):
         """Lowest selected score of each level (infinite: none); None where the region is no such threshold."""
         return self._rule.thresholds if isinstance(self._rule, LevelRule) else None
 
+    @property
+    def level_names(self) -> list[str]:
+        """Name of each level of uncertainty, by the cuts between them."""
+        return level_names(self.cuts)
+
     def predict(self, score: ArrayLike, uncertainty: ArrayLike) -> NDArray[np.int64]:
         """Label rows: 1 inside the region, 0 outside.
 
@@ -185,8 +181,6 @@ class Boundary(Tabular):
         >>> boundary.gain(random_state=0).helps
         False
         """
-        from stakes.boundary._gain import estimate_gain
-
         rows, settings = self._fitted_to()
         return estimate_gain(rows, settings, confidence_level=confidence_level, cv=cv, random_state=random_state)
 
@@ -214,10 +208,12 @@ class Boundary(Tabular):
         >>> boundary.optimism().expected_precision < boundary.precision
         True
         """
-        from stakes.boundary._optimism import estimate_optimism
-
-        rows, _ = self._fitted_to()
-        return estimate_optimism(self, rows)
+        rows, settings = self._fitted_to()
+        if self.certificate is not None:
+            raise ValueError("the counts of a certified boundary are of rows set aside: they are not optimistic.")
+        return estimate_optimism(
+            rows, settings, self.cuts, self.selected, precision=self.precision, tuned=self.tuned_precision
+        )
 
     def _fitted_to(self) -> tuple[Rows, Settings]:
         if self._data is None or self._settings is None:
@@ -284,9 +280,7 @@ class Boundary(Tabular):
         >>> boundary.plot().ax_.get_xlabel()
         'Score'
         """
-        from stakes._faces import plot_boundary
-
-        return plot_boundary(self, ax, **options)
+        return draw(self, ax, **options)
 
     def to_json(self) -> str:
         """Return the boundary as JSON, without the rows it was fitted to.
@@ -302,9 +296,10 @@ class Boundary(Tabular):
         >>> Boundary.from_json(boundary.to_json()).predict([0.7, 0.5], [0.5, 1.0]).tolist()
         [1, 0]
         """
-        from stakes.boundary._serial import to_text
-
-        return to_text(self)
+        levels = {name: getattr(self, name) for name in ("cuts", *COUNTS)}
+        facts = {name: getattr(self, name) for name in ("goal", "solver", "value", "upper_bound", "threshold")}
+        facts["tuned_precision"] = self.tuned_precision
+        return to_text(facts, levels, self._problem, self._rule, cells=self._counts, certificate=self.certificate)
 
     @classmethod
     def from_json(cls, text: str) -> Boundary:
@@ -332,9 +327,7 @@ class Boundary(Tabular):
         ...
         ValueError: text must be a boundary of format 'stakes-boundary-1', got format None.
         """
-        from stakes.boundary._serial import from_text
-
-        return from_text(text, cls, Cells)
+        return cls(**from_text(text))
 
     def _records(self) -> list[dict[str, Any]]:
         low, high = np.r_[-np.inf, self.cuts], np.r_[self.cuts, np.inf]
@@ -359,7 +352,24 @@ class Boundary(Tabular):
         return records
 
     def _repr_html_(self) -> str:
-        return boundary_html(self)
+        thresholds = self.thresholds
+        starts = [""] * len(self.rows) if thresholds is None else [start(float(t)) for t in thresholds]
+        lines: list[Line] = [
+            (
+                name,
+                begin,
+                [record["rows"], record["positives"], record["selected"]],
+                record["precision"],
+                record["recall"],
+            )
+            for name, begin, record in zip(self.level_names, starts, self._records(), strict=True)
+        ]
+        if len(lines) > 1:
+            totals = [int(counts.sum()) for counts in (self.rows, self.positives, self.selected)]
+            lines.append(("all levels", "", totals, self.precision, self.recall))
+        return boundary_html(
+            repr(self), lines, trust(self.certificate, self.threshold, fitted_here=self._data is not None)
+        )
 
     def __repr__(self) -> str:
         chosen, total = int(self.selected.sum()), int(self.rows.sum())
@@ -372,78 +382,3 @@ class Boundary(Tabular):
         if self.certificate is not None:
             proof = "abstained" if self.certificate.abstained else f"certified at {self.certificate.confidence_level:g}"
         return f"Boundary({self.goal}: {found}, {proof})"
-
-
-def describe_region(
-    rows: Rows,
-    cuts: Floats,
-    rule: Rule,
-    problem: Problem,
-    *,
-    solver: str,
-    bound: Fraction | None,
-    single: LevelRule,
-    tuned: Fraction | None = None,
-    certificate: Certificate | None = None,
-    settings: Settings | None = None,
-    data: Rows | None = None,
-) -> Boundary:
-    """Count what a rule selects in each level and put the result together."""
-    level, inside = level_of(cuts, rows.uncertainty), rule.select(rows.score, rows.uncertainty)
-    weight = None if rows.weight is None else rows.weight.astype(np.float64)  # exact below 2^53
-
-    def by_level(mask: NDArray[np.bool_] | None) -> Ints:
-        places = level if mask is None else level[mask]
-        heavy = weight if mask is None or weight is None else weight[mask]
-        return np.bincount(places, weights=heavy, minlength=len(cuts) + 1).astype(np.int64)
-
-    counts = [by_level(mask) for mask in (None, rows.y, inside, inside & rows.y)]
-    total, ups, chosen, found = (int(count.sum()) for count in counts)
-    value = goal_value(problem, found, chosen, ups)
-    if bound is not None:  # a solution at its bound stays there whatever the rounding
-        bound = max(bound, value)
-    shown, limit = (_scaled(problem, one, ups, total) for one in (value, bound))
-    return Boundary(
-        goal=problem.describe(),
-        solver=solver,
-        value=math.nan if shown is None else shown,
-        upper_bound=None if limit is None or math.isnan(limit) else limit,
-        cuts=cuts,
-        rows=counts[0],
-        positives=counts[1],
-        selected=counts[2],
-        true_positives=counts[3],
-        threshold=float(single.thresholds[0]),
-        tuned_precision=None if tuned is None else float(tuned),
-        certificate=certificate,
-        _rule=rule,
-        _problem=problem,
-        _counts=_count_cells(rows, cuts),
-        _data=rows if data is None else data,
-        _settings=settings,
-    )
-
-
-def _scaled(problem: Problem, value: Fraction | None, positives: int, total: int) -> float | None:
-    """Value of the goal as it is shown: recall for true positives, cost per row."""
-    if value is None:
-        return None
-    if problem.goal == "recall":
-        return float(value / positives) if positives else math.nan
-    return float(value / total) if problem.goal == "cost" else float(value)
-
-
-def _count_cells(rows: Rows, cuts: Floats) -> Cells:
-    """Counts in equal intervals of the score, by level."""
-    low, high = float(rows.score.min()), float(rows.score.max())
-    low, high = (0.0, 1.0) if low >= 0.0 and high <= 1.0 else (low, high if high > low else low + 1.0)
-    edges = np.linspace(low, high, _CELLS + 1)
-    column = np.clip(((rows.score - low) * (_CELLS / (high - low))).astype(np.int64), 0, _CELLS - 1)
-    place = level_of(cuts, rows.uncertainty) * _CELLS + column
-    weight = None if rows.weight is None else rows.weight.astype(np.float64)
-    size = (len(cuts) + 1) * _CELLS
-    totals = np.bincount(place, weights=weight, minlength=size)
-    ups = np.bincount(place[rows.y], weights=None if weight is None else weight[rows.y], minlength=size)
-    shape = (len(cuts) + 1, _CELLS)
-    span = np.array([rows.uncertainty.min(), rows.uncertainty.max()])
-    return Cells(edges, ups.astype(np.int64).reshape(shape), totals.astype(np.int64).reshape(shape), span)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes._results import Tabular
 from stakes.boundary._rows import (
     check_binning,
     check_covariates,
@@ -18,6 +17,7 @@ from stakes.boundary._rows import (
     level_of,
     sorted_levels,
 )
+from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

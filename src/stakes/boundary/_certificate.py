@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from stakes.boundary._options import Floats
-    from stakes.boundary._rows import Rows
+    from stakes.boundary._rows import Bools, Rows
 
 LEARNING_SHARE = 0.2
 _CANDIDATES = 40  # up to a quarter of the rows; beyond, where few problems go, at steps of _RATIO
@@ -47,7 +47,10 @@ class Certificate:
     tested_rows, selected, true_positives : int
         Rows set aside for the test, and the counts of the region among them (of the first region tried, if abstained).
     lower_bound : float
-        Exact (Clopper-Pearson) lower confidence bound of the precision of that region.
+        Exact (Clopper-Pearson) lower confidence bound of the precision of that region, as if it had been named before
+        the test. It describes what was seen: the confidence is that of the promise, over all repetitions, and among
+        certificates that were issued the precision lies below this bound more often than 1 - confidence_level (10 to
+        19% at 0.9), because only regions that did well are issued. Rely on ``min_precision``.
     p_value : float
         Of the exact binomial test that the precision is below the promise.
     regions_tested : int
@@ -61,7 +64,7 @@ class Certificate:
     --------
     >>> from stakes.boundary import Certificate
     >>> Certificate(0.9, 0.95, False, 1000, 200, 190, 0.917, 0.0074, 3, None)
-    Certificate(precision >= 0.9 with confidence 0.95: 190 of 200 selected rows positive, lower bound 0.917)
+    Certificate(precision >= 0.9 with confidence 0.95: 190 of 200 selected rows positive, ... had it been tested alone)
     """
 
     min_precision: float
@@ -104,12 +107,51 @@ class Certificate:
         if not self.abstained:
             return (
                 f"Certificate({promise}: {self.true_positives} of {self.selected} selected rows positive, "
-                f"lower bound {self.lower_bound:.4g})"
+                f"lower bound {self.lower_bound:.4g} had it been tested alone)"
             )
         need = "no region is predicted to reach it"
         if self.rows_needed is not None:
             need = f"about {self.rows_needed} rows would be needed"
         return f"Certificate({promise}: abstained, {need})"
+
+
+class _Tried(NamedTuple):
+    """A region of the rows set aside: its counts, and the p-value of the promise."""
+
+    threshold: float = math.inf
+    selected: int = 0
+    true_positives: int = 0
+    p_value: float = 1.0
+
+
+@dataclass(frozen=True)
+class _Promise:
+    """What is to be promised, and on how many rows set aside."""
+
+    min_precision: float
+    confidence_level: float
+    tested_rows: int
+
+    @property
+    def delta(self) -> float:
+        return 1.0 - self.confidence_level
+
+    def certificate(
+        self, region: _Tried, tested: int, *, abstained: bool = False, needed: int | None = None
+    ) -> Certificate:
+        """Write down the region that is certified, or the first one tried."""
+        return Certificate(
+            self.min_precision,
+            self.confidence_level,
+            abstained=abstained,
+            tested_rows=self.tested_rows,
+            selected=region.selected,
+            true_positives=region.true_positives,
+            lower_bound=lower_limit(region.true_positives, region.selected, self.delta),
+            p_value=region.p_value,
+            regions_tested=tested,
+            rows_needed=needed,
+        )
 
 
 def certify(
@@ -119,50 +161,37 @@ def certify(
     order = rng.permutation(len(rows))
     n_learn = round(LEARNING_SHARE * len(rows))
     learn, test = rows.take(order[:n_learn]), rows.take(order[n_learn:])
-    delta = 1.0 - confidence_level
+    promise = _Promise(min_precision, confidence_level, len(test))
     if n_learn < _FEWEST_TO_LEARN or not np.any(learn.y):
-        needed = _fewest_rows(min_precision, delta) if n_learn < _FEWEST_TO_LEARN and np.any(rows.y) else None
-        return RankedRule(_flat(rows), math.inf), _abstention(min_precision, confidence_level, len(test), needed), test
+        few = n_learn < _FEWEST_TO_LEARN and np.any(rows.y)
+        needed = _fewest_rows(min_precision, promise.delta) if few else None
+        return RankedRule(_flat(rows), math.inf), promise.certificate(_Tried(), 0, abstained=True, needed=needed), test
     ranker = Ranker.fit(learn.y, learn.score, learn.uncertainty)
     learned = np.sort(ranker.rank(learn.score, learn.uncertainty))[::-1]
-    sizes = candidate_sizes(learned, len(test), min_precision)
-    ranked = ranker.rank(test.score, test.uncertainty)
-    ranks, inside = np.sort(ranked), ranked[test.y]
-    best: tuple[float, int, int, float] | None = None
-    first = (0, 0, 1.0, 0)
-    tested = 0
-    for k in sizes:
+    tried = _in_sequence(learned, ranker.rank(test.score, test.uncertainty), test.y, promise)
+    passed = [region for region in tried if region.p_value <= promise.delta]
+    if passed:
+        return RankedRule(ranker, passed[-1].threshold), promise.certificate(passed[-1], len(tried)), test
+    first = tried[0]
+    needed = rows_needed(learned, min_precision, promise.delta)
+    if needed is not None and needed <= len(rows):  # the learned model was too hopeful: take what was seen
+        precision, share = first.true_positives / max(first.selected, 1), first.selected / len(test)
+        needed = _rows_for(np.array([precision]), np.array([share]), min_precision, promise.delta)
+    return RankedRule(ranker, math.inf), promise.certificate(first, len(tried), abstained=True, needed=needed), test
+
+
+def _in_sequence(learned: Floats, ranked: Floats, y: Bools, promise: _Promise) -> list[_Tried]:
+    """Test regions from the smallest on; the first that fails ends the sequence."""
+    ranks, inside = np.sort(ranked), ranked[y]
+    tried: list[_Tried] = []
+    for k in candidate_sizes(learned, len(ranks), promise.min_precision):
         threshold = float(learned[k - 1])
         n = len(ranks) - int(np.searchsorted(ranks, threshold, side="left"))
         tp = int(np.count_nonzero(inside >= threshold))
-        p_value = binomial_tail(tp, n, min_precision)
-        tested += 1
-        first = (n, tp, p_value, tested) if tested == 1 else first
-        if p_value > delta:
+        tried.append(_Tried(threshold, n, tp, binomial_tail(tp, n, promise.min_precision)))
+        if tried[-1].p_value > promise.delta:
             break
-        best = (threshold, n, tp, p_value)
-    if best is None:
-        needed = rows_needed(learned, min_precision, delta)
-        if needed is not None and needed <= len(rows):  # the learned model was too hopeful: take what was seen
-            needed = _rows_for(
-                np.array([first[1] / max(first[0], 1)]), np.array([first[0] / len(test)]), min_precision, delta
-            )
-        certificate = _abstention(min_precision, confidence_level, len(test), needed, first)
-        return RankedRule(ranker, math.inf), certificate, test
-    threshold, n, tp, p_value = best
-    certificate = Certificate(
-        min_precision,
-        confidence_level,
-        abstained=False,
-        tested_rows=len(test),
-        selected=n,
-        true_positives=tp,
-        lower_bound=lower_limit(tp, n, delta),
-        p_value=p_value,
-        regions_tested=tested,
-        rows_needed=None,
-    )
-    return RankedRule(ranker, threshold), certificate, test
+    return tried
 
 
 def _flat(rows: Rows) -> Ranker:
@@ -176,28 +205,6 @@ def _fewest_rows(min_precision: float, delta: float) -> int | None:
         return None
     pure = math.log(delta) / math.log(min_precision)
     return math.ceil(max(pure / (1.0 - LEARNING_SHARE), _FEWEST_TO_LEARN / LEARNING_SHARE))
-
-
-def _abstention(
-    min_precision: float,
-    confidence_level: float,
-    tested_rows: int,
-    needed: int | None,
-    first: tuple[int, int, float, int] = (0, 0, 1.0, 0),
-) -> Certificate:
-    n, tp, p_value, tested = first
-    return Certificate(
-        min_precision,
-        confidence_level,
-        abstained=True,
-        tested_rows=tested_rows,
-        selected=n,
-        true_positives=tp,
-        lower_bound=lower_limit(tp, n, 1.0 - confidence_level),
-        p_value=p_value,
-        regions_tested=tested,
-        rows_needed=needed,
-    )
 
 
 def candidate_sizes(learned: Floats, n_test: int, min_precision: float) -> list[int]:

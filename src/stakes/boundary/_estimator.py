@@ -12,8 +12,9 @@ from sklearn.utils import _safe_indexing, column_or_1d, indexable
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from stakes._validation import check_scores, to_array
 from stakes.boundary._fit import fit_boundary
+from stakes.core.estimators import keep_arguments
+from stakes.core.validation import check_scores, to_array
 from stakes.uncertainty import from_bagging, from_ensemble
 
 if TYPE_CHECKING:
@@ -99,22 +100,7 @@ class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEst
         cv: Any = None,
         random_state: Any = None,
     ) -> None:
-        self.estimator = estimator
-        self.uncertainty = uncertainty
-        self.goal = goal
-        self.min_precision = min_precision
-        self.min_recall = min_recall
-        self.max_selected = max_selected
-        self.f_beta = f_beta
-        self.costs = costs
-        self.solver = solver
-        self.levels = levels
-        self.score_bins = score_bins
-        self.binning = binning
-        self.tune = tune
-        self.confidence_level = confidence_level
-        self.cv = cv
-        self.random_state = random_state
+        keep_arguments(self, locals())
 
     def fit(self, X: Any, y: ArrayLike) -> UncertaintyBoundaryClassifier:
         """Fit the estimator, and the boundary to scores of rows held out from it.

@@ -10,7 +10,8 @@ import numpy as np
 
 from stakes.boundary._frontier import NEVER, frontier_of, trace
 from stakes.boundary._knapsack import MAX_LIST, Packing, solve_knapsack
-from stakes.boundary._options import INT64_SAFE, next_fraction
+from stakes.boundary._options import INT64_SAFE
+from stakes.core.exact import next_fraction
 
 if TYPE_CHECKING:
     from stakes.boundary._options import Ints, Options

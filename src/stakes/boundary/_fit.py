@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes._validation import check_choice, check_unit
-from stakes.boundary._boundary import describe_region
 from stakes.boundary._certificate import certify
+from stakes.boundary._describe import describe_region
 from stakes.boundary._folds import FOLDS, choose_settings, split_rows
 from stakes.boundary._problem import check_problem
 from stakes.boundary._rows import check_binning, check_levels, check_rows, level_cuts
 from stakes.boundary._rules import LevelRule
 from stakes.boundary._settings import SOLVERS, Settings, check_solver
+from stakes.core.random_state import generator
+from stakes.core.validation import check_choice, check_unit
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from stakes.boundary._options import Floats
     from stakes.boundary._problem import Goal, Problem
     from stakes.boundary._rows import Rows
-    from stakes.costs import CostDistribution
+    from stakes.costs import CostsLike
 
     Solver = Literal[
         "exact",
@@ -54,7 +55,7 @@ def fit_boundary(
     min_recall: float | Fraction | str | None = None,
     max_selected: float | Fraction | None = None,
     f_beta: float | None = None,
-    costs: CostDistribution | None = None,
+    costs: CostsLike | None = None,
     solver: Solver = "exact",
     levels: int | ArrayLike | Literal["cv"] = 3,
     score_bins: int | None = None,
@@ -88,7 +89,7 @@ def fit_boundary(
         Most rows that may be selected: a count of these rows, or a share of them in (0, 1).
     f_beta : float, optional
         beta of goal "f_beta".
-    costs : CostDistribution, optional
+    costs : CostDistribution, (low, high) or float, optional
         Cost ratios of goal "cost": a decision costs their mean if it is a false positive, and 1 less it if a miss.
     solver : str, default "exact"
         "exact" proves its answer. "ranker" puts one threshold on a smooth order of score and uncertainty that it
@@ -163,6 +164,22 @@ def fit_boundary(
         f_beta=f_beta,
         costs=costs,
     )
+    by_cv = isinstance(levels, str)
+    settings = _read_settings(problem, solver, levels=levels, binning=binning, score_bins=score_bins, tune=tune)
+    _check_honesty(tune, confidence_level, problem, solver, sample_weight)
+    rows = check_rows(y_true, y_score, uncertainty, sample_weight=sample_weight, pos_label=pos_label)
+    rng = generator(random_state)
+    if confidence_level is not None:
+        return _certified(rows, settings, float(confidence_level), rng)
+    if tune is not None:
+        return _tuned(rows, settings, rng, choose_levels=by_cv)
+    return _plain(rows, settings)
+
+
+def _read_settings(
+    problem: Problem, solver: str, *, levels: Any, binning: str, score_bins: int | None, tune: Any
+) -> Settings:
+    """Validate how to fit; a number of levels still to be chosen starts as the smallest."""
     check_choice(solver, "solver", (*SOLVERS, "cv"))
     check_solver(solver, problem)
     check_binning(binning, score_bins)
@@ -172,15 +189,7 @@ def fit_boundary(
     if solver == "cv" and tune is None:
         raise ValueError('solver="cv" goes with tune="cv", got tune=None.')
     clean = _LEVEL_CHOICES[0] if by_cv else check_levels(levels)
-    _check_honesty(tune, confidence_level, problem, solver, sample_weight)
-    rows = check_rows(y_true, y_score, uncertainty, sample_weight=sample_weight, pos_label=pos_label)
-    rng = np.random.default_rng(random_state)
-    settings = Settings(problem, solver, clean, binning, score_bins)
-    if confidence_level is not None:
-        return _certified(rows, settings, float(confidence_level), rng)
-    if tune is not None:
-        return _tuned(rows, settings, rng, choose_levels=by_cv)
-    return _plain(rows, settings)
+    return Settings(problem, solver, clean, binning, score_bins)
 
 
 def _plain(rows: Rows, settings: Settings) -> Boundary:
@@ -189,16 +198,7 @@ def _plain(rows: Rows, settings: Settings) -> Boundary:
     if found is None:
         raise ValueError(f"no boundary keeps every constraint: {settings.problem.describe()}.")
     rule, bound = found
-    return describe_region(
-        rows,
-        prepared.cuts,
-        rule,
-        settings.problem,
-        solver=settings.solver,
-        bound=bound,
-        single=_single(rows, settings, None),
-        settings=settings,
-    )
+    return describe_region(rows, settings, prepared.cuts, rule, _single(rows, settings, None), bound=bound)
 
 
 def _single(rows: Rows, settings: Settings, target: Fraction | None) -> LevelRule:
@@ -224,34 +224,15 @@ def _tuned(rows: Rows, settings: Settings, rng: Generator, *, choose_levels: boo
     found = None if tuned.target is None else prepared.solve(tuned.target)
     nothing = LevelRule(prepared.cuts, np.full(len(prepared.cuts) + 1, np.inf))
     rule, limit = (nothing, None) if found is None else found
-    return describe_region(
-        rows,
-        prepared.cuts,
-        rule,
-        settings.problem,
-        solver=settings.solver,
-        bound=limit,
-        single=_single(rows, settings, tuned.target),
-        tuned=tuned.target,
-        settings=settings,
-    )
+    single = _single(rows, settings, tuned.target)
+    return describe_region(rows, settings, prepared.cuts, rule, single, bound=limit, tuned=tuned.target)
 
 
 def _certified(rows: Rows, settings: Settings, confidence_level: float, rng: Generator) -> Boundary:
-    problem = settings.problem
-    rule, certificate, tested = certify(rows, float(problem.min_precision or 0), confidence_level, rng)
-    return describe_region(
-        tested,
-        level_cuts(rows, settings.levels, settings.binning),
-        rule,
-        problem,
-        solver="ranker",
-        bound=None,
-        single=_single(rows, settings, None),
-        certificate=certificate,
-        settings=settings,
-        data=rows,
-    )
+    rule, certificate, tested = certify(rows, float(settings.problem.min_precision or 0), confidence_level, rng)
+    cuts = level_cuts(rows, settings.levels, settings.binning)
+    single = _single(rows, settings, None)
+    return describe_region(tested, settings, cuts, rule, single, certificate=certificate, data=rows)
 
 
 def _check_honesty(tune: Any, confidence_level: Any, problem: Problem, solver: str, sample_weight: Any) -> None:

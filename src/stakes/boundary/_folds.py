@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stakes.boundary._heuristics import rate_around
+from stakes.core.validation import check_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +55,7 @@ class Tuned:
 
 def split_rows(n: int, cv: int, rng: Generator) -> list[NDArray[np.intp]]:
     """Deal the rows to folds at random."""
-    if not 2 <= cv <= n:
+    if not 2 <= check_whole(cv, "cv") <= n:
         raise ValueError(f"cv must be a number of folds from 2 to the number of rows ({n}), got {cv}.")
     return [np.sort(part) for part in np.array_split(rng.permutation(n), cv)]
 

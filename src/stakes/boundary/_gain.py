@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._results import Tabular
-from stakes._validation import check_unit
 from stakes.boundary._folds import decide_out_of_fold, split_rows
+from stakes.core.random_state import generator
+from stakes.core.validation import check_unit
+from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
     from stakes.boundary._folds import Decided
@@ -97,7 +98,7 @@ def estimate_gain(rows: Rows, settings: Settings, *, confidence_level: float, cv
     check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
     if rows.weight is not None:
         raise ValueError("gain needs rows without weights: repeated rows are not independent.")
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     folds = split_rows(len(rows), cv, rng)
     problem = settings.problem
     with_u = settings.rivals or (settings,)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.boundary._knapsack import Level, filled, undominated
-from stakes.boundary._options import next_fraction
+from stakes.core.exact import next_fraction
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.boundary._core import solve_core
+from stakes.boundary._knapsack_core import solve_core
 from stakes.boundary._options import INT64_SAFE
 
 if TYPE_CHECKING:

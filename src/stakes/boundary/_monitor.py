@@ -2,7 +2,7 @@
 
 Betting against the promise: with g the promised precision and p < g, a positive multiplies a unit of capital by p / g
 and a negative by (1 - p) / (1 - g). While the promise holds capital is not expected to grow, however the rows depend
-on the past (a supermartingale), so by Ville's inequality it ever exceeds 1 / alpha with probability at most alpha.
+on the past (a supermartingale), so by Ville's inequality it ever exceeds 1 / a with probability at most a.
 Bets are spread over several p, and over the time from which the promise is broken: half on the start, the rest on row
 s = 2, 3, ... with weight 1 / (2 s (s - 1)).
 """
@@ -14,16 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._results import Tabular, json_ready
-from stakes._validation import check_labels, check_unit, to_array
-from stakes.boundary._options import as_fraction
+from stakes.boundary._boundary import Boundary
+from stakes.core.exact import as_fraction
+from stakes.core.logistic import sigmoid
+from stakes.core.validation import check_labels, check_unit, to_array
+from stakes.shown.tabular import Tabular, json_ready
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from numpy.typing import ArrayLike
 
-    from stakes.boundary._boundary import Boundary
     from stakes.boundary._options import Floats
 
 _BETS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.5])  # how far below, in log-odds
@@ -38,8 +39,8 @@ class PrecisionMonitor(Tabular):
     ----------
     min_precision : float, Fraction or str
         The promise, in (0, 1).
-    alpha : float, default 0.05
-        Probability of ever raising an alarm while the promise holds.
+    confidence_level : float, default 0.95
+        1 less the probability of ever raising an alarm while the promise holds.
 
     Attributes
     ----------
@@ -50,7 +51,9 @@ class PrecisionMonitor(Tabular):
     max_e_value : float
         The largest so far; its inverse is a p-value that is valid at any time.
     alarm : bool
-        Whether the evidence ever reached 1 / alpha.
+        Whether the evidence ever reached ``alarm_at``.
+    alarm_at : float
+        1 / (1 - confidence_level).
     alarm_row : int or None
         The labelled row, from 1, at which it did.
 
@@ -70,12 +73,13 @@ class PrecisionMonitor(Tabular):
     PrecisionMonitor(precision >= 0.9: alarm at row 19, 12 of 19 rows positive, evidence ...)
     """
 
-    def __init__(self, min_precision: float | Fraction | str, *, alpha: float = 0.05) -> None:
-        promise = float(as_fraction(min_precision))
+    def __init__(self, min_precision: float | Fraction | str, *, confidence_level: float = 0.95) -> None:
+        promise = float(as_fraction(min_precision, "min_precision"))
         self.min_precision = check_unit(promise, "min_precision", open_low=True, open_high=True)
-        self.alpha = check_unit(alpha, "alpha", open_low=True, open_high=True)
+        self.confidence_level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+        self.alarm_at = float(1 / (1 - as_fraction(confidence_level, "confidence_level")))  # 20, not 19.999...
         odds = math.log(promise) - math.log1p(-promise)
-        rivals = 1.0 / (1.0 + np.exp(-(odds - _BETS)))
+        rivals = sigmoid(odds - _BETS)
         self._gains = np.log((1.0 - rivals) / (1.0 - promise)), np.log(rivals / promise)
         self._log_capital = np.full(len(rivals), -np.inf)  # in bets that have started
         self._history: list[dict[str, Any]] = []
@@ -84,15 +88,15 @@ class PrecisionMonitor(Tabular):
         self.alarm_row: int | None = None
 
     @classmethod
-    def from_boundary(cls, boundary: Boundary, *, alpha: float = 0.05) -> PrecisionMonitor:
+    def from_boundary(cls, boundary: Boundary, *, confidence_level: float = 0.95) -> PrecisionMonitor:
         """Watch the precision that a boundary was asked for.
 
         Parameters
         ----------
         boundary : Boundary
             Fitted under ``min_precision=``.
-        alpha : float, default 0.05
-            Probability of a false alarm.
+        confidence_level : float, default 0.95
+            1 less the probability of a false alarm.
 
         Returns
         -------
@@ -110,10 +114,12 @@ class PrecisionMonitor(Tabular):
         >>> PrecisionMonitor.from_boundary(boundary).min_precision
         0.8
         """
+        if not isinstance(boundary, Boundary):
+            raise ValueError(f"boundary must be what fit_boundary returned, got {boundary!r}.")
         promise = boundary._problem.min_precision
         if promise is None:
             raise ValueError(f"boundary must be fitted under min_precision=, got {boundary.goal!r}.")
-        return cls(promise, alpha=alpha)
+        return cls(promise, confidence_level=confidence_level)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything that the monitor knows as plain values for JSON, so that another process can go on.
@@ -129,7 +135,7 @@ class PrecisionMonitor(Tabular):
         >>> PrecisionMonitor.from_dict(state).update([1]).n_rows
         4
         """
-        state = {name: getattr(self, name) for name in ("min_precision", "alpha", *_COUNTS, *_EVIDENCE)}
+        state = {name: getattr(self, name) for name in ("min_precision", "confidence_level", *_COUNTS, *_EVIDENCE)}
         return json_ready({**state, "log_capital": self._log_capital.tolist(), "history": self._history})
 
     @classmethod
@@ -156,10 +162,10 @@ class PrecisionMonitor(Tabular):
         >>> PrecisionMonitor.from_dict({"min_precision": 0.9})
         Traceback (most recent call last):
         ...
-        ValueError: content is no whole state of a monitor: 'alpha'.
+        ValueError: content is no whole state of a monitor: 'confidence_level'.
         """
         try:
-            monitor = cls(float(content["min_precision"]), alpha=float(content["alpha"]))
+            monitor = cls(float(content["min_precision"]), confidence_level=float(content["confidence_level"]))
             capital = np.array([float(value) for value in content["log_capital"]])
             counts = {name: content[name] for name in _COUNTS}
             evidence = {name: float(content[name]) for name in _EVIDENCE}
@@ -180,7 +186,7 @@ class PrecisionMonitor(Tabular):
 
     @property
     def alarm(self) -> bool:
-        """Whether the evidence ever reached 1 / alpha."""
+        """Whether the evidence ever reached ``alarm_at``."""
         return self.alarm_row is not None
 
     @property
@@ -218,12 +224,13 @@ class PrecisionMonitor(Tabular):
             raise ValueError(f"y_true must be 1-D, got shape {labels.shape}.")
         if not len(labels):
             return self
-        evidence = self._advance(np.asarray(check_labels(labels, pos_label)))
-        crossed = np.flatnonzero(evidence >= 1.0 / self.alpha)
+        positive = np.asarray(check_labels(labels, pos_label))
+        evidence = self._advance(positive)
+        crossed = np.flatnonzero(evidence >= self.alarm_at)
         if self.alarm_row is None and len(crossed):
             self.alarm_row = self.n_rows + int(crossed[0]) + 1
         self.n_rows += len(labels)
-        self.true_positives += int(np.count_nonzero(check_labels(labels, pos_label)))
+        self.true_positives += int(np.count_nonzero(positive))
         self.e_value = float(evidence[-1])
         self.max_e_value = max(self.max_e_value, float(evidence.max()))
         self._history.append(
@@ -264,5 +271,5 @@ class PrecisionMonitor(Tabular):
         state = "no alarm" if self.alarm_row is None else f"alarm at row {self.alarm_row}"
         return (
             f"PrecisionMonitor(precision >= {self.min_precision:g}: {state}, {self.true_positives} of {self.n_rows} "
-            f"rows positive, evidence {self.e_value:.4g} against {1.0 / self.alpha:.4g})"
+            f"rows positive, evidence {self.e_value:.4g} against {self.alarm_at:.4g})"
         )

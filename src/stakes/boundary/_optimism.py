@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stakes.boundary._knapsack import Level, relaxed, undominated
-from stakes.boundary._options import as_fraction, next_fraction
 from stakes.boundary._ranker import Ranker
 from stakes.boundary._rows import level_of
+from stakes.core.exact import as_fraction, next_fraction
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from stakes.boundary._boundary import Boundary
-    from stakes.boundary._options import Options
+    from stakes.boundary._options import Floats, Ints, Options
     from stakes.boundary._rows import Rows
+    from stakes.boundary._settings import Settings
 
 _CONSTANT = 1.328
 _MOST_ROWS = 200_000  # enough for the slopes
@@ -59,36 +59,40 @@ class Optimism:
         )
 
 
-def estimate_optimism(boundary: Boundary, rows: Rows) -> Optimism:
+def estimate_optimism(
+    rows: Rows, settings: Settings, cuts: Floats, selected: Ints, *, precision: float, tuned: float | None
+) -> Optimism:
     """Sum the captured noise over the levels; one level's worth is lost to the constraint itself."""
-    settings, problem = boundary._settings, boundary._problem
-    bound = problem.min_precision
-    if settings is None or bound is None or settings.solver != "exact" or not problem.bounds_precision_alone:
+    bound = settings.problem.min_precision
+    if bound is None or settings.solver != "exact" or not settings.problem.bounds_precision_alone:
         raise ValueError('optimism needs solver="exact" and goal="recall" under min_precision= alone.')
-    if boundary.certificate is not None:
-        raise ValueError("the counts of a certified boundary are of rows set aside: they are not optimistic.")
     if rows.weight is not None:
         raise ValueError("optimism needs rows without weights: repeated rows are not independent.")
-    chosen = int(boundary.selected.sum())
+    chosen = int(selected.sum())
     if not chosen or rows.y.all() or not rows.y.any():
-        return Optimism(0.0, boundary.precision, boundary.precision)
-    aim = bound if boundary.tuned_precision is None else as_fraction(boundary.tuned_precision)
-    rate = marginal_rate(settings.prepare(rows).options, aim)
-    spread = (rate * (1.0 - rate)) ** 2
-    step = max(1, len(rows) // _MOST_ROWS)
-    some = rows.take(np.arange(0, len(rows), step))
-    ranked = Ranker.fit(some.y, some.score, some.uncertainty).rank(some.score, some.uncertainty)
-    level = level_of(boundary.cuts, some.uncertainty)
-    terms = []
-    for k in np.flatnonzero(boundary.selected):
-        inside = np.flatnonzero(level == k)
-        by_score = ranked[inside[np.argsort(-some.score[inside], kind="stable")]]
-        share = boundary.selected[k] / boundary.rows[k]
-        slope = _slope(by_score, share)
-        terms.append((spread * boundary.rows[k] / slope) ** (1.0 / 3.0) if slope > 0.0 else 0.0)
+        return Optimism(0.0, precision, precision)
+    rate = marginal_rate(
+        settings.prepare(rows).options, bound if tuned is None else as_fraction(tuned, "tuned_precision")
+    )
+    terms = _noise_by_level(rows, cuts, selected, (rate * (1.0 - rate)) ** 2)
     levels = len(terms)
     captured = _CONSTANT * float(np.sum(terms)) * (levels - 1) / levels
-    return Optimism(captured, boundary.precision, boundary.precision - captured / chosen)
+    return Optimism(captured, precision, precision - captured / chosen)
+
+
+def _noise_by_level(rows: Rows, cuts: Floats, selected: Ints, spread: float) -> list[float]:
+    """Cube-root term of each level that selects anything."""
+    size = np.bincount(level_of(cuts, rows.uncertainty), minlength=len(cuts) + 1)
+    some = rows.take(np.arange(0, len(rows), max(1, len(rows) // _MOST_ROWS)))
+    ranked = Ranker.fit(some.y, some.score, some.uncertainty).rank(some.score, some.uncertainty)
+    level = level_of(cuts, some.uncertainty)
+    terms = []
+    for k in np.flatnonzero(selected):
+        inside = np.flatnonzero(level == k)
+        by_score = ranked[inside[np.argsort(-some.score[inside], kind="stable")]]
+        slope = _slope(by_score, selected[k] / size[k])
+        terms.append((spread * size[k] / slope) ** (1.0 / 3.0) if slope > 0.0 else 0.0)
+    return terms
 
 
 def marginal_rate(options: Options, precision: Fraction) -> float:

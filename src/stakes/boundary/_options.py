@@ -6,13 +6,13 @@ Clean integer counts only. Option 0 of every level selects nothing; each further
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from fractions import Fraction
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -85,30 +85,3 @@ class Options:
         if (abs(gain) + abs(price)) * max(self.total, 1) < INT64_SAFE:
             return gain * self.positives - price * self.selected
         return gain * self.positives.astype(object) - price * self.selected.astype(object)
-
-
-def as_fraction(value: Any) -> Fraction:
-    """Read a number as it is written: 0.9 is 9/10, not the nearest binary number."""
-    if isinstance(value, (Fraction, str)):
-        return Fraction(value)
-    return Fraction(repr(float(value)))
-
-
-def next_fraction(value: Fraction, largest: int) -> Fraction:
-    """Smallest fraction >= value whose denominator is at most ``largest``.
-
-    No ratio of counts up to ``largest`` lies between the two, so that a precision bound may be replaced by it. The
-    neighbours in the Farey sequence are the last convergent of the continued fraction and the semiconvergent after it.
-    """
-    if value.denominator <= largest:
-        return value
-    p0, q0, p1, q1 = 0, 1, 1, 0
-    n, d = value.numerator, value.denominator
-    while True:
-        a = n // d
-        if q0 + a * q1 > largest:
-            break
-        p0, q0, p1, q1 = p1, q1, p0 + a * p1, q0 + a * q1
-        n, d = d, n - a * d
-    k = (largest - q0) // q1
-    return max(Fraction(p0 + k * p1, q0 + k * q1), Fraction(p1, q1))

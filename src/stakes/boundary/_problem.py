@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from stakes._validation import check_choice
-from stakes.boundary._options import as_fraction
+from stakes.core.exact import as_fraction
+from stakes.core.validation import check_choice
+from stakes.costs import as_costs
 
 if TYPE_CHECKING:
-    from stakes.costs import CostDistribution
+    from stakes.costs import CostsLike
 
 Goal = Literal["recall", "precision", "false_positives", "f_beta", "cost"]
-_FINEST = 10**9  # of a cost ratio, so that counts times its terms stay within int64
 GOALS = ("recall", "precision", "false_positives", "f_beta", "cost")
 
 
@@ -77,7 +77,7 @@ def check_problem(
     min_recall: Any = None,
     max_selected: Any = None,
     f_beta: Any = None,
-    costs: CostDistribution | None = None,
+    costs: CostsLike | None = None,
 ) -> Problem:
     """Validate goal and constraints."""
     check_choice(goal, "goal", GOALS)
@@ -92,39 +92,30 @@ def check_problem(
     if goal in {"precision", "false_positives"} and recall is None:
         raise ValueError(f"goal={goal!r} needs min_recall=: without, selecting next to nothing is best.")
     beta2 = Fraction(1) if f_beta is None else _positive(f_beta) ** 2
-    cost = Fraction(1, 2) if costs is None else as_fraction(costs.mean()).limit_denominator(_FINEST)
+    cost = Fraction(1, 2) if costs is None else as_fraction(as_costs(costs).mean(), "costs")
     return Problem(goal, precision, recall, most, beta2, cost)
 
 
 def _share(value: Any, name: str) -> Fraction | None:
     if value is None:
         return None
-    share = _number(value, name)
+    share = as_fraction(value, name)
     if not 0 < share <= 1:
         raise ValueError(f"{name} must lie in (0, 1], got {value}.")
     return share
 
 
-def _number(value: Any, name: str) -> Fraction:
-    try:
-        return as_fraction(value)
-    except (ValueError, TypeError, OverflowError, ZeroDivisionError):
-        raise ValueError(f"{name} must be a finite number or a fraction, got {value!r}.") from None
-
-
 def _positive(value: Any) -> Fraction:
-    number = _number(value, "f_beta")
+    number = as_fraction(value, "f_beta")
     if number <= 0:
         raise ValueError(f"f_beta must be > 0, got {value}.")
     return number
 
 
 def _capacity(value: Any) -> Fraction | int | None:
-    if value is None or isinstance(value, bool):
-        if value is None:
-            return None
-        raise ValueError(f"max_selected must be a count of rows or a share in (0, 1), got {value}.")
-    number = _number(value, "max_selected")
+    if value is None:
+        return None
+    number = Fraction(-1) if isinstance(value, bool) else as_fraction(value, "max_selected")
     if number < 0 or (number > 1 and number.denominator > 1):
         raise ValueError(f"max_selected must be a count of rows >= 0 or a share in (0, 1), got {value}.")
     return int(number) if number.denominator == 1 else number

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.core.logistic import fit_logistic, sigmoid
+
 if TYPE_CHECKING:
     from stakes.boundary._options import Floats, Ints
     from stakes.boundary._rows import Bools
@@ -19,7 +21,6 @@ N_COEFFICIENTS = 6
 _EDGE = 1e-6  # keeps the log-odds of scores 0 and 1 finite, and their order
 _KNOTS = 101
 _RIDGE = 1e-3
-_STEPS = 50
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,14 @@ class Ranker:
         knots, ranks = _rank_scale(uncertainty, weight)
         model = cls(np.zeros(N_COEFFICIENTS), log_odds, centre, spread if spread > 0.0 else 1.0, knots, ranks)
         design = np.column_stack(model._columns(score, uncertainty))
-        return replace(model, coefficients=_newton(design, y, weight))
+        count = np.ones(len(y)) if weight is None else weight.astype(np.float64)
+        return replace(model, coefficients=fit_logistic(design, count * y, count * ~y, ridge=_RIDGE).coefficients)
 
     def rank(self, score: Floats, uncertainty: Floats) -> Floats:
         """Estimated probability of a positive."""
         # column by column: a matrix product may round a row differently in another batch, and ties meet thresholds
         eta = sum(c * column for c, column in zip(self.coefficients, self._columns(score, uncertainty), strict=True))
-        return np.asarray(1.0 / (1.0 + np.exp(-np.clip(eta, -500.0, 500.0))))
+        return np.asarray(sigmoid(eta))
 
     def _columns(self, score: Floats, uncertainty: Floats) -> list[Floats]:
         z = ((_log_odds(score) if self.log_odds else score) - self.centre) / self.scale
@@ -96,27 +98,3 @@ def _rank_scale(uncertainty: Floats, weight: Ints | None) -> tuple[Floats, Float
     knots = np.unique(ordered[np.searchsorted(below[1:], places, side="right")])
     around = below[np.searchsorted(ordered, knots, "left")] + below[np.searchsorted(ordered, knots, "right")]
     return knots, around / (2 * below[-1])
-
-
-def _newton(design: Floats, y: Bools, weight: Ints | None) -> Floats:
-    w = np.ones(len(y)) if weight is None else weight.astype(np.float64)
-    beta = np.zeros(design.shape[1])
-    ridge = _RIDGE * np.eye(design.shape[1])
-    value = _penalized(design, y, w, beta, ridge)
-    for _ in range(_STEPS):
-        p = 1.0 / (1.0 + np.exp(-np.clip(design @ beta, -500.0, 500.0)))
-        gradient = design.T @ (w * (y - p)) - ridge @ beta
-        information = design.T @ (design * (w * p * (1.0 - p))[:, None]) + ridge
-        step = np.linalg.solve(information, gradient)
-        while _penalized(design, y, w, beta + step, ridge) < value and np.abs(step).max() > 1e-12:
-            step = step / 2.0
-        beta = beta + step
-        value = _penalized(design, y, w, beta, ridge)
-        if float(gradient @ step) <= 1e-10 * w.sum():
-            break
-    return beta
-
-
-def _penalized(design: Floats, y: Bools, w: Floats, beta: Floats, ridge: Floats) -> float:
-    eta = design @ beta
-    return float(w[y] @ eta[y] - w @ np.logaddexp(0.0, eta) - 0.5 * beta @ ridge @ beta)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._validation import check_choice, check_sample, check_scores, check_weights, to_array
 from stakes.boundary._options import Options
+from stakes.core.validation import check_choice, check_sample, check_scores, check_weights, check_whole, to_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -116,8 +116,7 @@ def check_binning(binning: str, score_bins: int | None) -> None:
         return
     if binning == "unbinned":
         raise ValueError(f'score_bins must be None with binning="unbinned", got {score_bins}.')
-    if isinstance(score_bins, bool) or int(score_bins) != score_bins or score_bins < 1:
-        raise ValueError(f"score_bins must be a whole number >= 1 or None, got {score_bins}.")
+    check_whole(score_bins, "score_bins", 1)
 
 
 def level_cuts(rows: Rows, levels: int | Floats, binning: str) -> Floats:

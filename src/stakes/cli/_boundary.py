@@ -6,7 +6,6 @@ import json
 import math
 import re
 from dataclasses import asdict, dataclass
-from fractions import Fraction
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -20,22 +19,27 @@ from stakes.cli._deliver import for_terminal
 from stakes.cli._errors import UsageError
 from stakes.cli._output import STANDARD_OUTPUT, Staged, check_target
 from stakes.cli._source import STANDARD_INPUT, Source
-from stakes.cli._text import MISSING, name, percent, shorten
+from stakes.core.exact import as_fraction
+from stakes.shown.text import shorten
+from stakes.shown.text import shown_name as name
+from stakes.shown.words import MISSING, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from fractions import Fraction
     from pathlib import Path
 
     from rich.console import Console
 
     from stakes.boundary import Boundary
+    from stakes.cli._boundary_options import Kept, LabelledRows, Reading
     from stakes.tables import Predictions
 
 PLOT_ENDINGS = (".png", ".svg", ".pdf")
 _LONGEST_ERROR = 400
 _SPELT = {"sample_weight": "--weight"}
 _OPTIONS = ("goal", "min_precision", "min_recall", "max_selected", "f_beta", "costs", "solver", "levels", "score_bins",
-            "binning", "tune", "alpha", "sample_weight")  # fmt: skip
+            "binning", "tune", "confidence_level", "sample_weight")  # fmt: skip
 _AS_TYPED = re.compile(rf"\b({'|'.join(_OPTIONS)})\b(?:=(?:(['\"])(\w+)\2|None\b|(?P<bare>(?=\w)))?)?")
 
 
@@ -51,6 +55,11 @@ class Columns:
     def __post_init__(self) -> None:
         if self.score == self.uncertainty:
             raise UsageError(f"--score and --uncertainty must name two columns, got {name(self.score)!r} twice")
+
+    @classmethod
+    def of(cls, named: LabelledRows, reading: Reading) -> Columns:
+        """Take the columns that were typed."""
+        return cls(named.score, named.uncertainty, named.label, reading.pos_label)
 
     def source(self, file: str, weight: str | None, on_missing: str, file_format: str | None) -> Source:
         """Say how the rows are to be read."""
@@ -69,10 +78,13 @@ def describe(source: Source, rows: Predictions) -> str:
     )
 
 
-def remark_dropped(rows: Predictions) -> None:
-    """Say how many rows were left out."""
+def read_rows(source: Source, *, one_class: bool = False) -> Predictions:
+    """Read a file, and say how many rows were left out."""
+    with working(f"Reading {name(source.file)}"):
+        rows = source.read(one_class=one_class)
     if rows.n_dropped:
         note(f"{rows.n_dropped:,} of {rows.n_rows + rows.n_dropped:,} rows dropped, for a value is missing")
+    return rows
 
 
 def as_typed(message: str) -> str:
@@ -92,7 +104,7 @@ def read_number(text: str | None) -> str | Fraction | None:
     if text is None or not text.endswith("%"):
         return text
     try:
-        return Fraction(text[:-1]) / 100
+        return as_fraction(text[:-1], "the share") / 100
     except ValueError:
         return text
 
@@ -114,23 +126,29 @@ class Plan:
     piped: bool
 
 
-def plan(output: str | None, plot: str | None, *, as_json: bool, source: str) -> Plan:
+def plan(kept: Kept, source: str) -> Plan:
     """Check everything that can be known of the files before the work is done."""
-    piped = output == STANDARD_OUTPUT
-    if piped and as_json:
+    piped = kept.output == STANDARD_OUTPUT
+    if piped and kept.as_json:
         raise UsageError("--json and --output - both need standard output")
-    target = None if piped else check_target("--output", output, (".json",), source)
-    picture = check_target("--plot", plot, PLOT_ENDINGS, source)
+    target = None if piped else check_target("--output", kept.output, (".json",), source)
+    picture = check_target("--plot", kept.plot, PLOT_ENDINGS, source)
     if picture is not None and not find_spec("matplotlib"):
         raise ImportError("--plot needs matplotlib: pip install 'stakes[plot]'")
-    return Plan(target, picture, as_json, piped)
+    return Plan(target, picture, kept.as_json, piped)
+
+
+def remark_unkept(where: Plan) -> None:
+    """Say how the boundary would be kept."""
+    if where.output is None and not where.piped:
+        note("no file was written; -o BOUNDARY.json keeps the boundary")
 
 
 def leave(
     boundary: Boundary, columns: Columns, where: Plan, page: dict[str, Any], show: Callable[[Console], None]
 ) -> None:
     """Write all files or none, and print."""
-    from stakes._results import json_ready
+    from stakes.shown.tabular import json_ready
 
     text = to_text(boundary, columns)
     with Staged() as staged:
@@ -230,9 +248,7 @@ class LevelTable:
     """A table with one row for each level of uncertainty, and the threshold where there is one."""
 
     def __init__(self, boundary: Boundary, *headers: str) -> None:
-        from stakes.boundary._view import level_names
-
-        self._names, self._starts = level_names(boundary), threshold_names(boundary)
+        self._names, self._starts = boundary.level_names, threshold_names(boundary)
         self._next = 0
         self.table = open_table("uncertainty", *(["from score"] if self._starts else []), *headers)
 

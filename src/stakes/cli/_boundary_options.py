@@ -1,9 +1,12 @@
 """The options that the commands about boundaries share; their names are those of the library."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
 import typer
+
+from stakes.cli import _options as opt
 
 
 class Goal(StrEnum):
@@ -72,7 +75,7 @@ SameUncertainty = Annotated[
 RandomState = Annotated[
     str, typer.Option("--random-state", metavar="SEED", help="Of the folds, the resampling and the split of the rows.")
 ]
-Kept = Annotated[
+BoundaryOut = Annotated[
     str | None,
     typer.Option(
         "--output",
@@ -93,3 +96,91 @@ Levels = Annotated[
         help="Number of uncertainty levels, the cuts between them, or cv: chosen out of fold (with --tune cv).",
     ),
 ]
+Goals = Annotated[
+    Goal | None,
+    typer.Option(
+        "--goal",
+        help="What is best: most recall, most precision, fewest false positives, the largest F-beta or the least "
+        "cost. Without it: what the bounds ask for, recall where they leave it open.",
+    ),
+]
+LeastPrecision = Annotated[
+    str | None, typer.Option("--min-precision", metavar="SHARE", help="At least this precision, read as written.")
+]
+LeastRecall = Annotated[str | None, typer.Option("--min-recall", metavar="SHARE", help="At least this recall.")]
+MostSelected = Annotated[
+    str | None, typer.Option("--max-selected", metavar="N|SHARE", help="At most so many rows, or this share of them.")
+]
+FBeta = Annotated[str | None, typer.Option("--f-beta", metavar="BETA", help="Beta of goal f_beta.")]
+Solvers = Annotated[
+    Solver,
+    typer.Option(
+        "--solver",
+        help="exact proves its answer, ranker learns a smooth order of score and uncertainty, cv chooses (with --tune "
+        "cv); the others are for comparison.",
+    ),
+]
+ScoreBins = Annotated[
+    str | None,
+    typer.Option("--score-bins", metavar="N", help="Bins of the score in each level. Without it: every score."),
+]
+Binnings = Annotated[Binning, typer.Option("--binning", help="How levels and bins are cut.")]
+Tuning = Annotated[
+    Tune | None,
+    typer.Option("--tune", help="cv: aim at the precision with which --min-precision is kept out of fold."),
+]
+
+
+@dataclass(frozen=True)
+class LabelledRows:
+    """What the columns of the rows mean."""
+
+    label: opt.Label
+    score: Score
+    uncertainty: Uncertainty
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file is read."""
+
+    pos_label: opt.PosLabel = None
+    on_missing: opt.Missing = opt.OnMissing.RAISE
+    file_format: opt.FileFormat = None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a boundary is asked for."""
+
+    goal: Goals = None
+    min_precision: LeastPrecision = None
+    min_recall: LeastRecall = None
+    max_selected: MostSelected = None
+    f_beta: FBeta = None
+    costs: opt.Costs = None
+    odds: opt.Odds = None
+    false_alarms_per_miss: opt.FalseAlarms = None
+
+
+@dataclass(frozen=True)
+class Solving:
+    """How a boundary is found."""
+
+    solver: Solvers = Solver.EXACT
+    levels: Levels = "3"
+    score_bins: ScoreBins = None
+    binning: Binnings = Binning.EQUAL_WEIGHT
+    tune: Tuning = None
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Where a boundary goes, and what every command takes."""
+
+    random_state: RandomState = "0"
+    plot: Plot = None
+    as_json: opt.AsJson = False
+    output: BoundaryOut = None
+    config: opt.Config = None  # the parser reads it
+    debug: opt.Debug = False  # the program reads it

@@ -9,7 +9,7 @@ from typer.core import TyperCommand
 
 from stakes.cli._config import VARIABLE, options_for, read_config
 from stakes.cli._console import note
-from stakes.cli._text import name
+from stakes.shown.text import shown_name as name
 
 
 class Command(TyperCommand):

@@ -6,13 +6,15 @@ wins, as does ``[boundary.fit]`` over ``[boundary]``. The command line wins over
 
 from __future__ import annotations
 
+import re
 import tomllib
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stakes.cli._errors import UsageError
-from stakes.cli._text import name, shorten, visible
+from stakes.shown.text import shorten, visible
+from stakes.shown.text import shown_name as name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,13 +27,10 @@ SHARED = "stakes"
 VARIABLE = "STAKES_CONFIG"
 # Which file, and how the command line itself is treated, is said on the command line.
 NOT_IN_FILES = {"config", "debug", "help"}
-NUMBERS = {
-    *["costs", "odds", "false-alarms-per-miss", "k", "lags", "rule", "prevalence", "confidence-level", "unit-cost"],
-    *["per", "pos-label", "zero-division", "positive-share", "scale-pos-weight", "prior", "training-prior"],
-    *["min-precision", "min-recall", "max-selected", "f-beta", "levels", "score-bins", "alpha", "random-state"],
-}
-RANGES = {"costs", "odds", "false-alarms-per-miss", "k"}
-COLUMNS = {"models", "by", "fail-on", "ignore"}
+# What an option takes is told by its metavar, so that a new one needs no line here.
+NUMERIC = re.compile(r"\b(LOW:HIGH|K|N|T|SHARE|LEVEL|AMOUNT|NUMBER|VALUE|RATIO|BETA|SEED)\b(?!,)")
+RANGE = re.compile(r"\bLOW:HIGH\b")
+NAMES = re.compile(r"[A-Z]+,")
 # One of these stands for all of its line: the nearest to the command line is taken.
 RIVALS = (
     ("costs", "odds", "false-alarms-per-miss", "k"),
@@ -42,6 +41,7 @@ RIVALS = (
 OWN = {
     "boundary.fit": {"costs", "odds", "false-alarms-per-miss"},
     "boundary.certify": {"confidence-level"},
+    "boundary.monitor": {"confidence-level"},
 }
 
 
@@ -122,18 +122,19 @@ def _checked(place: str, key: str, value: Any, options: Mapping[str, Any]) -> An
         advice = f"; did you mean {near[0]}?" if near else ""
         raise UsageError(f"{place} has an unknown option {name(key)!r}{advice}")
     option = options[key]
+    takes = option.metavar or ""
     if option.is_flag:
         return _need(place, key, value, isinstance(value, bool), "true or false")
     if option.multiple:
         values = [value] if isinstance(value, str) else value
         good = isinstance(values, list) and all(isinstance(item, str) for item in values)
         _need(place, key, value, good, "a string or an array of strings")
-        return [item.replace(",", "\\,") if isinstance(value, list) and key in COLUMNS else item for item in values]
-    if key in RANGES and isinstance(value, list):
+        return [item.replace(",", "\\,") if isinstance(value, list) and NAMES.match(takes) else item for item in values]
+    if RANGE.search(takes) and isinstance(value, list):
         good = len(value) == 2 and all(isinstance(end, str) or _is_number(end) for end in value)
         _need(place, key, value, good, "a string, a number or an array of two")
         return ":".join(map(str, value))
-    if key in NUMBERS:
+    if NUMERIC.search(takes):
         return str(_need(place, key, value, isinstance(value, str) or _is_number(value), "a string or a number"))
     return _need(place, key, value, isinstance(value, str), "a string")
 

@@ -13,7 +13,7 @@ from rich.console import Console, ConsoleDimensions
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from stakes.cli._text import visible
+from stakes.shown.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,11 +13,13 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from stakes._results import Tabular, json_ready
 from stakes.cli._console import print_table
 from stakes.cli._errors import UsageError
 from stakes.cli._settings import read_share
-from stakes.cli._text import MISSING, name, visible
+from stakes.shown.tabular import Tabular, json_ready
+from stakes.shown.text import shown_name as name
+from stakes.shown.text import visible
+from stakes.shown.words import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -61,9 +63,9 @@ class DecisionSettings:
 
 def check_endings() -> tuple[str, ...]:
     """How the name of a decided file may end; which of these fits the format is known when it has been read."""
-    from stakes.tables import FORMAT_ENDINGS
+    from stakes.tables import ENDINGS
 
-    return tuple(chain.from_iterable(FORMAT_ENDINGS.values()))
+    return tuple(chain.from_iterable(ENDINGS.values()))
 
 
 def read_measure(text: str) -> Measure:

@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, cast
 
+import typer
 from rich.console import Console
 
-from stakes.cli._console import console, note, working, write_out
+from stakes.cli._console import console, copy_out, note, working, write_out
 from stakes.cli._errors import UsageError
 from stakes.cli._output import OUTPUT_ENDINGS, REPORT_ENDINGS, STANDARD_OUTPUT, Staged, check_target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
+ROW_ENDINGS = (".csv", ".parquet", ".arrow", ".jsonl")
+RowsOutput = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="OUT",
+        help="The file with its new columns: .csv, .parquet, .arrow or .jsonl; - is standard output, as CSV.",
+    ),
+]
 _FILE_WIDTH = 120
 
 
@@ -65,6 +76,42 @@ def plan_delivery(report: str | None, output: str | None, *, as_json: bool, sour
     if as_json and delivery.output is not None and delivery.output.suffix.lower() != ".json":
         raise UsageError(f"--json needs --output to end in .json, got {delivery.output.name!r}")
     return delivery
+
+
+@dataclass(frozen=True)
+class RowsOut:
+    """Where the rows of a file go with their new columns: to a file, to stdout, or nowhere; checked before the work."""
+
+    target: Path | None
+    piped: bool
+    as_json: bool
+
+    def deliver(
+        self,
+        write: Callable[[Path | None], None],
+        ending: str,
+        show: Callable[[Console], None],
+        page: Callable[[], str],
+    ) -> None:
+        """Write the rows beside their target or for stdout, say what was done, and only then name the file."""
+        with Staged() as staged:
+            if self.piped:
+                rows = staged.aside(ending)
+                write(rows)
+                copy_out(rows)
+                show(console("stderr"))
+                return
+            write(None if self.target is None else staged.beside(self.target))
+            write_out(page() + "\n" if self.as_json else for_terminal(show))
+            staged.commit()
+
+
+def plan_rows(output: str | None, endings: Sequence[str], source: str, *, as_json: bool) -> RowsOut:
+    """Check everything that can be known of the file to write before the work is done."""
+    piped = output == STANDARD_OUTPUT
+    if piped and as_json:
+        raise UsageError("--json and --output - both need standard output")
+    return RowsOut(None if piped else check_target("--output", output, endings, source), piped, as_json)
 
 
 def deliver(result: Result, delivery: Delivery, show: Callable[[Console], None]) -> None:

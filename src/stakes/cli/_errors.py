@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from stakes.cli._text import shorten, visible
+from stakes.shown.text import shorten, visible
 
 if TYPE_CHECKING:
     from stakes.tables import DataError

@@ -94,10 +94,10 @@ FalseAlarms = Annotated[
         help="The same as how many false alarms are as bad as one miss: 10:50.",
     ),
 ]
-By = Annotated[
+Groups = Annotated[
     list[str] | None,
     typer.Option(
-        "--by",
+        "--groups",
         metavar="COLUMN,...",
         help="Columns of subgroups: the same numbers in each, and whether one is served worse.",
     ),
@@ -116,6 +116,20 @@ Lags = Annotated[
         "--lags",
         metavar="auto|N",
         help="Rows are in order of time: intervals allow for autocorrelation, by slow cosines (auto) or N lags.",
+    ),
+]
+Incumbent = Annotated[
+    str | None,
+    typer.Option(
+        "--incumbent", metavar="COLUMN", help="The model named before these rows were seen, such as that in use."
+    ),
+]
+Tried = Annotated[
+    str | None,
+    typer.Option(
+        "--tried",
+        metavar="NUMBER",
+        help="How many models were tried on these rows, those not shown included: the more, the larger the correction.",
     ),
 ]
 Weighting = Annotated[

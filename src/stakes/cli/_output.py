@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from stakes.cli._errors import UsageError
-from stakes.cli._text import name
+from stakes.shown.files import beside, put
+from stakes.shown.text import shown_name as name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,9 +31,13 @@ def check_target(option: str, text: str | None, endings: Sequence[str], source: 
     if path.suffix.lower() not in endings:
         listed = " or ".join(filter(None, [", ".join(endings[:-1]), endings[-1]]))
         raise UsageError(f"{option} must name a file that ends in {listed}, got {shown}")
-    if path.is_dir():
+    try:
+        folder, target = path.is_dir(), path.resolve()
+    except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a name too long, a NUL
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"{option} {shown} cannot be the name of a file: {reason}") from None
+    if folder:
         raise UsageError(f"{option} must name a file, {shown} is a folder")
-    target = path.resolve()
     if not target.parent.is_dir():
         raise UsageError(f"{option} {shown}: there is no folder {str(target.parent)!r}")
     if not os.access(target.parent, os.W_OK):
@@ -48,25 +52,26 @@ class Staged:
 
     def __init__(self) -> None:
         self._files: list[tuple[Path, Path]] = []
-        self._folders: list[Path] = []
+        self._undo = ExitStack()
 
     def beside(self, target: Path) -> Path:
         """Return a free name in the folder of the target, under which to write it first."""
-        temporary = target.with_name(f".stakes-{secrets.token_hex(6)}{target.suffix}")
-        self._files.append((temporary, target))
-        return temporary
+        partial = beside(target)
+        self._files.append((partial, target))
+        self._undo.callback(partial.unlink, missing_ok=True)
+        return partial
 
     def aside(self, ending: str) -> Path:
         """Return a name that only this user can read, for what goes to stdout when it is complete."""
         if ending in _BINARY and sys.stdout.isatty():
             raise UsageError(f"--output -: a terminal cannot show {ending.removeprefix('.')}; name a file, or pipe it")
-        self._folders.append(Path(tempfile.mkdtemp(prefix="stakes-")))
-        return self._folders[-1] / f"rows{ending}"
+        folder = tempfile.TemporaryDirectory(prefix="stakes-", ignore_cleanup_errors=True)
+        return Path(self._undo.enter_context(folder)) / f"rows{ending}"
 
     def commit(self) -> None:
         """Give every file its name, replacing older ones."""
-        for temporary, target in self._files:
-            temporary.replace(target)
+        for partial, target in self._files:
+            put(partial, target)
 
     def __enter__(self) -> Self:
         return self
@@ -74,7 +79,4 @@ class Staged:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for temporary, _ in self._files:
-            temporary.unlink(missing_ok=True)
-        for folder in self._folders:
-            shutil.rmtree(folder, ignore_errors=True)
+        self._undo.close()

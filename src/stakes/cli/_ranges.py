@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from stakes import costs as families
 from stakes.cli._errors import UsageError
-from stakes.cli._text import name
+from stakes.shown.text import shown_name as name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,10 +116,14 @@ def _weighted(weighting: str, low: float, high: float) -> CostDistribution:
     raise UsageError(f"--weighting must be {WEIGHTINGS}, got {name(weighting)!r}")
 
 
-def check_scale(scale: str | None, costs: CostDistribution) -> None:
-    """Refuse mean regret where the weight of all thresholds together is infinite."""
-    if scale == "regret" and not math.isfinite(costs.mass):
+def check_scale(scale: str | None, costs: CostDistribution, *, in_units: bool) -> None:
+    """Refuse mean regret where the weight of all thresholds together is infinite, and units of anything else."""
+    finite = math.isfinite(costs.mass)
+    if scale == "regret" and not finite:
         raise UsageError(
             f"--scale regret is undefined for {costs!r}, whose weight is infinite: take --scale loss or integral, or a "
             "range inside (0, 1)"
         )
+    resolved = scale or ("regret" if finite else "loss")
+    if in_units and resolved != "regret":
+        raise UsageError(f"--unit-cost and --per need --scale regret, and the scale is {resolved}")

@@ -1,89 +1,20 @@
-"""The options of an evaluation, checked before any data are read."""
+"""What is typed becomes numbers, names and metrics, or an error that names the option."""
 
 from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from stakes.cli._errors import UsageError
-from stakes.cli._ranges import check_scale
-from stakes.cli._text import name
+from stakes.shown.text import shown_name as name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from stakes._kernel import Rule, Scale
-    from stakes.costs import CostDistribution
-    from stakes.evaluation import Evaluation
-    from stakes.tables import Predictions
+    from stakes.core.regret import Rule
 
 _COMMA = re.compile(r"(?<!\\),")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How predictions are to be judged."""
-
-    costs: CostDistribution
-    rule: Rule = "score"
-    scale: str | None = None
-    prevalence: float | None = None
-    confidence_level: float = 0.95
-    unit_cost: float = 1.0
-    per: float = 1.0
-    metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    whole_range: bool = False
-    by: list[str] = field(default_factory=list)
-    clusters: str | None = None
-    lags: int | str | None = None
-
-    def __post_init__(self) -> None:
-        check_scale(self.scale, self.costs)
-        scale = self.scale or ("regret" if math.isfinite(self.costs.mass) else "loss")
-        if scale != "regret" and (self.unit_cost != 1.0 or self.per != 1.0):
-            raise UsageError(f"--unit-cost and --per need --scale regret, and the scale is {scale}")
-        if self.clusters is not None and self.lags is not None:
-            raise UsageError("--clusters and --lags cannot both be given")
-
-    def _check_division(self, predictions: Predictions) -> None:
-        """Refuse columns and lags that the rows do not bear, as bad data."""
-        from stakes.evaluation._groups import check_groups
-        from stakes.inference._dependence import check_dependence
-        from stakes.tables import DataError
-
-        columns, rows = predictions.groups or {}, len(predictions.y)
-        try:
-            check_groups({name: columns[name] for name in self.by} or None, rows, None)
-            check_dependence(None if self.clusters is None else columns[self.clusters], self.lags, rows)
-        except ValueError as error:
-            raise DataError(str(error).rstrip("."), file=predictions.source, column=self.clusters) from None
-
-    @property
-    def columns(self) -> list[str]:
-        """Columns that divide the rows, into subgroups or clusters."""
-        return list(dict.fromkeys([*self.by, *([] if self.clusters is None else [self.clusters])]))
-
-    def evaluate(self, predictions: Predictions) -> Evaluation:
-        """Let the library judge the predictions."""
-        from stakes.evaluation._evaluate import evaluate_predictions
-
-        self._check_division(predictions)
-        return evaluate_predictions(
-            predictions,
-            groups=self.by,
-            clusters=self.clusters,
-            lags=self.lags,
-            costs=self.costs,
-            rule=self.rule,
-            scale=cast("Scale | None", self.scale),
-            prevalence=self.prevalence,
-            confidence_level=self.confidence_level,
-            unit_cost=self.unit_cost,
-            per=self.per,
-            metrics=self.metrics,
-        )
 
 
 def read_lags(text: str | None) -> int | str | None:
@@ -133,10 +64,10 @@ def read_metrics(texts: Sequence[str] | None) -> dict[str, dict[str, float]]:
 
 
 def _check_metrics(found: dict[str, dict[str, float]]) -> None:
-    from stakes.evaluation._settings import make_settings
+    from stakes.evaluation._request import check_request
 
     try:
-        make_settings((0.1, 0.2), metrics=found)
+        check_request(costs=(0.1, 0.2), metrics=found)
     except ValueError as error:
         raise UsageError(f"--metric: {error}") from None
 
@@ -161,6 +92,16 @@ def read_amount(option: str, text: str) -> float:
     if not 0.0 < amount < math.inf:
         raise UsageError(f"{option} must be a number > 0, got {name(text)!r}")
     return amount
+
+
+def read_count(option: str, text: str | None) -> int | None:
+    """Read a whole number > 0, where one is given."""
+    if text is None:
+        return None
+    digits = text.replace(",", "")
+    if not digits.isdecimal() or int(digits) == 0:
+        raise UsageError(f"{option} must be a whole number > 0, got {name(text)!r}")
+    return int(digits)
 
 
 def split_names(texts: Sequence[str] | None, option: str) -> list[str] | None:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from stakes.cli._console import note
-from stakes.cli._text import name, percent
+from stakes.shown.text import shown_name as name
+from stakes.shown.words import percent
 
 if TYPE_CHECKING:
-    from stakes.cli._settings import Settings
+    from stakes.core.options import Options
     from stakes.tables import Predictions
 
 STANDARD_INPUT = "-"
@@ -61,7 +62,7 @@ def _refuse_one_class(predictions: Predictions, label: str) -> None:
 
 
 def _refuse_reserved_names(predictions: Predictions) -> None:
-    from stakes.evaluation._evaluation import REFERENCES
+    from stakes.shown.sentences import REFERENCES
     from stakes.tables import DataError
 
     for model in predictions.models:
@@ -73,9 +74,9 @@ def _refuse_reserved_names(predictions: Predictions) -> None:
             )
 
 
-def remark(source: Source, settings: Settings, predictions: Predictions, *, listed: bool) -> None:
+def remark(source: Source, options: Options, predictions: Predictions, *, listed: bool, whole_range: bool) -> None:
     """Say on stderr what was assumed, and what was left out."""
-    if settings.whole_range:
+    if whole_range:
         note(
             "no range of thresholds was given, so all count, from 0 to 1. That is seldom what is meant: name the "
             "plausible ones, for example --costs 0.02:0.10"
@@ -85,14 +86,14 @@ def remark(source: Source, settings: Settings, predictions: Predictions, *, list
     if predictions.n_dropped:
         rows = predictions.n_rows + predictions.n_dropped
         note(f"{predictions.n_dropped:,} of {rows:,} rows dropped, for a value is missing")
-    if settings.rule == "optimal":
+    if options.rule == "optimal":
         note("--rule optimal is fitted to these same rows: the costs are optimistic and have no intervals")
 
 
-def describe(source: Source, settings: Settings, predictions: Predictions, prevalence: float) -> list[str]:
+def describe(source: Source, options: Options, predictions: Predictions, prevalence: float) -> list[str]:
     """Head the output with the rows, the share of positives and the models."""
     positive = f"{percent(prevalence)} positive in {name(source.label)!r}"
-    if settings.prevalence is not None:
+    if options.prevalence is not None:
         positive = (
             f"{int(predictions.y.sum()):,} positive in {name(source.label)!r}, reweighted to {percent(prevalence)}"
         )

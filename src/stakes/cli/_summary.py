@@ -10,16 +10,22 @@ from rich.table import Table
 from rich.text import Text
 
 from stakes.cli._console import natural_width, print_table
-from stakes.cli._text import LONGEST_NAME, MISSING, decimals_needed, fixed, name, percent, visible, with_margin
-from stakes.evaluation._evaluation import REFERENCES
+from stakes.evaluation._ranking import INTERVAL, ranking_cells, ranking_header, ranking_records, with_interval
+from stakes.shown.text import LONGEST_NAME, visible
+from stakes.shown.text import shown_name as name
+from stakes.shown.words import MISSING, decimals_needed, fixed, percent
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from rich.console import Console
 
-    from stakes.evaluation import Evaluation, Findings
+    from stakes.evaluation import Evaluation, Finding, Findings
 
 _MOST_DECIMALS = 9
 _NAMES = 1  # the column of names
+_COSTS = 6  # columns of the ranking up to the last difference; skill and AUC have a table of their own
+_STACKED = "{value}\n{low} to {high}"
 _GROUPS = (
     "The best model by subgroup; compare them by skill, for the cost depends on the share of positives. "
     "p: skill less that of all other rows, adjusted for the number of groups."
@@ -33,25 +39,37 @@ _MEANING = {
 
 
 def print_evaluation(console: Console, evaluation: Evaluation, heading: list[str]) -> None:
-    """Print everything that a person should see of an evaluation."""
-    sign = "+/-" if console.options.ascii_only else "±"
+    """Print everything that a person should see of an evaluation: the answer and what speaks against it first."""
     console.print(Text("\n".join(map(visible, heading))), end="\n\n")
-    ranking = ranking_table(evaluation, f" {sign}")
-    if natural_width(console, ranking) > console.width:  # then the margins go under the numbers
-        ranking = ranking_table(evaluation, f"\n{sign}")
+    headline, *others = _sentences(evaluation)
+    console.print(Text(headline, style="bold"))
+    alarms, facts = _by_gravity(evaluation.findings)
+    if alarms:
+        console.print(Text("\nFindings (stakes check says what to do):"))
+        console.print(findings_grid(alarms))
+    console.print()
+    ranking = ranking_table(evaluation, INTERVAL)
+    if natural_width(console, ranking) > console.width:  # then the ends of the intervals go under the numbers
+        ranking = ranking_table(evaluation, "{value}\n{low} to\n{high}")
     _print_table(console, ranking)
-    console.print(Text(_explanation(evaluation, sign), style="dim"), end="\n\n")
+    console.print(Text(_explanation(evaluation), style="dim"), end="\n\n")
     _print_table(console, reasons_table(evaluation))
     console.print(Text(_terms(evaluation), style="dim"), end="\n\n")
     if evaluation.results[0].metrics:
         _print_table(console, metrics_table(evaluation))
     if evaluation.groups:
-        _print_table(console, groups_table(evaluation, sign))
+        _print_table(console, groups_table(evaluation))
         console.print(Text(_GROUPS, style="dim"), end="\n\n")
-    console.print(conclusion(evaluation))
-    if len(evaluation.findings) > 0:
-        console.print(Text("\nFindings (stakes check says what to do):"))
-        console.print(findings_grid(evaluation.findings))
+    console.print(listed(others))
+    if facts:
+        console.print()
+        console.print(findings_grid(facts))
+
+
+def _by_gravity(findings: Findings) -> tuple[list[Finding], list[Finding]]:
+    """Errors and warnings, and the rest."""
+    alarms = [finding for finding in findings if finding.severity != "info"]
+    return alarms, [finding for finding in findings if finding.severity == "info"]
 
 
 def _print_table(console: Console, table: Table) -> None:
@@ -59,26 +77,21 @@ def _print_table(console: Console, table: Table) -> None:
     console.print()
 
 
-def ranking_table(evaluation: Evaluation, sign: str) -> Table:
+def ranking_table(evaluation: Evaluation, interval: str) -> Table:
     """What acting on each model costs, and how that differs from the best, from treating all and from treating none."""
-    best, decimals = evaluation.ranking[0], _decimals(evaluation)
-    others = {"vs best": best, **{f"vs {reference}": reference for reference in REFERENCES}}
-    table = _table("#", "model", evaluation.scale, *others)
-    for rank, model in enumerate((*evaluation.ranking, *REFERENCES), start=1):
-        result = evaluation[model]
-        cells = [with_margin(result.score, result.interval, decimals, sign)]
-        for other in others.values():
-            versus = evaluation.compare(model, other)
-            cells.append(MISSING if model == other else with_margin(versus.difference, versus.interval, decimals, sign))
-        last = rank == len(evaluation.models)
-        number = str(rank) if rank <= len(evaluation.models) else ""
-        table.add_row(number, Text(name(model)), *cells, style="bold" if rank == 1 else "", end_section=last)
+    decimals, heads = _decimals(evaluation), ranking_header(evaluation.scale)[:_COSTS]
+    rows = ranking_cells(ranking_records(evaluation), lambda value: fixed(value, decimals), interval=interval)
+    table = _table(*heads)
+    for place, (number, model, *cells) in enumerate(rows, start=1):
+        shown = [cell or MISSING for cell in cells[: _COSTS - 2]]
+        last, style = place == len(evaluation.models), "bold" if place == 1 else ""
+        table.add_row(number, Text(name(model)), *shown, style=style, end_section=last)
     return table
 
 
 def reasons_table(evaluation: Evaluation) -> Table:
     """Why the models cost what they cost."""
-    table = _table("#", "model", "skill", "AUC", "MCB", "DSC", "acts on")
+    table, found = _table("#", "model", "is best", "skill", "AUC", "MCB", "DSC", "acts on"), evaluation.selection
     decimals = _decimals(evaluation)
     for rank, model in enumerate(evaluation.ranking, start=1):
         result = evaluation[model]
@@ -86,7 +99,8 @@ def reasons_table(evaluation: Evaluation) -> Table:
         terms = [] if parts is None else [parts.miscalibration, parts.discrimination]
         skill = math.nan if parts is None else parts.skill
         acts = fixed(100.0 * result.share_acted_on, 1)
-        cells = [fixed(skill, 3), fixed(result.auc, 3), *(fixed(term, decimals) for term in terms)]
+        best = MISSING if found is None else f"{100.0 * found.p_best[model]:.0f}%"
+        cells = [best, fixed(skill, 3), fixed(result.auc, 3), *(fixed(term, decimals) for term in terms)]
         table.add_row(str(rank), Text(name(model)), *cells, acts if acts == MISSING else f"{acts}%")
     return table
 
@@ -102,36 +116,42 @@ def metrics_table(evaluation: Evaluation) -> Table:
     return table
 
 
-def groups_table(evaluation: Evaluation, sign: str) -> Table:
+def groups_table(evaluation: Evaluation) -> Table:
     """The best model in every subgroup."""
     table = _table("", "group", "rows", "positive", evaluation.scale, "skill", "AUC", "MCB", "p")
     decimals = _decimals(evaluation)
     columns = {row.column for row in evaluation.groups}
     for row in evaluation.groups.of(evaluation.ranking[0]):
         label = row.group if len(columns) == 1 else f"{row.column}: {row.group}"
-        score = with_margin(row.score, row.interval, decimals, f" {sign}")
-        skill = with_margin(row.skill, row.skill_interval, 3, f" {sign}")
+        score = with_interval(row.score, row.interval, lambda value: fixed(value, decimals), interval=_STACKED)
+        skill = with_interval(row.skill, row.skill_interval, lambda value: fixed(value, 3), interval=_STACKED)
         cells = [f"{row.n_rows:,}", percent(row.prevalence), score, skill, fixed(row.auc, 3)]
         cells += [fixed(row.miscalibration, decimals), fixed(row.skill_p_adjusted, 4)]
         table.add_row("", Text(name(label)), *cells)
     return table
 
 
-def conclusion(evaluation: Evaluation) -> Table:
-    """List the plain sentences, with names of bearable length."""
+def listed(sentences: Iterable[str]) -> Table:
+    """List plain sentences."""
     grid = Table.grid(padding=(0, 1))
     grid.add_column()
     grid.add_column(overflow="fold")
+    for sentence in sentences:
+        grid.add_row("-", Text(sentence))
+    return grid
+
+
+def _sentences(evaluation: Evaluation) -> Iterator[str]:
+    """The conclusion, with names of bearable length."""
     for sentence in evaluation.conclusion:
         text = sentence
         for model in sorted(evaluation.models, key=len, reverse=True):
             if len(model) > LONGEST_NAME:
                 text = text.replace(model, name(model))
-        grid.add_row("-", Text(visible(text)))
-    return grid
+        yield visible(text)
 
 
-def findings_grid(findings: Findings, *, remedies: bool = False) -> Table:
+def findings_grid(findings: Iterable[Finding], *, remedies: bool = False) -> Table:
     """List findings with severity and code, names of bearable length, and on request what to do."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
@@ -164,7 +184,7 @@ def _decimals(evaluation: Evaluation) -> int:
     return min(max([least, *margins]), least + 2, _MOST_DECIMALS)
 
 
-def _explanation(evaluation: Evaluation, sign: str) -> str:
+def _explanation(evaluation: Evaluation) -> str:
     level = percent(evaluation.confidence_level)
     unit = "one miss plus one false alarm"
     if evaluation.unit_cost != 1.0:
@@ -173,7 +193,7 @@ def _explanation(evaluation: Evaluation, sign: str) -> str:
     meaning = _MEANING[evaluation.scale].format(decisions=decisions, unit=unit)
     return (
         f"{meaning} vs: the row minus best, treat all or treat none; below zero the row costs less. "
-        f"{sign}: half of the {level} interval."
+        f"x to y: {level} intervals, of all the rows of a column at once."
     )
 
 
@@ -183,5 +203,6 @@ def _terms(evaluation: Evaluation) -> str:
     of = evaluation.scale if evaluation.rule == "score" else f"the {evaluation.scale} of the scores at face value"
     return (
         f"MCB miscalibration, DSC discrimination: {of} = MCB - DSC + {uncertainty}, the last being what acting on the "
-        "prevalence costs; skill: the share of it that is saved. acts on: share of rows, averaged over the thresholds."
+        "prevalence costs; skill: the share of it that is saved. acts on: share of rows, averaged over the thresholds; "
+        "is best: the probability of being the best decision."
     )

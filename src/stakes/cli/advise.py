@@ -12,15 +12,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from stakes._results import Tabular
 from stakes.cli import _options as opt
 from stakes.cli._deliver import Delivery, deliver, plan_delivery
 from stakes.cli._errors import UsageError
 from stakes.cli._ranges import read_costs
 from stakes.cli._settings import read_share
-from stakes.cli._text import name
 from stakes.evaluation import Advice
 from stakes.evaluation import advise as ask
+from stakes.shown.tabular import Tabular
+from stakes.shown.text import shown_name as name
 
 EPILOG = """\b
 Example:

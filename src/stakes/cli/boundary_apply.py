@@ -4,7 +4,6 @@ import json
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -21,19 +20,18 @@ from stakes.cli._boundary import (
     read_boundary,
     refuse_twice_standard_input,
 )
-from stakes.cli._console import console, copy_out, note, print_table, warn, working, write_out
-from stakes.cli._deliver import for_terminal
+from stakes.cli._console import note, print_table, warn, working
+from stakes.cli._deliver import ROW_ENDINGS, RowsOut, RowsOutput, plan_rows
 from stakes.cli._errors import UsageError
-from stakes.cli._output import STANDARD_OUTPUT, Staged, check_target
-from stakes.cli._text import MISSING, name, percent
+from stakes.shown.text import shown_name as name
+from stakes.shown.words import MISSING, percent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from stakes.boundary import Boundary
-    from stakes.tables._decided import Decided
+    from stakes.tables import Copied
 
-ENDINGS = (".csv", ".parquet", ".arrow", ".jsonl")
 EPILOG = """\b
 Example:
   stakes boundary apply boundary.json scored.csv -o decided.csv
@@ -52,15 +50,7 @@ def apply(
     on_missing: opt.Missing = opt.OnMissing.RAISE,
     file_format: opt.FileFormat = None,
     as_json: opt.AsJson = False,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            help="Decided file: .csv, .parquet, .arrow or .jsonl; - is standard output, as CSV.",
-        ),
-    ] = None,
+    output: RowsOutput = None,
     config: opt.Config = None,  # noqa: ARG001  (the parser reads it)
     debug: opt.Debug = False,  # noqa: ARG001  (the program reads it)
 ) -> opt.Job:
@@ -70,19 +60,16 @@ def apply(
     decision.
     """
     refuse_twice_standard_input(boundary, [file])
-    piped = output == STANDARD_OUTPUT
-    if piped and as_json:
-        raise UsageError("--json and --output - both need standard output")
-    target = None if piped else check_target("--output", output, ENDINGS, file)
-    if target is not None and target == Path(boundary).resolve():
+    where = plan_rows(output, ROW_ENDINGS, file, as_json=as_json)
+    if where.target is not None and where.target == Path(boundary).resolve():
         raise UsageError(f"--output {name(str(output), 200)!r} would overwrite the boundary")
     given = {"score": score, "uncertainty": uncertainty}
-    return partial(run, Request(boundary, file, given, column, on_missing, file_format, target, as_json, piped))
+    return partial(run, Request(boundary, file, given, column, on_missing, file_format), where)
 
 
 @dataclass(frozen=True)
 class Request:
-    """One run."""
+    """What is decided by which boundary."""
 
     boundary: str
     file: str
@@ -90,78 +77,73 @@ class Request:
     column: str
     on_missing: str
     file_format: str | None
-    target: Path | None
-    as_json: bool
-    piped: bool
 
 
 class Tally:
-    """Decide, and count by level; pieces of a file may come in several threads."""
+    """Decide, and count by level."""
 
     def __init__(self, boundary: "Boundary") -> None:
         self.boundary = boundary
         self.rows = np.zeros(len(boundary.rows), dtype=np.int64)
         self.selected = self.rows.copy()
-        self._lock = Lock()
 
     def decide(self, score: "NDArray[np.float64]", uncertainty: "NDArray[np.float64]") -> "NDArray[np.int64]":
         """Return 1 inside the boundary and 0 outside."""
         decision = self.boundary.predict(score, uncertainty)
         level = np.searchsorted(self.boundary.cuts, uncertainty, side="left")
-        with self._lock:
-            self.rows += np.bincount(level, minlength=len(self.rows))
-            self.selected += np.bincount(level[decision == 1], minlength=len(self.rows))
+        self.rows += np.bincount(level, minlength=len(self.rows))
+        self.selected += np.bincount(level[decision == 1], minlength=len(self.rows))
         return decision
 
 
-def run(request: Request) -> None:
+def run(request: Request, where: RowsOut) -> None:
     """Read the boundary, decide while copying, and say what was decided."""
     boundary, named = read_boundary(request.boundary)
     columns = choose_columns(named, request.columns, ("score", "uncertainty"))
     if not boundary.selected.any():
         warn("this boundary selects nothing: none was found, or no promise could be made")
-    tally = Tally(boundary)
-    with Staged() as staged:
-        if request.piped:
-            rows = staged.aside(ENDINGS[0])
-            decided = _copy(request, columns, tally, rows)
-            copy_out(rows)
-            show(decided, tally, console("stderr"))
-        else:
-            decided = _copy(request, columns, tally, request.target and staged.beside(request.target))
-            if request.as_json:
-                write_out(json.dumps(_record(request, columns, decided, tally), indent=2) + "\n")
-            else:
-                write_out(for_terminal(partial(show, decided, tally)))
-        staged.commit()
-    if decided.n_undecided:
-        note(f"{decided.n_undecided:,} of {decided.n_rows:,} rows get no decision, for a value is missing")
-    if request.target is not None:
-        note(f"decisions written to {name(str(request.target), 200)}, in column {name(request.column)}")
-    elif not request.piped:
+    tally, copied = Tally(boundary), []
+    where.deliver(
+        lambda path: copied.append(_copy(request, columns, tally, path)),
+        ROW_ENDINGS[0],
+        lambda out: show(copied[0], tally, out),
+        lambda: json.dumps(_record(request, columns, copied[0], tally, where.target), indent=2),
+    )
+    if undecided := copied[0].n_incomplete:
+        note(f"{undecided:,} of {copied[0].n_rows:,} rows get no decision, for a value is missing")
+    if where.target is not None:
+        note(f"decisions written to {name(str(where.target), 200)}, in column {name(request.column)}")
+    elif not where.piped:
         note("no file was written; -o OUT writes the rows with their decisions")
 
 
-def _copy(request: Request, columns: Columns, tally: Tally, target: Path | None) -> "Decided":
-    from stakes.tables._decided import copy_with_decisions
+def _copy(request: Request, columns: Columns, tally: Tally, target: Path | None) -> "Copied":
+    from stakes.tables import NewColumns, copy_with_columns
 
+    new = NewColumns(
+        [columns.score, columns.uncertainty],
+        [request.column],
+        lambda score, uncertainty: [tally.decide(score, uncertainty)],
+        option="--column",
+        remedy="--on-missing drop leaves incomplete rows without a decision.",
+        probability=False,
+        whole=True,
+    )
     with working(f"Deciding about {name(request.file)}"):
-        decided = copy_with_decisions(
+        copied = copy_with_columns(
             request.file,
             target,
-            columns=[columns.score, columns.uncertainty],
-            decide=tally.decide,
-            name=request.column,
+            new,
             on_missing=request.on_missing,  # type: ignore[arg-type]
             format=request.file_format,
         )
-    if int(tally.rows.sum()) != decided.n_rows - decided.n_undecided:
-        raise RuntimeError(f"{int(tally.rows.sum())} decisions about {decided.n_rows} rows")
-    return decided
+    if int(tally.rows.sum()) != copied.n_rows - copied.n_incomplete:
+        raise RuntimeError(f"{int(tally.rows.sum())} decisions about {copied.n_rows} rows")
+    return copied
 
 
-def _record(request: Request, columns: Columns, decided: "Decided", tally: Tally) -> dict[str, Any]:
-    from stakes._results import json_ready
+def _record(request: Request, columns: Columns, copied: "Copied", tally: Tally, target: Path | None) -> dict[str, Any]:
+    from stakes.shown.tabular import json_ready
 
     names = ("uncertainty_above", "uncertainty_up_to", "threshold")
     levels = [
@@ -170,23 +152,23 @@ def _record(request: Request, columns: Columns, decided: "Decided", tally: Tally
     ]
     page: dict[str, Any] = json_ready(
         {
-            "source": decided.source,
+            "source": copied.source,
             "goal": tally.boundary.goal,
             "columns": {"score": columns.score, "uncertainty": columns.uncertainty, "decision": request.column},
-            "rows": decided.n_rows,
-            "undecided": decided.n_undecided,
+            "rows": copied.n_rows,
+            "undecided": copied.n_incomplete,
             "selected": int(tally.selected.sum()),
             "levels": levels,
-            "output": None if request.target is None else str(request.target),
+            "output": None if target is None else str(target),
         }
     )
     return page
 
 
-def show(decided: "Decided", tally: Tally, out: Console) -> None:
+def show(copied: "Copied", tally: Tally, out: Console) -> None:
     """Print how many rows are selected, and whether that is the share that the boundary was fitted to."""
     boundary = tally.boundary
-    print_text(out, f"{name(decided.source, 60)}: {decided.n_rows:,} rows, {int(tally.selected.sum()):,} selected")
+    print_text(out, f"{name(copied.source, 60)}: {copied.n_rows:,} rows, {int(tally.selected.sum()):,} selected")
     print_text(out, name(boundary.goal, 200))
     out.print()
     counts = (tally.rows, tally.selected, boundary.rows, boundary.selected)

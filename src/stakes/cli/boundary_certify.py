@@ -18,16 +18,18 @@ from stakes.cli._boundary import (
     plan,
     print_text,
     read_number,
+    read_rows,
     read_whole,
-    remark_dropped,
+    remark_unkept,
     show_levels,
 )
-from stakes.cli._console import console, fail, note, working
+from stakes.cli._console import console, fail, working
 from stakes.cli._errors import CHECK_FAILED, DONE, UsageError
 from stakes.cli._settings import read_share
 from stakes.cli._source import Source
-from stakes.cli._text import name, percent
+from stakes.cli._spread import spread
 from stakes.cli.boundary_fit import check_options, read_levels
+from stakes.shown.words import percent
 
 if TYPE_CHECKING:
     from stakes.boundary import Boundary, Certificate
@@ -46,16 +48,14 @@ class FailOn(StrEnum):
     NONE = "none"
 
 
-def certify(
-    file: opt.File,
-    *,
-    label: opt.Label,
-    score: own.Score,
-    uncertainty: own.Uncertainty,
-    min_precision: Annotated[str, typer.Option("--min-precision", metavar="SHARE", help="The precision to promise.")],
-    confidence_level: Annotated[
-        str, typer.Option("--confidence-level", metavar="LEVEL", help="Of the promise.")
-    ] = "0.95",
+@dataclass(frozen=True)
+class Promised:
+    """What is to be promised."""
+
+    min_precision: Annotated[str, typer.Option("--min-precision", metavar="SHARE", help="The precision to promise.")]
+    confidence_level: Annotated[str, typer.Option("--confidence-level", metavar="LEVEL", help="Of the promise.")] = (
+        "0.95"
+    )
     fail_on: Annotated[
         FailOn,
         typer.Option(
@@ -63,19 +63,15 @@ def certify(
             help="Exit code 4, and no boundary file, where no promise can be made (abstained); with none the answer is "
             "a boundary that selects nothing.",
         ),
-    ] = FailOn.ABSTAINED,
+    ] = FailOn.ABSTAINED
     levels: Annotated[
         str, typer.Option("--levels", metavar="N|CUT,...", help="Uncertainty levels of the table and the picture.")
-    ] = "3",
-    pos_label: opt.PosLabel = None,
-    on_missing: opt.Missing = opt.OnMissing.RAISE,
-    file_format: opt.FileFormat = None,
-    random_state: own.RandomState = "0",
-    plot: own.Plot = None,
-    as_json: opt.AsJson = False,
-    output: own.Kept = None,
-    config: opt.Config = None,  # noqa: ARG001  (the parser reads it)
-    debug: opt.Debug = False,  # noqa: ARG001  (the program reads it)
+    ] = "3"
+
+
+@spread()
+def certify(
+    file: opt.File, *, named: own.LabelledRows, promised: Promised, reading: own.Reading, kept: own.Kept
 ) -> opt.Job:
     """Find the rows whose precision can be promised, whatever the scores and uncertainties are.
 
@@ -84,19 +80,19 @@ def certify(
 
     Exit codes: 0 certified, 4 no promise could be made (and then no file is written); 1, 2 and 3 as ever.
     """
-    if read_levels(levels) == "cv":
+    if read_levels(promised.levels) == "cv":
         raise UsageError("--levels cv is for `stakes boundary fit`: a certificate learns its own region")
     options = {
-        "min_precision": read_number(min_precision),
-        "levels": read_levels(levels),
-        "confidence_level": read_share("--confidence-level", confidence_level),
-        "random_state": read_whole("--random-state", random_state),
+        "min_precision": read_number(promised.min_precision),
+        "levels": read_levels(promised.levels),
+        "confidence_level": read_share("--confidence-level", promised.confidence_level),
+        "random_state": read_whole("--random-state", kept.random_state),
     }
     check_options(options)
-    columns = Columns(score, uncertainty, label, pos_label)
-    source = columns.source(file, None, on_missing, file_format)
-    request = Request(source, columns, options, accepts_nothing=fail_on == FailOn.NONE)
-    return partial(run, request, plan(output, plot, as_json=as_json, source=file))
+    columns = Columns.of(named, reading)
+    source = columns.source(file, None, reading.on_missing, reading.file_format)
+    request = Request(source, columns, options, accepts_nothing=promised.fail_on == FailOn.NONE)
+    return partial(run, request, plan(kept, file))
 
 
 @dataclass(frozen=True)
@@ -113,9 +109,7 @@ def run(request: Request, where: Plan) -> int:
     """Read, certify, and leave the boundary where there is one to promise."""
     from stakes.boundary import fit_boundary
 
-    with working(f"Reading {name(request.source.file)}"):
-        rows = request.source.read()
-    remark_dropped(rows)
+    rows = read_rows(request.source)
     with working(f"Testing regions on {rows.n_rows:,} rows"):
         boundary = fit_boundary(rows.y, *rows.scores, **request.options)
     certificate = boundary.certificate
@@ -139,8 +133,7 @@ def run(request: Request, where: Plan) -> int:
         asked = where.output or where.piped or where.plot
         fail("no promise could be made" + (": no file was written" if asked else ""))
         return CHECK_FAILED
-    if where.output is None and not where.piped:
-        note("no file was written; -o BOUNDARY.json keeps the boundary")
+    remark_unkept(where)
     return DONE
 
 
@@ -179,5 +172,5 @@ def tested(certificate: "Certificate") -> str:
     return (
         f"Among {certificate.tested_rows:,} rows set aside {region} holds {certificate.selected:,}, of which "
         f"{certificate.true_positives:,} are positive: lower bound {percent(certificate.lower_bound)} "
-        f"(p = {certificate.p_value:.2g}; {certificate.regions_tested} tried)."
+        f"had it been tested alone (p = {certificate.p_value:.2g}; {certificate.regions_tested} tried)."
     )

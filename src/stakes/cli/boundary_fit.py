@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import typer
 from rich.console import Console
 
 from stakes.cli import _boundary_options as own
@@ -19,17 +18,20 @@ from stakes.cli._boundary import (
     plan,
     print_text,
     read_number,
+    read_rows,
     read_whole,
-    remark_dropped,
+    remark_unkept,
     show_levels,
     threshold_name,
 )
-from stakes.cli._console import note, warn, working
+from stakes.cli._console import warn, working
 from stakes.cli._errors import UsageError
 from stakes.cli._ranges import read_costs
 from stakes.cli._settings import read_amount, read_share
 from stakes.cli._source import Source
-from stakes.cli._text import name, percent
+from stakes.cli._spread import spread
+from stakes.shown.text import shown_name as name
+from stakes.shown.words import percent
 
 if TYPE_CHECKING:
     from stakes.boundary import Boundary, Gain, Optimism
@@ -43,65 +45,17 @@ _FOLDS = 5
 _UNKNOWN = "Whether uncertainty helps is not known"
 
 
+@spread()
 def fit(
     file: opt.File,
     *,
-    label: opt.Label,
-    score: own.Score,
-    uncertainty: own.Uncertainty,
-    goal: Annotated[
-        own.Goal | None,
-        typer.Option(
-            "--goal",
-            help="What is best: most recall, most precision, fewest false positives, the largest F-beta or the least "
-            "cost. Without it: what the bounds ask for, recall where they leave it open.",
-        ),
-    ] = None,
-    min_precision: Annotated[
-        str | None, typer.Option("--min-precision", metavar="SHARE", help="At least this precision, read as written.")
-    ] = None,
-    min_recall: Annotated[
-        str | None, typer.Option("--min-recall", metavar="SHARE", help="At least this recall.")
-    ] = None,
-    max_selected: Annotated[
-        str | None,
-        typer.Option("--max-selected", metavar="N|SHARE", help="At most so many rows, or this share of them."),
-    ] = None,
-    f_beta: Annotated[str | None, typer.Option("--f-beta", metavar="BETA", help="Beta of goal f_beta.")] = None,
-    costs: opt.Costs = None,
-    odds: opt.Odds = None,
-    false_alarms_per_miss: opt.FalseAlarms = None,
-    solver: Annotated[
-        own.Solver,
-        typer.Option(
-            "--solver",
-            help="exact proves its answer, ranker learns a smooth order of score and uncertainty, cv chooses (with "
-            "--tune cv); the others are for comparison.",
-        ),
-    ] = own.Solver.EXACT,
-    levels: own.Levels = "3",
-    score_bins: Annotated[
-        str | None,
-        typer.Option("--score-bins", metavar="N", help="Bins of the score in each level. Without it: every score."),
-    ] = None,
-    binning: Annotated[
-        own.Binning, typer.Option("--binning", help="How levels and bins are cut.")
-    ] = own.Binning.EQUAL_WEIGHT,
-    tune: Annotated[
-        own.Tune | None,
-        typer.Option("--tune", help="cv: aim at the precision with which --min-precision is kept out of fold."),
-    ] = None,
+    named: own.LabelledRows,
+    asked: own.Asked,
+    how: own.Solving,
     weight: opt.Weight = None,
-    pos_label: opt.PosLabel = None,
-    on_missing: opt.Missing = opt.OnMissing.RAISE,
-    file_format: opt.FileFormat = None,
+    reading: own.Reading,
     confidence_level: opt.ConfidenceLevel = "0.95",
-    random_state: own.RandomState = "0",
-    plot: own.Plot = None,
-    as_json: opt.AsJson = False,
-    output: own.Kept = None,
-    config: opt.Config = None,  # noqa: ARG001  (the parser reads it)
-    debug: opt.Debug = False,  # noqa: ARG001  (the program reads it)
+    kept: own.Kept,
 ) -> opt.Job:
     """Find the threshold on the score for each level of uncertainty, all chosen together, and say whether it pays.
 
@@ -109,30 +63,35 @@ def fit(
     precision), --f-beta 1 or --costs 0.02:0.10 (least cost). Bounds combine. Whether uncertainty helps is judged on
     rows that the thresholds were not fitted to. A precision that is promised comes from `stakes boundary certify`.
     """
-    no_costs = costs is odds is false_alarms_per_miss is None
-    options: dict[str, Any] = {
-        "min_precision": read_number(min_precision),
-        "min_recall": read_number(min_recall),
-        "max_selected": read_number(max_selected),
-        "f_beta": None if f_beta is None else read_amount("--f-beta", f_beta),
-        "costs": None if no_costs else read_costs(costs, odds, false_alarms_per_miss, None),
-        "solver": str(solver),
-        "levels": read_levels(levels),
-        "score_bins": None if score_bins is None else read_whole("--score-bins", score_bins, 1),
-        "binning": str(binning),
-        "tune": None if tune is None else str(tune),
-    }
-    options["goal"] = _implied_goal(options) if goal is None else str(goal)
+    options = read_options(asked, how)
     check_options(options, weight)
-    columns = Columns(score, uncertainty, label, pos_label)
+    columns = Columns.of(named, reading)
     request = Request(
-        columns.source(file, weight, on_missing, file_format),
+        columns.source(file, weight, reading.on_missing, reading.file_format),
         columns,
         options,
         read_share("--confidence-level", confidence_level),
-        read_whole("--random-state", random_state),
+        read_whole("--random-state", kept.random_state),
     )
-    return partial(run, request, plan(output, plot, as_json=as_json, source=file))
+    return partial(run, request, plan(kept, file))
+
+
+def read_options(asked: own.Asked, how: own.Solving) -> dict[str, Any]:
+    """Read what was typed as arguments of fit_boundary."""
+    no_costs = asked.costs is asked.odds is asked.false_alarms_per_miss is None
+    options: dict[str, Any] = {
+        "min_precision": read_number(asked.min_precision),
+        "min_recall": read_number(asked.min_recall),
+        "max_selected": read_number(asked.max_selected),
+        "f_beta": None if asked.f_beta is None else read_amount("--f-beta", asked.f_beta),
+        "costs": None if no_costs else read_costs(asked.costs, asked.odds, asked.false_alarms_per_miss, None),
+        "solver": str(how.solver),
+        "levels": read_levels(how.levels),
+        "score_bins": None if how.score_bins is None else read_whole("--score-bins", how.score_bins, 1),
+        "binning": str(how.binning),
+        "tune": None if how.tune is None else str(how.tune),
+    }
+    return options | {"goal": _implied_goal(options) if asked.goal is None else str(asked.goal)}
 
 
 @dataclass(frozen=True)
@@ -189,9 +148,7 @@ def _implied_goal(options: dict[str, Any]) -> str:
 
 def run(request: Request, where: Plan) -> None:
     """Read, fit, judge, and leave the boundary and what there is to say of it."""
-    with working(f"Reading {name(request.source.file)}"):
-        rows = request.source.read()
-    remark_dropped(rows)
+    rows = read_rows(request.source)
     with working(f"Fitting a boundary to {rows.n_rows:,} rows"):
         boundary = fit_rows(rows, request)
     with working("Deciding about rows that the thresholds were not fitted to"):
@@ -200,8 +157,7 @@ def run(request: Request, where: Plan) -> None:
     leave(boundary, request.columns, where, page, partial(show, request, rows, boundary, judged))
     if not boundary.selected.any():
         warn("this boundary selects nothing: no thresholds for these levels keep every bound")
-    if where.output is None and not where.piped:
-        note("no file was written; -o BOUNDARY.json keeps the boundary")
+    remark_unkept(where)
 
 
 def fit_rows(rows: "Predictions", request: Request) -> "Boundary":

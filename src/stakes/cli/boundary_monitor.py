@@ -12,7 +12,6 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from stakes._results import Tabular, json_ready
 from stakes.cli import _boundary_options as own
 from stakes.cli import _options as opt
 from stakes.cli._boundary import (
@@ -22,16 +21,20 @@ from stakes.cli._boundary import (
     print_text,
     read_boundary,
     read_number,
+    read_rows,
     refuse_twice_standard_input,
-    remark_dropped,
 )
-from stakes.cli._console import fail, note, print_table, working
+from stakes.cli._console import fail, note, print_table
 from stakes.cli._deliver import Delivery, deliver, plan_delivery
 from stakes.cli._errors import CHECK_FAILED, DONE, UsageError
 from stakes.cli._output import Staged, check_target
 from stakes.cli._settings import read_share
 from stakes.cli._source import STANDARD_INPUT, Source
-from stakes.cli._text import MISSING, name, percent
+from stakes.cli._spread import spread
+from stakes.core.exact import as_fraction
+from stakes.shown.tabular import Tabular, json_ready
+from stakes.shown.text import shown_name as name
+from stakes.shown.words import MISSING, percent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,6 +48,57 @@ Example:
 """
 
 
+@dataclass(frozen=True)
+class Watching:
+    """Which columns are read, what is watched, and where the state is kept."""
+
+    label: Annotated[
+        str | None,
+        typer.Option(
+            "--label", metavar="COLUMN", help="Column with the outcome. Without it: as the boundary was fitted."
+        ),
+    ] = None
+    score: own.SameScore = None
+    uncertainty: own.SameUncertainty = None
+    decision: Annotated[
+        str | None,
+        typer.Option(
+            "--decision",
+            metavar="COLUMN",
+            help="Column with the decisions that were made (1 selected, 0 not), in place of score and uncertainty.",
+        ),
+    ] = None
+    min_precision: Annotated[
+        str | None,
+        typer.Option("--min-precision", metavar="SHARE", help="The promise. Without it: that of the boundary."),
+    ] = None
+    confidence_level: Annotated[
+        str,
+        typer.Option(
+            "--confidence-level", metavar="LEVEL", help="1 less the probability of ever raising a false alarm."
+        ),
+    ] = "0.95"
+    state: Annotated[
+        str | None,
+        typer.Option(
+            "--state",
+            metavar="STATE.json",
+            help="Go on from this file, if it is there, and write what is known now to it.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Printing:
+    """Where the result goes, and what every command takes."""
+
+    as_json: opt.AsJson = False
+    output: opt.Output = None
+    config: opt.Config = None  # the parser reads it
+    debug: opt.Debug = False  # the program reads it
+
+
+@spread()
 def monitor(
     boundary: own.BoundaryFile,
     files: Annotated[
@@ -56,67 +110,33 @@ def monitor(
         ),
     ],
     *,
-    label: Annotated[
-        str | None,
-        typer.Option(
-            "--label", metavar="COLUMN", help="Column with the outcome. Without it: as the boundary was fitted."
-        ),
-    ] = None,
-    score: own.SameScore = None,
-    uncertainty: own.SameUncertainty = None,
-    decision: Annotated[
-        str | None,
-        typer.Option(
-            "--decision",
-            metavar="COLUMN",
-            help="Column with the decisions that were made (1 selected, 0 not), in place of score and uncertainty.",
-        ),
-    ] = None,
-    min_precision: Annotated[
-        str | None,
-        typer.Option("--min-precision", metavar="SHARE", help="The promise. Without it: that of the boundary."),
-    ] = None,
-    alpha: Annotated[
-        str, typer.Option("--alpha", metavar="SHARE", help="Probability of ever raising a false alarm.")
-    ] = "0.05",
-    state: Annotated[
-        str | None,
-        typer.Option(
-            "--state",
-            metavar="STATE.json",
-            help="Go on from this file, if it is there, and write what is known now to it.",
-        ),
-    ] = None,
-    pos_label: opt.PosLabel = None,
-    on_missing: opt.Missing = opt.OnMissing.RAISE,
-    file_format: opt.FileFormat = None,
-    as_json: opt.AsJson = False,
-    output: opt.Output = None,
-    config: opt.Config = None,  # noqa: ARG001  (the parser reads it)
-    debug: opt.Debug = False,  # noqa: ARG001  (the program reads it)
+    watching: Watching,
+    reading: own.Reading,
+    printing: Printing,
 ) -> opt.Job:
     """Watch the promised precision on labelled rows after deployment, and raise an alarm when it no longer holds.
 
     Only rows that the boundary selects count, in the order of the files. It may be run as often as you like: the
-    probability of ever raising a false alarm stays below --alpha. With --state each run goes on where the last one
+    probability of ever raising a false alarm stays below 1 - LEVEL. With --state each run goes on where the last one
     stopped, and a file that was counted is refused.
 
     Exit codes: 0 no alarm, 4 an alarm (also one raised in an earlier run); 1, 2 and 3 as ever.
     """
     refuse_twice_standard_input(boundary, files)
-    if decision is not None and (score is not None or uncertainty is not None):
+    if watching.decision is not None and (watching.score is not None or watching.uncertainty is not None):
         raise UsageError("--decision stands in place of --score and --uncertainty")
-    kept = check_target("--state", state, (".json",), files[0])
-    delivery = plan_delivery(None, output, as_json=as_json, source=files[0])
+    kept = check_target("--state", watching.state, (".json",), files[0])
+    delivery = plan_delivery(None, printing.output, as_json=printing.as_json, source=files[0])
     for file in (boundary, *files):
         if file != STANDARD_INPUT and Path(file).resolve() in {kept, delivery.output}:
             raise UsageError(f"{name(file, 200)!r} would be overwritten")
     if kept is not None and kept == delivery.output:
         raise UsageError("--state and --output must name two files")
-    promise = Promise(read_promise(min_precision), read_share("--alpha", alpha))
-    given = {"label": label, "score": score, "uncertainty": uncertainty, "pos_label": pos_label}
-    reading = Reading(given, decision, on_missing, file_format)
-    return partial(run, Request(boundary, files, promise, reading, kept), delivery)
+    level = read_share("--confidence-level", watching.confidence_level)
+    promise = Promise(read_promise(watching.min_precision), level)
+    given = {key: getattr(watching, key) for key in ("label", "score", "uncertainty")}
+    read = Reading(given | {"pos_label": reading.pos_label}, watching.decision, reading.on_missing, reading.file_format)
+    return partial(run, Request(boundary, files, promise, read, kept), delivery)
 
 
 @dataclass(frozen=True)
@@ -124,16 +144,16 @@ class Promise:
     """What is watched: a precision (None: that of the boundary), and how rarely it may raise a false alarm."""
 
     min_precision: Fraction | None
-    alpha: float
+    confidence_level: float
 
     def start(self, boundary: "Boundary") -> "PrecisionMonitor":
         """Begin to watch."""
         from stakes.boundary import PrecisionMonitor
 
         if self.min_precision is not None:
-            return PrecisionMonitor(self.min_precision, alpha=self.alpha)
+            return PrecisionMonitor(self.min_precision, confidence_level=self.confidence_level)
         try:
-            return PrecisionMonitor.from_boundary(boundary, alpha=self.alpha)
+            return PrecisionMonitor.from_boundary(boundary, confidence_level=self.confidence_level)
         except ValueError:  # it was asked for none, or for a precision of 1, which no odds can be laid against
             goal = name(boundary.goal, 200)
             raise UsageError(
@@ -145,9 +165,10 @@ def read_promise(text: str | None) -> Fraction | None:
     """Read a precision that can be watched."""
     if text is None:
         return None
+    number = read_number(text)
     try:
-        share = Fraction(str(read_number(text)))
-    except (ValueError, ZeroDivisionError):
+        share = as_fraction(number, "--min-precision")
+    except ValueError:
         share = Fraction(0)
     if not 0 < share < 1:
         raise UsageError(f"--min-precision must be a share between 0 and 1, got {name(text)!r}")
@@ -186,7 +207,8 @@ class Watched(Tabular):
     def to_json(self) -> str:
         """Return what is known, and what each file of this run added."""
         watch = self.monitor
-        names = ("min_precision", "alpha", "n_rows", "true_positives", "e_value", "max_e_value", "p_value", "alarm_row")
+        counts = ("n_rows", "true_positives", "e_value", "max_e_value", "p_value", "alarm_row")
+        names = ("min_precision", "confidence_level", *counts)
         page = {"alarm": self.alarm, **{key: getattr(watch, key) for key in names}, "files": self._records()}
         return json.dumps(json_ready(page), indent=2)
 
@@ -238,9 +260,7 @@ def take_in(source: Source, boundary: "Boundary", now: Watched, counted: list[di
     from stakes.boundary import PrecisionMonitor
 
     digest = _digest(source.file, counted)
-    with working(f"Reading {name(source.file)}"):
-        rows = source.read(one_class=True)
-    remark_dropped(rows)
+    rows = read_rows(source, one_class=True)
     chosen = _selected(rows, boundary)
     labels = rows.y[chosen]
     watch = PrecisionMonitor.from_dict(now.monitor.to_dict())
@@ -311,7 +331,7 @@ def read_state(path: Path, asked: "PrecisionMonitor") -> Watched:
         raise DataError(f"is no state of `stakes boundary monitor`: {error}", file=str(path)) from None
     if not known:
         raise DataError(f"is no whole state of format {FORMAT}", file=str(path))
-    for option in ("min_precision", "alpha"):
+    for option in ("min_precision", "confidence_level"):
         kept, wanted = getattr(watch, option), getattr(asked, option)
         if kept != wanted:
             raise UsageError(f"--state {name(str(path), 200)!r} watches {as_typed(option)} {kept:g}, not {wanted:g}")
@@ -334,7 +354,7 @@ def show(now: Watched, out: Console) -> None:
     seen = f"{watch.true_positives:,} of {watch.n_rows:,} selected rows positive"
     share = f" ({percent(watch.true_positives / watch.n_rows)})" if watch.n_rows else ""
     evidence = f"evidence {watch.e_value:.4g}, at most {watch.max_e_value:.4g} so far"
-    print_text(out, f"{seen}{share}; {evidence}; the alarm is at {1.0 / watch.alpha:.4g}")
+    print_text(out, f"{seen}{share}; {evidence}; the alarm is at {watch.alarm_at:.4g}")
     out.print()
     table = open_table("file", "rows", "selected", "positive", "precision", "evidence")
     for record in now.files:

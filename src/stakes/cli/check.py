@@ -9,17 +9,19 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from stakes._results import json_ready
 from stakes.cli import _options as opt
 from stakes.cli._console import fail, working
-from stakes.cli._deliver import Delivery, deliver, plan_delivery
+from stakes.cli._deliver import deliver, plan_delivery
 from stakes.cli._errors import CHECK_FAILED, DONE, UsageError
-from stakes.cli._ranges import read_costs
-from stakes.cli._settings import Settings, read_lags, read_rule, read_share, split_names
-from stakes.cli._source import Source, describe, remark
-from stakes.cli._text import name, visible
+from stakes.cli._judging import Judging, Reading
+from stakes.cli._settings import split_names
+from stakes.cli._spread import spread
+from stakes.cli._task import Task
 from stakes.evaluation import FINDINGS, Evaluation, Findings
 from stakes.evaluation._finding import SEVERITIES
+from stakes.shown.tabular import json_ready
+from stakes.shown.text import shown_name as name
+from stakes.shown.text import visible
 
 EPILOG = """\b
 Example:
@@ -42,25 +44,11 @@ Ignore = Annotated[
 ]
 
 
+@spread("scale", "unit_cost", "per", "metric", "tried")
 def check(
-    file: opt.File,
+    reading: Reading,
+    judging: Judging,
     *,
-    label: opt.Label,
-    models: opt.Models = None,
-    weight: opt.Weight = None,
-    pos_label: opt.PosLabel = None,
-    on_missing: opt.Missing = opt.OnMissing.RAISE,
-    file_format: opt.FileFormat = None,
-    costs: opt.Costs = None,
-    odds: opt.Odds = None,
-    false_alarms_per_miss: opt.FalseAlarms = None,
-    weighting: opt.Weighting = None,
-    by: opt.By = None,
-    clusters: opt.Clusters = None,
-    lags: opt.Lags = None,
-    rule: opt.Rule = "score",
-    prevalence: opt.Prevalence = None,
-    confidence_level: opt.ConfidenceLevel = "0.95",
     fail_on: FailOn = None,
     ignore: Ignore = None,
     as_json: opt.AsJson = False,
@@ -72,21 +60,9 @@ def check(
 
     Exit codes: 0 nothing that --fail-on names was found, 4 something was; 1, 2 and 3 as ever.
     """
-    settings = Settings(
-        read_costs(costs, odds, false_alarms_per_miss, weighting),
-        read_rule(rule),
-        prevalence=None if prevalence is None else read_share("--prevalence", prevalence),
-        confidence_level=read_share("--confidence-level", confidence_level),
-        whole_range=costs is odds is false_alarms_per_miss is None,
-        by=split_names(by, "--by") or [],
-        clusters=clusters,
-        lags=read_lags(lags),
-    )
     request = Request(read_codes("--fail-on", fail_on, severities=True) or ["error"], read_codes("--ignore", ignore))
-    delivery = plan_delivery(None, output, as_json=as_json, source=file)
-    columns = split_names(models, "--models")
-    source = Source(file, label, columns, weight, pos_label, on_missing, file_format, settings.columns)
-    return partial(run, source, settings, request, delivery)
+    delivery = plan_delivery(None, output, as_json=as_json, source=reading.file)
+    return partial(run, Task.of(reading, judging, delivery, split_names(reading.models, "--models")), request)
 
 
 @dataclass(frozen=True)
@@ -127,18 +103,15 @@ class Checked:
         return json.dumps(json_ready(content), indent=2)
 
 
-def run(source: Source, settings: Settings, request: Request, delivery: Delivery) -> int:
+def run(task: Task, request: Request) -> int:
     """Read, evaluate, look, deliver; return the exit code."""
-    with working(f"Reading {name(source.file)}"):
-        predictions = source.read()
-    remark(source, settings, predictions, listed=delivery.prints_text)
+    predictions = task.read()
     with working(f"Checking {len(predictions.models)} models on {predictions.n_rows:,} rows"):
-        evaluation = settings.evaluate(predictions)
+        evaluation = task.evaluate(predictions)
         findings = evaluation.check(ignore=request.ignore)
     failed = [f.code for f in findings if f.code in request.fail_on or f.severity in request.fail_on]
-    heading = describe(source, settings, predictions, evaluation.prevalence)
-    checked = Checked(evaluation, findings, failed)
-    deliver(checked, delivery, partial(show, findings=findings, heading=heading))
+    heading = task.heading(predictions, evaluation)
+    deliver(Checked(evaluation, findings, failed), task.delivery, partial(show, findings=findings, heading=heading))
     if not failed:
         return DONE
     fail(f"the check failed: {', '.join(failed)}")

@@ -1,6 +1,7 @@
 """``stakes compare``: whether one model really costs less than another over the plausible thresholds."""
 
 import math
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any
 
@@ -11,14 +12,16 @@ from rich.text import Text
 
 from stakes.cli import _options as opt
 from stakes.cli._console import working
-from stakes.cli._deliver import Delivery, deliver, plan_delivery
+from stakes.cli._deliver import deliver, plan_delivery
 from stakes.cli._errors import UsageError
-from stakes.cli._ranges import read_costs
-from stakes.cli._settings import Settings, read_amount, read_lags, read_rule, read_share, split_names
-from stakes.cli._source import Source, describe, remark
-from stakes.cli._text import LONGEST_NAME, name, visible
-from stakes.evaluation._evaluation import REFERENCES
+from stakes.cli._judging import Judging, Reading
+from stakes.cli._settings import split_names
+from stakes.cli._spread import spread
+from stakes.cli._task import Task
 from stakes.inference import Comparison
+from stakes.shown.sentences import REFERENCES
+from stakes.shown.text import LONGEST_NAME, visible
+from stakes.shown.text import shown_name as name
 
 EPILOG = """\b
 Example:
@@ -35,27 +38,18 @@ Pair = Annotated[
 ]
 
 
+@dataclass(frozen=True, kw_only=True)
+class PairReading(Reading):
+    """The same of two models."""
+
+    models: Pair = field()
+
+
+@spread("groups", "metric", "incumbent", "tried")
 def compare(
-    file: opt.File,
+    reading: PairReading,
+    judging: Judging,
     *,
-    label: opt.Label,
-    models: Pair,
-    weight: opt.Weight = None,
-    pos_label: opt.PosLabel = None,
-    on_missing: opt.Missing = opt.OnMissing.RAISE,
-    file_format: opt.FileFormat = None,
-    costs: opt.Costs = None,
-    odds: opt.Odds = None,
-    false_alarms_per_miss: opt.FalseAlarms = None,
-    weighting: opt.Weighting = None,
-    clusters: opt.Clusters = None,
-    lags: opt.Lags = None,
-    rule: opt.Rule = "score",
-    scale: opt.ScaleOption = None,
-    prevalence: opt.Prevalence = None,
-    confidence_level: opt.ConfidenceLevel = "0.95",
-    unit_cost: opt.UnitCost = "1",
-    per: opt.Per = "1",
     as_json: opt.AsJson = False,
     output: opt.Output = None,
     config: opt.Config = None,  # noqa: ARG001  (the parser reads it)
@@ -65,23 +59,10 @@ def compare(
 
     The difference is the cost of the first less that of the second: below zero the first is better.
     """
-    settings = Settings(
-        read_costs(costs, odds, false_alarms_per_miss, weighting),
-        read_rule(rule),
-        scale,
-        None if prevalence is None else read_share("--prevalence", prevalence),
-        read_share("--confidence-level", confidence_level),
-        read_amount("--unit-cost", unit_cost),
-        read_amount("--per", per),
-        whole_range=costs is odds is false_alarms_per_miss is None,
-        clusters=clusters,
-        lags=read_lags(lags),
-    )
-    pair = _read_pair(models)
+    pair = _read_pair(reading.models)
+    delivery = plan_delivery(None, output, as_json=as_json, source=reading.file)
     columns = [model for model in pair if model not in REFERENCES]
-    delivery = plan_delivery(None, output, as_json=as_json, source=file)
-    source = Source(file, label, columns, weight, pos_label, on_missing, file_format, settings.columns)
-    return partial(run, source, settings, pair, delivery)
+    return partial(run, Task.of(reading, judging, delivery, columns), pair)
 
 
 def _read_pair(models: list[str]) -> tuple[str, str]:
@@ -93,16 +74,14 @@ def _read_pair(models: list[str]) -> tuple[str, str]:
     return names[0], names[1]
 
 
-def run(source: Source, settings: Settings, pair: tuple[str, str], delivery: Delivery) -> None:
+def run(task: Task, pair: tuple[str, str]) -> None:
     """Read, compare, deliver."""
-    with working(f"Reading {name(source.file)}"):
-        predictions = source.read()
-    remark(source, settings, predictions, listed=delivery.prints_text)
+    predictions = task.read()
     with working(f"Comparing on {predictions.n_rows:,} rows"):
-        evaluation = settings.evaluate(predictions)
+        evaluation = task.evaluate(predictions)
         comparison = evaluation.compare(*pair)
-    heading = describe(source, settings, predictions, evaluation.prevalence)
-    deliver(comparison, delivery, partial(show, comparison=comparison, heading=heading))
+    heading = task.heading(predictions, evaluation)
+    deliver(comparison, task.delivery, partial(show, comparison=comparison, heading=heading))
 
 
 def show(console: Console, comparison: Comparison, heading: list[str]) -> None:

@@ -12,24 +12,73 @@ from rich.table import Table
 from rich.text import Text
 
 from stakes.cli import _options as opt
-from stakes.cli._console import console, copy_out, note, print_table, working, write_out
-from stakes.cli._deliver import for_terminal
+from stakes.cli._console import note, print_table, working
+from stakes.cli._deliver import ROW_ENDINGS, RowsOut, RowsOutput, plan_rows
 from stakes.cli._errors import UsageError
-from stakes.cli._output import STANDARD_OUTPUT, Staged, check_target
 from stakes.cli._settings import read_amount, read_share, split_names
 from stakes.cli._source import Source
-from stakes.cli._text import name
+from stakes.shown.text import shown_name as name
 
 if TYPE_CHECKING:
     from stakes.correction import LossCalibrationTest
-    from stakes.tables._odds import Copied
+    from stakes.tables import Copied
 
-ENDINGS = (".csv", ".parquet", ".arrow", ".jsonl")
 EPILOG = """\b
 Examples:
   stakes correct scores.csv --models risk --scale-pos-weight 30 -o corrected.csv
   stakes correct scores.csv --models risk --keep 0:0.05 --label outcome
 """
+
+
+Scores = Annotated[
+    list[str],
+    typer.Option(
+        "--models",
+        metavar="COLUMN,...",
+        help=r"Columns with the scores; may be repeated. A comma inside a name is written \,",
+    ),
+]
+PositiveShare = Annotated[
+    str | None,
+    typer.Option(
+        "--positive-share", metavar="SHARE", help="Weight of the positive class in training, as a share of both."
+    ),
+]
+ScalePosWeight = Annotated[
+    str | None,
+    typer.Option(
+        "--scale-pos-weight", metavar="RATIO", help="The same as a ratio to the negative class (or pos_weight)."
+    ),
+]
+ClassWeights = Annotated[
+    str | None,
+    typer.Option("--class-weights", metavar="LABEL:WEIGHT,...", help="The same for each class: 0:1,1:30."),
+]
+Keep = Annotated[
+    str | None,
+    typer.Option(
+        "--keep",
+        metavar="LABEL:FRACTION,...",
+        help="Which fraction of each class's rows was kept (or repeated) in training: 0:0.05.",
+    ),
+]
+Prior = Annotated[
+    str | None,
+    typer.Option(
+        "--prior", metavar="SHARE", help="Share of positives to correct for, where it is not --training-prior."
+    ),
+]
+TrainingPrior = Annotated[
+    str | None,
+    typer.Option(
+        "--training-prior", metavar="SHARE", help="Share of positives in the training data, before any sampling."
+    ),
+]
+Outcome = Annotated[
+    str | None,
+    typer.Option("--label", metavar="COLUMN", help="Column with the outcome: test the scores before and after."),
+]
+Suffix = Annotated[str, typer.Option("--suffix", help="What the names of the new columns end in.")]
 
 
 @dataclass(frozen=True)
@@ -42,7 +91,7 @@ class Correction:
 
 @dataclass(frozen=True)
 class Request:
-    """One run: what to correct, how, where the result goes, and what to test."""
+    """What to correct, how, and what to test."""
 
     file: str
     models: list[str]
@@ -50,78 +99,32 @@ class Request:
     suffix: str
     on_missing: str
     file_format: str | None
-    target: Path | None
     test: Source | None
-    as_json: bool
-    piped: bool
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Name of each corrected column by the name of the scores."""
+        return {model: f"{model}{self.suffix}" for model in self.models}
 
 
 def correct(
     file: opt.File,
     *,
-    models: Annotated[
-        list[str],
-        typer.Option(
-            "--models",
-            metavar="COLUMN,...",
-            help=r"Columns with the scores; may be repeated. A comma inside a name is written \,",
-        ),
-    ],
-    positive_share: Annotated[
-        str | None,
-        typer.Option(
-            "--positive-share", metavar="SHARE", help="Weight of the positive class in training, as a share of both."
-        ),
-    ] = None,
-    scale_pos_weight: Annotated[
-        str | None,
-        typer.Option(
-            "--scale-pos-weight", metavar="RATIO", help="The same as a ratio to the negative class (or pos_weight)."
-        ),
-    ] = None,
-    class_weights: Annotated[
-        str | None,
-        typer.Option("--class-weights", metavar="LABEL:WEIGHT,...", help="The same for each class: 0:1,1:30."),
-    ] = None,
-    keep: Annotated[
-        str | None,
-        typer.Option(
-            "--keep",
-            metavar="LABEL:FRACTION,...",
-            help="Which fraction of each class's rows was kept (or repeated) in training: 0:0.05.",
-        ),
-    ] = None,
-    prior: Annotated[
-        str | None,
-        typer.Option(
-            "--prior", metavar="SHARE", help="Share of positives to correct for, where it is not --training-prior."
-        ),
-    ] = None,
-    training_prior: Annotated[
-        str | None,
-        typer.Option(
-            "--training-prior", metavar="SHARE", help="Share of positives in the training data, before any sampling."
-        ),
-    ] = None,
-    label: Annotated[
-        str | None,
-        typer.Option("--label", metavar="COLUMN", help="Column with the outcome: test the scores before and after."),
-    ] = None,
+    models: Scores,
+    positive_share: PositiveShare = None,
+    scale_pos_weight: ScalePosWeight = None,
+    class_weights: ClassWeights = None,
+    keep: Keep = None,
+    prior: Prior = None,
+    training_prior: TrainingPrior = None,
+    label: Outcome = None,
     weight: opt.Weight = None,
     pos_label: opt.PosLabel = None,
     on_missing: opt.Missing = opt.OnMissing.RAISE,
     file_format: opt.FileFormat = None,
-    suffix: Annotated[str, typer.Option("--suffix", help="What the names of the new columns end in.")] = "_corrected",
+    suffix: Suffix = "_corrected",
     as_json: opt.AsJson = False,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            help="Corrected file: .csv, .parquet, .arrow or .jsonl; - is standard output, as CSV.",
-        ),
-    ] = None,
+    output: RowsOutput = None,
     config: opt.Config = None,  # noqa: ARG001  (the parser reads it)
     debug: opt.Debug = False,  # noqa: ARG001  (the program reads it)
 ) -> opt.Job:
@@ -129,29 +132,30 @@ def correct(
 
     Every column is copied, and one is added for each column of scores. Large files are streamed.
     """
-    correction = read_correction(
-        {"--positive-share": positive_share, "--scale-pos-weight": scale_pos_weight, "--class-weights": class_weights},
-        keep,
-        (training_prior, prior),
-        pos_label,
-    )
+    weights = {
+        "--positive-share": positive_share,
+        "--scale-pos-weight": scale_pos_weight,
+        "--class-weights": class_weights,
+    }
+    correction = read_correction(weights, keep, (training_prior, prior), pos_label)
+    names = _check(split_names(models, "--models") or [], label, weight, output, file)
+    where = plan_rows(output, ROW_ENDINGS, file, as_json=as_json)
+    test = None if label is None else Source(file, label, names, weight, pos_label, on_missing, file_format)
+    return partial(run, Request(file, names, correction, suffix, on_missing, file_format, test), where)
+
+
+def _check(names: list[str], label: str | None, weight: str | None, output: str | None, file: str) -> list[str]:
+    """Refuse what cannot be asked together."""
     if output is None and label is None:
         raise UsageError("nothing to do: --output names the corrected file, --label tests the correction")
-    names = split_names(models, "--models") or []
     twice = next((model for model in names if names.count(model) > 1), None)
     if twice is not None:
         raise UsageError(f"--models names {name(twice)!r} more than once")
     if weight is not None and label is None:
         raise UsageError("--weight is for the test: it needs --label")
-    piped = output == STANDARD_OUTPUT
-    if piped and as_json:
-        raise UsageError("--json and --output - both need standard output")
-    target = None if piped else check_target("--output", output, ENDINGS, file)
     if file == "-" and label is not None and output is not None:
         raise UsageError("standard input is read once: --label and --output together need a file")
-    test = None if label is None else Source(file, label, names, weight, pos_label, on_missing, file_format)
-    reading = file, names, correction, suffix, on_missing, file_format
-    return partial(run, Request(*reading, target, test, as_json, piped))
+    return names
 
 
 def read_correction(
@@ -208,39 +212,46 @@ def _ratio(option: str, text: str, pos_label: str | None) -> float:
     return numbers.get(pos_label, 1.0) / (numbers[others[0]] if others else 1.0)
 
 
-def run(request: Request) -> None:
+def run(request: Request, where: RowsOut) -> None:
     """Test, copy, and say what was done."""
-    found, copied = _tests(request), None
-    with Staged() as staged:
-        if request.piped:
-            rows = staged.aside(ENDINGS[0])
-            copied = _copy(request, rows)
-            copy_out(rows)
-            _show(console("stderr"), request, found)
-        elif request.target is not None:
-            copied = _copy(request, staged.beside(request.target))
-        if request.as_json:
-            write_out(json.dumps(_record(request, copied, found), indent=2) + "\n")
-        elif not request.piped:
-            write_out(for_terminal(partial(_show, request=request, found=found)))
-        staged.commit()
-    if copied is not None:
-        if copied.n_dropped:
-            note(f"{copied.n_dropped:,} of {copied.n_rows + copied.n_dropped:,} rows dropped, for a score is missing")
-        where = "standard output" if request.piped else request.target
-        note(f"{copied.n_rows:,} rows written to {where}, with {', '.join(map(name, copied.columns.values()))}")
+    found, copied = _tests(request), []
+
+    def write(path: Path | None) -> None:
+        if path is not None:
+            copied.append(_copy(request, path))
+
+    where.deliver(
+        write,
+        ROW_ENDINGS[0],
+        partial(_show, request=request, found=found),
+        lambda: json.dumps(_record(request, copied, found, where.target), indent=2),
+    )
+    for done in copied:
+        kept = done.n_rows - done.n_incomplete
+        if done.n_incomplete:
+            note(f"{done.n_incomplete:,} of {done.n_rows:,} rows dropped, for a score is missing")
+        file = "standard output" if where.piped else where.target
+        note(f"{kept:,} rows written to {file}, with {', '.join(map(name, request.columns.values()))}")
 
 
 def _copy(request: Request, path: Path) -> "Copied":
-    from stakes.tables._odds import copy_with_shifted_odds
+    from stakes.correction._shift import shift_odds
+    from stakes.tables import NewColumns, copy_with_columns
 
+    factor = request.correction.factor
+    new = NewColumns(
+        request.models,
+        list(request.columns.values()),
+        lambda *scores: [shift_odds(score, factor) for score in scores],
+        option="--suffix",
+        remedy="--on-missing drop leaves incomplete rows out.",
+        drop=True,
+    )
     with working(f"Correcting {name(request.file)}"):
-        return copy_with_shifted_odds(
+        return copy_with_columns(
             request.file,
             path,
-            models=request.models,
-            factor=request.correction.factor,
-            suffix=request.suffix,
+            new,
             on_missing=request.on_missing,  # type: ignore[arg-type]
             format=request.file_format,
         )
@@ -250,8 +261,8 @@ def _tests(request: Request) -> dict[str, dict[str, "LossCalibrationTest"]]:
     """For each model the scores as they are, and corrected, against the outcome."""
     if request.test is None:
         return {}
+    from stakes.correction import loss_calibration_test
     from stakes.correction._shift import shift_odds
-    from stakes.correction._test import loss_calibration_test
 
     with working(f"Testing {name(request.file)}"):
         rows = request.test.read()
@@ -266,17 +277,20 @@ def _tests(request: Request) -> dict[str, dict[str, "LossCalibrationTest"]]:
 
 
 def _record(
-    request: Request, copied: "Copied | None", found: dict[str, dict[str, "LossCalibrationTest"]]
+    request: Request,
+    copied: list["Copied"],
+    found: dict[str, dict[str, "LossCalibrationTest"]],
+    target: Path | None,
 ) -> dict[str, Any]:
-    from stakes._results import json_ready
+    from stakes.shown.tabular import json_ready
 
     page: dict[str, Any] = {
         "odds_multiplied_by": request.correction.factor,
         "positive_share_undone": request.correction.positive_share,
     }
-    if copied is not None:
-        page |= {"output": str(request.target), "rows": copied.n_rows, "dropped": copied.n_dropped}
-        page["columns"] = copied.columns
+    for done in copied:
+        page |= {"output": str(target), "rows": done.n_rows - done.n_incomplete, "dropped": done.n_incomplete}
+        page["columns"] = request.columns
     if found:
         page["tests"] = {
             model: {stage: _numbers(result) for stage, result in stages.items()} for model, stages in found.items()

@@ -2,18 +2,17 @@
 
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from stakes.cli import _options as opt
-from stakes.cli._console import console, copy_out, note, working
+from stakes.cli._console import note, working
 from stakes.cli._decisions import Decisions, DecisionSettings, check_endings, read_correction, read_measure, read_unit
-from stakes.cli._deliver import Delivery, deliver
-from stakes.cli._errors import UsageError
-from stakes.cli._output import STANDARD_OUTPUT, Staged, check_target
+from stakes.cli._deliver import RowsOut, plan_rows
 from stakes.cli._settings import split_names
-from stakes.cli._text import name
+from stakes.shown.text import shown_name as name
 
 EPILOG = """\b
 Example:
@@ -121,46 +120,34 @@ def decide(
         column,
         sensitivity=sensitivity,
     )
-    chosen = split_names(models, "--models") or []
-    piped = output == STANDARD_OUTPUT
-    if piped and as_json:
-        raise UsageError("--json and --output - both need standard output")
-    target = None if piped else check_target("--output", output, check_endings(), file)
     reading = {
-        "models": chosen,
+        "models": split_names(models, "--models") or [],
         "groups": split_names(by, "--by") or [],
         "on_missing": on_missing,
         "format": file_format,
     }
-    return partial(run, file, reading, settings, Delivery(None, target, as_json), piped=piped)
+    return partial(run, file, reading, settings, plan_rows(output, check_endings(), file, as_json=as_json))
 
 
-def run(
-    file: str, reading: Mapping[str, Any], settings: DecisionSettings, delivery: Delivery, *, piped: bool = False
-) -> None:
-    """Read, decide, write the file beside its target, print, and only then give the file its name."""
+def run(file: str, reading: Mapping[str, Any], settings: DecisionSettings, where: RowsOut) -> None:
+    """Read, decide, and write the rows with their decisions."""
     from stakes.tables import read_scores
 
     with working(f"Reading {name(file)}"):
         scored = read_scores(file, **reading)
-    settings.check(scored, delivery.output)
+    settings.check(scored, where.target)
     if scored.n_dropped:
         note(f"{scored.n_dropped:,} rows get no decision, for a value is missing")
     with working(f"Deciding about {len(scored.rows):,} rows"):
         decisions = Decisions.about(scored, settings)
-    with Staged() as staged:
-        if piped:
-            rows = staged.aside(scored.endings[0])
-            scored.write(rows, decisions.columns)
-            copy_out(rows)
-            decisions.show(console("stderr"))
-            return
-        if delivery.output is not None:
+
+    def write(path: Path | None) -> None:
+        if path is not None:
             with working("Writing the decisions"):
-                scored.write(staged.beside(delivery.output), decisions.columns)
-        deliver(decisions, Delivery(None, None, delivery.as_json), decisions.show)
-        staged.commit()
-    if delivery.output is None:
+                scored.write(path, decisions.columns)
+
+    where.deliver(write, scored.endings[0], decisions.show, decisions.to_json)
+    if where.target is not None:
+        note(f"decisions written to {name(str(where.target), 200)}")
+    elif not where.piped:
         note("no file was written; -o OUT writes the rows with their decisions")
-    else:
-        note(f"decisions written to {name(str(delivery.output), 200)}")

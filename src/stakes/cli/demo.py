@@ -9,9 +9,9 @@ from rich.text import Text
 
 from stakes.cli import _options as opt
 from stakes.cli._deliver import Delivery, deliver, plan_delivery
-from stakes.cli._settings import Settings
-from stakes.cli._source import Source, describe
-from stakes.costs import Uniform
+from stakes.cli._source import Source
+from stakes.cli._task import Task
+from stakes.core.options import check_options
 from stakes.evaluation import Evaluation
 
 EXAMPLE, LABEL = "breast_cancer.csv", "malignant"
@@ -37,13 +37,12 @@ def demo(
 
 def run(delivery: Delivery) -> None:
     """Evaluate the shipped example as `stakes evaluate` would."""
-    settings = Settings(Uniform(LOW, HIGH))
     with resources.as_file(resources.files("stakes") / "data" / EXAMPLE) as path:
-        source = Source(str(path), LABEL)
-        predictions = replace(source.read(), source=f"{EXAMPLE} (comes with stakes)")
-    evaluation = settings.evaluate(predictions)
-    named = replace(source, models=list(predictions.models))
-    heading = describe(named, settings, predictions, evaluation.prevalence)
+        task = Task(Source(str(path), LABEL), check_options(costs=(LOW, HIGH)), delivery)
+        predictions = replace(task.source.read(), source=f"{EXAMPLE} (comes with stakes)")
+    evaluation = task.evaluate(predictions)
+    named = replace(task, source=replace(task.source, models=list(predictions.models)))
+    heading = named.heading(predictions, evaluation)
     deliver(evaluation, delivery, partial(show, evaluation=evaluation, heading=heading))
 
 

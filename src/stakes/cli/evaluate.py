@@ -5,11 +5,12 @@ from functools import partial
 
 from stakes.cli import _options as opt
 from stakes.cli._console import working
-from stakes.cli._deliver import Delivery, deliver, plan_delivery
-from stakes.cli._ranges import read_costs
-from stakes.cli._settings import Settings, read_amount, read_lags, read_metrics, read_rule, read_share, split_names
-from stakes.cli._source import STANDARD_INPUT, Source, describe, remark
-from stakes.cli._text import name
+from stakes.cli._deliver import deliver, plan_delivery
+from stakes.cli._judging import Judging, Reading
+from stakes.cli._settings import split_names
+from stakes.cli._source import STANDARD_INPUT, Source
+from stakes.cli._spread import spread
+from stakes.cli._task import Task
 
 EPILOG = """\b
 Example:
@@ -17,29 +18,11 @@ Example:
 """
 
 
+@spread()
 def evaluate(
-    file: opt.File,
+    reading: Reading,
+    judging: Judging,
     *,
-    label: opt.Label,
-    models: opt.Models = None,
-    weight: opt.Weight = None,
-    pos_label: opt.PosLabel = None,
-    on_missing: opt.Missing = opt.OnMissing.RAISE,
-    file_format: opt.FileFormat = None,
-    costs: opt.Costs = None,
-    odds: opt.Odds = None,
-    false_alarms_per_miss: opt.FalseAlarms = None,
-    weighting: opt.Weighting = None,
-    by: opt.By = None,
-    clusters: opt.Clusters = None,
-    lags: opt.Lags = None,
-    rule: opt.Rule = "score",
-    scale: opt.ScaleOption = None,
-    prevalence: opt.Prevalence = None,
-    confidence_level: opt.ConfidenceLevel = "0.95",
-    unit_cost: opt.UnitCost = "1",
-    per: opt.Per = "1",
-    metric: opt.Metrics = None,
     report: opt.Report = None,
     as_json: opt.AsJson = False,
     output: opt.Output = None,
@@ -51,24 +34,8 @@ def evaluate(
     The threshold is the cost ratio c: a false alarm costs c when a miss costs 1 - c. Give its plausible range in one
     of three ways: --costs 0.02:0.10, --odds 1/49:1/9 and --false-alarms-per-miss 9:49 are the same range.
     """
-    settings = Settings(
-        read_costs(costs, odds, false_alarms_per_miss, weighting),
-        read_rule(rule),
-        scale,
-        None if prevalence is None else read_share("--prevalence", prevalence),
-        read_share("--confidence-level", confidence_level),
-        read_amount("--unit-cost", unit_cost),
-        read_amount("--per", per),
-        read_metrics(metric),
-        whole_range=costs is odds is false_alarms_per_miss is None,
-        by=split_names(by, "--by") or [],
-        clusters=clusters,
-        lags=read_lags(lags),
-    )
-    delivery = plan_delivery(report, output, as_json=as_json, source=file)
-    columns = split_names(models, "--models")
-    source = Source(file, label, columns, weight, pos_label, on_missing, file_format, settings.columns)
-    return partial(run, source, settings, delivery)
+    delivery = plan_delivery(report, output, as_json=as_json, source=reading.file)
+    return partial(run, Task.of(reading, judging, delivery, split_names(reading.models, "--models")))
 
 
 def provenance(source: Source) -> dict[str, str]:
@@ -79,16 +46,14 @@ def provenance(source: Source) -> dict[str, str]:
     return known if source.file == STANDARD_INPUT else {**known, "sha256": file_digest(source.file)}
 
 
-def run(source: Source, settings: Settings, delivery: Delivery) -> None:
+def run(task: Task) -> None:
     """Read, evaluate, deliver."""
     from stakes.cli._summary import print_evaluation
 
-    with working(f"Reading {name(source.file)}"):
-        predictions = source.read()
-    remark(source, settings, predictions, listed=delivery.prints_text)
+    predictions = task.read()
     with working(f"Evaluating {len(predictions.models)} models on {predictions.n_rows:,} rows"):
-        evaluation = settings.evaluate(predictions)
-    if delivery.report is not None:
-        evaluation = replace(evaluation, provenance=provenance(source))
-    heading = describe(source, settings, predictions, evaluation.prevalence)
-    deliver(evaluation, delivery, partial(print_evaluation, evaluation=evaluation, heading=heading))
+        evaluation = task.evaluate(predictions)
+    if task.delivery.report is not None:
+        evaluation = replace(evaluation, provenance=provenance(task.source))
+    heading = task.heading(predictions, evaluation)
+    deliver(evaluation, task.delivery, partial(print_evaluation, evaluation=evaluation, heading=heading))

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from stakes.correction._calibration_test import LossCalibrationTest, Remainder, loss_calibration_test
 from stakes.correction._curve import LossCalibrationCurve, loss_calibration_curve
 from stakes.correction._implied import ImpliedWeight, implied_weight
 from stakes.correction._matrix import apply_loss_matrix, undo_loss_matrix
 from stakes.correction._multiclass import MulticlassLossCalibrationTest
 from stakes.correction._prior import PriorEstimate, estimate_prior
-from stakes.correction._test import LossCalibrationTest, Remainder, loss_calibration_test
 from stakes.correction._weights import (
     apply_class_weight,
     apply_sampling,
@@ -56,3 +56,8 @@ def __getattr__(name: str) -> Any:
 
         return _estimator.LossCorrectedClassifier
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List what this module offers, and nothing else."""
+    return __all__

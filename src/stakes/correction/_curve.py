@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from stakes._inputs import evaluation_data
-from stakes._results import Tabular
-from stakes._validation import check_scores, to_array
+from stakes.core.inputs import evaluation_data
+from stakes.core.validation import check_scores, check_whole, to_array
+from stakes.correction._calibration_test import corrected_table, stated_factors
 from stakes.correction._shift import shift_odds
-from stakes.correction._test import corrected_table, stated_factors
 from stakes.curves._bins import binned_reliability_of
 from stakes.curves._reliability import reliability_curve_of
+from stakes.shown.faces import draw
+from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import ArrayLike, NDArray
 
+    from stakes.core.score_table import ScoreTable
     from stakes.curves import BinnedReliability, ReliabilityCurve
-    from stakes.score_table import ScoreTable
 
     Floats = NDArray[np.float64]
 
@@ -106,9 +107,7 @@ class LossCalibrationCurve(Tabular):
         >>> from stakes.correction import loss_calibration_curve
         >>> display = loss_calibration_curve([0, 1, 0, 1], [0.3, 0.9, 0.6, 0.7], scale_pos_weight=2).plot()
         """
-        from stakes._faces import plot_curve
-
-        return plot_curve(self, ax, **options)  # type: ignore[arg-type]
+        return draw(self, ax, **options)
 
     def _records(self) -> list[dict[str, Any]]:
         bins = self.bins_before
@@ -188,8 +187,7 @@ def loss_calibration_curve(
     >>> loss_calibration_curve([0, 1, 0, 1], [0.3, 0.9, 0.6, 0.7], scale_pos_weight=4)
     LossCalibrationCurve(model, positive_share 0.8)
     """
-    if int(n_bins) != n_bins or n_bins < 1:
-        raise ValueError(f"n_bins must be a whole number >= 1, got {n_bins}.")
+    n_bins = check_whole(n_bins, "n_bins", 1)
     stated = {"positive_share": positive_share, "class_weight": class_weight}
     stated |= {"scale_pos_weight": scale_pos_weight, "pos_weight": pos_weight}
     factors = stated_factors(2, keep=keep, labels=labels, y_train=y_train, **stated)
@@ -199,7 +197,7 @@ def loss_calibration_curve(
         float(factors[1] / factors.sum()),
         reliability_curve_of(table, name),
         reliability_curve_of(after, name),
-        binned_reliability_of(table, name, n_bins=int(n_bins)),
-        binned_reliability_of(after, name, n_bins=int(n_bins)),
+        binned_reliability_of(table, name, n_bins=n_bins),
+        binned_reliability_of(after, name, n_bins=n_bins),
         name,
     )

@@ -11,9 +11,10 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from stakes._validation import check_weights
+from stakes.core.estimators import keep_arguments
+from stakes.core.validation import check_weights
+from stakes.correction._how_trained import Training, class_totals, is_frozen, read_training
 from stakes.correction._inputs import balanced_weights, per_class, read_prior
-from stakes.correction._reading import Training, class_totals, is_frozen, read_training
 from stakes.correction._shift import shift_rows
 
 if TYPE_CHECKING:
@@ -93,11 +94,7 @@ class LossCorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         prior: float | Mapping[Any, float] | ArrayLike | None = None,
         prefit: bool = False,
     ) -> None:
-        self.estimator = estimator
-        self.class_weight = class_weight
-        self.sampling = sampling
-        self.prior = prior
-        self.prefit = prefit
+        keep_arguments(self, locals())
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LossCorrectedClassifier:
         """Fit the estimator and work out what its probabilities must be multiplied by.

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from stakes._inputs import evaluation_data
-from stakes._recalibration import LogisticFit, fit_recalibration
-from stakes._results import Tabular
-from stakes._validation import check_unit
+from stakes.core.inputs import evaluation_data
+from stakes.core.logistic import sigmoid
+from stakes.core.recalibration import LogisticFit, fit_recalibration
+from stakes.core.validation import check_unit
 from stakes.correction._statistics import (
     chi2_tail,
     design_effect,
@@ -21,11 +19,12 @@ from stakes.correction._statistics import (
     sandwich,
     within_open_interval,
 )
+from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from stakes.score_table import ScoreTable
+    from stakes.core.score_table import ScoreTable
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,6 +72,11 @@ class ImpliedWeight(Tabular):
     def scale_pos_weight(self) -> float:
         """The same weight as a ratio w1 / w0."""
         return self.positive_share / (1.0 - self.positive_share) if self.positive_share < 1.0 else math.inf
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Interval of ``positive_share``."""
+        return self.ci_low, self.ci_high
 
     def _records(self) -> list[dict[str, Any]]:
         return [{name: getattr(self, name) for name in self.__dataclass_fields__}]
@@ -193,7 +197,7 @@ def _slope(table: ScoreTable, fixed: LogisticFit, free: LogisticFit, z: float) -
 
 def _share(intercept: float) -> float:
     """Relative weight of the positive class that a recalibration intercept undoes."""
-    return float(0.5 * (1.0 - np.tanh(0.5 * intercept)))
+    return float(sigmoid(-intercept))
 
 
 def _undefined(status: str, confidence_level: float) -> ImpliedWeight:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._validation import check_scores, check_unit, to_array
+from stakes.core.validation import check_flag, check_number, check_scores, check_unit, to_array, to_floats
 from stakes.correction._shift import shift_odds, shift_rows
 from stakes.metrics._multiclass_inputs import check_probability_rows
 
@@ -46,6 +46,7 @@ class Scores:
 
 def read_scores(y_prob: ArrayLike, *, logits: bool = False) -> Scores:
     """Check probabilities (n,) or (n, K), or as many log-odds or logits."""
+    check_flag(logits, "logits")
     array = to_array(y_prob, "y_prob")
     if array.ndim == 1:
         return Scores(check_scores(array, probability=not logits), logits)
@@ -75,7 +76,7 @@ def one_of(**given: Any) -> str:
 def class_order(keys: list[Any], n_classes: int, labels: ArrayLike | None, name: str) -> list[Any]:
     """Labels in the order of the columns."""
     if labels is not None:
-        order = to_array(labels, "labels").tolist()
+        order = np.atleast_1d(to_array(labels, "labels")).tolist()
         if len(order) != n_classes or len(set(order)) != n_classes:
             raise ValueError(f"labels must name the {n_classes} classes once each, got {order}.")
     elif set(keys) <= set(range(n_classes)):
@@ -106,10 +107,10 @@ def per_class(
         missing = [label for label in order if label not in numbers]
         if missing and default is None:
             raise ValueError(f"{name} must name every class, {missing[0]!r} is missing.")
-        array = np.array([float(numbers.get(label, default)) for label in order])  # type: ignore[arg-type]
+        array = np.array([check_number(numbers.get(label, default), name) for label in order])
     else:
         order = list(range(n_classes)) if labels is None else class_order([], n_classes, labels, name)
-        array = np.atleast_1d(np.asarray(to_array(values, name), dtype=np.float64))
+        array = np.atleast_1d(to_floats(to_array(values, name), name))
         if array.shape != (n_classes,):
             raise ValueError(f"{name} must hold one number for each of {n_classes} classes, got shape {array.shape}.")
     good = (array >= _RANGE[0]) & (array <= _RANGE[1])
@@ -124,7 +125,7 @@ def per_class(
 
 def weight_ratio(value: Any, name: str) -> float:
     """One positive ratio of weights."""
-    ratio = float(value)
+    ratio = check_number(value, name)
     if not _RANGE[0] <= ratio <= _RANGE[1]:
         raise ValueError(f"{name} must be > 0 and finite ({_RANGE[0]:g} to {_RANGE[1]:g}), got {value}.")
     return ratio
@@ -189,7 +190,7 @@ def read_prior(prior: Any, n_classes: int, labels: ArrayLike | None, name: str) 
     if not isinstance(prior, Mapping) and np.ndim(to_array(prior, name)) == 0:
         if n_classes != 2:
             raise ValueError(f"{name} must hold the shares of {n_classes} classes, got {prior}.")
-        share = check_unit(float(prior), name, open_low=True, open_high=True)
+        share = check_unit(prior, name, open_low=True, open_high=True)
         return np.array([1.0 - share, share])
     shares = per_class(prior, n_classes, labels, name, default=None)
     if abs(shares.sum() - 1.0) > _SUM_TOLERANCE:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
-from stakes._validation import to_array
+from stakes.core.sums import blocks
+from stakes.core.validation import to_array, to_floats
 from stakes.correction._inputs import read_columns
 from stakes.metrics._multiclass_inputs import check_probability_rows
-from stakes.score_table import blocks
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -123,7 +123,7 @@ def apply_loss_matrix(y_prob: ArrayLike, beta: ArrayLike) -> Floats:
 
 
 def _read_matrix(beta: ArrayLike, n_classes: int) -> Floats:
-    weights = np.asarray(to_array(beta, "beta"), dtype=np.float64)
+    weights = to_floats(to_array(beta, "beta"), "beta")
     if weights.shape != (n_classes, n_classes):
         raise ValueError(f"beta must have shape ({n_classes}, {n_classes}), got {weights.shape}.")
     good = (weights >= _RANGE[0]) & (weights <= _RANGE[1])

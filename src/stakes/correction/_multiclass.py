@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._results import Tabular
-from stakes._validation import BinarySample
+from stakes.core.score_table import ScoreTable
+from stakes.core.validation import BinarySample
 from stakes.correction._multinomial import MultinomialData, fit_multinomial
 from stakes.correction._shift import shift_rows
 from stakes.correction._statistics import (
@@ -21,7 +21,7 @@ from stakes.correction._statistics import (
     spiegelhalter,
 )
 from stakes.metrics._multiclass_inputs import check_multiclass
-from stakes.score_table import ScoreTable
+from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -82,6 +82,11 @@ class MulticlassLossCalibrationTest(Tabular):
     ci_high: Floats
     confidence_level: float
     status: str = ""
+
+    @property
+    def interval(self) -> tuple[Floats, Floats]:
+        """Interval of ``class_weight``, by class."""
+        return self.ci_low, self.ci_high
 
     def _records(self) -> list[dict[str, Any]]:
         names = (
@@ -152,7 +157,7 @@ def multiclass_test(rows: Rows, level: float, repeats: int, rng: np.random.Gener
 
 def _coordinate(rows: Rows, k: int, repeats: int, rng: np.random.Generator) -> tuple[float, ...]:
     g, hit = rows.corrected[:, k], rows.index == k
-    table = ScoreTable._from_sample(BinarySample(hit, g, rows.weight))
+    table = ScoreTable.from_sample(BinarySample(hit, g, rows.weight))
     ratio = recalibration_test(table)
     if rows.weight is None:
         mcb = bootstrap_table(table, repeats, rng)

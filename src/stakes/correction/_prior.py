@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._results import Tabular
-from stakes._validation import check_unit, check_weights
+from stakes.core.random_state import generator
+from stakes.core.validation import check_number, check_unit, check_weights, check_whole
 from stakes.correction._inputs import read_prior, read_scores
 from stakes.correction._statistics import chi2_tail
+from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,6 +71,11 @@ class PriorEstimate(Tabular):
     at_boundary: bool
     confidence_level: float
     n_bootstrap: int
+
+    @property
+    def interval(self) -> tuple[Any, Any]:
+        """Interval of ``prior``: two numbers, or two arrays by class."""
+        return self.ci_low, self.ci_high
 
     def _records(self) -> list[dict[str, Any]]:
         columns = (np.atleast_1d(value).tolist() for value in (self.prior, self.ci_low, self.ci_high))
@@ -154,9 +160,9 @@ def estimate_prior(
     >>> bool(estimate.ci_low < y[fewer].mean() < estimate.ci_high)
     True
     """
-    if int(n_bootstrap) != n_bootstrap or n_bootstrap < 0:
-        raise ValueError(f"n_bootstrap must be a whole number >= 0, got {n_bootstrap}.")
-    if not tolerance > 0.0:
+    n_bootstrap = check_whole(n_bootstrap, "n_bootstrap")
+    stop = _Stop(check_number(tolerance, "tolerance"), check_whole(max_iterations, "max_iterations"))
+    if not stop.tolerance > 0.0:
         raise ValueError(f"tolerance must be > 0, got {tolerance}.")
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
     scores = read_scores(y_prob)
@@ -167,28 +173,19 @@ def estimate_prior(
     if weight is not None:
         rows, weight = rows[weight > 0.0], weight[weight > 0.0]
     share = np.ones(len(rows)) if weight is None else weight
-    density, stop = rows / before, _Stop(tolerance, max_iterations)
+    density = rows / before
     found = _maximise(density, share, before, stop)
-    draws = _bootstrap(density, share, found.prior, stop, _generators(random_state, int(n_bootstrap)))
+    draws = _bootstrap(density, share, found.prior, stop, generator(random_state).spawn(n_bootstrap))
     tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
     low, high = np.quantile(draws, tails, axis=0) if n_bootstrap else np.full((2, len(before)), np.nan)
-    pick = (lambda v: float(v[1])) if binary else (lambda v: v)
+    prior, low, high = (float(values[1]) if binary else values for values in (found.prior, low, high))
     # a weighted sample is worth as many rows as Kish's formula says
     size = float(share.sum() ** 2 / np.dot(share, share))
     gain = size * (_mean_log(density @ found.prior, share) - _mean_log(density @ before, share))
-    return PriorEstimate(
-        pick(found.prior),
-        pick(low),
-        pick(high),
-        gain,
-        chi2_tail(2.0 * gain, len(before) - 1),
-        found.gap,
-        found.gap <= tolerance,
-        found.steps,
-        bool(np.any(found.prior <= 0.0)),
-        level,
-        int(n_bootstrap),
-    )
+    p_value, inside = chi2_tail(2.0 * gain, len(before) - 1), found.gap <= stop.tolerance
+    at_boundary = bool(np.any(found.prior <= 0.0))
+    fit = (gain, p_value, found.gap, inside, found.steps, at_boundary)
+    return PriorEstimate(prior, low, high, *fit, level, n_bootstrap)
 
 
 @dataclass(frozen=True)
@@ -246,10 +243,6 @@ def _newton(density: Floats, share: Floats, prior: Floats, mixture: Floats, grad
 
 def _mean_log(mixture: Floats, share: Floats) -> float:
     return float(np.dot(np.log(mixture), share) / share.sum())
-
-
-def _generators(random_state: int | np.random.Generator | None, repeats: int) -> list[np.random.Generator]:
-    return list(np.random.default_rng(random_state).spawn(repeats))
 
 
 def _bootstrap(

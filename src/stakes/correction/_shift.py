@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes.score_table import blocks
+from stakes.core.sums import blocks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes._recalibration import LogisticFit, fit_recalibration
-from stakes.score_table import ScoreTable, blocks
+from stakes.core.logistic import sigmoid
+from stakes.core.recalibration import LogisticFit, fit_recalibration
+from stakes.core.score_table import ScoreTable
+from stakes.core.sums import blocks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -95,8 +97,7 @@ def sandwich(table: ScoreTable, fit: LogisticFit) -> Floats:
         return fit.covariance
     x = np.log(table.scores) - np.log1p(-table.scores)
     design = np.column_stack([np.ones_like(x), x])[:, : len(fit.covariance)]
-    with np.errstate(over="ignore"):
-        p = 1.0 / (1.0 + np.exp(-(fit.intercept + fit.slope * x)))
+    p = sigmoid(fit.intercept + fit.slope * x)
     meat = table.positives_squared * (1.0 - p) ** 2 + table.negatives_squared * p**2
     return np.asarray(fit.covariance @ (design.T @ (design * meat[:, None])) @ fit.covariance)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._validation import to_array
+from stakes.core.validation import to_array
 from stakes.correction._inputs import class_weights, one_of, per_class, read_columns, read_prior, read_scores
 from stakes.correction._shift import shift_columns
 
@@ -80,17 +80,13 @@ def undo_class_weight(
     >>> undo_class_weight([[0.2, 0.3, 0.5]], class_weight={0: 1, 1: 1, 2: 5}).round(6).tolist()
     [[0.333333, 0.5, 0.166667]]
     """
-    given: dict[str, Any] = {
+    given = {
         "positive_share": positive_share,
         "class_weight": class_weight,
         "scale_pos_weight": scale_pos_weight,
+        "pos_weight": pos_weight,
     }
-    if np.ndim(to_array(pos_weight, "pos_weight")) == 1:
-        one_of(**given, pos_weight=pos_weight)
-        return _by_column(y_prob, 1.0 / _column_weights(y_prob, pos_weight), logits=logits)
-    scores = read_scores(y_prob, logits=logits)
-    weights = class_weights(scores.n_classes, **given, pos_weight=pos_weight, y_train=y_train, labels=labels)
-    return scores.shifted(1.0 / weights)
+    return _weighted(y_prob, given, y_train, labels, logits=logits, undo=True)
 
 
 def apply_class_weight(
@@ -132,29 +128,32 @@ def apply_class_weight(
     >>> apply_class_weight([0.1, 0.5], scale_pos_weight=9).round(6).tolist()
     [0.5, 0.9]
     """
-    given: dict[str, Any] = {
+    given = {
         "positive_share": positive_share,
         "class_weight": class_weight,
         "scale_pos_weight": scale_pos_weight,
+        "pos_weight": pos_weight,
     }
-    if np.ndim(to_array(pos_weight, "pos_weight")) == 1:
-        one_of(**given, pos_weight=pos_weight)
-        return _by_column(y_prob, _column_weights(y_prob, pos_weight), logits=logits)
-    scores = read_scores(y_prob, logits=logits)
-    weights = class_weights(scores.n_classes, **given, pos_weight=pos_weight, y_train=y_train, labels=labels)
-    return scores.shifted(weights)
+    return _weighted(y_prob, given, y_train, labels, logits=logits, undo=False)
 
 
-def _column_weights(y_prob: ArrayLike, pos_weight: Any) -> Floats:
+def _weighted(
+    y_prob: ArrayLike, given: dict[str, Any], y_train: Any, labels: Any, *, logits: bool, undo: bool
+) -> Floats:
+    """Multiply the odds of each class by its weight, or divide them by it."""
+    pos_weight = given["pos_weight"]
+    if np.ndim(to_array(pos_weight, "pos_weight")) != 1:
+        scores = read_scores(y_prob, logits=logits)
+        weights = class_weights(scores.n_classes, **given, y_train=y_train, labels=labels)
+        return scores.shifted(1.0 / weights if undo else weights)
+    one_of(**given)
     shape = to_array(y_prob, "y_prob").shape
     if len(shape) != 2:
         raise ValueError(f"y_prob must have one column for each pos_weight, got shape {shape}.")
-    return per_class(pos_weight, shape[1], None, "pos_weight")
-
-
-def _by_column(y_prob: ArrayLike, factors: Floats, *, logits: bool) -> Floats:
-    scores = read_columns(y_prob, logits=logits)
-    return scores.values + np.log(factors) if logits else shift_columns(scores.values, factors)
+    columns = read_columns(y_prob, logits=logits)
+    weights = per_class(pos_weight, columns.values.shape[1], None, "pos_weight")
+    factors = 1.0 / weights if undo else weights
+    return columns.values + np.log(factors) if logits else shift_columns(columns.values, factors)
 
 
 def undo_sampling(

@@ -14,10 +14,12 @@ from stakes.costs._convert import (
 )
 from stakes.costs._density import Density, PiecewiseLinear, Triangular
 from stakes.costs._discrete import Empirical, Fixed
+from stakes.costs._given import CostsLike, as_bounds, as_costs
 
 __all__ = [
     "Beta",
     "CostDistribution",
+    "CostsLike",
     "Density",
     "Empirical",
     "Fixed",
@@ -28,8 +30,14 @@ __all__ = [
     "Shifted",
     "Triangular",
     "Uniform",
+    "as_bounds",
+    "as_costs",
     "from_cost_matrix",
     "from_false_alarms_per_miss",
     "from_harm_to_benefit",
     "from_odds",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

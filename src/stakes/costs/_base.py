@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from stakes.core.validation import to_array, to_floats
+from stakes.shown.faces import draw
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -196,9 +199,7 @@ class CostDistribution(ABC):
         >>> display.ax_.get_ylabel()
         'Density of the log-odds'
         """
-        from stakes._faces import plot_costs
-
-        return plot_costs(self, ax, scale=scale, **options)
+        return draw(self, ax, scale=scale, **options)
 
     def to_dict(self) -> dict[str, Any]:
         """Describe the distribution by JSON-ready values that :meth:`from_dict` reads.
@@ -412,7 +413,9 @@ def Mixture(parts: Sequence[CostDistribution], weights: Sequence[float]) -> Cost
     >>> round(mixed.mean(), 6)
     0.106667
     """
-    shares = np.asarray(weights, dtype=float)
+    if not isinstance(parts, (list, tuple)) or not all(isinstance(part, CostDistribution) for part in parts):
+        raise ValueError(f"parts must be a list of cost distributions, got {parts!r}.")
+    shares = to_floats(to_array(weights, "weights"), "weights")
     if shares.shape != (len(parts),) or not np.all((shares > 0) & np.isfinite(shares)):
         raise ValueError(f"weights must hold one finite number > 0 for each part, got {list(weights)!r}.")
     for part in parts:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.core.validation import check_number
 from stakes.costs._base import CostDistribution, check_interval, clipped
 from stakes.costs._quadrature import gauss_legendre, log_remainder
 
@@ -305,7 +306,7 @@ class Beta(_Bounded):
 
     def __init__(self, a: float, b: float, low: float = 0.0, high: float = 1.0) -> None:
         super().__init__(low, high)
-        if not (0.0 < a < math.inf and 0.0 < b < math.inf):
+        if not (0.0 < check_number(a, "a") < math.inf and 0.0 < check_number(b, "b") < math.inf):
             raise ValueError(f"a and b must be finite numbers > 0, got ({a}, {b}).")
         self.a, self.b = float(a), float(b)
         # on an interval that is narrow and away from 0 and 1, differences of the incomplete beta function cancel
@@ -392,7 +393,7 @@ class Shifted(_Bounded):
 
     def __init__(self, median: float, low: float = 0.0, high: float = 1.0) -> None:
         super().__init__(low, high)
-        if not 0.0 < median < 1.0:
+        if not 0.0 < check_number(median, "median") < 1.0:
             raise ValueError(f"median must lie in (0, 1), got {median}.")
         self.median = float(median)
 

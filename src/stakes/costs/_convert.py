@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from stakes.core.validation import check_number
+
 
 def from_odds(odds: str | float) -> float:
     """Turn odds of false-positive to false-negative cost into a cost ratio: "1:50" is 1/51.
@@ -30,7 +32,11 @@ def from_odds(odds: str | float) -> float:
     True
     """
     try:
-        parts = [float(p) for p in odds.replace("/", ":").split(":")] if isinstance(odds, str) else [float(odds)]
+        parts = (
+            [float(p) for p in odds.replace("/", ":").split(":")]
+            if isinstance(odds, str)
+            else [check_number(odds, "odds")]
+        )
     except ValueError:
         raise ValueError(f'odds must look like "1:50", got {odds!r}.') from None
     for_acting, against = parts if len(parts) == 2 else (parts[0], 1.0)
@@ -64,7 +70,7 @@ def from_false_alarms_per_miss(false_alarms: float) -> float:
     >>> costs.from_false_alarms_per_miss(9)
     0.1
     """
-    if not 0.0 <= false_alarms < math.inf:
+    if not 0.0 <= check_number(false_alarms, "false_alarms") < math.inf:
         raise ValueError(f"false_alarms must be a finite number >= 0, got {false_alarms}.")
     return 1.0 / (1.0 + false_alarms)
 
@@ -93,7 +99,7 @@ def from_harm_to_benefit(ratio: float) -> float:
     >>> costs.from_harm_to_benefit(0.25)
     0.2
     """
-    if not 0.0 <= ratio < math.inf:
+    if not 0.0 <= check_number(ratio, "ratio") < math.inf:
         raise ValueError(f"ratio must be a finite number >= 0, got {ratio}.")
     return ratio / (1.0 + ratio)
 

@@ -41,3 +41,7 @@ __all__ = [
     "smooth_calibration_curve",
     "threshold_table",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

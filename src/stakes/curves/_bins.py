@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes._inputs import evaluation_data
-from stakes._results import Tabular
-from stakes._validation import check_choice, check_unit
+from stakes.core.inputs import evaluation_data
+from stakes.core.validation import check_choice, check_unit, check_whole
+from stakes.shown.faces import draw
+from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.score_table import ScoreTable
+    from stakes.core.score_table import ScoreTable
 
     Floats = NDArray[np.float64]
 
@@ -50,7 +51,7 @@ class BinnedReliability(Tabular):
 
     Examples
     --------
-    >>> from stakes import binned_reliability
+    >>> from stakes.curves import binned_reliability
     >>> bins = binned_reliability([0, 0, 1, 1], [0.1, 0.3, 0.4, 0.8], n_bins=2)
     >>> bins.mean_score.round(6).tolist(), bins.event_rate.tolist()
     ([0.2, 0.6], [0.0, 1.0])
@@ -75,12 +76,35 @@ class BinnedReliability(Tabular):
 
         Examples
         --------
-        >>> from stakes import binned_reliability
+        >>> from stakes.curves import binned_reliability
         >>> round(binned_reliability([0, 0, 1, 1], [0.1, 0.3, 0.4, 0.8], n_bins=2).expected_calibration_error, 6)
         0.3
         """
         gap = np.abs(self.event_rate - self.mean_score)
         return float(np.dot(self.weight, gap) / self.weight.sum())
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the bins with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; by default a new figure.
+        **options
+            Passed to :meth:`stakes.display.BinnedReliabilityDisplay.plot`.
+
+        Returns
+        -------
+        stakes.display.BinnedReliabilityDisplay
+
+        Examples
+        --------
+        >>> from stakes.curves import binned_reliability
+        >>> bins = binned_reliability([0, 0, 1, 1], [0.1, 0.3, 0.4, 0.8], n_bins=2)
+        >>> bins.plot().ax_.get_ylabel()
+        'Observed event rate'
+        """
+        return draw(self, ax, **options)
 
     def _records(self) -> list[dict[str, Any]]:
         columns = {key: value.tolist() for key, value in vars(self).items() if isinstance(value, np.ndarray)}
@@ -149,22 +173,19 @@ def binned_reliability(
 
     Examples
     --------
-    >>> from stakes import binned_reliability
+    >>> from stakes.curves import binned_reliability
     >>> bins = binned_reliability([0, 0, 1, 1], [0.1, 0.3, 0.4, 0.8], n_bins=2)
     >>> bins.ci_low.round(4).tolist(), bins.ci_high.round(4).tolist()
     ([0.0, 0.3424], [0.6576, 1.0])
     """
-    if not n_bins >= 1 or int(n_bins) != n_bins:
-        raise ValueError(f"n_bins must be a whole number >= 1, got {n_bins}.")
+    n_bins = check_whole(n_bins, "n_bins", 1)
     check_choice(binning, "binning", BINNINGS)
     check_choice(interval, "interval", INTERVALS)
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
     table = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     ).table
-    return binned_reliability_of(
-        table, name, n_bins=int(n_bins), binning=binning, interval=interval, confidence_level=level
-    )
+    return binned_reliability_of(table, name, n_bins=n_bins, binning=binning, interval=interval, confidence_level=level)
 
 
 def binned_reliability_of(

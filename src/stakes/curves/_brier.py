@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes._inputs import evaluation_data
-from stakes._kernel import check_rule
-from stakes._validation import check_choice
+from stakes.core.inputs import evaluation_data
+from stakes.core.regret import check_rule
+from stakes.core.validation import check_choice
 from stakes.costs import LogOddsUniform, Uniform
 from stakes.curves._curve import Curve, product
 from stakes.curves._decision import error_pieces
@@ -17,9 +17,9 @@ from stakes.curves._decision import error_pieces
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes._kernel import Rule
+    from stakes.core.regret import Rule
+    from stakes.core.score_table import ScoreTable
     from stakes.costs import CostDistribution
-    from stakes.score_table import ScoreTable
 
     Floats = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ class BrierCurve(Curve):
 
     Examples
     --------
-    >>> from stakes import brier_curve
+    >>> from stakes.curves import brier_curve
     >>> curve = brier_curve([0, 1], [0.2, 0.6], axis="log-odds")
     >>> round(curve.integral(), 6)  # the log loss
     0.366985
@@ -61,7 +61,7 @@ class BrierCurve(Curve):
 
         Examples
         --------
-        >>> from stakes import brier_curve
+        >>> from stakes.curves import brier_curve
         >>> float(brier_curve([0, 1], [0.2, 0.6], axis="quadratic").position(0.5))
         -0.125
         """
@@ -94,7 +94,7 @@ class BrierCurve(Curve):
 
         Examples
         --------
-        >>> from stakes import brier_curve
+        >>> from stakes.curves import brier_curve
         >>> round(2 * brier_curve([0, 1], [0.2, 0.6]).integral(), 12)  # the Brier score
         0.1
         """
@@ -124,11 +124,11 @@ class BrierCurve(Curve):
 
         Examples
         --------
-        >>> from stakes import brier_curve
+        >>> from stakes.curves import brier_curve
         >>> brier_curve([0, 1], [0.2, 0.6]).frame("polars").columns
         ['threshold', 'position', 'left', 'right']
         """
-        from stakes._frames import build_frame
+        from stakes.shown.frames import build_frame
 
         left, right = self._sides()
         columns = {"threshold": self.knots, "position": self.position(self.knots), "left": left, "right": right}
@@ -190,7 +190,8 @@ def brier_curve(
 
     Examples
     --------
-    >>> from stakes import bounded_log_loss, brier_curve
+    >>> from stakes import bounded_log_loss
+    >>> from stakes.curves import brier_curve
     >>> y_true, y_prob = [0, 0, 1, 0, 1], [0.01, 0.04, 0.05, 0.09, 0.40]
     >>> round(brier_curve(y_true, y_prob, axis="log").integral(0.02, 0.10), 9)
     0.157574888

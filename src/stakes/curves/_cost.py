@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._inputs import evaluation_data, undefined
-from stakes._kernel import check_rule
+from stakes.core.inputs import evaluation_data, undefined
+from stakes.core.regret import check_rule
 from stakes.curves._curve import Curve, straight
 from stakes.curves._decision import error_pieces
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes._kernel import Rule
-    from stakes.score_table import ScoreTable
+    from stakes.core.regret import Rule
+    from stakes.core.score_table import ScoreTable
 
     Floats = NDArray[np.float64]
 
@@ -35,7 +35,7 @@ class CostCurve(Curve):
 
     Examples
     --------
-    >>> from stakes import cost_curve
+    >>> from stakes.curves import cost_curve
     >>> cost_curve([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8]).lines()[0].tolist()
     [0.1, 0.4, 0.8, inf]
     """
@@ -52,7 +52,7 @@ class CostCurve(Curve):
 
         Examples
         --------
-        >>> from stakes import cost_curve
+        >>> from stakes.curves import cost_curve
         >>> thresholds, at_zero, at_one = cost_curve([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8]).lines()
         >>> at_zero.tolist(), at_one.tolist()
         ([1.0, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 1.0])
@@ -75,7 +75,7 @@ class CostCurve(Curve):
 
         Examples
         --------
-        >>> from stakes import cost_curve
+        >>> from stakes.curves import cost_curve
         >>> float(cost_curve([0, 0, 0, 1], [0.1, 0.3, 0.1, 0.6]).probability_cost(0.25))
         0.5
         """
@@ -134,7 +134,7 @@ def cost_curve(
 
     Examples
     --------
-    >>> from stakes import cost_curve
+    >>> from stakes.curves import cost_curve
     >>> curve = cost_curve([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8])
     >>> curve.at([0.25, 0.5]).tolist()
     [0.125, 0.25]

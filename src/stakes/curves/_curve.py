@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from stakes.shown.faces import draw
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -172,7 +174,7 @@ class Curve:
         >>> regret_curve([0, 1], [0.3, 0.6]).frame("polars").columns
         ['threshold', 'left', 'right']
         """
-        from stakes._frames import build_frame
+        from stakes.shown.frames import build_frame
 
         left, right = self._sides()
         return build_frame({self.x_label.replace(" ", "_"): self.knots, "left": left, "right": right}, backend)
@@ -248,9 +250,7 @@ class Curve:
         >>> from stakes import regret_curve
         >>> display = regret_curve([0, 1], [0.3, 0.6]).plot()
         """
-        from stakes._faces import plot_curve
-
-        return plot_curve(self, ax, **options)
+        return draw(self, ax, **options)
 
     def _sides(self) -> tuple[Floats, Floats]:
         with np.errstate(divide="ignore"):

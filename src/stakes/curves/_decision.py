@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._inputs import evaluation_data, undefined
-from stakes._kernel import check_rule
+from stakes.core.inputs import evaluation_data, undefined
+from stakes.core.regret import check_rule
+from stakes.core.validation import check_number
 from stakes.curves._combination import Combination
 from stakes.curves._curve import Curve
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes._kernel import Rule
-    from stakes.score_table import ScoreTable
+    from stakes.core.regret import Rule
+    from stakes.core.score_table import ScoreTable
 
     Floats = NDArray[np.float64]
 
@@ -185,7 +186,7 @@ def net_benefit_curve_of(
 
 def check_harm(harm: float) -> None:
     """Raise unless the test harm is a finite number >= 0."""
-    if not 0.0 <= harm < math.inf:
+    if not 0.0 <= check_number(harm, "harm") < math.inf:
         raise ValueError(f"harm must be a finite number >= 0, got {harm}.")
 
 

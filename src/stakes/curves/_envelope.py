@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes.score_table import blocks
+from stakes.core.sums import blocks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes._inputs import evaluation_data
-from stakes._kernel import check_rule
+from stakes.core.inputs import evaluation_data
+from stakes.core.regret import check_rule
+from stakes.core.validation import check_number
 from stakes.curves._curve import Curve
 from stakes.curves._decision import check_harm, error_pieces
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from stakes._kernel import Rule
-    from stakes.score_table import ScoreTable
+    from stakes.core.regret import Rule
+    from stakes.core.score_table import ScoreTable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,7 +32,7 @@ class InterventionsCurve(Curve):
 
     Examples
     --------
-    >>> from stakes import interventions_avoided_curve
+    >>> from stakes.curves import interventions_avoided_curve
     >>> interventions_avoided_curve([0, 1], [0.2, 0.7], per=1000).per
     1000
     """
@@ -94,12 +95,12 @@ def interventions_avoided_curve(
 
     Examples
     --------
-    >>> from stakes import interventions_avoided_curve
+    >>> from stakes.curves import interventions_avoided_curve
     >>> curve = interventions_avoided_curve([0, 0, 0, 1], [0.1, 0.3, 0.1, 0.6])
     >>> float(curve.at(0.2))  # two of four are spared, and no one is missed
     50.0
     """
-    if not 0.0 < per < math.inf:
+    if not 0.0 < check_number(per, "per") < math.inf:
         raise ValueError(f"per must be a finite number > 0, got {per}.")
     check_harm(harm)
     data = evaluation_data(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._inputs import evaluation_data, undefined
+from stakes.core.inputs import ranking_data, undefined
 from stakes.curves._curve import Curve, straight, through
 from stakes.curves._ratio import RatioCurve, ratio_of
 from stakes.curves._roc import selected_weights
@@ -15,7 +15,7 @@ from stakes.curves._roc import selected_weights
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.score_table import ScoreTable
+    from stakes.core.score_table import ScoreTable
 
     Floats = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ class LiftCurve(RatioCurve):
 
     Examples
     --------
-    >>> from stakes import lift_curve
+    >>> from stakes.curves import lift_curve
     >>> float(lift_curve([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8]).gains.at(0.5))
     0.75
     """
@@ -60,11 +60,11 @@ class LiftCurve(RatioCurve):
 
         Examples
         --------
-        >>> from stakes import lift_curve
+        >>> from stakes.curves import lift_curve
         >>> lift_curve([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8]).frame("polars")["gain"].to_list()
         [0.0, 0.5, 1.0, 1.0]
         """
-        from stakes._frames import build_frame
+        from stakes.shown.frames import build_frame
 
         share = self.gains.knots
         gain = np.append(self.gains.intercept, self.gains.intercept[-1] + self.gains.slope[-1])
@@ -118,19 +118,12 @@ def lift_curve(
 
     Examples
     --------
-    >>> from stakes import lift_curve
+    >>> from stakes.curves import lift_curve
     >>> curve = lift_curve([0, 0, 0, 1], [0.1, 0.3, 0.1, 0.6])
     >>> float(curve.at(0.25)), float(curve.gains.at(0.1)), curve.gains.integral()
     (4.0, 0.4, 0.875)
     """
-    table = evaluation_data(
-        y_true,
-        y_score,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        probability=False,
-    ).table
+    table = ranking_data(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence).table
     if not table.total_positives > 0.0:
         undefined("lift_curve", "there are no positives")
     return lift_curve_of(table, name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._inputs import evaluation_data, undefined
+from stakes.core.inputs import ranking_data, undefined
 from stakes.curves._curve import straight
 from stakes.curves._ratio import RatioCurve, ratio_of
 from stakes.curves._roc import selected_weights
@@ -16,7 +16,7 @@ from stakes.curves._roc import selected_weights
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.score_table import ScoreTable
+    from stakes.core.score_table import ScoreTable
 
     Floats = NDArray[np.float64]
 
@@ -73,7 +73,7 @@ class PrecisionRecallCurve(RatioCurve):
         >>> precision_recall_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).frame("polars").shape
         (5, 3)
         """
-        from stakes._frames import build_frame
+        from stakes.shown.frames import build_frame
 
         columns = {"threshold": self.thresholds, "recall": self.recall, "precision": self.precision}
         return build_frame(columns, backend)
@@ -129,14 +129,7 @@ def precision_recall_curve(
     >>> round(curve.average_precision, 6), round(curve.integral(), 6)
     (0.833333, 0.797267)
     """
-    table = evaluation_data(
-        y_true,
-        y_score,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        probability=False,
-    ).table
+    table = ranking_data(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence).table
     if not table.total_positives > 0.0:
         undefined("precision_recall_curve", "there are no positives")
     return precision_recall_curve_of(table, name)

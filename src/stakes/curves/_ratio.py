@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.core.sums import blocks
 from stakes.costs._quadrature import log_remainder
 from stakes.curves._curve import Curve, Side, through
-from stakes.score_table import blocks
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -32,7 +32,7 @@ class RatioCurve(Curve):
 
     Examples
     --------
-    >>> from stakes import lift_curve
+    >>> from stakes.curves import lift_curve
     >>> lift_curve([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8]).at([0.25, 0.5]).tolist()
     [2.0, 1.5]
     """
@@ -93,7 +93,7 @@ class RatioCurve(Curve):
 
         Examples
         --------
-        >>> from stakes import lift_curve
+        >>> from stakes.curves import lift_curve
         >>> lift_curve([0, 1], [0.2, 0.6]).integral(0, 0.5)
         1.0
         """
@@ -136,7 +136,7 @@ class RatioCurve(Curve):
 
         Examples
         --------
-        >>> from stakes import lift_curve
+        >>> from stakes.curves import lift_curve
         >>> x, y, error = lift_curve([0, 1], [0.3, 0.6]).thinned()
         >>> float(y[0]), float(y[-1])
         (2.0, 1.0)

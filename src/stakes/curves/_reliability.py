@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._inputs import evaluation_data
+from stakes.core.inputs import evaluation_data
 from stakes.curves._curve import Curve, through
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.score_table import ScoreTable
+    from stakes.core.score_table import ScoreTable
 
     Floats = NDArray[np.float64]
 
@@ -62,7 +62,7 @@ class ReliabilityCurve(Curve):
         >>> reliability_curve([0, 1, 0, 1], [0.1, 0.3, 0.4, 0.8]).frame("polars").shape
         (3, 4)
         """
-        from stakes._frames import build_frame
+        from stakes.shown.frames import build_frame
 
         columns = {
             "score_low": self.block_low,

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._inputs import evaluation_data, undefined
+from stakes.core.inputs import ranking_data, undefined
 from stakes.curves._curve import Curve, straight, through
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.score_table import ScoreTable
+    from stakes.core.score_table import ScoreTable
 
     Floats = NDArray[np.float64]
 
@@ -93,7 +93,7 @@ class RocCurve(Curve):
         >>> roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).frame("polars").shape
         (5, 3)
         """
-        from stakes._frames import build_frame
+        from stakes.shown.frames import build_frame
 
         columns = {
             "threshold": self.thresholds,
@@ -122,7 +122,8 @@ def roc_curve(
     y_score : array_like of shape (n,) or (n, 2), optional
         Any finite score that ranks; only the order matters.
     drop_intermediate : bool, default False
-        Whether to leave out points on the straight line between their neighbours, as scikit-learn does.
+        Whether to leave out points halfway along the straight line between their neighbours, as scikit-learn does;
+        it keeps the first and the last threshold, and points that divide such a line unevenly.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
     pos_label : object, optional
@@ -154,14 +155,7 @@ def roc_curve(
     >>> curve.auc, curve.hull_auc, float(curve.at(0.25))
     (0.75, 0.875, 0.5)
     """
-    table = evaluation_data(
-        y_true,
-        y_score,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        probability=False,
-    ).table
+    table = ranking_data(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence).table
     if not (table.total_positives > 0.0 and table.total_negatives > 0.0):
         undefined("roc_curve", "only one class is present")
     return roc_curve_of(table, name, drop_intermediate=drop_intermediate)
@@ -170,8 +164,9 @@ def roc_curve(
 def roc_curve_of(table: ScoreTable, name: str = "model", *, drop_intermediate: bool = False) -> RocCurve:
     """ROC curve from a clean table."""
     cuts = None
-    if drop_intermediate:
+    if drop_intermediate and len(table.scores) > 1:
         bend = (np.diff(table.positives) != 0.0) | (np.diff(table.negatives) != 0.0)
+        bend[-1] = True  # the highest score
         cuts = np.flatnonzero(np.concatenate([[True], bend, [True]]))[::-1]
     return _roc_of(table, cuts, name)
 

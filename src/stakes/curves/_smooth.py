@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._inputs import evaluation_data
-from stakes._validation import check_unit
+from stakes.core.inputs import evaluation_data
+from stakes.core.validation import check_unit
 from stakes.curves._curve import Curve, straight, through
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.score_table import ScoreTable
+    from stakes.core.score_table import ScoreTable
 
     Floats = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ class SmoothCalibrationCurve(Curve):
 
     Examples
     --------
-    >>> from stakes import smooth_calibration_curve
+    >>> from stakes.curves import smooth_calibration_curve
     >>> smooth_calibration_curve([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.7, 0.9]).at([0.2, 0.8]).round(3).tolist()
     [0.321, 0.857]
     """
@@ -64,7 +64,7 @@ class SmoothCalibrationCurve(Curve):
 
         Examples
         --------
-        >>> from stakes import smooth_calibration_curve
+        >>> from stakes.curves import smooth_calibration_curve
         >>> low, high = smooth_calibration_curve([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.7, 0.9]).band()
         >>> float(low.min()) >= 0, float(high.max()) <= 1
         (True, True)
@@ -89,11 +89,11 @@ class SmoothCalibrationCurve(Curve):
 
         Examples
         --------
-        >>> from stakes import smooth_calibration_curve
+        >>> from stakes.curves import smooth_calibration_curve
         >>> smooth_calibration_curve([0, 1, 0, 1], [0.1, 0.3, 0.4, 0.8]).frame("polars").shape
         (4, 5)
         """
-        from stakes._frames import build_frame
+        from stakes.shown.frames import build_frame
 
         low, high = self.band()
         columns = {
@@ -157,7 +157,7 @@ def smooth_calibration_curve(
 
     Examples
     --------
-    >>> from stakes import smooth_calibration_curve
+    >>> from stakes.curves import smooth_calibration_curve
     >>> curve = smooth_calibration_curve([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.7, 0.9])
     >>> curve.at([0.1, 0.5, 0.9]).round(3).tolist()
     [0.0, 0.411, 1.0]
@@ -192,6 +192,39 @@ def smoothed_rates(table: ScoreTable, span: float = SPAN) -> Floats:
     return np.interp(table.scores, at, rate)
 
 
+@dataclass(frozen=True)
+class LocalFits:
+    """Local polynomials of the label on the score at some scores, as the matrix that makes them of cells' positives.
+
+    ``cell`` is the cell of each score of the table, ``ups``, ``ups_squared`` and ``downs_squared`` the weight of
+    positives in each cell and the squared weights of both classes.
+    """
+
+    at: Floats
+    matrix: Floats
+    score: Floats
+    cell: NDArray[np.intp]
+    ups: Floats
+    ups_squared: Floats
+    downs_squared: Floats
+
+    @property
+    def rate(self) -> Floats:
+        """Event rate at each score; not held to [0, 1]."""
+        return np.asarray(self.matrix @ self.ups)
+
+
+def local_fits(table: ScoreTable, at: Floats, *, span: float = SPAN, degree: int = 1) -> LocalFits:
+    """Local linear (degree 1) or quadratic (degree 2) fits at ascending scores."""
+    before = np.concatenate([[0.0], np.cumsum(table.positives + table.negatives)])
+    starts = _starts(table, before)
+    score, weight, ups, _ = _cells(table, before)
+    matrix = _smoother(at, score, weight, _bandwidths(at, table.scores, before, span), degree)
+    squared = (np.add.reduceat(part, starts) for part in (table.positives_squared, table.negatives_squared))
+    cell = np.searchsorted(starts, np.arange(len(table.scores)), side="right") - 1
+    return LocalFits(at, matrix, score, cell, ups, *squared)
+
+
 def _smoothed(table: ScoreTable, span: float) -> tuple[Floats, Floats, Floats]:
     """Points from the smallest to the largest score, the smoothed event rate at each and its standard error."""
     before = np.concatenate([[0.0], np.cumsum(table.positives + table.negatives)])
@@ -211,17 +244,25 @@ def _cells(table: ScoreTable, before: Floats) -> tuple[Floats, Floats, Floats, F
     squares = table.positives_squared + table.negatives_squared
     if len(score) <= 2 * _CELLS:
         return score, weight, ups, squares
-    by_rank = np.searchsorted(before, np.linspace(0.0, before[-1], _CELLS + 1)[1:-1])
-    by_score = np.searchsorted(score, np.linspace(score[0], score[-1], _CELLS + 1)[1:-1])
-    starts = np.unique(np.concatenate([[0], by_rank, by_score]))
-    starts = starts[starts < len(score)]
+    starts = _starts(table, before)
     mass = np.add.reduceat(weight, starts)
     mean = np.add.reduceat(weight * score, starts) / mass
     return mean, mass, np.add.reduceat(ups, starts), np.add.reduceat(squares, starts)
 
 
-def _smoother(at: Floats, score: Floats, weight: Floats, reach: Floats) -> Floats:
-    """Matrix that turns the weight of positives in each cell into local linear fits at some points."""
+def _starts(table: ScoreTable, before: Floats) -> NDArray[np.intp]:
+    """Where in the table each cell starts; short tables are their own cells."""
+    score = table.scores
+    if len(score) <= 2 * _CELLS:
+        return np.arange(len(score))
+    by_rank = np.searchsorted(before, np.linspace(0.0, before[-1], _CELLS + 1)[1:-1])
+    by_score = np.searchsorted(score, np.linspace(score[0], score[-1], _CELLS + 1)[1:-1])
+    starts = np.unique(np.concatenate([[0], by_rank, by_score]))
+    return starts[starts < len(score)]
+
+
+def _smoother(at: Floats, score: Floats, weight: Floats, reach: Floats, degree: int = 1) -> Floats:
+    """Matrix that turns the weight of positives in each cell into local polynomial fits at some points."""
     matrix = np.empty((len(at), len(score)))
     for row in range(len(at)):  # at most two thousand, however long the data
         u = score - at[row]
@@ -236,9 +277,18 @@ def _smoother(at: Floats, score: Floats, weight: Floats, reach: Floats) -> Float
         u -= centre
         spread = np.dot(pull, u * u) / mass
         if spread > _FLAT:
-            kernel *= 1.0 - centre / spread * u
+            tilt = 1.0 - centre / spread * u
+            kernel *= tilt if degree == 1 else tilt + _bend(u, pull / mass, centre, spread)
         matrix[row] = kernel / mass
     return matrix
+
+
+def _bend(u: Floats, share: Floats, centre: float, spread: float) -> Floats | float:
+    """What a quadratic adds to a local line at the point that lies ``centre`` below the mean; 0 for two scores only."""
+    skew = float(np.dot(share, u**3)) / spread
+    bow = u * u - spread - skew * u  # orthogonal to the constant and the line
+    size = float(np.dot(share, bow * bow))
+    return (centre * centre - spread + skew * centre) / size * bow if size > _FLAT * spread else 0.0
 
 
 def _bandwidths(at: Floats, score: Floats, before: Floats, span: float) -> Floats:

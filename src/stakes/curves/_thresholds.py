@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._inputs import evaluation_data, undefined
-from stakes._results import Tabular
-from stakes._validation import check_unit
-from stakes.costs import CostDistribution
+from stakes.core.inputs import evaluation_data, undefined
+from stakes.core.validation import check_number, to_array, to_floats
+from stakes.costs import as_costs
+from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.score_table import ScoreTable
+    from stakes.core.score_table import ScoreTable
+    from stakes.costs import CostsLike
 
     Floats = NDArray[np.float64]
 
@@ -58,7 +59,7 @@ class ThresholdTable(Tabular):
 
     Examples
     --------
-    >>> from stakes import threshold_table
+    >>> from stakes.curves import threshold_table
     >>> table = threshold_table([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     >>> table.sensitivity.tolist(), table.ppv.round(4).tolist()
     ([1.0, 1.0, 0.5, 0.5], [0.5, 0.6667, 0.5, 1.0])
@@ -140,11 +141,11 @@ class ThresholdTable(Tabular):
 
         Examples
         --------
-        >>> from stakes import threshold_table
+        >>> from stakes.curves import threshold_table
         >>> threshold_table([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).frame("polars").columns[:5]
         ['threshold', 'tp', 'fp', 'fn', 'tn']
         """
-        from stakes._frames import build_frame
+        from stakes.shown.frames import build_frame
 
         return build_frame({name: getattr(self, name) for name in COLUMNS}, backend)
 
@@ -169,7 +170,7 @@ def threshold_table(
     y_prob: ArrayLike | None = None,
     *,
     thresholds: ArrayLike | None = None,
-    costs: CostDistribution | float | None = None,
+    costs: CostsLike | None = None,
     per: float | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: object = None,
@@ -186,9 +187,9 @@ def threshold_table(
         Probability of the positive class; with ``costs`` given, any finite score that ranks.
     thresholds : array_like of shape (k,), optional
         By default every distinct score, ascending.
-    costs : CostDistribution or float, optional
-        The cost ratio of regret and net benefit, or a distribution whose mean it is (both are linear in it). By
-        default each threshold itself, as it would be chosen for a calibrated probability.
+    costs : CostDistribution, tuple of float, or float, optional
+        The cost ratio of regret and net benefit, or a range or distribution whose mean it is (both are linear in it).
+        By default each threshold itself, as it would be chosen for a calibrated probability.
     per : float, optional
         Count per so many cases; by default the weights as they are.
     sample_weight : array_like of shape (n,), optional
@@ -216,12 +217,12 @@ def threshold_table(
 
     Examples
     --------
-    >>> from stakes import threshold_table
+    >>> from stakes.curves import threshold_table
     >>> table = threshold_table([0, 0, 0, 1], [0.1, 0.3, 0.1, 0.6], thresholds=[0.2], per=1000)
     >>> table.tp.tolist(), table.fp.tolist(), table.net_benefit.tolist()
     ([250.0], [250.0], [0.1875])
     """
-    if per is not None and not 0.0 < per < math.inf:
+    if per is not None and not 0.0 < check_number(per, "per") < math.inf:
         raise ValueError(f"per must be a finite number > 0, got {per}.")
     table = evaluation_data(
         y_true,
@@ -235,9 +236,7 @@ def threshold_table(
     chosen = None if thresholds is None else _check_thresholds(thresholds, probability=costs is None)
     if not (table.total_positives > 0.0 and table.total_negatives > 0.0):
         undefined("sensitivity or specificity", "only one class is present")
-    if costs is not None:
-        costs = costs.mean() if isinstance(costs, CostDistribution) else check_unit(costs, "costs")
-    return threshold_table_of(table, chosen, costs, per)
+    return threshold_table_of(table, chosen, None if costs is None else as_costs(costs).mean(), per)
 
 
 def threshold_table_of(
@@ -258,7 +257,7 @@ def threshold_table_of(
 
 
 def _check_thresholds(thresholds: ArrayLike, *, probability: bool) -> Floats:
-    values = np.atleast_1d(np.asarray(thresholds, dtype=np.float64))
+    values = np.atleast_1d(to_floats(to_array(thresholds, "thresholds"), "thresholds"))
     if values.ndim != 1 or values.size == 0:
         raise ValueError(f"thresholds must be one or more numbers, got shape {values.shape}.")
     bad = np.isnan(values) | (probability & ~((values >= 0.0) & (values <= 1.0)))

@@ -1,7 +1,9 @@
 """Pictures of curves, evaluations, decompositions and cost distributions with matplotlib; nothing is computed here."""
 
+from stakes.display import _registered as _registered
 from stakes.display._band import BandDisplay
 from stakes.display._benefit import InterventionsAvoidedDisplay, StandardizedDecisionCurveDisplay
+from stakes.display._bins import BinnedReliabilityDisplay
 from stakes.display._boundary import BoundaryDisplay
 from stakes.display._cost import CostCurveDisplay
 from stakes.display._costs import CostDistributionDisplay
@@ -23,6 +25,7 @@ from stakes.display._utility import ExpectedUtilityDisplay, UtilityCurveDisplay
 
 __all__ = [
     "BandDisplay",
+    "BinnedReliabilityDisplay",
     "BoundaryDisplay",
     "CostCurveDisplay",
     "CostDistributionDisplay",
@@ -46,3 +49,7 @@ __all__ = [
     "plot_curve",
     "plot_evaluation",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes._validation import check_choice
+from stakes.core.validation import check_choice
 from stakes.display._style import (
     BOUNDS_LABEL,
     GUIDE_COLOUR,
@@ -25,9 +25,13 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from matplotlib.axes import Axes
+    from matplotlib.axes._secondary_axes import SecondaryAxis
     from matplotlib.figure import Figure
     from matplotlib.patches import Polygon, Rectangle
     from matplotlib.ticker import FixedLocator, MaxNLocator
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
 
 XScale = Literal["linear", "log-odds"]
 Legend = Literal["auto", "inside", "below"] | None
@@ -39,6 +43,7 @@ _TICK_POINTS = 38.0  # room for one label such as "1:1000"
 CHARACTER = 0.55  # mean width of a character, in font sizes
 _HANDLE = 4.2  # a legend's handle and the space around it, in font sizes
 _PLAIN: dict[str, Any] = {"fontsize": SMALL, "frameon": False, "columnspacing": 1.2}
+_NEARLY_ALL = 0.7  # scores that reach this far make the whole axis worth showing
 _MARGIN = 0.5  # the range shown reaches this share of the plausible range beyond each of its ends
 
 
@@ -81,6 +86,17 @@ def check_bounds(bounds: Range | None) -> Range | None:
     return low, high
 
 
+def shown_thresholds(inner: Floats, bounds: Range | None, x_scale: XScale) -> Range:
+    """The plausible range with its surroundings; without one, what the thresholds of the curves need."""
+    if bounds is not None and bounds != (0.0, 1.0):
+        return widened(bounds, x_scale)
+    if x_scale == "log-odds":
+        low, high = (float(inner.min()), float(inner.max())) if len(inner) else (0.01, 0.99)
+        return max(0.8 * low, 1e-4), min(0.2 + 0.8 * high, 1.0 - 1e-4)
+    reach = float(inner.max(initial=0.0)) or 1.0
+    return 0.0, 1.0 if reach > _NEARLY_ALL or bounds is not None else 1.2 * reach
+
+
 def widened(bounds: Range, x_scale: XScale = "linear") -> Range:
     """The plausible range with some context on either side."""
     low, high = bounds
@@ -96,13 +112,7 @@ def draw_cost_axis(ax: Axes, shown: Range, x_scale: XScale) -> None:
     """Thresholds in percent below the axes, the same as odds above; both follow when the axes are zoomed."""
     check_choice(x_scale, "x_scale", ("linear", "log-odds"))
     ax.set_xscale("logit" if x_scale == "log-odds" else "linear")
-    for child in [child for child in ax.child_axes if child.get_label() == _ODDS_AXIS]:
-        child.remove()
-    odds = ax.secondary_xaxis("top", functions=(_same, _same))
-    odds.set_label(_ODDS_AXIS)
-    odds.set_xscale(ax.get_xscale())
-    odds.tick_params(labelsize=SMALL)
-    odds.set_xlabel(ODDS_LABEL, fontsize=SMALL)
+    odds = new_odds_axis(ax)
     odds.xaxis.set_minor_locator(_fixed([]))
     odds.xaxis.set_major_formatter(format_odds)
     ax.xaxis.set_minor_locator(_fixed([]))
@@ -110,6 +120,27 @@ def draw_cost_axis(ax: Axes, shown: Range, x_scale: XScale) -> None:
     ax.set_xlim(shown)
     _place_cost_ticks(ax)
     ax.callbacks.connect("xlim_changed", _place_cost_ticks)
+
+
+def new_odds_axis(ax: Axes, **scale: Any) -> SecondaryAxis:
+    """An axis of odds above the axes, in place of an earlier one, for ticks to be put on."""
+    remove_odds_axis(ax)
+    odds = ax.secondary_xaxis("top", functions=(_same, _same))
+    odds.set_label(_ODDS_AXIS)
+    odds.set_xscale(ax.get_xscale(), **scale)
+    odds.tick_params(labelsize=SMALL)
+    odds.set_xlabel(ODDS_LABEL, fontsize=SMALL)
+    return odds
+
+
+def remove_odds_axis(ax: Axes) -> None:
+    """Take the odds above the axes away."""
+    for child in _odds_axes(ax):
+        child.remove()
+
+
+def _odds_axes(ax: Axes) -> list[Any]:
+    return [child for child in ax.child_axes if child.get_label() == _ODDS_AXIS]
 
 
 def _place_cost_ticks(ax: Axes) -> None:
@@ -120,9 +151,14 @@ def _place_cost_ticks(ax: Axes) -> None:
         ax.xaxis.set_major_locator(_fixed(percent_ticks(low, high, gap)))
     else:
         ax.xaxis.set_major_locator(few_ticks(ax))
-    for child in ax.child_axes:
-        if child.get_label() == _ODDS_AXIS:
-            child.xaxis.set_major_locator(_fixed(odds_ticks(low, high, gap, logarithmic=logarithmic)))
+    for odds in _odds_axes(ax):
+        odds.xaxis.set_major_locator(_fixed(odds_ticks(low, high, gap, logarithmic=logarithmic)))
+
+
+def draw_share_axis(ax: Axes) -> None:
+    """Few round percentages along the horizontal axis."""
+    ax.xaxis.set_major_locator(few_ticks(ax))
+    ax.xaxis.set_major_formatter(format_percent)
 
 
 def few_ticks(ax: Axes, room: float = _TICK_POINTS) -> MaxNLocator:

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from stakes.curves._curve import straight
-from stakes.display._axes import (
-    axes_for,
-    check_bounds,
-    draw_cost_axis,
-    draw_legend,
-    few_ticks,
-    figure_of,
-    settle,
-    shade_bounds,
-    widened,
-)
-from stakes.display._labels import label_references
-from stakes.display._lines import MODEL, draw_references, drawn
+from stakes.display._axes import check_bounds, draw_cost_axis, draw_share_axis, shade_bounds, widened
+from stakes.display._base import Display
+from stakes.display._lines import MODEL, draw_line, draw_references, drawn
 from stakes.display._style import format_percent, model_style
 from stakes.inference import Band
 
@@ -30,13 +20,8 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-    from numpy.typing import NDArray
 
-    from stakes.display._axes import Legend, Range, XScale
-
-    Floats = NDArray[np.float64]
+    from stakes.display._axes import Floats, Legend, Range, XScale
 
 _Y_LABELS = {
     "regret": "regret per decision",
@@ -44,12 +29,17 @@ _Y_LABELS = {
     "interventions_avoided": "interventions avoided",
     "reliability": "observed event rate",
 }
-_NOTHING = {"net_benefit": "treat none", "interventions_avoided": "treat all"}
+_NOTHING = {
+    "regret": "",
+    "net_benefit": "treat none",
+    "interventions_avoided": "treat all",
+    "reliability": "calibrated",
+}
 _BAND, _INTERVAL = 0.14, 0.22  # opacity; the interval lies upon the band
 _EXTREME = 0.05  # this share of the highest and of the lowest bounds may leave the picture
 
 
-class BandDisplay:
+class BandDisplay(Display):
     """Curves with pointwise intervals (darker) and simultaneous bands (lighter).
 
     Drawn into axes that hold the curve of a model of the same name, only its band is added, in the curve's colour.
@@ -74,19 +64,15 @@ class BandDisplay:
 
     Examples
     --------
-    >>> from stakes import difference_band
+    >>> from stakes.inference import difference_band
     >>> from stakes.display import BandDisplay
-    >>> band = difference_band("net_benefit", [0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6], [0.4, 0.6, 0.5, 0.4])
+    >>> band = difference_band([0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6], [0.4, 0.6, 0.5, 0.4], "net_benefit")
     >>> BandDisplay(band).plot().ax_.get_ylabel()
     'Difference in net benefit'
     """
 
-    ax_: Axes
-    figure_: Figure
-    lines_: list[Line2D]
     intervals_: list[PolyCollection]
     bands_: list[PolyCollection]
-    bounds_: Any
 
     def __init__(self, bands: Band | Sequence[Band] | Mapping[str, Band]) -> None:
         if isinstance(bands, Band):
@@ -99,7 +85,7 @@ class BandDisplay:
             raise ValueError("bands must hold at least one band, got none.")
         for band in self.bands:
             if not isinstance(band, Band):
-                raise ValueError(f"bands must be Band, got {band!r}.")  # noqa: TRY004  (as elsewhere)
+                raise ValueError(f"bands must be Band, got {band!r}.")
             if (band.kind, band.is_difference) != (self.bands[0].kind, self.bands[0].is_difference):
                 raise ValueError(f"bands must be of one kind, got {self.bands[0]!r} and {band!r}.")
 
@@ -110,7 +96,7 @@ class BandDisplay:
         bounds: Range | None = None,
         x_scale: XScale = "linear",
         legend: Legend = "auto",
-    ) -> BandDisplay:
+    ) -> Self:
         """Draw the bands.
 
         Parameters
@@ -139,31 +125,26 @@ class BandDisplay:
 
         Examples
         --------
-        >>> from stakes import confidence_band
+        >>> from stakes.inference import confidence_band
         >>> from stakes.display import BandDisplay
-        >>> band = confidence_band("regret", [0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6])
+        >>> band = confidence_band([0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6], "regret")
         >>> BandDisplay(band).plot(bounds=(0.2, 0.5)).ax_.get_xlabel()
         'Threshold'
         """
         bounds = check_bounds(bounds)
-        self.ax_, new = axes_for(ax)
-        self.figure_ = figure_of(self.ax_)
-        earlier = bool(drawn(self.ax_, MODEL))
-        shown = self._shown(bounds, x_scale)
-        if not earlier or bounds is not None:
-            self._set_x_axis(shown, x_scale)
-        self.bounds_ = shade_bounds(self.ax_, bounds)
-        self.lines_, self.intervals_, self.bands_ = [], [], []
-        for band in self.bands:
-            self._draw(band)
-        self._draw_references(shown)
-        if not earlier:
-            self.ax_.set_ylim(self._y_limits(shown))
-            self._set_labels()
-        draw_legend(self.ax_, legend, new=new)
-        if new:
-            settle(self.figure_)
-        label_references(self.ax_)
+        with self._picture(ax, legend):
+            earlier = bool(drawn(self.ax_, MODEL))
+            shown = self._shown(bounds, x_scale)
+            if not earlier or bounds is not None:
+                self._set_x_axis(shown, x_scale)
+            self.bounds_ = shade_bounds(self.ax_, bounds)
+            self.lines_, self.intervals_, self.bands_ = [], [], []
+            for band in self.bands:
+                self._draw(band)
+            self._draw_references(shown)
+            if not earlier:
+                self.ax_.set_ylim(self._y_limits(shown))
+                self._set_labels()
         return self
 
     def _shown(self, bounds: Range | None, x_scale: XScale) -> Range:
@@ -181,8 +162,7 @@ class BandDisplay:
     def _set_x_axis(self, shown: Range, x_scale: XScale) -> None:
         if self.bands[0].kind == "reliability":
             self.ax_.set_xlim(shown)
-            self.ax_.xaxis.set_major_locator(few_ticks(self.ax_))
-            self.ax_.xaxis.set_major_formatter(format_percent)
+            draw_share_axis(self.ax_)
         else:
             draw_cost_axis(self.ax_, shown, x_scale)
 
@@ -192,32 +172,27 @@ class BandDisplay:
         if line is None:
             style = model_style(len(known))
             marker = style.marker if len(band.thresholds) == 1 else None
-            (line,) = self.ax_.plot(
-                band.thresholds,
-                band.estimate,
-                color=style.color,
-                linestyle=style.line,
-                linewidth=1.4,
-                marker=marker,
-                label=band.name,
-                gid=MODEL,
-                zorder=2.5,
-            )
+            line = draw_line(self.ax_, (band.thresholds, band.estimate), style, band.name, marker=marker)
         self.lines_.append(line)
         look: dict[str, Any] = {"color": line.get_color(), "linewidth": 0.0}
         outer = _edges(band, band.simultaneous_low, band.simultaneous_high)
         inner = _edges(band, band.low, band.high)
-        self.bands_.append(self.ax_.fill_between(*outer, alpha=_BAND, zorder=1.4, **look))
-        self.intervals_.append(self.ax_.fill_between(*inner, alpha=_INTERVAL, zorder=1.5, **look))
+        names: list[str | None] = [None, None]
+        if not self.bands_:  # the legend needs each kind of shading once
+            level = f"{100.0 * band.confidence_level:.6g}%"
+            names = [f"{level} simultaneous band", f"{level} interval at each {band.x_label}"]
+        self.bands_.append(self.ax_.fill_between(*outer, alpha=_BAND, zorder=1.4, label=names[0], **look))
+        self.intervals_.append(self.ax_.fill_between(*inner, alpha=_INTERVAL, zorder=1.5, label=names[1], **look))
 
     def _draw_references(self, shown: Range) -> None:
         band = self.bands[0]
+        name, axis, heights = _NOTHING[band.kind], "threshold", (0.0, 0.0)
         if band.is_difference:
-            draw_references(self.ax_, [straight(band.kind, "no difference", "threshold", (0.0, 0.0))], shown)
+            name = "no difference"
         elif band.kind == "reliability":
-            draw_references(self.ax_, [straight(band.kind, "calibrated", "score", (0.0, 1.0))], shown)
-        elif band.kind != "regret":
-            draw_references(self.ax_, [straight(band.kind, _NOTHING[band.kind], "threshold", (0.0, 0.0))], shown)
+            axis, heights = "score", (0.0, 1.0)
+        if name:
+            draw_references(self.ax_, [straight(band.kind, name, axis, heights)], shown)
 
     def _y_limits(self, shown: Range) -> Range:
         """What holds the estimates and nearly all of the bounds: close to 1 those of net benefit fall without end."""

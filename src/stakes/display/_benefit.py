@@ -10,9 +10,7 @@ from stakes.curves import Curve, InterventionsCurve, interventions_avoided_curve
 from stakes.display._threshold import DecisionCurveDisplay, ThresholdCurvesDisplay
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from stakes.display._axes import Range
+    from stakes.display._axes import Floats, Range
 
 _HARM_SHOWN = 0.3  # of the height above zero
 
@@ -40,7 +38,7 @@ class StandardizedDecisionCurveDisplay(DecisionCurveDisplay):
     def _curve(*data: Any, **options: Any) -> Curve:
         return net_benefit_curve(*data, standardized=True, **options)
 
-    def _y_limits(self, heights: NDArray[np.float64], thresholds: NDArray[np.float64]) -> Range:
+    def _y_limits(self, heights: Floats, thresholds: Floats) -> Range:
         if np.isnan(heights).any():  # without positives there is no unit
             return -0.05, 1.05
         return super()._y_limits(heights, thresholds)
@@ -71,12 +69,11 @@ class InterventionsAvoidedDisplay(ThresholdCurvesDisplay):
             raise ValueError(f"curves must count per the same number of cases, got {sorted(per)}.")
         self.y_label = f"Net interventions\navoided per {per.pop():,.6g}"  # type: ignore[misc]
 
-    def _y_limits(self, heights: NDArray[np.float64], thresholds: NDArray[np.float64]) -> Range:
-        thresholds = thresholds[(thresholds > 0.0) & (thresholds < 1.0)]
-        constants = [reference.at(thresholds) for reference in self.curves[0].references.values()]
-        best_constant = np.max(constants, axis=0).max() if constants else 0.0
+    def _y_limits(self, heights: Floats, thresholds: Floats) -> Range:
+        inner = thresholds[(thresholds > 0.0) & (thresholds < 1.0)]
+        best_constant = float(self._best_constant(inner, lower=False).max())
         finite = heights[np.isfinite(heights)]
-        bottom, top = finite.min(initial=0.0), max(finite.max(initial=0.0), float(best_constant))
+        bottom, top = finite.min(initial=0.0), max(finite.max(initial=0.0), best_constant)
         unit = float(top) or -float(bottom) or 1.0
         lowest = max(float(bottom), -_HARM_SHOWN * unit) if top > 0.0 else float(bottom)
         return lowest - 0.05 * unit, float(top) + 0.08 * unit

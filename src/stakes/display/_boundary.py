@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from stakes.boundary import Boundary, fit_boundary
-from stakes.display._axes import axes_for, draw_legend, figure_of, settle
+from stakes.display._base import Display
 from stakes.display._style import EMPTY_COLOUR, PALETTE, format_percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import QuadMesh
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from stakes.display._axes import Legend
-
-    Floats = NDArray[np.float64]
+    from stakes.display._axes import Floats, Legend
 
 _COLOURS = "Blues"
 _DARKEST = 0.75  # of the colours, so that the lines stand out everywhere
@@ -28,7 +25,7 @@ _MESH = 400
 _BETWEEN_LEVELS = 24  # lines of the mesh within one level
 
 
-class BoundaryDisplay:
+class BoundaryDisplay(Display):
     """Levels of uncertainty from the most certain below, thresholds, and the rate of positives among the rows.
 
     Every level is equally high, however many uncertainties it spans. Inside the boundary, to the right of the line,
@@ -61,15 +58,13 @@ class BoundaryDisplay:
     'Uncertainty'
     """
 
-    ax_: Axes
-    figure_: Figure
     cells_: QuadMesh
     boundary_: Line2D
     single_: Line2D | None
 
     def __init__(self, boundary: Boundary) -> None:
         if not isinstance(boundary, Boundary):
-            raise ValueError(f"boundary must be a Boundary, got {boundary!r}.")  # noqa: TRY004
+            raise ValueError(f"boundary must be a Boundary, got {boundary!r}.")
         self.boundary = boundary
 
     @classmethod
@@ -143,15 +138,11 @@ class BoundaryDisplay:
         >>> BoundaryDisplay(boundary).plot().boundary_.get_label()
         'boundary: most recall, precision >= 1'
         """
-        self.ax_, new = axes_for(ax)
-        self.figure_ = figure_of(self.ax_)
-        self._draw_cells()
-        self._draw_boundary()
-        self._draw_single()
-        self._label_levels()
-        draw_legend(self.ax_, legend, new=new)
-        if new:
-            settle(self.figure_)
+        with self._picture(ax, legend):
+            self._draw_cells()
+            self._draw_boundary()
+            self._draw_single()
+            self._label_levels()
         return self
 
     def _draw_cells(self) -> None:

@@ -6,25 +6,21 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from stakes._validation import check_choice
+from stakes.core.validation import check_choice
 from stakes.curves import BrierCurve, CostCurve, Curve, brier_curve, cost_curve
-from stakes.display._axes import axes_for, check_bounds, draw_legend, figure_of, settle, shade_bounds
+from stakes.display._axes import check_bounds, shade_bounds
+from stakes.display._base import CurvesDisplay
 from stakes.display._cost_axes import draw_brier_axis, draw_probability_cost_axis
-from stakes.display._labels import label_references
-from stakes.display._lines import MODEL, draw_models, draw_references, drawn, heights_within
-from stakes.display._models import estimator_predictions, named_curves, named_predictions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
     from numpy.typing import ArrayLike
 
-    from stakes._kernel import Rule
-    from stakes.display._axes import Legend, Range
-    from stakes.score_table import ScoreTable
+    from stakes.core.regret import Rule
+    from stakes.core.score_table import ScoreTable
+    from stakes.display._axes import Floats, Legend, Range
 
 CostAxis = Literal["probability cost", "linear", "log-odds", "quadratic", "log"]
 
@@ -37,7 +33,7 @@ _Y_LABELS = {
 _HEADROOM = 1.08
 
 
-class CostCurveDisplay:
+class CostCurveDisplay(CurvesDisplay):
     """Expected cost of the decisions over the cost ratio, beside treating everyone and no one; lower is better.
 
     Cost curves are drawn over the probability cost PC(+), with the cost ratios as odds above; Brier curves over the
@@ -69,17 +65,12 @@ class CostCurveDisplay:
     'Probability cost PC(+)'
     """
 
-    ax_: Axes
-    figure_: Figure
-    lines_: list[Line2D]
-    reference_lines_: list[Line2D]
-    bounds_: Any
-
     def __init__(self, curves: Curve | Sequence[Curve] | Mapping[str, Curve]) -> None:
         first = _first(curves)
         if not isinstance(first, CostCurve | BrierCurve):
-            raise ValueError(f"curves must be cost curves or Brier curves, got {first!r}.")  # noqa: TRY004  (as elsewhere)
-        self.curves = named_curves(curves, first.kind)
+            raise ValueError(f"curves must be cost curves or Brier curves, got {first!r}.")
+        self.kind = first.kind  # type: ignore[misc]
+        super().__init__(curves)
         axes = {getattr(curve, "axis", "probability cost") for curve in self.curves}
         if len(axes) > 1:
             raise ValueError(f"curves must share one axis, got {sorted(axes)}.")
@@ -146,86 +137,15 @@ class CostCurveDisplay:
         'Net benefit lost'
         """
         check_choice(axis, "axis", AXES)
-        options: dict[str, Any] = {
-            "sample_weight": sample_weight,
-            "pos_label": pos_label,
-            "prevalence": prevalence,
-            "logits": logits,
-        }
+        options = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence, "logits": logits}
+        display = cls._of(y_true, y_prob, axis=axis, rule=rule, **options)
+        return display.plot(ax, bounds=bounds, references=references, legend=legend)
+
+    @staticmethod
+    def _curve(*data: Any, axis: Any, rule: Rule | None, **options: Any) -> Curve:
         if rule is not None:
             options["rule"] = rule
-        curves: list[Curve] = [
-            cost_curve(y_true, scores, name=name, **options)
-            if axis == "probability cost"
-            else brier_curve(y_true, scores, axis=axis, name=name, **options)
-            for name, scores in named_predictions(y_true, y_prob).items()
-        ]
-        return cls(curves).plot(ax, bounds=bounds, references=references, legend=legend)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        *,
-        axis: CostAxis = "probability cost",
-        bounds: Range | None = None,
-        rule: Rule | None = None,
-        sample_weight: ArrayLike | None = None,
-        pos_label: object = None,
-        prevalence: float | None = None,
-        references: bool = True,
-        legend: Legend = "auto",
-        ax: Axes | None = None,
-    ) -> Self:
-        """Draw from one or several fitted classifiers and data to try them on.
-
-        Parameters
-        ----------
-        estimator : classifier or mapping of str to classifier
-            Fitted, with ``predict_proba``; the positive class is found in ``classes_``.
-        X : array_like of shape (n, n_features)
-            Rows that the classifiers have not seen.
-        y : array_like of shape (n,)
-            Their labels.
-        axis, bounds, rule, sample_weight, pos_label, prevalence
-            As in :meth:`from_predictions`.
-        references, legend, ax
-            As in :meth:`plot`.
-
-        Returns
-        -------
-        CostCurveDisplay
-
-        Raises
-        ------
-        ValueError
-            For a classifier without ``predict_proba`` or with other than two classes, and for invalid data.
-        ImportError
-            If matplotlib is not installed (``pip install 'stakes[plot]'``).
-
-        Examples
-        --------
-        >>> from sklearn.linear_model import LogisticRegression
-        >>> from stakes.display import CostCurveDisplay
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
-        >>> CostCurveDisplay.from_estimator(LogisticRegression().fit(X, y), X, y).lines_[0].get_label()
-        'LogisticRegression'
-        """
-        return cls.from_predictions(
-            y,
-            estimator_predictions(estimator, X, pos_label),
-            axis=axis,
-            bounds=bounds,
-            rule=rule,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            prevalence=prevalence,
-            references=references,
-            legend=legend,
-            ax=ax,
-        )
+        return cost_curve(*data, **options) if axis == AXES[0] else brier_curve(*data, axis=axis, **options)
 
     def plot(
         self,
@@ -263,26 +183,19 @@ class CostCurveDisplay:
 
         Examples
         --------
-        >>> from stakes import brier_curve
+        >>> from stakes.curves import brier_curve
         >>> display = brier_curve([0, 1, 0, 1], [0.1, 0.8, 0.3, 0.2], axis="log-odds").plot(bounds=(0.2, 0.5))
         >>> display.ax_.get_ylabel()
         'Regret per decision'
         """
         bounds = check_bounds(bounds)
-        self.ax_, new = axes_for(ax)
-        self.figure_ = figure_of(self.ax_)
-        shown = self._draw_axis()
-        self.bounds_ = shade_bounds(self.ax_, self._places(bounds))
-        self.lines_ = draw_models(self.ax_, self.curves, shown)
-        compared = self.curves[0].references.values() if references else ()
-        self.reference_lines_ = draw_references(self.ax_, compared, shown)
-        self.ax_.set_ylim(0.0, self._top(shown))
-        self.ax_.set_ylabel(_Y_LABELS[self.curves[0].kind])
-        self.ax_.yaxis.set_major_formatter("{x:.6g}")
-        draw_legend(self.ax_, legend, new=new)
-        if new:
-            settle(self.figure_)
-        label_references(self.ax_)
+        with self._picture(ax, legend):
+            shown = self._draw_axis()
+            self.bounds_ = shade_bounds(self.ax_, self._places(bounds))
+            heights = self._draw_curves(shown, references=references)
+            self.ax_.set_ylim(0.0, self._top(heights, shown))
+            self.ax_.set_ylabel(_Y_LABELS[self.kind])
+            self.ax_.yaxis.set_major_formatter("{x:.6g}")
         return self
 
     def _draw_axis(self) -> Range:
@@ -299,9 +212,8 @@ class CostCurveDisplay:
         high, low = first.probability_cost(bounds).tolist()
         return (low, high) if low <= high else None  # nowhere with one class only
 
-    def _top(self, shown: Range) -> float:
+    def _top(self, heights: Floats, shown: Range) -> float:
         """Above the models and the better constant decision, but not far above the worse one."""
-        heights = np.concatenate([heights_within(line, shown) for line in drawn(self.ax_, MODEL)])
         grid = np.linspace(*shown, 201)[:-1]
         constants = [reference.at(grid) for reference in self.curves[0].references.values()]
         best = np.nanmax(np.min(constants, axis=0)) if constants else 0.0

@@ -6,13 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.display._axes import (
-    SMALL,
-    draw_cost_axis,
-    few_ticks,
-    width_in_points,
-)
-from stakes.display._style import ODDS_LABEL, format_odds, format_percent, odds_ticks, percent_ticks
+from stakes.display._axes import draw_cost_axis, few_ticks, new_odds_axis, remove_odds_axis, width_in_points
+from stakes.display._style import format_odds, format_percent, odds_ticks, percent_ticks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -22,7 +17,6 @@ if TYPE_CHECKING:
     from stakes.curves import Curve
     from stakes.display._axes import Range
 
-_ODDS_AXIS = "stakes odds"
 _ROOM = 38.0  # points for one label such as "1:1000"
 _MOST_ODDS = 1e4
 _SHORTEST = 1e-3  # where an axis of logarithms starts at the latest
@@ -95,15 +89,10 @@ def _length(c: float) -> int:
 
 
 def _draw_odds(ax: Axes, places: Sequence[float], names: Sequence[str]) -> None:
-    for child in [child for child in ax.child_axes if child.get_label() == _ODDS_AXIS]:
-        child.remove()
     if not len(places):
+        remove_odds_axis(ax)
         return
-    top = ax.secondary_xaxis("top", functions=(_same, _same))
-    top.set_label(_ODDS_AXIS)
-    top.set_xscale(ax.get_xscale(), **_scale_options(ax))
-    top.tick_params(labelsize=SMALL)
-    top.set_xlabel(ODDS_LABEL, fontsize=SMALL)
+    top = new_odds_axis(ax, **_scale_options(ax))
     top.set_xticks(places, names)
     top.set_xticks([], minor=True)
 
@@ -133,7 +122,3 @@ def _unquadratic(place: Any) -> Any:
 
 def _log(c: Any) -> Any:
     return np.log(np.maximum(c, 1e-300))
-
-
-def _same(x: Any) -> Any:
-    return x

@@ -8,24 +8,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from stakes.costs import CostDistribution
+from stakes.costs import CostDistribution, PiecewiseLinear
 from stakes.costs._base import Weighted
-from stakes.costs._density import PiecewiseLinear
-from stakes.display._axes import axes_for, draw_cost_axis, draw_legend, figure_of, settle, widened
-from stakes.display._lines import MODEL, drawn
+from stakes.display._axes import draw_cost_axis, widened
+from stakes.display._base import Display
+from stakes.display._lines import MODEL, draw_line, drawn
 from stakes.display._style import model_style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
-    from numpy.typing import NDArray
 
-    from stakes.display._axes import Legend, Range, XScale
-
-    Floats = NDArray[np.float64]
+    from stakes.display._axes import Floats, Legend, Range, XScale
 
 _POINTS = 1001
 _END = 2e-3  # where an axis of log-odds starts for costs down to 0
@@ -46,7 +42,7 @@ class Shape(NamedTuple):
     weights: Floats
 
 
-class CostDistributionDisplay:
+class CostDistributionDisplay(Display):
     """How much each cost ratio counts: densities as lines, single cost ratios as stems.
 
     Each distribution is drawn with mass 1, so that areas compare; one of infinite mass is drawn as it is, and its name
@@ -78,10 +74,7 @@ class CostDistributionDisplay:
     ['screening', 'referral']
     """
 
-    ax_: Axes
     atom_ax_: Axes | None
-    figure_: Figure
-    lines_: list[Line2D]
 
     def __init__(self, costs: CostDistribution | Sequence[CostDistribution] | Mapping[str, CostDistribution]) -> None:
         if isinstance(costs, Mapping):
@@ -93,7 +86,7 @@ class CostDistributionDisplay:
             raise ValueError("costs must hold at least one cost distribution, got none.")
         for name, measure in named:
             if not isinstance(measure, CostDistribution):
-                raise ValueError(f"costs must be cost distributions, got {measure!r} for {name}.")  # noqa: TRY004  (as elsewhere)
+                raise ValueError(f"costs must be cost distributions, got {measure!r} for {name}.")
         self.names = [name for name, _ in named]
         self.costs = [measure for _, measure in named]
 
@@ -129,25 +122,19 @@ class CostDistributionDisplay:
         >>> CostDistributionDisplay(costs.Fixed(0.1)).plot().ax_.get_ylabel()
         'Weight'
         """
-        self.ax_, new = axes_for(ax)
-        self.figure_ = figure_of(self.ax_)
-        shown = self._shown(scale)
-        if drawn(self.ax_, MODEL):
-            low, high = self.ax_.get_xlim()
-            shown = min(low, shown[0]), max(high, shown[1])
-        draw_cost_axis(self.ax_, shown, scale)
-        shapes = [_shape(measure, shown, scale) for measure in self.costs]
-        self.atom_ax_ = self._axes_of_atoms(shapes)
-        before = len(drawn(self.ax_, MODEL))
-        self.lines_ = [
-            self._draw(shape, name, before + index)
-            for index, (name, shape) in enumerate(zip(self._labels(), shapes, strict=True))
-        ]
-        self._set_heights()
-        self.ax_.set_xlabel("Cost ratio c (threshold)")
-        draw_legend(self.ax_, legend, new=new)
-        if new:
-            settle(self.figure_)
+        with self._picture(ax, legend):
+            shown = self._shown(scale)
+            if drawn(self.ax_, MODEL):
+                low, high = self.ax_.get_xlim()
+                shown = min(low, shown[0]), max(high, shown[1])
+            draw_cost_axis(self.ax_, shown, scale)
+            shapes = [_shape(measure, shown, scale) for measure in self.costs]
+            self.atom_ax_ = self._axes_of_atoms(shapes)
+            before = len(drawn(self.ax_, MODEL))
+            named = enumerate(zip(self._labels(), shapes, strict=True), start=before)
+            self.lines_ = [self._draw(shape, name, index) for index, (name, shape) in named]
+            self._set_heights()
+            self.ax_.set_xlabel("Cost ratio c (threshold)")
         return self
 
     def _labels(self) -> list[str]:
@@ -181,16 +168,8 @@ class CostDistributionDisplay:
         style = model_style(index)
         line: Line2D | None = None
         if len(shape.x):
-            (line,) = self.ax_.plot(
-                shape.x,
-                shape.density,
-                color=style.color,
-                linestyle=style.line,
-                linewidth=1.6,
-                label=label,
-                gid=f"{MODEL} density",
-                zorder=2.5,
-            )
+            look: dict[str, Any] = {"linewidth": 1.6, "gid": f"{MODEL} density"}
+            line = draw_line(self.ax_, (shape.x, shape.density), style, label, **look)
             finite = np.where(np.isfinite(shape.density), shape.density, 0.0)
             self.ax_.fill_between(shape.x, finite, color=style.color, alpha=0.12, linewidth=0.0, zorder=1.5)
         if line is not None and (not len(shape.atoms) or self.atom_ax_ is None):
@@ -198,7 +177,7 @@ class CostDistributionDisplay:
         if self.atom_ax_ is None:
             raise AssertionError("a measure has a density or atoms")
         self.atom_ax_.vlines(shape.atoms, 0.0, shape.weights, color=style.color, linewidth=1.4, zorder=2.5)
-        look: dict[str, Any] = {"color": style.color, "linestyle": "none", "marker": style.marker, "markersize": 5.0}
+        look = {"color": style.color, "linestyle": "none", "marker": style.marker, "markersize": 5.0}
         gid = MODEL if line is None else f"atoms of {MODEL}"
         (heads,) = self.atom_ax_.plot(shape.atoms, shape.weights, **look, gid=gid, zorder=2.6)
         if line is not None:

@@ -6,23 +6,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from stakes.curves import Curve, RocCurve, lift_curve, precision_recall_curve, roc_curve, smooth_calibration_curve
-from stakes.display._axes import axes_for, draw_legend, few_ticks, figure_of, settle
-from stakes.display._labels import label_references
-from stakes.display._lines import MODEL, draw_models, draw_references, drawn, heights_within, points_to_draw
-from stakes.display._models import estimator_predictions, named_curves, named_predictions
+from stakes.curves import lift_curve, precision_recall_curve, roc_curve, smooth_calibration_curve
+from stakes.display._axes import draw_share_axis
+from stakes.display._base import CurvesDisplay
+from stakes.display._lines import MODEL, drawn, heights_within, points_to_draw
 from stakes.display._style import format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from stakes.display._axes import Legend, Range
-    from stakes.score_table import ScoreTable
+    from stakes.core.score_table import ScoreTable
+    from stakes.curves import Curve
+    from stakes.display._axes import Floats, Legend, Range
 
 _UNIT = (-0.02, 1.02)
 _MOST_BANDS = 3
@@ -30,7 +27,7 @@ _FIRST_RECALL = 0.05
 _SPARE = 2.5  # times the highest smoothed rate is as much of the diagonal as is shown
 
 
-class CurveDisplay:
+class ShareCurvesDisplay(CurvesDisplay):
     """What the displays over a rate, a share or the score itself have in common.
 
     Parameters
@@ -56,19 +53,7 @@ class CurveDisplay:
     'Lift'
     """
 
-    kind: ClassVar[str]
-    x_label: ClassVar[str]
-    y_label: ClassVar[str]
     square: ClassVar[bool] = False
-    _curve: ClassVar[Callable[..., Curve]]
-
-    ax_: Axes
-    figure_: Figure
-    lines_: list[Line2D]
-    reference_lines_: list[Line2D]
-
-    def __init__(self, curves: Curve | Sequence[Curve] | Mapping[str, Curve]) -> None:
-        self.curves = named_curves(curves, self.kind)
 
     @classmethod
     def from_predictions(
@@ -118,72 +103,8 @@ class CurveDisplay:
         >>> [line.get_label() for line in RocCurveDisplay.from_predictions([0, 1, 0, 1], models).lines_]
         ['a (AUC 1.000)', 'b (AUC 0.625)']
         """
-        curves = [
-            cls._curve(
-                y_true, scores, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, name=name
-            )
-            for name, scores in named_predictions(y_true, y_prob).items()
-        ]
-        return cls(curves).plot(ax, references=references, legend=legend)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        pos_label: object = None,
-        prevalence: float | None = None,
-        references: bool = True,
-        legend: Legend = "auto",
-        ax: Axes | None = None,
-    ) -> Self:
-        """Draw from one or several fitted classifiers and data to try them on.
-
-        Parameters
-        ----------
-        estimator : classifier or mapping of str to classifier
-            Fitted, with ``predict_proba``; the positive class is found in ``classes_``.
-        X : array_like of shape (n, n_features)
-            Rows that the classifiers have not seen.
-        y : array_like of shape (n,)
-            Their labels.
-        sample_weight, pos_label, prevalence
-            As in :meth:`from_predictions`.
-        references, legend, ax
-            As in :meth:`plot`.
-
-        Returns
-        -------
-        display
-
-        Raises
-        ------
-        ValueError
-            For a classifier without ``predict_proba`` or with other than two classes, and for invalid data.
-        ImportError
-            If matplotlib is not installed (``pip install 'stakes[plot]'``).
-
-        Examples
-        --------
-        >>> from sklearn.linear_model import LogisticRegression
-        >>> from stakes.display import RocCurveDisplay
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
-        >>> RocCurveDisplay.from_estimator(LogisticRegression().fit(X, y), X, y).lines_[0].get_label()
-        'LogisticRegression (AUC 0.750)'
-        """
-        return cls.from_predictions(
-            y,
-            estimator_predictions(estimator, X, pos_label),
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            prevalence=prevalence,
-            references=references,
-            legend=legend,
-            ax=ax,
-        )
+        display = cls._of(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence)
+        return display.plot(ax, references=references, legend=legend)
 
     def plot(self, ax: Axes | None = None, *, references: bool = True, legend: Legend = "auto") -> Self:
         """Draw the curves, each jump where it is.
@@ -217,29 +138,20 @@ class CurveDisplay:
         >>> RocCurveDisplay(roc_curve([0, 1], [0.3, 0.6])).plot().ax_.get_xlabel()
         'False positive rate'
         """
-        self.ax_, new = axes_for(ax)
-        self.figure_ = figure_of(self.ax_)
-        if self.square:
-            self.ax_.set_aspect("equal", adjustable="box")
-            if new:
-                self.figure_.set_size_inches(*[min(self.figure_.get_size_inches())] * 2)
-        shown = self._shown()
-        self.lines_ = draw_models(self.ax_, self.curves, shown)
-        self._add(shown)
-        compared = self.curves[0].references.values() if references else ()
-        self.reference_lines_ = draw_references(self.ax_, compared, shown)
-        heights = np.concatenate([heights_within(line, shown) for line in drawn(self.ax_, MODEL)])
-        margin = 0.02 * (shown[1] - shown[0])
-        self.ax_.set_xlim(shown[0] - margin, shown[1] + margin)
-        self.ax_.set_ylim(self._y_limits(heights, shown))
-        self.ax_.set(xlabel=self.x_label, ylabel=self.y_label)
-        self.ax_.xaxis.set_major_locator(few_ticks(self.ax_))
-        self.ax_.xaxis.set_major_formatter(format_percent)
-        self._format_heights()
-        draw_legend(self.ax_, legend, new=new)
-        if new:
-            settle(self.figure_)
-        label_references(self.ax_)
+        with self._picture(ax, legend) as new:
+            if self.square:
+                self.ax_.set_aspect("equal", adjustable="box")
+                if new:
+                    self.figure_.set_size_inches(*[min(self.figure_.get_size_inches())] * 2)
+            shown = self._shown()
+            heights = self._draw_curves(shown, references=references)
+            self._add(shown)
+            margin = 0.02 * (shown[1] - shown[0])
+            self.ax_.set_xlim(shown[0] - margin, shown[1] + margin)
+            self.ax_.set_ylim(self._y_limits(heights, shown))
+            self.ax_.set(xlabel=self.x_label, ylabel=self.y_label)
+            draw_share_axis(self.ax_)
+            self._format_heights()
         return self
 
     def _shown(self) -> Range:
@@ -248,14 +160,14 @@ class CurveDisplay:
     def _add(self, shown: Range) -> None:
         """What one kind of curve has beside its line."""
 
-    def _y_limits(self, heights: NDArray[np.float64], shown: Range) -> Range:  # noqa: ARG002  (other kinds use them)
+    def _y_limits(self, heights: Floats, shown: Range) -> Range:  # noqa: ARG002  (other kinds use them)
         return _UNIT
 
     def _format_heights(self) -> None:
         self.ax_.yaxis.set_major_formatter(format_percent)
 
 
-class RocCurveDisplay(CurveDisplay):
+class RocCurveDisplay(ShareCurvesDisplay):
     """ROC curve with its convex hull, thin, and the AUC in the legend; the upper left corner is best.
 
     The vertices of the hull are the only thresholds that are best for some cost ratio.
@@ -291,8 +203,6 @@ class RocCurveDisplay(CurveDisplay):
     y_label = "True positive rate"
     square = True
     _curve = staticmethod(roc_curve)
-    curves: list[RocCurve]  # type: ignore[assignment]
-
     hull_lines_: list[Line2D]
 
     def _add(self, shown: Range) -> None:
@@ -304,7 +214,7 @@ class RocCurveDisplay(CurveDisplay):
             self.hull_lines_ += self.ax_.plot(x, y, color=line.get_color(), linewidth=0.6, zorder=2.2)
 
 
-class PrecisionRecallDisplay(CurveDisplay):
+class PrecisionRecallDisplay(ShareCurvesDisplay):
     """Precision over recall, with the hyperbolas that chance among tied scores gives; the upper right is best.
 
     Parameters
@@ -324,14 +234,14 @@ class PrecisionRecallDisplay(CurveDisplay):
     y_label = "Precision"
     _curve = staticmethod(precision_recall_curve)
 
-    def _y_limits(self, heights: NDArray[np.float64], shown: Range) -> Range:  # noqa: ARG002
+    def _y_limits(self, heights: Floats, shown: Range) -> Range:  # noqa: ARG002
         # the first few selected, all positive by luck, do not flatten the picture of a rare class
         inside = np.concatenate([heights_within(line, (_FIRST_RECALL, 1.0)) for line in drawn(self.ax_, MODEL)])
         top = float(np.max(inside, initial=0.0, where=np.isfinite(inside)))
         return _UNIT if not 0.0 < top < 0.5 else (0.0, 1.2 * top)
 
 
-class LiftCurveDisplay(CurveDisplay):
+class LiftCurveDisplay(ShareCurvesDisplay):
     """How many times more often than at random the selected are positive, over the share selected.
 
     Parameters
@@ -351,14 +261,14 @@ class LiftCurveDisplay(CurveDisplay):
     y_label = "Lift"
     _curve = staticmethod(lift_curve)
 
-    def _y_limits(self, heights: NDArray[np.float64], shown: Range) -> Range:  # noqa: ARG002
+    def _y_limits(self, heights: Floats, shown: Range) -> Range:  # noqa: ARG002
         return 0.0, 1.05 * float(np.max(heights, initial=1.0, where=np.isfinite(heights)))
 
     def _format_heights(self) -> None:
         self.ax_.yaxis.set_major_formatter("{x:.6g}")
 
 
-class GainsDisplay(CurveDisplay):
+class GainsDisplay(ShareCurvesDisplay):
     """Cumulative gains: the share of all positives found over the share selected; chance is the diagonal.
 
     Parameters
@@ -382,7 +292,7 @@ class GainsDisplay(CurveDisplay):
         return lift_curve(*data, **options).gains
 
 
-class SmoothCalibrationDisplay(CurveDisplay):
+class SmoothCalibrationDisplay(ShareCurvesDisplay):
     """Smoothed event rate over the score, with its 95% band for up to three models; the diagonal is perfect.
 
     Parameters
@@ -412,13 +322,13 @@ class SmoothCalibrationDisplay(CurveDisplay):
         if len(self.curves) > _MOST_BANDS:
             return
         for curve, line in zip(self.curves, self.lines_, strict=True):
-            low, high = curve.band()  # type: ignore[attr-defined]
+            low, high = curve.band()
             keep = np.unique(np.linspace(0, len(low) - 1, 1000).astype(np.intp))
             self.ax_.fill_between(
                 curve.knots[keep], low[keep], high[keep], color=line.get_color(), alpha=0.15, linewidth=0.0, zorder=1.5
             )
 
-    def _y_limits(self, heights: NDArray[np.float64], shown: Range) -> Range:
+    def _y_limits(self, heights: Floats, shown: Range) -> Range:
         highest = float(heights.max(initial=0.0))
         top = max(min(shown[1], _SPARE * highest), highest) or 1.0
         return -0.02 * top, 1.02 * top

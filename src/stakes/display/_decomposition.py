@@ -8,38 +8,29 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from stakes.costs import as_costs
 from stakes.decomposition import Decomposition, decompose
-from stakes.display._axes import (
-    CHARACTER,
-    SMALL,
-    axes_for,
-    draw_legend,
-    few_ticks,
-    figure_of,
-    height_in_points,
-    small_font,
-    width_in_points,
-)
+from stakes.display._axes import CHARACTER, SMALL, few_ticks, height_in_points, small_font, width_in_points
+from stakes.display._base import PredictionsDisplay
 from stakes.display._lines import MODEL, drawn
-from stakes.display._models import estimator_predictions, named_predictions
+from stakes.display._models import named_predictions
 from stakes.display._style import GUIDE_COLOUR, REFERENCE_COLOUR, model_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from numpy.typing import ArrayLike
 
-    from stakes._kernel import Scale
-    from stakes.costs import CostDistribution
+    from stakes.core.regret import Scale
+    from stakes.core.score_table import ScoreTable
+    from stakes.costs import CostsLike
     from stakes.display._axes import Legend
-    from stakes.score_table import ScoreTable
 
 _MARGIN = 0.12  # share of the width that holds the models of infinite miscalibration
 _MARKER_SIZE = 7.0
 
 
-class DecompositionDisplay:
+class DecompositionDisplay(PredictionsDisplay):
     """Miscalibration (MCB) against discrimination (DSC), with lines of equal score; the best models lie upper left.
 
     Models of infinite miscalibration stand in the margin at the right, which says so.
@@ -69,9 +60,6 @@ class DecompositionDisplay:
     ['a', 'b']
     """
 
-    ax_: Axes
-    figure_: Figure
-    lines_: list[Line2D]
     score_lines_: list[Line2D]
 
     def __init__(self, decompositions: Decomposition | Mapping[str, Decomposition]) -> None:
@@ -94,7 +82,7 @@ class DecompositionDisplay:
         y_true: ArrayLike | ScoreTable,
         y_prob: Any = None,
         *,
-        costs: CostDistribution | tuple[float, float] | None = None,
+        costs: CostsLike | None = None,
         scale: Scale | None = None,
         sample_weight: ArrayLike | None = None,
         pos_label: object = None,
@@ -111,9 +99,9 @@ class DecompositionDisplay:
             Labels with two values; a table stands for the labels and scores of one model.
         y_prob : array_like, mapping of str to array_like, or data frame
             Probabilities of the positive class: one model, or several by name (the columns of a data frame).
-        costs : CostDistribution or tuple of float, optional
-            How much each cost ratio counts; (low, high) stands for ``costs.Uniform(low, high)``. By default the whole
-            range [0, 1].
+        costs : CostDistribution, tuple of float, or float, optional
+            How much each cost ratio counts; (low, high) stands for ``costs.Uniform(low, high)``, c for
+            ``costs.Fixed(c)``. By default the whole range [0, 1].
         scale : {"regret", "integral", "loss"}, optional
             By default "regret", or "loss" where the mass of ``costs`` is infinite.
         sample_weight : array_like of shape (n,), optional
@@ -145,83 +133,13 @@ class DecompositionDisplay:
         >>> display.ax_.get_xlabel()
         'Miscalibration (loss)'
         """
-        from stakes._inputs import as_costs
-
-        measure = as_costs(costs)
+        options = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence, "logits": logits}
+        measure = as_costs((0.0, 1.0) if costs is None else costs)
         parts = {
-            name: decompose(
-                y_true,
-                scores,
-                costs=measure,
-                scale=scale,
-                sample_weight=sample_weight,
-                pos_label=pos_label,
-                prevalence=prevalence,
-                logits=logits,
-            )
+            name: decompose(y_true, scores, costs=measure, scale=scale, **options)  # type: ignore[arg-type]
             for name, scores in named_predictions(y_true, y_prob).items()
         }
         return cls(parts).plot(ax, legend=legend)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        *,
-        costs: CostDistribution | tuple[float, float] | None = None,
-        scale: Scale | None = None,
-        sample_weight: ArrayLike | None = None,
-        pos_label: object = None,
-        prevalence: float | None = None,
-        legend: Legend = "auto",
-        ax: Axes | None = None,
-    ) -> Self:
-        """Decompose and draw from one or several fitted classifiers and data to try them on.
-
-        Parameters
-        ----------
-        estimator : classifier or mapping of str to classifier
-            Fitted, with ``predict_proba``; the positive class is found in ``classes_``.
-        X : array_like of shape (n, n_features)
-            Rows that the classifiers have not seen.
-        y : array_like of shape (n,)
-            Their labels.
-        costs, scale, sample_weight, pos_label, prevalence
-            As in :meth:`from_predictions`.
-        legend, ax
-            As in :meth:`plot`.
-
-        Returns
-        -------
-        DecompositionDisplay
-
-        Raises
-        ------
-        ValueError
-            For a classifier without ``predict_proba`` or with other than two classes, and for invalid data.
-        ImportError
-            If matplotlib is not installed (``pip install 'stakes[plot]'``).
-
-        Examples
-        --------
-        >>> from sklearn.linear_model import LogisticRegression
-        >>> from stakes.display import DecompositionDisplay
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
-        >>> display = DecompositionDisplay.from_estimator(LogisticRegression().fit(X, y), X, y, costs=(0.2, 0.5))
-        """
-        return cls.from_predictions(
-            y,
-            estimator_predictions(estimator, X, pos_label),
-            costs=costs,
-            scale=scale,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            prevalence=prevalence,
-            legend=legend,
-            ax=ax,
-        )
 
     def plot(self, ax: Axes | None = None, *, legend: Legend = "auto") -> Self:
         """Draw a point for each model and the lines of equal score.
@@ -253,9 +171,11 @@ class DecompositionDisplay:
         >>> parts = decompose([0, 1, 0, 1], [0.2, 0.1, 0.4, 0.9], costs=costs.Uniform(0, 1))
         >>> point = DecompositionDisplay(parts).plot().lines_[0]
         """
-        self.ax_, new = axes_for(ax)
-        self.figure_ = figure_of(self.ax_)
-        parts = list(self.decompositions.values())
+        with self._picture(ax, legend):
+            self._draw(list(self.decompositions.values()))
+        return self
+
+    def _draw(self, parts: list[Decomposition]) -> None:
         scale = parts[0].scale
         right = _limit([p.miscalibration for p in parts]) or _limit([p.discrimination for p in parts]) or 1.0
         top = _limit([p.discrimination for p in parts]) or 0.5 * right
@@ -272,8 +192,6 @@ class DecompositionDisplay:
         self.ax_.xaxis.set_major_locator(few_ticks(self.ax_, room=45.0))
         for axis in (self.ax_.xaxis, self.ax_.yaxis):
             axis.set_major_formatter("{x:.6g}")
-        draw_legend(self.ax_, legend, new=new)
-        return self
 
     def _draw_score_lines(self, uncertainty: float, right: float, top: float) -> list[Line2D]:
         if not math.isfinite(uncertainty):
@@ -306,55 +224,29 @@ class DecompositionDisplay:
         end = min(right - reach * up / along, top - reach * along / up - start) - 0.5 * reach
         if (end - max(0.0, -start)) * points < (len(text) + 2) * CHARACTER * small_font():
             return False
-        self.ax_.annotate(
-            text,
-            (end, end + start),
-            rotation=45.0,
-            transform_rotates_text=True,
-            rotation_mode="anchor",
-            ha="right",
-            va="center",
-            fontsize=SMALL,
-            color=REFERENCE_COLOUR,
-            bbox={"facecolor": self.ax_.get_facecolor(), "edgecolor": "none", "pad": 0.5},
-            zorder=1.1,
-        )
+        box = {"facecolor": self.ax_.get_facecolor(), "edgecolor": "none", "pad": 0.5}
+        turned: Any = {"rotation": 45.0, "transform_rotates_text": True, "rotation_mode": "anchor"}
+        look: Any = {"ha": "right", "va": "center", "color": REFERENCE_COLOUR, "bbox": box, "zorder": 1.1}
+        self.ax_.annotate(text, (end, end + start), fontsize=SMALL, **turned, **look)
         return True
 
     def _draw_margin(self, right: float, edge: float) -> None:
         self.ax_.axvspan(right, edge, facecolor=self.ax_.get_facecolor(), zorder=1.2)
         self.ax_.axvline(right, color=REFERENCE_COLOUR, linewidth=0.8, linestyle=":", zorder=1.3)
-        self.ax_.annotate(
-            "infinite",
-            (0.5 * (right + edge), 0.02),
-            xycoords=("data", "axes fraction"),
-            rotation=90.0,
-            ha="center",
-            va="bottom",
-            fontsize=SMALL,
-            color=REFERENCE_COLOUR,
-        )
+        place = (0.5 * (right + edge), 0.02)
+        look: Any = {"rotation": 90.0, "ha": "center", "va": "bottom", "fontsize": SMALL, "color": REFERENCE_COLOUR}
+        self.ax_.annotate("infinite", place, xycoords=("data", "axes fraction"), **look)
 
     def _draw_points(self, infinite_at: float) -> list[Line2D]:
         before = len(drawn(self.ax_, MODEL))
+        look: Any = {"linestyle": "none", "markersize": _MARKER_SIZE, "clip_on": False, "gid": MODEL, "zorder": 3.0}
+        look |= {"markeredgecolor": "white", "markeredgewidth": 0.8}
         lines = []
         for index, (name, parts) in enumerate(self.decompositions.items(), start=before):
             style = model_style(index)
             x = infinite_at if parts.miscalibration == math.inf else parts.miscalibration
-            lines += self.ax_.plot(
-                [x],
-                [parts.discrimination],
-                color=style.color,
-                linestyle="none",
-                marker=style.marker,
-                markersize=_MARKER_SIZE,
-                markeredgecolor="white",
-                markeredgewidth=0.8,
-                clip_on=False,
-                label=name,
-                gid=MODEL,
-                zorder=3.0,
-            )
+            points = [x], [parts.discrimination]
+            lines += self.ax_.plot(*points, color=style.color, marker=style.marker, label=name, **look)
         return lines
 
 

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.display._style import REFERENCE_COLOUR, model_style
+from stakes.display._style import REFERENCE_COLOUR, Style, model_style
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike
 
     from stakes.curves import Curve
-    from stakes.display._axes import Range
-
-    Floats = NDArray[np.float64]
+    from stakes.display._axes import Floats, Range
 
 MODEL, REFERENCE = "model", "reference"
 _END_OF_ODDS = 0.999  # net benefit has no value at a threshold of 1, interventions avoided none at 0 either
@@ -69,19 +67,15 @@ def draw_models(ax: Axes, curves: Sequence[Curve], shown: Range) -> list[Line2D]
         # where curves coincide, the wider line below still shows
         width = 1.4 + 1.0 * (len(curves) - 1 - index) / max(len(curves) - 1, 1) * (len(curves) > 1)
         marker = style.marker if curve.knots[0] == curve.knots[-1] else None
-        (line,) = ax.plot(
-            x,
-            y,
-            color=style.color,
-            linestyle=style.line,
-            linewidth=width,
-            marker=marker,
-            label=curve.name,
-            gid=MODEL,
-            zorder=2.5,
-        )
-        lines.append(line)
+        lines.append(draw_line(ax, (x, y), style, curve.name, linewidth=width, marker=marker))
     return lines
+
+
+def draw_line(ax: Axes, points: tuple[ArrayLike, ArrayLike], style: Style, name: str, **look: Any) -> Line2D:
+    """Draw a model's line in its style."""
+    every: dict[str, Any] = {"linewidth": 1.4, "gid": MODEL, "zorder": 2.5, **look}
+    (line,) = ax.plot(*points, color=style.color, linestyle=style.line, label=name, **every)
+    return line
 
 
 def draw_references(ax: Axes, references: Iterable[Curve], shown: Range) -> list[Line2D]:
@@ -93,6 +87,20 @@ def draw_references(ax: Axes, references: Iterable[Curve], shown: Range) -> list
             x, y = points_to_draw(curve, shown, logit=ax.get_xscale() == "logit")
             ax.plot(x, y, color=REFERENCE_COLOUR, linewidth=0.8, gid=gid, zorder=2.0)
     return drawn(ax, REFERENCE)
+
+
+def draw_diagonal(ax: Axes, x: ArrayLike) -> Line2D:
+    """Draw the diagonal of perfect calibration through these points, in place of an earlier one."""
+    gid = f"{REFERENCE} calibrated"
+    for line in drawn(ax, gid):
+        line.remove()
+    (diagonal,) = ax.plot(x, x, color=REFERENCE_COLOUR, linewidth=0.8, gid=gid, zorder=2.0)
+    return diagonal
+
+
+def heights_of_models(ax: Axes, shown: Range) -> Floats:
+    """Values within the range shown of all models that these axes have."""
+    return np.concatenate([heights_within(line, shown) for line in drawn(ax, MODEL)])
 
 
 def heights_within(line: Line2D, shown: Range) -> Floats:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from stakes._validation import check_choice
+from stakes.core.validation import check_choice
 from stakes.correction import LossCalibrationCurve, loss_calibration_curve
-from stakes.display._axes import axes_for, draw_legend, figure_of, height_in_points, settle, width_in_points
-from stakes.display._labels import label_references
-from stakes.display._lines import MODEL, REFERENCE, drawn
-from stakes.display._models import estimator_predictions
-from stakes.display._style import REFERENCE_COLOUR, format_percent, model_style, percent_ticks
+from stakes.display._axes import height_in_points, width_in_points
+from stakes.display._base import PredictionsDisplay
+from stakes.display._lines import MODEL, draw_diagonal
+from stakes.display._models import named_predictions
+from stakes.display._style import format_percent, model_style, percent_ticks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.container import ErrorbarContainer
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from stakes.core.score_table import ScoreTable
     from stakes.curves import BinnedReliability
-    from stakes.display._axes import Legend, Range
+    from stakes.display._axes import Floats, Legend, Range
     from stakes.display._style import Style
 
 Scale = Literal["logit", "log", "linear"]
@@ -36,7 +36,7 @@ _TICK_POINTS = 38.0
 _WIDENED = 1.6  # factor of the odds by which the axes reach beyond the points
 
 
-class LossCalibrationDisplay:
+class LossCalibrationDisplay(PredictionsDisplay):
     """Observed event rate against the score, with the theoretical curve of the stated weight; before or after it.
 
     Points are event rates in bins of about equal weight, with intervals; lines are what a model gives that is
@@ -71,10 +71,7 @@ class LossCalibrationDisplay:
 
     kind: ClassVar[str] = "loss calibration"
 
-    ax_: Axes
-    figure_: Figure
     points_: list[ErrorbarContainer]
-    lines_: list[Line2D]
     diagonal_: Line2D
 
     def __init__(
@@ -89,7 +86,7 @@ class LossCalibrationDisplay:
             raise ValueError("curves must hold at least one curve, got none.")
         for curve in found:
             if not isinstance(curve, LossCalibrationCurve):
-                raise ValueError(f"curves must be loss-calibration curves, got {curve!r}.")  # noqa: TRY004
+                raise ValueError(f"curves must be loss-calibration curves, got {curve!r}.")
         names = list(curves) if isinstance(curves, Mapping) else [curve.name for curve in found]
         if len(set(names)) < len(names):
             raise ValueError("curves must have distinct names: pass name= to loss_calibration_curve, or a mapping.")
@@ -98,8 +95,8 @@ class LossCalibrationDisplay:
     @classmethod
     def from_predictions(
         cls,
-        y_true: ArrayLike,
-        y_prob: ArrayLike,
+        y_true: ArrayLike | ScoreTable,
+        y_prob: Any = None,
         *,
         corrected: bool = False,
         scale: Scale = "logit",
@@ -107,14 +104,14 @@ class LossCalibrationDisplay:
         ax: Axes | None = None,
         **stated: Any,
     ) -> Self:
-        """Draw from labels and scores of one model.
+        """Draw from labels and scores.
 
         Parameters
         ----------
-        y_true : array_like of shape (n,)
-            Labels with two values.
-        y_prob : array_like of shape (n,) or (n, 2)
-            Scores as the model gives them.
+        y_true : array_like of shape (n,) or ScoreTable
+            Labels with two values; a table stands for the labels and scores of one model.
+        y_prob : array_like, mapping of str to array_like, or data frame
+            Scores as the model gives them: one model, or several by name (the columns of a data frame).
         corrected, scale, legend, ax
             As in :meth:`plot`.
         **stated
@@ -136,58 +133,9 @@ class LossCalibrationDisplay:
         >>> from stakes.display import LossCalibrationDisplay
         >>> display = LossCalibrationDisplay.from_predictions([0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6], scale_pos_weight=3)
         """
-        curve = loss_calibration_curve(y_true, y_prob, **stated)
-        return cls(curve).plot(ax, corrected=corrected, scale=scale, legend=legend)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        *,
-        corrected: bool = False,
-        scale: Scale = "logit",
-        legend: Legend = "auto",
-        ax: Axes | None = None,
-        **stated: Any,
-    ) -> Self:
-        """Draw from a fitted classifier and data to try it on.
-
-        Parameters
-        ----------
-        estimator : classifier
-            Fitted, with ``predict_proba``, not corrected.
-        X : array_like of shape (n, n_features)
-            Rows that the classifier has not seen.
-        y : array_like of shape (n,)
-            Their labels.
-        corrected, scale, legend, ax
-            As in :meth:`plot`.
-        **stated
-            Arguments of :func:`loss_calibration_curve`, such as ``positive_share=0.9``.
-
-        Returns
-        -------
-        LossCalibrationDisplay
-
-        Raises
-        ------
-        ValueError
-            For a classifier without ``predict_proba`` or with other than two classes, and for invalid data.
-        ImportError
-            If matplotlib is not installed (``pip install 'stakes[plot]'``).
-
-        Examples
-        --------
-        >>> from sklearn.linear_model import LogisticRegression
-        >>> from stakes.display import LossCalibrationDisplay
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
-        >>> model = LogisticRegression(class_weight={0: 1, 1: 3}).fit(X, y)
-        >>> display = LossCalibrationDisplay.from_estimator(model, X, y, class_weight={0: 1, 1: 3})
-        """
-        (scores,) = estimator_predictions(estimator, X, stated.get("pos_label")).values()
-        return cls.from_predictions(y, scores, corrected=corrected, scale=scale, legend=legend, ax=ax, **stated)
+        named = named_predictions(y_true, y_prob).items()
+        curves = [loss_calibration_curve(y_true, scores, name=name, **stated) for name, scores in named]
+        return cls(curves).plot(ax, corrected=corrected, scale=scale, legend=legend)
 
     def plot(
         self,
@@ -231,38 +179,29 @@ class LossCalibrationDisplay:
         'Corrected score'
         """
         check_choice(scale, "scale", _SCALES)
-        self.ax_, new = axes_for(ax)
-        self.figure_ = figure_of(self.ax_)
         bins = [curve.bins_after if corrected else curve.bins_before for curve in self.curves.values()]
         shown_x, shown_y = _reach([b.mean_score for b in bins], scale), _reach([b.event_rate for b in bins], scale)
         if corrected:
             shown_x = shown_y = min(shown_x[0], shown_y[0]), max(shown_x[1], shown_y[1])
-        self.ax_.set(xscale=scale, yscale=scale, xlim=shown_x, ylim=shown_y)
-        for axis in (self.ax_.xaxis, self.ax_.yaxis):
-            _format_axis(axis, scale)
-        self.points_, self.lines_ = [], []
-        for index, ((name, curve), found) in enumerate(zip(self.curves.items(), bins, strict=True)):
-            style = model_style(index)
-            self.points_.append(_draw_points(self.ax_, found, (shown_x, shown_y), style, name))
-            if not corrected:
-                x = _spaced(shown_x, scale)
-                (line,) = self.ax_.plot(x, curve.expected_rate(x), color=style.color, linewidth=1.2, gid=MODEL)
-                self.lines_.append(line)
-        self._draw_diagonal(shown_x, scale)
-        self.ax_.set(xlabel="Corrected score" if corrected else "Score", ylabel="Observed event rate")
-        draw_legend(self.ax_, legend, new=new)
-        if new:
-            settle(self.figure_)
+        x = _spaced(shown_x, scale)
+        with self._picture(ax, legend):
+            self.ax_.set(xscale=scale, yscale=scale, xlim=shown_x, ylim=shown_y)
+            for axis in (self.ax_.xaxis, self.ax_.yaxis):
+                _format_axis(axis, scale)
+            looks = [(name, model_style(index)) for index, name in enumerate(self.curves)]
+            shown = shown_x, shown_y
+            self.points_ = [draw_points(self.ax_, b, shown, *look) for b, look in zip(bins, looks, strict=True)]
+            self.lines_ = [] if corrected else self._draw_expected(x)
+            self.diagonal_ = draw_diagonal(self.ax_, x)
+            self.ax_.set(xlabel="Corrected score" if corrected else "Score", ylabel="Observed event rate")
         self._place_ticks(scale, shown_x, shown_y)
-        label_references(self.ax_)
         return self
 
-    def _draw_diagonal(self, shown: Range, scale: Scale) -> None:
-        gid = f"{REFERENCE} calibrated"
-        for line in drawn(self.ax_, gid):
-            line.remove()
-        x = _spaced(shown, scale)
-        (self.diagonal_,) = self.ax_.plot(x, x, color=REFERENCE_COLOUR, linewidth=0.8, gid=gid, zorder=2.0)
+    def _draw_expected(self, x: Floats) -> list[Line2D]:
+        look: Any = {"linewidth": 1.2, "gid": MODEL}
+        colours = [model_style(index).color for index in range(len(self.curves))]
+        rates = [curve.expected_rate(x) for curve in self.curves.values()]
+        return [self.ax_.plot(x, y, color=color, **look)[0] for y, color in zip(rates, colours, strict=True)]
 
     def _place_ticks(self, scale: Scale, shown_x: Range, shown_y: Range) -> None:
         if scale != "logit":
@@ -274,7 +213,7 @@ class LossCalibrationDisplay:
             axis.set_major_locator(FixedLocator(percent_ticks(*shown, min(_TICK_POINTS / max(size, 1.0), 0.4))))
 
 
-def _reach(values: Sequence[NDArray[np.float64]], scale: Scale) -> Range:
+def _reach(values: Sequence[Floats], scale: Scale) -> Range:
     """The range of an axis: what the finite points need, and a little more."""
     if scale == "linear":
         return -0.02, 1.02
@@ -296,7 +235,7 @@ def _format_axis(axis: Axis, scale: Scale) -> None:
         axis.set_minor_locator(NullLocator())
 
 
-def _spaced(shown: Range, scale: Scale) -> NDArray[np.float64]:
+def _spaced(shown: Range, scale: Scale) -> Floats:
     """Points evenly spaced on the axis."""
     if scale == "linear":
         return np.linspace(0.0, 1.0, _BENDS)
@@ -306,8 +245,8 @@ def _spaced(shown: Range, scale: Scale) -> NDArray[np.float64]:
     return np.asarray(odds / (1.0 + odds))
 
 
-def _draw_points(
-    ax: Axes, bins: BinnedReliability, shown: tuple[Range, Range], look: Style, name: str
+def draw_points(
+    ax: Axes, bins: BinnedReliability, shown: tuple[Range, Range], name: str, look: Style
 ) -> ErrorbarContainer:
     """Event rates with intervals; those beyond the axes lie on their edge, hollow."""
     score, rate = np.clip(bins.mean_score, *shown[0]), np.clip(bins.event_rate, *shown[1])

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from stakes.core.score_table import ScoreTable
 from stakes.curves import Curve
-from stakes.score_table import ScoreTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

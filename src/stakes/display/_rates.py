@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from stakes._validation import check_choice
+from stakes.core.validation import check_choice
 from stakes.curves import ThresholdTable, threshold_table
 from stakes.display._axes import (
     axes_for,
@@ -21,22 +21,21 @@ from stakes.display._axes import (
     pyplot,
     settle,
     shade_bounds,
+    shown_thresholds,
     small_font,
-    widened,
 )
-from stakes.display._models import estimator_predictions, named_predictions
+from stakes.display._base import PredictionsDisplay
+from stakes.display._models import named_predictions
 from stakes.display._rate_points import RATES, VALUES, ends, is_probability, thinned, to_the_ends, value_points
 from stakes.display._style import PALETTE, format_percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
     from numpy.typing import ArrayLike
 
-    from stakes.costs import CostDistribution
+    from stakes.core.score_table import ScoreTable
+    from stakes.costs import CostsLike
     from stakes.display._axes import Legend, Range, XScale
-    from stakes.score_table import ScoreTable
 
 Value = Literal["net_benefit", "regret"] | None
 
@@ -47,7 +46,7 @@ _HARM_SHOWN = 0.3
 _PANEL = (3.2, 2.4)  # inches
 
 
-class ThresholdDisplay:
+class ThresholdDisplay(PredictionsDisplay):
     """Sensitivity, specificity, predictive values and share flagged over the threshold, and what acting there is worth.
 
     One model fills one picture; several get one small picture each.
@@ -81,12 +80,8 @@ class ThresholdDisplay:
     ['sensitivity', 'specificity', 'PPV', 'NPV', 'share flagged', 'net benefit (right)']
     """
 
-    ax_: Axes
     axes_: list[Axes]
     value_axes_: list[Axes]
-    figure_: Figure
-    lines_: list[Line2D]
-    bounds_: Any
 
     _every_score = False  # then it is known what happens above the highest threshold too
 
@@ -97,7 +92,7 @@ class ThresholdDisplay:
             raise ValueError("tables must hold at least one model, got none.")
         for table in self.tables.values():
             if not isinstance(table, ThresholdTable):
-                raise ValueError(f"tables must be threshold tables, got {table!r}.")  # noqa: TRY004  (as elsewhere)
+                raise ValueError(f"tables must be threshold tables, got {table!r}.")
 
     @classmethod
     def from_predictions(
@@ -107,7 +102,7 @@ class ThresholdDisplay:
         *,
         bounds: Range | None = None,
         value: Value = "net_benefit",
-        costs: CostDistribution | float | None = None,
+        costs: CostsLike | None = None,
         sample_weight: ArrayLike | None = None,
         pos_label: object = None,
         prevalence: float | None = None,
@@ -128,7 +123,7 @@ class ThresholdDisplay:
             The plausible thresholds (low, high): they are shaded, and the axis shows them and their surroundings.
         value : {"net_benefit", "regret"} or None, default "net_benefit"
             What is drawn on the axis at the right.
-        costs : CostDistribution or float, optional
+        costs : CostDistribution, tuple of float, or float, optional
             The cost ratio of net benefit and regret; by default each threshold itself.
         sample_weight : array_like of shape (n,), optional
             Weights >= 0.
@@ -159,85 +154,14 @@ class ThresholdDisplay:
         >>> display.value_axes_[0].get_ylabel()
         'Regret'
         """
+        options: Any = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
         tables = {
-            name: threshold_table(
-                y_true,
-                scores,
-                costs=costs,
-                sample_weight=sample_weight,
-                pos_label=pos_label,
-                prevalence=prevalence,
-                logits=logits,
-            )
+            name: threshold_table(y_true, scores, costs=costs, logits=logits, **options)
             for name, scores in named_predictions(y_true, y_prob).items()
         }
         display = cls(tables)
         display._every_score = True
         return display.plot(ax, bounds=bounds, value=value, x_scale=x_scale, legend=legend)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        *,
-        bounds: Range | None = None,
-        value: Value = "net_benefit",
-        costs: CostDistribution | float | None = None,
-        sample_weight: ArrayLike | None = None,
-        pos_label: object = None,
-        prevalence: float | None = None,
-        x_scale: XScale = "linear",
-        legend: Legend = "auto",
-        ax: Axes | None = None,
-    ) -> Self:
-        """Draw from one or several fitted classifiers and data to try them on.
-
-        Parameters
-        ----------
-        estimator : classifier or mapping of str to classifier
-            Fitted, with ``predict_proba``; the positive class is found in ``classes_``.
-        X : array_like of shape (n, n_features)
-            Rows that the classifiers have not seen.
-        y : array_like of shape (n,)
-            Their labels.
-        bounds, value, costs, sample_weight, pos_label, prevalence
-            As in :meth:`from_predictions`.
-        x_scale, legend, ax
-            As in :meth:`plot`.
-
-        Returns
-        -------
-        ThresholdDisplay
-
-        Raises
-        ------
-        ValueError
-            For a classifier without ``predict_proba`` or with other than two classes, and for invalid data.
-        ImportError
-            If matplotlib is not installed (``pip install 'stakes[plot]'``).
-
-        Examples
-        --------
-        >>> from sklearn.linear_model import LogisticRegression
-        >>> from stakes.display import ThresholdDisplay
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
-        >>> display = ThresholdDisplay.from_estimator(LogisticRegression().fit(X, y), X, y, bounds=(0.2, 0.5))
-        """
-        return cls.from_predictions(
-            y,
-            estimator_predictions(estimator, X, pos_label),
-            bounds=bounds,
-            value=value,
-            costs=costs,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            prevalence=prevalence,
-            x_scale=x_scale,
-            legend=legend,
-            ax=ax,
-        )
 
     def plot(
         self,
@@ -278,7 +202,7 @@ class ThresholdDisplay:
 
         Examples
         --------
-        >>> from stakes import threshold_table
+        >>> from stakes.curves import threshold_table
         >>> from stakes.display import ThresholdDisplay
         >>> table = threshold_table([0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6])
         >>> ThresholdDisplay(table).plot(value=None).value_axes_
@@ -293,29 +217,28 @@ class ThresholdDisplay:
         shown = self._shown(bounds, x_scale)
         self.axes_, new = ([ax], False) if ax is not None else self._new_axes()
         self.ax_, self.figure_ = self.axes_[0], figure_of(self.axes_[0])
-        self.lines_, self.value_axes_, spans = [], [], []
-        for panel, whole in zip(self.axes_, self.tables.values(), strict=True):
-            table = thinned(whole)
-            if self._probabilities:
-                table = to_the_ends(table, upwards=self._every_score)
+        self.lines_, self.value_axes_ = [], []
+        for panel, table in zip(self.axes_, self.tables.values(), strict=True):
             self._draw_axis(panel, shown, x_scale)
-            spans.append(shade_bounds(panel, bounds))
-            self._draw_rates(panel, table)
-            if value is not None:
-                self._draw_value(panel, table, value, shown)
-        self.bounds_ = spans[0]
+            self._draw_table(panel, table, value, shown)
+        self.bounds_, *_ = (shade_bounds(panel, bounds) for panel in self.axes_)
         self._share_value_limits(shown)
         if len(self.tables) == 1:
             self._draw_legend(legend, new=new)
         else:
             self._tidy()
             if legend is not None:
-                handles: list[Any] = self.lines_[: len(RATES) + (value is not None)]
-                handles = [*handles, *(span for span in spans[:1] if span is not None)]
-                legend_under(self.figure_, handles, [str(handle.get_label()) for handle in handles])
+                self._draw_common_legend()
         if new:
             settle(self.figure_)
         return self
+
+    def _draw_common_legend(self) -> None:
+        """One legend for all panels: the lines of the first, and the shaded range."""
+        handles: list[Any] = self.lines_[: len(RATES) + bool(self.value_axes_)]
+        if self.bounds_ is not None:
+            handles = [*handles, self.bounds_]
+        legend_under(self.figure_, handles, [str(handle.get_label()) for handle in handles])
 
     def _new_axes(self) -> tuple[list[Axes], bool]:
         count = len(self.tables)
@@ -334,15 +257,11 @@ class ThresholdDisplay:
         return panels[:count], True
 
     def _shown(self, bounds: Range | None, x_scale: XScale) -> Range:
-        if bounds is not None and bounds != (0.0, 1.0):
-            return widened(bounds, x_scale)
         every = np.concatenate([table.threshold[np.isfinite(table.threshold)] for table in self.tables.values()])
+        if self._probabilities or bounds not in {None, (0.0, 1.0)}:
+            return shown_thresholds(every, bounds, x_scale)
         low, high = float(every.min()), float(every.max())
-        if not self._probabilities:
-            return low, high if high > low else low + 1.0
-        if x_scale == "log-odds":
-            return max(0.8 * low, 1e-4), min(0.2 + 0.8 * high, 1.0 - 1e-4)
-        return 0.0, 1.0 if high > 0.7 or bounds is not None or not high else 1.2 * high
+        return low, high if high > low else low + 1.0
 
     @property
     def _probabilities(self) -> bool:
@@ -356,6 +275,14 @@ class ThresholdDisplay:
             ax.xaxis.set_major_locator(few_ticks(ax))
         ax.set(xlabel="Threshold", ylabel="Rate", ylim=(-0.02, 1.02))
         ax.yaxis.set_major_formatter(format_percent)
+
+    def _draw_table(self, ax: Axes, whole: ThresholdTable, value: Value, shown: Range) -> None:
+        table = thinned(whole)
+        if self._probabilities:
+            table = to_the_ends(table, upwards=self._every_score)
+        self._draw_rates(ax, table)
+        if value is not None:
+            self._draw_value(ax, table, value, shown)
 
     def _draw_rates(self, ax: Axes, table: ThresholdTable) -> None:
         piece, place = ends(len(table.threshold))

@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from stakes.core.score_table import ScoreTable
 from stakes.curves import ReliabilityCurve, reliability_curve
-from stakes.display._axes import (
-    SMALL,
-    above,
-    axes_for,
-    check_bounds,
-    draw_legend,
-    few_ticks,
-    figure_of,
-    settle,
-    shade_bounds,
-    widened,
-)
-from stakes.display._labels import label_references
-from stakes.display._lines import MODEL, REFERENCE, draw_models, drawn, heights_within
-from stakes.display._models import estimator_predictions, named_curves, named_predictions
-from stakes.display._style import EMPTY_COLOUR, REFERENCE_COLOUR, format_percent
-from stakes.score_table import ScoreTable
+from stakes.display._axes import SMALL, above, check_bounds, draw_share_axis, shade_bounds, widened
+from stakes.display._base import CurvesDisplay
+from stakes.display._lines import MODEL, draw_diagonal, drawn
+from stakes.display._models import named_predictions
+from stakes.display._style import EMPTY_COLOUR, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.display._axes import Legend, Range
+    from stakes.display._axes import Floats, Legend, Range
 
 _NEARLY_ALL = 0.6
 _CELLS = 60
@@ -42,7 +30,7 @@ _STRIP = "stakes scores"
 _ROW, _ONE_ROW = 5.5, 24.0  # heights in points
 
 
-class ReliabilityDisplay:
+class ReliabilityDisplay(CurvesDisplay):
     """Observed event rate against the score (isotonic, without bins); the diagonal is perfect calibration.
 
     Above the diagram one row for each model shows where its scores lie: a histogram for one model, darker cells for
@@ -78,21 +66,17 @@ class ReliabilityDisplay:
     'Observed event rate'
     """
 
-    kind: ClassVar[str] = "reliability"
+    kind = "reliability"
 
-    ax_: Axes
-    figure_: Figure
-    lines_: list[Line2D]
     diagonal_: Line2D
     scores_ax_: Axes | None
-    bounds_: Any
 
     def __init__(
         self,
         curves: ReliabilityCurve | Sequence[ReliabilityCurve] | Mapping[str, ReliabilityCurve],
         tables: Sequence[ScoreTable] | None = None,
     ) -> None:
-        self.curves = named_curves(curves, self.kind)
+        super().__init__(curves)
         self.tables = None if tables is None else list(tables)
         if self.tables is not None and len(self.tables) != len(self.curves):
             raise ValueError(f"tables must be as many as curves, got {len(self.tables)} for {len(self.curves)}.")
@@ -147,72 +131,13 @@ class ReliabilityDisplay:
         >>> len(ReliabilityDisplay.from_predictions([0, 1, 0, 1], models).lines_)
         2
         """
+        options: Any = {"sample_weight": sample_weight, "pos_label": pos_label, "logits": logits}
         tables = {
-            name: y_true
-            if isinstance(y_true, ScoreTable)
-            else ScoreTable.from_predictions(
-                y_true, scores, sample_weight=sample_weight, pos_label=pos_label, logits=logits
-            )
+            name: y_true if isinstance(y_true, ScoreTable) else ScoreTable.from_predictions(y_true, scores, **options)
             for name, scores in named_predictions(y_true, y_prob).items()
         }
         curves = [reliability_curve(table, name=name) for name, table in tables.items()]
         return cls(curves, list(tables.values())).plot(ax, bounds=bounds, legend=legend)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        *,
-        bounds: Range | None = None,
-        sample_weight: ArrayLike | None = None,
-        pos_label: object = None,
-        legend: Legend = "auto",
-        ax: Axes | None = None,
-    ) -> Self:
-        """Draw from one or several fitted classifiers and data to try them on.
-
-        Parameters
-        ----------
-        estimator : classifier or mapping of str to classifier
-            Fitted, with ``predict_proba``; the positive class is found in ``classes_``.
-        X : array_like of shape (n, n_features)
-            Rows that the classifiers have not seen.
-        y : array_like of shape (n,)
-            Their labels.
-        bounds, sample_weight, pos_label
-            As in :meth:`from_predictions`.
-        legend, ax
-            As in :meth:`plot`.
-
-        Returns
-        -------
-        ReliabilityDisplay
-
-        Raises
-        ------
-        ValueError
-            For a classifier without ``predict_proba`` or with other than two classes, and for invalid data.
-        ImportError
-            If matplotlib is not installed (``pip install 'stakes[plot]'``).
-
-        Examples
-        --------
-        >>> from sklearn.linear_model import LogisticRegression
-        >>> from stakes.display import ReliabilityDisplay
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
-        >>> display = ReliabilityDisplay.from_estimator(LogisticRegression().fit(X, y), X, y)
-        """
-        return cls.from_predictions(
-            y,
-            estimator_predictions(estimator, X, pos_label),
-            bounds=bounds,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            legend=legend,
-            ax=ax,
-        )
 
     def plot(self, ax: Axes | None = None, *, bounds: Range | None = None, legend: Legend = "auto") -> Self:
         """Draw the curves, the diagonal, and where the scores lie.
@@ -246,25 +171,18 @@ class ReliabilityDisplay:
         >>> display = ReliabilityDisplay(reliability_curve([0, 1], [0.3, 0.6])).plot(bounds=(0.2, 0.5))
         """
         bounds = check_bounds(bounds)
-        self.ax_, new = axes_for(ax)
-        self.figure_ = figure_of(self.ax_)
-        earlier = drawn(self.ax_, MODEL)
-        shown = self.ax_.get_xlim() if earlier and bounds is None else self._shown(bounds)
-        self.ax_.set_xlim(shown)
-        self.bounds_ = shade_bounds(self.ax_, bounds)
-        self.lines_ = draw_models(self.ax_, self.curves, shown)
-        self._draw_diagonal()
-        heights = np.concatenate([heights_within(line, shown) for line in drawn(self.ax_, MODEL)])
-        self.ax_.set_ylim(*self._y_limits(heights, shown))
-        self.ax_.set(xlabel="Score", ylabel="Observed event rate")
-        self.ax_.xaxis.set_major_locator(few_ticks(self.ax_))
-        self.ax_.xaxis.set_major_formatter(format_percent)
-        self.ax_.yaxis.set_major_formatter(format_percent)
-        self.scores_ax_ = self._draw_scores(shown, new=new) if self.tables is not None and not earlier else None
-        draw_legend(self.ax_, legend, new=new)
-        if new:
-            settle(self.figure_)
-        label_references(self.ax_)
+        with self._picture(ax, legend) as new:
+            earlier = drawn(self.ax_, MODEL)
+            shown = self.ax_.get_xlim() if earlier and bounds is None else self._shown(bounds)
+            self.ax_.set_xlim(shown)
+            self.bounds_ = shade_bounds(self.ax_, bounds)
+            heights = self._draw_curves(shown, references=False)
+            self.diagonal_ = draw_diagonal(self.ax_, [0.0, 1.0])
+            self.ax_.set_ylim(*self._y_limits(heights, shown))
+            self.ax_.set(xlabel="Score", ylabel="Observed event rate")
+            draw_share_axis(self.ax_)
+            self.ax_.yaxis.set_major_formatter(format_percent)
+            self.scores_ax_ = self._draw_scores(shown, new=new) if self.tables is not None and not earlier else None
         return self
 
     def _shown(self, bounds: Range | None) -> Range:
@@ -274,20 +192,12 @@ class ReliabilityDisplay:
         return 0.0, 1.0 if reach > _NEARLY_ALL else 1.05 * reach or 1.0
 
     @staticmethod
-    def _y_limits(heights: NDArray[np.float64], shown: Range) -> Range:
+    def _y_limits(heights: Floats, shown: Range) -> Range:
         # a rare last block with a rate of 1 leaves the picture, where scores are low, rather than flatten it
         top = np.clip(heights.max(initial=0.0), shown[1], 2.5 * shown[1])
         low = min(shown[0], float(heights.min(initial=1.0)))
         margin = 0.03 * float(top - low)
         return low - margin, min(float(top) + margin, 1.0 + margin)
-
-    def _draw_diagonal(self) -> None:
-        gid = f"{REFERENCE} calibrated"
-        for line in drawn(self.ax_, gid):
-            line.remove()
-        (self.diagonal_,) = self.ax_.plot(
-            [0.0, 1.0], [0.0, 1.0], color=REFERENCE_COLOUR, linewidth=0.8, gid=gid, zorder=2.0
-        )
 
     def _draw_scores(self, shown: Range, *, new: bool) -> Axes:
         tables = self.tables or []
@@ -311,7 +221,7 @@ class ReliabilityDisplay:
         return strip
 
 
-def _draw_row(strip: Axes, row: int, edges: NDArray[Any], counts: NDArray[np.float64], color: Any) -> None:
+def _draw_row(strip: Axes, row: int, edges: NDArray[Any], counts: Floats, color: Any) -> None:
     """Cells of one model, the darker the more cases; the square root keeps rare scores visible."""
     from matplotlib.colors import LinearSegmentedColormap
 

@@ -2,64 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from stakes.curves import Curve, net_benefit_curve, regret_curve
-from stakes.display._axes import (
-    axes_for,
-    check_bounds,
-    draw_cost_axis,
-    draw_legend,
-    figure_of,
-    settle,
-    shade_bounds,
-    widened,
-)
-from stakes.display._labels import label_references
-from stakes.display._lines import (
-    MODEL,
-    draw_models,
-    draw_references,
-    drawn,
-    heights_within,
-)
-from stakes.display._models import estimator_predictions, named_curves, named_predictions
+from stakes.curves import net_benefit_curve, regret_curve
+from stakes.display._axes import check_bounds, draw_cost_axis, shade_bounds, shown_thresholds
+from stakes.display._base import CurvesDisplay
+from stakes.display._lines import MODEL, drawn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from stakes._kernel import Rule
-    from stakes.display._axes import Legend, Range, XScale
-    from stakes.score_table import ScoreTable
+    from stakes.core.regret import Rule
+    from stakes.core.score_table import ScoreTable
+    from stakes.display._axes import Floats, Legend, Range, XScale
 
 _HEADROOM = 1.08
 _HARM_SHOWN = 0.3  # of the height above zero
-_NEARLY_ALL = 0.7  # scores that reach this far make the whole axis worth showing
 
 
-class ThresholdCurvesDisplay:
+class ThresholdCurvesDisplay(CurvesDisplay):
     """What the displays over the decision threshold share."""
 
-    kind: ClassVar[str]
-    y_label: ClassVar[str]
-    _curve: ClassVar[Callable[..., Curve]]
-
-    curves: list[Curve]
-    ax_: Axes
-    figure_: Figure
-    lines_: list[Line2D]
-    reference_lines_: list[Line2D]
-    bounds_: Any
-
-    def __init__(self, curves: Curve | Sequence[Curve] | Mapping[str, Curve]) -> None:
-        self.curves = named_curves(curves, self.kind)
+    x_label = "Threshold"
 
     @classmethod
     def from_predictions(
@@ -120,85 +87,9 @@ class ThresholdCurvesDisplay:
         >>> [line.get_label() for line in display.lines_]
         ['a', 'b']
         """
-        curves = [
-            cls._curve(
-                y_true,
-                scores,
-                rule=rule,
-                sample_weight=sample_weight,
-                pos_label=pos_label,
-                prevalence=prevalence,
-                logits=logits,
-                name=name,
-            )
-            for name, scores in named_predictions(y_true, y_prob).items()
-        ]
-        return cls(curves).plot(ax, bounds=bounds, x_scale=x_scale, references=references, legend=legend)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        *,
-        bounds: Range | None = None,
-        rule: Rule = "score",
-        sample_weight: ArrayLike | None = None,
-        pos_label: object = None,
-        prevalence: float | None = None,
-        x_scale: XScale = "linear",
-        references: bool = True,
-        legend: Legend = "auto",
-        ax: Axes | None = None,
-    ) -> Self:
-        """Draw from one or several fitted classifiers and data to try them on.
-
-        Parameters
-        ----------
-        estimator : classifier or mapping of str to classifier
-            Fitted, with ``predict_proba``; the positive class is found in ``classes_``.
-        X : array_like of shape (n, n_features)
-            Rows that the classifiers have not seen.
-        y : array_like of shape (n,)
-            Their labels.
-        bounds, rule, sample_weight, pos_label, prevalence
-            As in :meth:`from_predictions`.
-        x_scale, references, legend, ax
-            As in :meth:`plot`.
-
-        Returns
-        -------
-        display
-
-        Raises
-        ------
-        ValueError
-            For a classifier without ``predict_proba`` or with other than two classes, and for invalid data.
-        ImportError
-            If matplotlib is not installed (``pip install 'stakes[plot]'``).
-
-        Examples
-        --------
-        >>> from sklearn.linear_model import LogisticRegression
-        >>> from stakes.display import RegretCurveDisplay
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
-        >>> RegretCurveDisplay.from_estimator(LogisticRegression().fit(X, y), X, y).lines_[0].get_label()
-        'LogisticRegression'
-        """
-        return cls.from_predictions(
-            y,
-            estimator_predictions(estimator, X, pos_label),
-            bounds=bounds,
-            rule=rule,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            prevalence=prevalence,
-            x_scale=x_scale,
-            references=references,
-            legend=legend,
-            ax=ax,
-        )
+        options = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence, "logits": logits}
+        display = cls._of(y_true, y_prob, rule=rule, **options)
+        return display.plot(ax, bounds=bounds, x_scale=x_scale, references=references, legend=legend)
 
     def plot(
         self,
@@ -246,39 +137,23 @@ class ThresholdCurvesDisplay:
         'Regret per decision'
         """
         bounds = check_bounds(bounds)
-        self.ax_, new = axes_for(ax)
-        self.figure_ = figure_of(self.ax_)
-        earlier = drawn(self.ax_, MODEL)
-        shown = self._shown(bounds, x_scale)
-        if earlier and bounds is None:
-            low, high = self.ax_.get_xlim()
-            shown = low, high
-        draw_cost_axis(self.ax_, shown, x_scale)
-        self.bounds_ = shade_bounds(self.ax_, bounds)
-        self.lines_ = draw_models(self.ax_, self.curves, shown)
-        compared = self.curves[0].references.values() if references else ()
-        self.reference_lines_ = draw_references(self.ax_, compared, shown)
-        heights = np.concatenate([heights_within(line, shown) for line in drawn(self.ax_, MODEL)])
-        self.ax_.set_ylim(*self._y_limits(heights, np.linspace(*shown, 201)))
-        self.ax_.set(xlabel="Threshold", ylabel=self.y_label)
-        self.ax_.yaxis.set_major_formatter("{x:.6g}")
-        draw_legend(self.ax_, legend, new=new)
-        if new:
-            settle(self.figure_)
-        label_references(self.ax_)
+        with self._picture(ax, legend):
+            shown = self._shown(bounds, x_scale)
+            draw_cost_axis(self.ax_, shown, x_scale)
+            self.bounds_ = shade_bounds(self.ax_, bounds)
+            heights = self._draw_curves(shown, references=references)
+            self.ax_.set_ylim(self._y_limits(heights, np.linspace(*shown, 201)))
+            self.ax_.set(xlabel=self.x_label, ylabel=self.y_label)
+            self.ax_.yaxis.set_major_formatter("{x:.6g}")
         return self
 
     def _shown(self, bounds: Range | None, x_scale: XScale) -> Range:
-        if bounds is not None and bounds != (0.0, 1.0):
-            return widened(bounds, x_scale)
+        if bounds is None and drawn(self.ax_, MODEL):  # beside what an earlier display drew
+            return self.ax_.get_xlim()
         inner = np.concatenate([curve.knots[(curve.knots > 0.0) & (curve.knots < 1.0)] for curve in self.curves])
-        if x_scale == "log-odds":
-            ends = (float(inner.min()), float(inner.max())) if len(inner) else (0.01, 0.99)
-            return max(0.8 * ends[0], 1e-4), min(0.2 + 0.8 * ends[1], 1.0 - 1e-4)
-        reach = float(inner.max(initial=0.0)) or 1.0
-        return 0.0, 1.0 if reach > _NEARLY_ALL or bounds is not None else 1.2 * reach
+        return shown_thresholds(inner, bounds, x_scale)
 
-    def _y_limits(self, heights: NDArray[np.float64], thresholds: NDArray[np.float64]) -> Range:
+    def _y_limits(self, heights: Floats, thresholds: Floats) -> Range:
         raise NotImplementedError
 
 
@@ -315,10 +190,9 @@ class RegretCurveDisplay(ThresholdCurvesDisplay):
     y_label = "Regret per decision"
     _curve = staticmethod(regret_curve)
 
-    def _y_limits(self, heights: NDArray[np.float64], thresholds: NDArray[np.float64]) -> Range:
-        constants = [reference.at(thresholds) for reference in self.curves[0].references.values()]
-        best_constant = np.min(constants, axis=0).max() if constants else 0.0
-        return 0.0, _HEADROOM * max(float(heights.max()), float(best_constant)) or 1.0
+    def _y_limits(self, heights: Floats, thresholds: Floats) -> Range:
+        best_constant = float(self._best_constant(thresholds, lower=True).max())
+        return 0.0, _HEADROOM * max(float(heights.max()), best_constant) or 1.0
 
 
 class DecisionCurveDisplay(ThresholdCurvesDisplay):
@@ -355,11 +229,9 @@ class DecisionCurveDisplay(ThresholdCurvesDisplay):
     y_label = "Net benefit"
     _curve = staticmethod(net_benefit_curve)
 
-    def _y_limits(self, heights: NDArray[np.float64], thresholds: NDArray[np.float64]) -> Range:
-        thresholds = thresholds[thresholds < 1.0]
-        constants = [reference.at(thresholds) for reference in self.curves[0].references.values()]
-        best_constant = np.max(constants, axis=0).max() if constants else 0.0
-        bottom, top = float(heights.min()), max(float(heights.max()), float(best_constant))
+    def _y_limits(self, heights: Floats, thresholds: Floats) -> Range:
+        best_constant = float(self._best_constant(thresholds[thresholds < 1.0], lower=False).max())
+        bottom, top = float(heights.min()), max(float(heights.max()), best_constant)
         unit = top or -bottom or 1.0
         # a model that does harm is seen to; the plunge of treating everyone does not squash the rest
         lowest = max(bottom, -_HARM_SHOWN * unit) if top > 0.0 else bottom

@@ -9,7 +9,7 @@ import numpy as np
 
 from stakes.display._axes import SMALL, pyplot
 from stakes.display._style import GUIDE_COLOUR, REFERENCE_COLOUR, model_style
-from stakes.training._compare import RULES
+from stakes.training._monitor_comparison import RULES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,45 +3,34 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from stakes.display._axes import axes_for, draw_legend, few_ticks, figure_of, settle
-from stakes.display._lines import MODEL, draw_models, drawn, heights_within
-from stakes.display._models import estimator_predictions, named_curves, named_predictions
+from stakes.display._axes import few_ticks
+from stakes.display._base import CurvesDisplay
+from stakes.display._lines import MODEL, drawn
+from stakes.display._models import estimator_predictions
 from stakes.display._style import format_percent
 from stakes.utility import UtilityCurve, expected_utility, utility_curve
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from numpy.typing import ArrayLike
 
-    from stakes.display._axes import Legend
+    from stakes.display._axes import Legend, Range
     from stakes.utility import Measure
 
 _BESIDE = 0.05  # of the height of the curves, above and below them
 
 
-class _UtilityCurvesDisplay:
+class _UtilityCurvesDisplay(CurvesDisplay):
     """What the two displays share."""
 
-    kind: ClassVar[str]
-    x_label: ClassVar[str]
-
-    curves: list[UtilityCurve]
-    ax_: Axes
-    figure_: Figure
-    lines_: list[Line2D]
     best_: list[Line2D]
     rivals_: list[Line2D]
-
-    def __init__(self, curves: UtilityCurve | Sequence[UtilityCurve] | Mapping[str, UtilityCurve]) -> None:
-        self.curves = named_curves(curves, self.kind)
 
     def plot(self, ax: Axes | None = None, *, legend: Legend = "auto") -> Self:
         """Draw the curves, the best choice of each, and what rivals it.
@@ -72,28 +61,23 @@ class _UtilityCurvesDisplay:
         >>> expected_utility([0.9, 0.2, 0.6, 0.1], F1()).plot().best_[0].get_label()
         'best: 2 rows, from probability 0.6: 0.7679'
         """
-        self.ax_, new = axes_for(ax)
-        self.figure_ = figure_of(self.ax_)
-        shown = self._shown()
-        self.lines_ = draw_models(self.ax_, self.curves, shown)
-        self.best_, self.rivals_ = [], []
-        for curve, line in zip(self.curves, self.lines_, strict=True):
-            self._mark(curve, line)
-        heights = np.concatenate([heights_within(line, shown) for line in drawn(self.ax_, MODEL)])
-        low, high = float(heights.min()), float(heights.max())
-        beside = _BESIDE * (high - low) or _BESIDE
-        margin = 0.02 * (shown[1] - shown[0])
-        self.ax_.set_xlim(shown[0] - margin, shown[1] + margin)
-        self.ax_.set_ylim(low - beside, high + beside)
-        self.ax_.set(xlabel=self.x_label, ylabel=self._y_label())
-        self.ax_.yaxis.set_major_formatter("{x:.6g}")
-        draw_legend(self.ax_, legend, new=new)
-        if new:
-            settle(self.figure_)
+        with self._picture(ax, legend):
+            shown = self._shown()
+            heights = self._draw_curves(shown, references=False)
+            self.best_, self.rivals_ = [], []
+            for curve, line in zip(self.curves, self.lines_, strict=True):
+                self._mark(curve, line)
+            low, high = float(heights.min()), float(heights.max())
+            beside = _BESIDE * (high - low) or _BESIDE
+            margin = 0.02 * (shown[1] - shown[0])
+            self.ax_.set_xlim(shown[0] - margin, shown[1] + margin)
+            self.ax_.set_ylim(low - beside, high + beside)
+            self.ax_.set(xlabel=self.x_label, ylabel=self._y_label())
+            self.ax_.yaxis.set_major_formatter("{x:.6g}")
         self._format_x()
         return self
 
-    def _shown(self) -> tuple[float, float]:
+    def _shown(self) -> Range:
         low = min(float(curve.knots[0]) for curve in self.curves)
         high = max(float(curve.knots[-1]) for curve in self.curves)
         if drawn(self.ax_, MODEL):  # beside what an earlier display drew
@@ -193,26 +177,14 @@ class ExpectedUtilityDisplay(_UtilityCurvesDisplay):
         >>> ExpectedUtilityDisplay.from_predictions([0.9, 0.2, 0.6], "f1").ax_.get_ylabel()
         'Expected F1'
         """
-        from dataclasses import replace
+        return cls._of(None, y_prob, measure, zero_division=zero_division).plot(ax, legend=legend)
 
-        curves = [
-            replace(expected_utility(prob, measure, zero_division=zero_division).as_curve(), name=name)
-            for name, prob in named_predictions(None, y_prob).items()
-        ]
-        return cls(curves).plot(ax, legend=legend)
+    @staticmethod
+    def _curve(_y_true: None, y_prob: Any, measure: Any, *, name: str, zero_division: float) -> UtilityCurve:
+        return replace(expected_utility(y_prob, measure, zero_division=zero_division).as_curve(), name=name)
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        measure: Measure | type[Measure] | str,
-        *,
-        pos_label: object = None,
-        zero_division: float = 0.0,
-        legend: Legend = "auto",
-        ax: Axes | None = None,
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, X: Any, *measure: Any, pos_label: object = None, **options: Any) -> Self:
         """Draw from one or several fitted classifiers and the rows to decide about.
 
         Parameters
@@ -221,12 +193,10 @@ class ExpectedUtilityDisplay(_UtilityCurvesDisplay):
             Fitted, with ``predict_proba``; the positive class is found in ``classes_``.
         X : array_like of shape (n, n_features)
             The batch.
-        measure, zero_division
-            As in :meth:`from_predictions`.
+        *measure, **options
+            What else :meth:`from_predictions` takes.
         pos_label : object, optional
             The label of the positive class.
-        legend, ax
-            As in :meth:`plot`.
 
         Returns
         -------
@@ -247,8 +217,7 @@ class ExpectedUtilityDisplay(_UtilityCurvesDisplay):
         >>> ExpectedUtilityDisplay.from_estimator(LogisticRegression().fit(X, y), X, "f1").lines_[0].get_label()
         'LogisticRegression'
         """
-        prob = estimator_predictions(estimator, X, pos_label)
-        return cls.from_predictions(prob, measure, zero_division=zero_division, legend=legend, ax=ax)
+        return cls.from_predictions(estimator_predictions(estimator, X, pos_label), *measure, **options)
 
     def _y_label(self) -> str:
         return f"Expected {super()._y_label()}".replace("Value", "value")
@@ -304,6 +273,7 @@ class UtilityCurveDisplay(_UtilityCurvesDisplay):
 
     kind = "utility"
     x_label = "Threshold"
+    _curve = staticmethod(utility_curve)
 
     @classmethod
     def from_predictions(
@@ -356,70 +326,7 @@ class UtilityCurveDisplay(_UtilityCurvesDisplay):
         ['a, best: threshold 0.6: 1', 'b, best: threshold 0.6: 0.6667']
         """
         options = {"zero_division": zero_division, "sample_weight": sample_weight, "pos_label": pos_label}
-        curves = [
-            utility_curve(y_true, score, measure, name=name, **options)  # type: ignore[arg-type]
-            for name, score in named_predictions(y_true, y_score).items()
-        ]
-        return cls(curves).plot(ax, legend=legend)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        measure: Measure | type[Measure] | str,
-        *,
-        zero_division: float = 0.0,
-        sample_weight: ArrayLike | None = None,
-        pos_label: object = None,
-        legend: Legend = "auto",
-        ax: Axes | None = None,
-    ) -> Self:
-        """Draw from one or several fitted classifiers and data to try them on.
-
-        Parameters
-        ----------
-        estimator : classifier or mapping of str to classifier
-            Fitted, with ``predict_proba``; the positive class is found in ``classes_``.
-        X : array_like of shape (n, n_features)
-            Rows that the classifiers have not seen.
-        y : array_like of shape (n,)
-            Their labels.
-        measure, zero_division, sample_weight, pos_label
-            As in :meth:`from_predictions`.
-        legend, ax
-            As in :meth:`plot`.
-
-        Returns
-        -------
-        UtilityCurveDisplay
-
-        Raises
-        ------
-        ValueError
-            For a classifier without ``predict_proba`` or with other than two classes, and for invalid data.
-        ImportError
-            If matplotlib is not installed (``pip install 'stakes[plot]'``).
-
-        Examples
-        --------
-        >>> from sklearn.linear_model import LogisticRegression
-        >>> from stakes.display import UtilityCurveDisplay
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
-        >>> UtilityCurveDisplay.from_estimator(LogisticRegression().fit(X, y), X, y, "f1").ax_.get_ylabel()
-        'F1'
-        """
-        return cls.from_predictions(
-            y,
-            estimator_predictions(estimator, X, pos_label),
-            measure,
-            zero_division=zero_division,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            legend=legend,
-            ax=ax,
-        )
+        return cls._of(y_true, y_score, measure, **options).plot(ax, legend=legend)
 
     def _mark(self, curve: UtilityCurve, line: Line2D) -> None:
         # acting on no row is a threshold beyond the last score, and may have no place on the axis

@@ -3,11 +3,12 @@
 from stakes.evaluation._advise import Advice, advise
 from stakes.evaluation._best_by_cost import BestByCost, best_by_cost, lc_index
 from stakes.evaluation._evaluate import evaluate, evaluate_frame
-from stakes.evaluation._evaluation import Evaluation, ModelResult
+from stakes.evaluation._evaluation import Evaluation
 from stakes.evaluation._finding import Check, Finding, Findings
 from stakes.evaluation._findings import FINDINGS, findings_table
 from stakes.evaluation._groups import GroupResult, Groups
 from stakes.evaluation._sensitivity import BestByBounds, best_by_bounds
+from stakes.evaluation._standings import ModelResult
 
 __all__ = [
     "FINDINGS",

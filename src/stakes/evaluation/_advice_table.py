@@ -101,7 +101,7 @@ BUDGET: Mapping[str, Situation] = {
             "positives found, so precision, recall and cost at K rank models alike for every cost ratio c, and only "
             "the order of the scores matters. Ties at the K-th score are averaged."
         ),
-        call=("from stakes import top_k_scores\n\ntop_k_scores(y_true, y_score, k={k}).precision[0]"),
+        call=("from stakes.metrics import top_k_scores\n\ntop_k_scores(y_true, y_score, k={k}).precision[0]"),
         accuracy=_ACCURACY_BUDGET,
         f1=_F1_BUDGET,
         auc=("AUC averages recall over all budgets: the better model by AUC may find fewer positives in {few}."),
@@ -114,7 +114,8 @@ BUDGET: Mapping[str, Situation] = {
             "by recall averaged over them (precision averaged over them would weigh the small budgets more)."
         ),
         call=(
-            "from stakes import top_k_scores\n\ntop_k_scores(y_true, y_score, k=range({low}, {high} + 1)).recall.mean()"
+            "from stakes.metrics import top_k_scores\n\n"
+            "top_k_scores(y_true, y_score, k=range({low}, {high} + 1)).recall.mean()"
         ),
         accuracy=_ACCURACY_BUDGET,
         f1=_F1_BUDGET,
@@ -127,7 +128,7 @@ BUDGET: Mapping[str, Situation] = {
             "is prevalence / 2 + (1 - prevalence) x AUC, so the cost averaged over the budgets is ranked by AUC for "
             "every cost ratio. Only the order of the scores matters: no calibration is needed."
         ),
-        call="from stakes import roc_auc_score\n\nroc_auc_score(y_true, y_score)",
+        call="from stakes.metrics import roc_auc_score\n\nroc_auc_score(y_true, y_score)",
         accuracy=_ACCURACY_BUDGET,
         f1=_F1_BUDGET,
         auc=(
@@ -183,7 +184,7 @@ RANKING: Mapping[str, Situation] = {
             + " The H-measure is the share of the cost of acting on the prevalence alone that these thresholds save, "
             "over Beta-distributed cost ratios that are the same for every model."
         ),
-        call="from stakes import h_measure_score\n\nh_measure_score(y_true, y_score)",
+        call="from stakes.metrics import h_measure_score\n\nh_measure_score(y_true, y_score)",
         accuracy=_RANKED_ACCURACY,
         f1=_F1_INDEPENDENT,
         auc=_RANKED_AUC,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from stakes._results import Tabular
-from stakes._validation import check_choice, check_unit
+from stakes.core.validation import check_choice, check_unit
 from stakes.evaluation._advice_table import DECISIONS, RANKING, TABLE, THRESHOLDS
+from stakes.shown.tabular import Tabular
 
 Decisions = Literal["independent", "budget"]
 Known = Literal["known", "range", "unknown"]
@@ -119,7 +119,7 @@ def advise(
     check_choice(decisions, "decisions", DECISIONS)
     check_choice(threshold, "threshold", THRESHOLDS)
     if not isinstance(probabilities, bool):
-        raise ValueError(f"probabilities must be True or False, got {probabilities!r}.")  # noqa: TRY004
+        raise ValueError(f"probabilities must be True or False, got {probabilities!r}.")
     value = _value(decisions, threshold, cost_ratio=cost_ratio, bounds=bounds, k=k)
     words = _words(decisions, threshold, value)
     ranked = decisions == "independent" and not probabilities

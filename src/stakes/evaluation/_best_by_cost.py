@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._kernel import check_rule
-from stakes._results import Tabular
-from stakes._validation import check_unit
-from stakes.costs import Uniform
+from stakes.core.regret import check_rule
+from stakes.core.score_table import ScoreTable
+from stakes.core.validation import check_unit
+from stakes.costs import as_costs
 from stakes.curves._decision import error_pieces
 from stakes.curves._envelope import lower_envelope
+from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
-    from stakes._kernel import Rule
-    from stakes.costs import CostDistribution
-    from stakes.score_table import ScoreTable
+    from stakes.core.regret import Rule
+    from stakes.costs import CostDistribution, CostsLike
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
@@ -91,12 +90,12 @@ class BestByCost(Tabular):
         order = sorted(range(len(scores)), key=scores.__getitem__)
         return {self.models[i]: scores[i] for i in order}
 
-    def shares(self, costs: CostDistribution | None = None) -> dict[str, float]:
+    def shares(self, costs: CostsLike | None = None) -> dict[str, float]:
         """Probability that each model is the best when the cost ratio is drawn from a distribution.
 
         Parameters
         ----------
-        costs : CostDistribution, optional
+        costs : CostDistribution, tuple of float, or float, optional
             With a finite mass; by default every cost ratio counts the same.
 
         Returns
@@ -117,7 +116,7 @@ class BestByCost(Tabular):
         >>> best_by_cost({"a": a, "b": b}).shares(costs.Uniform(0.3, 0.5))
         {'a': 0.5, 'b': 0.5}
         """
-        mass = np.diff(_distribution(Uniform(0.0, 1.0) if costs is None else costs, self.knots))
+        mass = np.diff(_distribution(as_costs((0.0, 1.0) if costs is None else costs), self.knots))
         held = np.bincount(self.best, mass, minlength=len(self.models)) / mass.sum()
         return dict(zip(self.models, held.tolist(), strict=True))
 
@@ -187,16 +186,14 @@ def best_by_cost(tables: Mapping[str, ScoreTable], *, rule: Rule = "score", refe
     return BestByCost(tuple(models), knots, best, tuple(models.values()))
 
 
-def lc_index(
-    first: ScoreTable, second: ScoreTable, *, costs: CostDistribution | None = None, rule: Rule = "optimal"
-) -> float:
+def lc_index(first: ScoreTable, second: ScoreTable, *, costs: CostsLike | None = None, rule: Rule = "optimal") -> float:
     """How much more often the first model is the better one than the second, over the costs: Adams and Hand's index.
 
     Parameters
     ----------
     first, second : ScoreTable
         Two models over the same rows.
-    costs : CostDistribution, optional
+    costs : CostDistribution, tuple of float, or float, optional
         With a finite mass; by default every cost ratio counts the same. Adams and Hand use ``costs.Triangular``.
     rule : {"optimal", "score"} or float, default "optimal"
         How scores become decisions; "optimal", the original, is in-sample.
@@ -233,6 +230,11 @@ def lc_index(
 
 def competitors(tables: Mapping[str, ScoreTable], rule: Rule, *, references: bool) -> dict[str, Pieces]:
     """Knots and shares of false positives and false negatives of every competitor."""
+    if not isinstance(tables, Mapping):
+        raise ValueError(f"tables must be a mapping of names to score tables, got {type(tables).__name__}.")
+    for name, table in tables.items():
+        if not isinstance(table, ScoreTable):
+            raise ValueError(f"tables[{name!r}] must be a ScoreTable, got {type(table).__name__}.")
     if not tables:
         raise ValueError("tables must hold at least one model, got none.")
     models = {name: error_pieces(table, rule) for name, table in tables.items()}

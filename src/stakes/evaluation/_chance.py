@@ -15,8 +15,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from stakes.core.score_table import ScoreTable
     from stakes.costs import CostDistribution
-    from stakes.score_table import ScoreTable
 
     Floats = NDArray[np.float64]
 

@@ -8,37 +8,38 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes._recalibration import fit_recalibration
+from stakes.core.recalibration import fit_recalibration
+from stakes.core.sums import blocks
 from stakes.evaluation._chance import excess_tail
-from stakes.evaluation._finding import LEVEL, Observation
-from stakes.evaluation._words import join, number, p_value, slots
-from stakes.inference import Moments, metric_difference, metric_interval
-from stakes.inference._dependence import centred_terms, dependent_moments
-from stakes.score_table import blocks
+from stakes.evaluation._finding import LEVEL, Observation, slots
+from stakes.inference import metric_difference, metric_interval
+from stakes.inference._dependence import Design
+from stakes.inference._moments import moments_of
+from stakes.shown.words import join, number, p_value
 
 if TYPE_CHECKING:
-    from stakes.evaluation._evaluation import Evaluation
+    from stakes.core.score_table import ScoreTable
     from stakes.evaluation._finding import Evidence
+    from stakes.evaluation._standings import Standings
     from stakes.inference import Comparison, Estimate
-    from stakes.score_table import ScoreTable
 
 SHIFT = 1.5
 EXPLAINED = 0.8
 _PHRASES = {"treat all": "treating everyone", "treat none": "treating no one"}
 
 
-def miscalibrated(evaluation: Evaluation) -> Observation | None:
+def miscalibrated(standings: Standings) -> Observation | None:
     """Models that lose more by miscalibration than they gain by discrimination, beyond chance."""
-    if evaluation.rule != "score" or not 0.0 < evaluation.prevalence < 1.0:
+    if standings.rule != "score":
         return None
-    level = LEVEL / len(evaluation.models)
+    level = LEVEL / len(standings.models)
     found = {}
-    for name, table in zip(evaluation.models, evaluation.tables, strict=True):
-        parts = evaluation[name].decomposition
+    for name, table in zip(standings.models, standings.tables, strict=True):
+        parts = standings[name].decomposition
         if parts is None or not math.isfinite(parts.miscalibration) or not parts.skill < 0.0:
             continue
-        if _skill(evaluation, name, table, 1.0 - 2.0 * level).interval[1] < 0.0 and _uncalibrated(
-            table, evaluation, level
+        if _skill(standings, name, table, 1.0 - 2.0 * level).interval[1] < 0.0 and _uncalibrated(
+            table, standings, level
         ):
             found[name] = parts
     if not found:
@@ -59,35 +60,35 @@ def miscalibrated(evaluation: Evaluation) -> Observation | None:
     return Observation(template, tuple(found), evidence)
 
 
-def _skill(evaluation: Evaluation, name: str, table: ScoreTable, level: float) -> Estimate:
+def _skill(standings: Standings, name: str, table: ScoreTable, level: float) -> Estimate:
     """Skill with an interval that allows for clusters and for rows in order."""
-    rows = evaluation.rows
+    rows = standings.rows
     if rows is None or (rows.clusters is None and rows.lags is None):
-        return metric_interval("regret_skill_score", table, costs=evaluation.costs, confidence_level=level)
+        return metric_interval(table, metric="regret_skill_score", costs=standings.costs, confidence_level=level)
     return metric_interval(
-        "regret_skill_score",
         rows.y,
-        rows.scores[evaluation.models.index(name)],
+        rows.scores[standings.models.index(name)],
+        "regret_skill_score",
         sample_weight=rows.weight,
         clusters=rows.clusters,
         lags=rows.lags,
-        costs=evaluation.costs,
+        costs=standings.costs,
         confidence_level=level,
     )
 
 
-def _uncalibrated(table: ScoreTable, evaluation: Evaluation, level: float) -> bool:
+def _uncalibrated(table: ScoreTable, standings: Standings, level: float) -> bool:
     """Whether calibrated scores would hardly ever do so badly; class weights leave this question without an answer."""
-    return table.fixed_prevalence or excess_tail(table, evaluation.costs, table.prevalence) <= level
+    return table.fixed_prevalence or excess_tail(table, standings.costs, table.prevalence) <= level
 
 
-def class_weights(evaluation: Evaluation) -> Observation | None:
+def class_weights(standings: Standings) -> Observation | None:
     """Models whose scores are shifted in log-odds, as class weights, resampling or a new prevalence shift them."""
     found = {}
-    level = LEVEL / len(evaluation.models)
-    for name, table in zip(evaluation.models, evaluation.tables, strict=True):
+    level = LEVEL / len(standings.models)
+    for name, table in zip(standings.models, standings.tables, strict=True):
         weight = _implied_weight(table, level)
-        if weight is not None and _off_on_average(evaluation, name, level):
+        if weight is not None and _off_on_average(standings, name, level):
             found[name] = weight
     if not found:
         return None
@@ -96,24 +97,25 @@ def class_weights(evaluation: Evaluation) -> Observation | None:
         "Scores are shifted as class weights, resampling or a change of prevalence shift them. How often each positive "
         f"seems to have counted in training, a negative counting once: {listed}."
     )
-    means = {name: _mean_score(table) for name, table in zip(evaluation.models, evaluation.tables, strict=True)}
+    means = {name: _mean_score(table) for name, table in zip(standings.models, standings.tables, strict=True)}
     evidence: Evidence = {
         "implied_weight": found,
         "mean_score": {name: means[name] for name in found},
-        "prevalence": evaluation.prevalence,
+        "prevalence": standings.prevalence,
     }
     return Observation(template, tuple(found), evidence)
 
 
-def _off_on_average(evaluation: Evaluation, name: str, level: float) -> bool:
+def _off_on_average(standings: Standings, name: str, level: float) -> bool:
     """Whether the mean score differs from the event rate beyond what clusters or rows in order can explain."""
-    rows = evaluation.rows
+    rows = standings.rows
     if rows is None or (rows.clusters is None and rows.lags is None):
         return True  # the likelihood has answered it
-    error = rows.y - rows.scores[evaluation.models.index(name)]
-    terms = centred_terms(error, rows.y, rows.weight, by_class=False)
-    independent = Moments(float(np.average(error, weights=rows.weight)), 0.0, 0.0)
-    return dependent_moments(independent, terms, rows.clusters, rows.lags).p_value() <= level
+    error = rows.y - rows.scores[standings.models.index(name)]
+    weight = np.ones(len(error)) if rows.weight is None else rows.weight
+    design = Design(rows.y, weight, codes=rows.clusters, lags=rows.lags)
+    spread, counts, reason = design.spread(design.centred(error), error, np.ones(2))
+    return moments_of(float(design.share @ error), spread, counts, reason=reason).p_value() <= level
 
 
 def _implied_weight(table: ScoreTable, level: float) -> float | None:
@@ -158,18 +160,18 @@ def _mean_score(table: ScoreTable) -> float:
     return float(np.dot(table.positives + table.negatives, table.scores)) / table.total
 
 
-def not_better(evaluation: Evaluation) -> Observation | None:
+def not_better(standings: Standings) -> Observation | None:
     """Whether the best model is shown to be better than deciding the same for everybody."""
-    if evaluation.rule == "optimal":
+    if standings.rule == "optimal":
         return None
-    best = evaluation.best.name
-    versus = {reference: evaluation.compare(best, reference) for reference in _PHRASES}
+    best = standings.best.name
+    versus = {reference: standings.adjusted_difference(best, reference) for reference in _PHRASES}
     failed = {reference: found for reference, found in versus.items() if not _shown_better(found)}
     if not failed:
         return None
-    level = f"{evaluation.confidence_level * 100:g}%"
+    level = f"{standings.confidence_level * 100:g}%"
     clauses = [f"{_PHRASES[reference]} ({_told(found, level)})" for reference, found in failed.items()]
-    count = "The best model, {0}," if len(evaluation.models) > 1 else "{0}"
+    count = "The best model, {0}," if len(standings.models) > 1 else "{0}"
     keys = {reference: f"vs_{reference.replace(' ', '_')}" for reference in failed}
     evidence = {keys[reference]: found.difference for reference, found in failed.items()}
     evidence |= {f"{keys[reference]}_p_value": found.p_value for reference, found in failed.items()}
@@ -188,29 +190,29 @@ def _told(found: Comparison, level: str) -> str:
     return f"difference {number(found.difference)}, {interval}"
 
 
-def auc_disagrees(evaluation: Evaluation) -> Observation | None:
+def auc_disagrees(standings: Standings) -> Observation | None:
     """Whether AUC prefers a model that costs more in this range, both beyond chance."""
-    rows, names = evaluation.rows, evaluation.models
-    if rows is None or evaluation.rule == "optimal":
+    rows, names = standings.rows, standings.models
+    if rows is None or standings.rule == "optimal":
         return None
     level = LEVEL / max(len(names) * (len(names) - 1) // 2, 1)
     found = []
     for cheap, dear in permutations(range(len(names)), 2):
-        if not evaluation.results[cheap].auc < evaluation.results[dear].auc:
+        if not standings.results[cheap].auc < standings.results[dear].auc:
             continue
-        cost = evaluation.moments.difference(cheap, dear).scaled(evaluation.factor)
+        cost = standings.moments.difference(cheap, dear).scaled(standings.factor)
         if not (cost.value < 0.0 and cost.p_value() <= level):
             continue
         pair = rows.scores[dear], rows.scores[cheap]
         area = metric_difference(
-            "roc_auc_score", rows.y, *pair, sample_weight=rows.weight, clusters=rows.clusters, lags=rows.lags
+            rows.y, *pair, "roc_auc_score", sample_weight=rows.weight, clusters=rows.clusters, lags=rows.lags
         )
         if area.difference > 0.0 and area.p_value <= level:
             found.append((area, cost, cheap, dear))
     if not found:
         return None
     area, cost, cheap, dear = max(found, key=lambda item: item[0].difference)
-    aucs = evaluation.results[dear].auc, evaluation.results[cheap].auc
+    aucs = standings.results[dear].auc, standings.results[cheap].auc
     template = (
         f"AUC prefers {{0}} to {{1}} ({aucs[0]:.3f} against {aucs[1]:.3f}, p {p_value(area.p_value)}), and yet "
         f"{{1}} costs less in this range (difference {number(cost.value)}, p {p_value(cost.p_value())})."
@@ -224,9 +226,9 @@ def auc_disagrees(evaluation: Evaluation) -> Observation | None:
     return Observation(template, (names[dear], names[cheap]), evidence)
 
 
-def group_served_worse(evaluation: Evaluation) -> Observation | None:
+def group_served_worse(standings: Standings) -> Observation | None:
     """Groups in which the best model saves a smaller share of the cost than in the other rows, beyond chance."""
-    rows = evaluation.groups.of(evaluation.best.name)
+    rows = standings.groups.of(standings.best.name)
     level = LEVEL / max(len({row.column for row in rows}), 1)
     found = [row for row in rows if row.skill_difference < 0.0 and row.skill_p_adjusted <= level]
     if not found:
@@ -245,4 +247,4 @@ def group_served_worse(evaluation: Evaluation) -> Observation | None:
         "positives": {label: float(row.n_positives) for label, row in zip(labels, found, strict=True)},
     }
     template = f"{{0}} serves these groups worse than the other rows, beyond chance: {join(clauses)}."
-    return Observation(template, (evaluation.best.name,), evidence, tuple(labels))
+    return Observation(template, (standings.best.name,), evidence, tuple(labels))

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes.evaluation._finding import Observation
-from stakes.evaluation._words import join, percent, slots
+from stakes.evaluation._finding import Observation, slots
+from stakes.shown.words import join, percent
 
 if TYPE_CHECKING:
-    from stakes.evaluation._evaluation import Evaluation, ModelResult
-    from stakes.score_table import ScoreTable
+    from stakes.core.score_table import ScoreTable
+    from stakes.evaluation._standings import Standings
 
 MANY_TIED_PAIRS = 0.05
 MANY_ON_THRESHOLD = 0.01
@@ -19,9 +19,9 @@ FEW = 10.0
 _HARD = (0.0, 1.0)
 
 
-def acts_like_constant(evaluation: Evaluation) -> Observation | None:
+def acts_like_constant(standings: Standings) -> Observation | None:
     """Models whose decisions are practically the same for every case."""
-    found = [result for result in _models(evaluation) if result.acts_like]
+    found = [result for result in standings.results[: len(standings.models)] if result.acts_like]
     if not found:
         return None
     found.sort(key=lambda result: result.acts_like)
@@ -38,24 +38,24 @@ def acts_like_constant(evaluation: Evaluation) -> Observation | None:
     evidence = {
         "share_acted_on": {result.name: result.share_acted_on for result in found},
         "share_in_range": {result.name: result.in_range[0] for result in found},
-        "lowest_score": {name: float(_table(evaluation, name).scores[0]) for name in names},
-        "highest_score": {name: float(_table(evaluation, name).scores[-1]) for name in names},
+        "lowest_score": {name: float(standings.table(name).scores[0]) for name in names},
+        "highest_score": {name: float(standings.table(name).scores[-1]) for name in names},
     }
     return Observation(f"{'; '.join(clauses)}.", names, evidence)
 
 
-def hard_labels(evaluation: Evaluation) -> Observation | None:
+def hard_labels(standings: Standings) -> Observation | None:
     """Models that give decisions in place of probabilities."""
-    if not isinstance(evaluation.rule, str):
+    if not isinstance(standings.rule, str):
         return None
-    names = tuple(name for name in evaluation.models if is_hard(_table(evaluation, name)))
+    names = tuple(name for name in standings.models if is_hard(standings.table(name)))
     if not names:
         return None
     verb = "gives" if len(names) == 1 else "give"
     template = (
         f"{slots(len(names))} {verb} only the scores 0 and 1: decisions that no threshold changes, not probabilities."
     )
-    return Observation(template, names, {"share_of_ones": {name: _share_of_ones(evaluation, name) for name in names}})
+    return Observation(template, names, {"share_of_ones": {name: _share_of_ones(standings, name) for name in names}})
 
 
 def is_hard(table: ScoreTable) -> bool:
@@ -63,20 +63,19 @@ def is_hard(table: ScoreTable) -> bool:
     return bool(np.isin(table.scores, _HARD).all())
 
 
-def tied_scores(evaluation: Evaluation) -> Observation | None:
+def tied_scores(standings: Standings) -> Observation | None:
     """Models whose AUC hangs on how ties between positives and negatives are counted."""
     shares = {}
-    for name in evaluation.models:
-        table = _table(evaluation, name)
-        both = table.total_positives > 0.0 and table.total_negatives > 0.0
-        if both and len(table.scores) > 1 and not is_hard(table):
+    for name in standings.models:
+        table = standings.table(name)
+        if len(table.scores) > 1 and not is_hard(table):
             shares[name] = _tied_pairs(table)
     names = tuple(name for name, share in shares.items() if share >= MANY_TIED_PAIRS)
     if not names:
         return None
     worst = max(names, key=shares.__getitem__)
     half = shares[worst] / 2.0
-    auc = evaluation[worst].auc
+    auc = standings[worst].auc
     whose = f"for {{{names.index(worst)}}} " if len(names) > 1 else ""
     template = (
         f"Many scores of {slots(len(names))} are tied: {whose}{percent(shares[worst])} of the pairs of a positive and "
@@ -84,22 +83,22 @@ def tied_scores(evaluation: Evaluation) -> Observation | None:
     )
     evidence = {
         "tied_pairs": {name: shares[name] for name in names},
-        "distinct_scores": {name: float(len(_table(evaluation, name).scores)) for name in names},
-        "auc": {name: evaluation[name].auc for name in names},
+        "distinct_scores": {name: float(len(standings.table(name).scores)) for name in names},
+        "auc": {name: standings[name].auc for name in names},
     }
     return Observation(template, names, evidence)
 
 
-def score_on_threshold(evaluation: Evaluation) -> Observation | None:
+def score_on_threshold(standings: Standings) -> Observation | None:
     """Models for which many cases score exactly a threshold that counts."""
-    atoms = evaluation.costs.atoms[0] if isinstance(evaluation.rule, str) else np.array([evaluation.rule])
+    atoms = standings.costs.atoms[0] if isinstance(standings.rule, str) else np.array([standings.rule])
     shares = {}
-    for name in evaluation.models:
-        table = _table(evaluation, name)
+    for name in standings.models:
+        table = standings.table(name)
         on = np.isin(table.scores, atoms)
         shares[name] = float((table.positives + table.negatives)[on].sum()) / table.total
     names = tuple(name for name, share in shares.items() if share >= MANY_ON_THRESHOLD)
-    if not names or evaluation.rule == "optimal":
+    if not names or standings.rule == "optimal":
         return None
     verb = "scores" if len(names) == 1 else "score"
     template = (
@@ -109,15 +108,15 @@ def score_on_threshold(evaluation: Evaluation) -> Observation | None:
     return Observation(template, names, {"share_on_threshold": {name: shares[name] for name in names}})
 
 
-def few_events(evaluation: Evaluation) -> Observation | None:
+def few_events(standings: Standings) -> Observation | None:
     """Whether one class is too small for an interval that can be trusted, or for any."""
-    table = evaluation.tables[0]
+    table = standings.tables[0]
     counts = {
         "positives": _effective(table.positives, table.positives_squared),
         "negatives": _effective(table.negatives, table.negatives_squared),
     }
     name, count = min(counts.items(), key=lambda item: item[1])
-    refused = next((result for result in _models(evaluation) if result.note), None)
+    refused = next((result for result in standings.results[: len(standings.models)] if result.note), None)
     evidence = {**counts, "needed": FEW}
     if count < FEW:
         weighted = "" if count.is_integer() else " (rows of equal weight that would tell as much)"
@@ -128,9 +127,9 @@ def few_events(evaluation: Evaluation) -> Observation | None:
     return None
 
 
-def half_outside(evaluation: Evaluation) -> Observation | None:
+def half_outside(standings: Standings) -> Observation | None:
     """Whether accuracy's threshold is one that nobody holds."""
-    low, high = evaluation.costs.low, evaluation.costs.high
+    low, high = standings.costs.low, standings.costs.high
     if low <= 0.5 <= high:
         return None
     place = (
@@ -142,16 +141,8 @@ def half_outside(evaluation: Evaluation) -> Observation | None:
     return Observation(template, (), {"low": low, "high": high})
 
 
-def _models(evaluation: Evaluation) -> list[ModelResult]:
-    return [evaluation[name] for name in evaluation.models]
-
-
-def _table(evaluation: Evaluation, name: str) -> ScoreTable:
-    return evaluation.tables[evaluation.models.index(name)]
-
-
-def _share_of_ones(evaluation: Evaluation, name: str) -> float:
-    table = _table(evaluation, name)
+def _share_of_ones(standings: Standings, name: str) -> float:
+    table = standings.table(name)
     ones = table.scores == 1.0
     return float((table.positives + table.negatives)[ones].sum()) / table.total
 

@@ -1,43 +1,36 @@
-"""Build an evaluation from arrays or from a data frame."""
+"""Ask for an evaluation: of arrays, or of the columns of a data frame."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes._frames import backend_of
-from stakes._inputs import evaluation_data
-from stakes._validation import BinarySample, to_array
-from stakes.decomposition import decompose_table
-from stakes.evaluation._evaluation import REFERENCES, Evaluation, ModelResult
-from stakes.evaluation._groups import check_groups, evaluate_groups
-from stakes.evaluation._settings import MetricsRequest, Settings, make_settings
-from stakes.inference import PAIRED_NEEDS_ROWS, LossMoments, PairedRows, loss_moments, table_moments
-from stakes.inference._dependence import check_dependence
-from stakes.metrics._rank import area_under_roc
-from stakes.score_table import ScoreTable, blocks, weighted_sum
+from stakes.core.inputs import reweighted
+from stakes.core.score_table import ScoreTable
+from stakes.core.validation import BinarySample, to_array
+from stakes.evaluation._assemble import evaluate_rows, evaluate_table
+from stakes.evaluation._request import MetricsRequest, check_request
+from stakes.inference import PAIRED_NEEDS_ROWS
+from stakes.shown.frames import backend_of
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from stakes._kernel import Rule, Scale
-    from stakes.costs import CostDistribution
-
-    Floats = NDArray[np.float64]
-
-# a model acts like a constant decision if both its decisions and its cost are within this share of the constant's
-_SAME_DECISIONS = 0.01
+    from stakes.core.options import Options
+    from stakes.core.regret import Rule, Scale
+    from stakes.costs import CostsLike
+    from stakes.evaluation._evaluation import Evaluation
+    from stakes.tables import Predictions
 
 
 def evaluate(
     y_true: ArrayLike | ScoreTable,
     y_prob: Any = None,
     *,
-    costs: CostDistribution | tuple[float, float] | None = None,
+    costs: CostsLike | None = None,
     rule: Rule = "score",
     scale: Scale | None = None,
     sample_weight: ArrayLike | None = None,
@@ -47,6 +40,8 @@ def evaluate(
     groups: Any = None,
     clusters: ArrayLike | None = None,
     lags: int | str | None = None,
+    incumbent: str | None = None,
+    n_tried: int | None = None,
     confidence_level: float = 0.95,
     unit_cost: float = 1.0,
     per: float = 1.0,
@@ -60,9 +55,9 @@ def evaluate(
         Labels with two values. A table may stand for the labels and scores of *one* model.
     y_prob : array_like, mapping of str to array_like, or data frame
         Probabilities of the positive class: one model, or several by name (the columns of a data frame).
-    costs : CostDistribution or tuple of float, optional
-        How much each cost ratio counts; (low, high) stands for ``costs.Uniform(low, high)``. By default the whole
-        range [0, 1], which is seldom what you want.
+    costs : CostDistribution, tuple of float, or float, optional
+        How much each cost ratio counts; (low, high) stands for ``costs.Uniform(low, high)``, c for ``costs.Fixed(c)``.
+        By default the whole range [0, 1], which is seldom what you want.
     rule : {"score", "optimal"} or float, default "score"
         How scores become decisions; see :func:`expected_regret`. "optimal" is in-sample and has no intervals.
     scale : {"regret", "integral", "loss"}, optional
@@ -82,6 +77,10 @@ def evaluate(
         Patients, states or whatever only differs independently: intervals then rest on the clusters.
     lags : int or "auto", optional
         For rows in order of time: intervals then allow for autocorrelation; see :func:`compare`.
+    incumbent : str, optional
+        A model that was named before these rows were seen, such as the one in use: the best is compared with it.
+    n_tried : int, optional
+        How many models were tried on these rows, those not shown included; by default those shown.
     confidence_level : float, default 0.95
         Of every interval, in (0, 1).
     unit_cost : float, default 1
@@ -101,7 +100,7 @@ def evaluate(
     Raises
     ------
     ValueError
-        For invalid data, costs or settings, or several separate score tables.
+        For invalid data, costs or settings, rows of one class only, or several separate score tables.
 
     Examples
     --------
@@ -115,42 +114,25 @@ def evaluate(
     >>> result.ranking
     ('a', 'b')
     """
-    settings = make_settings(
-        costs, rule, scale, confidence_level=confidence_level, unit_cost=unit_cost, per=per, metrics=metrics
+    options = check_request(
+        costs=costs,
+        rule=rule,
+        scale=scale,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        prevalence=prevalence,
+        logits=logits,
+        groups=groups,
+        clusters=clusters,
+        lags=lags,
+        incumbent=incumbent,
+        n_tried=n_tried,
+        confidence_level=confidence_level,
+        unit_cost=unit_cost,
+        per=per,
+        metrics=metrics,
     )
-    if isinstance(y_true, ScoreTable):
-        if y_prob is not None:
-            raise ValueError(PAIRED_NEEDS_ROWS)
-        if not groups is clusters is lags is None:
-            raise ValueError(
-                "groups=, clusters= and lags= need the rows: pass y_true and y_prob instead of a ScoreTable."
-            )
-        table = evaluation_data(
-            y_true, None, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence
-        ).table
-        return _evaluate_table(table, settings)
-    models, backend = named_models(y_prob)
-    rows = {
-        name: evaluation_data(
-            y_true,
-            scores,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            prevalence=prevalence,
-            logits=logits,
-        ).rows
-        for name, scores in models.items()
-    }
-    present = None if sample_weight is None else to_array(sample_weight, "sample_weight") > 0.0
-    n_rows = len(next(iter(rows.values())).y)
-    return _evaluate_rows(
-        rows,
-        settings,
-        fixed_prevalence=prevalence is not None,
-        groups=check_groups(groups, n_rows, present),
-        dependence=check_dependence(clusters, lags, n_rows, sample_weight),
-        backend=backend or backend_of(y_true),
-    )
+    return _evaluate(y_true, y_prob, options)
 
 
 def evaluate_frame(
@@ -162,7 +144,9 @@ def evaluate_frame(
     groups: str | list[str] | tuple[str, ...] | None = None,
     clusters: str | None = None,
     lags: int | str | None = None,
-    costs: CostDistribution | tuple[float, float] | None = None,
+    incumbent: str | None = None,
+    n_tried: int | None = None,
+    costs: CostsLike | None = None,
     rule: Rule = "score",
     scale: Scale | None = None,
     pos_label: object = None,
@@ -191,6 +175,8 @@ def evaluate_frame(
         Column of what only differs independently, such as patients; it is not a model.
     lags : int or "auto", optional
         For rows in order of time; see :func:`compare`.
+    incumbent, n_tried
+        As in :func:`evaluate`.
     costs, rule, scale, pos_label, prevalence, confidence_level, unit_cost, per, metrics
         As in :func:`evaluate`.
     on_missing : {"raise", "drop"}, default "raise"
@@ -213,191 +199,96 @@ def evaluate_frame(
     >>> evaluate_frame(frame, label="cancer", costs=(0.2, 0.6)).ranking
     ('a', 'b')
     """
-    from stakes.tables import frame_columns
-
-    by = [groups] if isinstance(groups, str) else list(groups or ())
-    named = list(dict.fromkeys([*by, *([] if clusters is None else [clusters])]))
-    found = frame_columns(
-        frame, label=label, models=models, weight=weight, groups=named, pos_label=pos_label, on_missing=on_missing
-    )
-    return evaluate_predictions(
-        found,
-        groups=by,
-        clusters=clusters,
-        lags=lags,
+    options = check_request(
+        sample_weight=weight,
         costs=costs,
         rule=rule,
         scale=scale,
+        groups=groups,
+        clusters=clusters,
+        lags=lags,
+        incumbent=incumbent,
+        n_tried=n_tried,
+        pos_label=pos_label,
         prevalence=prevalence,
         confidence_level=confidence_level,
         unit_cost=unit_cost,
         per=per,
         metrics=metrics,
     )
+    return _evaluate_frame(frame, label, models, on_missing, options)
 
 
-def evaluate_predictions(
-    predictions: Any,
-    *,
-    groups: Sequence[str] | None = None,
-    clusters: str | None = None,
-    lags: int | str | None = None,
-    costs: CostDistribution | tuple[float, float] | None = None,
-    rule: Rule = "score",
-    scale: Scale | None = None,
-    prevalence: float | None = None,
-    confidence_level: float = 0.95,
-    unit_cost: float = 1.0,
-    per: float = 1.0,
-    metrics: MetricsRequest = (),
-) -> Evaluation:
-    """Evaluate the clean columns that the tables room read; those that divide the rows are subgroups or clusters."""
-    from stakes._inputs import reweighted
+def _evaluate(y_true: Any, y_prob: Any, options: Options) -> Evaluation:
+    if isinstance(y_true, ScoreTable):
+        if y_prob is not None:
+            raise ValueError(PAIRED_NEEDS_ROWS)
+        if not options.groups is options.clusters is options.lags is None:
+            raise ValueError(
+                "groups=, clusters= and lags= need the rows: pass y_true and y_prob instead of a ScoreTable."
+            )
+        return evaluate_table(options.data(y_true, None).table, options)
+    models, backend = named_models(y_prob)
+    called = {name: f"y_prob[{name!r}]" if isinstance(y_prob, Mapping) else "y_prob" for name in models}
+    rows = {name: options.data(y_true, scores, called[name]).rows for name, scores in models.items()}
+    return evaluate_rows(rows, options, backend=backend or backend_of(y_true))
 
-    settings = make_settings(
-        costs, rule, scale, confidence_level=confidence_level, unit_cost=unit_cost, per=per, metrics=metrics
+
+def _evaluate_frame(frame: Any, label: str, models: Any, on_missing: Any, options: Options) -> Evaluation:
+    from stakes.tables import frame_columns
+
+    options = replace(options, groups=_names(options.groups, "groups"))
+    if not isinstance(options.clusters, str | None):
+        raise ValueError(f"clusters must be the name of a column, got {type(options.clusters).__name__}.")
+    if isinstance(frame, np.ndarray | Mapping | list | tuple):
+        raise ValueError(f"frame must be a data frame, got {type(frame).__name__}: evaluate() takes arrays.")
+    predictions = frame_columns(
+        frame,
+        label=label,
+        models=_names(models, "models"),
+        weight=options.sample_weight,
+        groups=dividing_columns(options),
+        pos_label=options.pos_label,
+        on_missing=on_missing,
     )
-    columns, n_rows = predictions.groups or {}, len(predictions.y)
-    by = [name for name in columns if name != clusters] if groups is None else groups
+    return evaluate_predictions(predictions, options)
+
+
+def _names(columns: Any, what: str) -> list[str] | None:
+    """Names of columns, given as a list or one alone."""
+    if columns is None or isinstance(columns, str):
+        return [columns] if columns else None
+    if not isinstance(columns, list | tuple) or not all(isinstance(name, str) for name in columns):
+        raise ValueError(f"{what} must name columns, got {type(columns).__name__}.")
+    return list(columns)
+
+
+def dividing_columns(options: Options) -> list[str]:
+    """Names of the columns that divide the rows, into subgroups or clusters."""
+    return list(dict.fromkeys([*(options.groups or ()), *filter(None, [options.clusters])]))
+
+
+def divided(predictions: Predictions, options: Options) -> Options:
+    """The options with the columns that divide the rows in the place of their names."""
+    columns = predictions.groups or {}
+    groups = {name: columns[name] for name in options.groups or ()} or None
+    clusters = None if options.clusters is None else columns[options.clusters]
+    return replace(options, sample_weight=None, groups=groups, clusters=clusters)
+
+
+def evaluate_predictions(predictions: Predictions, options: Options) -> Evaluation:
+    """Evaluate the clean columns that the tables room read."""
     rows = {}
     for name, scores in zip(predictions.models, predictions.scores, strict=True):
         sample = BinarySample(predictions.y, scores, predictions.weight)
-        rows[name] = sample if prevalence is None else reweighted(sample, prevalence)
-    return _evaluate_rows(
+        rows[name] = sample if options.prevalence is None else reweighted(sample, options.prevalence)
+    return evaluate_rows(
         rows,
-        settings,
-        fixed_prevalence=prevalence is not None,
-        groups=check_groups({name: columns[name] for name in by} or None, n_rows, None),
-        dependence=check_dependence(None if clusters is None else columns[clusters], lags, n_rows),
+        divided(predictions, options),
         backend=predictions.backend,
         n_dropped=predictions.n_dropped,
         source=predictions.source,
     )
-
-
-def _evaluate_rows(
-    rows: Mapping[str, BinarySample],
-    settings: Settings,
-    *,
-    fixed_prevalence: bool,
-    groups: Mapping[str, NDArray[Any]],
-    dependence: tuple[NDArray[np.intp] | None, int | str | None],
-    **about: Any,
-) -> Evaluation:
-    """Evaluate clean rows of models that share labels and weights."""
-    taken = [name for name in rows if name in REFERENCES]
-    if taken:
-        raise ValueError(f"a model cannot be called {taken[0]!r}: that names a reference.")
-    tables = tuple(
-        replace(ScoreTable._from_sample(sample), fixed_prevalence=fixed_prevalence) for sample in rows.values()
-    )
-    first = next(iter(rows.values()))
-    scores = [sample.score for sample in rows.values()]
-    if settings.rule == "optimal":
-        scores = [t.pav_by_score()[np.searchsorted(t.scores, s)] for t, s in zip(tables, scores, strict=True)]
-    codes, lags = dependence
-    paired = PairedRows(first.y, scores, first.weight, fixed_prevalence=fixed_prevalence, clusters=codes, lags=lags)
-    moments = loss_moments(paired, settings.costs, settings.plain_rule, constants=True)
-    by_group = evaluate_groups(tuple(rows), paired, groups, settings)
-    return _assemble(tuple(rows), tables, moments, settings, rows=paired, groups=by_group, **about)
-
-
-def _evaluate_table(table: ScoreTable, settings: Settings) -> Evaluation:
-    moments = table_moments(table, settings.costs, settings.rule)
-    return _assemble(("model",), (table,), moments, settings)
-
-
-def _assemble(
-    names: tuple[str, ...], tables: tuple[ScoreTable, ...], moments: LossMoments, settings: Settings, **about: Any
-) -> Evaluation:
-    if settings.rule == "optimal":  # the thresholds are fitted to these rows: their plug-in error is not honest
-        moments = moments.without_intervals(len(names))
-    results = [
-        _result(name, table, index, moments, settings)
-        for index, (name, table) in enumerate(zip(names, tables, strict=True))
-    ]
-    results += [
-        _scaled(name, index, moments, settings, share_acted_on=float(name == REFERENCES[0]))
-        for index, name in enumerate(REFERENCES, start=len(names))
-    ]
-    return Evaluation(
-        names,
-        tables,
-        moments,
-        tuple(results),
-        settings.costs,
-        settings.rule,
-        settings.scale,
-        settings.factor,
-        settings.confidence_level,
-        tables[0].n_rows,
-        unit_cost=settings.unit_cost,
-        per=settings.per,
-        **about,
-    )
-
-
-def _result(name: str, table: ScoreTable, index: int, moments: LossMoments, settings: Settings) -> ModelResult:
-    both = table.total_positives > 0.0 and table.total_negatives > 0.0
-    acted_on = share_acted_on(table, settings.costs, settings.rule)
-    return _scaled(
-        name,
-        index,
-        moments,
-        settings,
-        decomposition=decompose_table(table, settings.costs, settings.scale, settings.factor),
-        auc=area_under_roc(table) if both else math.nan,
-        share_acted_on=acted_on,
-        in_range=_in_range(table, settings.costs.low, settings.costs.high),
-        acts_like=_acts_like(acted_on, moments, index),
-        metrics=settings.further(table),
-    )
-
-
-def _scaled(name: str, index: int, moments: LossMoments, settings: Settings, **facts: Any) -> ModelResult:
-    mine = moments.of(index).scaled(settings.factor)
-    low, high = mine.interval(settings.confidence_level)
-    interval = (max(low, 0.0) if mine.value >= 0.0 else low, high)  # regret is never negative
-    return ModelResult(name, mine.value, mine.standard_error, interval, note=mine.note, **facts)
-
-
-def share_acted_on(table: ScoreTable, costs: CostDistribution, rule: Rule) -> float:
-    """Share of weight acted on, averaged over the cost distribution; nan where its mass is infinite."""
-    weight = table.positives + table.negatives
-    if not isinstance(rule, str):
-        return float(weight[np.searchsorted(table.scores, rule, side="left") :].sum()) / table.total
-    if not math.isfinite(costs.mass):
-        return math.nan
-    scores = table.pav_by_score() if rule == "optimal" else table.scores
-    never, total = float(costs.positive_loss(-np.inf)), 0.0
-    for part in blocks(len(scores)):
-        # mass at or below a score = what acting on a negative costs + what acting on a positive saves
-        below = costs.negative_loss(scores[part]) + (never - costs.positive_loss(scores[part]))
-        total += weighted_sum(weight[part], below)
-    return total / (costs.mass * table.total)
-
-
-def _in_range(table: ScoreTable, low: float, high: float) -> tuple[float, float, float]:
-    inside = slice(np.searchsorted(table.scores, low, side="left"), np.searchsorted(table.scores, high, side="right"))
-    weight = table.positives[inside] + table.negatives[inside]
-    mass = float(weight.sum())
-    if mass == 0.0:
-        return 0.0, math.nan, math.nan
-    return (
-        mass / table.total,
-        float(np.dot(weight, table.scores[inside])) / mass,
-        float(table.positives[inside].sum()) / mass,
-    )
-
-
-def _acts_like(acted_on: float, moments: LossMoments, index: int) -> str:
-    count = len(moments.means) - len(REFERENCES)
-    for offset, name in enumerate(REFERENCES):
-        other = acted_on if name == REFERENCES[1] else 1.0 - acted_on
-        cost, own = float(moments.means[count + offset]), float(moments.means[index])  # inf - inf: nan, not a warning
-        if other <= _SAME_DECISIONS and abs(own - cost) <= _SAME_DECISIONS * cost:
-            return name
-    return ""
 
 
 def named_models(y_prob: Any) -> tuple[dict[str, Any], str | None]:

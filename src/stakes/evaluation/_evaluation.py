@@ -2,100 +2,45 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+import json
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
-from stakes._results import Tabular, json_ready
 from stakes.costs import LogOddsUniform
 from stakes.curves._decision import net_benefit_curve_of, regret_curve_of
 from stakes.curves._reliability import reliability_curve_of
 from stakes.evaluation._best_by_cost import best_by_cost
 from stakes.evaluation._conclusion import conclude
 from stakes.evaluation._findings import run_checks
-from stakes.evaluation._groups import Groups
 from stakes.evaluation._notebook import evaluation_html
+from stakes.evaluation._ranking import ranking_records
 from stakes.evaluation._sensitivity import best_by_bounds
-from stakes.inference import Comparison, LossMoments, Ranking, comparison_from_moments, dominance, rank_models
+from stakes.evaluation._standings import Standings
+from stakes.inference import Comparison, Ranking, dominance, rank_models
+from stakes.shown.faces import draw, report
+from stakes.shown.tabular import Tabular, json_ready
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from stakes._kernel import Rule
-    from stakes.costs import CostDistribution
-    from stakes.curves._curve import Curve
-    from stakes.decomposition import Decomposition
+    from stakes.core.score_table import ScoreTable
+    from stakes.curves import Curve
     from stakes.evaluation._best_by_cost import BestByCost
     from stakes.evaluation._finding import Findings
     from stakes.evaluation._sensitivity import BestByBounds
-    from stakes.inference import Dominance, PairedRows
-    from stakes.score_table import ScoreTable
+    from stakes.inference import Dominance
 
-    Floats = NDArray[np.float64]
-
-REFERENCES = ("treat all", "treat none")
 CurveKind = Literal["regret", "net_benefit", "reliability"]
 _CURVES = {"regret": regret_curve_of, "net_benefit": net_benefit_curve_of}
 
 
-@dataclass(frozen=True)
-class ModelResult:
-    """What the evaluation knows of one model, on the scale of the evaluation.
-
-    Parameters
-    ----------
-    name : str
-        The model, or "treat all" or "treat none".
-    score : float
-        Expected cost over the cost distribution; lower is better.
-    standard_error : float
-        Of the score; nan where it has no closed form.
-    interval : tuple of float
-        Confidence interval of the score.
-    decomposition : Decomposition or None
-        Miscalibration, discrimination, uncertainty; None for the references.
-    auc : float
-        Area under the ROC curve; nan for the references or one class.
-    share_acted_on : float
-        Share of all rows acted on, averaged over the cost distribution.
-    in_range : tuple of float
-        Share of rows whose score lies between the lowest and highest cost ratio, their mean score, and their
-        observed event rate (nan where there is none).
-    acts_like : str
-        "treat all" or "treat none" where the decisions and costs are practically theirs, else "".
-    metrics : dict of str to float
-        Further metrics that were asked for.
-    note : str
-        Which class has too few rows for the interval, and how many are needed; empty otherwise.
-
-    Examples
-    --------
-    >>> from stakes import evaluate
-    >>> evaluate([0, 1, 0, 1], {"a": [0.1, 0.8, 0.3, 0.6]}).results[0].name
-    'a'
-    """
-
-    name: str
-    score: float
-    standard_error: float
-    interval: tuple[float, float]
-    decomposition: Decomposition | None = None
-    auc: float = math.nan
-    share_acted_on: float = math.nan
-    in_range: tuple[float, float, float] = (math.nan, math.nan, math.nan)
-    acts_like: str = ""
-    metrics: dict[str, float] = field(default_factory=dict, hash=False)
-    note: str = ""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation(Tabular):
+class Evaluation(Standings, Tabular):
     """Expected cost of one or many models over the plausible thresholds, ranked, with intervals.
 
     Made by :func:`evaluate` and :func:`evaluate_frame`.
@@ -110,24 +55,15 @@ class Evaluation(Tabular):
         Mean losses and their covariance: the models, then "treat all" and "treat none".
     results : tuple of ModelResult
         The models, then the references, in the same order.
-    costs : CostDistribution
-        How much each cost ratio counts.
-    rule : str or float
-        How scores become decisions.
-    scale : str
-        "regret", "integral" or "loss".
-    factor : float
-        From the integral to the scale.
-    confidence_level : float
-        Of every interval.
+    options : Options
+        What was asked for; ``costs``, ``rule``, ``scale``, ``confidence_level``, ``unit_cost`` and ``per`` are at hand
+        as attributes too.
     n_rows, n_dropped : int
         Rows counted, and incomplete rows dropped on request.
     backend : str, optional
         Data-frame library of the caller.
     source : str, optional
         Where the data came from, for the report.
-    unit_cost, per : float
-        Real units of the scores: cost of a false positive and a false negative together, and number of decisions.
     rows : PairedRows, optional
         Labels, scores and weights of the models, where the rows are known.
     groups : Groups
@@ -141,57 +77,6 @@ class Evaluation(Tabular):
     >>> evaluate([0, 1, 0, 1], {"a": [0.1, 0.8, 0.3, 0.6], "b": [0.4, 0.6, 0.5, 0.4]}, costs=(0.2, 0.6))
     Evaluation(best: a, regret 0.01562; 2 models, 4 rows, costs=Uniform(low=0.2, high=0.6))
     """
-
-    models: tuple[str, ...]
-    tables: tuple[ScoreTable, ...]
-    moments: LossMoments
-    results: tuple[ModelResult, ...]
-    costs: CostDistribution
-    rule: Rule
-    scale: str
-    factor: float
-    confidence_level: float
-    n_rows: int
-    n_dropped: int = 0
-    backend: str | None = None
-    source: str | None = None
-    unit_cost: float = 1.0
-    per: float = 1.0
-    rows: PairedRows | None = None
-    groups: Groups = field(default_factory=Groups)
-    provenance: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def prevalence(self) -> float:
-        """Weighted share of positives."""
-        return self.tables[0].prevalence
-
-    @cached_property
-    def ranking(self) -> tuple[str, ...]:
-        """Models from the lowest expected cost to the highest; equal costs keep the order given.
-
-        Examples
-        --------
-        >>> from stakes import evaluate
-        >>> evaluate([0, 1], {"bad": [0.9, 0.1], "good": [0.1, 0.9]}).ranking
-        ('good', 'bad')
-        """
-        order = sorted(range(len(self.models)), key=lambda i: self.results[i].score)
-        return tuple(self.models[i] for i in order)
-
-    @property
-    def best(self) -> ModelResult:
-        """The model with the lowest expected cost on these rows."""
-        return self[self.ranking[0]]
-
-    def __getitem__(self, name: str) -> ModelResult:
-        return self.results[self._index(name)]
-
-    def _index(self, name: str) -> int:
-        names = [*self.models, *REFERENCES]
-        if name not in names:
-            raise ValueError(f"model must be one of {', '.join(map(repr, names))}, got {name!r}.")
-        return names.index(name)
 
     def compare(self, first: str, second: str) -> Comparison:
         """Paired difference in expected cost between two models, or a model and "treat all" or "treat none".
@@ -218,26 +103,14 @@ class Evaluation(Tabular):
         >>> round(result.compare("a", "b").difference, 5)
         -0.07875
         """
-        found = self._difference(first, second)
-        return replace(found, dominance=self._dominance(self._index(first), self._index(second), (first, second)))
+        found = self.difference(first, second)
+        known = first != second and {first, second} <= set(self.models)  # the references have no table
+        return replace(found, judge=partial(self._dominance, first, second)) if known else found
 
-    def _difference(self, first: str, second: str) -> Comparison:
-        """The difference alone: dominance needs a pass over both models' curves."""
-        return comparison_from_moments(
-            self.moments,
-            (self._index(first), self._index(second)),
-            (first, second),
-            scale=self.scale,
-            factor=self.factor,
-            confidence_level=self.confidence_level,
-        )
-
-    def _dominance(self, first: int, second: int, names: tuple[str, str]) -> Dominance | None:
-        """Whether one of two models is better over the whole range; the references have no table."""
-        if max(first, second) >= len(self.tables) or first == second:
-            return None
-        tables = self.tables[first], self.tables[second]
-        return dominance(*tables, low=self.costs.low, high=self.costs.high, rule=self.rule, names=names)
+    def _dominance(self, first: str, second: str) -> Dominance:
+        """Whether one of two models is better over the whole range."""
+        tables, (low, high) = (self.table(first), self.table(second)), (self.costs.low, self.costs.high)
+        return dominance(*tables, low=low, high=high, rule=self.rule, names=(first, second))
 
     def adjusted_ranking(self) -> Ranking:
         """Rank the models, with the ranks that remain possible when every pair has been compared.
@@ -351,7 +224,7 @@ class Evaluation(Tabular):
         --------
         >>> from stakes import evaluate
         >>> print(evaluate([0, 1] * 50, {"a": [0.1, 0.8] * 50}).conclusion[0])
-        With thresholds anywhere between 0% and 100%, a has an expected cost of 0.0125 per decision (regret), ...
+        On average over thresholds from 0% to 100%, a costs 0.0125 per decision (95% interval ...
         """
         return conclude(self)
 
@@ -395,40 +268,7 @@ class Evaluation(Tabular):
         return run_checks(self, ignore)
 
     def _records(self) -> list[dict[str, Any]]:
-        ranked = [self[name] for name in (*self.ranking, *REFERENCES)]
-        return [self._record(rank, result) for rank, result in enumerate(ranked, start=1)]
-
-    def _record(self, rank: int, result: ModelResult) -> dict[str, Any]:
-        is_model = result.decomposition is not None
-        parts = result.decomposition
-        record: dict[str, Any] = {
-            "model": result.name,
-            "kind": "model" if is_model else "reference",
-            "rank": rank if is_model else None,
-            "score": result.score,
-            "standard_error": result.standard_error,
-            "ci_low": result.interval[0],
-            "ci_high": result.interval[1],
-            "skill": parts.skill if parts else math.nan,
-            "miscalibration": parts.miscalibration if parts else math.nan,
-            "discrimination": parts.discrimination if parts else math.nan,
-            "uncertainty": parts.uncertainty if parts else math.nan,
-            "auc": result.auc,
-            "share_acted_on": result.share_acted_on,
-        }
-        for label, other in (
-            ("best", self.ranking[0]),
-            ("treat_all", REFERENCES[0]),
-            ("treat_none", REFERENCES[1]),
-        ):
-            versus = self._difference(result.name, other) if other != result.name else None
-            record[f"vs_{label}"] = versus.difference if versus else 0.0
-            record[f"vs_{label}_low"] = versus.interval[0] if versus else 0.0
-            record[f"vs_{label}_high"] = versus.interval[1] if versus else 0.0
-            record[f"vs_{label}_p_value"] = versus.p_value if versus else math.nan
-        record["acts_like"] = result.acts_like
-        record |= {name: result.metrics.get(name, math.nan) for name in self.results[0].metrics}
-        return record
+        return ranking_records(self)
 
     def to_json(self) -> str:
         """Return settings, table, conclusion, findings and data summary as JSON.
@@ -445,8 +285,6 @@ class Evaluation(Tabular):
         >>> list(json.loads(evaluate([0, 1], [0.1, 0.8]).to_json()))[-5:]
         ['models', 'conclusion', 'ranking', 'groups', 'findings']
         """
-        import json
-
         content = {
             "source": self.source,
             "data": {"rows": self.n_rows, "dropped": self.n_dropped, "prevalence": self.prevalence},
@@ -486,9 +324,7 @@ class Evaluation(Tabular):
         >>> from stakes import evaluate
         >>> figure = evaluate([0, 1], [0.1, 0.8]).plot()
         """
-        from stakes._faces import plot_evaluation
-
-        return plot_evaluation(self, **options)
+        return draw(self, **options)
 
     def to_html(self, path: str | Path) -> Path:
         """Write the report: one HTML file that needs no network.
@@ -510,12 +346,10 @@ class Evaluation(Tabular):
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     written = evaluate([0, 1], [0.1, 0.8]).to_html(pathlib.Path(folder) / "report.html")
         """
-        from stakes._faces import write_report
-
-        return write_report(self, path)
+        return report(self, path)
 
     def _repr_html_(self) -> str:
-        return evaluation_html(self)
+        return evaluation_html(self, self._records(), self.conclusion, self.findings)
 
     def _default_backend(self) -> Any:
         return self.backend

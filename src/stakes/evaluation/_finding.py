@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from stakes._frames import build_frame
-from stakes._html import short, table
-from stakes._results import Tabular
+from stakes.shown.frames import build_frame
+from stakes.shown.html import table
+from stakes.shown.tabular import Tabular
+from stakes.shown.text import shorten
+from stakes.shown.words import join
 
 if TYPE_CHECKING:
-    from stakes.evaluation._evaluation import Evaluation
+    from stakes.evaluation._standings import Standings
 
 Severity = Literal["error", "warning", "info"]
 SEVERITIES = ("error", "warning", "info")
@@ -31,6 +33,11 @@ class Observation:
     groups: tuple[str, ...] = ()
 
 
+def slots(count: int) -> str:
+    """List the places of so many names in a template."""
+    return join([f"{{{i}}}" for i in range(count)])
+
+
 @dataclass(frozen=True)
 class Check:
     """One coded check of an evaluation.
@@ -48,7 +55,7 @@ class Check:
     remedy : str
         What to do.
     look : callable
-        From an evaluation to an observation, or None.
+        From standings to an observation, or None.
 
     Examples
     --------
@@ -62,11 +69,11 @@ class Check:
     summary: str
     raised: str
     remedy: str
-    look: Callable[[Evaluation], Observation | None]
+    look: Callable[[Standings], Observation | None]
 
-    def run(self, evaluation: Evaluation) -> Finding | None:
+    def run(self, standings: Standings) -> Finding | None:
         """Look, and make a finding of what is seen."""
-        seen = self.look(evaluation)
+        seen = self.look(standings)
         if seen is None:
             return None
         return Finding(
@@ -194,7 +201,7 @@ class Findings(tuple[Finding, ...], Tabular):  # noqa: SLOT001  (a mix-in withou
     def _repr_html_(self) -> str:
         if not self:
             return "<p>No findings.</p>"
-        cells = [[found.severity, found.code, found.told(short), found.remedy] for found in self]
+        cells = [[found.severity, found.code, found.told(shorten), found.remedy] for found in self]
         return table(["severity", "code", "sentence", "remedy"], cells)
 
     def _cells(self) -> list[list[str]]:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from stakes.evaluation import _checks_models as models
 from stakes.evaluation import _checks_scores as scores
 from stakes.evaluation._finding import LEVEL, SEVERITIES, Check, Findings
+from stakes.shown.markdown import markdown_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from stakes.evaluation._evaluation import Evaluation
+    from stakes.evaluation._standings import Standings
 
 _BEYOND_CHANCE = f"at level {LEVEL:g}, shared among the models"
 
@@ -126,13 +127,13 @@ FINDINGS: dict[str, Check] = {
 }
 
 
-def run_checks(evaluation: Evaluation, ignore: Iterable[str] = ()) -> Findings:
+def run_checks(standings: Standings, ignore: Iterable[str] = ()) -> Findings:
     """Run every check that is not silenced; the gravest findings come first."""
     silenced = [ignore] if isinstance(ignore, str) else list(ignore)
     for code in silenced:
         if code not in FINDINGS:
             raise ValueError(f"ignore must name findings ({', '.join(FINDINGS)}), got {code!r}.")
-    found = [check.run(evaluation) for code, check in FINDINGS.items() if code not in silenced]
+    found = [check.run(standings) for code, check in FINDINGS.items() if code not in silenced]
     seen = [finding for finding in found if finding is not None]
     return Findings(sorted(seen, key=lambda finding: SEVERITIES.index(finding.severity)))
 
@@ -152,8 +153,8 @@ def findings_table() -> str:
     | code | severity | what it finds | raised when | what to do |
     """
     header = ["code", "severity", "what it finds", "raised when", "what to do"]
-    lines = ["| " + " | ".join(header) + " |", "| " + " | ".join("---" for _ in header) + " |"]
+    rows = []
     for check in FINDINGS.values():
         cells = [f"`{check.code}`", check.severity, check.summary, check.raised, check.remedy]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        rows.append(cells)
+    return markdown_table(header, rows)

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._inputs import EvaluationData
-from stakes._results import Tabular
-from stakes._validation import BinarySample, _is_missing, to_array
+from stakes.core.inputs import EvaluationData
+from stakes.core.validation import BinarySample, is_missing, to_array
 from stakes.inference import Moments, PairedRows, decomposition_interval, holm
-from stakes.inference._dependence import NEEDED_CLUSTERS, dependent_moments
+from stakes.inference._group_gap import gap_moments
 from stakes.inference._influence import Cells, Influence, cells_of, loss_influence, skill_influence
-from stakes.inference._metric_interval import influence_moments
+from stakes.inference._influence_moments import influence_moments
 from stakes.metrics._rank import area_under_roc
+from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from stakes.evaluation._settings import Settings
+    from stakes.core.options import Options
 
     Bools = NDArray[np.bool_]
 
@@ -66,7 +66,7 @@ class GroupResult:
     skill_difference, skill_p_value, skill_p_adjusted : float
         The same for skill: negative means that the group is served worse.
     note : str
-        Which class has too few rows, and how many are needed; empty otherwise.
+        On how few rows of which class the score rests, and how many would do; empty where there are enough.
 
     Examples
     --------
@@ -146,13 +146,15 @@ class Groups(tuple[GroupResult, ...], Tabular):  # noqa: SLOT001  (a mix-in with
         return records
 
 
-def check_groups(groups: Any, n_rows: int, present: Bools | None) -> dict[str, NDArray[Any]]:
+def check_groups(options: Options, n_rows: int) -> dict[str, NDArray[Any]]:
     """Labels of the groups of each row that counts, by what divides them; or raise."""
+    groups, weight = options.groups, options.sample_weight
     if groups is None:
         return {}
     columns = groups if isinstance(groups, Mapping) else {"group": groups}
     if not columns:
         raise ValueError("groups must name at least one column, got none.")
+    present = None if weight is None else to_array(weight, "sample_weight") > 0.0
     return {str(name): _labels(values, str(name), n_rows, present) for name, values in columns.items()}
 
 
@@ -162,7 +164,7 @@ def _labels(values: Any, name: str, n_rows: int, present: Bools | None) -> NDArr
     if found.shape != (given,):
         raise ValueError(f"groups must have one value for each of the {given} rows, got shape {found.shape} ({name}).")
     found = found if present is None else found[present]
-    missing = np.array([_is_missing(value) for value in found.tolist()])
+    missing = np.array([is_missing(value) for value in found.tolist()])
     if missing.any():
         raise ValueError(f"groups must name the group of every row, got a missing one in row {int(missing.argmax())}.")
     labels = found.astype(str)
@@ -175,7 +177,7 @@ def _labels(values: Any, name: str, n_rows: int, present: Bools | None) -> NDArr
 
 
 def evaluate_groups(
-    models: Sequence[str], rows: PairedRows, groups: Mapping[str, NDArray[Any]], settings: Settings
+    models: Sequence[str], rows: PairedRows, groups: Mapping[str, NDArray[Any]], options: Options
 ) -> Groups:
     """Every model in every group, and against all other rows."""
     results: list[GroupResult] = []
@@ -183,9 +185,9 @@ def evaluate_groups(
         parts = {str(name): labels == name for name in np.unique(labels)}
         for index, model in enumerate(models):
             mine = replace(rows, scores=[rows.scores[index]])
-            found = [_measure(mine, chosen, settings) for chosen in parts.values()]
-            gaps = [_gaps(mine, chosen, settings) if len(parts) > 1 else None for chosen in parts.values()]
-            results += _results(column, model, list(parts), found, gaps, level=settings.confidence_level)
+            found = [_measure(mine, chosen, options) for chosen in parts.values()]
+            gaps = [_gaps(mine, chosen, options) if len(parts) > 1 else None for chosen in parts.values()]
+            results += _results(column, model, list(parts), found, gaps, level=options.confidence_level)
     return Groups(results)
 
 
@@ -200,20 +202,20 @@ class _Measured:
     miscalibration: tuple[float, tuple[float, float]]
 
 
-def _influences(rows: PairedRows, settings: Settings) -> tuple[Cells, Influence, Influence]:
+def _influences(rows: PairedRows, options: Options) -> tuple[Cells, Influence, Influence]:
     """Influence of each row on the score, on the scale asked for, and on the skill."""
     cells = cells_of(EvaluationData(_sample(rows), None), fixed_prevalence=False)
-    score = loss_influence(cells, settings.costs, settings.plain_rule).scaled(settings.factor)
-    return cells, score, skill_influence(cells, settings.costs, settings.plain_rule, None)
+    score = loss_influence(cells, options.costs, options.plain_rule).scaled(options.factor)
+    return cells, score, skill_influence(cells, options.costs, options.plain_rule, None)
 
 
 def _sample(rows: PairedRows) -> BinarySample:
     return BinarySample(rows.y, rows.scores[0], rows.weight)
 
 
-def _measure(rows: PairedRows, chosen: Bools, settings: Settings) -> _Measured:
+def _measure(rows: PairedRows, chosen: Bools, options: Options) -> _Measured:
     mine = rows.taken(chosen)
-    cells, score, skill = _influences(mine, settings)
+    cells, score, skill = _influences(mine, options)
     ups = int(np.count_nonzero(mine.y))
     area = area_under_roc(cells.table) if 0 < ups < len(mine.y) else math.nan
     return _Measured(
@@ -223,41 +225,27 @@ def _measure(rows: PairedRows, chosen: Bools, settings: Settings) -> _Measured:
         influence_moments(cells, score, mine.clusters, mine.lags),
         influence_moments(cells, skill, mine.clusters, mine.lags),
         area,
-        _miscalibration(_sample(mine), settings),
+        _miscalibration(_sample(mine), options),
     )
 
 
-def _gaps(rows: PairedRows, chosen: Bools, settings: Settings) -> tuple[Moments, Moments]:
+def _gaps(rows: PairedRows, chosen: Bools, options: Options) -> tuple[Moments, Moments]:
     """Score and skill of a group less those of all other rows."""
-    cells, *own = _influences(rows.taken(chosen), settings)
-    others, *rest = _influences(rows.taken(~chosen), settings)
-    score, skill = (_gap((cells, mine), (others, theirs), rows, chosen) for mine, theirs in zip(own, rest, strict=True))
+    cells, *own = _influences(rows.taken(chosen), options)
+    others, *rest = _influences(rows.taken(~chosen), options)
+    score, skill = (
+        gap_moments((cells, mine), (others, theirs), chosen, rows.clusters, rows.lags)
+        for mine, theirs in zip(own, rest, strict=True)
+    )
     return score, skill
 
 
-def _gap(own: tuple[Cells, Influence], rest: tuple[Cells, Influence], rows: PairedRows, chosen: Bools) -> Moments:
-    """Estimate of a group less that of all other rows, which may lie in the same clusters."""
-    gap = influence_moments(*own).minus(influence_moments(*rest))
-    if rows.clusters is None and rows.lags is None:
-        return gap
-    terms = np.empty(len(rows.y))
-    for (cells, influence), part, sign in ((own, chosen, 1.0), (rest, ~chosen, -1.0)):
-        terms[part] = sign * influence.slope * cells.weight / cells.total
-    found = dependent_moments(gap, terms, rows.clusters, rows.lags)
-    if rows.clusters is None:
-        return found
-    fewest = min(len(np.unique(rows.clusters[part])) for part in (chosen, ~chosen))
-    if fewest < NEEDED_CLUSTERS:
-        return replace(found, variance=math.nan, reason=f"only {fewest} clusters: a difference needs {NEEDED_CLUSTERS}")
-    return replace(found, degrees=min(found.degrees, fewest - 1))
-
-
-def _miscalibration(sample: BinarySample, settings: Settings) -> tuple[float, tuple[float, float]]:
-    costs = settings.costs
+def _miscalibration(sample: BinarySample, options: Options) -> tuple[float, tuple[float, float]]:
+    costs = options.costs
     finite = math.isfinite(float(costs.positive_loss(0.0)) + float(costs.negative_loss(1.0)))
     ups = int(np.count_nonzero(sample.y))
     single = len(costs.atoms[0]) > 0
-    if single or not finite or settings.plain_rule != "score" or min(ups, len(sample.y) - ups) < _NEEDED:
+    if single or not finite or options.plain_rule != "score" or min(ups, len(sample.y) - ups) < _NEEDED:
         return math.nan, _NO_INTERVAL
     terms = decomposition_interval(
         sample.y,
@@ -265,11 +253,11 @@ def _miscalibration(sample: BinarySample, settings: Settings) -> tuple[float, tu
         costs=costs,
         scale="integral",
         sample_weight=sample.weight,
-        confidence_level=settings.confidence_level,
+        confidence_level=options.confidence_level,
         random_state=0,
     ).miscalibration
     low, high = terms.interval
-    return settings.factor * terms.value, (settings.factor * low, settings.factor * high)
+    return options.factor * terms.value, (options.factor * low, options.factor * high)
 
 
 def _results(

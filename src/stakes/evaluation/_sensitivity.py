@@ -13,20 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._kernel import check_rule
-from stakes._results import Tabular
-from stakes.costs import CostDistribution, LogOddsUniform, Uniform
+from stakes.core.regret import check_rule
+from stakes.core.validation import check_number
+from stakes.costs import CostDistribution, CostsLike, LogOddsUniform, as_costs
 from stakes.curves._brier import weighted_area
 from stakes.evaluation._best_by_cost import competitors
+from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes._kernel import Rule
+    from stakes.core.regret import Rule
+    from stakes.core.score_table import ScoreTable
     from stakes.evaluation._best_by_cost import Pieces
-    from stakes.score_table import ScoreTable
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
@@ -165,7 +166,7 @@ class BestByBounds(Tabular):
 def best_by_bounds(
     tables: Mapping[str, ScoreTable],
     *,
-    costs: CostDistribution | None = None,
+    costs: CostsLike | None = None,
     edges: int | ArrayLike = 101,
     rule: Rule = "score",
     references: bool = False,
@@ -176,7 +177,7 @@ def best_by_bounds(
     ----------
     tables : mapping of str to ScoreTable
         Models by name, over the same rows.
-    costs : CostDistribution, optional
+    costs : CostDistribution, tuple of float, or float, optional
         How cost ratios count within each range, without atoms: ``costs.Uniform(0, 1)`` by default.
     edges : int or array_like, default 101
         Ends of the ranges, or how many of them between the ends of ``costs`` (evenly in log-odds for
@@ -209,7 +210,7 @@ def best_by_bounds(
     >>> best_by_bounds({"a": a, "b": b}, edges=[0.0, 0.5, 1.0]).margin[0].round(4).tolist()
     [nan, 0.105, 0.0788]
     """
-    measure = Uniform(0.0, 1.0) if costs is None else costs
+    measure = as_costs((0.0, 1.0) if costs is None else costs)
     if len(measure.atoms[0]):
         raise ValueError(f"costs must have no atoms, which belong to both ranges that they divide, got {measure!r}.")
     ends = _check_edges(edges, measure)
@@ -224,7 +225,7 @@ def best_by_bounds(
 
 def _check_edges(edges: int | ArrayLike, costs: CostDistribution) -> Floats:
     if np.ndim(edges) == 0:
-        count = int(np.asarray(edges))
+        count = int(check_number(edges, "edges"))
         if count < 2:
             raise ValueError(f"edges must be at least 2, got {count}.")
         if not isinstance(costs, LogOddsUniform):

@@ -4,55 +4,81 @@ from stakes.inference._band_result import Band
 from stakes.inference._bands import confidence_band, difference_band
 from stakes.inference._best_models import BestModels, best_models
 from stakes.inference._bootstrap import Bootstrap, bootstrap
-from stakes.inference._comparison import PAIRED_NEEDS_ROWS, Comparison, compare, comparison_from_moments
+from stakes.inference._calibration import CalibrationSummary, calibration_summary
+from stakes.inference._comparison import PAIRED_NEEDS_ROWS, Comparison, compare
+
+# "X as X": what the rooms above build on, importable here, and no part of what users are offered.
+from stakes.inference._comparison import comparison_from_moments as comparison_from_moments
 from stakes.inference._consistency import consistency_band
-from stakes.inference._crossfit_rank import h_measure_interval, hull_auc_interval
 from stakes.inference._decomposition_interval import DecompositionInterval, decomposition_interval
 from stakes.inference._dominance import Dominance, dominance
+from stakes.inference._estimate import Estimate
 from stakes.inference._loss_moments import (
-    LossMoments,
-    PairedRows,
-    loss_moments,
-    table_moments,
-    table_standard_error,
+    LossMoments as LossMoments,
 )
-from stakes.inference._metric_interval import Estimate, metric_difference, metric_interval
+from stakes.inference._loss_moments import (
+    PairedRows as PairedRows,
+)
+from stakes.inference._loss_moments import (
+    loss_moments as loss_moments,
+)
+from stakes.inference._loss_moments import (
+    table_moments as table_moments,
+)
+from stakes.inference._loss_moments import (
+    table_standard_error as table_standard_error,
+)
+from stakes.inference._metric_interval import metric_difference, metric_interval
 from stakes.inference._moments import Moments
-from stakes.inference._ranking import RankedModel, Ranking, holm, rank_models
+from stakes.inference._ranking import RankedModel, Ranking, holm
+from stakes.inference._ranking import rank_models as rank_models
+from stakes.inference._select_best import check_contest as check_contest
+from stakes.inference._select_best import select_best
+from stakes.inference._selection import select
+from stakes.inference._selection_moments import contest_from_moments as contest_from_moments
+from stakes.inference._selection_normal import Largest, largest_of
+from stakes.inference._selection_result import Against, Selection
+from stakes.inference._selection_rows import Contest, Spread
+from stakes.inference._selection_rows import CostRows as CostRows
 from stakes.inference._threshold_intervals import ThresholdIntervals, threshold_intervals
 
 __all__ = [
     "PAIRED_NEEDS_ROWS",
+    "Against",
     "Band",
     "BestModels",
     "Bootstrap",
+    "CalibrationSummary",
     "Comparison",
+    "Contest",
     "DecompositionInterval",
     "Dominance",
     "Estimate",
-    "LossMoments",
+    "Largest",
     "Moments",
-    "PairedRows",
     "RankedModel",
     "Ranking",
+    "Selection",
+    "Spread",
     "ThresholdIntervals",
     "best_models",
     "bootstrap",
+    "calibration_summary",
     "compare",
-    "comparison_from_moments",
     "confidence_band",
     "consistency_band",
     "decomposition_interval",
     "difference_band",
     "dominance",
-    "h_measure_interval",
     "holm",
-    "hull_auc_interval",
-    "loss_moments",
+    "largest_of",
     "metric_difference",
     "metric_interval",
-    "rank_models",
-    "table_moments",
-    "table_standard_error",
+    "select",
+    "select_best",
     "threshold_intervals",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

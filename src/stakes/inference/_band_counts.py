@@ -13,8 +13,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from stakes._inputs import EvaluationData
-    from stakes._validation import BinarySample
+    from stakes.core.inputs import EvaluationData
+    from stakes.core.validation import BinarySample
 
     Floats = NDArray[np.float64]
     Bins = NDArray[np.intp]

@@ -19,7 +19,7 @@ from stakes.inference._band_result import Band
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from stakes.score_table import ScoreTable
+    from stakes.core.score_table import ScoreTable
 
     Floats = NDArray[np.float64]
     Places = NDArray[np.intp]

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._results import Tabular
+from stakes.shown.faces import draw
+from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
-_COLUMNS = ("estimate", "standard_error", "low", "high", "simultaneous_low", "simultaneous_high")
+_COLUMNS = {"estimate": "estimate", "standard_error": "standard_error", "ci_low": "low", "ci_high": "high"}
+_COLUMNS |= {"simultaneous_low": "simultaneous_low", "simultaneous_high": "simultaneous_high"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,8 +54,8 @@ class Band(Tabular):
 
     Examples
     --------
-    >>> from stakes import confidence_band
-    >>> band = confidence_band("net_benefit", [0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6], thresholds=[0.2, 0.5])
+    >>> from stakes.inference import confidence_band
+    >>> band = confidence_band([0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6], "net_benefit", thresholds=[0.2, 0.5])
     >>> band
     Band(net_benefit of model at 2 thresholds in [0.2, 0.5], 95%, 4 rows with 2 positives)
     >>> band.low.round(2).tolist(), band.simultaneous_low.round(2).tolist()
@@ -96,9 +98,9 @@ class Band(Tabular):
 
         Examples
         --------
-        >>> from stakes import difference_band
+        >>> from stakes.inference import difference_band
         >>> y, a, b = [0, 1] * 50, [0.1, 0.9] * 50, [0.5, 0.5] * 50
-        >>> difference_band("regret", y, a, b, thresholds=[0.05, 0.3, 0.7]).excludes().tolist()
+        >>> difference_band(y, a, b, "regret", thresholds=[0.05, 0.3, 0.7]).excludes().tolist()
         [False, True, True]
         """
         return np.asarray((self.simultaneous_low > value) | (self.simultaneous_high < value))
@@ -125,15 +127,13 @@ class Band(Tabular):
 
         Examples
         --------
-        >>> from stakes import confidence_band
-        >>> display = confidence_band("regret", [0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6]).plot()
+        >>> from stakes.inference import confidence_band
+        >>> display = confidence_band([0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6], "regret").plot()
         """
-        from stakes._faces import plot_band
-
-        return plot_band(self, ax, **options)
+        return draw(self, ax, **options)
 
     def _records(self) -> list[dict[str, Any]]:
-        columns = {self.x_label: self.thresholds} | {name: getattr(self, name) for name in _COLUMNS}
+        columns = {self.x_label: self.thresholds} | {name: getattr(self, of) for name, of in _COLUMNS.items()}
         rows = zip(*(column.tolist() for column in columns.values()), strict=True)
         return [dict(zip(columns, row, strict=True)) for row in rows]
 

@@ -12,15 +12,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._inputs import evaluation_data
-from stakes._validation import check_choice, check_unit, to_array
+from stakes.core.inputs import evaluation_data
+from stakes.core.random_state import generator
+from stakes.core.score_table import ScoreTable
+from stakes.core.validation import (
+    check_choice,
+    check_names,
+    check_number,
+    check_unit,
+    check_whole,
+    to_array,
+    to_floats,
+)
 from stakes.inference._band_counts import counts_of, pair_counts_of
 from stakes.inference._band_limits import combined_limits, critical_value
 from stakes.inference._band_pieces import curve_pieces, difference_pieces
 from stakes.inference._band_reliability import reliability_band
 from stakes.inference._band_result import Band
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS
-from stakes.score_table import ScoreTable
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -37,9 +46,9 @@ _LEAST_DRAWS = 1000
 
 
 def confidence_band(
-    kind: str,
     y_true: ArrayLike | ScoreTable,
     y_prob: ArrayLike | None = None,
+    kind: str | None = None,
     *,
     thresholds: ArrayLike | None = None,
     per: float = 100.0,
@@ -56,12 +65,12 @@ def confidence_band(
 
     Parameters
     ----------
-    kind : {"regret", "net_benefit", "interventions_avoided", "reliability"}
-        Which curve.
     y_true : array_like of shape (n,) or ScoreTable
         Labels with two values, or a table that stands for labels and scores.
     y_prob : array_like of shape (n,) or (n, 2), optional
         Probability of the positive class.
+    kind : {"regret", "net_benefit", "interventions_avoided", "reliability"}
+        Which curve.
     thresholds : array_like of shape (m,), optional
         Where to read the curve, ascending, at most 1,000: in [0, 1] for regret, [0, 1) for net benefit, (0, 1) for
         interventions avoided, between the smallest and the largest score for reliability. By default 1%, 2%, ..., 99%,
@@ -114,15 +123,15 @@ def confidence_band(
 
     Examples
     --------
-    >>> from stakes import confidence_band
+    >>> from stakes.inference import confidence_band
     >>> y, p = [0, 0, 1, 0, 1, 1] * 20, [0.1, 0.2, 0.3, 0.5, 0.7, 0.9] * 20
-    >>> band = confidence_band("net_benefit", y, p, thresholds=[0.1, 0.2, 0.4])
+    >>> band = confidence_band(y, p, "net_benefit", thresholds=[0.1, 0.2, 0.4])
     >>> band.estimate.round(3).tolist()
     [0.444, 0.417, 0.222]
     >>> band.simultaneous_low.round(2).tolist(), band.simultaneous_high.round(2).tolist()
     ([0.33, 0.3, 0.1], [0.55, 0.53, 0.34])
     """
-    check_choice(kind, "kind", BAND_KINDS)
+    kind = check_choice(kind, "kind", BAND_KINDS)
     level, draws = _check_level(confidence_level), _check_draws(n_draws)
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
@@ -134,15 +143,15 @@ def confidence_band(
     points = check_thresholds(thresholds, kind)
     counts = counts_of(data, points, fixed_prevalence=prevalence is not None)
     pieces = curve_pieces(kind, counts, points, _check_per(per))
-    found = _bounds(pieces, counts.totals, level, draws, np.random.default_rng(random_state))
+    found = _bounds(pieces, counts.totals, level, draws, generator(random_state))
     return Band(kind, points, *found, name=name, per=_unit(kind, per))
 
 
 def difference_band(
-    kind: str,
     y_true: ArrayLike,
     a: ArrayLike,
     b: ArrayLike,
+    kind: str,
     *,
     thresholds: ArrayLike | None = None,
     per: float = 100.0,
@@ -159,12 +168,12 @@ def difference_band(
 
     Parameters
     ----------
-    kind : {"regret", "net_benefit", "interventions_avoided"}
-        Which curve. Regret is better where it is lower, the others where they are higher.
     y_true : array_like of shape (n,)
         Labels with two values.
     a, b : array_like of shape (n,) or (n, 2)
         Probabilities of the positive class from the two models.
+    kind : {"regret", "net_benefit", "interventions_avoided"}
+        Which curve. Regret is better where it is lower, the others where they are higher.
     thresholds : array_like of shape (m,), optional
         Where to read the curves, ascending, at most 1,000. By default 1%, 2%, ..., 99%.
     per : float, default 100
@@ -203,9 +212,9 @@ def difference_band(
 
     Examples
     --------
-    >>> from stakes import difference_band
+    >>> from stakes.inference import difference_band
     >>> y, a, b = [0, 1, 0, 1] * 30, [0.1, 0.8, 0.3, 0.6] * 30, [0.4, 0.6, 0.5, 0.4] * 30
-    >>> difference_band("regret", y, a, b, thresholds=[0.2, 0.35])
+    >>> difference_band(y, a, b, "regret", thresholds=[0.2, 0.35])
     Band(regret of a - b at 2 thresholds in [0.2, 0.35], 95%, below zero at 2, above at 0, 120 rows with 60 positives)
     """
     check_choice(kind, "kind", DIFFERENCE_KINDS)
@@ -215,14 +224,20 @@ def difference_band(
     points = check_thresholds(thresholds, kind)
     first, second = (
         evaluation_data(
-            y_true, scores, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
+            y_true,
+            scores,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
+            prevalence=prevalence,
+            logits=logits,
+            name=argument,
         ).rows
-        for scores in (a, b)
+        for argument, scores in (("a", a), ("b", b))
     )
     counts = pair_counts_of(first, second.score, points, fixed_prevalence=prevalence is not None)
     pieces = difference_pieces(kind, counts, points, _check_per(per))
-    found = _bounds(pieces, counts.totals, level, draws, np.random.default_rng(random_state))
-    name = f"{names[0]} - {names[1]}"
+    found = _bounds(pieces, counts.totals, level, draws, generator(random_state))
+    name = " - ".join(check_names(names))
     return Band(kind, points, *found, name=name, is_difference=True, per=_unit(kind, per))
 
 
@@ -278,7 +293,7 @@ def check_scores_asked(thresholds: Any, table: ScoreTable) -> Floats:
 
 
 def _check_ascending(thresholds: Any) -> Floats:
-    points = np.asarray(to_array(thresholds, "thresholds"), dtype=np.float64)
+    points = to_floats(to_array(thresholds, "thresholds"), "thresholds")
     if points.ndim != 1 or not 1 <= len(points) <= _MOST_THRESHOLDS:
         raise ValueError(f"thresholds must be 1 to {_MOST_THRESHOLDS} numbers, got shape {points.shape}.")
     if not np.all(np.isfinite(points)):
@@ -297,9 +312,7 @@ def _check_level(confidence_level: float) -> float:
 
 
 def _check_draws(n_draws: int) -> int:
-    if not n_draws >= _LEAST_DRAWS or int(n_draws) != n_draws:
-        raise ValueError(f"n_draws must be a whole number >= {_LEAST_DRAWS}, got {n_draws}.")
-    return int(n_draws)
+    return check_whole(n_draws, "n_draws", _LEAST_DRAWS)
 
 
 def _unit(kind: str, per: float) -> float | None:
@@ -307,6 +320,6 @@ def _unit(kind: str, per: float) -> float | None:
 
 
 def _check_per(per: float) -> float:
-    if not 0.0 < per < math.inf:
+    if not 0.0 < check_number(per, "per") < math.inf:
         raise ValueError(f"per must be a finite number > 0, got {per}.")
     return float(per)

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._inputs import evaluation_data
-from stakes._results import Tabular
-from stakes._validation import check_unit, to_array
+from stakes.core.inputs import evaluation_data
+from stakes.core.random_state import generator
+from stakes.core.regret import regret_at
+from stakes.core.validation import check_flag, check_unit, to_array
 from stakes.inference._bands import check_thresholds, difference_band
+from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -174,49 +176,47 @@ def best_models(
     BestModels(3 models, settled at 1 of 2 thresholds)
     """
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    points = check_thresholds(thresholds, "regret")
+    options: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
+    scores = _scores(y_true, y_probs, logits=logits, **options)
+    labels = to_array(y_true, "y_true")
+    if sample_weight is not None:
+        present = to_array(sample_weight, "sample_weight") > 0.0
+        labels, options["sample_weight"] = labels[present], to_array(sample_weight, "sample_weight")[present]
+    if check_flag(references, "references"):
+        scores |= {name: np.full(len(labels), value) for name, value in CONSTANTS.items()}
+    columns = list(scores.values())
+    possible = _undefeated(labels, columns, points, level, options | {"random_state": generator(random_state)})
+    regret = np.stack([_regret(labels, score, points, options) for score in columns], axis=1)
+    return BestModels(tuple(scores), points, regret, possible, level)
+
+
+def _scores(y_true: Any, y_probs: Any, **options: Any) -> dict[str, Floats]:
+    """Clean scores of each model, or raise."""
     if not (hasattr(y_probs, "items") and len(y_probs)):
         raise ValueError(f"y_probs must map the names of models to probabilities, got {y_probs!r}.")
     taken = [name for name in y_probs if name in CONSTANTS]
     if taken:
         raise ValueError(f"a model cannot be called {taken[0]!r}: that names a reference.")
-    points = check_thresholds(thresholds, "regret")
-    options: dict[str, Any] = {
-        "sample_weight": sample_weight,
-        "pos_label": pos_label,
-        "prevalence": prevalence,
+    return {
+        str(name): evaluation_data(y_true, prob, name=f"y_probs[{name!r}]", **options).rows.score
+        for name, prob in y_probs.items()
     }
-    scores = {
-        str(name): evaluation_data(y_true, prob, logits=logits, **options).rows.score for name, prob in y_probs.items()
-    }
-    labels = to_array(y_true, "y_true")
-    if sample_weight is not None:
-        present = to_array(sample_weight, "sample_weight") > 0.0
-        labels, options["sample_weight"] = labels[present], to_array(sample_weight, "sample_weight")[present]
-    if references:
-        scores |= {name: np.full(len(labels), value) for name, value in CONSTANTS.items()}
-    pairs = list(combinations(range(len(scores)), 2))
+
+
+def _undefeated(labels: Any, columns: list[Floats], points: Floats, level: float, options: dict[str, Any]) -> Bools:
+    """At each threshold, the models that no band of a pair shows to be worse than another."""
+    pairs = list(combinations(range(len(columns)), 2))
     shared = 1.0 - (1.0 - level) / max(len(pairs), 1)
-    names, columns = tuple(scores), list(scores.values())
     possible = np.ones((len(points), len(columns)), dtype=bool)
-    rng = np.random.default_rng(random_state)
     for i, j in pairs:
         band = difference_band(
-            "regret",
-            labels,
-            columns[i],
-            columns[j],
-            thresholds=points,
-            confidence_level=shared,
-            random_state=rng,
-            **options,
+            labels, columns[i], columns[j], "regret", thresholds=points, confidence_level=shared, **options
         )
         possible[:, j] &= ~(band.simultaneous_high < 0.0)
         possible[:, i] &= ~(band.simultaneous_low > 0.0)
-    regret = np.stack([_regret(labels, score, points, options) for score in columns], axis=1)
-    return BestModels(names, points, regret, possible, level)
+    return possible
 
 
 def _regret(labels: Any, score: Floats, points: Floats, options: dict[str, Any]) -> Floats:
-    from stakes._kernel import regret_at
-
     return regret_at(evaluation_data(labels, score, **options).table, points, "score")

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes._inputs import evaluation_data
-from stakes._results import Tabular
-from stakes._validation import check_choice, check_unit
+from stakes.core.inputs import evaluation_data
+from stakes.core.random_state import generator
+from stakes.core.score_table import ScoreTable
+from stakes.core.validation import check_choice, check_unit
 from stakes.inference._dependence import check_dependence
 from stakes.inference._resample import RowSource, TableSource, draw_blocks, draw_clusters, draw_rows, is_whole
 from stakes.metrics import METRICS
-from stakes.score_table import ScoreTable
+from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +36,7 @@ _BIASED = 0.25
 _NOISE = 3.0
 _TOO_FEW = 100  # resamples, to tell a bias from noise
 _CHOSEN_ON_THE_ROWS = (
-    "decomposition_interval, h_measure_interval and hull_auc_interval correct it for MCB, DSC, H and hulls"
+    'decomposition_interval, and metric_interval of "h_measure_score" and "hull_auc", correct it for MCB, DSC, H, hulls'
 )
 
 
@@ -58,8 +59,8 @@ class Bootstrap(Tabular):
 
     Examples
     --------
-    >>> from stakes import bootstrap
-    >>> bootstrap("roc_auc_score", [0, 1, 0, 1] * 10, [0.1, 0.8, 0.6, 0.5] * 10, n_resamples=200, random_state=1)
+    >>> from stakes.inference import bootstrap
+    >>> bootstrap([0, 1, 0, 1] * 10, [0.1, 0.8, 0.6, 0.5] * 10, "roc_auc_score", n_resamples=200, random_state=1)
     Bootstrap(roc_auc_score = 0.75, 95% interval [0.5865, 0.8907], 200 resamples of rows)
     """
 
@@ -99,9 +100,9 @@ class Bootstrap(Tabular):
 
         Examples
         --------
-        >>> from stakes import bootstrap
+        >>> from stakes.inference import bootstrap
         >>> y_true, y_prob = [0, 1, 0, 1] * 10, [0.1, 0.8, 0.6, 0.5] * 10
-        >>> bootstrap("roc_auc_score", y_true, y_prob, n_resamples=50, random_state=0).intervals("basic").shape
+        >>> bootstrap(y_true, y_prob, "roc_auc_score", n_resamples=50, random_state=0).intervals("basic").shape
         (2, 1, 1)
         """
         check_choice(kind, "kind", KINDS)
@@ -131,9 +132,9 @@ class Bootstrap(Tabular):
 
         Examples
         --------
-        >>> from stakes import bootstrap
+        >>> from stakes.inference import bootstrap
         >>> models = {"a": [0.1, 0.8, 0.3, 0.6] * 10, "b": [0.4, 0.6, 0.5, 0.4] * 10}
-        >>> both = bootstrap("roc_auc_score", [0, 1, 0, 1] * 10, models, n_resamples=50, random_state=0)
+        >>> both = bootstrap([0, 1, 0, 1] * 10, models, "roc_auc_score", n_resamples=50, random_state=0)
         >>> both.difference("a", "b").models
         ('a - b',)
         """
@@ -177,9 +178,9 @@ class Bootstrap(Tabular):
 
 
 def bootstrap(
-    statistic: str | Statistic,
     y_true: ArrayLike | ScoreTable,
     y_prob: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    metric: str | Statistic | None = None,
     *,
     n_resamples: int = 2000,
     clusters: ArrayLike | None = None,
@@ -198,12 +199,12 @@ def bootstrap(
 
     Parameters
     ----------
-    statistic : str or callable
-        Name of a metric, or a function of a :class:`ScoreTable` that returns a number or a mapping of names to numbers.
     y_true : array_like of shape (n,) or ScoreTable
         Labels with two values, or a table that stands for labels and scores.
     y_prob : array_like of shape (n,) or (n, 2), or mapping of names to such, optional
         Scores of one model, or of several that are to share each resample.
+    metric : str or callable
+        Name of a metric, or a function of a :class:`ScoreTable` that returns a number or a mapping of names to numbers.
     n_resamples : int, default 2000
         How many resamples.
     clusters : array_like of shape (n,), optional
@@ -229,7 +230,7 @@ def bootstrap(
     progress : bool or callable, default False
         True to count on standard error, or a function of the number done and the number of all.
     **options
-        Arguments of the metric where ``statistic`` is a name, such as ``bounds=``.
+        Arguments of the metric where it is a name, such as ``bounds=``.
 
     Returns
     -------
@@ -256,36 +257,26 @@ def bootstrap(
 
     Examples
     --------
-    >>> from stakes import bootstrap
+    >>> from stakes.inference import bootstrap
     >>> y_true, y_prob = [0, 1, 0, 1] * 10, [0.1, 0.8, 0.6, 0.5] * 10
-    >>> bootstrap("net_benefit_score", y_true, y_prob, threshold=0.5, n_resamples=200, random_state=1)
+    >>> bootstrap(y_true, y_prob, "net_benefit_score", threshold=0.5, n_resamples=200, random_state=1)
     Bootstrap(net_benefit_score = 0.25, 95% interval [0.025, 0.475], 200 resamples of rows)
     """
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
-    if not (is_whole(n_resamples) and n_resamples >= _LEAST):
-        raise ValueError(f"n_resamples must be a whole number of at least {_LEAST}, got {n_resamples!r}.")
-    name, function, scores_only = _statistic(statistic, options)
-    probability = probability and not scores_only
-    named = y_prob if isinstance(y_prob, Mapping) else {"": y_prob}
-    if not named:
-        raise ValueError("y_prob must hold at least one model, got an empty mapping.")
+    draws, rng = _check_resamples(n_resamples), generator(random_state)
+    name, function, scores_only = _statistic(metric, options)
+    named = _by_model(y_prob)
+    data: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "logits": logits}
+    data["probability"] = probability and not scores_only
     source, whole, scheme = _source(
-        y_true,
-        list(named.values()),
-        {"sample_weight": sample_weight, "pos_label": pos_label, "logits": logits, "probability": probability},
-        prevalence=prevalence,
-        clusters=clusters,
-        block_length=block_length,
+        y_true, list(named.values()), data, prevalence=prevalence, clusters=clusters, block_length=block_length
     )
     first = [_as_mapping(function(table), name) for table in whole]
     terms = tuple(first[0])
     values = np.array([[float(row[term]) for term in terms] for row in first])
+    into, report = np.empty((draws, *values.shape)), _reporter(progress=progress)
     replicates = _replicates(
-        lambda table: [_as_mapping(function(table), name)[term] for term in terms],
-        source,
-        np.empty((int(n_resamples), *values.shape)),
-        rng=np.random.default_rng(random_state),
-        report=_reporter(progress=progress),
+        lambda t: [_as_mapping(function(t), name)[term] for term in terms], source, into, rng, report
     )
     result = Bootstrap(tuple(map(str, named)), terms, values, replicates, scheme, level)
     _warn_of_undefined(result)
@@ -293,11 +284,24 @@ def bootstrap(
     return result
 
 
+def _check_resamples(n_resamples: Any) -> int:
+    if not (is_whole(n_resamples) and n_resamples >= _LEAST):
+        raise ValueError(f"n_resamples must be a whole number of at least {_LEAST}, got {n_resamples!r}.")
+    return int(n_resamples)
+
+
+def _by_model(y_prob: Any) -> Mapping[str, Any]:
+    """Scores by the name of their model, which one alone does not need."""
+    named = y_prob if isinstance(y_prob, Mapping) else {"": y_prob}
+    if not named:
+        raise ValueError("y_prob must hold at least one model, got an empty mapping.")
+    return named
+
+
 def _replicates(
     row: Callable[[ScoreTable], list[float]],
     source: RowSource | TableSource,
     into: Floats,
-    *,
     rng: np.random.Generator,
     report: Callable[[int, int], object],
 ) -> Floats:
@@ -311,15 +315,15 @@ def _replicates(
     return into
 
 
-def _statistic(statistic: str | Statistic, options: dict[str, Any]) -> tuple[str, Statistic, bool]:
+def _statistic(metric: str | Statistic | None, options: dict[str, Any]) -> tuple[str, Statistic, bool]:
     """Name, function and whether the scores need only rank."""
-    if callable(statistic):
+    if callable(metric):
         if options:
             raise ValueError(f"options are for metrics by name, got {', '.join(options)} beside a function.")
-        return "statistic", statistic, False
-    binary = [name for name, metric in METRICS.items() if metric.task == "binary"]
-    metric = METRICS[check_choice(statistic, "statistic", tuple(binary))]
-    return metric.name, lambda table: metric.function(table, **options), metric.response == "score"
+        return "statistic", metric, False
+    binary = [name for name, entry in METRICS.items() if entry.task == "binary"]
+    entry = METRICS[check_choice(metric, "metric", tuple(binary))]
+    return entry.name, lambda table: entry.function(table, **options), entry.response == "score"
 
 
 def _source(
@@ -351,7 +355,7 @@ def _source(
     else:
         strata = [np.arange(len(y))] if prevalence is None else [np.flatnonzero(~y), np.flatnonzero(y)]
         draw, scheme = draw_rows(strata, len(y)), "rows"
-    tables = [ScoreTable._from_sample(sample) for sample in samples]
+    tables = [ScoreTable.from_sample(sample) for sample in samples]
     if prevalence is not None:
         tables = [table.with_prevalence(prevalence) for table in tables]
     return RowSource.of(samples, draw, prevalence), tables, scheme

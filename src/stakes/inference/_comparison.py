@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from stakes._inputs import as_costs, evaluation_data
-from stakes._kernel import check_rule, check_scale
-from stakes._results import Tabular
-from stakes._validation import check_unit
+from stakes.core.options import Options, check_options
+from stakes.core.score_table import ScoreTable
+from stakes.core.validation import check_names
 from stakes.inference._dependence import check_dependence
-from stakes.inference._dominance import Dominance, dominance
+from stakes.inference._dominance import dominance
 from stakes.inference._loss_moments import LossMoments, PairedRows, loss_moments
-from stakes.score_table import ScoreTable
+from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import ArrayLike
 
-    from stakes._kernel import Rule, Scale
-    from stakes.costs import CostDistribution
+    from stakes.core.inputs import EvaluationData
+    from stakes.core.regret import Rule, Scale
+    from stakes.core.validation import BinarySample
+    from stakes.costs import CostsLike
+    from stakes.inference._dominance import Dominance
     from stakes.inference._moments import Moments
 
 PAIRED_NEEDS_ROWS = (
@@ -41,7 +45,7 @@ class Comparison(Tabular):
     standard_error : float
         Of the paired difference.
     interval : tuple of float
-        Two-sided normal confidence interval.
+        Two-sided confidence interval.
     p_value : float
         Two-sided, for no difference.
     scale : str
@@ -49,16 +53,16 @@ class Comparison(Tabular):
     confidence_level : float
         Of the interval.
     note : str
-        Which class has too few rows for the interval, and how many are needed; empty otherwise.
-    dominance : Dominance or None
-        Whether one of the two costs less at every cost ratio of the range, where it was asked for.
+        On how few rows of which class the difference rests, and how many would do; empty where there are enough.
+    judge : callable, optional
+        Gives ``dominance``, which is worked out when it is first asked for.
 
     Examples
     --------
     >>> from stakes import compare, costs
     >>> y_true = [0, 1, 0, 1] * 5
     >>> compare(y_true, [0.1, 0.8, 0.3, 0.6] * 5, [0.4, 0.6, 0.5, 0.4] * 5, costs=costs.Uniform(0, 1), scale="loss")
-    Comparison(a - b = -0.1575, 95% interval [-0.1709, -0.1451], p = 1.14e-274, scale='loss')
+    Comparison(a - b = -0.1575, 95% interval [-0.1712, -0.1438], p = 1.14e-15, scale='loss')
     """
 
     first: str
@@ -70,7 +74,12 @@ class Comparison(Tabular):
     scale: str
     confidence_level: float
     note: str = ""
-    dominance: Dominance | None = None
+    judge: Callable[[], Dominance] | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def dominance(self) -> Dominance | None:
+        """Whether one of the two costs less at every cost ratio of the range; None where the tables are not known."""
+        return None if self.judge is None else self.judge()
 
     @property
     def significant(self) -> bool:
@@ -104,23 +113,37 @@ class Comparison(Tabular):
 
 
 def comparison_from_moments(
-    moments: LossMoments,
-    pair: tuple[int, int],
-    names: tuple[str, str],
-    *,
-    scale: str,
-    factor: float,
-    confidence_level: float,
-    dominance: Dominance | None = None,
+    moments: LossMoments, pair: tuple[int, int], names: tuple[str, str], options: Options
 ) -> Comparison:
     """Scale the paired difference of two rules and attach its interval."""
-    return _comparison(moments.difference(*pair).scaled(factor), names, scale, confidence_level, dominance=dominance)
+    return _comparison(moments.difference(*pair), names, options)
 
 
-def _comparison(moments: Moments, names: tuple[str, str], scale: str, level: float, **further: Any) -> Comparison:
-    error, interval = moments.standard_error, moments.interval(level)
+def _comparison(difference: Moments, names: tuple[str, str], options: Options) -> Comparison:
+    found, level = difference.scaled(options.factor), options.confidence_level
     return Comparison(
-        *names, moments.value, error, interval, moments.p_value(), scale, level, note=moments.note, **further
+        *names,
+        found.value,
+        found.standard_error,
+        found.interval(level),
+        found.p_value(),
+        options.scale,
+        level,
+        note=found.note,
+    )
+
+
+def paired_rows(samples: Sequence[BinarySample], options: Options) -> PairedRows:
+    """Rows that several models share, with what makes them depend on each other."""
+    first = samples[0]
+    clusters, lags = check_dependence(options.clusters, options.lags, len(first.y), options.sample_weight)
+    return PairedRows(
+        first.y,
+        [sample.score for sample in samples],
+        first.weight,
+        fixed_prevalence=options.prevalence is not None,
+        clusters=clusters,
+        lags=lags,
     )
 
 
@@ -129,7 +152,7 @@ def compare(
     a: ArrayLike,
     b: ArrayLike,
     *,
-    costs: CostDistribution | tuple[float, float],
+    costs: CostsLike,
     rule: Rule = "score",
     scale: Scale | None = None,
     sample_weight: ArrayLike | None = None,
@@ -149,8 +172,8 @@ def compare(
         Labels with two values.
     a, b : array_like of shape (n,) or (n, 2)
         Probabilities of the positive class from the two models.
-    costs : CostDistribution or tuple of float
-        How much each cost ratio counts; (low, high) stands for ``costs.Uniform(low, high)``.
+    costs : CostDistribution, tuple of float, or float
+        How much each cost ratio counts; (low, high) stands for ``costs.Uniform(low, high)``, c for ``costs.Fixed(c)``.
     rule : "score" or float, default "score"
         How scores become decisions. ``"optimal"`` has no closed-form interval and is refused.
     scale : {"regret", "integral", "loss"}, optional
@@ -178,7 +201,8 @@ def compare(
     Comparison
         ``difference`` is a minus b: negative means that a is better. ``dominance`` says whether one of them is better
         at every cost ratio of the range on these rows. Where a loss is infinite, so is the difference, and its interval
-        is nan; it is widened where too few rows carry the difference, and ``note`` says how many are needed.
+        is nan. Where too few rows carry the difference, the interval has room for costs not yet seen, and ``note``
+        says how many rows would do.
 
     Raises
     ------
@@ -187,8 +211,9 @@ def compare(
 
     Notes
     -----
-    Rows are independent unless ``clusters`` or ``lags`` says otherwise. The interval rests on the per-row loss
-    differences, corrected for their skewness after Hall (1992, doi:10.1111/j.2517-6161.1992.tb01869.x).
+    Rows are independent unless ``clusters`` or ``lags`` says otherwise. The interval is Student's t of the per-row loss
+    differences, with as many degrees of freedom as rows carry the spread; where fewer than five do, with the rule of
+    three for what was not seen.
 
     Examples
     --------
@@ -202,34 +227,29 @@ def compare(
     """
     if any(isinstance(value, ScoreTable) for value in (y_true, a, b)):
         raise ValueError(PAIRED_NEEDS_ROWS)
-    rule = check_rule(rule)
-    if rule == "optimal":
+    options = check_options(
+        costs=costs,
+        rule=rule,
+        scale=scale,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        prevalence=prevalence,
+        logits=logits,
+        clusters=clusters,
+        lags=lags,
+        confidence_level=confidence_level,
+    )
+    if options.rule == "optimal":
         raise ValueError(
             'rule="optimal" is fitted to the same rows and has no closed-form interval; compare by "score".'
         )
-    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
-    costs = as_costs(costs)
-    scale, factor = check_scale(scale, costs)
-    if math.isnan(factor):
-        raise ValueError(
-            f'scale="regret" is undefined for {costs!r}, whose mass is infinite; use "loss" or "integral".'
-        )
-    data = [
-        evaluation_data(
-            y_true, scores, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
-        )
-        for scores in (a, b)
-    ]
-    first, second = (item.rows for item in data)
-    clusters, lags = check_dependence(clusters, lags, len(first.y), sample_weight)
-    rows = PairedRows(
-        first.y,
-        [first.score, second.score],
-        first.weight,
-        fixed_prevalence=prevalence is not None,
-        clusters=clusters,
-        lags=lags,
-    )
-    moments = loss_moments(rows, costs, rule).difference(0, 1)
-    verdict = dominance(data[0].table, data[1].table, low=costs.low, high=costs.high, rule=rule, names=names)
-    return _comparison(moments.scaled(factor), names, scale, level, dominance=verdict)
+    data = [options.data(y_true, scores, name=argument) for argument, scores in (("a", a), ("b", b))]
+    moments = loss_moments(paired_rows([item.rows for item in data], options), options.costs, options.rule)
+    names = check_names(names)
+    found = _comparison(moments.difference(0, 1), names, options)
+    return replace(found, judge=partial(_dominance_of, data[0], data[1], options, names))
+
+
+def _dominance_of(first: EvaluationData, second: EvaluationData, options: Options, names: tuple[str, str]) -> Dominance:
+    low, high = options.costs.low, options.costs.high
+    return dominance(first.table, second.table, low=low, high=high, rule=options.rule, names=names)

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes._inputs import evaluation_data
-from stakes._validation import check_unit
+from stakes.core.inputs import evaluation_data
+from stakes.core.random_state import generator
+from stakes.core.validation import check_unit, check_whole
 from stakes.inference._band_result import Band
 from stakes.inference._bands import check_scores_asked
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.score_table import ScoreTable
+    from stakes.core.score_table import ScoreTable
 
     Floats = NDArray[np.float64]
 
@@ -82,24 +83,22 @@ def consistency_band(
 
     Examples
     --------
-    >>> from stakes import consistency_band
+    >>> from stakes.inference import consistency_band
     >>> band = consistency_band([0, 0, 0, 1] * 50, [0.1, 0.4, 0.6, 0.8] * 50, thresholds=[0.1, 0.4, 0.6])
     >>> band.excludes(band.thresholds).any(), (band.estimate < band.simultaneous_low).tolist()
     (np.False_, [True, True, True])
     """
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
-    if not n_resamples >= _LEAST_RESAMPLES or int(n_resamples) != n_resamples:
-        raise ValueError(f"n_resamples must be a whole number >= {_LEAST_RESAMPLES}, got {n_resamples}.")
+    n_resamples = check_whole(n_resamples, "n_resamples", _LEAST_RESAMPLES)
     table = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits).table
     if table.fixed_prevalence:
         raise ValueError("consistency_band needs the rows as they were sampled, got a table with a set prevalence.")
     points = check_scores_asked(thresholds, table)
-    rng = np.random.default_rng(random_state)
-    curves = drawn_curves(table, points, int(n_resamples), rng)
+    rng = generator(random_state)
+    curves = drawn_curves(table, points, n_resamples, rng)
     tail = (1.0 - level) / 2.0
     low, high = np.quantile(curves, [tail, 1.0 - tail], axis=0)
     outer = rank_envelope(curves, level)
-    squared = float(table.positives_squared.sum())
     return Band(
         "reliability",
         points,
@@ -112,10 +111,15 @@ def consistency_band(
         float("nan"),
         level,
         table.n_rows,
-        table.total_positives**2 / squared if squared > 0.0 else 0.0,
+        _effective_positives(table),
         name,
         is_consistency=True,
     )
+
+
+def _effective_positives(table: ScoreTable) -> float:
+    squared = float(table.positives_squared.sum())
+    return table.total_positives**2 / squared if squared > 0.0 else 0.0
 
 
 def drawn_curves(table: ScoreTable, points: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:

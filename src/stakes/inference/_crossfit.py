@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes.score_table import ScoreTable
+from stakes.core.score_table import ScoreTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from stakes._validation import BinarySample
+    from stakes.core.validation import BinarySample
     from stakes.costs import CostDistribution
 
     Floats = NDArray[np.float64]

@@ -8,97 +8,49 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._inputs import EvaluationData, evaluation_data
-from stakes._validation import BinarySample, check_unit
+from stakes.core.inputs import EvaluationData
+from stakes.core.score_table import ScoreTable
+from stakes.core.validation import BinarySample
 from stakes.costs import Beta
+from stakes.inference._area_rows import area_estimate
 from stakes.inference._crossfit_rows import CrossFitRows, cross_fit_rows, non_negative_interval
-from stakes.inference._influence import auc_influence, cells_of
-from stakes.inference._metric_interval import Estimate, influence_moments
+from stakes.inference._estimate import Estimate
+from stakes.inference._influence import cells_of
 from stakes.metrics._rank import area_under_roc
-from stakes.score_table import ScoreTable
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
     from stakes.costs import CostDistribution
-    from stakes.inference._moments import Moments
+    from stakes.inference._area import Area
 
     Floats = NDArray[np.float64]
 
 _STEP = 1e-3
 
 
-def h_measure_interval(
-    y_true: ArrayLike | ScoreTable,
-    y_score: ArrayLike | None = None,
-    *,
-    severity_ratio: float | None = None,
-    a: float | None = None,
-    b: float | None = None,
-    sample_weight: ArrayLike | None = None,
-    pos_label: object = None,
-    prevalence: float | None = None,
-    n_folds: int = 10,
-    confidence_level: float = 0.95,
-    random_state: int | np.random.Generator | None = None,
+CROSS_FITTED = ("h_measure_score", "hull_auc")
+
+
+def cross_fitted(
+    metric: str, data: EvaluationData, options: Mapping[str, Any], level: float, *, fixed_prevalence: bool
 ) -> Estimate:
-    """Say how large Hand's H-measure is in the population, without the optimism of the same rows.
-
-    Parameters
-    ----------
-    y_true : array_like of shape (n,) or ScoreTable
-        Labels with two values, or a table of rows of equal weight.
-    y_score : array_like of shape (n,) or (n, 2), optional
-        Any finite score that ranks; only the order matters.
-    severity_ratio, a, b : float, optional
-        The cost distribution, as for :func:`h_measure_score`. By default it depends on the prevalence, whose sampling
-        error is then part of the standard error.
-    sample_weight : array_like of shape (n,), optional
-        Weights >= 0, linearised in the standard error.
-    pos_label : object, optional
-        The label of the positive class.
-    prevalence : float, optional
-        Reweight the classes to this share of positives, as for case-control data: class totals are then known.
-    n_folds : int, default 10
-        Folds of the cross-fit, 2 to 20.
-    confidence_level : float, default 0.95
-        Of the interval, in (0, 1).
-    random_state : int, numpy Generator or None
-        For the same folds again.
-
-    Returns
-    -------
-    Estimate
-        Smaller than :func:`h_measure_score`, and slightly negative at times where the scores do not rank; the interval
-        lies in [0, 1].
-
-    Raises
-    ------
-    ValueError
-        For invalid data or parameters, or fewer than 20 positives or 20 negatives.
-
-    Notes
-    -----
-    H = DSC / UNC with the costs of the H-measure; see :func:`decomposition_interval`.
-
-    Examples
-    --------
-    >>> from stakes import h_measure_interval
-    >>> h_measure_interval([0, 1, 0, 1] * 10, [-2.0, -1.0, 0.5, 3.0] * 10, a=2, b=2, random_state=0)
-    Estimate(h_measure_score = 0.4579, 95% interval [0.2929, 0.6595])
-    """
-    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
-    costs = _stated_costs(severity_ratio, a, b)
-    rows = _ranked_rows(
-        y_true,
-        y_score,
-        n_folds=n_folds,
-        random_state=random_state,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
+    """Estimate the H-measure or the area under the hull from cross-fitted rows."""
+    own = {} if metric == "hull_auc" else {"severity_ratio": None, "a": None, "b": None}
+    known = {"n_folds": 10, "random_state": None, **own}
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        raise TypeError(f"{metric} takes no parameter {unknown[0]!r}.")
+    if fixed_prevalence and metric == "hull_auc":
+        raise ValueError("prevalence= does not change hull_auc: leave it out.")
+    given = {**known, **options}
+    costs = _stated_costs(**{key: given[key] for key in own}) if own else None
+    rows = cross_fit_rows(
+        data, fixed_prevalence=fixed_prevalence, n_folds=given["n_folds"], random_state=given["random_state"]
     )
-    return estimate_h_measure(rows, costs, level)
+    return estimate_hull_auc(rows, level) if metric == "hull_auc" else estimate_h_measure(rows, costs, level)
 
 
 def estimate_h_measure(rows: CrossFitRows, costs: CostDistribution | None, level: float) -> Estimate:
@@ -113,64 +65,6 @@ def estimate_h_measure(rows: CrossFitRows, costs: CostDistribution | None, level
     return Estimate("h_measure_score", value, moments.standard_error, interval, level)
 
 
-def hull_auc_interval(
-    y_true: ArrayLike | ScoreTable,
-    y_score: ArrayLike | None = None,
-    *,
-    sample_weight: ArrayLike | None = None,
-    pos_label: object = None,
-    n_folds: int = 10,
-    confidence_level: float = 0.95,
-    random_state: int | np.random.Generator | None = None,
-) -> Estimate:
-    """Say how large the area under the convex hull of the population's ROC curve is.
-
-    Parameters
-    ----------
-    y_true : array_like of shape (n,) or ScoreTable
-        Labels with two values, or a table of rows of equal weight.
-    y_score : array_like of shape (n,) or (n, 2), optional
-        Any finite score that ranks; only the order matters.
-    sample_weight : array_like of shape (n,), optional
-        Weights >= 0, linearised in the standard error.
-    pos_label : object, optional
-        The label of the positive class.
-    n_folds : int, default 10
-        Folds of the cross-fit, 2 to 20.
-    confidence_level : float, default 0.95
-        Of the interval, in (0, 1).
-    random_state : int, numpy Generator or None
-        For the same folds again.
-
-    Returns
-    -------
-    Estimate
-        AUC of the population's isotonic recalibration: its AUC, if higher scores always mean higher risk.
-
-    Raises
-    ------
-    ValueError
-        For invalid data, or fewer than 20 positives or 20 negatives.
-
-    Notes
-    -----
-    The in-sample hull lies above the population's by three parts of order n^(-2/3), the curve of a recalibration on
-    fresh rows below by one, as for :func:`decomposition_interval`. The standard error is DeLong's, for the scores or
-    the recalibrated scores, whichever is larger; the interval is corrected for skewness and lies in [0.5, 1].
-
-    Examples
-    --------
-    >>> from stakes import hull_auc_interval
-    >>> hull_auc_interval([0, 1, 0, 1] * 10, [-2.0, -1.0, 0.5, 3.0] * 10, random_state=0)
-    Estimate(hull_auc = 0.8984, 95% interval [0.7287, 1])
-    """
-    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
-    rows = _ranked_rows(
-        y_true, y_score, n_folds=n_folds, random_state=random_state, sample_weight=sample_weight, pos_label=pos_label
-    )
-    return estimate_hull_auc(rows, level)
-
-
 def estimate_hull_auc(rows: CrossFitRows, level: float) -> Estimate:
     """Area under the convex hull of the ROC curve, of cross-fitted rows."""
     fit, sample = rows.fit, rows.sample
@@ -180,17 +74,11 @@ def estimate_hull_auc(rows: CrossFitRows, level: float) -> Estimate:
     share = rows.mean(fit.share)
     value = (1.0 - share) * in_sample + share * float(np.mean(unseen))
     # noise fitted away would shorten the interval: the larger of the errors with and without the recalibration holds
-    found = [_delong(rows, score) for score in (fit.values[fit.fitted], sample.score)]
-    moments = replace(max(found, key=lambda moments: moments.variance), value=value, degrees=rows.degrees)
+    found = [_area_of(rows, score) for score in (fit.values[fit.fitted], sample.score)]
+    moments = replace(max(found, key=lambda area: area.variance), value=value, degrees=rows.degrees)
     low, high = moments.interval(level)
     low, high = max(low, 0.5), high if value >= 0.5 else high + (0.5 - value)
     return Estimate("hull_auc", value, moments.standard_error, (low, min(high, 1.0)), level)
-
-
-def _ranked_rows(y_true: Any, y_score: Any, *, n_folds: int, random_state: Any, **data: Any) -> CrossFitRows:
-    clean = evaluation_data(y_true, y_score, probability=False, **data)
-    fixed = data.get("prevalence") is not None
-    return cross_fit_rows(clean, fixed_prevalence=fixed, n_folds=n_folds, random_state=random_state)
 
 
 def _stated_costs(severity_ratio: float | None, a: float | None, b: float | None) -> CostDistribution | None:
@@ -219,9 +107,8 @@ def _h_measure(rows: CrossFitRows, costs: CostDistribution) -> tuple[float, Floa
     return 1.0 - r / u, (r / u * constant - fair) / u, max(1.0 - rows.mean(fitted) / u, 0.0)
 
 
-def _delong(rows: CrossFitRows, score: Floats) -> Moments:
-    cells = cells_of(EvaluationData(replace(rows.sample, score=score), None), fixed_prevalence=False)
-    return influence_moments(cells, auc_influence(cells))
+def _area_of(rows: CrossFitRows, score: Floats) -> Area:
+    return area_estimate(cells_of(EvaluationData(replace(rows.sample, score=score), None), fixed_prevalence=False))
 
 
 def _folds(fold: NDArray[np.intp]) -> list[NDArray[np.bool_]]:
@@ -232,4 +119,4 @@ def _auc(sample: BinarySample, score: Floats, rows: NDArray[np.bool_] | None) ->
     if rows is None:
         rows = np.ones(len(score), dtype=bool)
     weight = None if sample.weight is None else sample.weight[rows]
-    return area_under_roc(ScoreTable._from_sample(BinarySample(sample.y[rows], score[rows], weight)))
+    return area_under_roc(ScoreTable.from_sample(BinarySample(sample.y[rows], score[rows], weight)))

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._validation import BinarySample
+from stakes.core.random_state import generator
+from stakes.core.validation import BinarySample
 from stakes.inference._crossfit import CrossFit, cross_fit
-from stakes.inference._dependence import centred_terms
-from stakes.inference._moments import Moments, freed
+from stakes.inference._dependence import Design
+from stakes.inference._moments import Moments
+from stakes.inference._power_sums import freed
 from stakes.inference._resample import is_whole, row_counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from stakes._inputs import EvaluationData
+    from stakes.core.inputs import EvaluationData
     from stakes.costs import CostDistribution
 
     Floats = NDArray[np.float64]
@@ -39,9 +41,14 @@ class CrossFitRows:
 
     def moments(self, value: float, values: Floats) -> Moments:
         """Moments of an estimate whose influence is that of the mean of some row values."""
-        terms = centred_terms(values, self.sample.y, self.sample.weight, by_class=self.fixed)
-        squares = terms * terms
-        return Moments(value, freed(len(terms)) * float(squares.sum()), float(squares @ terms), degrees=self.degrees)
+        terms = self.design.share * self.design.centred(values)
+        return Moments(value, float(freed(len(terms))) * float(np.dot(terms, terms)), self.degrees)
+
+    @property
+    def design(self) -> Design:
+        """How the rows weigh."""
+        weight = np.ones(len(self.sample.y)) if self.sample.weight is None else self.sample.weight
+        return Design(self.sample.y, weight, fixed=self.fixed)
 
     @property
     def degrees(self) -> int:
@@ -73,7 +80,7 @@ def cross_fit_rows(data: EvaluationData, *, fixed_prevalence: bool, n_folds: int
                 f"{len(sample.y)} rows."
             )
     fixed = fixed_prevalence or (data.sample is None and data.table.fixed_prevalence)
-    return CrossFitRows(sample, cross_fit(sample, int(n_folds), np.random.default_rng(random_state)), fixed)
+    return CrossFitRows(sample, cross_fit(sample, int(n_folds), generator(random_state)), fixed)
 
 
 def _expanded(data: EvaluationData) -> BinarySample:

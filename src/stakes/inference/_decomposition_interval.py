@@ -12,21 +12,22 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from stakes._inputs import evaluation_data
-from stakes._kernel import check_scale, row_losses
-from stakes._results import Tabular
-from stakes._validation import check_unit
+from stakes.core.inputs import evaluation_data
+from stakes.core.regret import check_scale, row_losses
+from stakes.core.validation import check_unit
+from stakes.costs import as_costs
 from stakes.inference._crossfit_rows import CrossFitRows, cross_fit_rows, non_negative_interval
-from stakes.inference._metric_interval import Estimate
+from stakes.inference._estimate import Estimate
+from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes._kernel import Scale
-    from stakes.costs import CostDistribution
+    from stakes.core.regret import Scale
+    from stakes.core.score_table import ScoreTable
+    from stakes.costs import CostDistribution, CostsLike
     from stakes.inference._moments import Moments
-    from stakes.score_table import ScoreTable
 
     Floats = NDArray[np.float64]
 
@@ -55,7 +56,8 @@ class DecompositionInterval(Tabular):
 
     Examples
     --------
-    >>> from stakes import costs, decomposition_interval
+    >>> from stakes import costs
+    >>> from stakes.inference import decomposition_interval
     >>> y_true, y_prob = [0, 1, 0, 1] * 10, [0.2, 0.3, 0.4, 0.9] * 10
     >>> decomposition_interval(y_true, y_prob, costs=costs.Uniform(0, 1), random_state=0).uncertainty.value
     0.125
@@ -101,7 +103,7 @@ def decomposition_interval(
     y_true: ArrayLike | ScoreTable,
     y_prob: ArrayLike | None = None,
     *,
-    costs: CostDistribution,
+    costs: CostsLike,
     scale: Scale | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: object = None,
@@ -119,9 +121,9 @@ def decomposition_interval(
         Labels with two values, or a table of rows of equal weight.
     y_prob : array_like of shape (n,) or (n, 2), optional
         Probability of the positive class.
-    costs : CostDistribution
-        How much each cost ratio counts, without weight on single ones. The loss of a probability of 0 or 1 must be
-        finite.
+    costs : CostDistribution or tuple of float
+        How much each cost ratio counts, without weight on single ones; (low, high) stands for
+        ``costs.Uniform(low, high)``. The loss of a probability of 0 or 1 must be finite.
     scale : {"regret", "integral", "loss"}, optional
         By default "regret", or "loss" where the mass of ``costs`` is infinite.
     sample_weight : array_like of shape (n,), optional
@@ -155,19 +157,21 @@ def decomposition_interval(
     of the population, pi its prevalence and L the loss of ``costs``. Recalibration fitted and judged on the same rows
     is too good by three parts of order n^(-2/3), on fresh rows too bad by one: they are mixed 1 : 3 (1 : 1 for scores
     that are never pooled). Rows are independent. Intervals of MCB, DSC and DSC / UNC are built on the scale of the
-    square root and cut at zero, with Student's t for the rarer class; the others are corrected for skewness (Hall 1992,
-    doi:10.1111/j.2517-6161.1992.tb01869.x). Where MCB or DSC is zero, or within two standard errors of it, they cover
-    more often than stated. Weight on single cost ratios is refused: intervals there covered 72 to 97% in simulation.
+    square root and cut at zero; all have Student's t with one degree of freedom less than the rarer class has rows.
+    Where MCB or DSC is zero, or within two standard errors of it, they cover more often than stated. Weight on single
+    cost ratios is refused: intervals there covered 72 to 97% in simulation.
 
     Examples
     --------
-    >>> from stakes import costs, decomposition_interval
+    >>> from stakes import costs
+    >>> from stakes.inference import decomposition_interval
     >>> y_true, y_prob = [0, 1, 0, 1] * 10, [0.2, 0.3, 0.4, 0.9] * 10
     >>> result = decomposition_interval(y_true, y_prob, costs=costs.Uniform(0, 1), scale="loss", random_state=0)
     >>> result.discrimination
     Estimate(discrimination = 0.1162, 95% interval [0.07544, 0.1657])
     """
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    costs = as_costs(costs)
     name, factor = check_scale(scale, costs)
     if math.isnan(factor):
         raise ValueError(

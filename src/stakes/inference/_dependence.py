@@ -1,25 +1,37 @@
-"""Rows that are not independent: standard errors for clusters and for rows in order of time."""
+"""Rows that are not independent: the spread of an estimate over clusters and over rows in order of time."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes._validation import to_array
-from stakes.inference._moments import Moments, freed
+from stakes.core.sums import blocks
+from stakes.core.validation import to_array
+from stakes.inference._cluster_sums import NEEDED_CLUSTERS, Clusters, cluster_spread
+from stakes.inference._power_sums import (
+    aligned,
+    by_class,
+    class_sums,
+    freed,
+    mean_weights,
+    spread_of,
+    with_rows_unseen,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from stakes.inference._power_sums import PowerSums, Spread
+
+    Bools = NDArray[np.bool_]
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
 
-NEEDED_CLUSTERS = 5
 NEEDED_ROWS = 20
-_ENOUGH_FOR_SKEWNESS = 30  # clusters; the skewness of fewer is mostly noise
+_BLOCK = 1 << 13  # a product of longer arrays may start threads, which cost more than they bring
 
 
 def check_dependence(
@@ -50,70 +62,112 @@ def check_dependence(
     return None, lags
 
 
-def centred_terms(values: Floats, y: NDArray[np.bool_], weight: Floats | None, *, by_class: bool) -> Floats:
-    """What each row adds to the error of a weighted mean; centred by class where the class totals are known."""
-    weight = np.ones(len(values)) if weight is None else weight
-    centre = np.empty(len(values))
-    for mine in (y, ~y) if by_class else (np.ones(len(y), dtype=bool),):
-        if mine.any():
-            centre[mine] = np.average(values[mine], weights=weight[mine])
-    terms: Floats = weight * (values - centre) / weight.sum()
-    return terms
+@dataclass(frozen=True)
+class Design:
+    """Rows, or the cells of a table: their classes and weights, what is known of the classes, and what depends on what.
+
+    ``square`` are the squared weights of cells; ``fixed`` says that the class totals are known; ``codes`` are those of
+    the clusters, ``lags`` is for rows in order.
+    """
+
+    y: Bools
+    weight: Floats
+    square: Floats | None = None
+    fixed: bool = False
+    codes: Integers | None = None
+    lags: int | str | None = None
+
+    @property
+    def share(self) -> Floats:
+        """Part of each row in all weight."""
+        return self.weight / float(self.weight.sum())
+
+    def centred(self, values: Floats) -> Floats:
+        """Values (rows are the last axis) less their mean, or less that of the class where the totals are known."""
+        if not self.fixed:
+            return values - np.expand_dims(values @ self.weight / float(self.weight.sum()), -1)
+        found = np.empty(values.shape)
+        for mine in (~self.y, self.y):
+            if mine.any():
+                weight = self.weight[mine] / float(self.weight[mine].sum())
+                found[..., mine] = values[..., mine] - np.expand_dims(values[..., mine] @ weight, -1)
+        return found
+
+    def units(self, values: Floats) -> Floats:
+        """Independent parts of the errors of the means (last axis), whose products add up to the covariances."""
+        parts = self.share * self.centred(values)
+        if self.codes is not None:
+            clusters = Clusters(self.codes, self.share)
+            return clusters.left_out(parts) / np.sqrt(freed(len(clusters)))
+        for mine in (~self.y, self.y) if self.fixed else (np.ones(len(self.y), dtype=bool),):
+            # a single row shows no spread: the room for what was not seen stands for it
+            parts[..., mine] *= np.sqrt(freed(max(int(np.count_nonzero(mine)), 2)))
+        return parts
+
+    def spread(self, centred: Floats, carried: Floats, most: Floats) -> tuple[Spread, tuple[int, int], str]:
+        """Spread of a mean, rows (clusters) of each class, and why there is no interval, if so.
+
+        ``centred`` are the rows' values less their mean, ``carried`` the values themselves; rows are the last axis.
+        ``most`` is the largest value of a row of each class.
+        """
+        sums = self._power_sums(centred, carried)
+        masses = np.array([self.weight[mine].sum() for mine in (~self.y, self.y)])
+        counts = sums.rows.reshape(2, -1)[:, 0]
+        rows = round(float(counts[0])), round(float(counts[1]))
+        if self.codes is not None:
+            one_more = aligned(mean_weights(masses, counts) / masses.sum(), most.ndim) * most
+            return self._clustered(self.codes, centred, carried, one_more)
+        if self.lags is None:
+            return spread_of(sums, most, masses, fixed=self.fixed), rows, ""
+        variance, degrees, reason = ordered_variance(self.share * centred, self.lags)
+        return with_rows_unseen(variance, degrees, sums, most, masses), rows, reason
+
+    def _power_sums(self, centred: Floats, carried: Floats) -> PowerSums:
+        """Sums over the rows of each class, block by block."""
+        found = []
+        for part in blocks(len(self.y), _BLOCK):
+            classes = []
+            for mine in (~self.y[part], self.y[part]):
+                square = None if self.square is None else self.square[part][mine]
+                values = centred[..., part][..., mine], carried[..., part][..., mine]
+                classes.append(class_sums(*values, self.weight[part][mine], square))
+            found.append(by_class(*classes))
+        return sum(found[1:], found[0])
+
+    def _clustered(
+        self, codes: Integers, centred: Floats, carried: Floats, one_more: Floats
+    ) -> tuple[Spread, tuple[int, int], str]:
+        clusters, share = Clusters(codes, self.share), self.share
+        found = cluster_spread(clusters, share * centred, share * carried, self.y, one_more)
+        downs, ups = (int(np.count_nonzero(clusters.sums(np.where(mine, 1.0, 0.0)))) for mine in (~self.y, self.y))
+        return found, (downs, ups), clusters.reason()
 
 
-def dependent_moments(
-    independent: Moments, terms: Floats, clusters: Integers | None, lags: int | str | None
-) -> Moments:
-    """Moments for rows in clusters or in order, from those for independent rows and each row's part in the error."""
-    if clusters is not None:
-        return _clustered(independent, terms, clusters)
-    return independent if lags is None else _ordered(independent, terms, lags)
-
-
-def _clustered(independent: Moments, terms: Floats, codes: Integers) -> Moments:
-    """The error is a sum over clusters."""
-    present = np.bincount(codes) > 0
-    sums, count = np.bincount(codes, terms)[present], int(np.count_nonzero(present))
-    if count < NEEDED_CLUSTERS:
-        return replace(
-            independent, variance=math.nan, reason=f"only {count} clusters: an interval needs {NEEDED_CLUSTERS}"
-        )
-    third = float(np.sum(sums**3)) if count >= _ENOUGH_FOR_SKEWNESS else 0.0
-    return replace(
-        independent,
-        variance=freed(count) * float(np.dot(sums, sums)),
-        third=third,
-        degrees=min(independent.degrees, count - 1),
-    )
-
-
-def _ordered(independent: Moments, terms: Floats, lags: int | str) -> Moments:
-    """The error is a sum over rows in order, with a long-run variance.
+def ordered_variance(terms: Floats, lags: int | str) -> tuple[Floats, Floats, str]:
+    """Long-run variance of a sum over rows in order (the last axis), its degrees of freedom, and why there is none.
 
     "auto" projects the terms on slow cosines (Lazarus, Lewis, Stock and Watson 2018,
     doi:10.1080/07350015.2018.1506926), whose Student t intervals keep their level where kernel estimates are too short;
     a number of lags is Newey and West's estimate.
     """
-    n = len(terms)
+    n = terms.shape[-1]
     if n < NEEDED_ROWS:
-        return replace(
-            independent, variance=math.nan, reason=f"only {n} rows in order: an interval needs {NEEDED_ROWS}"
-        )
+        nothing = np.full(terms.shape[:-1], np.nan)
+        return nothing, nothing, f"only {n} rows in order: an interval needs {NEEDED_ROWS}"
     if lags == "auto":
         count = max(int(0.4 * n ** (2.0 / 3.0)), 1)
-        waves = _cosine_sums(terms, count)
-        degrees = min(independent.degrees, count)
-        return replace(independent, variance=n * float(np.mean(waves**2)), third=0.0, degrees=degrees)
+        variance = n * np.mean(cosine_sums(terms, count) ** 2, axis=-1)
+        return np.asarray(variance), np.full(terms.shape[:-1], float(count)), ""
     last = int(lags)
-    variance = float(np.dot(terms, terms))
+    variance = (terms * terms).sum(axis=-1)
     for lag in range(1, last + 1):
-        variance += 2.0 * (1.0 - lag / (last + 1.0)) * float(np.dot(terms[lag:], terms[:-lag]))
-    degrees = min(independent.degrees, n - 1)
-    return replace(independent, variance=max(variance, 0.0) * freed(n), third=0.0, degrees=degrees)
+        weight = 2.0 * (1.0 - lag / (last + 1.0))
+        variance = variance + weight * (terms[..., lag:] * terms[..., :-lag]).sum(axis=-1)
+    return np.maximum(variance, 0.0) * freed(n), np.full(terms.shape[:-1], n - 1.0), ""
 
 
-def _cosine_sums(terms: Floats, count: int) -> Floats:
+def cosine_sums(terms: Floats, count: int) -> Floats:
     """sqrt(2 / n) * sum of the terms times cos(pi j (t - 1/2) / n), for j = 1 to count."""
     from scipy.fft import dct
 
-    return np.asarray(dct(terms, type=2)[1 : count + 1]) * (0.5 * math.sqrt(2.0 / len(terms)))
+    return np.asarray(dct(terms, type=2)[..., 1 : count + 1]) * (0.5 * math.sqrt(2.0 / terms.shape[-1]))

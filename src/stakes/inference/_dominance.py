@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._results import Tabular
+from stakes.core.score_table import ScoreTable
+from stakes.core.validation import check_names, check_number
 from stakes.curves._decision import error_pieces
 from stakes.curves._envelope import TIE, lower_envelope
+from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from stakes._kernel import Rule
-    from stakes.score_table import ScoreTable
+    from stakes.core.regret import Rule
 
     Floats = NDArray[np.float64]
     Stretch = tuple[float, float, str]
@@ -147,9 +148,13 @@ def dominance(
     >>> dominance(a, b).stretches[:2]
     ((0.0, 0.2, 'equal'), (0.2, 0.4, 'a'))
     """
-    from stakes._kernel import check_rule
+    from stakes.core.regret import check_rule
 
-    if not 0.0 <= low <= high <= 1.0:
+    for argument, table in (("first", first), ("second", second)):
+        if not isinstance(table, ScoreTable):
+            raise ValueError(f"{argument} must be a ScoreTable, got {type(table).__name__}.")
+    names = check_names(names)
+    if not 0.0 <= check_number(low, "low") <= check_number(high, "high") <= 1.0:
         raise ValueError(f"low and high must satisfy 0 <= low <= high <= 1, got {low} and {high}.")
     pieces = [error_pieces(table, check_rule(rule)) for table in (first, second)]
     # equal curves go to the one named first, so each is strictly better where it wins though named second

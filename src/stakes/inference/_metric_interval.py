@@ -1,90 +1,45 @@
-"""Estimates with their intervals: any metric with a closed form, and the paired difference between two models."""
+"""Any metric with its interval, and the paired difference in a metric between two models."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes._inputs import evaluation_data
-from stakes._results import Tabular
-from stakes._validation import check_unit, check_weights
+from stakes.core.inputs import evaluation_data
+from stakes.core.score_table import ScoreTable
+from stakes.core.validation import check_names, check_unit, check_weights
+from stakes.inference._area import Area, AreaDifference
+from stakes.inference._area_rows import area_estimate, area_gap, area_regret
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS, Comparison
-from stakes.inference._dependence import centred_terms, check_dependence, dependent_moments
-from stakes.inference._influence import Cells, Influence, cells_of, metric_influence
-from stakes.inference._moments import Moments, freed
+from stakes.inference._crossfit_rank import CROSS_FITTED, cross_fitted
+from stakes.inference._dependence import Design, check_dependence
+from stakes.inference._estimate import Estimate
+from stakes.inference._influence import AREAS, Cells, cells_of, metric_influence
+from stakes.inference._influence_moments import influence_moments
+from stakes.inference._moments import Moments, moments_of
 from stakes.metrics import METRICS
 from stakes.metrics._scorers import check_parameters
-from stakes.score_table import ScoreTable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import ArrayLike, NDArray
 
-    Floats = NDArray[np.float64]
+    from stakes.core.inputs import EvaluationData
+    from stakes.inference._area import AreaRegret
 
+    Dependence = tuple[NDArray[np.intp] | None, int | str | None]
 
-NEEDED_FOR_SKILL = 15  # positives and negatives; with fewer, intervals of weak skill hold the truth in 85 of 100
-
-
-@dataclass(frozen=True)
-class Estimate(Tabular):
-    """The value of a metric with its standard error and interval.
-
-    Parameters
-    ----------
-    metric : str
-        Name of the metric.
-    value : float
-        On these rows.
-    standard_error : float
-        Of the value; nan where it is infinite or undefined.
-    interval : tuple of float
-        Two-sided, corrected for skewness; nan where it is infinite or undefined.
-    confidence_level : float
-        Of the interval.
-    note : str
-        Which class has too few rows for the interval, and how many are needed; empty otherwise.
-
-    Examples
-    --------
-    >>> from stakes.inference import metric_interval
-    >>> y_true = [0, 1, 0, 1, 1, 0, 0, 1, 0, 1] * 5
-    >>> metric_interval("roc_auc_score", y_true, [0.1, 0.8, 0.3, 0.6, 0.4, 0.5, 0.2, 0.9, 0.6, 0.7] * 5)
-    Estimate(roc_auc_score = 0.9, 95% interval [0.8073, 0.9746])
-    """
-
-    metric: str
-    value: float
-    standard_error: float
-    interval: tuple[float, float]
-    confidence_level: float
-    note: str = ""
-
-    def _records(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "metric": self.metric,
-                "value": self.value,
-                "standard_error": self.standard_error,
-                "ci_low": self.interval[0],
-                "ci_high": self.interval[1],
-                "confidence_level": self.confidence_level,
-                "note": self.note,
-            }
-        ]
-
-    def __repr__(self) -> str:
-        low, high = self.interval
-        sure = f"{self.confidence_level:.0%} interval [{low:.4g}, {high:.4g}]"
-        return f"Estimate({self.metric} = {self.value:.4g}, {sure}{', ' + self.note if self.note else ''})"
+Method = Literal["student", "delong"]
+_METHODS = ("student", "delong")
 
 
 def metric_interval(
-    metric: str,
     y_true: ArrayLike | ScoreTable,
     y_prob: ArrayLike | None = None,
+    metric: str | None = None,
     *,
     sample_weight: ArrayLike | None = None,
     pos_label: object = None,
@@ -93,19 +48,20 @@ def metric_interval(
     clusters: ArrayLike | None = None,
     lags: int | str | None = None,
     confidence_level: float = 0.95,
+    method: Method = "student",
     **options: Any,
 ) -> Estimate:
     """How sure a metric is on these rows: its standard error and interval in closed form.
 
     Parameters
     ----------
-    metric : str
-        Name of a mean loss, a skill score, "net_benefit_score", "average_net_benefit_score", "roc_auc_score" or
-        "auc_regret".
     y_true : array_like of shape (n,) or ScoreTable
         Labels with two values (more for multi-class losses), or a table that stands for labels and scores.
     y_prob : array_like of shape (n,) or (n, 2), optional
-        Probability of the positive class; of every class for multi-class losses.
+        Probability of the positive class (any score for metrics of rankings); of every class for multi-class losses.
+    metric : str
+        Name of a mean loss, a skill score, "net_benefit_score", "average_net_benefit_score", "roc_auc_score",
+        "auc_regret", "h_measure_score", or "hull_auc" (the area under the convex hull of the ROC curve).
     sample_weight : array_like of shape (n,), optional
         Weights >= 0, linearised in the standard error.
     pos_label : object, optional
@@ -121,8 +77,12 @@ def metric_interval(
         number of lags is Newey and West's estimate, which is too small for strong autocorrelation.
     confidence_level : float, default 0.95
         Of the interval, in (0, 1).
+    method : {"student", "delong"}, default "student"
+        For AUC, "delong" is the normal interval of DeLong's variance as pROC's ``ci.auc`` has it. It is too narrow
+        where a class has few rows.
     **options
-        Further arguments of the metric, such as ``bounds=`` or ``threshold=``.
+        Further arguments of the metric, such as ``bounds=`` or ``threshold=``; for "h_measure_score" and "hull_auc"
+        also ``n_folds=`` (2 to 20, by default 10) and ``random_state=`` for the same folds again.
 
     Returns
     -------
@@ -137,51 +97,59 @@ def metric_interval(
 
     Notes
     -----
-    Means are sums over rows; skill follows by the delta method, AUC by DeLong, DeLong and Clarke-Pearson (1988,
-    doi:10.2307/2531595). Intervals of independent and clustered rows are corrected for skewness after Hall (1992,
-    doi:10.1111/j.2517-6161.1992.tb01869.x). Where fewer than five rows of a class carry a cost, the interval is
-    widened for those unseen, and ``note`` says how many rows are needed.
+    Means are sums over rows; skill follows by the delta method. The interval is Student's t, with as many degrees of
+    freedom as rows carry the spread; where fewer than five do, with the rule of three for what was not seen, and
+    ``note`` says how many rows would do. Clusters are left out in turn. The variance of AUC is that of DeLong, DeLong
+    and Clarke-Pearson (1988, doi:10.2307/2531595), and at least that of Hanley and McNeil (1982,
+    doi:10.1148/radiology.143.1.7063747); its interval has Wilson's form and needs three rows of each class, that of
+    skill five.
+
+    "h_measure_score" and "hull_auc" estimate the population's value by cross-fitted recalibration, without the optimism
+    of the same rows, as :func:`decomposition_interval` does: they need 20 positives and 20 negatives, and the value is
+    smaller than that on the rows. The default costs of the H-measure depend on the prevalence, whose sampling error is
+    then part of the standard error. That of the hull is DeLong's, for the scores or the recalibrated scores, whichever
+    is larger.
 
     Examples
     --------
     >>> from stakes.inference import metric_interval
     >>> y_true = [0, 1, 0, 1, 1, 0, 0, 1, 0, 1] * 5
     >>> y_prob = [0.1, 0.8, 0.3, 0.6, 0.4, 0.5, 0.2, 0.9, 0.6, 0.7] * 5
-    >>> metric_interval("bounded_brier_loss", y_true, y_prob, bounds=(0.2, 0.6))
-    Estimate(bounded_brier_loss = 0.078, 95% interval [0.04925, 0.1138])
+    >>> metric_interval(y_true, y_prob, "bounded_brier_loss", bounds=(0.2, 0.6))
+    Estimate(bounded_brier_loss = 0.078, 95% interval [0.0455, 0.1105])
     """
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
-    if metric in METRICS and METRICS[metric].task == "multiclass":
-        moments = _multiclass(
-            metric, (y_true, y_prob), options, sample_weight=sample_weight, clusters=clusters, lags=lags
-        )
-    else:
-        data = evaluation_data(
-            y_true,
-            y_prob,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            prevalence=prevalence,
-            logits=logits,
-            probability=metric not in METRICS or METRICS[metric].response == "probability",
-        )
-        cells = cells_of(data, fixed_prevalence=prevalence is not None)
-        if data.sample is None and (clusters is not None or lags is not None):
-            raise ValueError("clusters= and lags= need the rows: pass y_true and y_prob instead of a ScoreTable.")
-        dependence = check_dependence(clusters, lags, len(cells.y), sample_weight)
-        moments = influence_moments(cells, metric_influence(metric, cells, options), *dependence)
-    low, high = moments.interval(level)
-    known = METRICS[metric]
-    interval = (max(low, known.low), min(high, known.high)) if math.isfinite(low) else (low, high)
-    return Estimate(metric, moments.value, moments.standard_error, interval, level, moments.note)
+    name = _named(metric)
+    _check_method(method, name)
+    dependence = clusters, lags
+    if name in METRICS and METRICS[name].task == "multiclass":
+        return _estimate(name, _multiclass(name, (y_true, y_prob), options, sample_weight, dependence), level)
+    data = evaluation_data(
+        y_true,
+        y_prob,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        prevalence=prevalence,
+        logits=logits,
+        probability=_needs_probability(name),
+    )
+    fixed = prevalence is not None
+    if name in CROSS_FITTED:
+        if clusters is not None or lags is not None:
+            raise ValueError(f"clusters= and lags= have no cross-fitted interval, which {name!r} needs.")
+        return cross_fitted(name, data, options, level, fixed_prevalence=fixed)
+    found = _binary(name, data, options, sample_weight, dependence, fixed_prevalence=fixed)
+    if method == "delong" and isinstance(found, Area):
+        return Estimate(name, found.value, found.standard_error, found.delong(level), level, found.reason)
+    return _estimate(name, found, level)
 
 
 def metric_difference(
-    metric: str,
     y_true: ArrayLike,
     a: ArrayLike,
     b: ArrayLike,
     /,
+    metric: str,
     *,
     sample_weight: ArrayLike | None = None,
     pos_label: object = None,
@@ -191,22 +159,26 @@ def metric_difference(
     lags: int | str | None = None,
     names: tuple[str, str] = ("a", "b"),
     confidence_level: float = 0.95,
+    method: Method = "student",
     **options: Any,
 ) -> Comparison:
     """Say whether two models really differ in a metric, on the same rows.
 
     Parameters
     ----------
-    metric : str
-        As for :func:`metric_interval`.
     y_true : array_like of shape (n,)
         Labels with two values.
     a, b : array_like of shape (n,) or (n, 2)
         Scores of the two models.
+    metric : str
+        As for :func:`metric_interval`, closed forms only.
     sample_weight, pos_label, prevalence, logits, clusters, lags, confidence_level
         As for :func:`metric_interval`.
     names : tuple of str, default ("a", "b")
         What to call the models.
+    method : {"student", "delong"}, default "student"
+        For AUC, "delong" is the normal test of DeLong as pROC's ``roc.test`` has it. It is too sure of itself where few
+        rows of a class tell the models apart.
     **options
         Further arguments of the metric.
 
@@ -222,8 +194,11 @@ def metric_difference(
 
     Notes
     -----
-    The variance is that of the difference of the rows' influences: for AUC this is DeLong's paired test, for a mean
-    loss with ``lags`` that of Diebold and Mariano (1995, doi:10.1080/07350015.1995.10524599).
+    The variance is that of the difference of the rows' influences: for AUC it is DeLong's, for a mean loss with
+    ``lags`` that of Diebold and Mariano (1995, doi:10.1080/07350015.1995.10524599). Intervals are as for
+    :func:`metric_interval`; that of a difference of two areas is at least as wide as Hanley and McNeil's variances make
+    it, and joins the intervals of the two (Zou 2007, doi:10.1037/1082-989X.12.4.399) where fewer than three rows of a
+    class tell the models apart.
 
     Examples
     --------
@@ -231,99 +206,89 @@ def metric_difference(
     >>> y_true = [0, 1, 0, 1, 1, 0, 0, 1, 0, 1] * 5
     >>> a = [0.1, 0.8, 0.3, 0.6, 0.4, 0.5, 0.2, 0.9, 0.6, 0.7] * 5
     >>> b = [0.2, 0.6, 0.7, 0.5, 0.3, 0.4, 0.1, 0.7, 0.6, 0.8] * 5
-    >>> metric_difference("roc_auc_score", y_true, a, b).difference.__round__(3)
+    >>> metric_difference(y_true, a, b, "roc_auc_score").difference.__round__(3)
     0.18
     """
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
     if any(isinstance(value, ScoreTable) for value in (y_true, a, b)):
         raise ValueError(PAIRED_NEEDS_ROWS)
-    probability = metric not in METRICS or METRICS[metric].response == "probability"
-    cells, found = [], []
-    for scores in (a, b):
-        data = evaluation_data(
-            y_true,
-            scores,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            prevalence=prevalence,
-            logits=logits,
-            probability=probability,
-        )
-        cells.append(cells_of(data, fixed_prevalence=prevalence is not None))
-        found.append(metric_influence(metric, cells[-1], options))
-    first, second = found
-    slope = first.slope - second.slope
-    carries = first.carries | second.carries
-    gap = Influence(first.value - second.value, slope, carries, first.unseen, first.by_class, first.ratio)
-    moments = influence_moments(cells[0], gap, *check_dependence(clusters, lags, len(slope), sample_weight))
-    return Comparison(
-        *names,
-        moments.value,
-        moments.standard_error,
-        moments.interval(level),
-        moments.p_value(),
-        metric,
-        level,
-        note=moments.note,
-    )
+    name = _named(metric)
+    _check_method(method, name)
+    data: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
+    data |= {"logits": logits, "probability": _needs_probability(name)}
+    cells = [
+        cells_of(evaluation_data(y_true, scores, name=argument, **data), fixed_prevalence=prevalence is not None)
+        for argument, scores in (("a", a), ("b", b))
+    ]
+    dependence = check_dependence(clusters, lags, len(cells[0].y), sample_weight)
+    gap = _difference(name, (cells[0], cells[1]), options, dependence)
+    found = gap.interval(level), gap.p_value()
+    if method == "delong" and isinstance(gap, AreaDifference):
+        found = gap.delong(level)
+    return Comparison(*check_names(names), gap.value, gap.standard_error, *found, name, level, note=gap.note)
 
 
-def influence_moments(
-    cells: Cells, influence: Influence, codes: NDArray[np.intp] | None = None, lags: int | str | None = None
-) -> Moments:
-    """Moments of an estimate from its influence, for rows that are independent, clustered or in order."""
-    terms, total = influence.slope, cells.total
-    second = cells.square * terms * terms / total**2
-    by_class = float(second[~cells.y].sum()), float(second[cells.y].sum())
-    ups = float(cells.count[cells.y].sum())
-    rows = round(float(cells.count.sum()) - ups), round(ups)
-    factors = [freed(n) for n in rows] if influence.by_class else [freed(sum(rows))] * 2
-    carries = influence.carries
-    carriers = tuple(round(float(cells.count[carries & mine].sum())) for mine in (~cells.y, cells.y))
-    mean_weight = total / sum(rows)
-    variances = factors[0] * by_class[0], factors[1] * by_class[1]
-    independent = Moments(
-        influence.value,
-        variances[0] + variances[1],
-        float(np.sum(cells.cube * terms**3)) / total**3,
-        (carriers[0], carriers[1]),
-        rows,
-        (influence.unseen[0] * mean_weight / total, influence.unseen[1] * mean_weight / total),
-        _degrees(cells, influence, variances, rows),
-        NEEDED_FOR_SKILL if influence.ratio else 0,
-    )
-    return dependent_moments(independent, terms * cells.weight / total, codes, lags)
+def _difference(
+    metric: str, cells: tuple[Cells, Cells], options: dict[str, Any], dependence: Dependence
+) -> AreaDifference | AreaRegret | Moments:
+    """The metric of the first scores less that of the second, on the same rows."""
+    if metric in AREAS:
+        check_parameters(METRICS[metric], options)
+        gap = area_gap(*cells, dependence)
+        return gap if metric == "roc_auc_score" else area_regret(cells[0], gap, dependence)
+    first, second = (metric_influence(metric, mine, options) for mine in cells)
+    return influence_moments(cells[0], first.minus(second), *dependence, paired=True)
 
 
-def _degrees(cells: Cells, influence: Influence, variances: tuple[float, float], rows: tuple[int, int]) -> float:
-    """Degrees of freedom of the variance: unlimited for a mean, whose skewness is corrected."""
-    if not (influence.ratio or influence.by_class):
-        return math.inf
-    least = _dominated(cells, influence.slope)
-    return min(least, _welch(variances, rows)) if influence.by_class else least
+def _named(metric: Any) -> str:
+    if isinstance(metric, str):
+        return metric
+    raise ValueError(f"metric must be the name of a metric, such as 'bounded_brier_loss', got {metric!r}.")
 
 
-def _dominated(cells: Cells, terms: Floats) -> float:
-    """Degrees of freedom of a sum of squares that few rows may dominate: twice its squared mean over its variance."""
-    squares = cells.square * terms * terms
-    fourth = float(np.dot(squares / cells.count, squares)) - float(squares.sum()) ** 2 / float(cells.count.sum())
-    return 2.0 * float(squares.sum()) ** 2 / fourth if fourth > 0.0 else math.inf
+def _check_method(method: Any, metric: str) -> None:
+    if method not in _METHODS or (method == "delong" and metric != "roc_auc_score"):
+        raise ValueError(f'method must be "student", or "delong" for "roc_auc_score", got {method!r} for {metric!r}.')
 
 
-def _welch(variances: tuple[float, float], rows: tuple[int, int]) -> float:
-    """Degrees of freedom of a sum of two independent variances, after Welch and Satterthwaite."""
-    shares = [variance**2 / (n - 1) for variance, n in zip(variances, rows, strict=True) if n > 1]
-    return sum(variances) ** 2 / sum(shares) if sum(shares) > 0.0 else math.inf
+def _needs_probability(metric: str) -> bool:
+    return METRICS[metric].response == "probability" if metric in METRICS else metric not in CROSS_FITTED
+
+
+def _estimate(metric: str, moments: Area | AreaRegret | Moments, level: float) -> Estimate:
+    """Interval of a registered metric, cut to its range."""
+    (low, high), known = moments.interval(level), METRICS[metric]
+    interval = (max(low, known.low), min(high, known.high)) if math.isfinite(low) else (low, high)
+    return Estimate(metric, moments.value, moments.standard_error, interval, level, moments.note)
+
+
+def _binary(
+    metric: str,
+    data: EvaluationData,
+    options: Mapping[str, Any],
+    sample_weight: Any,
+    dependence: tuple[Any, Any],
+    *,
+    fixed_prevalence: bool,
+) -> Area | AreaRegret | Moments:
+    """Estimate of a metric of two classes, which has an interval at every level."""
+    cells = cells_of(data, fixed_prevalence=fixed_prevalence)
+    if data.sample is None and dependence != (None, None):
+        raise ValueError("clusters= and lags= need the rows: pass y_true and y_prob instead of a ScoreTable.")
+    known = check_dependence(*dependence, len(cells.y), sample_weight)
+    if metric not in AREAS:
+        return influence_moments(cells, metric_influence(metric, cells, options), *known)
+    check_parameters(METRICS[metric], dict(options))
+    area = area_estimate(cells, known)
+    return area if metric == "roc_auc_score" else area_regret(cells, area, known)
 
 
 def _multiclass(
     metric: str,
     data: tuple[Any, Any],
     options: dict[str, Any],
-    *,
     sample_weight: Any,
-    clusters: Any,
-    lags: int | str | None,
+    dependence: tuple[Any, Any],
 ) -> Moments:
     """Moments of a mean over rows of several classes."""
     check_parameters(METRICS[metric], options)
@@ -331,7 +296,11 @@ def _multiclass(
     weight = check_weights(sample_weight, len(values))
     if weight is not None:
         values, weight = values[weight > 0.0], weight[weight > 0.0]
-    value, count = float(np.average(values, weights=weight)), len(values)
-    terms = centred_terms(values, np.ones(count, dtype=bool), weight, by_class=False)
-    independent = Moments(value, freed(count) * float(np.dot(terms, terms)), float(np.sum(terms**3)))
-    return dependent_moments(independent, terms, *check_dependence(clusters, lags, count, sample_weight))
+    codes, lags = check_dependence(*dependence, len(values), sample_weight)
+    ones = np.ones(len(values))
+    # one class of rows: what they cost is bounded by the metric's range, if that has an end
+    design = Design(ones > 0.0, ones if weight is None else weight, codes=codes, lags=lags)
+    most = np.array([0.0, METRICS[metric].high])
+    spread, rows, reason = design.spread(design.centred(values), values, most)
+    value = float(np.dot(design.share, values))
+    return moments_of(value, spread, rows, reason=reason, clustered=codes is not None, names=("row", "row"))

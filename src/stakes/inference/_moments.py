@@ -1,60 +1,69 @@
-"""The estimator behind every closed form here: a sum of independent rows, its spread, skewness and interval."""
+"""The estimator behind most closed forms here: a sum over rows, its spread, and what so few rows can tell."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from stakes.inference._power_sums import NEEDED
+from stakes.inference._student import half_width, p_value
 
-# with fewer rows of a class that carry a cost, the spread of those seen says too little of those unseen
-NEEDED = 5
-_ROOM = 4.0  # the 97.5% bound of a Poisson count of which none was seen is 3.7, and 1.96 * sqrt(4) is 3.9
-_NOTICED = 0.1  # a class is left alone if one more of its rows moves the estimate by less than this share of its error
-_CLASSES = ("negatives", "positives")
-_SYMMETRIC = 1e-6  # skewness below this changes no digit of an interval that anyone reads
+if TYPE_CHECKING:
+    from stakes.inference._power_sums import Spread
+
+CLASSES = ("negative", "positive")
 
 
 @dataclass(frozen=True)
 class Moments:
-    """An estimate that is a sum over independent rows, with the second and third moment of its error.
+    """An estimate that is a sum over rows, with the spread of its error and the rows that this rests on.
 
     Parameters
     ----------
     value : float
         The estimate.
-    variance, third : float
-        Variance and third central moment of the estimate.
-    carriers : tuple of int
-        Rows of the negative and of the positive class whose contribution is not zero.
+    variance, degrees : float
+        Variance of the estimate and its degrees of freedom.
+    room : float
+        Square of what one more row of the scarce classes may bring; infinite where their costs have no bound.
+    carrying : tuple of float
+        Effective rows (clusters) of the negative and of the positive class that carry the estimate.
+    carriers : tuple of float
+        Their plain number.
+    scarce : tuple of bool
+        Whether too few rows of the class carry the estimate, and those unseen matter.
     rows : tuple of int
-        Rows of each class.
-    unseen : tuple of float
-        How far one more row of each class could move the estimate at most.
-    degrees : float
-        Degrees of freedom of the variance: inf for means over rows, fewer for clusters, ordered rows and ratios.
+        Rows (clusters) of each class.
     least : int
         Rows of each class below which there is no interval.
     reason : str
         Why there is no interval for another reason; empty otherwise.
+    paired, clustered : bool
+        Whether it is a difference between two models, and whether clusters stand for rows.
+    names : tuple of str
+        What to call a row of each class.
 
     Examples
     --------
     >>> from stakes.inference import Moments
-    >>> [round(end, 4) for end in Moments(0.2, 0.0001, 0.0).interval(0.95)]
-    [0.1804, 0.2196]
+    >>> [round(end, 4) for end in Moments(0.2, 0.0001, degrees=12.0).interval(0.95)]
+    [0.1782, 0.2218]
     """
 
     value: float
     variance: float
-    third: float
-    carriers: tuple[int, int] = (NEEDED, NEEDED)
-    rows: tuple[int, int] = (NEEDED, NEEDED)
-    unseen: tuple[float, float] = (0.0, 0.0)
     degrees: float = math.inf
+    room: float = 0.0
+    carrying: tuple[float, float] = (math.inf, math.inf)
+    carriers: tuple[float, float] = (math.inf, math.inf)
+    scarce: tuple[bool, bool] = (False, False)
+    rows: tuple[int, int] = (NEEDED, NEEDED)
     least: int = 0
     reason: str = ""
+    paired: bool = False
+    clustered: bool = False
+    names: tuple[str, str] = CLASSES
 
     @property
     def standard_error(self) -> float:
@@ -63,103 +72,101 @@ class Moments:
 
     def scaled(self, factor: float) -> Moments:
         """Return the moments of factor times the estimate."""
-        return replace(
-            self,
-            value=factor * self.value,
-            variance=factor**2 * self.variance,
-            third=factor**3 * self.third,
-            unseen=(abs(factor) * self.unseen[0], abs(factor) * self.unseen[1]),
-        )
+        square = factor * factor
+        return replace(self, value=factor * self.value, variance=square * self.variance, room=square * self.room)
 
     def minus(self, other: Moments) -> Moments:
         """Return the moments of the difference from an estimate on other, independent rows."""
-        scarcer = min(self, other, key=lambda item: item.carriers[1])
-        return Moments(
-            self.value - other.value,
-            self.variance + other.variance,
-            self.third - other.third,
-            scarcer.carriers,
-            scarcer.rows,
-            scarcer.unseen,
-            min(self.degrees, other.degrees),
-            max(self.least, other.least),
-            self.reason or other.reason,
+        variance = self.variance + other.variance
+        # a part of one row has no spread, and so no degrees of freedom
+        shares = sum(part.variance**2 / part.degrees if part.degrees > 0.0 else math.nan for part in (self, other))
+        fewer = [self._scarcer(other, k) for k in (0, 1)]
+        return replace(
+            self,
+            value=self.value - other.value,
+            variance=variance,
+            degrees=variance**2 / shares if shares > 0.0 else min(self.degrees, other.degrees),
+            room=self.room + other.room,
+            carrying=(fewer[0].carrying[0], fewer[1].carrying[1]),
+            carriers=(fewer[0].carriers[0], fewer[1].carriers[1]),
+            scarce=(fewer[0].scarce[0], fewer[1].scarce[1]),
+            rows=(fewer[0].rows[0], fewer[1].rows[1]),
+            least=max(self.least, other.least),
+            reason=self.reason or other.reason or self._short or other._short,
         )
 
-    @property
-    def note(self) -> str:
-        """Which class has too few rows that carry a cost, and how many are needed; empty where there are enough."""
-        if self.reason or math.isnan(self.variance):
-            return self.reason
-        if min(self.rows) < self.least:
-            k = int(self.rows[1] < self.least)
-            return f"only {self.rows[k]} {_CLASSES[k]}: an interval needs {self.least}"
-        for k in self._scarce:
-            carrying, rows = self.carriers[k], self.rows[k]
-            wanted = max(math.ceil(rows * NEEDED / max(carrying, 1)), NEEDED)
-            done = "the interval is widened" if math.isfinite(self.unseen[k]) else "there is no interval"
-            return f"only {carrying} of {rows} {_CLASSES[k]} carry a cost here: {done}, about {wanted:,} are needed"
-        return ""
-
-    @property
-    def _scarce(self) -> list[int]:
-        """Classes whose unseen rows matter: few carry a cost, and one more at its greatest would be noticed."""
-        noticed = _NOTICED * math.sqrt(self.variance)
-        return [k for k in (1, 0) if self.carriers[k] < NEEDED and self.unseen[k] > noticed]
-
-    @property
-    def _spread(self) -> float:
-        """Standard error, with room for costs that no row has shown: seen no event, there may be nearly four."""
-        if math.isnan(self.variance) or min(self.rows) < self.least:
-            return math.nan
-        return math.sqrt(self.variance + sum(_ROOM * self.unseen[k] ** 2 for k in self._scarce))
-
     def interval(self, confidence_level: float) -> tuple[float, float]:
-        """Two-sided interval, corrected for skewness and for unseen costs; nan where these may be infinite."""
-        error = self._spread
-        if not math.isfinite(error):
+        """Two-sided: Student's t, and the rule of three for what the scarce classes have not shown; nan without one."""
+        if self.reason or self._short or not math.isfinite(self.value):
             return math.nan, math.nan
-        z = self._quantile(0.5 + confidence_level / 2.0)
-        return self.value - error * self._untransformed(z), self.value - error * self._untransformed(-z)
+        half = float(half_width(self.variance, self.degrees, self.room, 1.0 - confidence_level))
+        return self.value - half, self.value + half
 
     def p_value(self, null: float = 0.0) -> float:
         """Two-sided p-value that agrees with :meth:`interval`."""
-        error, gap = self._spread, self.value - null
-        if not (math.isfinite(error) and math.isfinite(gap)):
+        if self.reason or self._short:
             return math.nan
-        if error == 0.0:
-            return 1.0 if gap == 0.0 else 0.0
-        t, g = gap / error, self._skewness
-        # monotone in t: never a p-value that turns back in the tail
-        return self._two_sided(t + g * (t * t / 3.0 + 1.0 / 6.0) + g * g * t**3 / 27.0)
-
-    def _quantile(self, probability: float) -> float:
-        if math.isinf(self.degrees):
-            return NormalDist().inv_cdf(probability)
-        from scipy.special import stdtrit
-
-        return float(stdtrit(self.degrees, probability))
-
-    def _two_sided(self, z: float) -> float:
-        if math.isinf(self.degrees):
-            return math.erfc(abs(z) / math.sqrt(2.0))
-        from scipy.special import stdtr
-
-        return 2.0 * float(stdtr(self.degrees, -abs(z)))
+        return float(p_value(self.value - null, self.variance, self.degrees, self.room))
 
     @property
-    def _skewness(self) -> float:
-        """Of the estimate itself, so already divided by the root of the number of rows."""
-        return self.third / self._spread**3 if self.third else 0.0
+    def note(self) -> str:
+        """On how few rows of which class the estimate rests, and how many would do; empty where there are enough."""
+        if self.reason or math.isnan(self.variance):
+            return self.reason
+        scarce = [k for k in (1, 0) if self.scarce[k]]
+        return self._short or (self._rests_on(scarce[0]) if scarce else "")
 
-    def _untransformed(self, z: float) -> float:
-        """Studentised value whose skewness-corrected transform is z (Hall 1992)."""
-        g = self._skewness
-        if abs(g) < _SYMMETRIC:
-            return z
-        return 3.0 / g * (float(np.cbrt(1.0 + g * (z - g / 6.0))) - 1.0)
+    def _scarcer(self, other: Moments, k: int) -> Moments:
+        mine, theirs = ((not part.scarce[k], part.carrying[k]) for part in (self, other))
+        return self if mine <= theirs else other
+
+    @property
+    def _short(self) -> str:
+        return too_few(self.rows, self.least, self.names)
+
+    def _rests_on(self, k: int) -> str:
+        name, unbounded = self.names[k], "" if math.isfinite(self.room) else "; there is no interval"
+        if self.carriers[k] == 0:
+            does = "tells the two apart" if self.paired else "carries a cost here"
+            return f"no {name} {does}: at least {NEEDED} must{unbounded}"
+        members = f"of {self.rows[k]:,} {name}s" if not self.clustered else f"of {self.rows[k]:,} clusters with {name}s"
+        wanted = two_digits_up(self.rows[k] * NEEDED / max(self.carrying[k], 1.0))
+        what = "the difference" if self.paired else "the estimate"
+        done = "there is no interval" if unbounded else "the interval has room for costs not yet seen"
+        enough = f"about {wanted:,} {'such clusters' if self.clustered else f'{name}s'} would do"
+        return f"{what} rests on about {self.carrying[k]:.2g} {members}: {done}; {enough}"
 
 
-def freed(n: int) -> float:
-    """What a mean square about the mean is multiplied by; one row alone has no spread, and none adds nothing."""
-    return n / (n - 1) if n > 1 else math.nan if n == 1 else 0.0
+def moments_of(value: float, spread: Spread, rows: tuple[int, int], **about: Any) -> Moments:
+    """Moments of one estimate from its spread; without a finite value there is none."""
+    return Moments(
+        value,
+        float(spread.variance) if math.isfinite(value) else math.nan,
+        float(spread.degrees),
+        float(spread.room),
+        (float(spread.carrying[0]), float(spread.carrying[1])),
+        (float(spread.carriers[0]), float(spread.carriers[1])),
+        (bool(spread.scarce[0]), bool(spread.scarce[1])),
+        rows,
+        **about,
+    )
+
+
+def too_few(rows: tuple[int, int], least: int, names: tuple[str, str] = CLASSES) -> str:
+    """Say which class has fewer rows than an interval needs; empty where both have enough."""
+    for k in (1, 0):
+        if rows[k] < least:
+            return f"only {rows[k]} {names[k]}{'s' if rows[k] != 1 else ''}: an interval needs {least}"
+    return ""
+
+
+def two_digits_up(number: float) -> int:
+    """Round up to two digits.
+
+    Examples
+    --------
+    >>> two_digits_up(438.9), two_digits_up(25.0), two_digits_up(7.2)
+    (440, 25, 8)
+    """
+    step = 10 ** max(len(str(math.ceil(number))) - 2, 0)
+    return math.ceil(round(number / step, 9)) * step

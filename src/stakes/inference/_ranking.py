@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._results import Tabular
+from stakes.core.validation import to_array, to_floats
+from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +45,9 @@ def holm(p_values: Sequence[float] | Floats) -> Floats:
     >>> holm([0.01, 0.04, 0.03]).round(6).tolist()
     [0.03, 0.06, 0.06]
     """
-    p = np.asarray(p_values, dtype=np.float64)
+    p = to_floats(to_array(p_values, "p_values"), "p_values")
+    if p.ndim != 1 or np.any((p < 0.0) | (p > 1.0)):
+        raise ValueError(f"p_values must be a list of numbers in [0, 1], got {p_values!r}.")
     adjusted = np.full(p.shape, np.nan)
     tested = np.flatnonzero(~np.isnan(p))
     order = tested[np.argsort(p[tested], kind="stable")]

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.score_table import ScoreTable
+from stakes.core.score_table import ScoreTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from stakes._validation import BinarySample
+    from stakes.core.validation import BinarySample
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]

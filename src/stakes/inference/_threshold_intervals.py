@@ -8,21 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._inputs import evaluation_data
-from stakes._results import Tabular
-from stakes._validation import check_unit
-from stakes.costs import CostDistribution
+from stakes.core.inputs import evaluation_data
+from stakes.core.validation import check_unit
+from stakes.costs import as_costs
 from stakes.curves._thresholds import threshold_table_of
 from stakes.inference._band_counts import counts_of
 from stakes.inference._band_limits import combined_limits, mid_p_limits
 from stakes.inference._band_pieces import curve_pieces
 from stakes.inference._bands import check_thresholds
+from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from stakes.core.score_table import ScoreTable
+    from stakes.costs import CostsLike
     from stakes.inference._band_counts import Counts
-    from stakes.score_table import ScoreTable
 
     Floats = NDArray[np.float64]
     Limits = tuple[Floats, Floats]
@@ -74,7 +75,7 @@ class ThresholdIntervals(Tabular):
             record = {"threshold": threshold}
             for name in MEASURES:
                 record[name] = float(self.estimate[name][k])
-                record[f"{name}_low"], record[f"{name}_high"] = float(self.low[name][k]), float(self.high[name][k])
+                record[f"{name}_ci_low"], record[f"{name}_ci_high"] = (float(x[name][k]) for x in (self.low, self.high))
             records.append(record)
         return records
 
@@ -90,7 +91,7 @@ def threshold_intervals(
     y_prob: ArrayLike | None = None,
     *,
     thresholds: ArrayLike,
-    costs: CostDistribution | float | None = None,
+    costs: CostsLike | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: object = None,
     prevalence: float | None = None,
@@ -107,8 +108,9 @@ def threshold_intervals(
         Probability of the positive class.
     thresholds : array_like of shape (k,)
         Ascending, in [0, 1], chosen without looking at these labels.
-    costs : CostDistribution or float, optional
-        The cost ratio of regret and net benefit, or a distribution whose mean it is; by default each threshold itself.
+    costs : CostDistribution, tuple of float, or float, optional
+        The cost ratio of regret and net benefit, or a range or distribution whose mean it is; by default each threshold
+        itself.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0; effective numbers of rows take the place of counts.
     pos_label : object, optional
@@ -148,9 +150,7 @@ def threshold_intervals(
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )
-    ratio = None
-    if costs is not None:
-        ratio = costs.mean() if isinstance(costs, CostDistribution) else check_unit(costs, "costs")
+    ratio = None if costs is None else as_costs(costs).mean()
     counts = counts_of(data, points, fixed_prevalence=prevalence is not None)
     entries = threshold_table_of(data.table, points, ratio)
     estimate = {name: np.asarray(getattr(entries, name)) for name in MEASURES}

@@ -1,12 +1,12 @@
 """Named losses (lower is better) and scores (higher is better), and the registry that lists them."""
 
-from stakes.metrics._calibration import CalibrationSummary, calibration_summary
 from stakes.metrics._catalogue import metrics_table
 from stakes.metrics._losses import beta_loss, bounded_brier_loss, bounded_log_loss, expected_regret, shifted_brier_loss
 from stakes.metrics._net_benefit import average_net_benefit_score, net_benefit_score
 from stakes.metrics._one_vs_rest import cost_matrix_loss, one_vs_rest_bounded_loss
 from stakes.metrics._partial_auc import auc_regret, bounded_auc_score, partial_auc_score
 from stakes.metrics._penalized import ImproperScoreWarning, penalized_brier_loss, penalized_log_loss
+from stakes.metrics._propriety import Propriety, check_proper
 from stakes.metrics._rank import roc_auc_score
 from stakes.metrics._registry import METRICS, Metric, register
 from stakes.metrics._scorers import get_scorer
@@ -20,9 +20,9 @@ from stakes.metrics._top_k import TopKScores, top_k_scores
 
 __all__ = [
     "METRICS",
-    "CalibrationSummary",
     "ImproperScoreWarning",
     "Metric",
+    "Propriety",
     "TopKScores",
     "auc_regret",
     "average_net_benefit_score",
@@ -32,7 +32,7 @@ __all__ = [
     "bounded_brier_skill_score",
     "bounded_log_loss",
     "bounded_log_skill_score",
-    "calibration_summary",
+    "check_proper",
     "cost_matrix_loss",
     "expected_regret",
     "get_scorer",
@@ -49,3 +49,7 @@ __all__ = [
     "shifted_brier_loss",
     "top_k_scores",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from stakes.metrics._registry import METRICS
+from stakes.shown.markdown import markdown_table
 
 _PROPRIETY = {"strict": "strictly proper", "proper": "proper", "rank": "ranking only", "none": "no"}
 
@@ -24,7 +25,7 @@ def metrics_table() -> str:
     | metric | what it answers | better | range | proper | task | needs | bounds | one class |
     """
     header = ["metric", "what it answers", "better", "range", "proper", "task", "needs", "bounds", "one class"]
-    lines = ["| " + " | ".join(header) + " |", "| " + " | ".join("---" for _ in header) + " |"]
+    rows = []
     for name, metric in sorted(METRICS.items()):
         cells = [
             f"`{name}`",
@@ -37,8 +38,8 @@ def metrics_table() -> str:
             "yes" if metric.bounded else "",
             "defined" if metric.one_class else "nan",
         ]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        rows.append(cells)
+    return markdown_table(header, rows)
 
 
 def _interval(low: float, high: float) -> str:

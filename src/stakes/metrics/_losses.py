@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from inspect import signature
+from typing import TYPE_CHECKING, Any
 
-from stakes._inputs import evaluation_data
-from stakes._kernel import check_rule, check_scale, check_units
-from stakes.costs import Beta, LogOddsUniform, Shifted, Uniform
+from stakes.core.inputs import evaluation_data
+from stakes.core.regret import check_rule, check_scale, check_units
+from stakes.costs import Beta, LogOddsUniform, Shifted, Uniform, as_bounds, as_costs
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes._kernel import Rule, Scale
-    from stakes.costs import CostDistribution
-    from stakes.score_table import ScoreTable
+    from stakes.core.regret import Rule, Scale
+    from stakes.core.score_table import ScoreTable
+    from stakes.costs import CostDistribution, CostsLike
 
     Floats = NDArray[np.float64]
 
@@ -23,7 +24,7 @@ def expected_regret(
     y_true: ArrayLike | ScoreTable,
     y_prob: ArrayLike | None = None,
     *,
-    costs: CostDistribution,
+    costs: CostsLike,
     rule: Rule = "score",
     scale: Scale | None = None,
     sample_weight: ArrayLike | None = None,
@@ -42,8 +43,8 @@ def expected_regret(
         Labels with two values, or a table that stands for labels and scores.
     y_prob : array_like of shape (n,) or (n, 2), optional
         Probability of the positive class.
-    costs : CostDistribution
-        How much each cost ratio in [0, 1] counts.
+    costs : CostDistribution, tuple of float, or float
+        How much each cost ratio counts; (low, high) stands for ``costs.Uniform(low, high)``, c for ``costs.Fixed(c)``.
     rule : {"score", "optimal"} or float, default "score"
         How scores become decisions: act where score >= c; the best threshold for each c (optimistic on the same
         data); or one fixed threshold.
@@ -92,7 +93,7 @@ def expected_regret(
     >>> round(expected_regret(y_true, y_prob, costs=costs.Uniform(0.02, 0.10), unit_cost=500, per=1000))
     63375
     """
-    rule = check_rule(rule)
+    rule, costs = check_rule(rule), as_costs(costs)
     data = evaluation_data(
         y_true,
         y_prob,
@@ -174,20 +175,7 @@ def bounded_brier_loss(
     >>> round(bounded_brier_loss([0, 1], [0.2, 0.6]), 12)  # the Brier score
     0.1
     """
-    return expected_regret(
-        y_true,
-        y_prob,
-        costs=Uniform(*bounds),
-        rule=rule,
-        scale=scale,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        logits=logits,
-        unit_cost=unit_cost,
-        per=per,
-        per_sample=per_sample,
-    )
+    return _regret(Uniform(*as_bounds(bounds)), locals())
 
 
 def bounded_log_loss(
@@ -255,20 +243,7 @@ def bounded_log_loss(
     >>> round(bounded_log_loss([0, 1], [0.2, 0.6]), 6)  # the log loss
     0.366985
     """
-    return expected_regret(
-        y_true,
-        y_prob,
-        costs=LogOddsUniform(*bounds),
-        rule=rule,
-        scale=scale,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        logits=logits,
-        unit_cost=unit_cost,
-        per=per,
-        per_sample=per_sample,
-    )
+    return _regret(LogOddsUniform(*as_bounds(bounds)), locals())
 
 
 def beta_loss(
@@ -335,24 +310,11 @@ def beta_loss(
 
     Examples
     --------
-    >>> from stakes import beta_loss
+    >>> from stakes.metrics import beta_loss
     >>> round(beta_loss([0, 1], [0.2, 0.6], a=2, b=8), 6)
     0.065782
     """
-    return expected_regret(
-        y_true,
-        y_prob,
-        costs=Beta(a, b, *bounds),
-        rule=rule,
-        scale=scale,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        logits=logits,
-        unit_cost=unit_cost,
-        per=per,
-        per_sample=per_sample,
-    )
+    return _regret(Beta(a, b, *as_bounds(bounds)), locals())
 
 
 def shifted_brier_loss(
@@ -419,21 +381,16 @@ def shifted_brier_loss(
 
     Examples
     --------
-    >>> from stakes import shifted_brier_loss
+    >>> from stakes.metrics import shifted_brier_loss
     >>> round(shifted_brier_loss([0, 1], [0.2, 0.6], median=1 / 8), 6)
     0.067062
     """
-    return expected_regret(
-        y_true,
-        y_prob,
-        costs=Shifted(median, *bounds),
-        rule=rule,
-        scale=scale,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        logits=logits,
-        unit_cost=unit_cost,
-        per=per,
-        per_sample=per_sample,
-    )
+    return _regret(Shifted(median, *as_bounds(bounds)), locals())
+
+
+_SHARED = frozenset(signature(expected_regret).parameters) - {"costs"}
+
+
+def _regret(costs: CostDistribution, given: dict[str, Any]) -> float | Floats:
+    """Expected regret under the costs that a named loss stands for, with all that it was given besides."""
+    return expected_regret(**{name: value for name, value in given.items() if name in _SHARED}, costs=costs)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._validation import check_weights, to_array
+from stakes.core.validation import check_weights, to_array, to_floats
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -32,7 +32,7 @@ def check_probability_rows(y_prob: ArrayLike) -> NDArray[Any]:
     """Probabilities as an array of shape (rows, classes); one column stands for the second of two classes."""
     prob = to_array(y_prob, "y_prob")
     if prob.dtype.kind != "f":
-        prob = prob.astype(np.float64)
+        prob = to_floats(prob, "y_prob")
     if prob.ndim == 1:
         prob = np.column_stack([1.0 - prob, prob])
     if prob.ndim != 2 or prob.shape[0] == 0 or prob.shape[1] < 2:
@@ -68,7 +68,7 @@ def class_index(labels_of_rows: NDArray[Any], n_classes: int, labels: ArrayLike 
             )
     else:
         order = to_array(labels, "labels")
-        if len(order) != n_classes or len(set(order.tolist())) != n_classes:
+        if order.ndim != 1 or len(order) != n_classes or len(set(order.tolist())) != n_classes:
             raise ValueError(f"labels must name the {n_classes} columns of y_prob once each, got {order.tolist()}.")
     sorter = np.argsort(order)
     place = np.searchsorted(order, labels_of_rows, sorter=sorter)

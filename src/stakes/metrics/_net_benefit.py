@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._inputs import evaluation_data
-from stakes._kernel import check_rule, regret_at
-from stakes._validation import check_unit
-from stakes.costs import NetBenefitUniform
+from stakes.core.inputs import evaluation_data
+from stakes.core.regret import check_rule, regret_at
+from stakes.core.validation import check_unit
+from stakes.costs import NetBenefitUniform, as_bounds
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes._inputs import EvaluationData
-    from stakes._kernel import Rule
-    from stakes.score_table import ScoreTable
+    from stakes.core.inputs import EvaluationData
+    from stakes.core.regret import Rule
+    from stakes.core.score_table import ScoreTable
 
     Floats = NDArray[np.float64]
 
@@ -146,11 +146,11 @@ def average_net_benefit_score(
 
     Examples
     --------
-    >>> from stakes import average_net_benefit_score
+    >>> from stakes.metrics import average_net_benefit_score
     >>> round(average_net_benefit_score([0, 0, 0, 1], [0.1, 0.3, 0.1, 0.6], bounds=(0.05, 0.2)), 6)
     0.200026
     """
-    low, high = bounds
+    low, high = as_bounds(bounds)
     costs = NetBenefitUniform(low, high)
     data = evaluation_data(
         y_true,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes._kernel import SCALES
-from stakes._validation import check_choice, to_array
-from stakes.costs import LogOddsUniform, Uniform
+from stakes.core.regret import SCALES
+from stakes.core.validation import check_choice, check_flag, to_array, to_floats
+from stakes.costs import LogOddsUniform, Uniform, as_bounds
 from stakes.metrics._multiclass_inputs import check_multiclass, weighted_mean
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes._kernel import Scale
+    from stakes.core.regret import Scale
 
     Floats = NDArray[np.float64]
 
@@ -72,7 +72,7 @@ def one_vs_rest_bounded_loss(
 
     Examples
     --------
-    >>> from stakes import one_vs_rest_bounded_loss
+    >>> from stakes.metrics import one_vs_rest_bounded_loss
     >>> round(one_vs_rest_bounded_loss([1], [[0.33, 0.34, 0.33]]), 4)  # the multi-class Brier score
     0.6534
     """
@@ -93,16 +93,16 @@ def one_vs_rest_bounded_loss(
         if scale == "regret" and math.isinf(costs.mass):
             factor = math.nan
         rows += share[k] * factor * costs.row_loss(index == k, np.asarray(prob[:, k], dtype=np.float64))
-    return rows if per_sample else weighted_mean(rows, weight)
+    return rows if check_flag(per_sample, "per_sample") else weighted_mean(rows, weight)
 
 
-def _pairs(bounds: object, n_classes: int) -> list[tuple[float, float]]:
-    array = np.asarray(bounds, dtype=float)
-    if array.shape == (2,):
-        array = np.tile(array, (n_classes, 1))
-    if array.shape != (n_classes, 2):
+def _pairs(bounds: Any, n_classes: int) -> list[tuple[float, float]]:
+    several = isinstance(bounds, (list, tuple, np.ndarray)) and any(np.ndim(pair) for pair in bounds)
+    if not several:
+        return [as_bounds(bounds)] * n_classes
+    if len(bounds) != n_classes:
         raise ValueError(f"bounds must be (low, high), or one pair for each of {n_classes} classes, got {bounds!r}.")
-    return [(float(low), float(high)) for low, high in array]
+    return [as_bounds(pair, f"bounds[{k}]") for k, pair in enumerate(bounds)]
 
 
 def cost_matrix_loss(
@@ -151,24 +151,24 @@ def cost_matrix_loss(
 
     Examples
     --------
-    >>> from stakes import cost_matrix_loss
+    >>> from stakes.metrics import cost_matrix_loss
     >>> three_by_three = [[0, 1, 2], [1, 0, 1], [5, 2, 0]]
     >>> cost_matrix_loss([0, 2], [[0.7, 0.2, 0.1], [0.5, 0.3, 0.2]], matrices=three_by_three)
     1.0
     """
     index, prob, weight = check_multiclass(y_true, y_prob, labels, sample_weight)
-    table = np.asarray(to_array(matrices, "matrices"), dtype=float)
+    table = to_floats(to_array(matrices, "matrices"), "matrices")
     table = table[None] if table.ndim == 2 else table
     if table.ndim != 3 or table.shape[1] != prob.shape[1] or 0 in table.shape or not np.all(np.isfinite(table)):
         raise ValueError(
             f"matrices must be finite, of shape (classes, actions) or (m, classes, actions) with "
             f"{prob.shape[1]} classes, got shape {np.shape(matrices)}."
         )
-    share = np.ones(len(table)) if weights is None else np.asarray(to_array(weights, "weights"), dtype=float)
+    share = np.ones(len(table)) if weights is None else to_floats(to_array(weights, "weights"), "weights")
     if share.shape != (len(table),) or not (np.all(np.isfinite(share) & (share >= 0.0)) and share.sum() > 0.0):
         raise ValueError(f"weights must hold {len(table)} finite numbers >= 0, not all zero, got {share.tolist()}.")
     rows = np.zeros(len(index))
     for matrix, plausibility in zip(table, share / share.sum(), strict=True):
         action = np.argmin(prob @ matrix, axis=1)
         rows += plausibility * matrix[index, action]
-    return rows if per_sample else weighted_mean(rows, weight)
+    return rows if check_flag(per_sample, "per_sample") else weighted_mean(rows, weight)

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from stakes._inputs import evaluation_data, undefined
-from stakes._validation import check_choice
-from stakes.costs._base import check_interval
+from stakes.core.inputs import evaluation_data, ranking_data, undefined
+from stakes.core.validation import check_choice
+from stakes.costs import as_bounds
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.score_table import ScoreTable
+    from stakes.core.score_table import ScoreTable
 
     Floats = NDArray[np.float64]
 
@@ -66,13 +66,13 @@ def bounded_auc_score(
 
     Examples
     --------
-    >>> from stakes import bounded_auc_score
+    >>> from stakes.metrics import bounded_auc_score
     >>> bounded_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     >>> bounded_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], bounds=(0.3, 0.5))
     0.5
     """
-    check_interval(*bounds)
+    bounds = as_bounds(bounds)
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )
@@ -141,12 +141,12 @@ def auc_regret(
 
     Examples
     --------
-    >>> from stakes import auc_regret, roc_auc_score
+    >>> from stakes.metrics import auc_regret, roc_auc_score
     >>> y_true, y_prob = [0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]
     >>> 1 - auc_regret(y_true, y_prob) / (2 * 0.5 * 0.5) == roc_auc_score(y_true, y_prob)
     True
     """
-    check_interval(*bounds)
+    bounds = as_bounds(bounds)
     check_choice(cost, "cost", ("event_rate", "score"))
     table = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
@@ -205,18 +205,15 @@ def partial_auc_score(
 
     Examples
     --------
-    >>> from stakes import partial_auc_score
+    >>> from stakes.metrics import partial_auc_score
     >>> partial_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], fpr_bounds=(0, 0.5), scale="raw")
     0.25
     """
-    check_interval(*fpr_bounds, "fpr_bounds")
+    low, high = as_bounds(fpr_bounds, "fpr_bounds")
     check_choice(scale, "scale", ("mcclish", "raw"))
-    table = evaluation_data(
-        y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, probability=False
-    ).table
+    table = ranking_data(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence).table
     if not (table.total_positives > 0.0 and table.total_negatives > 0.0):
         return undefined("partial_auc_score", "only one class is present")
-    low, high = fpr_bounds
     fpr = table.false_positives[::-1] * (table.total / table.total_negatives)
     tpr = 1.0 - table.false_negatives[::-1] * (table.total / table.total_positives)
     area = _area_below(fpr, tpr, high) - _area_below(fpr, tpr, low)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes._validation import check_choice
+from stakes.core.validation import check_choice, check_flag, check_number
 from stakes.metrics._multiclass_inputs import check_multiclass, weighted_mean
 from stakes.metrics._tensor_inputs import check_multiclass_tensor, is_tensor, tensor_mean
 
@@ -98,7 +98,7 @@ def penalized_brier_loss(
     --------
     A right but unsure forecast costs less than a wrong one, unlike in the Brier score (0.6534 against 0.5202).
 
-    >>> from stakes import penalized_brier_loss
+    >>> from stakes.metrics import penalized_brier_loss
     >>> right = penalized_brier_loss([1], [[0.33, 0.34, 0.33]])
     >>> wrong = penalized_brier_loss([1], [[0.51, 0.49, 0.0]])
     >>> round(right, 4), round(wrong, 4)
@@ -110,7 +110,7 @@ def penalized_brier_loss(
     rows = brier_rows(data) + size * miss_rows(data, _check_ties(ties))
     if normalize:
         rows = rows / n_classes
-    return rows if per_sample else data.mean(rows)
+    return rows if check_flag(per_sample, "per_sample") else data.mean(rows)
 
 
 def penalized_log_loss(
@@ -169,21 +169,21 @@ def penalized_log_loss(
 
     Examples
     --------
-    >>> from stakes import penalized_log_loss
+    >>> from stakes.metrics import penalized_log_loss
     >>> round(penalized_log_loss([1], [[0.33, 0.34, 0.33]]), 4)
     1.0788
     """
     data = _forecasts(y_true, y_prob, labels, sample_weight)
     n_classes = data.prob.shape[1]
     size = _penalty(penalty, math.log(n_classes), math.log(n_classes / 2))
-    if eps is not None and not 0.0 < eps < 1.0:
+    if eps is not None and not 0.0 < check_number(eps, "eps") < 1.0:
         raise ValueError(f"eps must lie in (0, 1), got {eps}.")
     true = data.of_true_class()
     if eps is not None:
         true = data.xp.clip(true, eps, None)
     with np.errstate(divide="ignore"):
         rows = -data.xp.log(true) + size * miss_rows(data, _check_ties(ties))
-    return rows if per_sample else data.mean(rows)
+    return rows if check_flag(per_sample, "per_sample") else data.mean(rows)
 
 
 @dataclass(frozen=True)
@@ -254,6 +254,6 @@ def _penalty(penalty: float | str | None, published: float, minimal: float) -> f
     if isinstance(penalty, str):
         check_choice(penalty, "penalty", ("minimal",))
         return max(minimal, 0.0)
-    if not 0.0 <= penalty < math.inf:
+    if not 0.0 <= check_number(penalty, "penalty") < math.inf:
         raise ValueError(f"penalty must be a finite number >= 0, or 'minimal', got {penalty}.")
     return float(penalty)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes._inputs import evaluation_data, undefined
-from stakes.score_table import blocks
+from stakes.core.inputs import ranking_data, undefined
+from stakes.core.sums import blocks
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from stakes.score_table import ScoreTable
+    from stakes.core.score_table import ScoreTable
 
 
 def roc_auc_score(
@@ -57,18 +57,11 @@ def roc_auc_score(
 
     Examples
     --------
-    >>> from stakes import roc_auc_score
+    >>> from stakes.metrics import roc_auc_score
     >>> roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
-    data = evaluation_data(
-        y_true,
-        y_score,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        probability=False,
-    )
+    data = ranking_data(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence)
     table = data.table
     if not (table.total_positives > 0.0 and table.total_negatives > 0.0):
         return undefined("roc_auc_score", "only one class is present")

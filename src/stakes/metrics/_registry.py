@@ -12,7 +12,7 @@ from stakes.metrics import _losses, _net_benefit, _one_vs_rest, _partial_auc, _p
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-Propriety = Literal["strict", "proper", "rank", "none"]
+Claim = Literal["strict", "proper", "rank", "none"]
 Task = Literal["binary", "multiclass"]
 Response = Literal["probability", "score"]
 
@@ -59,7 +59,7 @@ class Metric:
     greater_is_better: bool
     low: float
     high: float
-    propriety: Propriety
+    propriety: Claim
     parameters: Mapping[str, Any] = field(default_factory=dict)
     task: Task = "binary"
     response: Response = "probability"
@@ -128,7 +128,7 @@ for _metric in (
         propriety="proper",
         parameters={"costs": _costs.Uniform(0.05, 0.2)},
         per_sample=True,
-        costs=lambda costs: costs,
+        costs=_costs.as_costs,
     ),
     Metric(
         _losses.bounded_brier_loss,
@@ -246,7 +246,7 @@ for _metric in (
         propriety="proper",
         parameters={"costs": _costs.Beta(2.0, 8.0)},
         one_class=False,
-        costs=lambda costs: costs,
+        costs=_costs.as_costs,
     ),
     Metric(
         _partial_auc.bounded_auc_score,

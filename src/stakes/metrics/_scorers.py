@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._validation import to_array
+from stakes.core.validation import to_array
 from stakes.metrics._registry import METRICS, Metric
 
 if TYPE_CHECKING:

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._inputs import evaluation_data, undefined
-from stakes._kernel import check_rule, row_integral
-from stakes._validation import check_scores, check_unit, pick_positive_column, to_array
-from stakes.costs import Beta, LogOddsUniform, Uniform
+from stakes.core.inputs import evaluation_data, ranking_data, undefined
+from stakes.core.regret import check_rule, row_integral
+from stakes.core.validation import check_number, check_scores, check_unit, pick_positive_column, to_array
+from stakes.costs import Beta, LogOddsUniform, Uniform, as_bounds, as_costs
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from stakes._inputs import EvaluationData
-    from stakes._kernel import Rule
-    from stakes.costs import CostDistribution
-    from stakes.score_table import ScoreTable
+    from stakes.core.inputs import EvaluationData
+    from stakes.core.regret import Rule
+    from stakes.core.score_table import ScoreTable
+    from stakes.costs import CostDistribution, CostsLike
 
 
 def bounded_brier_skill_score(
@@ -80,7 +80,7 @@ def bounded_brier_skill_score(
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )
-    return skill(data, Uniform(*bounds), rule, reference, "bounded_brier_skill_score")
+    return skill(data, Uniform(*as_bounds(bounds)), rule, reference, "bounded_brier_skill_score")
 
 
 def bounded_log_skill_score(
@@ -141,14 +141,14 @@ def bounded_log_skill_score(
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )
-    return skill(data, LogOddsUniform(*bounds), rule, reference, "bounded_log_skill_score")
+    return skill(data, LogOddsUniform(*as_bounds(bounds)), rule, reference, "bounded_log_skill_score")
 
 
 def regret_skill_score(
     y_true: ArrayLike | ScoreTable,
     y_prob: ArrayLike | None = None,
     *,
-    costs: CostDistribution,
+    costs: CostsLike,
     rule: Rule = "score",
     reference: float | ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -164,8 +164,8 @@ def regret_skill_score(
         Labels with two values, or a table that stands for labels and scores.
     y_prob : array_like of shape (n,) or (n, 2), optional
         Probability of the positive class.
-    costs : CostDistribution
-        How much each cost ratio counts.
+    costs : CostDistribution, tuple of float, or float
+        How much each cost ratio counts; (low, high) stands for ``costs.Uniform(low, high)``, c for ``costs.Fixed(c)``.
     rule : {"score", "optimal"} or float, default "score"
         How scores become decisions; see :func:`expected_regret`.
     reference : float or array_like of shape (n,), optional
@@ -195,14 +195,15 @@ def regret_skill_score(
 
     Examples
     --------
-    >>> from stakes import costs, regret_skill_score
+    >>> from stakes import costs
+    >>> from stakes.metrics import regret_skill_score
     >>> round(regret_skill_score([0, 1], [0.2, 0.6], costs=costs.Beta(1, 1)), 12)  # the Brier skill score
     0.6
     """
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )
-    return skill(data, costs, rule, reference, "regret_skill_score")
+    return skill(data, as_costs(costs), rule, reference, "regret_skill_score")
 
 
 def h_measure_score(
@@ -255,7 +256,7 @@ def h_measure_score(
 
     Examples
     --------
-    >>> from stakes import h_measure_score
+    >>> from stakes.metrics import h_measure_score
     >>> round(h_measure_score([0, 1, 0, 1], [-2.0, -1.0, 0.5, 3.0], a=2, b=2), 6)
     0.5
     """
@@ -263,21 +264,14 @@ def h_measure_score(
         raise ValueError(
             f"pass both a and b, or severity_ratio alone, got a={a}, b={b}, severity_ratio={severity_ratio}."
         )
-    data = evaluation_data(
-        y_true,
-        y_score,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        probability=False,
-    )
+    data = ranking_data(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence)
     rate = data.prevalence
     if not 0.0 < rate < 1.0:
         return undefined("h_measure_score", "only one class is present")
     if a is not None and b is not None:
         costs = Beta(a, b)
     else:
-        ratio = rate / (1.0 - rate) if severity_ratio is None else float(severity_ratio)
+        ratio = rate / (1.0 - rate) if severity_ratio is None else check_number(severity_ratio, "severity_ratio")
         if not 0.0 < ratio < math.inf:
             raise ValueError(f"severity_ratio must be a finite number > 0, got {severity_ratio}.")
         costs = Beta(2.0, 1.0 + 1.0 / ratio)
@@ -297,7 +291,7 @@ def skill(data: EvaluationData, costs: CostDistribution, rule: Rule, reference: 
 def reference_integral(data: EvaluationData, costs: CostDistribution, reference: Any = None) -> float:
     """Integral of regret of the reference: the prevalence, a stated constant, or a forecast for the same rows."""
     if reference is None or np.ndim(reference) == 0:
-        constant = data.prevalence if reference is None else check_unit(float(reference), "reference")
+        constant = data.prevalence if reference is None else check_unit(reference, "reference")
         return constant_integral(data.shares, costs, constant)
     if data.sample is None:
         raise ValueError("a reference forecast needs the rows: pass y_true and y_prob instead of a ScoreTable.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from stakes._validation import check_weights, to_array
+from stakes.core.validation import check_weights, to_array
 from stakes.metrics._multiclass_inputs import class_index
 
 # what rounding the probabilities of a row in each precision can do to their sum

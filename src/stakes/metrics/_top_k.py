@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._inputs import evaluation_data
-from stakes._results import Tabular
-from stakes._validation import check_unit
-from stakes.costs import CostDistribution
+from stakes.core.inputs import ranking_data
+from stakes.core.validation import to_array, to_floats
+from stakes.costs import as_costs
+from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.score_table import ScoreTable
+    from stakes.core.score_table import ScoreTable
+    from stakes.costs import CostsLike
 
     Floats = NDArray[np.float64]
 
@@ -39,7 +40,7 @@ class TopKScores(Tabular):
 
     Examples
     --------
-    >>> from stakes import top_k_scores
+    >>> from stakes.metrics import top_k_scores
     >>> top_k_scores([0, 1, 1, 0], [0.9, 0.8, 0.3, 0.3], k=3)
     TopKScores(k=3: 1.5 positives, precision 0.5, recall 0.75)
     """
@@ -70,7 +71,7 @@ def top_k_scores(
     y_score: ArrayLike | None = None,
     *,
     k: ArrayLike,
-    costs: CostDistribution | float | None = None,
+    costs: CostsLike | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: object = None,
     prevalence: float | None = None,
@@ -85,8 +86,8 @@ def top_k_scores(
         Any finite score that ranks; only the order matters.
     k : int or array_like
         One or more budgets, 0 <= k <= number of rows (total weight, if rows are weighted; then fractions count).
-    costs : CostDistribution or float, optional
-        How much each cost ratio counts, or one cost ratio.
+    costs : CostDistribution, tuple of float, or float, optional
+        How much each cost ratio counts; (low, high) stands for ``costs.Uniform(low, high)``, c for ``costs.Fixed(c)``.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
     pos_label : object, optional
@@ -111,15 +112,13 @@ def top_k_scores(
 
     Examples
     --------
-    >>> from stakes import top_k_scores
+    >>> from stakes.metrics import top_k_scores
     >>> result = top_k_scores([0, 1, 1, 0, 0], [0.9, 0.8, 0.3, 0.3, 0.1], k=[1, 2], costs=0.2)
     >>> result.recall.tolist()
     [0.0, 0.5]
     """
-    table = evaluation_data(
-        y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, probability=False
-    ).table
-    budget = np.atleast_1d(np.asarray(k, dtype=float))
+    table = ranking_data(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence).table
+    budget = np.atleast_1d(to_floats(to_array(k, "k"), "k"))
     bad = ~((budget >= 0.0) & (budget <= table.total * (1.0 + 1e-12)))
     if budget.ndim != 1 or np.any(bad):
         shown = budget[bad][0] if budget.ndim == 1 else k
@@ -145,16 +144,11 @@ def _positives_found(table: ScoreTable, budget: Floats) -> tuple[Floats, Floats,
     return expected, worst, best
 
 
-def _cost(
-    alarms: Floats, misses: Floats, found: Floats, costs: CostDistribution | float | None
-) -> tuple[Floats, Floats]:
+def _cost(alarms: Floats, misses: Floats, found: Floats, costs: CostsLike | None) -> tuple[Floats, Floats]:
     undefined = np.full(len(alarms), np.nan)
     if costs is None:
         return undefined, undefined
-    if isinstance(costs, CostDistribution):
-        c = costs.mean()
-        single = costs.low == costs.high
-    else:
-        c, single = check_unit(costs, "costs"), True
-    net_benefit = found - alarms * c / (1.0 - c) if single and c < 1.0 else undefined
+    measure = as_costs(costs)
+    c = measure.mean()
+    net_benefit = found - alarms * c / (1.0 - c) if measure.low == measure.high and c < 1.0 else undefined
     return c * alarms + (1.0 - c) * misses, net_benefit

@@ -7,7 +7,20 @@ from importlib import resources
 from string import Template
 
 # in the order in which they build on each other
-_SCRIPTS = ("costs", "table", "words", "chart", "figures", "ranking", "conclusion", "threshold", "range", "page")
+_SCRIPTS = (
+    "costs",
+    "table",
+    "numbers",
+    "chart",
+    "figures",
+    "ranking",
+    "selection",
+    "choice",
+    "conclusion",
+    "threshold",
+    "range",
+    "page",
+)
 
 
 def asset(name: str) -> str:

@@ -6,8 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from stakes.report._html import follows, table
-from stakes.report._numbers import decimals_for, fixed, skill_percent
-from stakes.report._ranking import cost_words
+from stakes.report._numbers import fixed, skill_percent
+from stakes.report._ranking import caption, cost_words
+from stakes.shown.words import decimals_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +37,7 @@ def decomposition_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
     heads = ["#", "Model", f"Cost<br><small>{cost_words(evaluation)}</small>", "MCB", "DSC", "UNC", "Skill"]
     missing = [model.html for model, p in known.items() if not all(map(math.isfinite, _terms(p)))]
     note = f"<p>Not drawn, because a term is infinite or undefined: {', '.join(missing)}.</p>" if missing else ""
-    shown = table("Decomposition of the expected cost, in-sample", heads, rows, follow="decomposition")
+    shown = table(caption("decomposition", evaluation), heads, rows, follow="decomposition")
     return shown + follows("missing", note)
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from stakes.curves._decision import net_benefit_curve_of, regret_curve_of
 from stakes.report._assets import filled
-from stakes.report._html import figure_html, follows, table
-from stakes.report._numbers import odds, percent
-from stakes.report._payload import no_bands
+from stakes.report._figure import Figure
+from stakes.report._html import follows, table
+from stakes.report._left_out import no_bands
+from stakes.report._numbers import percent
 from stakes.report._thin import passing
+from stakes.shown.sentences import say
+from stakes.shown.words import odds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from stakes.evaluation import Evaluation
     from stakes.report._models import Model
@@ -21,98 +23,58 @@ if TYPE_CHECKING:
 REFERENCES = ("treat all", "treat none")
 
 
-@dataclass(frozen=True)
-class Figure:
-    """What is said about a figure.
-
-    Parameters
-    ----------
-    key : str
-        Identifier in the page.
-    axis : str
-        What the vertical axis shows, as text.
-    label : str
-        The figure in words, for those who do not see it, as text.
-    caption : str
-        HTML.
-    references : tuple of str
-        References drawn, for the legend.
-    near : bool
-        Whether there is a closer look at the plausible thresholds.
-    banded : bool
-        Whether the reader can choose whose band is drawn.
-    below : str
-        Identifier of a second drawing under the first, if there is one.
-    """
-
-    key: str
-    axis: str
-    label: str
-    caption: str
-    references: tuple[str, ...] = ()
-    near: bool = False
-    banded: bool = False
-    below: str = ""
-
-
 def figures(evaluation: Evaluation, models: Sequence[Model]) -> dict[str, str]:
     """HTML of every figure by its key."""
-    words = {
-        "range": follows("shaded", shaded_words(evaluation), "span"),
-        "band": _band_words(evaluation),
-    }
+    every = (*_threshold_figures(evaluation, models), *_other_figures(len(models)))
+    return {figure.key: figure.html(models) for figure in every}
+
+
+def _threshold_figures(evaluation: Evaluation, models: Sequence[Model]) -> Iterator[Figure]:
+    """Regret and net benefit against the threshold."""
+    shaded, banded = follows("shaded", shaded_words(evaluation), "span"), _band_words(evaluation)
+    band = "" if no_bands(evaluation) else f"{evaluation.confidence_level * 100:g}% band over the range as reported"
     lines = f"for {len(models)} of {len(evaluation.models)} models and for treating all and treating none"
-    every = (
-        Figure(
-            "regret",
-            "regret per decision (lower is better)",
-            f"Line chart of regret against the threshold, {lines}. {_middle(evaluation, models, 'regret')}",
-            filled("caption_regret.html", precision=_precision(), **words),
-            REFERENCES,
-            near=True,
-            banded=not no_bands(evaluation),
-        ),
-        Figure(
-            "decision",
-            "net benefit per case (higher is better)",
-            f"Line chart of net benefit against the threshold, {lines}. {_middle(evaluation, models, 'net_benefit')}",
-            filled("caption_decision.html", precision="", **words),
-            REFERENCES,
-            near=True,
-            banded=not no_bands(evaluation),
-        ),
-        Figure(
-            "reliability",
-            "observed share of positives (above), share of cases scored lower (below)",
-            f"Reliability diagram of {len(models)} models, with the distribution of their scores below. "
-            "The table beside it has every model's numbers within the range.",
-            filled("caption_reliability.html"),
-            near=True,
-            below="scores",
-        ),
-        Figure(
-            "decomposition",
-            "discrimination DSC (more is better)",
-            f"Chart of miscalibration against discrimination for {len(models)} models. "
-            "The table below has the numbers.",
-            filled("caption_decomposition.html"),
-        ),
-        Figure(
-            "roc",
-            "share of positives acted on (true positive rate)",
-            f"ROC curves of {len(models)} models. The part that the plausible thresholds use is thick.",
-            filled("caption_roc.html"),
-        ),
+    of_kinds = (
+        ("regret", "regret", "regret per decision (lower is better)", follows("precision", "", "span")),
+        ("decision", "net_benefit", "net benefit per case (higher is better)", ""),
     )
-    return {figure.key: figure_html(figure, models) for figure in every}
+    for key, kind, axis, precision in of_kinds:
+        words = f"Line chart of {kind.replace('_', ' ')} against the threshold, {lines}."
+        caption = filled(f"caption_{key}.html", precision=precision, range=shaded, band=banded)
+        label = f"{words} {_middle(evaluation, models, kind)}"
+        yield Figure(key, axis, label, caption, REFERENCES, near=True, band=band)
+
+
+def _other_figures(count: int) -> Iterator[Figure]:
+    """Reliability, decomposition and ROC."""
+    yield Figure(
+        "reliability",
+        "observed share of positives (above), share of cases scored lower (below)",
+        f"Reliability diagram of {count} models, with the distribution of their scores below. "
+        "The table beside it has every model's numbers within the range.",
+        filled("caption_reliability.html"),
+        near=True,
+        below="scores",
+    )
+    yield Figure(
+        "decomposition",
+        "discrimination DSC (more is better)",
+        f"Chart of miscalibration against discrimination for {count} models. The table below has the numbers.",
+        filled("caption_decomposition.html"),
+    )
+    yield Figure(
+        "roc",
+        "share of positives acted on (true positive rate)",
+        f"ROC curves of {count} models. The part that the plausible thresholds use is thick.",
+        filled("caption_roc.html"),
+    )
 
 
 def shaded_words(evaluation: Evaluation) -> str:
     """What is shaded."""
     low, high = evaluation.costs.low, evaluation.costs.high
-    if low == high:
-        return f"The line marks the threshold {percent(low)} (odds {odds(low)})."
-    return f"Shaded: the plausible thresholds, {percent(low)} to {percent(high)} (odds {odds(low)} to {odds(high)})."
+    ends = {"low": percent(low), "high": percent(high), "odds": odds(low), "odds_high": odds(high)}
+    return say("shaded_one" if low == high else "shaded", **ends)
 
 
 def in_range_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
@@ -120,12 +82,8 @@ def in_range_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
     low, high = percent(evaluation.costs.low), percent(evaluation.costs.high)
     rows = [[f"{model.rank}", model.sample, *(percent(value) for value in model.result.in_range)] for model in models]
     heads = ["#", "Model", "Share of cases", "Mean score", "Observed positives"]
-    shown = table(f"Cases with a score between {low} and {high}", heads, rows, follow="in-range")
+    shown = table(say("in_range", low=low, high=high), heads, rows, follow="in-range")
     return f"<details><summary>The numbers within the range</summary>{shown}</details>"
-
-
-def _precision() -> str:
-    return follows("precision", "", "span")
 
 
 def _band_words(evaluation: Evaluation) -> str:

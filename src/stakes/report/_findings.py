@@ -6,14 +6,16 @@ import html
 from typing import TYPE_CHECKING
 
 from stakes.evaluation import FINDINGS
+from stakes.report._escaped import text_html
 from stakes.report._models import NAME_LIMIT, typeset
-from stakes.report._text import text_html
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from stakes.evaluation import Evaluation, Finding
     from stakes.report._models import Model
+
+_GRAVE = ("error", "warning")
 
 
 def findings_list(evaluation: Evaluation, models: Sequence[Model]) -> str:
@@ -22,6 +24,16 @@ def findings_list(evaluation: Evaluation, models: Sequence[Model]) -> str:
         return f"<p>None of the {len(FINDINGS)} checks found anything.</p>"
     names = {model.name: f"<b>{model.html}</b>" for model in models}
     return f'<ul class="checks">{"".join(_item(finding, names) for finding in evaluation.findings)}</ul>'
+
+
+def grave_findings(evaluation: Evaluation, models: Sequence[Model]) -> str:
+    """The errors and warnings, which stand under the headline: they may make it worth little."""
+    grave = [finding for finding in evaluation.findings if finding.severity in _GRAVE]
+    if not grave:
+        return ""
+    names = {model.name: f"<b>{model.html}</b>" for model in models}
+    listed = "".join(_item(finding, names) for finding in grave)
+    return f'<p class="grave">Before acting on this (the range as reported):</p><ul class="checks">{listed}</ul>'
 
 
 def _item(finding: Finding, names: dict[str, str]) -> str:

@@ -6,10 +6,12 @@ import html
 import math
 from typing import TYPE_CHECKING
 
+from stakes.report._escaped import named, text_html
 from stakes.report._html import table
 from stakes.report._models import NAME_LIMIT
-from stakes.report._numbers import count, decimals_for, fixed, interval, p_value, percent, skill_percent
-from stakes.report._text import shorten, text_html, visible
+from stakes.report._numbers import fixed, interval, percent, skill_percent
+from stakes.shown.text import shorten
+from stakes.shown.words import count, decimals_for, p_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
     from stakes.report._html import Cell
     from stakes.report._models import Model
 
-_HEADS = ("Rows", "Positive", "Expected cost", "Skill", "Skill less that of the others", "Miscalibration", "AUC")
+_GAP = "Skill less that of the others"
+_HEADS = ("Rows", "Positive", "Expected cost", "Skill", _GAP, "Miscalibration", "AUC")
 
 
 def groups_tables(evaluation: Evaluation, models: Sequence[Model]) -> str:
@@ -30,10 +33,13 @@ def groups_tables(evaluation: Evaluation, models: Sequence[Model]) -> str:
         mine = sorted((row for row in evaluation.groups if row.column == column), key=lambda row: order[row.model])
         decimals = decimals_for([row.standard_error for row in mine], [row.score for row in mine])
         rows: list[list[Cell]] = [
-            [by_name[row.model].html, text_html(row.group, NAME_LIMIT), *_cells(row, decimals)] for row in mine
+            [by_name[row.model].html, text_html(row.group, NAME_LIMIT) + _note(row), *_cells(row, decimals)]
+            for row in mine
         ]
-        name = shorten(visible(column), NAME_LIMIT)
-        parts.append(table(f"Every model in every group of {name}", ["Model", "Group", *_HEADS], rows))
+        name = shorten(named(column), NAME_LIMIT)
+        heads, labels = ["Model", "Group", *_HEADS], ["", "", *_HEADS]
+        labels[labels.index(_GAP)] = "Skill less others'"
+        parts.append(table(f"Every model in every group of {name}", heads, rows, labels=labels, kind="groups"))
     level = f"{evaluation.confidence_level * 100:g}%"
     return (
         "<p>Over the range as reported. Expected cost depends on how many positives a group has: compare groups by "
@@ -48,11 +54,14 @@ def _cells(row: GroupResult, decimals: int) -> list[str]:
     if not math.isnan(row.skill_difference):
         gap = skill_percent(row.skill_difference)
         if not math.isnan(row.skill_p_adjusted):
-            p = p_value(row.skill_p_adjusted)
-            gap += f"<small>p {html.escape(p) if p.startswith('<') else f'= {p}'}</small>"
-    note = f"<small>{html.escape(row.note)}</small>" if row.note else ""
-    rows = f"{count(row.n_rows)}{note}"
+            gap += f"<small>p {html.escape(p_value(row.skill_p_adjusted))}</small>"
+    rows = count(row.n_rows)
     return [rows, percent(row.prevalence), score, skill, gap, fixed(row.miscalibration, decimals), fixed(row.auc, 3)]
+
+
+def _note(row: GroupResult) -> str:
+    """What to know of the interval, under the name of the group, where a long text may break."""
+    return f'<small class="note">{html.escape(row.note)}</small>' if row.note else ""
 
 
 def _share_interval(ends: tuple[float, float]) -> str:

@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from stakes.report._text import isolated, shorten, visible
+from stakes.report._escaped import isolated, named
+from stakes.shown.text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,12 +87,12 @@ def swatch(colour: str, dash: str) -> str:
 def models_of(evaluation: Evaluation) -> tuple[Model, ...]:
     """The models in the order of the ranking; colours follow the order in which they were given."""
     given = {name: index for index, name in enumerate(evaluation.models)}
-    shorts = _unique([shorten(visible(name), NAME_LIMIT) for name in evaluation.ranking])
+    shorts = _unique([shorten(named(name), NAME_LIMIT) for name in evaluation.ranking])
     return tuple(
         Model(
             rank=rank,
             name=name,
-            full=visible(name),
+            full=named(name),
             short=shorts[rank - 1],
             colour=given[name] % COLOURS + 1,
             dash=DASHES[(given[name] + given[name] // COLOURS) % len(DASHES)],
@@ -121,6 +122,7 @@ def conclusion_html(evaluation: Evaluation, models: Sequence[Model]) -> list[str
         evaluation,
         models=tuple(stand_in[name] for name in evaluation.models),
         results=tuple(replace(r, name=stand_in.get(r.name, r.name)) for r in evaluation.results),
+        options=replace(evaluation.options, incumbent=stand_in.get(evaluation.options.incumbent or "")),
     )
 
     def name_html(match: re.Match[str]) -> str:

@@ -8,24 +8,26 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import stdtrit
 
-from stakes.costs import Beta, Fixed, LogOddsUniform, Uniform
+from stakes.costs import Fixed, LogOddsUniform, Uniform
 from stakes.curves._reliability import reliability_curve_of
 from stakes.inference import confidence_band
-from stakes.report._numbers import decisions, regret_words, unit_words
+from stakes.inference._student import t_quantile
+from stakes.report._left_out import LAST_THRESHOLD, no_bands, no_intervals
 from stakes.report._spread import spread_of
 from stakes.report._thin import Thinned, passing, thinned
+from stakes.report._units import decisions, regret_words, unit_words
+from stakes.shown.sentences import SENTENCES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from stakes.core.score_table import ScoreTable
     from stakes.costs import CostDistribution
     from stakes.evaluation import Evaluation
     from stakes.report._models import Model
-    from stakes.score_table import ScoreTable
 
     Floats = NDArray[np.float64]
     Json = dict[str, Any]
@@ -39,8 +41,6 @@ _MOST_BLOCKS = 1500
 _RELIABILITY = 300
 _BAND_POINTS = 61
 _BAND_DRAWS = 2000
-# net benefit falls without bound towards a threshold of 1
-_LAST_THRESHOLD = 0.99
 
 
 def payload(evaluation: Evaluation, models: Sequence[Model]) -> Json:
@@ -57,12 +57,22 @@ def payload(evaluation: Evaluation, models: Sequence[Model]) -> Json:
         "unit": evaluation.unit_cost * evaluation.per,
         **_words(evaluation),
         "level": evaluation.confidence_level,
-        **_quantile(evaluation),
+        "z": NormalDist().inv_cdf(0.5 + evaluation.confidence_level / 2.0),
+        "fixed": evaluation.tables[0].fixed_prevalence,
         "unsure": no_intervals(evaluation),
         "rows": list(evaluation.moments.rows),
+        "n": evaluation.n_rows,
+        "per": evaluation.per,
+        "tried": evaluation.options.n_tried,
+        "incumbent": _place(evaluation, evaluation.options.incumbent),
         "spread": _spread(evaluation, drawn),
         "bands": None if thresholds is None else encoded(thresholds),
+        "sentences": SENTENCES,
     }
+
+
+def _place(evaluation: Evaluation, name: str | None) -> int | None:
+    return None if name is None else evaluation.place(name)
 
 
 def own_weighting(costs: CostDistribution) -> Json:
@@ -72,15 +82,13 @@ def own_weighting(costs: CostDistribution) -> Json:
     --------
     >>> from stakes import costs
     >>> own_weighting(costs.Beta(2, 8))
-    {'low': 0.0, 'high': 1.0, 'weighting': 'beta', 'a': 2.0, 'b': 8.0}
+    {'low': 0.0, 'high': 1.0, 'weighting': 'given'}
     """
     own: Json = {"low": costs.low, "high": costs.high, "weighting": "given"}
     if type(costs) is Uniform or (type(costs) is Fixed and costs.tie == 1.0 and costs.mass == 1.0):
         own["weighting"] = "uniform"
     elif type(costs) is LogOddsUniform:
         own["weighting"] = "log-odds"
-    elif type(costs) is Beta:
-        own |= {"weighting": "beta", "a": costs.a, "b": costs.b}
     return own
 
 
@@ -92,31 +100,6 @@ def _words(evaluation: Evaluation) -> Json:
         "decisions": decisions(evaluation),
         "inUnits": evaluation.unit_cost != 1.0,
     }
-
-
-def _quantile(evaluation: Evaluation) -> Json:
-    """Of the normal distribution, or of Student's with the degrees of freedom of clusters or of rows in order."""
-    degrees, upper = evaluation.moments.degrees, 0.5 + evaluation.confidence_level / 2.0
-    if math.isinf(degrees):
-        return {"degrees": None, "z": NormalDist().inv_cdf(upper)}
-    return {"degrees": degrees, "z": float(stdtrit(degrees, upper))}
-
-
-def no_intervals(evaluation: Evaluation) -> str:
-    """Why the page can make no intervals, or nothing."""
-    return "the decisions were fitted to these same rows" if evaluation.rule == "optimal" else ""
-
-
-def no_bands(evaluation: Evaluation) -> str:
-    """Why the page has no bands, or nothing."""
-    rows = evaluation.rows
-    if rows is not None and not (rows.clusters is None and rows.lags is None):
-        return "a band would take the rows as independent"
-    if not 0.0 < evaluation.prevalence < 1.0:
-        return "there is only one class"
-    if evaluation.costs.low > _LAST_THRESHOLD:
-        return "the thresholds are too near to 1"
-    return no_intervals(evaluation)
 
 
 def _model(evaluation: Evaluation, model: Model, count: int, thresholds: Floats | None) -> Json:
@@ -180,8 +163,13 @@ def _spread(evaluation: Evaluation, models: Sequence[Model]) -> Json | None:
     found = spread_of(evaluation, chosen)
     if found is None:
         return None
+    # those of the evaluation's own range stand for every range
+    rules = [*chosen, *range(len(evaluation.models), len(evaluation.models) + 3)]
+    degrees = [evaluation.moments.spread.degrees[rules[i], rules[j]] for i, j in found.pairs]
     return {
         "cuts": encoded(found.cuts),
+        "degrees": encoded(np.array(degrees)),
+        "quantiles": encoded(t_quantile(1.0 - evaluation.confidence_level, degrees)),
         "size": len(found.cuts) - 1,
         "pairs": [list(pair) for pair in found.pairs],
         "covariances": encoded(found.covariances.ravel(), "f4"),
@@ -193,7 +181,7 @@ def _band_thresholds(evaluation: Evaluation) -> Floats | None:
     if no_bands(evaluation):
         return None
     costs = evaluation.costs
-    last = min(costs.high, _LAST_THRESHOLD)
+    last = min(costs.high, LAST_THRESHOLD)
     return np.linspace(costs.low, last, _BAND_POINTS) if costs.low < last else np.array([costs.low])
 
 
@@ -206,9 +194,9 @@ def _bands(evaluation: Evaluation, table: ScoreTable, thresholds: Floats) -> Jso
     # what lies between two thresholds is decided alike
     starts = np.unique(np.append(0, np.searchsorted(table.scores, thresholds)))
     starts = starts[starts < len(table.scores)]
-    pooled = table._pooled(table.scores[starts], starts)
+    pooled = table.pooled(table.scores[starts], starts)
     for kind in ("regret", "net_benefit"):
-        band = confidence_band(kind, pooled, thresholds=thresholds, confidence_level=level, n_draws=_BAND_DRAWS)
+        band = confidence_band(pooled, kind=kind, thresholds=thresholds, confidence_level=level, n_draws=_BAND_DRAWS)
         limits = np.concatenate([band.simultaneous_low, band.simultaneous_high])
         ends[kind] = encoded(limits, "f4") if np.all(np.isfinite(limits)) else None
     return ends

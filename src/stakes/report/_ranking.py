@@ -6,19 +6,13 @@ import html
 import math
 from typing import TYPE_CHECKING
 
+from stakes.report._escaped import text_html
 from stakes.report._html import table
 from stakes.report._models import REFERENCE_DASHES, swatch
-from stakes.report._numbers import (
-    decimals_for,
-    fixed,
-    interval,
-    p_value,
-    percent,
-    regret_words,
-    skill_percent,
-    unit_words,
-)
-from stakes.report._text import text_html
+from stakes.report._numbers import fixed, interval, percent, skill_percent
+from stakes.report._units import regret_words, unit_words
+from stakes.shown.sentences import say
+from stakes.shown.words import decimals_for, p_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,9 +62,8 @@ def ranking_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
         rows.append([rank, head, *cells, *_judged(evaluation, result, decimals)])
     columns = _columns(evaluation)
     heads = [head + (f"<br><small>{detail}</small>" if detail else "") for head, detail in columns]
-    return table(
-        _caption(evaluation), heads, rows, key="ranking", labels=[head for head, _ in columns], follow="ranking"
-    )
+    labels = [head for head, _ in columns]
+    return table(caption("ranking", evaluation), heads, rows, key="ranking", labels=labels, follow="ranking")
 
 
 def _head(name: str, model: int | None = None) -> str:
@@ -92,7 +85,7 @@ def _scales(evaluation: Evaluation) -> dict[str, float]:
 
 def _columns(evaluation: Evaluation) -> list[tuple[str, str]]:
     level = f"{evaluation.confidence_level * 100:g}%"
-    versus = f"difference, {level} interval, p"
+    versus = f"difference, {level} interval, p; of this pair alone"
     words = {"regret": "Mean regret", "integral": "Integral", "loss": "Loss"}
     unit = f"{unit_words(evaluation)}, " if evaluation.scale == "regret" else ""
     scales = [(head, f"{unit}{level} interval" if name == evaluation.scale else "") for name, head in words.items()]
@@ -125,10 +118,10 @@ def further_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
     return table("Further numbers of each model; not what the ranking goes by", heads, rows)
 
 
-def _caption(evaluation: Evaluation) -> str:
-    low, high = percent(evaluation.costs.low), percent(evaluation.costs.high)
-    where = f"at threshold {low}" if low == high else f"over thresholds from {low} to {high}"
-    return f"Models by expected cost {where}; lower is better, a negative difference favours the model of the row"
+def caption(of: str, evaluation: Evaluation) -> str:
+    """What a table shows, over which thresholds."""
+    low, high = evaluation.costs.low, evaluation.costs.high
+    return say(of, over=say("over_one" if low == high else "over", low=percent(low), high=percent(high)))
 
 
 def _note(result: ModelResult) -> str:
@@ -152,18 +145,16 @@ def _judged(evaluation: Evaluation, result: ModelResult, decimals: int) -> list[
 def _versus(evaluation: Evaluation, name: str, other: str, decimals: int) -> Cell:
     if name == other:
         return _NONE
-    found: Comparison = evaluation._difference(name, other)
+    found: Comparison = evaluation.difference(name, other)
     details = [interval(found.interval, decimals)]
     if not math.isnan(found.p_value):
-        p = p_value(found.p_value)
-        details.append(f"p {html.escape(p) if p.startswith('<') else f'= {p}'}")
-    text = _with_details(fixed(found.difference, decimals, sign=True), *details, strong=found.significant)
+        details.append(f"p {html.escape(p_value(found.p_value))}")
+    text = _with_details(fixed(found.difference, decimals, sign=True), *details)
     return text, found.difference
 
 
-def _with_details(number: str, *details: str, strong: bool = False) -> str:
-    tag = "b" if strong else "span"
-    return f"<{tag}>{number}</{tag}>" + "".join(f"<small>{detail}</small>" for detail in details)
+def _with_details(number: str, *details: str) -> str:
+    return f"<span>{number}</span>" + "".join(f"<small>{detail}</small>" for detail in details)
 
 
 def _ends(results: Sequence[ModelResult]) -> tuple[float, float] | None:

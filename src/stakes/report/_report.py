@@ -12,15 +12,17 @@ from stakes._version import __version__
 from stakes.report import _sections
 from stakes.report._assets import asset, filled, page_script
 from stakes.report._decomposition import decomposition_table
+from stakes.report._escaped import json_for_script, named, text_html
 from stakes.report._figures import figures, in_range_table
 from stakes.report._findings import findings_list
 from stakes.report._groups import groups_tables
 from stakes.report._html import section
 from stakes.report._models import models_of
-from stakes.report._numbers import count, percent
+from stakes.report._numbers import percent
 from stakes.report._payload import MAX_DRAWN, payload
 from stakes.report._ranking import further_table, ranking_table
-from stakes.report._text import json_for_script, shorten, text_html, visible
+from stakes.shown.text import shorten
+from stakes.shown.words import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +81,7 @@ def render_report(evaluation: Evaluation, *, title: str | None = None) -> str:
     models = models_of(evaluation)
     content = payload(evaluation, models)
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    full_title = visible(_TITLE if title is None else title)
+    full_title = named(_TITLE if title is None else title)
     bodies = _bodies(evaluation, models, content, made)
     return filled(
         "page.html",

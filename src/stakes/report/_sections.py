@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.report._assets import filled
+from stakes.report._escaped import text_html
+from stakes.report._findings import grave_findings
 from stakes.report._html import facts, follows
+from stakes.report._left_out import no_bands, no_intervals
 from stakes.report._models import conclusion_html
-from stakes.report._numbers import at_most, count, odds, percent, times
-from stakes.report._payload import no_bands, no_intervals, own_weighting
+from stakes.report._numbers import at_most, percent
+from stakes.report._payload import own_weighting
 from stakes.report._ranking import cost_words
-from stakes.report._text import text_html
+from stakes.shown.sentences import say
+from stakes.shown.words import count, odds, times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,13 +35,13 @@ def stake(evaluation: Evaluation, models: Sequence[Model]) -> str:
     listed = "".join(f"<li>{sentence}</li>" for sentence in others)
     words = follows("stake", f'<p class="lead">{lead}</p><ul class="findings">{listed}</ul>')
     meaning = f'<p class="range">{follows("meaning", _meaning(evaluation), "span")}</p>'
-    return words + meaning
+    return words + grave_findings(evaluation, models) + meaning
 
 
 def controls(evaluation: Evaluation) -> str:
     """Where the reader sets the range; shown once the scripts run."""
     own = own_weighting(evaluation.costs)
-    names = {"uniform": "uniform", "log-odds": "uniform in log-odds", "beta": "Beta(a, b)"}
+    names = {"uniform": "uniform", "log-odds": "uniform in log-odds"}
     if own["weighting"] == "given":
         names["given"] = "as reported"
     options = "".join(f'<option value="{value}">{words}</option>' for value, words in names.items())
@@ -46,33 +50,20 @@ def controls(evaluation: Evaluation) -> str:
 
 def _meaning(evaluation: Evaluation) -> str:
     low, high = evaluation.costs.low, evaluation.costs.high
-    if low == high:
-        return f"To act from a threshold of {percent(low)} on is to say that {_exchange(low)}."
-    if low == 0.0 and high == 1.0:
-        return (
-            "This is the whole range of thresholds: every exchange of false alarms for misses, from free false alarms "
-            "to free misses. If you can say which are plausible for your decision, the answer becomes sharper."
-        )
-    return (
-        f"To act from a threshold of {percent(low)} on is to say that {_exchange(low)}; at {percent(high)}, that "
-        f"{_exchange(high)}. The thresholds in between are those that someone might plausibly hold."
-    )
+    words = "meaning_one" if low == high else "meaning_whole" if (low, high) == (0.0, 1.0) else "meaning"
+    return say(words, low=percent(low), says=_exchange(low), high=percent(high), says_high=_exchange(high))
 
 
 def _exchange(threshold: float) -> str:
-    if threshold == 0.0:
-        return "false alarms cost nothing"
-    if threshold == 1.0:
-        return "missed positives cost nothing"
+    if threshold in {0.0, 1.0}:
+        return say("no_miss" if threshold else "no_cost")
     ratio = (1.0 - threshold) / threshold
-    if ratio >= 1.0:
-        return f"one missed positive is as bad as {times(ratio)} false alarm{'' if times(ratio) == '1' else 's'}"
-    return f"one false alarm is as bad as {times(1.0 / ratio)} missed positives"
+    many = times(max(ratio, 1.0 / ratio))
+    return say("misses" if ratio < 1.0 else "one_alarm" if many == "1" else "alarms", times=many)
 
 
 def data(evaluation: Evaluation, models: Sequence[Model], made: str, version: str) -> str:
     """Where the numbers come from."""
-    scores = evaluation.tables[0]
     pairs = [
         ("Source", text_html(evaluation.source, _SOURCE_LIMIT) if evaluation.source else "arrays in memory"),
         *_provenance(evaluation),
@@ -84,8 +75,6 @@ def data(evaluation: Evaluation, models: Sequence[Model], made: str, version: st
         ("Distinct scores", _distinct(evaluation)),
         ("Made", f"{made}, stakes {version}"),
     ]
-    if scores.total_positives == 0.0 or scores.total_negatives == 0.0:
-        pairs.append(("Note", "only one class: skill, discrimination and AUC are undefined"))
     return facts(pairs) + _full_names(models)
 
 
@@ -166,7 +155,9 @@ def _interval_words(evaluation: Evaluation, content: Mapping[str, Any]) -> str:
     return (
         f"Their intervals and p-values are approximate: they come from covariances of the losses over "
         f"{content['spread']['size']} stretches of the axis, which are exact only where a range ends at their cut "
-        "points and all thresholds count alike. They do not allow for skewness."
+        "points and all thresholds count alike. The degrees of freedom are those over the range as reported. What is "
+        "said of the choice rests on 10,000 draws, the same each time: the standard error of a probability is half a "
+        "percentage point at most."
     )
 
 

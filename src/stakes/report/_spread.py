@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes.inference._moments import freed
+from stakes.core.sums import blocks
+from stakes.inference._power_sums import freed
+from stakes.report._class_losses import Stretches, beyond, counted
 from stakes.report._spread_dependent import dependent_covariances
-from stakes.report._stretches import Stretches, beyond, counted
-from stakes.score_table import blocks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -218,7 +218,7 @@ def _independent(classes: Sequence[_Class], centres: Sequence[Floats], n_rows: i
         for (i, j), gram in mine.second.items():
             centred = gram - np.outer(mean[i], mine.squared[j]) - np.outer(mine.squared[i], mean[j])
             centred += np.outer(mean[i], mean[j]) * mine.squares
-            covariances[i, j] = covariances.get((i, j), 0.0) + centred * (freed(n_rows) / total**2)
+            covariances[i, j] = covariances.get((i, j), 0.0) + centred * (float(freed(n_rows)) / total**2)
     return covariances
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes.inference._dependence import _cosine_sums
-from stakes.inference._moments import freed
-from stakes.score_table import blocks
+from stakes.core.sums import blocks
+from stakes.inference._dependence import cosine_sums
+from stakes.inference._power_sums import freed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from stakes.inference import PairedRows
-    from stakes.report._stretches import Stretches
+    from stakes.report._class_losses import Stretches
 
     Floats = NDArray[np.float64]
     Places = NDArray[np.intp]
@@ -92,13 +92,13 @@ def dependent_covariances(
     gram = np.zeros((rules * size, rules * size))
     if rows.clusters is not None:
         parts, clusters = _clusters(terms, rows.clusters)
-        factor = freed(clusters)
+        factor = (clusters - 1.0) / clusters
     elif rows.lags == "auto":
         waves = max(int(0.4 * count ** (2.0 / 3.0)), 1)
         parts, factor = _waves(terms, rules, waves), count / waves
     else:
         last = int(rows.lags or 0)
-        parts, factor = _windows(terms, count, last), freed(count) / (last + 1)
+        parts, factor = _windows(terms, count, last), float(freed(count)) / (last + 1)
     for part in parts:
         flat = part.reshape(len(part), -1)
         gram += flat.T @ flat
@@ -119,7 +119,9 @@ def _clusters(terms: _Terms, codes: Places) -> tuple[Iterator[Floats], int]:
             last = max(int(np.searchsorted(ends, starts[first] + _BLOCK, side="right")), first + 1)
             part = slice(int(starts[first]), int(ends[last - 1]))
             groups = np.repeat(np.arange(last - first), ends[first:last] - starts[first:last])
-            yield terms.summed(order[part], groups, last - first)
+            held = np.bincount(groups, terms.weight[order[part]]) / terms.total
+            # what leaving out the cluster changes
+            yield terms.summed(order[part], groups, last - first) / (1.0 - held)[:, None, None]
             first = last
 
     return sums(), len(starts)
@@ -138,5 +140,5 @@ def _windows(terms: _Terms, count: int, last: int) -> Iterator[Floats]:
 
 
 def _waves(terms: _Terms, rules: int, count: int) -> Iterator[Floats]:
-    lines = [[_cosine_sums(column, count) for column in terms.columns(rule)] for rule in range(rules)]
+    lines = [[cosine_sums(column, count) for column in terms.columns(rule)] for rule in range(rules)]
     yield np.moveaxis(np.array(lines), -1, 0)

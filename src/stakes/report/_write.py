@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stakes.report._report import render_report
+from stakes.shown.files import replacing
 
 if TYPE_CHECKING:
     from stakes.evaluation import Evaluation
@@ -50,7 +49,8 @@ def write_report(evaluation: Evaluation, path: str | Path, *, title: str | None 
     target = Path(path)
     _check(target)
     page = render_report(evaluation, title=title)
-    _replace(target.resolve(), page.encode())
+    with replacing(target) as partial:
+        partial.write_bytes(page.encode())
     return target
 
 
@@ -63,15 +63,3 @@ def _check(target: Path) -> None:
         raise FileNotFoundError(
             f"path must lie in a folder that exists, got {str(target)!r}: there is no {str(target.parent)!r}."
         )
-
-
-def _replace(target: Path, content: bytes) -> None:
-    beside = target.with_name(f".stakes-{secrets.token_hex(8)}.part")
-    try:
-        with beside.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(target)
-    finally:
-        beside.unlink(missing_ok=True)

@@ -219,7 +219,7 @@ class RocFigure {
       return;
     }
     const xTicks = (place) => roundThresholds(0, 1, place, "probability").map((value) => ({ value, text: percent(value) }));
-    this.chart.frame({ x0: 0, x1: 1, y0: 0, y1: 1.02, xTicks, yWrite: (y) => percent(y), xTitle: "share of negatives acted on (false positive rate)" });
+    this.chart.frame({ x0: 0, x1: 1, y0: 0, y1: 1.02, xTicks, yWrite: (y) => percent(y), xTitle: "negatives acted on (false positive rate)" });
     this.chart.line([0, 1], [0, 1], { colour: "--reference", width: 1.2 });
     for (const model of [...shownModels()].reverse()) {
       this.chart.line(...this.points(model, 0, Infinity), { colour: colourOf(model), dash: model.dash, width: 1.4 });

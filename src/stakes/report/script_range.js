@@ -6,7 +6,6 @@ const handles = [...track.querySelectorAll("[role=slider]")];
 const fields = ["low", "high", "at"].map((key) => document.getElementById(`field-${key}`));
 const weightingBox = document.getElementById("weighting");
 const viewBox = document.getElementById("view");
-const shapeFields = ["a", "b"].map((key) => document.getElementById(`beta-${key}`));
 const own = page.own;
 
 // The axis of the handles is even in log-odds, as thresholds are spoken of, and 0 and 1 stand at its ends.
@@ -41,7 +40,7 @@ function rounded(c) {
 }
 
 function startState() {
-  return { low: own.low, high: own.high, weighting: own.weighting, a: own.a ?? 2, b: own.b ?? 8, view: "probability", at: middleOf(own) };
+  return { low: own.low, high: own.high, weighting: own.weighting, view: "probability", at: middleOf(own) };
 }
 
 function middleOf({ low, high }) {
@@ -49,8 +48,7 @@ function middleOf({ low, high }) {
 }
 
 function isOwn(state) {
-  const shapes = own.weighting !== "beta" || (state.a === own.a && state.b === own.b);
-  return state.low === own.low && state.high === own.high && shapes && (state.weighting === own.weighting || state.low === state.high && own.weighting === "uniform");
+  return state.low === own.low && state.high === own.high && (state.weighting === own.weighting || state.low === state.high && own.weighting === "uniform");
 }
 
 class Range {
@@ -62,24 +60,20 @@ class Range {
 
   // What the address says after "#", if it makes sense.
   fromAddress() {
-    const said = new URLSearchParams(location.hash.slice(1));
+    const address = new URLSearchParams(location.hash.slice(1));
     const numbers = (text) => (text ?? "").split(":").map((part) => (/^[\d.eE+-]+$/.test(part) ? Number(part) : NaN));
     const found = {};
-    const [low, high] = numbers(said.get("thresholds"));
+    const [low, high] = numbers(address.get("thresholds"));
     if (low >= 0 && low <= high && high <= 1) {
       Object.assign(found, { low, high, weighting: own.weighting === "given" && !(low === own.low && high === own.high) ? "uniform" : own.weighting, at: middleOf({ low, high }) });
     }
-    const [weighting, ...shapes] = (said.get("weighting") ?? "").split(":");
-    const [a, b] = numbers(shapes.join(":"));
-    if (weighting === "uniform" || weighting === "log-odds") {
-      found.weighting = weighting;
-    } else if (weighting === "beta" && a > 0 && b > 0 && a < Infinity && b < Infinity) {
-      Object.assign(found, { weighting, a, b });
+    if (["uniform", "log-odds"].includes(address.get("weighting"))) {
+      found.weighting = address.get("weighting");
     }
-    if (Object.hasOwn(VIEWS, said.get("costs") ?? "")) {
-      found.view = said.get("costs");
+    if (Object.hasOwn(VIEWS, address.get("costs") ?? "")) {
+      found.view = address.get("costs");
     }
-    const [at] = numbers(said.get("at"));
+    const [at] = numbers(address.get("at"));
     if (at >= 0 && at <= 1) {
       found.at = at;
     }
@@ -87,8 +81,8 @@ class Range {
   }
 
   toAddress() {
-    const { low, high, weighting, a, b, view, at } = this.state;
-    const parts = [`thresholds=${low}:${high}`, `weighting=${weighting === "beta" ? `beta:${a}:${b}` : weighting}`, `costs=${view}`, `at=${at}`];
+    const { low, high, weighting, view, at } = this.state;
+    const parts = [`thresholds=${low}:${high}`, `weighting=${weighting}`, `costs=${view}`, `at=${at}`];
     history.replaceState(null, "", `#${parts.join("&")}`);
   }
 
@@ -119,7 +113,7 @@ class Range {
   }
 
   show() {
-    const { low, high, weighting, a, b, view, at } = this.state;
+    const { low, high, weighting, view, at } = this.state;
     [low, high].forEach((value, k) => {
       handles[k].style.left = `${100 * trackPlace(value)}%`;
       handles[k].setAttribute("aria-valuenow", value);
@@ -136,12 +130,6 @@ class Range {
     });
     weightingBox.value = weighting;
     viewBox.value = view;
-    document.getElementById("beta-shape").hidden = weighting !== "beta";
-    shapeFields.forEach((field, k) => {
-      if (document.activeElement !== field) {
-        field.value = [a, b][k];
-      }
-    });
     document.getElementById("reset").disabled = isOwn(this.state);
   }
 
@@ -191,19 +179,9 @@ class Range {
       this.set({ view: viewBox.value });
       this.ticks();
     });
-    shapeFields.forEach((field, k) => {
-      field.addEventListener("input", () => {
-        const value = Number(field.value);
-        const good = field.value.trim() !== "" && value > 0 && value < 1e5;
-        field.toggleAttribute("aria-invalid", !good);
-        if (good) {
-          this.set({ [["a", "b"][k]]: value, weighting: "beta" });
-        }
-      });
-    });
     document.getElementById("reset").addEventListener("click", () => {
-      const { low, high, weighting, a, b } = startState();
-      this.set({ low, high, weighting, a, b });
+      const { low, high, weighting } = startState();
+      this.set({ low, high, weighting });
       handles[0].focus();
     });
     window.addEventListener("hashchange", () => {

@@ -14,8 +14,8 @@ function follow(key, nodes) {
 }
 
 // The attributes hold the numbers in full, for those who want more digits.
-function cell(text, details = [], { value = NaN, interval = [], p = NaN, strong = false, before = [] } = {}) {
-  const number = make(strong ? "b" : "span", {}, text);
+function cell(text, details = [], { value = NaN, interval = [], p = NaN, before = [] } = {}) {
+  const number = make("span", {}, text);
   const notes = details.map((detail) => make("small", {}, detail));
   const full = {
     "data-value": value,
@@ -69,8 +69,14 @@ function whisker(rule, ends) {
   return [picture];
 }
 
-function rangeWords({ low, high }) {
-  return low === high ? `at threshold ${percent(low)}` : `over thresholds from ${percent(low)} to ${percent(high)}`;
+// A sentence about the range, with its ends as the page writes them.
+function ranged(one, more, { low, high }) {
+  const filled = { low: percent(low), high: percent(high), odds: odds(low), odds_high: odds(high) };
+  return said(low === high ? one : more, filled);
+}
+
+function captioned(caption, state) {
+  return said(caption, { over: ranged("over_one", "over", state) });
 }
 
 function rankingTable(state, results) {
@@ -88,7 +94,7 @@ function rankingTable(state, results) {
       return cell("–");
     }
     const details = [spanned(found.interval, decimals), chance(found.p)].filter(Boolean);
-    return cell(fixed(found.difference, decimals, true), details, { ...found, value: found.difference, strong: sure(found) });
+    return cell(fixed(found.difference, decimals, true), details, { ...found, value: found.difference });
   };
   const rows = [...order, all, none].map((rule, k) => {
     const rank = rule.model ? make("span", { class: "rank" }, String(k + 1)) : "";
@@ -101,24 +107,18 @@ function rankingTable(state, results) {
     const compared = [versus(rule, "best"), skill, versus(rule, "all"), versus(rule, "none")];
     return [rank, rowHead(rule, rule.actsLike), ...scales, ...compared];
   });
-  const note = spread ? `difference, approximate ${LEVEL} interval and p` : "difference";
+  const note = spread ? `difference, approximate ${LEVEL} interval and p; of this pair alone` : "difference";
   const detail = (name) => [unitOf(scale), spread && `approximate ${LEVEL} interval`].filter((part) => part && name === scale).join(", ");
   const heads = [
     ["#"], ["Model"], ["Mean regret", detail("regret")], ["Integral", detail("integral")], ["Loss", detail("loss")],
     ["More than the best", note], ["Skill"], ["Against treat all", note], ["Against treat none", note],
   ];
-  const caption = `Models by expected cost ${rangeWords(state)}; lower is better, a negative difference favours the model of the row`;
-  return tableOf(caption, heads, rows, { id: "ranking", cards: true });
+  return tableOf(captioned("ranking", state), heads, rows, { id: "ranking", cards: true });
 }
 
 // In which unit a cost is, beside the name of its column.
 function unitOf(scale) {
   return scale === "regret" ? page.unitWords : "";
-}
-
-// Whether an interval excludes zero.
-function sure({ interval }) {
-  return interval[0] > 0 || interval[1] < 0;
 }
 
 function skillCell({ skill }) {
@@ -140,7 +140,7 @@ function decompositionTable(state, results) {
     ["score", "miscalibration", "discrimination", "uncertainty"].map((term) => cell(fixed(parts[term], decimals), [], { value: parts[term] }));
   const body = rows.map((row) => [String(row.rank), rowHead(row), ...cells(row), skillCell(row.parts)]);
   const heads = [["#"], ["Model"], ["Cost", SCALES[results.scale]], ["MCB"], ["DSC"], ["UNC"], ["Skill"]];
-  return tableOf(`Decomposition of the expected cost ${rangeWords(state)}, in-sample`, heads, body);
+  return tableOf(captioned("decomposition", state), heads, body);
 }
 
 function inRangeTable(state, results) {
@@ -149,7 +149,7 @@ function inRangeTable(state, results) {
     return [String(k + 1), rowHead({ model }), ...cells];
   });
   const heads = [["#"], ["Model"], ["Share of cases"], ["Mean score"], ["Observed positives"]];
-  return tableOf(`Cases with a score between ${percent(state.low)} and ${percent(state.high)}`, heads, body);
+  return tableOf(ranged("in_range", "in_range", state), heads, body);
 }
 
 const FOLLOWING = [
@@ -172,8 +172,6 @@ function showResults(state, results, own, seen) {
   }
 }
 
-function shadedWords({ low, high }) {
-  return low === high
-    ? `The line marks the threshold ${percent(low)} (odds ${odds(low)}).`
-    : `Shaded: the plausible thresholds, ${percent(low)} to ${percent(high)} (odds ${odds(low)} to ${odds(high)}).`;
+function shadedWords(state) {
+  return ranged("shaded_one", "shaded", state);
 }

@@ -111,8 +111,10 @@ class ScoreTable {
 // Standard errors from covariances over stretches between cut points: approximate, exact where the range ends at
 // cut points and all its cost ratios count alike.
 class Spread {
-  constructor({ cuts, pairs, covariances }) {
+  constructor({ cuts, pairs, covariances, degrees, quantiles }) {
     this.cuts = decoded(cuts);
+    this.degrees = decoded(degrees);
+    this.quantiles = decoded(quantiles);
     this.values = decoded(covariances);
     this.size = this.cuts.length - 1;
     this.length = (this.size * (this.size + 1)) / 2;
@@ -131,9 +133,19 @@ class Spread {
     this.weights = weights;
   }
 
+  placeOf(first, second) {
+    return this.places.get(Math.min(first, second) * 1e6 + Math.max(first, second));
+  }
+
+  // Degrees of freedom of that difference over the range of the evaluation, and the quantile of its interval.
+  student(first, second) {
+    const place = this.placeOf(first, second);
+    return { degrees: this.degrees[place], quantile: this.quantiles[place] };
+  }
+
   // Standard error of the integral of one rule less that of another.
   error(first, second) {
-    const place = this.places.get(Math.min(first, second) * 1e6 + Math.max(first, second));
+    const place = this.placeOf(first, second);
     if (place === undefined) {
       return NaN;
     }
@@ -191,11 +203,10 @@ function evaluated(state) {
   const factor = factors[scale];
   const compared = (rule, other) => {
     const gap = gapOf(rule.integral, other.integral);
-    const error = spread && known(rule) && known(other) ? factor * widened(gap, spread.error(rule.place, other.place), rule, other, costs) : NaN;
     const difference = factor * gap;
-    return { difference, interval: around(difference, error), p: chanceOf(difference, error) };
+    const sureness = spread && known(rule) && known(other) ? surenessOf(gap, rule, other, costs, Math.abs(factor)) : { error: NaN, room: NaN };
+    return { difference, interval: around(difference, sureness), p: chanceOf(difference, sureness) };
   };
-  const nothing = { place: page.drawn + 2, integral: 0, outside: [RESTS, ACTS] };
   // equal costs, but for rounding, keep the order given
   const cost = ({ integral }) => Number(integral.toPrecision(12));
   const order = rules.slice(0, models.length).sort((x, y) => (cost(x) === cost(y) ? x.model.given - y.model.given : cost(x) - cost(y)));
@@ -204,7 +215,7 @@ function evaluated(state) {
     rule.regret = factors.regret * rule.integral;
     rule.loss = factors.loss * rule.integral;
     rule.score = factor * rule.integral;
-    const { interval } = compared(rule, nothing);
+    const { interval } = compared(rule, NOTHING);
     rule.interval = [Math.max(interval[0], 0), interval[1]];
     rule.versus = { best: compared(rule, order[0]), all: compared(rule, all), none: compared(rule, none) };
     if (rule.model) {
@@ -227,22 +238,28 @@ function decided(model, costs) {
 // Decisions that are the same at every threshold: to act, or not to.
 const ACTS = { below: 0, above: 1 };
 const RESTS = { below: 1, above: 0 };
-// with fewer rows of a class that carry a difference, those unseen might matter as much as so many of them
+const NOTHING = { place: page.drawn + 2, integral: 0, outside: [RESTS, ACTS] };
+// with fewer rows of a class that carry a difference, those unseen matter: one more may cost as much as any can
 const NEEDED = 5;
-const ROOM = 4;
 const NOTICED = 0.1;
 
-// A standard error with room for costs that too few rows show, as the library gives it. How many rows carry the difference
-// of two models is known from above: those that both leave on the same side of the range do not.
-function widened(gap, error, rule, other, costs) {
+// Standard error of a difference, its degrees of freedom, and what one more row of the classes that too few rows show may
+// bring. How many rows carry the difference of two models is known from above: those that both leave on the same side of
+// the range do not.
+function surenessOf(gap, rule, other, costs, factor) {
+  const error = spread.error(rule.place, other.place);
   const worst = [page.shares.negative * costs.negative(Infinity), page.shares.positive * costs.positive(-Infinity)];
+  const constant = !rule.model && !other.model;
   const unseen = worst.map((cost, k) => {
     const both = (side) => Math.max(rule.outside[k][side] + other.outside[k][side] - 1, 0);
     const carriers = page.rows[k] * (1 - both("below") - both("above"));
     const one = cost / page.rows[k];
-    return carriers < NEEDED - 0.5 && one > NOTICED * error ? one : 0;
+    // decisions that are the same whatever the score differ for every row of a class or for none
+    const known = constant && (page.fixed || carriers === 0);
+    return !known && carriers < NEEDED - 0.5 && one > NOTICED * error ? one : 0;
   });
-  return gap === 0 ? error : Math.hypot(error, ...unseen.map((one) => Math.sqrt(ROOM) * one));
+  const room = gap === 0 && error === 0 && rule.model && other.model ? 0 : Math.hypot(...unseen);
+  return { error: factor * error, room: factor * room, ...spread.student(rule.place, other.place) };
 }
 
 // What two equal rules leave is rounding, not a difference.
@@ -251,11 +268,29 @@ function gapOf(first, second) {
   return Number.isFinite(gap) && Math.abs(gap) <= 64 * Number.EPSILON * (Math.abs(first) + Math.abs(second)) ? 0 : gap;
 }
 
-function chanceOf(value, error) {
-  if (!Number.isFinite(value) || !Number.isFinite(error)) {
+// The level at which the interval just reaches zero: with room for rows not seen by bisection, for the interval grows with t.
+function chanceOf(value, { error, room, degrees }) {
+  if (!Number.isFinite(value) || !Number.isFinite(error) || !Number.isFinite(room)) {
     return NaN;
   }
-  return error === 0 ? Number(value === 0) : twoSided(value / error, page.degrees);
+  if (value === 0 || (error === 0 && room === 0)) {
+    return Number(value === 0);
+  }
+  if (error === 0 || room === 0) {
+    return error === 0 ? Math.exp(-Math.abs(value) / room) : twoSided(value / error, degrees);
+  }
+  const t = bisected((x) => Math.hypot(x * error, room * Math.log(twoSided(x, degrees))) < Math.abs(value), Math.abs(value) / error);
+  return twoSided(t, degrees);
+}
+
+// Where a condition that holds for small numbers stops holding.
+function bisected(holds, most) {
+  let [low, high] = [0, most];
+  for (let step = 0; step < 60; step += 1) {
+    const middle = (low + high) / 2;
+    [low, high] = holds(middle) ? [middle, high] : [low, middle];
+  }
+  return (low + high) / 2;
 }
 
 // The constant decision that a model practically takes: the same for 99% of cases, at a cost within 1%.
@@ -266,10 +301,13 @@ function likeOf({ integral }, constants) {
   return constants.find(like)?.[0].name ?? "";
 }
 
-function around(value, error) {
-  return Number.isFinite(value) && Number.isFinite(error)
-    ? [value - page.z * error, value + page.z * error]
-    : [NaN, NaN];
+// Student's t, and the rule of three for what was not seen: none in n rows, at most -log(alpha) / n.
+function around(value, { error, room, quantile }) {
+  if (!Number.isFinite(value) || !Number.isFinite(error) || !Number.isFinite(room)) {
+    return [NaN, NaN];
+  }
+  const half = Math.hypot(error === 0 ? 0 : quantile * error, room * Math.log(1 - page.level));
+  return [value - half, value + half];
 }
 
 // Cost = miscalibration - discrimination + uncertainty, of the scores taken at face value.

@@ -12,17 +12,21 @@ function thresholdTable(state, results) {
       : { found: acts ? positive : 0, missed: acts ? 0 : positive, alarms: acts ? negative : 0, spared: acts ? 0 : negative };
     const { found, missed, alarms: wrong, spared } = counts;
     const regret = state.at * wrong + (1 - state.at) * missed;
-    const benefit = state.at < 1 ? found - (state.at / (1 - state.at)) * wrong : NaN;
-    const per = (share) => cell(plain(CASES * share, 3), [], { value: CASES * share });
+    const worth = (1 - state.at) / state.at;
+    const benefit = state.at < 1 ? found - wrong / worth : NaN;
+    // against treating everyone: negatives left alone, less what the positives missed are worth in them
+    const avoided = state.at > 0 && state.at < 1 ? spared - worth * missed : NaN;
+    const per = (share) => cell(Number.isNaN(share) ? fixed(share, 0) : tidy(CASES * share), [], { value: CASES * share });
     const rate = (value) => cell(percent(value), [], { value });
     const cost = (value) => cell(number(value), [], { value });
     const rates = [ratio(found, found + missed), ratio(spared, spared + wrong), ratio(found, found + wrong), ratio(spared, spared + missed)];
     const rank = rule.model ? String(k + 1) : "";
-    return [rank, rowHead(rule), per(found + wrong), per(found), per(wrong), per(missed), ...rates.map(rate), cost(benefit), cost(regret)];
+    return [rank, rowHead(rule), per(found + wrong), per(found), per(wrong), per(missed), ...rates.map(rate), per(benefit), per(avoided), cost(regret)];
   });
   const heads = [
     ["#"], ["Model"], ["Acted on"], ["True positives"], ["False alarms"], ["Missed"], ["Sensitivity"], ["Specificity"],
-    ["PPV", "positive predictive value"], ["NPV", "negative predictive value"], ["Net benefit"], ["Regret"],
+    ["PPV", "positive predictive value"], ["NPV", "negative predictive value"], ["Net benefit"],
+    ["Avoided", "against treat all, net"], ["Regret", "per decision"],
   ];
   const caption = `Per ${plain(CASES, 4)} cases at a threshold of ${percent(state.at)} (odds ${odds(state.at)}), where ${exchange(state.at)}`;
   return tableOf(caption, heads, rows, { cards: true });

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stakes._validation import check_choice
+from stakes.core.validation import check_choice
 from stakes.tables._errors import DataError
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ _SUFFIXES = {
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 _GZIP = b"\x1f\x8b"
 _HEAD = 64
+# what unpacks to more, and to more than so many times its size, is no table but a trap for the memory
+_MOST_UNPACKED, _MOST_TIMES = 1 << 28, 100
 # polars would read these as patterns for several files
 _WILDCARDS = frozenset("*?[")
 
@@ -57,7 +59,7 @@ class Content:
         name, file = os.fspath(path), Path(path)
         with _readable(file, name) as stream:
             head = stream.read(len(_GZIP))
-            if head != _GZIP and not _WILDCARDS & set(name):
+            if head != _GZIP and not _WILDCARDS & set(name) and _is_text(name):
                 content = cls(name, file)
             else:
                 content = cls(name, None, _unpacked(head + stream.read(), name))
@@ -128,15 +130,30 @@ def _readable(file: Path, name: str) -> io.BufferedReader:
         raise DataError(f"cannot be read: {reason}", file=name) from None
 
 
+def _is_text(name: str) -> bool:
+    """Say whether a name can be handed to an engine, which takes UTF-8 only."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _unpacked(data: bytes, name: str) -> bytes:
     if not data:
         raise DataError("the file is empty", file=name)
     if not data.startswith(_GZIP):
         return data
+    most = max(_MOST_UNPACKED, _MOST_TIMES * len(data))
     try:
-        return gzip.decompress(data)
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+            unpacked = stream.read(most + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"cannot be unpacked as gzip: {error}", file=name) from None
+    if len(unpacked) > most:
+        rule = f"unpacks to more than {_MOST_TIMES} times its size and {_MOST_UNPACKED >> 20} MiB: unpack it yourself"
+        raise DataError(rule, file=name)
+    return unpacked
 
 
 def reject_other_encodings(content: Content, origin: Origin) -> None:

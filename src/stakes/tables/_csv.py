@@ -1,234 +1,189 @@
-"""CSV: the few needed columns are read as numbers at full speed; only what fails is looked at as text.
+"""CSV: the columns that are needed are read as numbers at full speed; only what fails is looked at as text.
 
-That every line has its fields is checked first, in ``_csv_shape``.
+That every line has its fields is seen to in ``_csv_blocks``.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from dataclasses import dataclass, replace
-from itertools import islice
+from functools import partial
+from itertools import compress, islice
 from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
-
 from stakes.tables._content import Content, reject_other_encodings
-from stakes.tables._csv_pieces import Pieced, read_pieces
-from stakes.tables._csv_shape import Shape, is_blank, measure, open_text, rewrite
-from stakes.tables._errors import DataError, Origin
-from stakes.tables._roles import Roles, choose_roles, reject_duplicates
-from stakes.tables._rows import Held
-from stakes.tables._text import MISSING, is_number, looks_numeric, numbers_from_text, tidy_group, tidy_label
+from stakes.tables._csv_blocks import Block, Reader, count_lines, is_blank, long_fields, split_records
+from stakes.tables._errors import Origin
+from stakes.tables._roles import reject_duplicates
+from stakes.tables._table import Piece
+from stakes.tables._text import MISSING, is_number, looks_numeric, tidy_group, tidy_label
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Collection, Iterator, Sequence
+    from typing import BinaryIO
 
     import polars as pl
 
-    from stakes.tables._rows import Columns
+    from stakes.tables._table import Cells
 
 _SEPARATORS = ",;\t"
 _SAMPLE = 1000
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """What the head of the file says: separator, column names and the first rows as text."""
+@dataclass
+class CsvFile:
+    """A CSV file whose header was read: where its rows begin, and the first of them as text."""
 
+    content: Content
+    origin: Origin
     separator: str
+    header: str
     names: list[str]
     sample: list[list[str]]
+    start: int
+    kind: str = "csv"
 
-    def cells(self, name: str) -> list[str]:
-        """Return a column of the sample."""
-        at = self.names.index(name)
-        return [row[at] for row in self.sample]
+    @classmethod
+    def open(cls, content: Content, wanted: str) -> CsvFile:
+        """Read the header; the name of one column helps to tell the separator."""
+        origin = Origin(content.name)
+        reject_other_encodings(content, origin)
+        with content.open() as stream, long_fields():
+            mark = len(codecs.BOM_UTF8) if stream.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8 else 0
+            stream.seek(mark)
+            first = next((line for line in stream if line.strip()), b"").decode("utf-8", "replace")
+            separator = max(_SEPARATORS, key=lambda s: _promise(first, s, wanted))
+            stream.seek(mark)
+            header, names = _read_header(stream, separator, origin)
+            if not names:
+                raise origin.error("the file is empty")
+            stream.seek(mark)
+            text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
+            records = (r for r in csv.reader(text, delimiter=separator) if not is_blank("".join(r), r))
+            sample = [row for row in islice(records, 1, _SAMPLE + 1) if len(row) == len(names)]
+        reject_duplicates(names, content.name)
+        return cls(content, origin, separator, header, names, sample, mark + len(header.encode()))
 
+    @property
+    def numeric(self) -> list[str]:
+        """Names of the columns that hold numbers, as far as the first rows tell."""
+        return [name for i, name in enumerate(self.names) if looks_numeric([row[i] for row in self.sample])]
 
-def read_csv(content: Content, **columns: Any) -> tuple[Columns, Roles, Origin]:
-    """Read the needed columns of a CSV file; ``columns`` are the names that ``choose_roles`` takes."""
-    origin = Origin(content.name)
-    reject_other_encodings(content, origin)
-    try:
-        layout = _peek(content, columns["label"])
-        if not layout.names:
-            raise origin.error("the file is empty")
-        numeric = [name for name in layout.names if looks_numeric(layout.cells(name))]
-        roles = choose_roles(layout.names, numeric, file=content.name, **columns)
-        found, origin = _load(content, layout, roles, origin)
-    except UnicodeDecodeError:
-        raise _not_utf8(content) from None
-    except csv.Error as error:
-        raise DataError(f"is no CSV: {error}", file=content.name) from None
-    return found, roles, origin
+    def pieces(
+        self, columns: Collection[str], numbers: Collection[str] = (), label: str | None = None
+    ) -> Iterator[Piece]:
+        """Pass through the rows; columns of numbers, and of labels that are numbers, are text where they are not."""
+        import polars as pl
 
+        types = dict.fromkeys(numbers, pl.Float64) | ({} if label is None else {label: self._label_type(label)})
+        for block in self._blocks():
+            cells = self._parsed(block, columns, types) if columns else pl.DataFrame()
+            yield Piece(block.n_rows, cells, partial(self._extended, block))
 
-def read_csv_text(content: Content, column: str) -> tuple[pl.DataFrame, str, Origin]:
-    """Read every column of a CSV file as the text that it is, and the separator; one column's name helps to tell it."""
-    origin = Origin(content.name)
-    reject_other_encodings(content, origin)
-    try:
-        layout = _peek(content, column)
-        if not layout.names:
-            raise origin.error("the file is empty")
-        reject_duplicates(layout.names, content.name)
-        shape = measure(content, layout.separator, len(layout.names))
-        frame, used = None, set(layout.names)
-        if shape is not None and shape.rows > 0:
-            frame = _scan(content.native, layout, used, {}, shape, missing=())
-        if frame is None or shape is None or len(frame) != shape.rows:
-            plain, shape = rewrite(content, layout.separator, len(layout.names), origin)
-            if shape.rows == 0:
-                raise origin.error("there is a header and no rows")
-            frame = _scan(io.BytesIO(plain), replace(layout, separator=","), used, {}, shape, missing=())
-    except UnicodeDecodeError:
-        raise _not_utf8(content) from None
-    except csv.Error as error:
-        raise DataError(f"is no CSV: {error}", file=content.name) from None
-    return frame, layout.separator, replace(origin, first_line=2) if shape.line_per_row else origin
+    def joined(self, name: str, parts: Sequence[Cells], *, label: bool) -> pl.Series | None:  # noqa: ARG002
+        """Make a label or a group of all its cells; None where some were read as numbers and some as text."""
+        import polars as pl
 
-
-def _peek(content: Content, label: str) -> _Layout:
-    with open_text(content) as stream:
-        header = next((line for line in stream if line.strip()), "")
-        separator = max(_SEPARATORS, key=lambda s: _promise(header, s, label))
-    with open_text(content) as stream:
-        records = (r for r in csv.reader(stream, delimiter=separator) if not is_blank(r))
-        names = next(records, [])
-        sample = [row for row in islice(records, _SAMPLE) if len(row) == len(names)]
-    return _Layout(separator, names, sample)
-
-
-def _promise(header: str, separator: str, label: str) -> tuple[bool, int]:
-    fields = next(csv.reader([header], delimiter=separator), [])
-    return label in fields, len(fields)
-
-
-def _load(content: Content, layout: _Layout, roles: Roles, origin: Origin) -> tuple[Columns, Origin]:
-    shape = measure(content, layout.separator, len(layout.names))
-    if shape is not None:
-        numbered = replace(origin, first_line=2) if shape.line_per_row else origin
-        pieced = _read_pieces(content, layout, roles, numbered, shape) if shape.line_per_row else None
-        if pieced is not None:
-            return pieced, numbered
-        frame = _read(content.native, layout, roles, numbered, shape)
-        if frame is not None:
-            return Held(nw.from_native(frame, eager_only=True), numbered), numbered
-    plain, shape = rewrite(content, layout.separator, len(layout.names), origin)
-    frame = _read(io.BytesIO(plain), replace(layout, separator=","), roles, origin, shape)
-    if frame is None:
-        raise origin.error("cannot be read as CSV")
-    return Held(nw.from_native(frame, eager_only=True), origin), origin
-
-
-def _types(layout: _Layout, roles: Roles) -> dict[str, Any]:
-    """What the needed columns hold if all is well; the others are text."""
-    import polars as pl
-
-    types: dict[str, Any] = dict.fromkeys(_numbers(roles), pl.Float64)
-    if roles.label not in types:
-        types[roles.label] = _label_type(layout.cells(roles.label))
-    return types
-
-
-def _numbers(roles: Roles) -> set[str]:
-    return {*roles.models, *filter(None, [roles.weight])}
-
-
-def _read_pieces(content: Content, layout: _Layout, roles: Roles, origin: Origin, shape: Shape) -> Pieced | None:
-    """Read numbers that are written as such, beside a label of numbers; None for all else."""
-    import polars as pl
-
-    types, numbers = _types(layout, roles), _numbers(roles)
-    others = set(roles.used) - numbers
-    if shape.rows == 0 or any(types.get(name, pl.String) == pl.String for name in others):
-        return None
-
-    def parse(lines: io.BytesIO, rows: int) -> pl.DataFrame:
-        return _scan(lines, layout, set(roles.used), types, replace(shape, rows=rows), header=False)
-
-    try:
-        found = read_pieces(content, parse, shape.rows, numbers, others)
-    except pl.exceptions.PolarsError:
-        return None
-    return None if found is None else Pieced(*found, origin)
-
-
-def _read(
-    source: Path | io.BytesIO, layout: _Layout, roles: Roles, origin: Origin, shape: Shape
-) -> pl.DataFrame | None:
-    """Read the needed columns as numbers or, where that fails, as text; None where polars sees other rows."""
-    if shape.rows == 0:
-        raise origin.error("there is a header and no rows")
-    import polars as pl
-
-    types, numbers = _types(layout, roles), _numbers(roles)
-    for wanted in (types, {}):
-        try:
-            frame = _scan(source, layout, set(roles.used), wanted, shape)
-        except pl.exceptions.PolarsError:
-            if isinstance(source, io.BytesIO):
-                source.seek(0)
-            continue
-        if len(frame) != shape.rows:
+        if len({str(part.dtype) for part in parts}) > 1:
             return None
-        for name in roles.used:
-            if frame[name].dtype == pl.String:
-                frame = frame.with_columns(_tidied(frame[name], roles, numbers, origin))
-        return frame
-    return None
+        series = pl.concat(parts)
+        if series.dtype != pl.String:
+            return series
+        return tidy_label(series) if label else tidy_group(series)
 
+    def head(self, names: Sequence[str]) -> str:
+        """Return the header with more names at its end, and the byte order mark if there was one."""
+        more = io.StringIO(newline="")
+        csv.writer(more, delimiter=self.separator, lineterminator="").writerow(names)
+        mark = "\ufeff" if self.start > len(self.header.encode()) else ""
+        return mark + self.header.rstrip("\r\n") + self.separator + more.getvalue() + self._end
 
-def _scan(
-    source: Path | io.BytesIO,
-    layout: _Layout,
-    used: set[str],
-    types: dict[str, Any],
-    shape: Shape,
-    *,
-    missing: Sequence[str] = MISSING,
-    header: bool = True,
-) -> pl.DataFrame:
-    import polars as pl
+    def schema(self) -> dict[str, Any]:
+        """Return the type of each column of a frame, which is text."""
+        import polars as pl
 
-    # by position, under names of our own: polars has its own mind about repeated and empty names
-    names = {f"c{i}": name for i, name in enumerate(layout.names)}
-    frame = pl.read_csv(
-        source,
-        has_header=False,
-        skip_rows=int(header),
-        separator=layout.separator,
-        columns=[i for i, name in enumerate(layout.names) if name in used],
-        schema={short: types.get(name, pl.String) for short, name in names.items()},
-        null_values=list(missing),
-        n_rows=shape.rows if shape.blank_end else None,  # polars makes a row of nulls of a blank line
-    )
-    return frame.rename({short: names[short] for short in frame.columns})
+        return dict.fromkeys(self.names, pl.String)
 
+    def frames(self) -> Iterator[tuple[Piece, pl.DataFrame]]:
+        """Pass through the rows with every column as the text that it is, null where that is empty."""
+        import polars as pl
 
-def _label_type(cells: list[str]) -> Any:
-    import polars as pl
+        for block in self._blocks():
+            frame = self._parsed(block, self.names, {}, missing=())
+            frame = frame.with_columns(pl.when(pl.all() != "").then(pl.all()))
+            yield Piece(block.n_rows, frame), frame
 
-    present = [c for cell in cells if (c := cell.strip()) and c not in MISSING]
-    if not present or not all(map(is_number, present)):
-        return pl.String
-    return pl.Int64 if all(c.lstrip("+-").isdecimal() for c in present) else pl.Float64
+    @property
+    def _end(self) -> str:
+        return self.header[len(self.header.rstrip("\r\n")) :] or "\n"
 
+    def _blocks(self) -> Iterator[Block]:
+        """Pass through the records below the header; in the end it is known whether each is one line."""
+        first = 1 + count_lines(self.header)
+        reader = Reader(self.separator, len(self.names), self.origin, line=first)
+        with self.content.open() as stream:
+            stream.seek(self.start)
+            yield from reader.blocks(stream)
+        if reader.row == 0:
+            raise self.origin.error("there is a header and no rows")
+        self.origin = replace(self.origin, first_line=first if reader.line_per_row else None)
 
-def _tidied(text: pl.Series, roles: Roles, numbers: set[str], origin: Origin) -> pl.Series:
-    if text.name in numbers:
-        return numbers_from_text(text, origin, roles.hint if text.name in roles.models else None)
-    return tidy_label(text) if text.name == roles.label else tidy_group(text)
+    def _parsed(
+        self, block: Block, columns: Collection[str], types: dict[str, Any], missing: Sequence[str] = MISSING
+    ) -> pl.DataFrame:
+        """Read columns of some records as the types say or, where that fails, as text."""
+        import polars as pl
 
-
-def _not_utf8(content: Content) -> DataError:
-    with content.open() as stream:
-        for number, line in enumerate(stream, start=1):
+        wanted = [i for i, name in enumerate(self.names) if name in columns]
+        for given in (types, {}) if block.plain else ():
+            # by position, under names of our own: polars has its own mind about repeated and empty names
+            kinds = {f"c{i}": given.get(name, pl.String) for i, name in enumerate(self.names)}
+            options: dict[str, Any] = {"separator": self.separator, "has_header": False, "null_values": list(missing)}
             try:
-                line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                rule = f"must be UTF-8 text, this line holds the byte 0x{line[error.start]:02x}"
-                return DataError(rule, file=content.name, line=number)
-    return DataError("must be UTF-8 text", file=content.name)
+                frame = pl.read_csv(io.BytesIO(block.plain), columns=wanted, schema=kinds, **options)
+            except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+                continue
+            if len(frame) == block.n_rows:
+                return frame.rename({f"c{i}": self.names[i] for i in wanted})
+        records = block.records or split_records(block.plain, io.BytesIO(), self.separator, 1, self.origin)
+        rows = [record for _, record in records]
+        texts = {self.names[i]: pl.Series([row[i] for row in rows], dtype=pl.String) for i in wanted}
+        return pl.DataFrame(texts).with_columns(pl.all().replace(dict.fromkeys(missing)))
+
+    def _extended(self, block: Block, new: Sequence[pl.Series], keep: Any) -> str:
+        """Return the text of the records with new cells at the end of those that are kept."""
+        import polars as pl
+
+        texts = [series.cast(pl.String).fill_null("").to_list() for series in new]
+        rows = zip(block.texts(self._end), *texts, strict=True)
+        lines = (self.separator.join((body, *cells)) + end for (body, end), *cells in rows)
+        return "".join(lines if keep is None else compress(lines, keep))
+
+    def _label_type(self, label: str) -> Any:
+        """Return the type of labels that all spell numbers, as far as the first rows tell."""
+        import polars as pl
+
+        at = self.names.index(label)
+        present = [c for row in self.sample if (c := row[at].strip()) and c not in MISSING]
+        if not present or not all(map(is_number, present)):
+            return pl.String
+        return pl.Int64 if all(c.lstrip("+-").isdecimal() for c in present) else pl.Float64
+
+
+def _read_header(stream: BinaryIO, separator: str, origin: Origin) -> tuple[str, list[str]]:
+    """Return the text down to the header's end, and the names; none where there is no header."""
+    above, line = "", 1
+    while data := stream.readline():
+        for text, record in split_records(data, stream, separator, line, origin):
+            above += text
+            if not is_blank(text, record):
+                return above, record
+        line += 1
+    return above, []
+
+
+def _promise(header: str, separator: str, wanted: str) -> tuple[bool, int]:
+    fields = next(csv.reader(io.StringIO(header, newline=""), delimiter=separator), [])
+    return wanted in fields, len(fields)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from stakes._validation import BinarySample
-from stakes.score_table import ScoreTable
+from stakes.core.counting import count_cells, count_groups, count_sample
+from stakes.core.validation import BinarySample
 from stakes.tables._errors import Origin
 from stakes.tables._roles import choose_roles
 from stakes.tables._rows import PROBABILITY_HINT, column_names, frame_columns, from_native
@@ -70,13 +70,10 @@ def group_scores(
     native = from_native(frame)
     if isinstance(native, nw.LazyFrame):
         roles = choose_roles(column_names(native), (), label=label, models=[score], weight=weight, groups=None)
-        table = _Groups.collect(native, roles, resolution).table(pos_label, resolution)
-    else:
-        rows = frame_columns(frame, label=label, models=[score], weight=weight, pos_label=pos_label)
-        table = ScoreTable._from_sample(BinarySample(rows.y, rows.scores[0], rows.weight))
-        if resolution is not None:
-            table = _binned(table, resolution)
-    return {field.name: getattr(table, field.name) for field in fields(table)}
+        return _Groups.collect(native, roles, resolution).table(pos_label, resolution)
+    rows = frame_columns(frame, label=label, models=[score], weight=weight, pos_label=pos_label)
+    columns = count_sample(BinarySample(rows.y, rows.scores[0], rows.weight))
+    return columns if resolution is None else _binned(columns, resolution)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,12 +115,12 @@ class _Groups:
             least_weight=column.get("least", column["count"]),
         )
 
-    def table(self, pos_label: object, resolution: int | None) -> ScoreTable:
-        """Check the groups and pool them into a score table."""
+    def table(self, pos_label: object, resolution: int | None) -> dict[str, Any]:
+        """Check the groups and pool them into the columns of a score table."""
         positive = self._checked(pos_label, exact=resolution is None)
         n_rows = int(self.count.sum())
         if resolution is None:
-            return ScoreTable._from_groups(self.cell, positive, self.weight, self.squared, n_rows)
+            return count_groups(self.cell, positive, self.weight, self.squared, n_rows)
         sums = (
             np.where(positive, self.weight, 0.0),
             np.where(positive, 0.0, self.weight),
@@ -131,7 +128,7 @@ class _Groups:
             np.where(positive, 0.0, self.squared),
         )
         spans = (self.lower, self.upper, self.moment)
-        return _pooled(self.cell, spans, sums, n_rows=n_rows, resolution=resolution)
+        return count_cells(self.cell, spans, sums, n_rows=n_rows, resolution=resolution)
 
     def _checked(self, pos_label: object, *, exact: bool) -> Bools:
         score = self.roles.models[0]
@@ -217,31 +214,8 @@ def _run(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
     return frame.collect()
 
 
-def _binned(table: ScoreTable, resolution: int) -> ScoreTable:
-    cell = np.floor(table.scores * resolution)
-    sums = (table.positives, table.negatives, table.positives_squared, table.negatives_squared)
-    moment = (table.positives + table.negatives) * table.scores
-    return _pooled(cell, (table.scores, table.scores, moment), sums, n_rows=table.n_rows, resolution=resolution)
-
-
-def _pooled(
-    cell: Floats,
-    lower_upper_moment: tuple[Floats, Floats, Floats],
-    sums: tuple[Floats, Floats, Floats, Floats],
-    *,
-    n_rows: int,
-    resolution: int,
-) -> ScoreTable:
-    """Pool groups by cell: the mean score of each, and the smallest and largest score that it stands for."""
-    cell = np.minimum(cell, resolution - 1)
-    order = np.argsort(cell, kind="stable")
-    starts = np.flatnonzero(np.diff(cell[order], prepend=-1.0))
-    lower, upper, moment = (values[order] for values in lower_upper_moment)
-    low, high = np.minimum.reduceat(lower, starts), np.maximum.reduceat(upper, starts)
-    positives, negatives, positives_squared, negatives_squared = (
-        np.add.reduceat(values[order], starts) for values in sums
-    )
-    mean = np.clip(np.add.reduceat(moment, starts) / (positives + negatives), low, high)
-    return ScoreTable(
-        mean, positives, negatives, positives_squared, negatives_squared, n_rows=n_rows, lower=low, upper=high
-    )
+def _binned(columns: dict[str, Any], resolution: int) -> dict[str, Any]:
+    scores, n_rows = columns["scores"], columns["n_rows"]
+    sums = tuple(columns[name] for name in ("positives", "negatives", "positives_squared", "negatives_squared"))
+    spans = (scores, scores, (sums[0] + sums[1]) * scores)
+    return count_cells(np.floor(scores * resolution), spans, sums, n_rows=n_rows, resolution=resolution)

@@ -36,6 +36,11 @@ class Roles:
         return tuple(dict.fromkeys((self.label, *self.models, *weight, *self.groups)))
 
     @property
+    def numbers(self) -> tuple[str, ...]:
+        """Every column of numbers, once each."""
+        return (*self.models, *([] if self.weight is None else [self.weight]))
+
+    @property
     def hint(self) -> str | None:
         """What to add to an error about a model's values."""
         return NAME_MODELS if self.automatic else None
@@ -64,13 +69,18 @@ def choose_roles(
         others = [name for name in names if name not in taken]
         hint = f"Not numeric: {', '.join(map(repr, others[:_SHOWN]))}." if others else None
         raise DataError("no numeric column is left to be a model", file=file, hint=hint)
-    twice = [name for name, count in Counter(chosen).items() if count > 1]
-    if twice:
-        raise DataError("must be named once among the models", file=file, column=twice[0])
+    named_once(chosen, file)
     for name, role in ((label, "the label"), (weight, "the weight")):
         if name in chosen or (name == label and name == weight):
             raise DataError(f"is {role} and can be nothing else", file=file, column=name)
     return Roles(label, chosen, weight, by, automatic, probability)
+
+
+def named_once(wanted: Iterable[str], file: str | None = None) -> None:
+    """Refuse a column that is asked for twice."""
+    twice = [name for name, count in Counter(wanted).items() if count > 1]
+    if twice:
+        raise DataError("must be named once among the models", file=file, column=twice[0])
 
 
 def reject_duplicates(names: Iterable[str], file: str | None = None) -> None:

@@ -9,8 +9,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
-from stakes._frames import backend_of
-from stakes._validation import check_choice
+from stakes.core.validation import check_choice
+from stakes.shown.frames import backend_of
 from stakes.tables._errors import Origin
 from stakes.tables._roles import choose_roles, reject_duplicates
 from stakes.tables._values import as_array, encode, encode_labels, positive_labels, to_floats

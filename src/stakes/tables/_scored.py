@@ -1,63 +1,33 @@
-"""Whole files with scores and without labels, read to be written again with what was decided about each row.
-
-Everything that was in the file is written as it was: the columns of a CSV file stay the text that they are.
-"""
+"""Files with scores and without labels, read to be written again with what was computed for each row."""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
-from stakes._validation import check_choice
-from stakes.tables._content import Content
-from stakes.tables._csv import read_csv_text
-from stakes.tables._errors import DataError, Origin
-from stakes.tables._jsonl import read_records, record_group, record_numbers, record_texts
-from stakes.tables._roles import Roles, reject_duplicates, require
-from stakes.tables._rows import ON_MISSING, check_numbers, leave_out_incomplete
-from stakes.tables._text import MISSING, numbers_from_text, tidy_group
-from stakes.tables._values import as_array, encode, to_floats
+from stakes.core.validation import check_choice
+from stakes.tables._files import open_table
+from stakes.tables._roles import Roles, named_once, require
+from stakes.tables._rows import ON_MISSING, PROBABILITY_HINT, check_numbers, leave_out_incomplete
+from stakes.tables._table import Gathered, Numbers
+from stakes.tables._values import as_array, encode
+from stakes.tables._write import ENDINGS, write_rows
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    import polars as pl
     from numpy.typing import NDArray
 
     from stakes.tables._rows import OnMissing
+    from stakes.tables._table import Piece, Table
+    from stakes.tables._write import Added
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
-
-FORMAT_ENDINGS = {
-    "csv": (".csv", ".tsv"),
-    "parquet": (".parquet", ".pq"),
-    "arrow": (".arrow", ".feather", ".ipc"),
-    "jsonl": (".jsonl", ".ndjson"),
-}
-
-
-class _Table(Protocol):
-    """All columns of a file."""
-
-    names: list[str]
-
-    def numbers(self, name: str, origin: Origin) -> Floats:
-        """Return a column of numbers, nan where it is missing."""
-
-    def group(self, name: str, origin: Origin) -> tuple[list[Any], Integers]:
-        """Return the distinct values of a column and the index of each row's, -1 where it is missing."""
-
-    def write(self, path: Path, columns: Mapping[str, list[int | None]]) -> None:
-        """Write the file again with more columns."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,12 +67,12 @@ class ScoredFile:
     n_dropped: int
     source: str
     endings: tuple[str, ...]
-    _table: _Table
+    _table: Table
 
     @property
     def names(self) -> list[str]:
         """Names of all columns."""
-        return self._table.names
+        return list(self._table.names)
 
     def write(self, path: str | os.PathLike[str], columns: Mapping[str, Integers]) -> None:
         """Write the file again with more columns at its end.
@@ -114,13 +84,21 @@ class ScoredFile:
         columns : mapping of str to ndarray of int
             One value for each complete row; the others get a missing value.
         """
-        full = {}
+        import polars as pl
+
+        n_rows, start = len(self.rows) + self.n_dropped, 0
+        whole = []
         for name, values in columns.items():
-            cells: list[int | None] = [None] * (len(self.rows) + self.n_dropped)
-            for row, value in zip(self.rows.tolist(), values.tolist(), strict=True):
-                cells[row] = value
-            full[name] = cells
-        self._table.write(Path(path), full)
+            full, missing = np.zeros(n_rows, dtype=np.int64), np.ones(n_rows, dtype=bool)
+            full[self.rows], missing[self.rows] = values, False
+            whole.append(pl.Series(name, full).set(pl.Series(missing), None))
+
+        def add(piece: Piece) -> Added:
+            nonlocal start
+            start += piece.n_rows
+            return [series.slice(start - piece.n_rows, piece.n_rows) for series in whole], None
+
+        write_rows(self._table, Path(path), add, (), dict.fromkeys(columns, pl.Int64))
 
     def __repr__(self) -> str:
         return f"ScoredFile({len(self.rows)} rows, models {', '.join(map(repr, self.models))})"
@@ -134,7 +112,7 @@ def read_scores(
     on_missing: OnMissing = "raise",
     format: str | None = None,  # noqa: A002  (the name that users of every data library know)
 ) -> ScoredFile:
-    """Read the scores of one or many models from a file that needs no labels, and keep the whole file.
+    """Read the scores of one or many models from a file that needs no labels.
 
     Parameters
     ----------
@@ -169,111 +147,175 @@ def read_scores(
     [0.818, 0.984]
     """
     check_choice(on_missing, "on_missing", ON_MISSING)
-    if not find_spec("polars"):
-        raise ImportError("reading files needs polars: pip install 'stakes[cli]'")
-    content = Content.of(path)
-    kind, wanted, by = content.kind(format), tuple(models), tuple(groups)
-    table, origin = _read(content, kind, wanted[0])
-    reject_duplicates(table.names, content.name)
-    require([*wanted, *by], table.names, content.name)
-    twice = [name for name, count in Counter([*wanted, *by]).items() if count > 1]
-    if twice:
-        raise DataError("must be named once among models and groups", file=content.name, column=twice[0])
-    scores = {name: table.numbers(name, origin) for name in wanted}
-    codes = {name: table.group(name, origin) for name in by}
-    keep = np.ones(len(scores[wanted[0]]), dtype=bool)
-    missing = {name: np.isnan(values) for name, values in scores.items()}
-    missing |= {name: found < 0 for name, (_, found) in codes.items()}
-    roles = Roles("", wanted, None, by, automatic=False)  # there is no label
+    wanted, by = tuple(models), tuple(groups)
+    table = _open(path, format, [*wanted, *by])
+    found = Gathered.of(table, dict.fromkeys(wanted), by, None)
+    origin, roles = found.origin, Roles("", wanted, None, by, automatic=False)  # there is no label
+    codes = {name: encode(found.series(name)) for name in by}
+    keep = np.ones(len(found.floats(wanted[0])), dtype=bool)
+    missing = {name: np.isnan(found.floats(name)) for name in wanted}
+    missing |= {name: values < 0 for name, (_, values) in codes.items()}
     dropped = leave_out_incomplete(keep, missing, roles, origin, on_missing)
     rows = np.flatnonzero(keep)
-    kept = {name: values[rows] for name, values in scores.items()}
+    kept = {name: found.floats(name)[rows] for name in wanted}
     check_numbers(kept, None, roles, replace(origin, rows=rows))
-    in_groups = {name: as_array(values)[found[rows]] for name, (values, found) in codes.items()}
-    return ScoredFile(wanted, tuple(kept.values()), in_groups, rows, dropped, content.name, FORMAT_ENDINGS[kind], table)
+    in_groups = {name: as_array(values)[places[rows]] for name, (values, places) in codes.items()}
+    return ScoredFile(
+        wanted, tuple(kept.values()), in_groups, rows, dropped, str(origin.file), ENDINGS[table.kind], table
+    )
 
 
-def _read(content: Content, kind: str, column: str) -> tuple[_Table, Origin]:
-    if kind == "jsonl":
-        records, origin = read_records(content)
-        return _Records(content, records), origin
-    if kind == "csv":
-        frame, separator, origin = read_csv_text(content, column)
-        return _Frame(frame, kind, separator), origin
-    return _Frame(_read_binary(content, kind), kind), Origin(content.name)
+def _open(path: str | os.PathLike[str], stated: str | None, columns: Sequence[str]) -> Table:
+    table = open_table(path, stated, columns[0], survey=True)
+    named_once(columns, table.origin.file)
+    require(columns, table.names, table.origin.file)
+    return table
 
 
-def _read_binary(content: Content, kind: str) -> pl.DataFrame:
+@dataclass(frozen=True)
+class Copied:
+    """What was read, and written if there was a target.
+
+    Parameters
+    ----------
+    source : str
+        Name of the file read.
+    n_rows, n_incomplete : int
+        Rows of the file, and those of them in which a needed number is missing.
+    """
+
+    source: str
+    n_rows: int
+    n_incomplete: int
+
+
+@dataclass(frozen=True)
+class NewColumns:
+    """Columns to add: what they are computed from, their names, and by which function of arrays of complete rows.
+
+    Parameters
+    ----------
+    needed : sequence of str
+        Names of columns of numbers; ``compute`` takes one array for each.
+    names : sequence of str
+        Names of the new columns; ``compute`` returns one array for each, of whole numbers if ``whole``.
+    compute : callable
+    option : str
+        What names the new columns on the command line.
+    remedy : str
+        What to say where a number is missing.
+    probability : bool
+        Whether the numbers must lie in [0, 1], and not only be finite.
+    whole : bool
+    drop : bool
+        Whether incomplete rows are left out; else their new cells are missing.
+    """
+
+    needed: Sequence[str]
+    names: Sequence[str]
+    compute: Callable[..., Sequence[NDArray[Any]]]
+    option: str
+    remedy: str
+    probability: bool = True
+    whole: bool = False
+    drop: bool = False
+
+
+def copy_with_columns(
+    path: str | os.PathLike[str],
+    target: Path | None,
+    new: NewColumns,
+    *,
+    on_missing: OnMissing = "raise",
+    format: str | None = None,  # noqa: A002  (as read_predictions has it)
+) -> Copied:
+    r"""Write a file again with new columns, in bounded memory; without a target only compute them.
+
+    The file is passed twice: to check every row, and to write.
+
+    Parameters
+    ----------
+    path : str or path
+        A CSV, Parquet, Arrow or JSON lines file, or "-" for standard input.
+    target : path or None
+        Where to; the ending names the format.
+    new : NewColumns
+        The columns to add.
+    on_missing : {"raise", "drop"}, default "raise"
+        What to do with rows in which a needed number is missing.
+    format : {"csv", "parquet", "arrow", "jsonl"}, optional
+        What the file holds; by default its first bytes, then its name, tell.
+
+    Returns
+    -------
+    Copied
+
+    Raises
+    ------
+    DataError
+        For anything in the file that cannot be used or cannot stand in the target, with the column, row and value.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from stakes.tables import NewColumns, copy_with_columns
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     source, target = pathlib.Path(folder, "a.csv"), pathlib.Path(folder, "b.csv")
+    ...     _ = source.write_text("p\n0.25\n")
+    ...     twice = NewColumns(["p"], ["q"], lambda p: [2 * p], "names=", "")
+    ...     _ = copy_with_columns(source, target, twice)
+    ...     target.read_text()
+    'p,q\n0.25,0.5\n'
+    """
     import polars as pl
 
-    title = {"parquet": "Parquet", "arrow": "Arrow"}[kind]
-    try:
-        if kind == "parquet":
-            frame = pl.read_parquet(content.native)
-        elif content.head().startswith(b"ARROW1"):
-            frame = pl.read_ipc(content.native)
-        else:
-            frame = pl.read_ipc_stream(content.native)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise DataError(f"cannot be read as {title}: {reason}", file=content.name) from None
-    if len(frame) == 0:
-        raise DataError("there are no rows", file=content.name)
-    return frame
+    check_choice(on_missing, "on_missing", ON_MISSING)
+    table = _open(path, format, new.needed)
+    taken = next((name for name in new.names if name in table.names), None)
+    if taken is not None:
+        raise table.origin.error(f"is there already: choose another {new.option}", column=taken)
+    counts = _check(table, new, on_missing)
+    if target is None:
+        for piece in table.pieces(new.needed, new.needed):
+            _added(piece, table, new)
+    else:
+        kinds = dict.fromkeys(new.names, pl.Int64 if new.whole else pl.Float64)
+        write_rows(table, target, lambda piece: _added(piece, table, new), new.needed, kinds)
+    return Copied(str(table.origin.file), *counts)
 
 
-class _Frame:
-    """A data frame; one from a CSV file holds text."""
-
-    def __init__(self, frame: pl.DataFrame, kind: str, separator: str = ",") -> None:
-        self._frame, self._kind, self._separator = frame, kind, separator
-        self.names = list(frame.columns)
-
-    def numbers(self, name: str, origin: Origin) -> Floats:
-        """Return a column of numbers, nan where it is missing."""
-        series = self._frame[name]
-        if self._kind == "csv":
-            series = numbers_from_text(series, origin, None)
-        return to_floats(nw.from_native(series, series_only=True), origin)
-
-    def group(self, name: str, origin: Origin) -> tuple[list[Any], Integers]:  # noqa: ARG002
-        """Return the distinct values of a column and the index of each row's, -1 where it is missing."""
-        series = self._frame[name]
-        if self._kind == "csv":
-            series = tidy_group(series.set(series.is_in(list(MISSING)).fill_null(value=False), None))
-        return encode(nw.from_native(series, series_only=True))
-
-    def write(self, path: Path, columns: Mapping[str, list[int | None]]) -> None:
-        """Write the file again with more columns."""
-        import polars as pl
-
-        frame = self._frame.with_columns([pl.Series(name, cells, pl.Int64) for name, cells in columns.items()])
-        if self._kind == "csv":
-            frame.write_csv(path, separator=self._separator)
-        elif self._kind == "parquet":
-            frame.write_parquet(path)
-        else:
-            frame.write_ipc(path)
+def _check(table: Table, new: NewColumns, on_missing: OnMissing) -> tuple[int, int]:
+    """Count the rows and the incomplete ones, or refuse the first number that breaks a rule."""
+    columns = [Numbers(name, from_text=True, probability=new.probability) for name in new.needed]
+    n_rows, n_incomplete, first = 0, 0, (0, "")
+    for piece in table.pieces(new.needed, new.needed):
+        missing = {c.name: np.isnan(c.take(piece.cells[c.name], table.origin)) for c in columns}
+        incomplete = np.logical_or.reduce(list(missing.values()))
+        if incomplete.any() and not n_incomplete:
+            at = int(np.argmax(incomplete))
+            first = n_rows + at, next(name for name, gone in missing.items() if gone[at])
+        n_incomplete += int(np.count_nonzero(incomplete))
+        n_rows += piece.n_rows
+    for column in columns:
+        column.refuse(table.origin, PROBABILITY_HINT if new.probability else None)
+    if n_incomplete and (on_missing == "raise" or n_incomplete == n_rows):
+        hint = new.remedy if on_missing == "raise" else "No complete row is left."
+        details: dict[str, Any] = {"row": first[0], "column": first[1], "count": n_incomplete, "total": n_rows}
+        raise table.origin.error("must not be missing", **details, hint=hint)
+    return n_rows, n_incomplete
 
 
-class _Records:
-    """The objects of a JSON lines file."""
+def _added(piece: Piece, table: Table, new: NewColumns) -> Added:
+    """Compute the new columns of some rows; an incomplete row is left out, or gets missing values."""
+    import polars as pl
 
-    def __init__(self, content: Content, records: list[dict[str, Any]]) -> None:
-        self._content, self._records = content, records
-        self.names = list(dict.fromkeys(name for record in records for name in record))
-
-    def numbers(self, name: str, origin: Origin) -> Floats:
-        """Return a column of numbers, nan where it is missing."""
-        return record_numbers(self._records, name, origin)
-
-    def group(self, name: str, origin: Origin) -> tuple[list[Any], Integers]:
-        """Return the distinct values of a column and the index of each row's, -1 where it is missing."""
-        return encode(nw.from_native(record_group(self._records, name, origin), series_only=True))
-
-    def write(self, path: Path, columns: Mapping[str, list[int | None]]) -> None:
-        """Write the file again with more columns: the text of each object, and then what is new."""
-        with path.open("w", encoding="utf-8", newline="\n") as stream:
-            for row, text in enumerate(record_texts(self._content)):
-                more = json.dumps({name: cells[row] for name, cells in columns.items()}, ensure_ascii=False)
-                stream.write(text[:-1].rstrip() + (", " if self._records[row] else "") + more[1:] + "\n")
+    values = [Numbers(name, from_text=True).take(piece.cells[name], table.origin) for name in new.needed]
+    complete = ~np.logical_or.reduce([np.isnan(array) for array in values])
+    found = new.compute(*(array[complete] for array in values)) if complete.any() else [np.empty(0)] * len(new.names)
+    series = []
+    for name, result in zip(new.names, found, strict=True):
+        cells = np.zeros(piece.n_rows, dtype=np.int64 if new.whole else np.float64)
+        cells[complete] = result
+        column = pl.Series(name, cells)
+        series.append(column if complete.all() else column.set(pl.Series(~complete), None))
+    return series, complete if new.drop else None

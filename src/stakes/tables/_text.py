@@ -10,10 +10,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from stakes.tables._errors import Origin
-
 MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL")
-_NEARLY_A_NUMBER = re.compile(r"[+-]?\d*[.,]?\d+\s*%?")
+_NEARLY_A_NUMBER = re.compile(r"[+-]?(\d+([.,]\d+)?|[.,]\d+)\s*%?")  # in which no digit can be read in two ways
 
 
 def looks_numeric(cells: Sequence[str]) -> bool:
@@ -36,16 +34,13 @@ def is_number(cell: str) -> bool:
     return True
 
 
-def numbers_from_text(text: pl.Series, origin: Origin, hint: str | None) -> pl.Series:
-    """Read numbers, spaces around them allowed, or refuse the first cell that is none."""
+def numbers_from_text(text: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Read numbers, spaces around them allowed, null where they are missing, and mark the cells that hold none."""
     import polars as pl
 
     cells = text.str.strip_chars()
     numbers = cells.cast(pl.Float64, strict=False)
-    bad = numbers.is_null() & cells.is_not_null() & ~cells.is_in(["", *MISSING])
-    if bad.any():
-        raise origin.broken("must be a number", bad.to_numpy(), text, column=text.name, hint=hint)
-    return numbers
+    return numbers, numbers.is_null() & cells.is_not_null() & ~cells.is_in(["", *MISSING])
 
 
 def tidy_label(text: pl.Series) -> pl.Series:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from stakes._validation import check_labels
+from stakes.core.validation import check_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

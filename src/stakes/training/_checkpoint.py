@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import math
+import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from stakes._results import json_ready
-from stakes._validation import check_choice
-from stakes.training._atomic import replacing
-from stakes.training._progress import Criterion, Progress, as_monitor
+from stakes.core.validation import check_choice
+from stakes.shown.files import replacing
+from stakes.training._best_epoch import BestEpoch, as_number
+from stakes.training._checkpoint_record import Record, epoch_name, unlinked
+from stakes.training._metric_monitor import Criterion, as_monitor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-_RECORD = "checkpoint.json"
+    from collections.abc import Callable
 
 
 class Checkpoint:
@@ -26,14 +25,14 @@ class Checkpoint:
     folder : str or Path
         Where the files go; it is made if it does not exist. If it holds a checkpoint of the same monitor, that run is
         continued.
-    monitor : str, Metric or PenalizedScoreMonitor, default "penalized_brier_loss"
+    monitor : str, Metric or MetricMonitor, default "penalized_brier_loss"
         What decides which epoch is the best.
     min_delta : float, default 0.0
         Smallest change that counts as an improvement, >= 0.
 
     Attributes
     ----------
-    monitor : PenalizedScoreMonitor
+    monitor : MetricMonitor
         Update it with validation batches.
     history : list of float
         One value for each epoch saved, from earlier processes too.
@@ -48,14 +47,21 @@ class Checkpoint:
 
     Raises
     ------
+    TypeError
+        If the folder is no path.
     ValueError
-        If the folder holds a checkpoint of another monitor, or ``min_delta`` is negative.
+        If it holds a checkpoint of another monitor, a record that no checkpoint wrote, or epochs of which the
+        record does not know; if ``min_delta`` is negative.
 
     Notes
     -----
     Every file is written beside its place, flushed to the disk and renamed. The model comes first, then the record
-    ``checkpoint.json`` that names it and holds the history, then files that it no longer names are removed: a process
-    killed at any moment leaves the state of a whole epoch.
+    ``checkpoint.json`` that names it and holds the history, then files that it does not name are removed, those of
+    killed processes too: a process killed at any moment leaves the state of a whole epoch. Only files of the folder
+    itself that are named as a checkpoint names them are ever removed.
+
+    A folder belongs to one process. One that finds that another has written there meanwhile stops with an error; in
+    distributed training only the first process saves.
 
     Examples
     --------
@@ -74,17 +80,18 @@ class Checkpoint:
     def __init__(
         self, folder: str | Path, monitor: Criterion = "penalized_brier_loss", *, min_delta: float = 0.0
     ) -> None:
+        if not isinstance(folder, (str, os.PathLike)):
+            raise TypeError(f"folder must be a path, got {folder!r}.")
         self.folder = Path(folder)
+        if self.folder.exists() and not self.folder.is_dir():
+            raise ValueError(f"folder must be a folder, got the file {str(folder)!r}.")
         self.monitor = as_monitor(monitor)
-        record = self._read()
-        self._progress = Progress(
-            greater_is_better=self.monitor.greater_is_better,
-            min_delta=min_delta,
-            history=[math.nan if value is None else float(value) for value in record["history"]],
+        self._record = Record.read(self.folder, self.monitor.settings())
+        self._progress = BestEpoch(
+            greater_is_better=self.monitor.greater_is_better, min_delta=min_delta, history=self._record.history
         )
-        # the files of the record, not of the history: another min_delta may call another epoch the best
-        self._progress.best_epoch = record["best_epoch"]
-        self._last, self._best = record["last"], record["best"]
+        # the best epoch of the record, whose file there is: another min_delta may call another one the best
+        self._progress.best_epoch = self._record.best_epoch
 
     @property
     def history(self) -> list[float]:
@@ -109,12 +116,12 @@ class Checkpoint:
     @property
     def last_path(self) -> Path | None:
         """File of the last epoch."""
-        return None if self._last is None else self.folder / self._last
+        return None if self._record.last is None else self.folder / self._record.last
 
     @property
     def best_path(self) -> Path | None:
         """File of the best epoch."""
-        return None if self._best is None else self.folder / self._best
+        return None if self._record.best is None else self.folder / self._record.best
 
     def step(self, value: float, state: Mapping[str, Any] | Callable[[Path], Any], *, suffix: str = ".pt") -> bool:
         """Save an epoch, and say whether it is the best so far.
@@ -127,7 +134,7 @@ class Checkpoint:
             What ``torch.save`` shall write, such as ``{"model": model.state_dict(), "optimizer": ...}``, or a function
             that writes the model to the path it is given.
         suffix : str, default ".pt"
-            Of the file; Keras wants ".keras".
+            Of the file; LightGBM's ``save_model`` wants ".txt".
 
         Returns
         -------
@@ -135,6 +142,12 @@ class Checkpoint:
 
         Raises
         ------
+        ValueError
+            If the suffix is none.
+        TypeError
+            If the value is no number, or the state cannot be saved.
+        RuntimeError
+            If another process has written to the folder meanwhile.
         ImportError
             If ``state`` is a mapping and PyTorch is not installed (``pip install 'stakes[torch]'``).
 
@@ -146,21 +159,20 @@ class Checkpoint:
         ...     Checkpoint(folder).step(0.5, lambda path: path.write_text("a model"), suffix=".txt")
         True
         """
+        value, name = as_number(value), epoch_name(self.epoch, suffix)
+        if not callable(state) and not isinstance(state, Mapping):
+            raise TypeError(f"state must be a mapping for torch.save or a function that writes a file, got {state!r}.")
         self.folder.mkdir(parents=True, exist_ok=True)
-        name = f"epoch-{self.epoch:04d}{suffix}"
-        with replacing(self.folder / name) as path:
+        with replacing(unlinked(self.folder / name)) as path:
             if callable(state):
                 state(path)
             else:
                 _torch().save(dict(state), path)
-        before = {self._last, self._best} - {None}
-        improved = self._progress.add(value)
-        self._last = name
-        if improved:
-            self._best = name
-        self._write()
-        for old in sorted(before - {self._last, self._best}):
-            (self.folder / old).unlink(missing_ok=True)
+            self._record.check_unchanged(self.folder)
+        improved = self._progress.improves(value)
+        self._record = self._record.with_epoch(name, value, improved=improved).written(self.folder)
+        self._progress.add(value)
+        self._record.remove_others(self.folder)
         return improved
 
     def load(self, which: Literal["last", "best"] = "last", *, map_location: Any = None) -> dict[str, Any] | None:
@@ -201,29 +213,6 @@ class Checkpoint:
             return None
         state: dict[str, Any] = _torch().load(path, map_location=map_location, weights_only=True)
         return state
-
-    def _read(self) -> dict[str, Any]:
-        path = self.folder / _RECORD
-        if not path.exists():
-            return {"history": [], "best_epoch": None, "last": None, "best": None}
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if record["monitor"] != self.monitor.settings():
-            raise ValueError(
-                f"{self.folder} holds a checkpoint by {record['monitor']}, but monitor is {self.monitor.settings()}: "
-                "take another folder."
-            )
-        return record
-
-    def _write(self) -> None:
-        record = {
-            "monitor": self.monitor.settings(),
-            "last": self._last,
-            "best": self._best,
-            "best_epoch": self.best_epoch,
-            "history": self.history,
-        }
-        with replacing(self.folder / _RECORD) as path:
-            path.write_text(json.dumps(json_ready(record), indent=1) + "\n", encoding="utf-8")
 
     def __repr__(self) -> str:
         best = "" if self.best_epoch is None else f", best {self.best_value:.4g} at epoch {self.best_epoch}"

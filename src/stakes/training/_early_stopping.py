@@ -1,11 +1,15 @@
-"""Stop training when validation no longer improves, and go back to the weights of the best epoch."""
+"""Stop a plain PyTorch loop when validation no longer improves, and go back to the weights of the best epoch."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
+from stakes.core.validation import check_flag, check_whole
 from stakes.metrics._tensor_inputs import is_tensor
-from stakes.training._progress import Criterion, Progress, as_monitor
+from stakes.training._best_epoch import BestEpoch
+from stakes.training._metric_monitor import Criterion, as_monitor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,7 +20,7 @@ class EarlyStopping:
 
     Parameters
     ----------
-    monitor : str, Metric or PenalizedScoreMonitor, default "penalized_brier_loss"
+    monitor : str, Metric or MetricMonitor, default "penalized_brier_loss"
         What is watched on validation data; a monitor carries its settings, such as ``bounds=``.
     patience : int, default 10
         Epochs without improvement after which to stop, >= 1.
@@ -29,7 +33,7 @@ class EarlyStopping:
 
     Attributes
     ----------
-    monitor : PenalizedScoreMonitor
+    monitor : MetricMonitor
         Update it with validation batches.
     history : list of float
         One value for each epoch.
@@ -49,9 +53,9 @@ class EarlyStopping:
 
     Notes
     -----
-    An undefined value (nan), such as AUC with one class, is no improvement and counts towards the patience. The same
-    object serves a PyTorch loop, :func:`keras_callback`, :func:`lightning_callback`, :func:`xgboost_callback` and
-    :func:`lightgbm_callback`.
+    An undefined value (nan), such as AUC with one class, is no improvement and counts towards the patience. Keras,
+    Lightning, XGBoost and LightGBM have early stopping of their own, which follows :func:`keras_metric`,
+    :func:`lightning_metric`, :func:`xgboost_metric` and :func:`lightgbm_metric`.
 
     Examples
     --------
@@ -72,54 +76,32 @@ class EarlyStopping:
         restore_best: bool = True,
         history: Iterable[float] = (),
     ) -> None:
-        if int(patience) != patience or patience < 1:
-            raise ValueError(f"patience must be a whole number >= 1, got {patience}.")
         self.monitor = as_monitor(monitor)
-        self.patience = int(patience)
-        self.min_delta = min_delta
-        self.restore_best = restore_best
-        self._weights: Any = None
-        self.replay(history)
-
-    def replay(self, history: Iterable[float]) -> None:
-        """Start again from the values of earlier epochs.
-
-        Parameters
-        ----------
-        history : iterable of float
-            One value for each epoch.
-
-        Examples
-        --------
-        >>> from stakes.training import EarlyStopping
-        >>> stopping = EarlyStopping(patience=2)
-        >>> stopping.replay([0.5, 0.6])
-        >>> stopping.wait
-        1
-        """
+        self.patience = check_whole(patience, "patience", 1)
+        self.restore_best = check_flag(restore_best, "restore_best")
         better = self.monitor.greater_is_better
-        self._progress = Progress(greater_is_better=better, min_delta=self.min_delta, history=history)
-        self._weights = None
+        self._best = BestEpoch(greater_is_better=better, min_delta=min_delta, history=history)
+        self._weights: Any = None
 
     @property
     def history(self) -> list[float]:
         """Values by epoch."""
-        return self._progress.history
+        return self._best.history
 
     @property
     def best_epoch(self) -> int | None:
         """Number of the best epoch."""
-        return self._progress.best_epoch
+        return self._best.best_epoch
 
     @property
     def best_value(self) -> float:
         """Value at the best epoch."""
-        return self._progress.best_value
+        return self._best.best_value
 
     @property
     def wait(self) -> int:
         """Epochs since the best one."""
-        return self._progress.wait
+        return self._best.wait
 
     @property
     def should_stop(self) -> bool:
@@ -138,14 +120,18 @@ class EarlyStopping:
         ----------
         value : float
             Usually ``stopping.monitor.compute()``.
-        model : PyTorch module or state, optional
-            Whose weights to keep: a module, its ``state_dict()``, or a list of arrays such as Keras's
-            ``get_weights()``.
+        model : PyTorch module or mapping, optional
+            Whose weights to keep: a module or its ``state_dict()``.
 
         Returns
         -------
         bool
             Whether to stop.
+
+        Raises
+        ------
+        TypeError
+            If the value is no number, or the model has no weights.
 
         Examples
         --------
@@ -153,8 +139,9 @@ class EarlyStopping:
         >>> EarlyStopping(patience=1).step(0.4)
         False
         """
-        if self._progress.add(value):
-            self._weights = _copied(model) if self.restore_best and model is not None else None
+        state = None if model is None else _state(model)
+        if self._best.add(value):
+            self._weights = _copied(state) if self.restore_best and state is not None else None
         return self.should_stop
 
     def restore(self, model: Any) -> None:
@@ -167,6 +154,8 @@ class EarlyStopping:
 
         Raises
         ------
+        TypeError
+            If the model takes no weights.
         RuntimeError
             If there are none: the best epoch was before this process, or :meth:`step` was given no model.
 
@@ -181,6 +170,8 @@ class EarlyStopping:
             raise RuntimeError(
                 "there are no best weights in memory: pass the model to step(), or load the checkpoint's best_path."
             )
+        if not hasattr(model, "load_state_dict"):
+            raise TypeError(f"model must be a PyTorch module, got {model!r}.")
         model.load_state_dict(self._weights)
 
     def __repr__(self) -> str:
@@ -188,15 +179,13 @@ class EarlyStopping:
         return f"EarlyStopping({self.monitor.name}, {best}, wait {self.wait} of {self.patience})"
 
 
-def _copied(model: Any) -> Any:
-    """Copy the weights, on the device where they are."""
+def _state(model: Any) -> Mapping[str, Any]:
     state = model.state_dict() if hasattr(model, "state_dict") else model
-    if isinstance(state, (list, tuple)):
-        return [value.copy() for value in state]
-    return {name: value.detach().clone() if is_tensor(value) else _copy_of(value) for name, value in state.items()}
+    if not isinstance(state, Mapping):
+        raise TypeError(f"model must be a PyTorch module or its state_dict(), got {model!r}.")
+    return state
 
 
-def _copy_of(value: Any) -> Any:
-    from copy import deepcopy
-
-    return deepcopy(value)
+def _copied(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Copy the weights, on the device where they are."""
+    return {name: value.detach().clone() if is_tensor(value) else deepcopy(value) for name, value in state.items()}

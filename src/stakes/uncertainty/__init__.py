@@ -40,3 +40,8 @@ def __getattr__(name: str) -> Any:
 
         return PosteriorNetwork
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List what this module offers, and nothing else."""
+    return __all__

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from stakes._results import Tabular
-from stakes._validation import check_unit
+from stakes.core.validation import check_unit
+from stakes.shown.tabular import Tabular
 from stakes.uncertainty._positivity import check_prior
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.core.validation import check_flag
 from stakes.uncertainty._ensemble import _summarise
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def from_bagging(estimator: Any, X: ArrayLike, *, out_of_bag: bool = False) -> E
     (True, True)
     """
     _check_kind(estimator)
+    check_flag(out_of_bag, "out_of_bag")
     rows = _rows(estimator, X)
     names = list(_member_columns(estimator))
     probs = np.stack(
@@ -94,6 +96,9 @@ def _rows(estimator: Any, X: Any) -> Any:
     wanted = getattr(estimator, "feature_names_in_", None)
     if wanted is not None and hasattr(X, "columns") and list(X.columns) != list(wanted):
         raise ValueError(f"X must have the columns of the fit, {list(wanted)}, got {list(X.columns)}.")
+    shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
+    if len(shape) != 2:
+        raise ValueError(f"X must have one row of features per case, got shape {tuple(shape)}.")
     rows = (
         check_array(X, accept_sparse="csr", ensure_all_finite="allow-nan")
         if _renamed()

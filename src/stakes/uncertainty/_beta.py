@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes._validation import _to_floats, to_array
+from stakes.core.validation import to_array, to_floats
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -57,7 +57,7 @@ def beta_entropy(alpha: ArrayLike, beta: ArrayLike) -> Floats:
 
 
 def _positive(values: ArrayLike, name: str) -> Floats:
-    array = _to_floats(to_array(values, name), name)
+    array = to_floats(to_array(values, name), name)
     bad = ~(np.isfinite(array) & (array > 0.0))
     if np.any(bad):
         raise ValueError(

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes._validation import check_choice
+from stakes.core.random_state import generator
+from stakes.core.validation import check_choice
 from stakes.uncertainty._ensemble import from_ensemble
-from stakes.uncertainty._torch import import_torch
+from stakes.uncertainty._import_torch import import_torch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,7 +84,7 @@ def mc_dropout(
         raise ValueError(f"module must have a dropout layer with p > 0, got {type(module).__name__} without one.")
     rows = _to_tensor(torch, module, X)
     modes = [(layer, layer.training) for layer in module.modules()]
-    seed = int(np.random.default_rng(random_state).integers(2**63 - 1))
+    seed = int(generator(random_state).integers(2**63 - 1))
     try:
         module.eval()
         for layer in layers:

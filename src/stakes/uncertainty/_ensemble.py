@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._results import Tabular
-from stakes._validation import _to_floats, to_array
+from stakes.core.validation import to_array, to_floats
+from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -106,7 +106,7 @@ def from_ensemble(member_probs: ArrayLike) -> EnsembleUncertainty:
 
 
 def _member_array(member_probs: ArrayLike) -> Floats:
-    array = _to_floats(to_array(member_probs, "member_probs"), "member_probs")
+    array = to_floats(to_array(member_probs, "member_probs"), "member_probs")
     if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] != 2):
         raise ValueError(f"member_probs must have shape (n_members, n) or (n_members, n, 2), got {array.shape}.")
     if len(array) < 2 or array.shape[1] == 0:

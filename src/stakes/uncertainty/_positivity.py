@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes._validation import _to_floats, to_array
+from stakes.core.validation import check_number, to_array, to_floats
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -70,7 +70,7 @@ class PositivityPosterior:
         -------
         ndarray of shape (n,)
         """
-        at = _to_floats(to_array(q, "q"), "q")
+        at = to_floats(to_array(q, "q"), "q")
         if not np.all((at > 0.0) & (at < 1.0)):
             raise ValueError(f"q must lie in (0, 1), got {at[~((at > 0.0) & (at < 1.0))][0]}.")
         a, b = self.prior[0] + self.positives, self.prior[1] + self.n_examples - self.positives
@@ -125,7 +125,7 @@ def positivity_posterior(
     """
     s, n = _paired(_counts(positives, "positives"), _counts(n_examples, "n_examples"), "positives")
     a1, a0 = check_prior(prior, "prior")
-    if not (np.isfinite(undersampling) and undersampling > 0.0):
+    if not (np.isfinite(check_number(undersampling, "undersampling")) and undersampling > 0.0):
         raise ValueError(f"undersampling must be finite and > 0, got {undersampling}.")
     if np.any(s > n):
         first = int(np.argmax(s > n))
@@ -238,7 +238,8 @@ def estimation_bias(
 
 def check_prior(prior: tuple[float, float], name: str) -> tuple[float, float]:
     """Two positive finite numbers, or raise."""
-    values = np.asarray(prior, dtype=float)
+    given = to_array(prior, name)
+    values = np.array([check_number(value, name) for value in np.atleast_1d(given).tolist()] if given.ndim < 2 else [])
     if values.shape != (2,) or not np.all(np.isfinite(values) & (values > 0.0)):
         raise ValueError(f"{name} must be two finite numbers > 0, got {prior!r}.")
     return float(values[0]), float(values[1])
@@ -252,7 +253,7 @@ def _paired(values: Floats, n: Floats, name: str) -> tuple[Floats, Floats]:
 
 
 def _counts(values: ArrayLike, name: str) -> Floats:
-    array = np.atleast_1d(_to_floats(np.atleast_1d(to_array(values, name)), name))
+    array = np.atleast_1d(to_floats(np.atleast_1d(to_array(values, name)), name))
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"{name} must be 1-D with at least one value, got shape {array.shape}.")
     bad = ~(np.isfinite(array) & (array >= 0.0))

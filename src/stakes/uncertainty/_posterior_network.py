@@ -10,8 +10,10 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from stakes._validation import check_choice
-from stakes.uncertainty._torch import import_torch
+from stakes.core.estimators import keep_arguments
+from stakes.core.random_state import generator
+from stakes.core.validation import check_choice
+from stakes.uncertainty._import_torch import import_torch
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -140,27 +142,7 @@ class PosteriorNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         device: str = "cpu",
         random_state: Any = None,
     ) -> None:
-        self.hidden = hidden
-        self.latent_dim = latent_dim
-        self.residual = residual
-        self.density = density
-        self.n_components = n_components
-        self.n_flow_layers = n_flow_layers
-        self.prior = prior
-        self.bandwidth = bandwidth
-        self.certainty_budget = certainty_budget
-        self.training = training
-        self.entropy_weight = entropy_weight
-        self.dropout = dropout
-        self.encoder = encoder
-        self.standardize = standardize
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.patience = patience
-        self.learning_rate = learning_rate
-        self.validation_fraction = validation_fraction
-        self.device = device
-        self.random_state = random_state
+        keep_arguments(self, locals())
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> PosteriorNetwork:
         """Train the encoder and the densities.
@@ -195,7 +177,7 @@ class PosteriorNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.standardize:
             spread = rows.std(axis=0)
             self._centre, self._scale = rows.mean(axis=0), np.where(spread > 0.0, spread, 1.0)
-        rng = _generator(self.random_state)
+        rng = generator(self.random_state)
         train, held_out = _split(index, self.validation_fraction, rng)
         devices = [torch.device(self.device)] if str(self.device).startswith("cuda") else []
         with torch.random.fork_rng(devices=devices):
@@ -347,12 +329,6 @@ class PosteriorNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         except ImportError:  # before 1.6
             return self._validate_data(X, **arguments)
         return validate_data(self, X, **arguments)
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    if isinstance(random_state, np.random.RandomState):  # what scikit-learn passes around
-        return np.random.default_rng(random_state.randint(2**31 - 1))
-    return np.random.default_rng(random_state)
 
 
 def _prior(prior: ArrayLike, n_classes: int) -> list[float]:

@@ -21,7 +21,7 @@ from stakes.utility._means import (
     SquaredErrorInCounting,
 )
 from stakes.utility._measure import Measure
-from stakes.utility._names import ConfusionMeasure, get_measure
+from stakes.utility._measures_by_name import ConfusionMeasure, get_measure
 from stakes.utility._population import BatchDifference, PopulationThreshold, population_threshold, utility_curve
 from stakes.utility._ranking import RankingPrinciple
 from stakes.utility._ratios import F1, Accuracy, FBeta, FractionalLinear, Jaccard, Precision, Recall
@@ -72,3 +72,8 @@ def __getattr__(name: str) -> Any:
 
         return getattr(_estimators, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List what this module offers, and nothing else."""
+    return __all__

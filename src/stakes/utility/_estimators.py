@@ -13,20 +13,22 @@ from sklearn.utils import _safe_indexing, column_or_1d, indexable
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from stakes._validation import check_choice, check_weights
+from stakes.core.estimators import keep_arguments
+from stakes.core.validation import check_choice, check_weights
+from stakes.utility._decide import clean_probabilities, decide
 from stakes.utility._expected import expected_utility
-from stakes.utility._names import get_measure
+from stakes.utility._measures_by_name import get_measure
 from stakes.utility._population import population_threshold
-from stakes.utility._result import clean_probabilities, decide
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import ArrayLike, NDArray
 
+    from stakes.utility._decide import Correction
     from stakes.utility._measure import Measure
     from stakes.utility._population import PopulationThreshold
-    from stakes.utility._result import Correction, ExpectedUtility
+    from stakes.utility._result import ExpectedUtility
 
     Floats = NDArray[np.float64]
 
@@ -172,14 +174,7 @@ class ExpectedUtilityClassifier(_DecidingClassifier):
         zero_division: float = 0.0,
         correction: Correction | None = None,
     ) -> None:
-        self.estimator = estimator
-        self.measure = measure
-        self.cv = cv
-        self.calibrate = calibrate
-        self.mode = mode
-        self.batch_size = batch_size
-        self.zero_division = zero_division
-        self.correction = correction
+        keep_arguments(self, locals())
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> ExpectedUtilityClassifier:
         """Fit the estimator, and the threshold with ``mode="frozen"``.
@@ -311,10 +306,7 @@ class PlugInThresholdClassifier(_DecidingClassifier):
         cv: Any = None,
         zero_division: float = 0.0,
     ) -> None:
-        self.estimator = estimator
-        self.measure = measure
-        self.cv = cv
-        self.zero_division = zero_division
+        keep_arguments(self, locals())
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PlugInThresholdClassifier:
         """Find the threshold on held-out folds, then fit the estimator to all rows.

@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from stakes._validation import check_choice, check_unit, check_weights
+from stakes.core.validation import check_choice, check_unit, check_weights
 from stakes.utility._batch import Batch
 from stakes.utility._certify import choose
+from stakes.utility._decide import clean_probabilities
+from stakes.utility._measures_by_name import ConfusionMeasure, get_measure
 from stakes.utility._methods import METHODS, estimate_curve
-from stakes.utility._names import ConfusionMeasure, get_measure
 from stakes.utility._ranking import RankingPrinciple, counted_ranking
-from stakes.utility._result import ExpectedUtility, clean_probabilities
+from stakes.utility._result import ExpectedUtility
 from stakes.utility._weighted import estimate_weighted_curve
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from stakes.utility._certify import Choice
+    from stakes.utility._decide import Correction
     from stakes.utility._estimate import Estimate
     from stakes.utility._measure import Measure
-    from stakes.utility._result import Correction
 
     Floats = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from stakes.utility._batch import TAIL
 from stakes.utility._estimate import ROUNDING, Estimate
-from stakes.utility._nodes import RELATIVE, difference_error, nodes
+from stakes.utility._exponential_nodes import RELATIVE, difference_error, nodes
 from stakes.utility._shares import powers, series_orders
 from stakes.utility._sums import accurate_cumsum, block_rows, log_products, spans, suffix_sums
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from stakes.utility._batch import TAIL
 from stakes.utility._estimate import ROUNDING, Estimate
-from stakes.utility._nodes import RELATIVE, difference_error, nodes
+from stakes.utility._exponential_nodes import RELATIVE, difference_error, nodes
 from stakes.utility._shares import Shares, log_expectations
 from stakes.utility._sums import accurate_sum
 

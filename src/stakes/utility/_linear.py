@@ -15,8 +15,8 @@ import numpy as np
 
 from stakes.utility._batch import TAIL
 from stakes.utility._estimate import ROUNDING, UNIT, Estimate
+from stakes.utility._exponential_nodes import RELATIVE, difference_error, nodes
 from stakes.utility._fourier import Spectrum
-from stakes.utility._nodes import RELATIVE, difference_error, nodes
 from stakes.utility._sums import Carry, accurate_sum, spans
 
 if TYPE_CHECKING:

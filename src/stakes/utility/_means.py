@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from stakes._validation import check_choice
+from stakes.core.validation import check_choice
 from stakes.utility._measure import Measure, class_rates, ratio
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes.utility._closed import expected_accuracy, expected_precision, expected_squared_counting_error
+from stakes.utility._closed_forms import expected_accuracy, expected_precision, expected_squared_counting_error
 from stakes.utility._estimate import Estimate
 from stakes.utility._exact import WHOLE_UP_TO, expected_by_algorithm1, expected_by_recursion, expected_by_windows
 from stakes.utility._fbeta import expected_fbeta
@@ -23,7 +23,7 @@ from stakes.utility._linear import expected_linear
 from stakes.utility._matthews import expected_matthews
 from stakes.utility._means import MCC, BalancedAccuracy, FowlkesMallows, Kappa, QMean, SquaredErrorInCounting
 from stakes.utility._measure import LinearRatio, Measure
-from stakes.utility._names import ConfusionMeasure
+from stakes.utility._measures_by_name import ConfusionMeasure
 from stakes.utility._rates import (
     balanced_accuracy_curve,
     exponential_rates,

@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes._results import Tabular
-from stakes._validation import check_sample, check_unit
+from stakes.core.random_state import generator
+from stakes.core.validation import check_sample, check_unit, check_whole
+from stakes.shown.tabular import Tabular
 from stakes.utility._curve import UtilityCurve
+from stakes.utility._decide import clean_probabilities, decide
 from stakes.utility._expected import expected_utility
-from stakes.utility._names import get_measure
-from stakes.utility._result import clean_probabilities, decide
+from stakes.utility._measures_by_name import get_measure
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes._validation import BinarySample
+    from stakes.core.validation import BinarySample
     from stakes.utility._measure import Measure
 
     Floats = NDArray[np.float64]
@@ -134,11 +135,11 @@ class PopulationThreshold(Tabular):
             {
                 "measure": repr(self.measure),
                 "threshold": self.threshold,
-                "threshold_low": low,
-                "threshold_high": high,
+                "threshold_ci_low": low,
+                "threshold_ci_high": high,
                 "utility": self.utility,
-                "utility_low": worst,
-                "utility_high": best,
+                "utility_ci_low": worst,
+                "utility_ci_high": best,
             }
         ]
 
@@ -264,14 +265,13 @@ def population_threshold(
     """
     rule, fill = get_measure(measure), check_unit(zero_division, "zero_division")
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
-    if n_bootstrap < 0:
-        raise ValueError(f"n_bootstrap must be >= 0, got {n_bootstrap}.")
+    n_bootstrap = check_whole(n_bootstrap, "n_bootstrap")
     sample = check_sample(
         y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, probability=False, name="y_score"
     )
     scan = _Scan.of(sample, rule, fill)
     threshold, utility = scan.best(np.ones(len(scan.y)))
-    rng, n = np.random.default_rng(random_state), len(scan.y)
+    rng, n = generator(random_state), len(scan.y)
     draws = [scan.best(np.bincount(rng.integers(n, size=n), minlength=n).astype(float)) for _ in range(n_bootstrap)]
     thresholds, utilities = np.array(draws, dtype=float).reshape(-1, 2).T
     return PopulationThreshold(rule, threshold, utility, thresholds, utilities, level, fill, scan.descending)

@@ -13,8 +13,8 @@ import numpy as np
 
 from stakes.utility._batch import TAIL
 from stakes.utility._estimate import ROUNDING, Estimate
+from stakes.utility._exponential_nodes import RELATIVE, nodes
 from stakes.utility._fourier import Spectrum
-from stakes.utility._nodes import RELATIVE, nodes
 from stakes.utility._shares import Shares, log_expectations
 from stakes.utility._sums import accurate_cumsum
 

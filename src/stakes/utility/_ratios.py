@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from stakes.core.validation import check_number, to_array
 from stakes.utility._measure import Coefficients, LinearRatio
 
 
@@ -37,7 +38,7 @@ class FBeta(LinearRatio):
     sklearn_name: ClassVar[str | None] = "fbeta_score"
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.beta) and self.beta > 0.0):
+        if not (math.isfinite(check_number(self.beta, "beta")) and self.beta > 0.0):
             raise ValueError(f"beta must be finite and > 0, got {self.beta}; for beta = 0 use Precision.")
 
     @property
@@ -176,7 +177,7 @@ class FractionalLinear(LinearRatio):
     d: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        c, d = tuple(map(float, self.c)), tuple(map(float, self.d))
+        c, d = _coefficients(self.c, "c"), _coefficients(self.d, "d")
         if len(c) not in {3, 4} or len(d) != 4:
             raise ValueError(f"c must hold 3 or 4 numbers and d 4, got {len(c)} and {len(d)}.")
         if not all(map(math.isfinite, c + d)) or not any(d):
@@ -191,3 +192,11 @@ class FractionalLinear(LinearRatio):
     def coefficients(self) -> tuple[Coefficients, Coefficients]:
         """Coefficients c and d."""
         return (self.c[0], self.c[1], self.c[2], self.c[3]), (self.d[0], self.d[1], self.d[2], self.d[3])
+
+
+def _coefficients(values: Any, name: str) -> tuple[float, ...]:
+    """Read numbers, one for each count."""
+    array = to_array(values, name)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be a list of numbers, got {values!r}.")
+    return tuple(check_number(value, name) for value in array.tolist())

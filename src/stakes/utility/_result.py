@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes._results import Tabular
-from stakes._validation import check_scores, pick_positive_column, to_array
+from stakes.shown.tabular import Tabular
+from stakes.utility._curve import UtilityCurve
+from stakes.utility._decide import clean_probabilities, decide
+from stakes.utility._sensitivity import Asked, sensitivity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.utility._curve import UtilityCurve
+    from stakes.utility._decide import Correction
     from stakes.utility._measure import Measure
     from stakes.utility._ranking import RankingPrinciple
     from stakes.utility._sensitivity import Sensitivity
 
     Floats = NDArray[np.float64]
-    Correction = Callable[[Floats], ArrayLike]
 
 _SHOW_SENSITIVITY_UP_TO = 20_000
 
@@ -158,9 +159,10 @@ class ExpectedUtility(Tabular):
         >>> result.sensitivity(shifts=(0, 1.5), slopes=(1,)).best_k.tolist()
         [2, 3]
         """
-        from stakes.utility._sensitivity import sensitivity
-
-        return sensitivity(self, shifts, slopes)
+        if self._weighted:
+            raise ValueError("sensitivity needs a result without sample_weight: its best k are not certain anyway.")
+        asked = Asked(self.measure, self.ranking, self.zero_division)
+        return sensitivity(self._prob, asked, self.best_k, shifts, slopes)
 
     def as_curve(self) -> UtilityCurve:
         """Return the expected utility as an exact curve over k, to look up, tabulate or plot.
@@ -181,8 +183,6 @@ class ExpectedUtility(Tabular):
         >>> float(expected_utility([0.9, 0.2], F1()).as_curve().at(1).round(3))
         0.84
         """
-        from stakes.utility._curve import UtilityCurve
-
         if self.n_rows == 0:
             raise ValueError("a curve needs at least one row, got none.")
         k = np.arange(self.n_rows + 1.0)
@@ -272,24 +272,3 @@ class ExpectedUtility(Tabular):
             f"ExpectedUtility({self.measure!r} on {self.n_rows} rows: {what}; "
             f"{self.utility:.6g} {about} {self.error_bound:.1e}, {sure})"
         )
-
-
-def clean_probabilities(y_prob: ArrayLike, correction: Correction | None = None, *, probability: bool = True) -> Floats:
-    """Validate probabilities (or scores), no rows allowed, and correct them first if asked."""
-    array = pick_positive_column(y_prob, np.empty(0), None)
-    if array.shape == (0,):
-        return np.empty(0)
-    prob = check_scores(array, probability=probability)
-    if correction is None:
-        return prob
-    corrected = check_scores(to_array(correction(prob), "correction"), "the corrected probability")
-    if corrected.shape != prob.shape:
-        raise ValueError(f"correction must keep the shape {prob.shape}, got {corrected.shape}.")
-    return corrected
-
-
-def decide(prob: Floats, threshold: float, tied: int, *, descending: bool) -> NDArray[np.int64]:
-    """Act beyond the threshold, and on the first ``tied`` of the rows at it."""
-    decision = (prob > threshold if descending else prob < threshold).astype(np.int64)
-    decision[np.flatnonzero(prob == threshold)[:tied]] = 1
-    return decision

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from stakes._results import Tabular
+from stakes.core.logistic import logit, sigmoid
+from stakes.core.validation import check_number, to_array
+from stakes.shown.tabular import Tabular
 from stakes.utility._batch import Batch
 from stakes.utility._certify import choose
 from stakes.utility._methods import estimate_curve
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from stakes.utility._result import ExpectedUtility
+    from stakes.utility._measure import Measure
+    from stakes.utility._ranking import RankingPrinciple
 
     Floats = NDArray[np.float64]
 
@@ -84,27 +87,40 @@ class Sensitivity(Tabular):
         )
 
 
-def sensitivity(result: ExpectedUtility, shifts: Sequence[float], slopes: Sequence[float]) -> Sensitivity:
+class Asked(NamedTuple):
+    """What was maximised."""
+
+    measure: Measure
+    ranking: RankingPrinciple
+    zero_division: float
+
+
+def sensitivity(
+    prob: Floats, asked: Asked, chosen_k: int, shifts: Sequence[float], slopes: Sequence[float]
+) -> Sensitivity:
     """Solve the batch again for every pair of a slope and a shift of the log-odds."""
-    if result._weighted:
-        raise ValueError("sensitivity needs a result without sample_weight: its best k are not certain to begin with.")
-    pairs = np.array(list(product(slopes, shifts)), dtype=float).reshape(-1, 2)
+    pairs = np.array(list(product(_numbers(slopes, "slopes"), _numbers(shifts, "shifts")))).reshape(-1, 2)
     if len(pairs) == 0 or not np.all(np.isfinite(pairs)) or not np.all(pairs[:, 0] > 0.0):
         raise ValueError(f"slopes must be > 0 and shifts finite, at least one of each, got {slopes} and {shifts}.")
-    sign = 1.0 if result.measure.higher_is_better else -1.0
+    sign = 1.0 if asked.measure.higher_is_better else -1.0
     best_k, best, actual = [], [], []
     for slope, shift in pairs:
-        batch = Batch.of(tilted(result._prob, slope, shift))
-        batch = batch if result.ranking.descending else batch.reversed()
-        estimate = estimate_curve(batch, result.measure, result.zero_division, "auto")
+        batch = Batch.of(tilted(prob, slope, shift))
+        batch = batch if asked.ranking.descending else batch.reversed()
+        estimate = estimate_curve(batch, asked.measure, asked.zero_division, "auto")
         best_k.append(int(choose(estimate, sign).ties[0]))
         best.append(float(estimate.values[best_k[-1]]))
-        actual.append(float(estimate.values[result.best_k]))
-    return Sensitivity(pairs[:, 0], pairs[:, 1], np.array(best_k), np.array(best), np.array(actual), result.best_k)
+        actual.append(float(estimate.values[chosen_k]))
+    return Sensitivity(pairs[:, 0], pairs[:, 1], np.array(best_k), np.array(best), np.array(actual), chosen_k)
+
+
+def _numbers(values: Sequence[float], name: str) -> list[float]:
+    array = to_array(values, name)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be a list of numbers, got {values!r}.")
+    return [check_number(value, name) for value in array.tolist()]
 
 
 def tilted(prob: Floats, slope: float, shift: float) -> Floats:
     """Probabilities whose log-odds are slope * logit(p) + shift; 0 and 1 stay."""
-    with np.errstate(divide="ignore", over="ignore"):
-        logit = np.log(prob) - np.log1p(-prob)
-        return 1.0 / (1.0 + np.exp(-(slope * logit + shift)))
+    return np.asarray(sigmoid(slope * logit(prob) + shift))

@@ -1,0 +1,74 @@
+"""What predictions are read and judged by, as it is typed; a new option is a field here and a line in ``options``."""
+
+from dataclasses import dataclass
+
+from stakes.cli import _options as opt
+from stakes.cli._errors import UsageError
+from stakes.cli._ranges import check_scale, read_costs
+from stakes.cli._settings import read_amount, read_count, read_lags, read_metrics, read_rule, read_share, split_names
+from stakes.core.options import Options
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """Which file, and what its columns mean, as typed."""
+
+    file: opt.File
+    label: opt.Label
+    models: opt.Models = None
+    weight: opt.Weight = None
+    pos_label: opt.PosLabel = None
+    on_missing: opt.Missing = opt.OnMissing.RAISE
+    file_format: opt.FileFormat = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judging:
+    """What was typed; ``options`` is what the library takes."""
+
+    costs: opt.Costs = None
+    odds: opt.Odds = None
+    false_alarms_per_miss: opt.FalseAlarms = None
+    weighting: opt.Weighting = None
+    groups: opt.Groups = None
+    clusters: opt.Clusters = None
+    lags: opt.Lags = None
+    incumbent: opt.Incumbent = None
+    tried: opt.Tried = None
+    rule: opt.Rule = "score"
+    scale: opt.ScaleOption = None
+    prevalence: opt.Prevalence = None
+    confidence_level: opt.ConfidenceLevel = "0.95"
+    unit_cost: opt.UnitCost = "1"
+    per: opt.Per = "1"
+    metric: opt.Metrics = None
+
+    def options(self) -> Options:
+        """Check everything that can be known before any data are read."""
+        from stakes.evaluation._request import check_request
+
+        costs = read_costs(self.costs, self.odds, self.false_alarms_per_miss, self.weighting)
+        unit_cost, per = read_amount("--unit-cost", self.unit_cost), read_amount("--per", self.per)
+        check_scale(self.scale, costs, in_units=(unit_cost, per) != (1.0, 1.0))
+        if self.clusters is not None and self.lags is not None:
+            raise UsageError("--clusters and --lags cannot both be given")
+        return check_request(
+            costs=costs,
+            rule=read_rule(self.rule),
+            scale=self.scale,
+            prevalence=None if self.prevalence is None else read_share("--prevalence", self.prevalence),
+            confidence_level=read_share("--confidence-level", self.confidence_level),
+            unit_cost=unit_cost,
+            per=per,
+            metrics=read_metrics(self.metric),
+            groups=split_names(self.groups, "--groups"),
+            clusters=self.clusters,
+            lags=read_lags(self.lags),
+            incumbent=self.incumbent,
+            n_tried=read_count("--tried", self.tried),
+        )
+
+    @property
+    def whole_range(self) -> bool:
+        """Whether no range of thresholds was given."""
+        return self.costs is self.odds is self.false_alarms_per_miss is None

@@ -1,0 +1,74 @@
+"""What the commands that judge predictions share: read the file, let the library judge, and head the output."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from stakes.cli._console import working
+from stakes.cli._source import Source, describe, remark
+from stakes.shown.text import shown_name as name
+
+if TYPE_CHECKING:
+    from stakes.cli._deliver import Delivery
+    from stakes.cli._judging import Judging, Reading
+    from stakes.core.options import Options
+    from stakes.evaluation import Evaluation
+    from stakes.tables import Predictions
+
+
+@dataclass(frozen=True)
+class Task:
+    """What was asked for, checked before any data are read."""
+
+    source: Source
+    options: Options
+    delivery: Delivery
+    whole_range: bool = False
+
+    @classmethod
+    def of(cls, reading: Reading, judging: Judging, delivery: Delivery, models: list[str] | None) -> Task:
+        """Put together what was typed; ``models`` are the columns, or None for every other numeric one."""
+        from stakes.evaluation._evaluate import dividing_columns
+
+        options = judging.options()
+        source = Source(
+            reading.file,
+            reading.label,
+            models,
+            reading.weight,
+            reading.pos_label,
+            reading.on_missing,
+            reading.file_format,
+            dividing_columns(options),
+        )
+        return cls(source, options, delivery, judging.whole_range)
+
+    def read(self) -> Predictions:
+        """Read the rows, and say what was assumed of them."""
+        with working(f"Reading {name(self.source.file)}"):
+            predictions = self.source.read()
+        listed = self.delivery.prints_text
+        remark(self.source, self.options, predictions, listed=listed, whole_range=self.whole_range)
+        return predictions
+
+    def heading(self, predictions: Predictions, evaluation: Evaluation) -> list[str]:
+        """Head the output with the rows, the share of positives and the models."""
+        return describe(self.source, self.options, predictions, evaluation.prevalence)
+
+    def evaluate(self, predictions: Predictions) -> Evaluation:
+        """Let the library judge; columns and lags that the rows do not bear are bad data."""
+        from stakes.evaluation._evaluate import divided, evaluate_predictions
+        from stakes.evaluation._groups import check_groups
+        from stakes.inference import check_contest
+        from stakes.inference._dependence import check_dependence
+        from stakes.tables import DataError
+
+        options, n_rows = divided(predictions, self.options), len(predictions.y)
+        try:
+            check_groups(options, n_rows)
+            check_dependence(options.clusters, options.lags, n_rows)
+            check_contest(predictions.models, options.incumbent, options.n_tried)
+        except ValueError as error:
+            raise DataError(str(error).rstrip("."), file=predictions.source, column=self.options.clusters) from None
+        return evaluate_predictions(predictions, self.options)

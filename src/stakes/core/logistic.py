@@ -1,0 +1,89 @@
+"""The logistic function and the one maximum-likelihood fit of it, by Newton's method on pooled rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+_MAX_STEPS = 100
+_MAX_HALVINGS = 60
+_TOLERANCE = 1e-12
+_FLAT = 1e-14
+
+
+def sigmoid(logit: Any) -> Any:
+    """Probability 1 / (1 + exp(-logit)); any logit, without a warning.
+
+    Examples
+    --------
+    >>> sigmoid(np.array([-1000.0, 0.0, 1000.0])).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    with np.errstate(over="ignore"):
+        return 1.0 / (1.0 + np.exp(-logit))
+
+
+def logit(share: Any) -> Any:
+    """Logarithm of the odds; minus infinity at 0 and infinity at 1, without a warning.
+
+    Examples
+    --------
+    >>> logit(np.array([0.0, 0.5, 1.0])).tolist()
+    [-inf, 0.0, inf]
+    """
+    with np.errstate(divide="ignore"):
+        return np.log(share) - np.log1p(-np.asarray(share))
+
+
+@dataclass(frozen=True)
+class LogisticSolution:
+    """Coefficients, the (penalised) log likelihood there, and its information matrix."""
+
+    coefficients: Floats
+    log_likelihood: float
+    information: Floats
+
+
+def fit_logistic(
+    design: Floats,
+    positives: Floats,
+    negatives: Floats,
+    *,
+    offset: Floats | float = 0.0,
+    start: Floats | None = None,
+    ridge: float = 0.0,
+) -> LogisticSolution:
+    """Maximise the likelihood of positives and negatives at each row of the design, less ridge / 2 * |beta|^2."""
+    total = float(positives.sum() + negatives.sum())
+
+    def likelihood(beta: Floats) -> tuple[float, Floats, Floats]:
+        eta = design @ beta + offset
+        p = sigmoid(eta)
+        value = -float(positives @ np.logaddexp(0.0, -eta) + negatives @ np.logaddexp(0.0, eta))
+        gradient = design.T @ (positives - (positives + negatives) * p)
+        information = design.T @ (design * ((positives + negatives) * p * (1.0 - p))[:, None])
+        penalty = 0.5 * ridge * float(beta @ beta)
+        return value - penalty, gradient - ridge * beta, information + ridge * np.eye(len(beta))
+
+    beta = np.zeros(design.shape[1]) if start is None else start
+    value, gradient, information = likelihood(beta)
+    for _ in range(_MAX_STEPS):
+        step = np.linalg.solve(information, gradient)
+        if float(gradient @ step) <= _TOLERANCE**2 * total:
+            beta = beta + step  # convergence is quadratic: this one settles the last digits
+            break
+        for _ in range(_MAX_HALVINGS):  # halve a step that overshoots; the likelihood is concave
+            trial = likelihood(beta + step)
+            if trial[0] >= value - _FLAT * abs(value):
+                break
+            step = step / 2.0
+        beta = beta + step
+        value, gradient, information = trial
+    return LogisticSolution(beta, value, information)

@@ -1,0 +1,84 @@
+"""How predictions are judged: checked once, and carried as one thing from every entrance to every result."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from stakes.core.inputs import EvaluationData, evaluation_data
+from stakes.core.regret import check_rule, check_scale, check_units
+from stakes.core.validation import check_unit
+from stakes.costs import CostDistribution, Uniform, as_costs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from stakes.core.regret import Rule, Scale
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """What was asked for; ``factor`` takes the integral of regret to the scale and unit.
+
+    What belongs to the rows (weights, clusters, groups) stands for one value per row, or for the name of a column
+    until the columns are read.
+    """
+
+    costs: CostDistribution = field(default_factory=lambda: Uniform(0.0, 1.0))
+    rule: Rule = "score"
+    scale: Scale = "regret"
+    confidence_level: float = 0.95
+    unit_cost: float = 1.0
+    per: float = 1.0
+    metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    prevalence: float | None = None
+    sample_weight: Any = None
+    groups: Any = None
+    clusters: Any = None
+    lags: Any = None
+    incumbent: str | None = None
+    n_tried: int | None = None
+    pos_label: Any = None
+    logits: bool = False
+    factor: float = 1.0
+
+    @property
+    def plain_rule(self) -> Rule:
+        """The rule once scores are recalibrated where it asks for that."""
+        return "score" if self.rule == "optimal" else self.rule
+
+    def data(self, y_true: Any, y_prob: Any, name: str = "y_prob") -> EvaluationData:
+        """Validate the rows of one model, or the table that stands for them."""
+        return evaluation_data(
+            y_true,
+            y_prob,
+            sample_weight=self.sample_weight,
+            pos_label=self.pos_label,
+            prevalence=self.prevalence,
+            logits=self.logits,
+            name=name,
+        )
+
+
+def check_options(**given: Any) -> Options:
+    """Check what a caller asked for; what is left out keeps its default, and the scale follows from the costs."""
+    asked = Options(**given)
+    if asked.clusters is not None and asked.lags is not None:
+        raise ValueError("clusters= and lags= (rows in order) cannot both be given.")
+    costs = as_costs(asked.costs)
+    scale, factor = check_scale(given.get("scale"), costs)
+    if math.isnan(factor):
+        raise ValueError(
+            f'scale="regret" is undefined for {costs!r}, whose mass is {costs.mass:g}; use "loss" or "integral".'
+        )
+    if asked.prevalence is not None:
+        check_unit(asked.prevalence, "prevalence", open_low=True, open_high=True)
+    return replace(
+        asked,
+        costs=costs,
+        rule=check_rule(asked.rule),
+        scale=scale,
+        confidence_level=check_unit(asked.confidence_level, "confidence_level", open_low=True, open_high=True),
+        factor=factor * check_units(scale, asked.unit_cost, asked.per),
+    )

@@ -1,0 +1,131 @@
+"""Where the two distributions meet: regret integrated over cost ratios, from rows or from a score table.
+
+Assumes clean arrays. Three rules turn scores into decisions: ``"score"`` (act where score >= c), ``"optimal"`` (the
+best threshold for each c, which is the isotonic recalibration of the score), or a number (one deployed threshold).
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from stakes.core.sums import blocks, weighted_sum
+from stakes.core.validation import check_number
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from stakes.core.score_table import ScoreTable
+    from stakes.core.validation import BinarySample
+    from stakes.costs import CostDistribution
+
+    Floats = NDArray[np.float64]
+
+Rule = float | Literal["score", "optimal"]
+Scale = Literal["regret", "integral", "loss"]
+SCALES = ("regret", "integral", "loss")
+
+
+def check_rule(rule: Any) -> Rule:
+    """Return "score", "optimal" or a finite number, or raise."""
+    if isinstance(rule, str):
+        if rule == "score":
+            return "score"
+        if rule == "optimal":
+            return "optimal"
+        raise ValueError(f'rule must be "score", "optimal" or a threshold, got {rule!r}.')
+    if isinstance(rule, bool) or not isinstance(rule, Real):
+        raise ValueError(f'rule must be "score", "optimal" or a threshold, got {rule!r}.')
+    number = check_number(rule, "rule")
+    if not math.isfinite(number):
+        raise ValueError(f"rule must be a finite threshold, got {rule}.")
+    return number
+
+
+def check_scale(scale: Scale | None, costs: CostDistribution) -> tuple[Scale, float]:
+    """Resolve the scale and the factor that takes the integral to it; None picks the scale that is defined."""
+    if scale is None:
+        scale = "regret" if math.isfinite(costs.mass) else "integral" if costs.loss_factor is None else "loss"
+    if scale not in SCALES:
+        raise ValueError(f"scale must be one of {', '.join(map(repr, SCALES))}, got {scale!r}.")
+    if scale == "integral":
+        return scale, 1.0
+    if scale == "regret":
+        return scale, 1.0 / costs.mass if 0.0 < costs.mass < math.inf else math.nan
+    if costs.loss_factor is None:
+        raise ValueError(f'scale="loss" is not defined for {costs!r}, whose parts have unlike loss factors.')
+    return scale, costs.loss_factor
+
+
+def check_units(scale: str, unit_cost: float, per: float) -> float:
+    """Factor from regret per decision to real units, or raise: only regret has a unit."""
+    for name, value in (("unit_cost", unit_cost), ("per", per)):
+        if not 0.0 < check_number(value, name) < math.inf:
+            raise ValueError(f"{name} must be a finite number > 0, got {value}.")
+    if scale != "regret" and (unit_cost != 1.0 or per != 1.0):
+        raise ValueError(f'unit_cost and per give regret in real units and need scale="regret", got scale={scale!r}.')
+    return float(unit_cost) * float(per)
+
+
+def losses_by_score(score: Floats, costs: CostDistribution, rule: Rule) -> tuple[Floats, Floats]:
+    """Integrated cost of a negative and of a positive at each score ("score" or a number; not "optimal")."""
+    if isinstance(rule, str):
+        return costs.negative_loss(score), costs.positive_loss(score)
+    acting = score >= rule
+    always, never = float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))
+    return np.where(acting, always, 0.0), np.where(acting, 0.0, never)
+
+
+def table_integral(table: ScoreTable, costs: CostDistribution, rule: Rule) -> float:
+    """Integral of regret over the cost distribution, from a table."""
+    if rule == "optimal":
+        starts = table.pav_starts[:-1]
+        columns = np.add.reduceat(table.negatives, starts), np.add.reduceat(table.positives, starts)
+        losses = losses_by_score(table.pav_values, costs, "score")
+        return math.fsum(weighted_sum(w, v) for w, v in zip(columns, losses, strict=True)) / table.total
+    terms = []
+    for part in blocks(len(table.scores)):
+        negative, positive = losses_by_score(table.scores[part], costs, rule)
+        terms += [
+            weighted_sum(table.negatives[part], negative),
+            weighted_sum(table.positives[part], positive),
+        ]
+    return math.fsum(terms) / table.total
+
+
+def row_integral(sample: BinarySample, costs: CostDistribution, rule: Rule) -> float:
+    """Integral of regret from rows, in one pass without a sort ("score" or a number)."""
+    terms, masses = [], []
+    for part in blocks(len(sample.score)):
+        loss = row_losses(sample.y[part], sample.score[part], costs, rule)
+        if sample.weight is None:
+            terms.append(float(loss.sum()))
+        else:
+            terms.append(float(np.dot(sample.weight[part], loss)))
+            masses.append(float(sample.weight[part].sum()))
+    return math.fsum(terms) / (len(sample.score) if sample.weight is None else math.fsum(masses))
+
+
+def row_losses(y: NDArray[np.bool_], score: Floats, costs: CostDistribution, rule: Rule) -> Floats:
+    """Integrated cost of each row ("score" or a number)."""
+    if isinstance(rule, str):
+        return costs.row_loss(y, score)
+    acting = score >= rule
+    loss = np.zeros(len(score))
+    loss[~y & acting] = float(costs.negative_loss(np.inf))
+    loss[y & ~acting] = float(costs.positive_loss(-np.inf))
+    return loss
+
+
+def regret_at(table: ScoreTable, c: Floats, rule: Rule) -> Floats:
+    """Regret at each cost ratio: c * false positives + (1 - c) * false negatives, as shares of all weight."""
+    c = np.asarray(c, dtype=np.float64)
+    scores = table.pav_values if rule == "optimal" else table.scores
+    cut = np.searchsorted(scores, c if isinstance(rule, str) else np.full(c.shape, float(rule)), side="left")
+    if rule == "optimal":
+        cut = table.pav_starts[cut]
+    regret: Floats = c * table.false_positives[cut] + (1.0 - c) * table.false_negatives[cut]
+    return regret

@@ -1,0 +1,462 @@
+"""What evaluation needs to know of one binary classifier on independent rows: its distinct scores and their classes.
+
+Every metric, curve and closed-form interval is a sum over this table. It is built by one sort, merges by addition,
+and comes as well from arrays as from the group-by of a data engine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from stakes.core.counting import count_sample
+from stakes.core.pav import pav_starts
+from stakes.core.sums import weighted_sum
+from stakes.core.validation import BinarySample, check_sample, check_unit
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from stakes.costs import CostDistribution
+
+    Floats = NDArray[np.float64]
+
+_COLUMNS = ("positives", "negatives", "positives_squared", "negatives_squared")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreTable:
+    """Distinct scores in ascending order, with the weight of positives and of negatives at each.
+
+    Build it with :meth:`from_predictions` or :meth:`from_frame`; pass it wherever ``(y_true, y_prob)`` is asked for.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (m,)
+        Distinct scores, strictly ascending.
+    positives, negatives : ndarray of shape (m,)
+        Total weight of positive and of negative rows at each score.
+    positives_squared, negatives_squared : ndarray of shape (m,)
+        Sums of squared weights, for standard errors.
+    n_rows : int
+        Number of rows counted (rows of weight zero are not).
+    fixed_prevalence : bool, default False
+        Whether the class totals were set by :meth:`with_prevalence`, so that they carry no sampling error.
+    lower, upper : ndarray of shape (m,), optional
+        Smallest and largest score pooled in each cell of a binned table.
+
+    Examples
+    --------
+    >>> from stakes import ScoreTable
+    >>> table = ScoreTable.from_predictions([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8])
+    >>> table
+    ScoreTable(4 rows, 3 distinct scores in [0.1, 0.8], prevalence 0.5)
+    >>> table.positives.tolist()
+    [0.0, 1.0, 1.0]
+    """
+
+    scores: Floats
+    positives: Floats
+    negatives: Floats
+    positives_squared: Floats
+    negatives_squared: Floats
+    n_rows: int
+    fixed_prevalence: bool = False
+    lower: Floats | None = field(default=None)
+    upper: Floats | None = field(default=None)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_prob: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        pos_label: object = None,
+        logits: bool = False,
+        probability: bool = True,
+    ) -> Self:
+        """Build the table from labels and scores by one sort.
+
+        Parameters
+        ----------
+        y_true : array_like of shape (n,)
+            Labels with two values: 0/1, -1/1, booleans, or anything with ``pos_label``.
+        y_prob : array_like of shape (n,) or (n, 2)
+            Probability of the positive class.
+        sample_weight : array_like of shape (n,), optional
+            Weights >= 0; a row of weight zero is as if absent.
+        pos_label : object, optional
+            The label of the positive class.
+        logits : bool, default False
+            Whether the scores are log-odds.
+        probability : bool, default True
+            Whether scores must lie in [0, 1]; False for scores that only rank.
+
+        Returns
+        -------
+        ScoreTable
+
+        Raises
+        ------
+        ValueError
+            For missing, non-finite or out-of-range values, labels with more than two values, or unequal lengths.
+
+        Examples
+        --------
+        >>> from stakes import ScoreTable
+        >>> ScoreTable.from_predictions(["no", "yes"], [0.2, 0.7], pos_label="yes").prevalence
+        0.5
+        """
+        sample = check_sample(
+            y_true,
+            y_prob,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
+            logits=logits,
+            probability=probability,
+        )
+        return cls.from_sample(sample)
+
+    @classmethod
+    def from_sample(cls, sample: BinarySample) -> Self:
+        """Build the table from rows that are checked already."""
+        return cls(**count_sample(sample))
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        label: str,
+        score: str,
+        weight: str | None = None,
+        pos_label: object = None,
+        resolution: int | None = None,
+    ) -> Self:
+        """Build the table inside a data engine by one group-by.
+
+        Parameters
+        ----------
+        frame : pandas, polars, pyarrow, DuckDB, Dask or Spark frame
+            Anything narwhals understands, eager or lazy.
+        label, score : str
+            Names of the columns with the labels and the scores in [0, 1].
+        weight : str, optional
+            Name of the column with weights >= 0.
+        pos_label : object, optional
+            The label of the positive class.
+        resolution : int, optional
+            Pool the scores into this many cells of equal width and keep each cell's mean;
+            :meth:`error_bound` then bounds what this changes. None is exact.
+
+        Returns
+        -------
+        ScoreTable
+
+        Raises
+        ------
+        ValueError
+            For a missing column, missing or out-of-range values, or labels with more than two values.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from stakes import ScoreTable
+        >>> frame = pl.LazyFrame({"cancer": [0, 1, 1], "risk": [0.1, 0.3, 0.3]})
+        >>> ScoreTable.from_frame(frame, label="cancer", score="risk")
+        ScoreTable(3 rows, 2 distinct scores in [0.1, 0.3], prevalence 0.666667)
+        """
+        from stakes.tables import group_scores
+
+        return cls(
+            **group_scores(frame, label=label, score=score, weight=weight, pos_label=pos_label, resolution=resolution)
+        )
+
+    @cached_property
+    def total_positives(self) -> float:
+        """Total weight of positives."""
+        return float(self.positives.sum())
+
+    @cached_property
+    def total_negatives(self) -> float:
+        """Total weight of negatives."""
+        return float(self.negatives.sum())
+
+    @property
+    def total(self) -> float:
+        """Total weight."""
+        return self.total_positives + self.total_negatives
+
+    @property
+    def prevalence(self) -> float:
+        """Weighted share of positives."""
+        return self.total_positives / self.total
+
+    @property
+    def shares(self) -> tuple[float, float]:
+        """Weighted shares of negatives and of positives."""
+        return self.total_negatives / self.total, self.total_positives / self.total
+
+    @cached_property
+    def false_negatives(self) -> Floats:
+        """Share of all weight that is a missed positive when the threshold is each score, then above all of them."""
+        share = np.zeros(len(self.scores) + 1)
+        np.add.accumulate(self.positives, out=share[1:])
+        share /= self.total
+        return share
+
+    @cached_property
+    def false_positives(self) -> Floats:
+        """Share of all weight that is a false alarm when the threshold is each score, then above all of them."""
+        share = np.zeros(len(self.scores) + 1)
+        np.add.accumulate(self.negatives[::-1], out=share[-2::-1])  # np.cumsum would copy the reversed view
+        share /= self.total
+        return share
+
+    @cached_property
+    def knots(self) -> Floats:
+        """The distinct scores inside (0, 1), between 0 and 1: where decisions change."""
+        first, last = int(self.scores[0] <= 0.0), len(self.scores) - int(self.scores[-1] >= 1.0)
+        framed = self.scores.base
+        if (first, last) == (0, len(self.scores)) and isinstance(framed, np.ndarray) and len(framed) == last + 2:
+            same_place = framed[1:].ctypes.data == self.scores.ctypes.data
+            if same_place and framed.dtype == np.float64 and framed[0] == 0.0 and framed[-1] == 1.0:
+                return framed
+        return np.concatenate([[0.0], self.scores[first:last], [1.0]]) if first < last else np.array([0.0, 1.0])
+
+    @cached_property
+    def pav_starts(self) -> NDArray[np.intp]:
+        """Index of the first score of each block of the pool-adjacent-violators fit, and the number of scores."""
+        return np.append(pav_starts(self.positives, self.negatives), len(self.scores))
+
+    @cached_property
+    def pav_values(self) -> Floats:
+        """Recalibrated score (pool-adjacent-violators event rate) of each block."""
+        starts = self.pav_starts[:-1]
+        positives = np.add.reduceat(self.positives, starts)
+        return positives / (positives + np.add.reduceat(self.negatives, starts))
+
+    def pav_by_score(self) -> Floats:
+        """Recalibrated score of each distinct score.
+
+        Examples
+        --------
+        >>> from stakes import ScoreTable
+        >>> ScoreTable.from_predictions([1, 0, 1], [0.1, 0.2, 0.9]).pav_by_score().tolist()
+        [0.5, 0.5, 1.0]
+        """
+        return np.repeat(self.pav_values, np.diff(self.pav_starts))
+
+    def recalibrated(self) -> Self:
+        """Replace the scores by isotonic (pool-adjacent-violators) event rates: the best threshold rule in hindsight.
+
+        Returns
+        -------
+        ScoreTable
+            Optimistic on the data that it was fitted to.
+
+        Examples
+        --------
+        >>> from stakes import ScoreTable
+        >>> ScoreTable.from_predictions([1, 0, 1], [0.1, 0.2, 0.9]).recalibrated().scores.tolist()
+        [0.5, 1.0]
+        """
+        starts = self.pav_starts[:-1]
+        return self.pooled(self.pav_values, starts)
+
+    def at_threshold(self, threshold: float) -> Self:
+        """Turn the scores into hard labels: 1 where score >= threshold, else 0.
+
+        Parameters
+        ----------
+        threshold : float
+            A finite decision cut.
+
+        Returns
+        -------
+        ScoreTable
+            With scores 0 and 1 (or one of them).
+
+        Raises
+        ------
+        ValueError
+            If the threshold is not finite.
+
+        Examples
+        --------
+        >>> from stakes import ScoreTable
+        >>> ScoreTable.from_predictions([0, 1, 1], [0.1, 0.4, 0.8]).at_threshold(0.4).positives.tolist()
+        [0.0, 2.0]
+        """
+        if not np.isfinite(threshold):
+            raise ValueError(f"threshold must be finite, got {threshold}.")
+        cut = int(np.searchsorted(self.scores, threshold, side="left"))
+        starts = np.array([i for i in dict.fromkeys((0, cut)) if i < len(self.scores)], dtype=np.intp)
+        hard = self.pooled(np.where(starts >= cut, 1.0, 0.0), starts)
+        if self.lower is None or self.upper is None:
+            return hard
+        # a cell that the threshold splits may hold rows of the other decision
+        split = np.maximum.reduceat((self.lower < threshold) & (threshold <= self.upper), starts)
+        return replace(hard, lower=np.where(split, 0.0, hard.scores), upper=np.where(split, 1.0, hard.scores))
+
+    def pooled(self, scores: Floats, starts: NDArray[np.intp]) -> Self:
+        """Pool runs of scores, which begin at these indices, into one score each."""
+        sums: dict[str, Any] = {name: np.add.reduceat(getattr(self, name), starts) for name in _COLUMNS}
+        edges = (None, None) if self.lower is None else (np.zeros(len(scores)), np.ones(len(scores)))
+        return replace(self, scores=scores, **sums, lower=edges[0], upper=edges[1])
+
+    def with_prevalence(self, prevalence: float) -> Self:
+        """Reweight the classes to a stated prevalence, as for case-control data.
+
+        Parameters
+        ----------
+        prevalence : float
+            Share of positives in the population, in (0, 1).
+
+        Returns
+        -------
+        ScoreTable
+            The same scores with each class's weight scaled; the total weight is kept.
+
+        Raises
+        ------
+        ValueError
+            If the prevalence is not in (0, 1) or only one class is present.
+
+        Notes
+        -----
+        The scores are not moved: correct scores fitted to the sampled data first.
+
+        Examples
+        --------
+        >>> from stakes import ScoreTable
+        >>> ScoreTable.from_predictions([0, 1], [0.1, 0.8]).with_prevalence(0.15).prevalence
+        0.15
+        """
+        target = check_unit(prevalence, "prevalence", open_low=True, open_high=True)
+        if not (self.total_positives > 0.0 and self.total_negatives > 0.0):
+            raise ValueError("prevalence= needs rows of both classes, got one class only.")
+        up = target * self.total / self.total_positives
+        down = (1.0 - target) * self.total / self.total_negatives
+        return replace(
+            self,
+            positives=self.positives * up,
+            negatives=self.negatives * down,
+            positives_squared=self.positives_squared * up**2,
+            negatives_squared=self.negatives_squared * down**2,
+            fixed_prevalence=True,
+        )
+
+    def merge(self, other: ScoreTable) -> Self:
+        """Add the rows of another table of the same classifier.
+
+        Parameters
+        ----------
+        other : ScoreTable
+            A table over other rows.
+
+        Returns
+        -------
+        ScoreTable
+
+        Raises
+        ------
+        ValueError
+            If one of the tables is binned or was reweighted to a prevalence.
+
+        Examples
+        --------
+        >>> from stakes import ScoreTable
+        >>> first = ScoreTable.from_predictions([0, 1], [0.1, 0.8])
+        >>> first.merge(ScoreTable.from_predictions([1], [0.8])).positives.tolist()
+        [0.0, 2.0]
+        """
+        if any(t.fixed_prevalence or t.lower is not None for t in (self, other)):
+            raise ValueError("merge needs plain tables: merge first, then bin or set the prevalence.")
+        scores = np.concatenate([self.scores, other.scores])
+        order = np.argsort(scores, kind="stable")
+        ordered = scores[order]
+        starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        sums: dict[str, Any] = {
+            name: np.add.reduceat(np.concatenate([getattr(self, name), getattr(other, name)])[order], starts)
+            for name in _COLUMNS
+        }
+        return replace(self, scores=ordered[starts], **sums, n_rows=self.n_rows + other.n_rows)
+
+    def error_bound(self, costs: CostDistribution, rule: float | str = "score") -> float:
+        """Bound what binning the scores can have changed in the integral of regret over a cost distribution.
+
+        Parameters
+        ----------
+        costs : CostDistribution
+            How much each cost ratio counts.
+        rule : {"score", "optimal"} or float, default "score"
+            How scores become decisions; see :func:`expected_regret`.
+
+        Returns
+        -------
+        float
+            0 for an exact table; may be infinite where the loss is.
+
+        Examples
+        --------
+        >>> from stakes import ScoreTable, costs
+        >>> ScoreTable.from_predictions([0, 1], [0.1, 0.8]).error_bound(costs.Uniform(0, 1))
+        0.0
+        """
+        if isinstance(rule, str) and rule not in {"score", "optimal"}:
+            raise ValueError(f'rule must be "score", "optimal" or a threshold, got {rule!r}.')
+        if self.lower is None or self.upper is None:
+            return 0.0
+        wide = self.upper > self.lower
+        lower, upper = self.lower[wide], self.upper[wide]
+        negatives, positives = self.negatives[wide] / self.total, self.positives[wide] / self.total
+        always, never = float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))
+        if rule == "optimal":  # for each cost the best threshold splits one cell at most, at best into its classes
+            harmonic = negatives * positives / (negatives + positives)
+            tops = [float(column.max(initial=0.0)) for column in (negatives, positives, harmonic)]
+            return min(_cost(top, unit) for top, unit in zip(tops, (always, never, costs.mass), strict=True))
+        if not isinstance(rule, str):
+            split = (lower < rule) & (rule <= upper)
+            return _cost(float(negatives[split].sum()), always) + _cost(float(positives[split].sum()), never)
+        with np.errstate(invalid="ignore"):
+            spread0 = costs.negative_loss(upper) - costs.negative_loss(lower)
+            spread1 = costs.positive_loss(lower) - costs.positive_loss(upper)
+        return weighted_sum(negatives, spread0) + weighted_sum(positives, spread1)
+
+    def frame(self, backend: Any = None) -> Any:
+        """Return the table as a data frame with columns score, positives, negatives.
+
+        Parameters
+        ----------
+        backend : str or module, optional
+            "pandas", "polars" or "pyarrow"; by default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+
+        Examples
+        --------
+        >>> from stakes import ScoreTable
+        >>> ScoreTable.from_predictions([0, 1], [0.1, 0.8]).frame("polars").shape
+        (2, 3)
+        """
+        from stakes.shown.frames import build_frame
+
+        return build_frame({"score": self.scores, "positives": self.positives, "negatives": self.negatives}, backend)
+
+    def __repr__(self) -> str:
+        span = f"[{self.scores[0]:g}, {self.scores[-1]:g}]"
+        plural = "score" if len(self.scores) == 1 else "scores"
+        size = f"{self.n_rows} rows, {len(self.scores)} distinct {plural} in {span}"
+        return f"ScoreTable({size}, prevalence {self.prevalence:.6g})"
+
+
+def _cost(share: float, unit: float) -> float:
+    """Cost of a share of rows, nothing where there are none, even of an infinite cost."""
+    return share * unit if share > 0.0 else 0.0

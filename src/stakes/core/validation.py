@@ -1,0 +1,398 @@
+"""Arrays, lists and in-memory frames become clean arrays here, or an error that says what is wrong and where.
+
+Nothing is dropped, clipped or coerced in silence: the one exception, rows of weight zero, is part of the
+conventions (such a row is as if absent).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+
+_TWO_COLUMN_TOLERANCE = 1e-4
+_TWO_COLUMN_TOLERANCE_HALF = 5e-3  # half precision
+_WEIGHTS = (1e-140, 1e140)
+SCORE_HINT = (
+    "Pass the probability of the positive class (decision values: logits=True; rank-only scores: "
+    "h_measure_score or roc_auc_score)."
+)
+
+
+@dataclass(frozen=True)
+class BinarySample:
+    """Clean rows: labels as booleans, scores as float64, weights as float64 or None for all ones."""
+
+    y: Bools
+    score: Floats
+    weight: Floats | None
+
+
+def check_sample(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    probability: bool = True,
+    logits: bool = False,
+    keep_zero_weight: bool = False,
+    name: str = "y_prob",
+) -> BinarySample:
+    """Validate labels, scores and weights of one binary classifier."""
+    check_flag(logits, "logits")
+    check_same_order({"y_true": y_true, name: y_prob, "sample_weight": sample_weight})
+    labels, columns = to_array(y_true, "y_true"), to_array(y_prob, name)
+    if labels.ndim != 1:
+        raise ValueError(f"y_true must be 1-D, got shape {labels.shape}.")
+    if columns.ndim == 0:
+        raise ValueError(f"{name} must be 1-D, or the two columns of predict_proba, got shape ().")
+    if labels.size == 0 or columns.size == 0:
+        raise ValueError(f"{'y_true' if labels.size == 0 else name} must hold at least one row, got none.")
+    if len(columns) != len(labels):
+        raise ValueError(f"y_true and {name} must have the same length, got {len(labels)} and {len(columns)}.")
+    weight = check_weights(sample_weight, len(labels))
+    present = None if weight is None or keep_zero_weight or np.all(weight) else weight > 0.0
+    if present is not None:  # a row of weight zero is as if absent, whatever it holds; places in messages stay
+        labels, columns = _without(labels, present), _without(columns, present)
+    y = check_labels(labels, pos_label)
+    column = pick_positive_column(columns, labels, pos_label, name)
+    score = check_scores(column, name, probability=probability, logits=logits)
+    if weight is not None and present is not None:
+        y, score, weight = y[present], score[present], weight[present]
+    return BinarySample(y, score, weight)
+
+
+def check_same_order(given: dict[str, Any]) -> None:
+    """Refuse pandas objects whose indices hold the same labels in another order: positions would pair other rows."""
+    indexed = [(name, values.index) for name, values in given.items() if _is_pandas(values)]
+    for name, index in indexed[1:]:
+        first, reference = indexed[0]
+        if len(index) != len(reference) or index.equals(reference):
+            continue
+        if index.isin(reference).all() and reference.isin(index).all():
+            ours, theirs = reference.tolist(), index.tolist()
+            row = next(i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
+            raise ValueError(
+                f"{first} and {name} hold the same index labels in another order, first at row {row} "
+                f"({ours[row]!r} and {theirs[row]!r}): align them with .loc, or pass .to_numpy() if the rows "
+                "already correspond."
+            )
+
+
+def _is_pandas(values: Any) -> bool:
+    return type(values).__module__.partition(".")[0] == "pandas" and hasattr(values, "index")
+
+
+def _without(values: NDArray[Any], present: Bools) -> NDArray[Any]:
+    """Overwrite absent rows by a present one."""
+    values = values.copy()
+    values[~present] = values[np.argmax(present)]
+    return values
+
+
+def to_array(values: Any, name: str) -> NDArray[Any]:
+    """View any list, array or narwhals-supported series as a numpy array."""
+    if np.ma.is_masked(values):
+        first = int(np.argmax(np.ma.getmaskarray(values)))
+        raise ValueError(f"{name} must not be masked, got a masked value at index {first}.")
+    if isinstance(values, np.ndarray):
+        return values
+    if not isinstance(values, (list, tuple)):
+        import narwhals.stable.v2 as nw
+
+        native = nw.from_native(values, allow_series=True, eager_only=True, pass_through=True)
+        if isinstance(native, nw.Series) and native.dtype in {nw.String, nw.Categorical, nw.Enum}:
+            values = _texts(native)
+        elif isinstance(native, (nw.Series, nw.DataFrame)):
+            values = native.to_numpy()
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} must be one value per row, got rows of different lengths.") from None
+    if (
+        array.dtype == object
+        and array.ndim == 1
+        and any(hasattr(v, "__len__") and not isinstance(v, (str, bytes)) for v in array[:1])
+    ):
+        raise ValueError(f"{name} must be one value per row, got a sequence in row 0.")
+    return array
+
+
+def _texts(column: nw.Series[Any]) -> NDArray[Any]:
+    """Texts as objects; where there are two, every row points at one of them, which comparisons then see at once."""
+    distinct = column.unique().to_list()
+    if len(distinct) != 2 or column.null_count():
+        return np.asarray(column.to_numpy())
+    is_second = (column == distinct[1]).to_numpy().astype(np.intp)
+    return np.array(distinct, dtype=object)[is_second]
+
+
+def pick_positive_column(
+    y_prob: ArrayLike, labels: NDArray[Any], pos_label: object, name: str = "y_prob"
+) -> NDArray[Any]:
+    """Take the positive class's column where ``predict_proba``'s two columns were passed."""
+    array = to_array(y_prob, name)
+    if array.ndim == 2 and array.shape[1] == 1:
+        return array[:, 0]
+    if array.ndim != 2:
+        if array.ndim != 1:
+            raise ValueError(f"{name} must be 1-D, or the two columns of predict_proba, got shape {array.shape}.")
+        return array
+    if array.shape[1] != 2:
+        raise ValueError(
+            f"{name} must be 1-D, or the two columns of predict_proba, got shape {array.shape}; "
+            "multi-class probabilities go to one_vs_rest_bounded_loss or the penalized losses."
+        )
+    off = np.abs(np.asarray(array, dtype=float).sum(axis=1) - 1.0)
+    tolerance = _TWO_COLUMN_TOLERANCE_HALF if array.dtype == np.float16 else _TWO_COLUMN_TOLERANCE
+    if not np.all(off <= tolerance):
+        first = int(np.argmax(~(off <= tolerance)))
+        raise ValueError(
+            f"the two columns of {name} must sum to 1 in every row, got {array[first].tolist()} at index {first}."
+        )
+    if pos_label is None:
+        return array[:, 1]
+    return array[:, _column_of(pos_label, _few_labels(labels) or _distinct_labels(labels), name)]
+
+
+def _column_of(pos_label: object, distinct: list[Any], name: str) -> int:
+    """The columns follow the sorted labels; one label alone says which they are only if it is of a usual pair."""
+    if len(distinct) == 1:
+        pairs = [pair for pair in ([0, 1], [-1, 1]) if distinct[0] in pair and pos_label in pair]
+        if not pairs:
+            raise ValueError(
+                f"the two columns of {name} cannot be told apart where y_true holds {distinct[0]!r} only: "
+                "pass the column of the positive class."
+            )
+        distinct = pairs[0]
+    return 0 if pos_label == distinct[0] else 1
+
+
+def check_labels(labels: NDArray[Any], pos_label: object = None) -> Bools:
+    """Turn two-valued labels into booleans, True for the positive class."""
+    if labels.size == 0:
+        raise ValueError("y_true must hold at least one row, got none.")
+    if labels.dtype == bool and pos_label is None:
+        return labels
+    if labels.dtype.kind in "iu" and pos_label is None:
+        positive = labels == 1
+        if np.count_nonzero(positive) + np.count_nonzero(labels == 0) == len(labels):
+            return positive
+    distinct = _few_labels(labels) if labels.dtype.kind in "OU" else None
+    if distinct is None:
+        _reject_missing_labels(labels)
+        distinct = _distinct_labels(labels)
+    shown = ", ".join(repr(v) for v in distinct[:5]) + (", ..." if len(distinct) > 5 else "")
+    if len(distinct) > 2:
+        first = _first(labels == distinct[2])
+        fractions = labels.dtype.kind == "f" and not np.all(labels == np.round(labels))
+        raise ValueError(
+            f"y_true must hold two values, got {len(distinct)} ({shown}); "
+            f"the third, {distinct[2]!r}, is first seen at index {first}"
+            f"{': are y_true and y_prob swapped?' if fractions else '.'}"
+        )
+    return np.asarray(labels == _positive_label(labels, distinct, shown, pos_label), dtype=bool)
+
+
+def _positive_label(labels: NDArray[Any], distinct: list[Any], shown: str, pos_label: object) -> object:
+    """The label that was named, or 1 of 0 and 1 or -1 and 1."""
+    if pos_label is not None:
+        if len(distinct) == 2 and pos_label not in distinct:
+            raise ValueError(f"pos_label must be one of the labels ({shown}), got {pos_label!r}.")
+        return pos_label
+    if not set(distinct) <= {0, 1} and not set(distinct) <= {-1, 1}:
+        if labels.dtype.kind == "f" and not np.all(labels == np.round(labels)):
+            raise ValueError(f"y_true must hold labels, got fractions ({shown}): are y_true and y_prob swapped?")
+        raise ValueError(f"y_true holds {shown}: pass pos_label= to say which label is positive.")
+    return 1
+
+
+def _distinct_labels(labels: NDArray[Any]) -> list[Any]:
+    try:
+        return list(np.unique(labels).tolist())
+    except TypeError:
+        return sorted(set(labels.tolist()), key=repr)
+
+
+def _few_labels(labels: NDArray[Any]) -> list[Any] | None:
+    """One or two texts, sorted, told apart by comparison since a sort is slow; None where there are more or others."""
+    first = labels[0]
+    if not isinstance(first, str):
+        return None
+    try:
+        other = np.asarray(labels != first)
+    except TypeError:  # pandas.NA is neither equal nor different
+        return None
+    if not other.any():
+        return [str(first)]
+    second = labels[int(np.argmax(other))]
+    if not isinstance(second, str) or np.count_nonzero(labels == second) != np.count_nonzero(other):
+        return None
+    return sorted([str(first), str(second)])
+
+
+def _reject_missing_labels(labels: NDArray[Any]) -> None:
+    if labels.dtype.kind == "f":
+        missing = np.isnan(labels)
+    elif labels.dtype == object:
+        missing = np.array([is_missing(v) for v in labels], dtype=bool)
+    else:
+        return
+    if np.any(missing):
+        raise ValueError(
+            f"y_true must not be missing, got {int(missing.sum())} of {len(labels)} missing, "
+            f"the first at index {_first(missing)}."
+        )
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None or not a number."""
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124  (NaN differs from itself)
+    except TypeError:  # pandas.NA is neither equal to itself nor different
+        return True
+
+
+def check_scores(
+    values: NDArray[Any], name: str = "y_prob", *, probability: bool = True, logits: bool = False
+) -> Floats:
+    """Turn scores into finite float64, within [0, 1] where a probability is needed."""
+    score = to_floats(values, name)
+    if score.ndim != 1:
+        raise ValueError(f"{name} must be 1-D, got shape {score.shape}.")
+    if score.size == 0:
+        raise ValueError(f"{name} must hold at least one row, got none.")
+    low, high = score.min(), score.max()
+    if not (np.isfinite(low) and np.isfinite(high)):
+        bad = ~np.isfinite(score)
+        first = _first(bad)
+        raise ValueError(
+            f"{name} must be finite, got {score[first]} at index {first} "
+            f"({int(bad.sum())} of {len(score)} are not finite)."
+        )
+    if logits:
+        from scipy.special import expit
+
+        return np.asarray(expit(score), dtype=np.float64)
+    if probability and (low < 0.0 or high > 1.0):
+        bad = (score < 0.0) | (score > 1.0)
+        first = _first(bad)
+        raise ValueError(
+            f"{name} must lie in [0, 1], got {score[first]} at index {first} "
+            f"({int(bad.sum())} of {len(score)} lie outside). {SCORE_HINT}"
+        )
+    return score
+
+
+def to_floats(values: NDArray[Any], name: str) -> Floats:
+    """View numbers as float64, or raise."""
+    # numpy would read text, times and complex numbers as real numbers
+    kind = values.dtype.kind
+    plain = kind in "biuf" or (kind == "O" and not any(isinstance(v, (str, bytes)) for v in values.flat))
+    if plain:
+        try:
+            return np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            pass
+    flat = values.ravel()
+    place = next((i for i, v in enumerate(flat) if not _is_number(v)), 0)
+    value = flat[place].item() if hasattr(flat[place], "item") else flat[place]
+    where = (
+        "" if values.ndim == 0 else f" at index {place if values.ndim == 1 else np.unravel_index(place, values.shape)}"
+    )
+    raise ValueError(f"{name} must be numeric, got {value!r}{where}.")
+
+
+def check_weights(sample_weight: ArrayLike | None, length: int) -> Floats | None:
+    """Turn weights into finite, non-negative float64, not all zero."""
+    if sample_weight is None:
+        return None
+    weight = to_floats(to_array(sample_weight, "sample_weight"), "sample_weight")
+    if weight.shape != (length,):
+        raise ValueError(f"sample_weight must have one value per row, got shape {weight.shape} for {length} rows.")
+    bad = ~np.isfinite(weight) | (weight < 0.0)
+    if np.any(bad):
+        first = _first(bad)
+        raise ValueError(
+            f"sample_weight must be finite and >= 0, got {weight[first]} at index {first} "
+            f"({int(bad.sum())} of {length})."
+        )
+    extreme = (weight > 0.0) & ((weight < _WEIGHTS[0]) | (weight > _WEIGHTS[1]))
+    if np.any(extreme):  # squared weights, for standard errors, would overflow or vanish
+        first = _first(extreme)
+        raise ValueError(
+            f"sample_weight must be 0 or lie in [{_WEIGHTS[0]:g}, {_WEIGHTS[1]:g}], got {weight[first]} "
+            f"at index {first}: divide all weights by a constant, which changes no result."
+        )
+    if not np.any(weight):
+        raise ValueError(f"sample_weight must not be all zero, got {length} zeros.")
+    return weight
+
+
+def check_unit(value: float, name: str, *, open_low: bool = False, open_high: bool = False) -> float:
+    """Return a number in [0, 1], ends excluded where asked, or raise."""
+    number = check_number(value, name)
+    good = (number > 0.0 if open_low else number >= 0.0) and (number < 1.0 if open_high else number <= 1.0)
+    if not good:
+        left, right = "(" if open_low else "[", ")" if open_high else "]"
+        raise ValueError(f"{name} must lie in {left}0, 1{right}, got {value}.")
+    return number
+
+
+def check_number(value: Any, name: str) -> float:
+    """Return a real number as a float, or raise: text is none, and neither is True."""
+    if isinstance(value, (bool, np.bool_)) or not _is_number(value):
+        raise ValueError(f"{name} must be a number, got {value!r}.")
+    return float(value)
+
+
+def check_whole(value: Any, name: str, least: int = 0) -> int:
+    """Return a whole number of at least so much, or raise."""
+    number = check_number(value, name)
+    if not (number >= least and number == np.floor(number) and number < 2**53):
+        raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}.")
+    return int(number)
+
+
+def check_names(names: Any) -> tuple[str, str]:
+    """Return the names of two models, or raise."""
+    if isinstance(names, str) or not isinstance(names, (list, tuple)) or len(names) != 2:
+        raise ValueError(f"names must hold one name for each of two models, got {names!r}.")
+    return str(names[0]), str(names[1])
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """Return True or False, or raise: the text "no" would count as true."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {value!r}.")
+    return bool(value)
+
+
+def check_choice(value: object, name: str, choices: tuple[str, ...]) -> str:
+    """Return one of the choices, or raise."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+    return value
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, (str, bytes)):
+        return False
+    try:
+        float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _first(mask: Bools) -> int:
+    return int(np.argmax(mask))

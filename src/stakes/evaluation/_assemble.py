@@ -1,0 +1,149 @@
+"""From clean rows, or from the table that stands for them, to the answer sheet."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stakes.core.score_table import ScoreTable
+from stakes.core.sums import blocks, weighted_sum
+from stakes.decomposition import decompose_table
+from stakes.evaluation._evaluation import Evaluation
+from stakes.evaluation._groups import check_groups, evaluate_groups
+from stakes.evaluation._request import further_metrics
+from stakes.evaluation._standings import ModelResult
+from stakes.inference import LossMoments, check_contest, loss_moments, table_moments
+from stakes.inference._comparison import paired_rows
+from stakes.metrics._rank import area_under_roc
+from stakes.shown.sentences import REFERENCES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from stakes.core.options import Options
+    from stakes.core.regret import Rule
+    from stakes.core.validation import BinarySample
+    from stakes.costs import CostDistribution
+
+# a model acts like a constant decision if both its decisions and its cost are within this share of the constant's
+_SAME_DECISIONS = 0.01
+
+
+def evaluate_rows(rows: Mapping[str, BinarySample], options: Options, **about: Any) -> Evaluation:
+    """Evaluate clean rows of models that share labels and weights."""
+    taken = [name for name in rows if name in REFERENCES]
+    if taken:
+        raise ValueError(f"a model cannot be called {taken[0]!r}: that names a reference.")
+    check_contest(tuple(rows), options.incumbent, options.n_tried)
+    fixed = options.prevalence is not None
+    tables = tuple(replace(ScoreTable.from_sample(sample), fixed_prevalence=fixed) for sample in rows.values())
+    _refuse_one_class(tables[0])
+    samples = list(rows.values())
+    if options.rule == "optimal":
+        samples = [
+            replace(sample, score=table.pav_by_score()[np.searchsorted(table.scores, sample.score)])
+            for table, sample in zip(tables, samples, strict=True)
+        ]
+    paired = paired_rows(samples, options)
+    groups = check_groups(options, len(paired.y))
+    moments = loss_moments(paired, options.costs, options.plain_rule, constants=True)
+    by_group = evaluate_groups(tuple(rows), paired, groups, options)
+    return _assemble(tuple(rows), tables, moments, options, rows=paired, groups=by_group, **about)
+
+
+def evaluate_table(table: ScoreTable, options: Options) -> Evaluation:
+    """Evaluate the one model whose labels and scores a table holds."""
+    check_contest(("model",), options.incumbent, options.n_tried)
+    _refuse_one_class(table)
+    return _assemble(("model",), (table,), table_moments(table, options.costs, options.rule), options)
+
+
+def _refuse_one_class(table: ScoreTable) -> None:
+    if not 0.0 < table.prevalence < 1.0:
+        kind = "positive" if table.prevalence else "negative"
+        raise ValueError(
+            f"y_true must hold both classes, got {table.n_rows:,} rows that are all {kind}: what mistakes cost cannot "
+            "be judged from one class."
+        )
+
+
+def _assemble(
+    names: tuple[str, ...], tables: tuple[ScoreTable, ...], moments: LossMoments, options: Options, **about: Any
+) -> Evaluation:
+    if options.rule == "optimal":  # the thresholds are fitted to these rows: their plug-in error is not honest
+        moments = moments.without_intervals(len(names))
+    results = [
+        _result(name, table, index, moments, options)
+        for index, (name, table) in enumerate(zip(names, tables, strict=True))
+    ]
+    results += [
+        _scaled(name, index, moments, options, share_acted_on=float(name == REFERENCES[0]))
+        for index, name in enumerate(REFERENCES, start=len(names))
+    ]
+    kept = replace(options, sample_weight=None, groups=None, clusters=None)  # the rows hold them now
+    return Evaluation(names, tables, moments, tuple(results), kept, tables[0].n_rows, **about)
+
+
+def _result(name: str, table: ScoreTable, index: int, moments: LossMoments, options: Options) -> ModelResult:
+    acted_on = share_acted_on(table, options.costs, options.rule)
+    return _scaled(
+        name,
+        index,
+        moments,
+        options,
+        decomposition=decompose_table(table, options.costs, options.scale, options.factor),
+        auc=area_under_roc(table),
+        share_acted_on=acted_on,
+        in_range=_in_range(table, options.costs.low, options.costs.high),
+        acts_like=_acts_like(acted_on, moments, index),
+        metrics=further_metrics(options, table),
+    )
+
+
+def _scaled(name: str, index: int, moments: LossMoments, options: Options, **facts: Any) -> ModelResult:
+    mine = moments.of(index).scaled(options.factor)
+    low, high = mine.interval(options.confidence_level)
+    interval = (max(low, 0.0) if mine.value >= 0.0 else low, high)  # regret is never negative
+    return ModelResult(name, mine.value, mine.standard_error, interval, note=mine.note, **facts)
+
+
+def share_acted_on(table: ScoreTable, costs: CostDistribution, rule: Rule) -> float:
+    """Share of weight acted on, averaged over the cost distribution; nan where its mass is infinite."""
+    weight = table.positives + table.negatives
+    if not isinstance(rule, str):
+        return float(weight[np.searchsorted(table.scores, rule, side="left") :].sum()) / table.total
+    if not math.isfinite(costs.mass):
+        return math.nan
+    scores = table.pav_by_score() if rule == "optimal" else table.scores
+    never, total = float(costs.positive_loss(-np.inf)), 0.0
+    for part in blocks(len(scores)):
+        # mass at or below a score = what acting on a negative costs + what acting on a positive saves
+        below = costs.negative_loss(scores[part]) + (never - costs.positive_loss(scores[part]))
+        total += weighted_sum(weight[part], below)
+    return total / (costs.mass * table.total)
+
+
+def _in_range(table: ScoreTable, low: float, high: float) -> tuple[float, float, float]:
+    inside = slice(np.searchsorted(table.scores, low, side="left"), np.searchsorted(table.scores, high, side="right"))
+    weight = table.positives[inside] + table.negatives[inside]
+    mass = float(weight.sum())
+    if mass == 0.0:
+        return 0.0, math.nan, math.nan
+    return (
+        mass / table.total,
+        float(np.dot(weight, table.scores[inside])) / mass,
+        float(table.positives[inside].sum()) / mass,
+    )
+
+
+def _acts_like(acted_on: float, moments: LossMoments, index: int) -> str:
+    count = len(moments.means) - len(REFERENCES)
+    for offset, name in enumerate(REFERENCES):
+        other = acted_on if name == REFERENCES[1] else 1.0 - acted_on
+        cost, own = float(moments.means[count + offset]), float(moments.means[index])  # inf - inf: nan, not a warning
+        if other <= _SAME_DECISIONS and abs(own - cost) <= _SAME_DECISIONS * cost:
+            return name
+    return ""

@@ -1,0 +1,64 @@
+"""Which decision is best, said so that having picked it does not make it false; and where that cannot be said, why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stakes.costs import LogOddsUniform, NetBenefitUniform, Uniform
+from stakes.inference import contest_from_moments, select
+from stakes.shown.sentences import REFERENCES, say
+from stakes.shown.words import percent
+
+if TYPE_CHECKING:
+    from stakes.core.options import Options
+    from stakes.costs import CostDistribution
+    from stakes.inference import LossMoments, Selection
+
+
+def choose(moments: LossMoments, models: tuple[str, ...], n_rows: int, options: Options) -> Selection | None:
+    """Choose among the models and the references, from the moments of their costs; None where nothing is sure."""
+    if options.rule == "optimal":
+        return None
+    worst = float(options.costs.negative_loss(np.inf)), float(options.costs.positive_loss(-np.inf))
+    contest = contest_from_moments(
+        moments,
+        (*models, *REFERENCES),
+        len(models),
+        n_rows,
+        factor=options.factor,
+        highest=options.factor * max(worst),
+    )
+    if contest is None:
+        return None
+    return select(
+        contest,
+        incumbent=options.incumbent,
+        n_tried=options.n_tried,
+        confidence_level=options.confidence_level,
+        scale=options.scale,
+        per=options.per,
+        where=f"{describe_costs(options.costs)}, ",
+    )
+
+
+def describe_costs(costs: CostDistribution) -> str:
+    """The range of thresholds in words."""
+    words = {
+        LogOddsUniform: say("log-odds"),
+        NetBenefitUniform: ", uniform in net benefit",
+        Uniform: say("uniform"),
+    }
+    weighting = next((text for family, text in words.items() if isinstance(costs, family)), f", weighted by {costs!r}")
+    where = "at" if costs.low == costs.high else "average"
+    return say(where, low=percent(costs.low), high=percent(costs.high), weighting=weighting)
+
+
+def why_unsaid(moments: LossMoments, options: Options) -> str:
+    """Why there is no selection."""
+    if options.rule == "optimal":
+        return "the thresholds are fitted to these very rows"
+    if not np.isfinite(moments.means).any():
+        return "every cost is infinite"
+    return moments.reason or "one class has too few rows"

@@ -1,0 +1,310 @@
+"""Calibration in a handful of numbers with intervals, as reporting guidelines for prediction models ask for."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from stakes.core.inputs import evaluation_data
+from stakes.core.random_state import generator
+from stakes.core.validation import check_choice, check_unit, check_whole
+from stakes.curves._bins import binned_reliability_of
+from stakes.curves._smooth import SPAN, local_fits, smoothed_rates
+from stakes.inference._calibration_curve import curve_estimates
+from stakes.inference._calibration_intervals import recalibration_estimates
+from stakes.inference._dependence import check_dependence
+from stakes.inference._influence import cells_of
+from stakes.shown.tabular import Tabular
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from stakes.core.score_table import ScoreTable
+    from stakes.inference._estimate import Estimate
+    from stakes.inference._influence import Cells
+
+    Floats = NDArray[np.float64]
+
+Binning = Literal["quantile", "uniform"]
+Smoother = Literal["lowess", "loess"]
+_MOST_POINTS = 1000  # at which loess is fitted
+SMOOTHERS = {"lowess": (SPAN, 1), "loess": (0.75, 2)}  # share of the rows in a neighbourhood, degree
+
+
+@dataclass(frozen=True)
+class CalibrationSummary(Tabular):
+    """How far a score is from the event rates it promises, and how sure that is.
+
+    Parameters
+    ----------
+    observed, expected : float
+        Event rate and mean score.
+    ece : float
+        Expected calibration error over the bins: mean absolute gap between event rate and mean score. It depends on the
+        bins and has no interval.
+    n_bins : int
+        Number of bins that hold rows.
+    binning : str
+        "quantile" or "uniform".
+    smoother : str
+        "lowess" or "loess".
+    estimates : tuple of Estimate
+        Everything below, each with ``value``, ``standard_error``, ``interval`` and ``note``.
+
+    Attributes
+    ----------
+    o_e_ratio : float
+        observed / expected; 1 is calibrated in the large.
+    calibration_in_the_large : float
+        Logistic recalibration intercept with the slope held at 1; 0 is calibrated, positive means scores are too low.
+    slope : float
+        Logistic recalibration slope; 1 is calibrated, below 1 means scores are too extreme.
+    joint_intercept : float
+        Logistic recalibration intercept fitted together with the slope.
+    ici, e50, e90, emax : float
+        Mean (integrated calibration index), median, 90th percentile and largest absolute distance between the score and
+        its smoothed event rate.
+
+    Examples
+    --------
+    >>> from stakes.inference import calibration_summary
+    >>> summary = calibration_summary(
+    ...     [0, 1, 0, 1, 1, 0, 0, 1, 0, 1] * 5, [0.1, 0.8, 0.3, 0.6, 0.4, 0.5, 0.2, 0.9, 0.6, 0.7] * 5
+    ... )
+    >>> [round(end, 3) for end in summary.interval("o_e_ratio")]
+    [0.79, 1.217]
+    """
+
+    observed: float
+    expected: float
+    ece: float
+    n_bins: int
+    binning: str
+    smoother: str
+    estimates: tuple[Estimate, ...]
+
+    def _named(self, name: str) -> Estimate:
+        check_choice(name, "name", tuple(estimate.metric for estimate in self.estimates))
+        return next(estimate for estimate in self.estimates if estimate.metric == name)
+
+    def interval(self, name: str) -> tuple[float, float]:
+        """Two-sided interval of one number; nan where there is none, for the reason in its note.
+
+        Parameters
+        ----------
+        name : str
+            Such as "o_e_ratio" or "slope".
+
+        Returns
+        -------
+        tuple of float
+
+        Raises
+        ------
+        ValueError
+            For another name.
+        """
+        return self._named(name).interval
+
+    @property
+    def o_e_ratio(self) -> float:
+        """Observed to expected events."""
+        return self._named("o_e_ratio").value
+
+    @property
+    def calibration_in_the_large(self) -> float:
+        """Intercept of logistic recalibration with the slope held at 1."""
+        return self._named("calibration_in_the_large").value
+
+    @property
+    def slope(self) -> float:
+        """Slope of logistic recalibration."""
+        return self._named("slope").value
+
+    @property
+    def joint_intercept(self) -> float:
+        """Intercept of logistic recalibration fitted together with the slope."""
+        return self._named("joint_intercept").value
+
+    @property
+    def ici(self) -> float:
+        """Mean distance between the score and its smoothed event rate."""
+        return self._named("ici").value
+
+    @property
+    def e50(self) -> float:
+        """Median of that distance."""
+        return self._named("e50").value
+
+    @property
+    def e90(self) -> float:
+        """90th percentile of that distance."""
+        return self._named("e90").value
+
+    @property
+    def emax(self) -> float:
+        """Largest of these distances."""
+        return self._named("emax").value
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [record for estimate in self.estimates for record in estimate._records()]
+
+    def __repr__(self) -> str:
+        shown = {"o_e_ratio": "O:E", "calibration_in_the_large": "in the large", "slope": "slope", "ici": "ICI"}
+        parts = []
+        for name, label in shown.items():
+            found = self._named(name)
+            parts.append(f"{label} {found.value:.3g} [{found.interval[0]:.3g}, {found.interval[1]:.3g}]")
+        return f"CalibrationSummary({', '.join(parts)})"
+
+
+def calibration_summary(
+    y_true: ArrayLike | ScoreTable,
+    y_prob: ArrayLike | None = None,
+    *,
+    n_bins: int = 10,
+    binning: Binning = "quantile",
+    smoother: Smoother = "lowess",
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+    logits: bool = False,
+    clusters: ArrayLike | None = None,
+    confidence_level: float = 0.95,
+    random_state: int | np.random.Generator | None = 0,
+) -> CalibrationSummary:
+    """Observed to expected ratio, calibration in the large, slope, ICI, E50, E90 and Emax of a score, with intervals.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or ScoreTable
+        Labels with two values, or a table that stands for labels and scores.
+    y_prob : array_like of shape (n,) or (n, 2), optional
+        Probability of the positive class.
+    n_bins : int, default 10
+        Number of bins of the expected calibration error, which depends on it.
+    binning : {"quantile", "uniform"}, default "quantile"
+        Bins of about equal weight (tied scores stay together), or of equal width.
+    smoother : {"lowess", "loess"}, default "lowess"
+        What ICI, E50, E90 and Emax smooth the events with: local lines over two thirds of the rows, as in ``rms``, or
+        local parabolas over three quarters, as Austin and Steyerberg's ``loess``.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Reweight the classes to this share of positives, as for case-control data.
+    logits : bool, default False
+        Whether the scores are log-odds.
+    clusters : array_like of shape (n,), optional
+        Clusters, such as patients or states: only rows of different clusters are independent.
+    confidence_level : float, default 0.95
+        Of the intervals, in (0, 1).
+    random_state : int, numpy Generator or None, default 0
+        Of the intervals of ICI and E90; None for other draws each time.
+
+    Returns
+    -------
+    CalibrationSummary
+        Intercepts and slope are nan with a warning for one class only or a score of exactly 0 or 1; the slope is
+        infinite where the scores separate the classes. An interval needs five rows of each class: it is nan otherwise,
+        and the note says why.
+
+    Raises
+    ------
+    ValueError
+        For invalid data, binning, smoother or number of bins.
+
+    Notes
+    -----
+    Van Calster et al. (2019), doi:10.1186/s12916-019-1466-7, for the hierarchy of calibration; Austin and Steyerberg
+    (2019), doi:10.1002/sim.8281, for ICI, E50 and E90. The intervals of the ratio (on the log scale), the intercepts
+    and the slope are Student's t in closed form; those of ICI and E90 come from the noise of the smoothed curve at the
+    given scores and reach 0 where the score may be calibrated (they covered 92 to 98% in short simulations). E50 and
+    Emax have none: those tried covered too seldom. Smoothing flattens sharp bends, so these four belong to the smoothed
+    curve. The binned error is biased upwards and depends on the bins: prefer the
+    miscalibration of :func:`decompose`.
+
+    Examples
+    --------
+    >>> from stakes.inference import calibration_summary
+    >>> summary = calibration_summary([0, 0, 1, 1, 0, 1], [0.1, 0.3, 0.4, 0.8, 0.6, 0.9], n_bins=3)
+    >>> round(summary.slope, 4), round(summary.ece, 4)
+    (1.4652, 0.1167)
+    """
+    n_bins = check_whole(n_bins, "n_bins", 1)
+    check_choice(binning, "binning", ("quantile", "uniform"))
+    check_choice(smoother, "smoother", tuple(SMOOTHERS))
+    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    data = evaluation_data(
+        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
+    )
+    if data.sample is None and clusters is not None:
+        raise ValueError("clusters= needs the rows: pass y_true and y_prob instead of a ScoreTable.")
+    cells = cells_of(data, fixed_prevalence=prevalence is not None)
+    codes, _ = check_dependence(clusters, None, len(cells.y), sample_weight)
+    estimates, status = calibration_estimates(cells, codes, smoother=smoother, level=level, rng=generator(random_state))
+    if status:
+        _warn(f"the recalibration intercept or slope is undefined: {status}.")
+    bins = binned_reliability_of(data.table, n_bins=n_bins, binning=binning)
+    return CalibrationSummary(
+        observed=data.table.prevalence,
+        expected=float(np.dot(cells.weight, cells.score)) / cells.total,
+        ece=bins.expected_calibration_error,
+        n_bins=len(bins.weight),
+        binning=binning,
+        smoother=smoother,
+        estimates=estimates,
+    )
+
+
+def calibration_estimates(
+    cells: Cells, codes: NDArray[np.intp] | None, *, smoother: str, level: float, rng: np.random.Generator
+) -> tuple[tuple[Estimate, ...], str]:
+    """Everything that has an interval, and why recalibration is undefined, if it is."""
+    closed, status = recalibration_estimates(cells, codes, level)
+    values = smoothed_distances(cells.table, smoother)
+    return (*closed, *curve_estimates(cells, codes, values, SMOOTHERS[smoother], level=level, rng=rng)), status
+
+
+def smoothed_distances(table: ScoreTable, smoother: str) -> dict[str, float]:
+    """ICI, E50, E90 and Emax on the rows."""
+    weight = table.positives + table.negatives
+    distance = np.abs(_rates(table, smoother) - table.scores)
+    return {
+        "ici": float(np.dot(weight, distance)) / table.total,
+        "e50": _weighted_quantile(distance, weight, 0.5),
+        "e90": _weighted_quantile(distance, weight, 0.9),
+        "emax": float(distance.max()),
+    }
+
+
+def _rates(table: ScoreTable, smoother: str) -> Floats:
+    """Smoothed event rate at each score; loess is not held to [0, 1], as it is not where it comes from."""
+    span, degree = SMOOTHERS[smoother]
+    if degree == 1:
+        return smoothed_rates(table, span)
+    at = table.scores
+    if len(at) > _MOST_POINTS:
+        at = at[np.unique(np.linspace(0, len(at) - 1, _MOST_POINTS).astype(int))]
+    return np.interp(table.scores, at, local_fits(table, at, span=span, degree=degree).rate)
+
+
+def _weighted_quantile(values: Floats, weight: Floats, level: float) -> float:
+    """Smallest value with at least this share of the weight at or below it (averaged where the share is exact)."""
+    order = np.argsort(values, kind="stable")
+    total = np.cumsum(weight[order])
+    goal = level * total[-1]
+    first = int(np.searchsorted(total, goal * (1.0 - 1e-14), side="left"))
+    last = int(np.searchsorted(total, goal * (1.0 + 1e-14), side="right"))
+    last = min(last, len(values) - 1)
+    return float(values[order[first]] + values[order[last]]) / 2.0
+
+
+def _warn(message: str) -> None:
+    from sklearn.exceptions import UndefinedMetricWarning
+
+    warnings.warn(message, UndefinedMetricWarning, stacklevel=3)

@@ -1,0 +1,96 @@
+"""The spread of an estimate over clusters: each one's sum is left out in turn, as in a jackknife of clusters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stakes.inference._power_sums import PowerSums, Spread, class_sums, effective, freed, kurtosis_degrees, with_room
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+    Integers = NDArray[np.intp]
+
+NEEDED_CLUSTERS = 5
+_MOST_SHARE = 0.5  # of all weight that one cluster may have
+
+
+class Clusters:
+    """Rows grouped by their clusters' codes; ``share`` is each row's part of all weight.
+
+    Sums over clusters stand in the last axis, in the order of the codes.
+    """
+
+    def __init__(self, codes: Integers, share: Floats) -> None:
+        self.order = np.argsort(codes, kind="stable")
+        ordered = codes[self.order]
+        self.starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+        self.codes = ordered[self.starts]
+        self.sizes = np.diff(np.append(self.starts, len(codes)))
+        self.shares = self.sums(share)
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def sums(self, values: Floats) -> Floats:
+        """Sums over each cluster of values whose last axis are the rows."""
+        return np.asarray(np.add.reduceat(values[..., self.order], self.starts, axis=-1), dtype=np.float64)
+
+    def left_out(self, parts: Floats) -> Floats:
+        """How far leaving out each cluster moves an estimate, from each row's part in its error."""
+        with np.errstate(divide="ignore", invalid="ignore"):  # a single cluster has no interval
+            return self.sums(parts) / (1.0 - self.shares)
+
+    def degrees(self) -> float:
+        """Degrees of freedom if clusters were alike within: few large ones count as few."""
+        second, fourth = np.sum(self.shares**2), np.sum(self.shares**4)
+        return min(len(self) - 1.0, float(effective(second, fourth)))
+
+    def reason(self) -> str:
+        """Why there is no interval; empty where there is one."""
+        if len(self) < NEEDED_CLUSTERS:
+            return f"only {len(self)} clusters: an interval needs {NEEDED_CLUSTERS}"
+        largest = float(self.shares.max())
+        if largest > _MOST_SHARE:
+            return f"one cluster holds {largest:.0%} of all weight: an interval needs half at most"
+        return ""
+
+    def rows_at_once(self, y: Bools) -> Floats:
+        """How many rows of each class come with a row of it, in the cluster of a typical row."""
+        n = len(self.order)
+        size, rate = float(np.sum(self.sizes.astype(np.float64) ** 2)) / n, np.count_nonzero(y) / n
+        return 1.0 + (size - 1.0) * np.array([1.0 - rate, rate])
+
+    def carried(self, values: Floats, y: Bools) -> PowerSums:
+        """Powers of the clusters' sums of each class; ``rows`` are the clusters that have the class."""
+        members = [self.sums(np.where(mine, 1.0, 0.0)) > 0.0 for mine in (~y, y)]
+        sums = [class_sums(x, x) for x in (self.sums(np.where(mine, values, 0.0)) for mine in (~y, y))]
+        for mine, present in zip(sums, members, strict=True):
+            mine[0] = np.full(mine[1].shape, float(np.count_nonzero(present)))
+        return PowerSums(*(np.stack(both) for both in zip(*sums, strict=True)))
+
+
+def cluster_spread(clusters: Clusters, parts: Floats, carried: Floats, y: Bools, one_more: Floats) -> Spread:
+    """Spread over clusters.
+
+    ``parts`` are the rows' parts in the error, ``carried`` their uncentred values over all weight, ``one_more`` how far
+    one more row of each class could move the estimate at most. Rows are the last axis.
+    """
+    variance, degrees = left_out_variance(clusters.left_out(parts), clusters.degrees())
+    largest = one_more * clusters.rows_at_once(y).reshape(2, *(1,) * (one_more.ndim - 1))
+    if clusters.reason():
+        variance = np.full_like(variance, np.nan)
+    return with_room(variance, degrees, largest, clusters.carried(carried, y))
+
+
+def left_out_variance(moved: Floats, cap: float) -> tuple[Floats, Floats]:
+    """Variance and degrees of freedom from what leaving out each cluster changes."""
+    count = moved.shape[-1]
+    squares = moved * moved
+    second, fourth = squares.sum(axis=-1), np.einsum("...g,...g->...", squares, squares)
+    degrees = np.minimum(kurtosis_degrees(second, fourth - second**2 / count), cap)
+    return second / freed(count), degrees

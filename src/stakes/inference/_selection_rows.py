@@ -1,0 +1,185 @@
+"""Mean costs of several decisions on the same rows, their covariance, and how far the difference of two may be off.
+
+Only here does selection see rows: what decides needs the means, one covariance matrix (one matrix product over the
+rows) and, for the few pairs that a verdict rests on, the degrees of freedom and the room for rows not yet seen.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stakes.core.regret import row_losses
+from stakes.inference._dependence import Design
+from stakes.inference._student import half_width, p_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from stakes.core.regret import Rule
+    from stakes.core.validation import BinarySample
+    from stakes.costs import CostDistribution
+
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+    Integers = NDArray[np.intp]
+
+_COLUMNS = 32
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Variance, degrees of freedom and squared room for unseen rows of some estimates; ``scarce`` rests on few rows.
+
+    Parameters
+    ----------
+    variance, degrees, room : ndarray of shape (p,)
+        Of each estimate.
+    scarce : ndarray of shape (p,)
+        Effective number of rows that carry the scarcest class, where it is scarce; else inf.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stakes.inference import Spread
+    >>> Spread.normal(np.array([0.01])).reach(1.96).round(3).tolist()
+    [0.196]
+    """
+
+    variance: Floats
+    degrees: Floats
+    room: Floats
+    scarce: Floats
+
+    @classmethod
+    def normal(cls, variance: Floats) -> Spread:
+        """Return estimates with normal errors of known variance."""
+        size = np.shape(variance)
+        return cls(variance, np.full(size, np.inf), np.zeros(size), np.full(size, np.inf))
+
+    def reach(self, critical: float) -> Floats:
+        """How far an interval reaches that would be ``critical`` standard errors long if the errors were normal."""
+        alpha = math.erfc(critical / math.sqrt(2.0))
+        return half_width(self.variance, self.degrees, self.room, alpha)
+
+    def tail(self, gap: Floats) -> Floats:
+        """One-sided p-value of differences >= 0: below the level exactly where the interval leaves zero out."""
+        return 0.5 * p_value(gap, self.variance, self.degrees, self.room)
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Decisions that compete on the same rows.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Models first, then references.
+    n_models : int
+        How many are models.
+    means : ndarray of shape (k,)
+        Mean cost of each.
+    covariance : ndarray of shape (k, k)
+        Of the means.
+    n_rows : int
+        Rows they rest on.
+    spread : callable, optional
+        Spread of the differences of first and second decisions, given by places; a second of -1 is no cost at all. By
+        default normal, from the covariance.
+    highest : float, default inf
+        The most that a mean can be.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stakes.inference import Contest, select
+    >>> select(Contest(("a", "b"), 2, np.array([0.1, 0.2]), 0.0001 * np.eye(2), 500)).chosen
+    'a'
+    """
+
+    names: tuple[str, ...]
+    n_models: int
+    means: Floats
+    covariance: Floats
+    n_rows: int
+    spread: Callable[[Integers, Integers], Spread] | None = None
+    highest: float = math.inf
+
+    def spread_of(self, first: Integers, second: Integers) -> Spread:
+        """Spread of the differences of pairs."""
+        if self.spread is not None:
+            return self.spread(first, second)
+        own = np.diag(self.covariance)
+        pair = own[first] + own[second] - 2.0 * self.covariance[first, second]
+        return Spread.normal(np.maximum(np.where(second < 0, own[first], pair), 0.0))
+
+
+@dataclass(frozen=True)
+class CostRows:
+    """Costs of each row (n) under each decision (k), and what makes rows unequal or dependent.
+
+    ``largest`` holds the most that a row of the negative and of the positive class may cost under each decision.
+    """
+
+    costs: Floats
+    y: Bools
+    weight: Floats
+    clusters: Integers | None
+    largest: Floats
+    by_class: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        samples: Sequence[BinarySample],
+        costs: CostDistribution,
+        rule: Rule = "score",
+        factor: float = 1.0,
+        *,
+        references: bool = True,
+        clusters: Integers | None = None,
+        by_class: bool = False,
+    ) -> CostRows:
+        """Costs of each row under each model, then under treating all and no one, all times a factor."""
+        y, weight, count = samples[0].y, samples[0].weight, len(samples)
+        always, never = float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))
+        lines = [row_losses(y, sample.score, costs, rule) for sample in samples]
+        largest = np.full((2, count + 2 * references), [[always], [never]])
+        if references:
+            lines += [np.where(y, 0.0, always), np.where(y, never, 0.0)]
+            largest[1, count] = largest[0, count + 1] = 0.0
+        weight = np.ones(len(y)) if weight is None else weight
+        return cls(factor * np.stack(lines, axis=1), y, weight, clusters, factor * largest, by_class)
+
+    @property
+    def means(self) -> Floats:
+        return np.asarray(self.weight @ self.costs / self.weight.sum())
+
+    def covariance(self) -> Floats:
+        """Covariance of the means."""
+        units = self._design.units(self.costs.T)
+        return np.asarray(units @ units.T)
+
+    def spread(self, first: Integers, second: Integers) -> Spread:
+        """Spread of first less second, worked out from the rows; -1 is no cost at all."""
+        parts = [
+            self._spread(first[k : k + _COLUMNS], second[k : k + _COLUMNS]) for k in range(0, len(first), _COLUMNS)
+        ]
+        columns = zip(*((p.variance, p.degrees, p.room, p.scarce) for p in parts), strict=True)
+        return Spread(*(np.concatenate(column) for column in columns))
+
+    @property
+    def _design(self) -> Design:
+        return Design(self.y, self.weight, fixed=self.by_class, codes=self.clusters)
+
+    def _spread(self, first: Integers, second: Integers) -> Spread:
+        gap = (self.costs[:, first] - np.where(second < 0, 0.0, self.costs[:, second])).T
+        most = np.where(second < 0, self.largest[:, first], self.largest.max(axis=1)[:, None])
+        found, _, _ = self._design.spread(self._design.centred(gap), gap, most)
+        scarcest = np.where(found.scarce, found.carrying, np.inf).min(axis=0)
+        return Spread(found.variance, found.degrees, found.room, scarcest)

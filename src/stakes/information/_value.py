@@ -1,0 +1,271 @@
+"""``value_of_information``: what choosing now is expected to lose, and what more rows would save of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stakes.core.random_state import generator
+from stakes.core.validation import check_choice, check_unit
+from stakes.costs import Fixed, as_costs
+from stakes.inference import CostRows, largest_of
+from stakes.information._cells import PRIORS, cell_value, pseudo_rows
+from stakes.information._given import decision_rows, total_decisions
+from stakes.shown.tabular import Tabular
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from stakes.costs import CostDistribution, CostsLike
+
+    Floats = NDArray[np.float64]
+
+ENOUGH = 40  # deciding rows of the scarcer class from which on the normal form is close
+_DRAWS = 20_000
+_MOST_VALUES = 200_000_000
+_LEAST_DRAWS = 1_000
+_BLOCK = 4_000_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ValueOfInformation(Tabular):
+    """What is uncertain about a choice, in the units of what is chosen.
+
+    Parameters
+    ----------
+    chosen : str
+        The decision with the best mean on these rows.
+    evpi : float
+        Expected value of perfect information, which is the expected loss of choosing now, per decision.
+    p_best : dict of str to float
+        Probability that each model, "treat all" and "treat none" is the best.
+    p_useful : dict of str to float
+        Probability that each model is better than treating all and treating no one.
+    evsi : dict of int to float
+        What so many more rows are expected to save, per decision.
+    method : str
+        How the posterior was worked out.
+    deciding_rows : int
+        Of events and of non-events among the rows that the two leading decisions treat differently, the fewer.
+    scale : str
+        "net benefit" at a threshold, else "regret".
+    n_decisions : float or None
+        How many decisions the choice is for, discounted.
+
+    Examples
+    --------
+    >>> from stakes import value_of_information
+    >>> y_true, y_prob = [0, 1, 0, 1] * 20, [0.1, 0.8, 0.3, 0.6] * 20
+    >>> value_of_information(y_true, y_prob, threshold=0.2).chosen
+    'model'
+    """
+
+    chosen: str
+    evpi: float
+    p_best: dict[str, float]
+    p_useful: dict[str, float]
+    evsi: dict[int, float]
+    method: str
+    deciding_rows: int
+    scale: str
+    n_decisions: float | None = None
+
+    @property
+    def total(self) -> float | None:
+        """Value of perfect information over all decisions."""
+        return None if self.n_decisions is None else self.evpi * self.n_decisions
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [{"decision": name, "p_best": p, "p_useful": self.p_useful.get(name)} for name, p in self.p_best.items()]
+
+    def __repr__(self) -> str:
+        return f"ValueOfInformation({self.chosen}, EVPI {self.evpi:.4g} {self.scale} per decision, {self.method})"
+
+
+def value_of_information(
+    y_true: ArrayLike,
+    y_probs: ArrayLike | Mapping[str, ArrayLike],
+    *,
+    costs: CostsLike | None = None,
+    threshold: float | None = None,
+    prior: str = "indifference",
+    more_rows: Sequence[int] = (100, 1000),
+    decisions: float | Sequence[float] | None = None,
+    discount: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    logits: bool = False,
+    random_state: int | np.random.Generator | None = 0,
+) -> ValueOfInformation:
+    """Say what choosing among models, treating all and treating no one on these rows is expected to lose.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,)
+        Labels with two values.
+    y_probs : array_like of shape (n,) or mapping of str to array_like
+        Probabilities of the positive class, of one model or by model.
+    costs : CostDistribution, tuple of float or float, optional
+        How much each cost ratio counts; the choice is made once for all of them. This or ``threshold``.
+    threshold : float, optional
+        The decision threshold, in (0, 1): values are then net benefits, in true positives per decision.
+    prior : {"indifference", "haldane", "uniform"}, default "indifference"
+        What is added to the rows acted on and not acted on at a threshold: one row whose expected gain is zero,
+        nothing, or a positive and a negative.
+    more_rows : sequence of int, default (100, 1000)
+        Numbers of further rows to value.
+    decisions : float or sequence of float, optional
+        How many decisions the choice is for, in all or by year.
+    discount : float, optional
+        Yearly rate at which later years of ``decisions`` count less.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0, which count as their effective number of rows.
+    pos_label : object, optional
+        The label of the positive class.
+    logits : bool, default False
+        Whether the scores are log-odds.
+    random_state : int, numpy Generator or None, default 0
+        For the draws where there is no closed form.
+
+    Returns
+    -------
+    ValueOfInformation
+
+    Raises
+    ------
+    ValueError
+        For invalid data or settings.
+
+    Notes
+    -----
+    Perfect information is worth the expected best true value less the expected value of what looks best now
+    (Sadatsafavi, Lee, Vickers and Gustafson 2023). One model at one threshold has an exact form, several share draws on
+    their joint cells; over a range the posterior comes from draws of the Bayesian bootstrap where fewer than 40 rows
+    decide, and is taken as normal where more do. What further rows save is worked out from the normal form.
+
+    Examples
+    --------
+    >>> from stakes import value_of_information
+    >>> y_true, y_prob = [0] * 147 + [1] * 2 + [0] * 310 + [1] * 41, [0.01] * 149 + [0.03] * 351
+    >>> found = value_of_information(y_true, y_prob, threshold=0.02)
+    >>> round(found.evpi, 6), round(found.p_best["model"], 2)
+    (0.000509, 0.8)
+    """
+    t, measure = _at_or_over(threshold, costs)
+    check_choice(prior, "prior", PRIORS)
+    sizes = [_size(m) for m in more_rows]
+    models = dict(y_probs) if isinstance(y_probs, Mapping) else {"model": y_probs}
+    names, rows, samples = decision_rows(
+        y_true, models, measure, sample_weight=sample_weight, pos_label=pos_label, logits=logits
+    )
+    order = np.argsort(rows.means, kind="stable")
+    deciding, rng, unit = _deciding(rows, order), generator(random_state), 1.0
+    if t is None:
+        evpi, p_best, p_useful, method = _over_costs(rows, deciding, rng)
+    else:
+        acting, unit = np.stack([sample.score >= t for sample in samples], axis=1), 1.0 / (1.0 - t)
+        evpi, p_best, p_useful, method = _at_threshold(rows, acting, t, prior, rng)
+    return ValueOfInformation(
+        names[int(order[0])],
+        unit * evpi,
+        dict(zip(names, map(float, p_best), strict=True)),
+        dict(zip(models, map(float, p_useful), strict=True)),
+        {m: unit * _saved(rows, m) for m in sizes},
+        method,
+        deciding,
+        "regret" if t is None else "net benefit",
+        total_decisions(decisions, discount),
+    )
+
+
+def _over_costs(rows: CostRows, deciding: int, rng: np.random.Generator) -> tuple[float, Floats, list[float], str]:
+    """Over a range of cost ratios: the normal form where enough rows decide."""
+    if deciding < ENOUGH:
+        return _by_rows(rows, rng)
+    covariance = rows.covariance()
+    largest = largest_of(-rows.means, covariance, random_state=rng)
+    return largest.excess, largest.p_best, _useful(-rows.means, covariance), "normal"
+
+
+def _saved(rows: CostRows, more: int) -> float:
+    """What so many more rows are expected to save, from the normal form."""
+    known = more / (len(rows.y) + more)
+    return largest_of(-rows.means, rows.covariance() * known, random_state=0).excess
+
+
+def _at_or_over(threshold: Any, costs: Any) -> tuple[float | None, CostDistribution]:
+    """The threshold, or none, and the cost distribution that either stands for."""
+    if (costs is None) == (threshold is None):
+        raise ValueError(f"exactly one of costs and threshold must be given, got {costs!r} and {threshold!r}.")
+    if threshold is None:
+        return None, as_costs(costs)
+    t = check_unit(threshold, "threshold", open_low=True, open_high=True)
+    return t, Fixed(t)
+
+
+def _size(m: Any) -> int:
+    if not isinstance(m, (int, np.integer)) or isinstance(m, bool) or m < 1:
+        raise ValueError(f"more_rows must hold whole numbers > 0, got {m!r}.")
+    return int(m)
+
+
+def _deciding(rows: CostRows, order: NDArray[np.intp]) -> int:
+    """The fewer of events and non-events on which the two leading decisions cost differently."""
+    differ = rows.costs[:, order[0]] != rows.costs[:, order[1]]
+    return int(min(np.count_nonzero(differ & rows.y), np.count_nonzero(differ & ~rows.y)))
+
+
+def _useful(gains: Floats, covariance: Floats) -> list[float]:
+    """Probability that each model is above the two references, which come last."""
+    found = []
+    for k in range(len(gains) - 2):
+        three = [k, len(gains) - 2, len(gains) - 1]
+        found.append(float(largest_of(gains[three], covariance[np.ix_(three, three)]).p_best[0]))
+    return found
+
+
+def _at_threshold(
+    rows: CostRows, acting: NDArray[np.bool_], t: float, prior: str, rng: np.random.Generator
+) -> tuple[float, Floats, list[float], str]:
+    """On the cells of rows that all models treat alike; in regret at t."""
+    patterns, place = np.unique(acting, axis=0, return_inverse=True)
+    scale = float(rows.weight.sum()) / float((rows.weight**2).sum())  # weights as effective rows
+    counts = [np.bincount(place.ravel(), scale * rows.weight * (rows.y == k), len(patterns)) for k in (True, False)]
+    ups, downs = (c + extra for c, extra in zip(counts, pseudo_rows(prior, t), strict=True))
+    if acting.shape[1] == 1:
+        cells = dict.fromkeys((True, False), pseudo_rows(prior, t))
+        cells |= {bool(p[0]): (float(u), float(d)) for p, u, d in zip(patterns, ups, downs, strict=True)}
+        value = cell_value((*cells[True], *cells[False]), t)
+        p_best = np.array([value.p_model, value.p_all, value.p_none])
+        return value.evpi * (1.0 - t), p_best, [value.p_model], f"exact, {prior} prior"
+    act = np.concatenate([patterns, np.ones((len(patterns), 1)), np.zeros((len(patterns), 1))], axis=1)
+    up, down = (rng.standard_gamma(cells, (_DRAWS, len(patterns))) for cells in (ups, downs))
+    mass = (up.sum(axis=1) + down.sum(axis=1))[:, None]
+    drawn = ((1.0 - t) * up @ (1.0 - act) + t * down @ act) / mass
+    expected = ((1.0 - t) * ups @ (1.0 - act) + t * downs @ act) / (ups.sum() + downs.sum())
+    return _from_draws(drawn, expected, f"{_DRAWS:,} draws on joint cells, {prior} prior")
+
+
+def _by_rows(rows: CostRows, rng: np.random.Generator) -> tuple[float, Floats, list[float], str]:
+    """The Bayesian bootstrap of the rows."""
+    count = len(rows.y)
+    draws = min(max(_MOST_VALUES // count, _LEAST_DRAWS), _DRAWS)
+    step = max(_BLOCK // count, 1)
+    shape = rows.weight * (float(rows.weight.sum()) / float((rows.weight**2).sum()))
+    parts = []
+    for start in range(0, draws, step):
+        weight = rng.standard_gamma(shape, (min(step, draws - start), count))
+        parts.append(weight @ rows.costs / weight.sum(axis=1)[:, None])
+    return _from_draws(np.concatenate(parts), rows.means, f"{draws:,} draws of the Bayesian bootstrap")
+
+
+def _from_draws(drawn: Floats, expected: Floats, method: str) -> tuple[float, Floats, list[float], str]:
+    """Average loss of the decision that looks best, draw by draw."""
+    now, best = int(expected.argmin()), drawn.argmin(axis=1)
+    evpi = float((drawn[:, now] - drawn.min(axis=1)).mean())
+    p_best = np.bincount(best, minlength=drawn.shape[1]) / len(drawn)
+    useful = (drawn[:, :-2] < drawn[:, -2:].min(axis=1)[:, None]).mean(axis=0)
+    return evpi, p_best, useful.tolist(), method

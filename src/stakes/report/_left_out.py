@@ -1,0 +1,26 @@
+"""What the page leaves out, and why: intervals where decisions were fitted, bands where rows depend on each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stakes.evaluation import Evaluation
+
+# net benefit falls without bound towards a threshold of 1
+LAST_THRESHOLD = 0.99
+
+
+def no_intervals(evaluation: Evaluation) -> str:
+    """Why the page can make no intervals, or nothing."""
+    return "the decisions were fitted to these same rows" if evaluation.rule == "optimal" else ""
+
+
+def no_bands(evaluation: Evaluation) -> str:
+    """Why the page has no bands, or nothing."""
+    rows = evaluation.rows
+    if rows is not None and not (rows.clusters is None and rows.lags is None):
+        return "a band would take the rows as independent"
+    if evaluation.costs.low > LAST_THRESHOLD:
+        return "the thresholds are too near to 1"
+    return no_intervals(evaluation)

@@ -1,0 +1,24 @@
+"""In which units regret is, and what it is called in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stakes.evaluation import Evaluation
+
+
+def decisions(evaluation: Evaluation) -> str:
+    """What regret is counted per."""
+    return "decision" if evaluation.per == 1.0 else f"{evaluation.per:,g} decisions"
+
+
+def unit_words(evaluation: Evaluation) -> str:
+    """In which unit regret is."""
+    return f"per {decisions(evaluation)}" + ("" if evaluation.unit_cost == 1.0 else " in units of cost")
+
+
+def regret_words(evaluation: Evaluation) -> str:
+    """What mean regret is called, with its unit where it is not plain."""
+    plain = evaluation.per == evaluation.unit_cost == 1.0
+    return "mean regret" if plain else f"mean regret {unit_words(evaluation)}"

@@ -1,0 +1,176 @@
+"""The likeliest mistakes in calls about corrections: each is refused by a message that names the argument."""
+
+import numpy as np
+import pytest
+
+from stakes.correction import (
+    apply_class_weight,
+    apply_loss_matrix,
+    apply_sampling,
+    correct_probabilities,
+    estimate_prior,
+    implied_weight,
+    loss_calibration_curve,
+    loss_calibration_test,
+    shift_prior,
+    undo_class_weight,
+    undo_loss_matrix,
+    undo_sampling,
+)
+from tests.mistakes import assert_named, table
+
+RNG = np.random.default_rng(0)
+PROB, WEIGHT = RNG.random(60), RNG.random(60)
+Y = (RNG.random(60) < PROB).astype(int)
+GAP = np.where(np.arange(60) == 3, np.nan, PROB)
+TEXT = [str(value) for value in PROB]
+BOTH, THREE = np.column_stack([1 - PROB, PROB]), np.full((60, 3), 1 / 3)
+NO_PROB = [100 * PROB, GAP, TEXT, "a", None]
+NO_LEVEL = [95, "0.9", None, True]
+NO_COUNT = ["many", -1, 2.5, None, True, np.inf]
+NO_PRIOR = [50, "half", True, 0, 1, [0.2, 0.2], {0: 0.5}, {0: "a", 1: 0.5}, None, (0.1, 0.2, 0.7)]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    table(
+        {
+            "positive_share": [90, "0.9", True, (0.1, 0.2), 0, None],
+            "scale_pos_weight": ["nine", True, -1, (1, 2), np.nan],
+            "pos_weight": ["nine", True, -1],
+            "class_weight": ["balance", {0: "a"}, {"x": 1}, [1, 2, 3], 3.0, {0: -1}],
+        }
+    ),
+)
+@pytest.mark.parametrize("function", [undo_class_weight, apply_class_weight])
+def test_mistaken_weights_are_named(function, name, value):
+    assert_named(name, lambda: function(PROB, **{name: value}))
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        *(("y_prob", {"y_prob": value, "positive_share": 0.2}) for value in NO_PROB),
+        ("y_prob", {"pos_weight": (1, 2)}),
+        ("positive_share", {"positive_share": 0.2, "scale_pos_weight": 3}),
+        ("positive_share", {"y_prob": THREE, "positive_share": 0.2}),
+        ("logits", {"positive_share": 0.2, "logits": "no"}),
+        ("labels", {"class_weight": {0: 1}, "labels": [0, 1, 2]}),
+        ("labels", {"class_weight": {0: 1}, "labels": 3}),
+        ("y_train", {"class_weight": "balanced"}),
+        ("y_train", {"class_weight": "balanced", "y_train": 3}),
+    ],
+)
+@pytest.mark.parametrize("function", [undo_class_weight, apply_class_weight])
+def test_mistakes_beside_the_weight_are_named(function, name, options):
+    assert_named(name, lambda: function(**({"y_prob": PROB} | options)))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    table(
+        {
+            "keep": [0.1, "half", {0: "x"}, {0: -1}, {5: 0.1}, [0.1, 0.2, 0.3], None, {0: None}, True],
+            "y_prob": NO_PROB,
+            "logits": ["no", 1],
+        }
+    ),
+)
+@pytest.mark.parametrize("function", [undo_sampling, apply_sampling])
+def test_mistaken_sampling_is_named(function, name, value):
+    assert_named(name, lambda: function(**({"y_prob": PROB, "keep": {0: 0.1}} | {name: value})))
+
+
+@pytest.mark.parametrize("value", NO_PRIOR, ids=repr)
+def test_mistaken_shares_are_named(value):
+    assert_named("old", lambda: shift_prior(PROB, old=value, new=0.1))
+    assert_named("new", lambda: shift_prior(PROB, old=0.1, new=value))
+    assert_named("old", lambda: estimate_prior(PROB, old=value, n_bootstrap=0))
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("class_weight", {}),
+        ("old", {"old": 0.1}),
+        ("class_weight", {"class_weight": "balanced"}),
+        ("keep", {"keep": 3}),
+        ("y_prob", {"y_prob": 100 * PROB, "keep": {0: 1}}),
+        ("logits", {"keep": {0: 0.5}, "logits": "no"}),
+    ],
+)
+def test_mistaken_corrections_are_named(name, options):
+    assert_named(name, lambda: correct_probabilities(**({"y_prob": PROB} | options)))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    table(
+        {
+            "y_prob": NO_PROB,
+            "n_bootstrap": NO_COUNT,
+            "max_iterations": NO_COUNT,
+            "confidence_level": NO_LEVEL,
+            "tolerance": ["x", None, 0, True],
+            "random_state": ["x", -1, 1.5],
+            "sample_weight": [WEIGHT[:-1], "balanced"],
+        }
+    ),
+)
+def test_mistakes_about_a_new_population_are_named(name, value):
+    assert_named(name, lambda: estimate_prior(**({"y_prob": PROB, "old": 0.5} | {name: value})))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    table(
+        {
+            "y_true": [PROB, np.arange(60) % 3],
+            "y_prob": [100 * PROB, PROB[:-1], GAP, None, TEXT],
+            "logits": ["no"],
+            "sample_weight": [WEIGHT[:-1]],
+            "pos_label": ["a"],
+        }
+    ),
+)
+@pytest.mark.parametrize("function", [implied_weight, loss_calibration_test, loss_calibration_curve])
+def test_mistaken_rows_are_named(function, name, value):
+    stated = {} if function is implied_weight else {"positive_share": 0.5}
+    assert_named(name, lambda: function(**({"y_true": Y, "y_prob": PROB} | stated | {name: value})))
+
+
+@pytest.mark.parametrize(
+    ("function", "name", "values"),
+    [
+        (implied_weight, "confidence_level", NO_LEVEL),
+        (implied_weight, "prevalence", [30, "0.3", True]),
+        (loss_calibration_test, "confidence_level", NO_LEVEL),
+        (loss_calibration_test, "n_bootstrap", NO_COUNT),
+        (loss_calibration_test, "random_state", ["x", -1, 1.5]),
+        (loss_calibration_test, "positive_share", [90, "0.9", True]),
+        (loss_calibration_curve, "n_bins", ["x", 0, 2.5, None, True]),
+        (loss_calibration_curve, "keep", ["x", 3]),
+    ],
+)
+def test_mistaken_settings_are_named(function, name, values):
+    stated = (
+        {"positive_share": 0.5} if function is not implied_weight and name not in {"positive_share", "keep"} else {}
+    )
+    for value in values:
+        assert_named(name, lambda value=value: function(Y, PROB, **stated, **{name: value}))
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["x", None, 3, [[1, 2]], [[1, 0], [0, "a"]], [[1, 0, 0]], np.full((2, 2), np.nan), np.ones((3, 3)), [[1, 2], [1]]],
+    ids=repr,
+)
+@pytest.mark.parametrize("function", [undo_loss_matrix, apply_loss_matrix])
+def test_mistaken_matrices_are_named(function, value):
+    assert_named("beta", lambda: function(BOTH, value))
+
+
+@pytest.mark.parametrize("value", [100 * BOTH, None, "a"], ids=["per cent", "none", "text"])
+@pytest.mark.parametrize("function", [undo_loss_matrix, apply_loss_matrix])
+def test_mistaken_probabilities_for_a_matrix_are_named(function, value):
+    assert_named("y_prob", lambda: function(value, np.ones((2, 2))))

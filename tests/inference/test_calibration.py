@@ -1,0 +1,204 @@
+"""The calibration summary against scikit-learn's unpenalised regression, definitions by hand, and simulated truth."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from sklearn.linear_model import LogisticRegression
+
+from stakes import ScoreTable
+from stakes.inference import calibration_summary
+
+RNG = np.random.default_rng(7)
+Q = RNG.beta(2, 6, 4000)
+Y = (RNG.random(4000) < Q).astype(int)
+DISTORTED = 1 / (1 + np.exp(-(0.7 + 1.6 * np.log(Q / (1 - Q)))))
+W = RNG.integers(1, 4, 4000)
+
+
+@pytest.mark.parametrize("weight", [None, W], ids=["plain", "weighted"])
+def test_slope_and_intercept_are_those_of_an_unpenalised_logistic_regression(weight):
+    x = np.log(DISTORTED / (1 - DISTORTED))
+    model = LogisticRegression(C=1e14, tol=1e-12, solver="newton-cholesky").fit(x[:, None], Y, sample_weight=weight)
+    summary = calibration_summary(Y, DISTORTED, sample_weight=weight)
+    assert summary.slope == pytest.approx(model.coef_[0, 0], rel=1e-6)
+    assert summary.joint_intercept == pytest.approx(model.intercept_[0], rel=1e-6)
+    w = np.ones(len(Y)) if weight is None else weight
+    intercept = brentq(lambda a: np.sum(w * (Y - 1 / (1 + np.exp(-(a + x))))), -5, 5, xtol=1e-13)
+    assert summary.calibration_in_the_large == pytest.approx(intercept, abs=1e-9)
+    assert summary.o_e_ratio == pytest.approx(np.average(Y, weights=w) / np.average(DISTORTED, weights=w))
+
+
+def test_calibrated_scores_have_slope_1_intercept_0_and_small_errors():
+    summary = calibration_summary(Y, Q)
+    assert summary.slope == pytest.approx(1, abs=0.1)
+    assert summary.calibration_in_the_large == pytest.approx(0, abs=0.1)
+    assert summary.ici < 0.02
+    assert summary.ece < 0.03
+
+
+def test_index_of_distorted_scores_is_their_true_mean_distance():
+    summary = calibration_summary(Y, DISTORTED)
+    gaps = np.abs(DISTORTED - Q)
+    assert summary.ici == pytest.approx(gaps.mean(), abs=0.01)
+    assert summary.e50 == pytest.approx(np.median(gaps), abs=0.02)
+    assert summary.e90 == pytest.approx(np.quantile(gaps, 0.9), abs=0.02)
+
+
+def test_expected_calibration_error_by_hand():
+    y, s = np.array([0, 0, 1, 1, 0, 1]), np.array([0.1, 0.3, 0.4, 0.8, 0.6, 0.9])
+    by_width = calibration_summary(y, s, n_bins=2, binning="uniform")  # [0, 0.5), [0.5, 1]
+    assert by_width.ece == pytest.approx((3 * abs(1 / 3 - 0.8 / 3) + 3 * abs(2 / 3 - 2.3 / 3)) / 6)
+    by_weight = calibration_summary(y, s, n_bins=3)
+    assert by_weight.ece == pytest.approx((abs(0 - 0.2) + abs(0.5 - 0.5) + abs(1 - 0.85)) / 3)
+    assert by_weight.n_bins == 3
+
+
+def test_weights_are_repetition():
+    table = ScoreTable.from_predictions(Y, np.clip(np.round(DISTORTED, 2), 0.01, 0.99), sample_weight=W)
+    weighted, repeated = (
+        calibration_summary(table),
+        calibration_summary(np.repeat(Y, W), np.repeat(np.clip(np.round(DISTORTED, 2), 0.01, 0.99), W)),
+    )
+    for name in (
+        "o_e_ratio",
+        "calibration_in_the_large",
+        "joint_intercept",
+        "slope",
+        "ece",
+        "ici",
+        "e50",
+        "e90",
+        "emax",
+    ):
+        assert getattr(weighted, name) == pytest.approx(getattr(repeated, name), rel=1e-8), name
+
+
+@pytest.mark.parametrize(
+    ("y", "s", "status"),
+    [
+        ([0, 1, 0], [0.0, 0.5, 0.6], "exactly 0 or 1"),
+        ([1, 1, 1], [0.2, 0.5, 0.6], "only one class"),
+        ([0, 1], [0.4, 0.4], "all scores are equal"),
+    ],
+)
+def test_undefined_recalibration_is_nan_with_a_warning(y, s, status):
+    with pytest.warns(Warning, match=status):
+        summary = calibration_summary(y, s)
+    assert math.isnan(summary.slope)
+    assert math.isfinite(summary.ece)
+
+
+def test_separated_classes_have_an_infinite_slope():
+    with pytest.warns(Warning, match="separate the classes"):
+        assert calibration_summary([0, 0, 1, 1], [0.1, 0.2, 0.6, 0.9]).slope == math.inf
+
+
+def test_number_of_bins_must_be_whole():
+    with pytest.raises(ValueError, match=r"n_bins must be a whole number >= 1, got 0"):
+        calibration_summary(Y, Q, n_bins=0)
+
+
+NAMES = ("o_e_ratio", "calibration_in_the_large", "slope", "joint_intercept", "ici", "e50", "e90", "emax")
+X = np.log(DISTORTED / (1 - DISTORTED))
+T = 1.9605  # Student's quantile lies between this and the normal one for thousands of rows
+
+
+def information_error(columns, p):
+    return np.sqrt(np.diag(np.linalg.inv(columns.T @ (columns * (p * (1 - p))[:, None]))))
+
+
+def test_errors_of_a_well_specified_fit_are_those_of_the_information_matrix():
+    summary = calibration_summary(Y, DISTORTED)
+    both = np.column_stack([np.ones(len(Y)), X])
+    p = 1 / (1 + np.exp(-(summary.joint_intercept + summary.slope * X)))
+    expected = information_error(both, p)
+    found = {estimate.metric: estimate for estimate in summary.estimates}
+    # the larger of the model's variance and the sandwich, which agree here but for noise
+    for name, error in zip(("joint_intercept", "slope"), expected, strict=True):
+        assert error <= found[name].standard_error * (1 + 1e-12) <= 1.06 * error
+        low, high = found[name].interval
+        assert (high - low) / 2 == pytest.approx(T * found[name].standard_error, rel=2e-3)
+
+
+def test_clusters_that_are_the_rows_repeated_widen_the_intervals():
+    y, s = Y[:400], DISTORTED[:400]
+    alone = calibration_summary(y, s)
+    copied = calibration_summary(np.repeat(y, 4), np.repeat(s, 4), clusters=np.repeat(np.arange(400), 4))
+    for name in NAMES[:4]:
+        assert getattr(copied, name) == pytest.approx(getattr(alone, name), rel=1e-9)
+    for name in (*NAMES[:5], "e90"):
+        widths = [high - low for low, high in (summary.interval(name) for summary in (copied, alone))]
+        assert widths[0] == pytest.approx(widths[1], rel=0.25), name
+
+
+def test_ratio_of_observed_to_expected_has_the_interval_of_a_ratio_of_means():
+    found = calibration_summary(Y, DISTORTED)
+    influence = Y / Y.mean() - DISTORTED / DISTORTED.mean()
+    half = T * influence.std(ddof=1) / math.sqrt(len(Y))
+    assert np.log(found.interval("o_e_ratio")) == pytest.approx(
+        [math.log(found.o_e_ratio) - half, math.log(found.o_e_ratio) + half], abs=1e-4
+    )
+
+
+def test_distances_of_calibrated_scores_may_be_zero_and_those_of_distorted_ones_not():
+    calibrated, distorted = calibration_summary(Y, Q), calibration_summary(Y, DISTORTED)
+    for name in ("ici", "e90"):
+        assert calibrated.interval(name)[0] == 0
+        low, high = distorted.interval(name)
+        assert 0 < low < getattr(distorted, name) < high
+    gaps = np.abs(DISTORTED - Q)
+    assert distorted.interval("ici")[0] < gaps.mean() < distorted.interval("ici")[1]
+
+
+def test_distances_whose_intervals_cover_too_seldom_have_none():
+    found = {estimate.metric: estimate for estimate in calibration_summary(Y, DISTORTED).estimates}
+    for name in ("e50", "emax"):
+        assert np.isnan(found[name].interval).all()
+        assert found[name].note.startswith("no interval")
+
+
+def local_parabola(y, s, at, span):
+    """Weighted least squares of the nearest rows, by another solver."""
+    distance = np.abs(s - at)
+    reach = np.sort(distance)[math.ceil(span * len(s)) - 1]
+    root = np.sqrt(np.clip(1 - (distance / reach) ** 3, 0, None) ** 3)
+    return np.linalg.lstsq(np.vander(s - at, 3) * root[:, None], y * root, rcond=None)[0][-1]
+
+
+def test_loess_is_a_local_parabola_over_three_quarters_of_the_rows():
+    y, s = Y[:80], DISTORTED[:80]
+    gaps = [abs(local_parabola(y, s, at, 0.75) - at) for at in s]
+    summary = calibration_summary(y, s, smoother="loess")
+    assert summary.ici == pytest.approx(np.mean(gaps), rel=1e-9)
+    assert summary.emax == pytest.approx(np.max(gaps), rel=1e-9)
+    assert summary.e50 == pytest.approx(np.median(gaps), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("y", "s", "names", "note"),
+    [
+        ([1] * 8, np.linspace(0.2, 0.8, 8), NAMES, "only 0 negatives|only one class"),
+        ([0] * 20 + [1] * 3, np.linspace(0.1, 0.8, 23) ** 2, ["o_e_ratio", "ici"], "only 3 positives: .* needs 5"),
+        ([0] * 8 + [1] * 8, np.linspace(0.1, 0.8, 16), ["slope", "joint_intercept"], "separate the classes"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:the recalibration intercept")
+def test_intervals_are_refused_with_the_reason(y, s, names, note):
+    import re
+
+    found = {estimate.metric: estimate for estimate in calibration_summary(y, s).estimates}
+    for name in names:
+        assert all(map(math.isnan, found[name].interval)), name
+        assert re.search(note, found[name].note), name
+
+
+def test_same_draws_again_and_one_row_for_each_number():
+    one, two = (calibration_summary(Y[:500], Q[:500]) for _ in range(2))
+    assert one.interval("e90") == two.interval("e90")
+    frame = one.frame("pandas")
+    assert list(frame["metric"]) == list(NAMES)
+    assert {"value", "ci_low", "ci_high", "note"} <= set(frame.columns)
+    with pytest.raises(ValueError, match="name must be"):
+        one.interval("auc")

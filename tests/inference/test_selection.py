@@ -1,0 +1,264 @@
+"""The best of many: published rules by brute force, sentences, ties, references, units; coverage is in replications."""
+
+import numpy as np
+import pytest
+
+from stakes import costs, evaluate, select_best
+from stakes.inference import Contest, select
+
+COSTS = costs.Uniform(0.1, 0.3)
+
+
+def contest(means, covariance, models=None, n_rows=1000):
+    names = tuple(f"m{k}" for k in range(len(means)))
+    return Contest(names, models or len(means), np.asarray(means, float), np.asarray(covariance, float), n_rows)
+
+
+def rows(n=2000, seed=0, spreads=(0.3, 0.4, 0.5, 2.0)):
+    rng = np.random.default_rng(seed)
+    q = rng.beta(1, 4, n)
+    logit = np.log(q / (1 - q))
+    models = {f"m{k}": 1 / (1 + np.exp(-(logit + s * rng.normal(size=n)))) for k, s in enumerate(spreads)}
+    return (rng.random(n) < q).astype(int), models
+
+
+def test_values_of_the_oracle(actions_reference):
+    stated = actions_reference["selection"]
+    found = select(contest(stated["mean"], stated["cov"], n_rows=40))
+    assert found.chosen == f"m{stated['chosen']}"
+    assert found.p_values[found.chosen] != found.p_values[found.chosen]
+    for place, p in stated["holm_one_sided"].items():
+        assert found.p_values[f"m{place}"] == pytest.approx(p, abs=1e-12)
+
+
+def test_means_and_covariance_of_rows(actions_reference):
+    from stakes.inference import CostRows
+
+    stated = actions_reference["selection"]
+    losses = np.array(stated["losses"])
+    own = CostRows(losses, np.arange(40) % 2 == 0, np.ones(40), None, np.ones((2, 4)))
+    assert own.means == pytest.approx(stated["mean"], abs=1e-12)
+    assert own.covariance() == pytest.approx(np.array(stated["cov"]), abs=1e-12)
+
+
+def test_equal_models_by_the_closed_forms(actions_reference):
+    """Ten equal models of equal correlation: optimism sqrt(1 - rho) times 1.5388, max-T 2.6862 at rho 1/2 (nine)."""
+    for count, rho, quantile in actions_reference["selection"]["max_abs_two_sided"]:
+        if count == 9:
+            covariance = 0.0004 * (rho + (1 - rho) * np.eye(9))
+            found = select(contest(np.full(9, 0.1) + 1e-9 * np.arange(9), covariance))
+            assert found.critical_value == pytest.approx(quantile, abs=1e-12)
+            assert found.interval == pytest.approx((0.1 - 0.02 * quantile, 0.1 + 0.02 * quantile), abs=1e-12)
+    covariance = 0.0004 * (0.75 + 0.25 * np.eye(10))
+    found = select(contest(np.full(10, 0.1), covariance))
+    assert found.corrected_cost - found.cost == pytest.approx(0.02 * 0.5 * 1.5387527308351732, abs=1e-12)
+    assert found.expected_regret == pytest.approx(0.02 * 0.5 * 1.5387527308351732, abs=1e-12)
+
+
+def brute_set(means, covariance, level, rng):
+    """Hsu's rule word by word, with draws of its own."""
+    errors = rng.multivariate_normal(np.zeros(len(means)), covariance, 200_000)
+    kept = []
+    for i in range(len(means)):
+        others = [j for j in range(len(means)) if j != i]
+        theta = np.array([np.sqrt(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]) for j in others])
+        q = np.quantile(((errors[:, [i]] - errors[:, others]) / theta).max(axis=1), level)
+        kept.append(bool(np.all((means[i] - means[others]) / theta <= q)))
+    return kept
+
+
+def test_possible_set_by_brute_force():
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        root = rng.normal(size=(6, 6))
+        covariance, means = root @ root.T, rng.normal(scale=4, size=6)
+        found = select(contest(means + 20, covariance))
+        nearly = [brute_set(means, covariance, level, rng) for level in (0.945, 0.955)]
+        for k, (less, more) in enumerate(zip(*nearly, strict=True)):
+            if less == more:
+                assert (f"m{k}" in found.possible) == less
+
+
+def test_optimism_is_what_resampling_finds():
+    rng = np.random.default_rng(6)
+    root = rng.normal(size=(5, 5))
+    covariance, means = root @ root.T, rng.normal(size=5) + 10
+    errors = rng.multivariate_normal(np.zeros(5), covariance, 400_000)
+    picked = (means + errors).argmin(axis=1)
+    optimism = -errors[np.arange(len(errors)), picked].mean()
+    found = select(contest(means, covariance))
+    assert found.corrected_cost - found.cost == pytest.approx(optimism, rel=0.03)
+
+
+def test_limits_hold_for_all_that_was_named_beforehand():
+    """By the definition: the .975 quantile of the largest studentised lead of any decision over any named one."""
+    rng = np.random.default_rng(7)
+    root = rng.normal(size=(5, 5))
+    covariance, means = root @ root.T, np.array([10.0, 11, 12, 13, 14])
+    found = select(contest(means, covariance, models=3), incumbent="m1")
+    assert list(found.against) == ["m1", "m3", "m4"]
+    errors = rng.multivariate_normal(np.zeros(5), covariance, 400_000)
+
+    def theta(i, j):
+        return np.sqrt(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j])
+
+    leads = [(errors[:, r] - errors[:, j]) / theta(r, j) for r in (1, 3, 4) for j in range(5) if j != r]
+    q = np.quantile(np.max(leads, axis=0), 0.975)
+    for name, place in (("m1", 1), ("m3", 3), ("m4", 4)):
+        expected = means[0] - means[place] + q * theta(0, place)
+        assert found.against[name].limit == pytest.approx(expected, abs=0.03 * theta(0, place))
+
+
+def test_one_model_alone_has_its_plain_interval():
+    y, models = rows()
+    found = select_best(y, {"m0": models["m0"]}, costs=COSTS)
+    assert found.critical_value == pytest.approx(1.959963984540054, abs=1e-12)
+    assert found.corrected_cost == found.cost
+    assert found.sentences[0].startswith("m0 costs 0.0")
+    assert "picked" not in found.sentence
+    alone = select_best(y, {"m0": models["m0"]}, costs=COSTS, references=False)
+    assert len(alone.sentences) == 1
+    assert alone.interval == pytest.approx(found.interval, abs=1e-14)
+
+
+def test_costs_are_those_of_evaluate():
+    y, models = rows()
+    found, evaluation = select_best(y, models, costs=COSTS), evaluate(y, models, costs=COSTS)
+    for name in models:
+        assert found.costs[name] == pytest.approx(evaluation[name].score, abs=1e-14)
+    assert found.costs["treat none"] == pytest.approx(0.8 * y.mean(), abs=1e-14)
+    assert found.costs["treat all"] == pytest.approx(0.2 * (1 - y.mean()), abs=1e-14)
+
+
+def test_more_models_tried_widen_the_interval_and_the_correction():
+    y, models = rows()
+    found = [select_best(y, models, costs=COSTS, n_tried=count) for count in (None, 4, 20, 200)]
+    assert found[0].interval == found[1].interval
+    widths = [each.interval[1] - each.interval[0] for each in found[1:]]
+    corrections = [each.corrected_cost - each.cost for each in found[1:]]
+    assert widths == sorted(widths)
+    assert widths[0] < widths[2]
+    assert corrections == sorted(corrections)
+    assert [each.possible for each in found] == [found[0].possible] * 4
+    assert "among the 4 shown" in found[0].sentence
+    assert "among 20 tried" in found[2].sentence
+
+
+def test_models_tried_and_not_shown_have_the_correlation_of_those_shown():
+    """Five of fifty equal models shown: the critical value and the optimism of all fifty."""
+    covariance = 0.0001 * (0.5 + 0.5 * np.eye(50))
+    means = np.full(50, 0.1)
+    everything = select(contest(means, covariance))
+    five = select(contest(means[:5], covariance[:5, :5]), n_tried=50)
+    assert five.critical_value == pytest.approx(everything.critical_value, abs=1e-12)
+    assert five.corrected_cost == pytest.approx(everything.corrected_cost, abs=1e-12)
+
+
+def test_identical_models_share_the_place():
+    y, models = rows()
+    found = select_best(y, {"a": models["m0"], "b": models["m0"], "c": models["m3"]}, costs=COSTS)
+    once = select_best(y, {"a": models["m0"], "c": models["m3"]}, costs=COSTS)
+    assert found.tied == ("a", "b")
+    assert found.possible == ("a", "b")
+    assert found.p_best["a"] == found.p_best["b"] == pytest.approx(once.p_best["a"], abs=0.01)
+    assert found.critical_value == pytest.approx(once.critical_value, abs=0.03)
+    assert found.sentence.startswith("a and b share the lowest cost on these 2,000 rows")
+
+
+def test_no_model_is_crowned_where_none_beats_treating_all_or_no_one():
+    y, models = rows(spreads=(3.0, 4.0))
+    found = select_best(y, models, costs=(0.01, 0.02))
+    assert found.chosen == "treat all"
+    assert found.best_model == "m0"
+    assert found.sentence.startswith("No model costs less than treating everyone on these 2,000 rows")
+    assert "m0 costs least" not in found.sentence
+    copies = select_best(y, {"a": np.full(len(y), 0.5)}, costs=(0.01, 0.02))
+    assert copies.chosen == "treat all"
+    assert copies.tied == ("a", "treat all")
+    assert "a the same" in copies.sentence
+    assert copies.against["treat none"].shown
+
+
+def test_sentence_never_says_significantly_better_and_only_possible_best_alone():
+    for seed in range(6):
+        y, models = rows(n=500, seed=seed)
+        found = select_best(y, models, costs=COSTS, incumbent="m2")
+        assert "significant" not in found.sentence
+        assert ("only possible best" in found.sentence) == (len(found.possible) == 1)
+        shown = [name for name, other in found.against.items() if other.shown]
+        assert ("is shown to cost less than" in found.sentence) == bool(shown)
+
+
+def test_real_units_and_per_thousand():
+    y, models = rows()
+    plain = select_best(y, models, costs=COSTS)
+    scaled = select_best(y, models, costs=COSTS, unit_cost=50.0, per=1000)
+    assert scaled.cost == pytest.approx(50_000 * plain.cost)
+    assert scaled.expected_regret == pytest.approx(50_000 * plain.expected_regret)
+    assert scaled.interval == pytest.approx([50_000 * end for end in plain.interval])
+    assert "per 1,000 decisions" in scaled.sentence
+
+
+def test_weights_are_repetitions_in_the_estimates():
+    y, models = rows(n=300)
+    weight = np.random.default_rng(2).integers(0, 4, 300)
+    found = select_best(y, models, costs=COSTS, sample_weight=weight)
+    repeated = select_best(
+        np.repeat(y, weight), {name: np.repeat(p, weight) for name, p in models.items()}, costs=COSTS
+    )
+    assert found.costs == pytest.approx(repeated.costs, abs=1e-12)
+
+
+def test_infinite_costs_are_shown_and_never_chosen():
+    y, models = rows(n=200)
+    broken = models["m0"].copy()
+    broken[np.flatnonzero(y)[0]] = 0.0
+    found = select_best(y, {"broken": broken, "m1": models["m1"]}, costs=costs.LogOddsUniform(0, 1))
+    assert found.chosen == "m1"
+    assert found.costs["broken"] == np.inf
+    assert "broken" not in found.possible
+    assert found.p_best["broken"] == 0.0
+    with pytest.raises(ValueError, match="at least one decision a finite cost"):
+        select_best(y, {"broken": broken}, costs=costs.LogOddsUniform(0, 1))
+
+
+def test_same_answer_twice():
+    y, models = rows()
+    first, second = (select_best(y, models, costs=COSTS) for _ in range(2))
+    assert first.interval == second.interval
+    assert first.expected_regret == second.expected_regret
+
+
+def test_clusters_widen():
+    y, models = rows(n=400)
+    twice = {name: np.tile(p, 2) for name, p in models.items()}
+    clusters = np.tile(np.arange(400), 2)
+    found = select_best(np.tile(y, 2), twice, costs=COSTS, clusters=clusters)
+    once = select_best(y, models, costs=COSTS)
+    assert found.interval == pytest.approx(once.interval, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"incumbent": "other"}, "incumbent must be one of 'm0', 'm1', 'm2', 'm3', got 'other'"),
+        ({"n_tried": 3}, "n_tried must be a whole number from 4"),
+        ({"n_tried": 4.0}, "n_tried must be a whole number"),
+        ({"rule": "optimal"}, "fitted to the same rows"),
+        ({"confidence_level": 1.0}, "confidence_level"),
+    ],
+)
+def test_refusals(options, message):
+    y, models = rows(n=100)
+    with pytest.raises(ValueError, match=message):
+        select_best(y, models, costs=COSTS, **options)
+
+
+def test_refusals_of_models():
+    y, models = rows(n=100)
+    with pytest.raises(ValueError, match="must map the names of models"):
+        select_best(y, models["m0"], costs=COSTS)
+    with pytest.raises(ValueError, match="names a reference"):
+        select_best(y, {"treat all": models["m0"]}, costs=COSTS)
+    with pytest.raises(ValueError, match="at least one model"):
+        select_best(y, {}, costs=COSTS)

@@ -1,0 +1,122 @@
+"""Value of information: the oracle's cells, predtools in R, a published study, and simulation of the definition."""
+
+import numpy as np
+import pytest
+
+from stakes import costs, value_of_information
+from stakes.information._cells import cell_value, pseudo_rows
+
+
+def rows_of(tp, fp, fn, tn, t):
+    return [1] * tp + [0] * fp + [1] * fn + [0] * tn, [t + 0.01] * (tp + fp) + [t / 2] * (fn + tn)
+
+
+def test_cells_of_the_oracle(actions_reference):
+    for case in actions_reference["voi"]["cells"]:
+        t, cells = case["t"], [case[key] for key in ("tp", "fp", "fn", "tn")]
+        for prior, stated in case["dirichlet"].items():
+            up, down = pseudo_rows(prior, t)
+            found = cell_value(tuple(np.add(cells, [up, down, up, down])), t)
+            assert found.evpi == pytest.approx(stated["evpi"], abs=1e-12)
+            useful = stated["p_model_beats_all"] * stated["p_model_beats_none"]
+            assert found.p_model == pytest.approx(useful, abs=1e-12)
+
+
+def test_gusto_as_published():
+    """Sadatsafavi et al. 2023, 500 rows: difference .0020, EVPI .0005; three priors by actions_oracle.py."""
+    y, p = rows_of(41, 310, 2, 147, 0.02)
+    stated = {"haldane": 0.0005069791, "indifference": 0.0005092148, "uniform": 0.0013300619}
+    for prior, evpi in stated.items():
+        found = value_of_information(y, p, threshold=0.02, prior=prior)
+        assert found.evpi == pytest.approx(evpi, abs=5e-11)
+        assert found.chosen == "model"
+        assert found.deciding_rows == 2
+    assert value_of_information(y, p, threshold=0.02, prior="haldane").p_useful["model"] == pytest.approx(
+        0.7978241170, abs=1e-9
+    )
+
+
+def test_normal_form_of_predtools(actions_reference):
+    """R package predtools 0.0.3, evpi_val(method = "asymptotic"), and the oracle's value of further rows."""
+    from stakes.inference import largest_of
+
+    for case in actions_reference["voi"]["cells"]:
+        mean, covariance = np.zeros(3), np.zeros((3, 3))
+        mean[1:], covariance[1:, 1:] = case["mean"], case["cov"]
+        assert largest_of(mean, covariance).excess == pytest.approx(case["normal"], rel=1e-9, abs=1e-15)
+        n = sum(case[key] for key in ("tp", "fp", "fn", "tn"))
+        for extra, stated in case["evsi_normal"]:
+            found = largest_of(mean, covariance * extra / (n + extra)).excess
+            assert found == pytest.approx(stated, rel=1e-8, abs=1e-13)
+    for tp, fp, fn, tn, t, _, _, evpi, sd_model, sd_all, _ in actions_reference["voi"]["predtools"]:
+        n, odds = tp + fp + fn + tn, t / (1 - t)
+        gains = np.array([[0, 1, 1], [0, -odds, -odds], [0, 0, 1], [0, 0, -odds]])
+        shares = np.array([tp, fp, fn, tn]) / n
+        mean = shares @ gains
+        covariance = ((gains.T * shares) @ gains - np.outer(mean, mean)) / n
+        assert np.sqrt(np.diag(covariance)[1:]) == pytest.approx([sd_model, sd_all], rel=1e-11)
+        assert largest_of(mean, covariance).excess == pytest.approx(evpi, rel=1e-11, abs=2e-17)
+
+
+def test_probabilities_by_simulation_of_the_posterior():
+    cells, t = (6.0, 30.0, 3.0, 25.0), 0.12
+    draws = np.random.default_rng(0).dirichlet(cells, 400_000)
+    odds = t / (1 - t)
+    model, rest = draws[:, 0] - odds * draws[:, 1], draws[:, 2] - odds * draws[:, 3]
+    values = np.stack([model, model + rest, np.zeros(len(model))], axis=1)
+    found = cell_value(cells, t)
+    shares = np.bincount(values.argmax(axis=1), minlength=3) / len(values)
+    assert [found.p_model, found.p_all, found.p_none] == pytest.approx(shares, abs=0.004)
+    now = values.mean(axis=0).argmax()
+    lost = values.max(axis=1) - values[:, now]
+    assert found.evpi == pytest.approx(lost.mean(), abs=5 * lost.std() / len(lost) ** 0.5)
+
+
+def test_two_copies_of_a_model_by_joint_cells():
+    y, p = rows_of(41, 310, 2, 147, 0.02)
+    found = value_of_information(y, {"a": p, "b": p}, threshold=0.02)
+    assert found.evpi == pytest.approx(0.0005092148, rel=0.05)
+    assert found.p_useful["a"] == found.p_useful["b"] == pytest.approx(0.797, abs=0.02)
+
+
+@pytest.mark.parametrize(("n", "method"), [(60, "draws of the Bayesian bootstrap"), (5000, "normal")])
+def test_range_of_costs(n, method):
+    rng = np.random.default_rng(4)
+    q = rng.beta(1, 4, n)
+    y = rng.random(n) < q
+    models = {"a": q, "b": np.clip(q + rng.normal(0, 0.05, n), 0, 1)}
+    found = value_of_information(y, models, costs=(0.1, 0.3))
+    assert method in found.method
+    assert (found.deciding_rows < 40) == (method != "normal")
+    assert sum(found.p_best.values()) == pytest.approx(1.0, abs=1e-9)
+    assert 0.0 <= found.evsi[100] <= found.evsi[1000]
+    # the definition, with draws of its own
+    losses = np.stack([costs.Uniform(0.1, 0.3).row_loss(y, score) for score in models.values()], axis=1) / 0.2
+    losses = np.column_stack([losses, np.where(y, 0, 0.2), np.where(y, 0.8, 0)])
+    weight = rng.dirichlet(np.ones(n), 4000)
+    drawn = weight @ losses
+    lost = drawn[:, losses.mean(axis=0).argmin()] - drawn.min(axis=1)
+    assert found.evpi == pytest.approx(lost.mean(), abs=5 * lost.std() / 4000**0.5 + 1e-7, rel=0.15)
+
+
+def test_value_over_years():
+    y, p = rows_of(41, 310, 2, 147, 0.02)
+    found = value_of_information(y, p, threshold=0.02, decisions=[100, 100], discount=0.25)
+    assert found.n_decisions == 180.0
+    assert found.total == pytest.approx(180 * found.evpi)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "exactly one of costs and threshold"),
+        ({"costs": 0.2, "threshold": 0.2}, "exactly one of costs and threshold"),
+        ({"threshold": 0.2, "prior": "flat"}, "prior must be one of"),
+        ({"threshold": 0.2, "more_rows": [0]}, "more_rows must hold whole numbers"),
+        ({"threshold": 0.2, "discount": 0.1}, "discount needs decisions by year"),
+        ({"threshold": 0.0}, "threshold must lie in"),
+    ],
+)
+def test_refusals(options, message):
+    with pytest.raises(ValueError, match=message):
+        value_of_information([0, 1], [0.2, 0.7], **options)

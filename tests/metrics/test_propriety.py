@@ -1,0 +1,164 @@
+"""Propriety by the definition: reference verdicts, and the claim of every registered metric."""
+
+import json
+import math
+from inspect import signature
+
+import numpy as np
+import pytest
+
+from stakes.metrics import METRICS, Metric, check_proper, penalized_brier_loss
+from tests.conftest import existing
+
+
+def brier(p, k):
+    return sum((v - (j == k)) ** 2 for j, v in enumerate(p))
+
+
+def log(p, k):
+    return -math.log(p[k]) if p[k] > 0 else math.inf
+
+
+def clipped_log(p, k):
+    return -math.log(min(max(p[k], 0.1), 0.9))
+
+
+def spherical(p, k):
+    return 1 - p[k] / math.sqrt(sum(v * v for v in p))
+
+
+def focal(p, k):
+    return (1 - p[k]) ** 2 * log(p, k) if p[k] < 1 else 0.0
+
+
+def penalized(rule):
+    def loss(p, k):
+        top = [j for j, v in enumerate(p) if v == max(p)]
+        miss = {"correct": k not in top, "wrong": top != [k], "first": k != top[0]}
+        miss["fraction"] = 1 - (k in top) / len(top)
+        return brier(p, k) + (len(p) - 1) / len(p) * miss[rule]
+
+    return loss
+
+
+LOSSES = {
+    "brier2": (brier, 2, True, True),
+    "brier3": (brier, 3, True, True),
+    "log3": (log, 3, True, True),
+    "spherical3": (spherical, 3, True, True),
+    "absolute2": (lambda p, k: sum(abs(v - (j == k)) for j, v in enumerate(p)), 2, False, False),
+    "zero_one3": (lambda p, k: float(p.index(max(p)) != k), 3, True, False),
+    "focal2": (focal, 2, False, False),
+    "penalized_correct3": (penalized("correct"), 3, False, False),
+    "penalized_wrong3": (penalized("wrong"), 3, False, False),
+    "penalized_first3": (penalized("first"), 3, True, True),
+    "penalized_fraction3": (penalized("fraction"), 3, True, True),
+}
+# least excess on the lattice, from exact fractions: Brier 2 / 24^2 for two classes, 2 / 12^2 for three
+EXCESSES = {
+    "brier2": 2 / 24**2,
+    "brier3": 2 / 12**2,
+    "zero_one3": 0.0,
+    "absolute2": -0.25,
+    "penalized_correct3": -0.375,
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_verdicts_on_known_losses(name):
+    loss, n_classes, proper, strict = LOSSES[name]
+    result = check_proper(loss, n_classes)
+    assert (result.proper, result.strict) == (proper, strict)
+    gain = sum(q * (loss(result.report, k) - loss(result.truth, k)) for k, q in enumerate(result.truth) if q > 0)
+    assert result.excess == pytest.approx(gain, rel=1e-12, abs=1e-15)
+    if name in EXCESSES:
+        assert result.excess == pytest.approx(EXCESSES[name], abs=1e-12)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_excess_agrees_with_the_reference(name, reference_dir):
+    text = existing(reference_dir / "reference" / "actions_reference.json").read_text(encoding="utf-8")
+    reference = json.loads(text)["propriety"][name]
+    loss, n_classes, _, _ = LOSSES[name]
+    assert check_proper(loss, n_classes).excess == pytest.approx(-reference["worst"], rel=1e-9, abs=1e-12)
+
+
+def test_a_loss_may_be_strict_within_a_range_only():
+    assert not check_proper(clipped_log).strict
+    assert check_proper(clipped_log).proper
+    assert check_proper(clipped_log, low=0.1, high=0.9).strict
+
+
+def test_a_gain_beside_a_tie_of_two_classes_is_seen():
+    # between 1/2 and its neighbours only: no lattice point but the tie itself is better than honest
+    result = check_proper(penalized("correct"), grid=2)
+    assert not result.proper
+    assert result.report == (0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_classes": 1}, "n_classes must be a whole number >= 2, got 1"),
+        ({"grid": 0}, "grid must be a whole number >= 1, got 0"),
+        ({"grid": 2.5}, "grid must be a whole number >= 1, got 2.5"),
+        ({"low": 0.4, "high": 0.2}, "low, high must satisfy"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        check_proper(brier, **arguments)
+
+
+def row_loss(metric):
+    """Loss of one report, lower is better, up to a positive factor and a constant of the class."""
+    known, sign = signature(metric.function).parameters, -1.0 if metric.greater_is_better else 1.0
+    if metric.task == "multiclass":
+        further = {**metric.parameters, "per_sample": True}
+        return lambda p, k: sign * float(metric.function([k], [p], labels=range(len(p)), **further)[0])
+    if "reference" in known:  # a share saved: beside one fixed row of the other class it is linear in the loss
+        further = {**metric.parameters, "reference": 0.5}
+        return lambda p, k: sign * metric.function([k, 1 - k], [p[1], 0.5], **further)
+    return lambda p, k: sign * metric.function([k], [p[1]], **metric.parameters)
+
+
+def verdict(metric):
+    low, high = metric.parameters.get("bounds", (0.0, 1.0))
+    points = [] if metric.costs is None else metric.costs(**metric.parameters).atoms[0]
+    return check_proper(row_loss(metric), 2 if metric.task == "binary" else 3, low=low, high=high, points=points)
+
+
+def keeps_its_claim(metric):
+    found = verdict(metric)
+    return found.strict if metric.propriety == "strict" else found.proper
+
+
+CLAIMS = {name: entry for name, entry in METRICS.items() if entry.propriety in {"strict", "proper"}}
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_registered_claim_of_propriety_holds(name):
+    assert keeps_its_claim(CLAIMS[name]), verdict(CLAIMS[name])
+
+
+def claimed(metric, claim, function=None):
+    fields = {key: getattr(metric, key) for key in Metric.__dataclass_fields__}
+    return Metric(**{**fields, "propriety": claim, "function": function or metric.function})
+
+
+@pytest.mark.filterwarnings("ignore::stakes.metrics.ImproperScoreWarning")
+def test_false_claims_are_found():
+    assert not keeps_its_claim(claimed(METRICS["net_benefit_score"], "strict"))
+    assert not keeps_its_claim(claimed(METRICS["expected_regret"], "strict"))
+
+    def lenient(y_true, y_prob, **options):
+        return penalized_brier_loss(y_true, y_prob, ties="correct", **options)
+
+    assert not keeps_its_claim(claimed(METRICS["penalized_brier_loss"], "proper", lenient))
+
+
+def test_what_ranks_only_is_not_claimed_to_be_proper():
+    assert {name for name in METRICS if name not in CLAIMS} == {
+        name for name, entry in METRICS.items() if entry.propriety in {"rank", "none"}
+    }
+    assert np.all([METRICS[name].response == "probability" for name in CLAIMS])

@@ -1,0 +1,122 @@
+"""The best decision at a range of the reader's own: the page says what `select_best` says there."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from stakes import costs, evaluate, select_best
+from tests.report.conftest import simulated
+from tests.report.pages import numbers
+from tests.report.reader import Report, assert_clean, choose, opened, type_range
+
+DRAWS = 10_000
+
+
+def selection(chromium):
+    """Return the numbers of the selection on the page."""
+    return json.loads(chromium.run("document.querySelector('#stake .lead').dataset.selection"))
+
+
+def assert_selection_is_the_librarys(found, expected):
+    """Costs to rounding, sets equal, the rest within four standard errors of the draws."""
+    width = expected.interval[1] - expected.interval[0]
+    of_a_mean = 4.0 * width / (2.0 * expected.critical_value) / np.sqrt(DRAWS)
+    assert found["chosen"] == expected.chosen
+    assert found["cost"] == pytest.approx(expected.cost, abs=1e-9)
+    assert found["possible"] == list(expected.possible)
+    for name, share in expected.p_best.items():
+        of_a_share = 4.0 * np.sqrt(1.5 * max(share * (1.0 - share), 1.0 / DRAWS) / DRAWS)
+        assert found["chances"][name] == pytest.approx(share, abs=of_a_share)
+    assert found["critical"] == pytest.approx(expected.critical_value, abs=0.07)
+    # the page has the degrees of freedom of the reported range
+    assert found["interval"] == pytest.approx(expected.interval, abs=0.02 * width + 1e-9)
+    assert found["corrected"] == pytest.approx(expected.corrected_cost, abs=of_a_mean + 1e-12)
+    assert found["loss"] == pytest.approx(expected.expected_regret, abs=of_a_mean + 1e-12)
+    assert set(found["limits"]) == set(expected.against)
+    for name, other in expected.against.items():
+        reach = other.limit - other.difference
+        assert found["limits"][name] == pytest.approx(other.limit, abs=0.03 * reach + 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("models", "dependence"), [(1, {}), (2, {}), (9, {}), (3, {"clusters": np.arange(2000) // 4})], ids=str
+)
+def test_selection_elsewhere_is_the_librarys(chromium, folder, models, dependence):
+    y, scores = simulated([f"m{k}" for k in range(models)], n=2000)
+    report = Report(evaluate(y, scores, costs=(0.1, 0.3), **dependence), folder / "choice.html")
+    opened(chromium, report)
+    cuts = numbers(report.page.payload["spread"]["cuts"])
+    inside = cuts[(cuts >= 0.1) & (cuts <= 0.3)]
+    for low, high in ((inside[0], inside[6]), (inside[6], inside[-1]), (0.075, 0.4)):
+        type_range(chromium, float(low), float(high))
+        expected = select_best(y, scores, costs=(float(low), float(high)), **dependence)
+        assert_selection_is_the_librarys(selection(chromium), expected)
+    assert_clean(chromium, report)
+
+
+def test_identical_models_share_the_place_and_the_probability(chromium, folder):
+    y, scores = simulated(["first", "other"], n=1000)
+    scores["twin"] = scores["first"]
+    report = Report(evaluate(y, scores, costs=(0.1, 0.3), per=1000), folder / "twins.html")
+    opened(chromium, report)
+    type_range(chromium, 0.1, 0.2)
+    found = selection(chromium)
+    assert_selection_is_the_librarys(found, select_best(y, scores, costs=(0.1, 0.2), per=1000))
+    assert found["chances"]["first"] == found["chances"]["twin"]
+    told = chromium.run("document.querySelector('#stake .lead').textContent")
+    assert "first and twin share the lowest cost on these 1,000 rows" in told
+
+
+def test_a_reference_wins_where_no_model_is_worth_acting_on(chromium, folder):
+    y, _ = simulated(["a"], n=1000)
+    rng = np.random.default_rng(4)
+    scores = {name: rng.random(1000) for name in ("noise", "more noise")}
+    report = Report(evaluate(y, scores, costs=(0.1, 0.3)), folder / "useless.html")
+    opened(chromium, report)
+    type_range(chromium, 0.4, 0.6)
+    assert_selection_is_the_librarys(selection(chromium), select_best(y, scores, costs=(0.4, 0.6)))
+    told = chromium.run("document.querySelector('#stake .lead').textContent")
+    assert "no model costs less than treating no one on these 1,000 rows" in told
+    assert "Choosing" not in chromium.run("document.querySelector('#stake').textContent")
+
+
+@pytest.mark.parametrize("low", [0.05, 0.6])
+def test_nothing_is_claimed_of_a_picked_model_beyond_chance(chromium, small, low):
+    opened(chromium, small)
+    type_range(chromium, low, 0.8)
+    told = chromium.run("document.querySelector('#stake').textContent")
+    assert "beyond chance" not in told
+    assert "valid after selection" in told
+
+
+def test_what_the_page_cannot_say_it_says(chromium, folder):
+    y, scores = simulated([f"m{k}" for k in range(22)], n=500)
+    report = Report(evaluate(y, scores, costs=(0.1, 0.3)), folder / "many.html")
+    opened(chromium, report)
+    type_range(chromium, 0.1, 0.2)
+    assert "only the best models as reported have intervals" in selection(chromium)["why"]
+    assert "cannot be said with confidence here" in chromium.run("document.querySelector('#stake').textContent")
+    type_range(chromium, 0.3, 0.3)
+    assert "costs least on these 500 rows" in chromium.run("document.querySelector('#stake .lead').textContent")
+
+
+def test_the_same_range_gives_the_same_words(chromium, small):
+    opened(chromium, small)
+    told = []
+    for bounds in ((0.05, 0.2), (0.3, 0.6), (0.05, 0.2)):
+        type_range(chromium, *bounds)
+        told.append(chromium.run("document.querySelector('#stake').textContent"))
+    assert told[0] == told[2] != told[1]
+
+
+def test_selection_follows_the_weighting(chromium, folder):
+    y, scores = simulated(["a", "b", "c"], n=2000)
+    report = Report(evaluate(y, scores, costs=costs.LogOddsUniform(0.1, 0.3)), folder / "weighted.html")
+    opened(chromium, report)
+    choose(chromium, "weighting", "log-odds")
+    type_range(chromium, 0.12, 0.28)
+    expected = select_best(y, scores, costs=costs.LogOddsUniform(0.12, 0.28))
+    assert_selection_is_the_librarys(selection(chromium), expected)

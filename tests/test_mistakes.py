@@ -1,0 +1,229 @@
+"""The likeliest mistakes with every public function of the methods: the message is ours and names the argument."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import linecache
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stakes import ScoreTable, costs, inference
+
+PACKAGE = Path(costs.__file__).resolve().parents[1]
+ROOMS = ["costs", "metrics", "curves", "inference"]
+
+Y = np.array([0, 1, 0, 1, 1, 0, 0, 1] * 10)
+P = np.tile([0.1, 0.8, 0.3, 0.6, 0.4, 0.5, 0.2, 0.9], 10)
+GAP = P.copy()
+GAP[3] = np.nan
+THREE = np.tile([0.2, 0.3, 0.5], (80, 1))
+TABLE = ScoreTable.from_predictions(Y, P)
+
+# values that a parameter of this name takes, where it is required
+VALID = {
+    "y_true": Y,
+    "y_prob": P,
+    "y_score": P,
+    "costs": (0.1, 0.3),
+    "bounds": (0.1, 0.3),
+    "fpr_bounds": (0.0, 0.2),
+    "threshold": 0.2,
+    "thresholds": [0.2, 0.5],
+    "median": 0.2,
+    "k": 10,
+    "y_probs": {"new": P, "old": P**2},
+    "p_values": [0.01, 0.2],
+    "first": TABLE,
+    "second": TABLE,
+    "matrices": [[0, 1], [4, 0]],
+    "metric": "bounded_brier_loss",
+    "kind": "regret",
+    "odds": "1:9",
+    "ratio": 0.1,
+    "false_alarms": 9,
+    "tn": 0,
+    "fp": 1,
+    "fn": 9,
+    "tp": 0,
+    "parts": [costs.Uniform(0, 1)],
+    "weights": [1.0],
+    "table": TABLE,
+    "rule": "score",
+}
+OWN = {
+    "beta_loss": {"a": 2, "b": 8},
+    "penalized_brier_loss": {"y_prob": np.column_stack([1 - P, P])},
+    "penalized_log_loss": {"y_prob": np.column_stack([1 - P, P])},
+    "compare": {"a": P, "b": P**2},
+    "metric_difference": {"a": P, "b": P**2},
+    "difference_band": {"a": P, "b": P**2},
+    "Mixture": {"weights": [1.0]},
+    "cost_matrix_loss": {"weights": None},
+    "check_proper": {"loss": lambda p, k: 1.0 - p[k]},
+}
+# by index in the table: no mistakes here (any ranking score, three classes), and what is checked elsewhere
+ALLOWED = {
+    ("cost_curve", "y_prob"): [2],
+    **{
+        (f"{name}_loss", "y_prob"): [5]
+        for name in ("cost_matrix", "one_vs_rest_bounded", "penalized_brier", "penalized_log")
+    },
+}
+# makers of other things, or functions for results of the library itself
+OTHER = {
+    *["get_scorer", "register", "metrics_table", "comparison_from_moments", "loss_moments", "rank_models"],
+    *["table_moments", "table_standard_error", "select", "largest_of"],
+}
+
+_RANGES = ["0.1:0.3", b"0.1", (0.3, 0.1), (2, 10), (0.1, 0.2, 0.3), ("0.1", "0.3"), {}]
+_NUMBERS = ["0.1", b"1", None, (0.1, 0.2), -1]
+_WHOLE = [0, -3, 2.5, "10", None]
+_SCORES = {"one short": P[:-1], "a gap": GAP, "percent": 100 * P, "bytes": b"0.1", "text": ["0.1"] * 80, "three": THREE}
+MISTAKES = {
+    "y_true": [Y[:-1], None, b"01", "0101", np.arange(80), np.where(Y, 1.0, np.nan), P],
+    "y_prob": list(_SCORES.values()),
+    "y_score": [P[:-1], GAP, b"0.1", ["0.1"] * 80, THREE],
+    "costs": _RANGES,
+    "bounds": [*_RANGES, 0.1, None],
+    "fpr_bounds": [*_RANGES, 0.1, None],
+    "threshold": [*_NUMBERS, 10],
+    "thresholds": ["0.1", b"1", [0.5, np.nan], [[0.1], [0.2]], {}],
+    "confidence_level": [95, "0.95", None, 0, True],
+    "sample_weight": [np.ones(79), -np.ones(80), ["heavy"] * 80, b"1", 1.0],
+    "rule": ["best", None, [0.1], b"score"],
+    "scale": ["brier", 3, b"loss", ("loss",)],
+    "prevalence": [10, "0.1", (0.1, 0.2), 0, b"1"],
+    "pos_label": ["yes", 7],
+    "median": [*_NUMBERS, 10],
+    "k": ["5", None, -1, 1000, b"1"],
+    "n_bins": _WHOLE,
+    "n_folds": _WHOLE,
+    "n_resamples": _WHOLE,
+    "n_draws": _WHOLE,
+    "metric": ["nonsense", None, Y, b"roc_auc_score"],
+    "kind": ["nonsense", None, Y, b"regret"],
+    "clusters": [[1, 2], b"a"],
+    "lags": [-1, "yes", 2.5, b"auto"],
+    "block_length": [0, "yes", 2.5, b"auto"],
+    "unit_cost": [0, "100", None, (1, 2), np.nan],
+    "per": [0, "100", (1, 2), np.nan],
+    "harm": ["0.1", None, (0.1, 0.2), np.nan],
+    "span": ["0.1", None, 10, (0.1, 0.2)],
+    "severity_ratio": ["1", -1, (1, 2), b"1"],
+    "binning": ["nonsense", None, 3],
+    "weighting": ["nonsense", None, 3],
+    "axis": ["nonsense", None, 3],
+    "ties": ["nonsense", None, 3],
+    "cost": ["nonsense", None, 3],
+    "interval": ["nonsense", 3],
+    "reference": [10, "x", [0.1, 0.2], b"1"],
+    "matrices": ["text", None, [[0, 1, 2]], b"1"],
+    "labels": [[0], "ab"],
+    "penalty": ["big", -1, (1, 2)],
+    "eps": ["x", -1, None],
+    "logits": ["no", 3],
+    "per_sample": ["no", 3],
+    "references": ["no", 3],
+    "names": ["ab", ("a",), None],
+    "y_probs": [P, {}, {"new": P[:-1]}, {"new": GAP}, {"new": 100 * P}, None],
+    "random_state": ["seed", -1, 0.5],
+    "odds": ["one to nine", b"1:9", None, -1],
+    "ratio": [*_NUMBERS],
+    "false_alarms": [*_NUMBERS],
+    "first": [P, None],
+    "second": [P, None],
+    "table": [P, None],
+    "p_values": ["0.1", [2.0], None],
+    "parts": [[], None, ["uniform"]],
+    "weights": [[1.0, 2.0], ["x"], b"1"],
+    "n_classes": [1, "2", None, 2.5],
+    "low": ["0.1", -1, None],
+    "high": ["0.1", 10, None],
+    "grid": [0, "24", 2.5],
+}
+_OF_BETA = {"a": ["2", -1, None, (1, 2)], "b": ["2", -1, None, (1, 2)]}
+_OF_MODELS = {"a": list(_SCORES.values()), "b": list(_SCORES.values())}
+# what the message may call an argument beside its own name
+ALSO = {
+    "y_true": "labels|y_prob|y_score|rows",
+    "y_prob": "probabilities|column",
+    "y_score": "rows",
+    "a": "y_prob|probabilities|column|scores|severity",
+    "b": "y_prob|probabilities|column|scores|severity",
+    "first": "table|ScoreTable",
+    "second": "table|ScoreTable",
+    "table": "ScoreTable",
+    "low": "bounds",
+    "high": "bounds",
+    "parts": "factors|cost distribution|weights",
+    "y_probs": "new|model",
+}
+
+
+def functions():
+    for room in ROOMS:
+        module = importlib.import_module(f"stakes.{room}")
+        for name in module.__all__:
+            if inspect.isfunction(getattr(module, name)) and name not in OTHER:
+                yield name, getattr(module, name)
+
+
+FUNCTIONS = dict(functions())
+
+
+def called(function, arguments):
+    """Call with keywords, but for what is taken by position only."""
+    kinds = {key: parameter.kind for key, parameter in inspect.signature(function).parameters.items()}
+    by_position = [key for key, kind in kinds.items() if kind is inspect.Parameter.POSITIONAL_ONLY and key in arguments]
+    rest = {key: value for key, value in arguments.items() if key not in by_position}
+    return function(*(arguments[key] for key in by_position), **rest)
+
+
+def valid_arguments(name, function):
+    known = inspect.signature(function).parameters.values()
+    given = {p.name: VALID[p.name] for p in known if p.name in VALID and (p.default is p.empty or p.name[:2] == "y_")}
+    return (
+        given
+        | {key: VALID[key] for key in ("metric", "kind") if key in inspect.signature(function).parameters}
+        | OWN.get(name, {})
+    )
+
+
+def mistakes():
+    for name, function in FUNCTIONS.items():
+        for parameter in inspect.signature(function).parameters.values():
+            table = _OF_BETA if name in {"beta_loss", "h_measure_score"} else _OF_MODELS
+            for index, bad in enumerate({**table, **MISTAKES}.get(parameter.name, [])):
+                if (name, parameter.name) in ALLOWED and index in ALLOWED[name, parameter.name]:
+                    continue
+                if bad is None and parameter.default is None and parameter.name not in {"metric", "kind"}:
+                    continue
+                yield pytest.param(name, parameter.name, bad, id=f"{name}-{parameter.name}-{index}")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_arguments_that_mistakes_start_from_are_valid(name):
+    called(FUNCTIONS[name], valid_arguments(name, FUNCTIONS[name]))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("name", "parameter", "bad"), list(mistakes()))
+def test_a_mistake_is_named_in_our_own_words(name, parameter, bad):
+    with pytest.raises((ValueError, TypeError)) as error:
+        called(FUNCTIONS[name], {**valid_arguments(name, FUNCTIONS[name]), parameter: bad})
+    place = inspect.getinnerframes(error.tb)[-1]
+    line = linecache.getline(place.filename, error.tb.tb_lineno if place.frame is error.tb.tb_frame else place.lineno)
+    assert Path(place.filename).is_relative_to(PACKAGE), f"{place.filename}: {error.value}"
+    assert line.strip().startswith("raise"), f"{line.strip()}: {error.value}"
+    assert re.search(rf"\b({parameter}|{ALSO.get(parameter, parameter)})\b", str(error.value)), str(error.value)
+
+
+def test_a_gap_in_one_of_several_models_names_the_model():
+    with pytest.raises(ValueError, match=r"old.*index 3"):
+        inference.best_models(Y, {"new": P, "old": GAP})
+    with pytest.raises(ValueError, match=r"\bb\b.*index 3"):
+        inference.compare(Y, P, GAP, costs=0.2)
