@@ -99,7 +99,7 @@ def test_options_of_every_command(command, cli):
 def test_options_are_called_as_in_the_library():
     library = set(inspect.signature(stakes.evaluate_frame).parameters)
     options = set(inspect.signature(evaluate.evaluate).parameters)
-    # --metric is repeated, n_tried is the count --tried, and the three words for a range of thresholds all stand for costs.
+    # --metric is repeated, n_tried is called --tried, and the three words for a range of thresholds stand for costs.
     assert library - options == {"frame", "metrics", "n_tried"}
     files = {"file", "file_format", "report", "as_json", "output", "config", "debug"}
     assert options - library - files == {"metric", "tried", "odds", "false_alarms_per_miss", "weighting"}

@@ -161,7 +161,7 @@ def test_intervals_are_widened_where_few_rows_carry_a_cost(chromium, folder, rul
             widths.append((high - low) / (found.interval[1] - found.interval[0]))
             notes += bool(found.note)
     assert notes == wide
-    # the page keeps the degrees of freedom of the report's own range, here 0 to 1, where fewer rows carry the difference
+    # the page keeps the degrees of freedom of the report's own range, here 0 to 1
     assert widths == pytest.approx([1.0] * 4, rel=0.4)
 
 
