@@ -262,13 +262,13 @@ def test_a_constant_in_the_weights_changes_nothing():
 
 def test_critical_value_is_that_of_a_multiplier_bootstrap_of_the_rows():
     rng = np.random.default_rng(5)
-    n, t = 20_000, np.arange(1, 40) / 100
+    n, t = 8_000, np.arange(1, 40) / 100
     q = rng.beta(1, 4, n)
     y, other = rng.random(n) < q, np.clip(q + 0.05 * rng.standard_normal(n), 0, 1)
     values = row_values("net_benefit", y, q, t) - row_values("net_benefit", y, other, t)
     centred = values - values.mean(axis=0)
     scale = np.sqrt((centred**2).sum(axis=0))
-    largest = [np.abs(rng.standard_normal(n) @ centred / scale).max() for _ in range(4000)]
+    largest = [np.abs(rng.standard_normal(n) @ centred / scale).max() for _ in range(3000)]
     band = difference_band(y, q, other, "net_benefit", thresholds=t)
     assert band.critical_value == pytest.approx(np.quantile(largest, 0.95), abs=0.06)
 
@@ -394,11 +394,11 @@ def test_differences_need_rows_and_no_isotonic_curves():
 @pytest.mark.parametrize("prevalence", [0.03, 0.3])
 def test_bands_and_intervals_cover_the_truth(prevalence):
     # a cheap part of `python -m replications coverage_bands`, whose table is in docs/uncertainty.md
-    found = coverage_bands.simulate(prevalence, 1000, 150, seed=11, kinds=("net_benefit", "regret", "difference"))
+    found = coverage_bands.simulate(prevalence, 1000, 60, seed=11, kinds=("net_benefit", "regret", "difference"))
     assert len(found) == 7
     for row in found:
-        assert row["band"] >= 0.9, row
-        assert row["lowest"] >= 0.86, row
+        assert row["band"] >= 0.88, row
+        assert row["lowest"] >= 0.85, row
     assert np.mean([row["band"] for row in found]) <= 0.995
 
 
@@ -426,11 +426,11 @@ def test_weighted_bands_cover_the_truth_of_the_weighted_population():
     truth_tp = 0.3 * stats.beta.sf(t, 2.2, 2.8)
     truth = truth_tp - 0.7 * stats.beta.sf(t, 1.2, 3.8) * t / (1 - t)
     whole = 0
-    for _ in range(400):
+    for _ in range(200):
         q = rng.beta(1.2, 2.8, n)
         y = rng.random(n) < q
         kept = (q < 0.4) | (rng.random(n) < 0.5)
         weight = np.where(q < 0.4, 1.0, 2.0)
         band = confidence_band(y[kept], q[kept], "net_benefit", sample_weight=weight[kept], thresholds=t, n_draws=2000)
         whole += bool(np.all((band.simultaneous_low <= truth) & (truth <= band.simultaneous_high)))
-    assert 0.92 <= whole / 400 <= 0.99
+    assert 0.9 <= whole / 200 <= 0.99

@@ -134,9 +134,9 @@ def test_standard_error_of_a_mean_is_its_closed_form():
     loss = (score - y) ** 2
     expected = loss.std() / math.sqrt(len(y))
     for result in (
-        bootstrap(y, score, brier, n_resamples=3000, random_state=1),
-        bootstrap(ScoreTable.from_predictions(y, score), metric=brier, n_resamples=3000, random_state=2),
-        bootstrap(y, {"a": score, "b": score}, brier, n_resamples=3000, random_state=3),
+        bootstrap(y, score, brier, n_resamples=2000, random_state=1),
+        bootstrap(ScoreTable.from_predictions(y, score), metric=brier, n_resamples=2000, random_state=2),
+        bootstrap(y, {"a": score, "b": score}, brier, n_resamples=2000, random_state=3),
     ):
         np.testing.assert_allclose(result.standard_errors, expected, rtol=0.05)
         np.testing.assert_allclose(result.values, loss.mean(), rtol=1e-12)

@@ -29,17 +29,17 @@ def rows(n=600, seed=1, decimals=None):
 
 @pytest.fixture(scope="module")
 def simulated():
-    """Coverage and bias over 300 runs of 1,000 rows; the 2,000 runs of each design are in the documentation."""
+    """Coverage and bias over 150 runs of 1,000 rows; the 2,000 runs of each design are in the documentation."""
     return {
-        name: coverage.simulate(coverage.designs(0.3)[name], 0.3, 1000, 300)[:2]
+        name: coverage.simulate(coverage.designs(0.3)[name], 0.3, 1000, 150)[:2]
         for name in ("calibrated", "underconfident", "biased, tied")
     }
 
 
 def test_intervals_cover_the_truth(simulated):
-    # 300 runs of a true 95% fall below 91.5% once in 200 times
+    # 150 runs of a true 95% fall below 90% once in 150 times
     for name, (covered, _) in simulated.items():
-        assert np.all(covered >= 0.915), name
+        assert np.all(covered >= 0.9), name
     assert simulated["calibrated"][0][COLUMN["MCB"]] >= 0.97
 
 

@@ -69,7 +69,7 @@ def brute_set(means, covariance, level, rng):
 
 def test_possible_set_by_brute_force():
     rng = np.random.default_rng(5)
-    for _ in range(20):
+    for _ in range(8):
         root = rng.normal(size=(6, 6))
         covariance, means = root @ root.T, rng.normal(scale=4, size=6)
         found = select(contest(means + 20, covariance))

@@ -118,10 +118,10 @@ def test_every_entry_covers_its_truth(prevalence):
     )
     rng = np.random.default_rng(7)
     held = dict.fromkeys(MEASURES, 0)
-    for _ in range(1000):
+    for _ in range(400):
         q = rng.beta(1.2, 2.8, 300)
         y = rng.random(300) < q
         found = threshold_intervals(y, q, thresholds=[t], prevalence=prevalence)
         for name in MEASURES:
             held[name] += found.low[name][0] <= truth[name] <= found.high[name][0]
-    assert all(0.93 <= count / 1000 <= 0.97 for count in held.values()), held
+    assert all(0.92 <= count / 400 <= 0.98 for count in held.values()), held
