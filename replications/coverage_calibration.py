@@ -62,7 +62,7 @@ def covered(shape, score, n, *, smoother, rng, true):
     if not 0 < y.sum() < n:
         return dict.fromkeys(true, (np.nan, np.nan))
     cells = cells_of(evaluation_data(y, score(q)), fixed_prevalence=False)
-    found, _ = calibration_estimates(cells, None, smoother=smoother, level=0.95, rng=rng)
+    found, _ = calibration_estimates(cells, cells.design(), smoother=smoother, level=0.95, rng=rng)
     ends = {estimate.metric: estimate.interval for estimate in found}
     return {
         name: (float(low <= true[name] <= high) if low <= high else np.nan, high - low)

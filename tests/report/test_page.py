@@ -18,8 +18,8 @@ from tests.report.pages import Page
 
 MOST_BYTES = 6_000_000
 SECTIONS = [
-    *("stake", "ranking-section", "regret", "decision", "threshold", "reliability", "decomposition", "roc", "findings"),
-    *("data", "method"),
+    *("stake", "ranking-section", "regret", "decision", "threshold", "reliability", "calibration", "decomposition"),
+    *("roc", "findings", "data", "method"),
 ]
 FIGURES = ["regret", "decision", "reliability", "decomposition", "roc"]
 
@@ -318,3 +318,14 @@ def test_no_real_difference_is_said_so():
     scores["b"] = np.clip(scores["a"] + 0.001 * rng.normal(size=len(y)), 0, 1)
     lead = render(evaluate(y, scores, costs=(0.1, 0.3))).one("section", id="stake").text
     assert "is among a and b (95%)" in lead
+
+
+def test_calibration_has_two_rows_for_each_model_with_the_numbers_of_the_library(page, example):
+    rows = page.rows("Calibration over all cases")
+    assert len(rows) == 2 * len(example.models)
+    overall, in_range = example.calibration.of(example.ranking[0]).parts().values()
+    for row, found in zip(rows[:2], (overall, in_range), strict=True):
+        low, high = found.interval("o_e_ratio")
+        written = f"{found.o_e_ratio:.2f}{low:.2f} to {high:.2f}".replace("-", "\N{MINUS SIGN}")
+        assert written in row
+        assert row[2].startswith(f"{found.n_rows:,}")

@@ -114,18 +114,20 @@ def plan_rows(output: str | None, endings: Sequence[str], source: str, *, as_jso
     return RowsOut(None if piped else check_target("--output", output, endings, source), piped, as_json)
 
 
-def deliver(result: Result, delivery: Delivery, show: Callable[[Console], None]) -> None:
-    """Print, and write all files or none."""
-    text = ""
+def deliver(
+    result: Result, delivery: Delivery, show: Callable[[Console], None], to_json: Callable[[], str] | None = None
+) -> None:
+    """Print, and write all files or none; ``to_json`` stands for the result's own where more was asked for."""
+    text, to_json = "", to_json or result.to_json
     with Staged() as staged:
         if delivery.report is not None:
             with working("Writing the report"):
                 cast("Reportable", result).to_html(staged.beside(delivery.report))
         if delivery.output is not None:
             temporary = staged.beside(delivery.output)
-            temporary.write_text(_content(result, delivery.output.suffix.lower(), show), encoding="utf-8")
+            temporary.write_text(_content(result, delivery.output.suffix.lower(), show, to_json), encoding="utf-8")
         else:
-            text = result.to_json() + "\n" if delivery.as_json else for_terminal(show)
+            text = to_json() + "\n" if delivery.as_json else for_terminal(show)
         write_out(text)
         staged.commit()
     for what, path in (("report", delivery.report), ("result", delivery.output)):
@@ -133,9 +135,9 @@ def deliver(result: Result, delivery: Delivery, show: Callable[[Console], None])
             note(f"{what} written to {path}")
 
 
-def _content(result: Result, ending: str, show: Callable[[Console], None]) -> str:
+def _content(result: Result, ending: str, show: Callable[[Console], None], to_json: Callable[[], str]) -> str:
     if ending == ".json":
-        return result.to_json() + "\n"
+        return to_json() + "\n"
     if ending == ".csv":
         return str(result.frame("polars").write_csv())
     if ending == ".md":

@@ -187,6 +187,14 @@ Report = Annotated[
     str | None,
     typer.Option("--report", metavar="OUT.html", help="Also write the report, one HTML file."),
 ]
+Calibration = Annotated[
+    bool,
+    typer.Option(
+        "--calibration",
+        help="Also the calibration of every model, of all cases and of those scored within the range: O:E, calibration "
+        "in the large, slope and ICI.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
 Output = Annotated[
     str | None,

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from stakes.cli import _options as opt
 from stakes.cli._console import working
@@ -11,6 +12,11 @@ from stakes.cli._settings import split_names
 from stakes.cli._source import STANDARD_INPUT, Source
 from stakes.cli._spread import spread
 from stakes.cli._task import Task
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from stakes.evaluation import Evaluation
 
 EPILOG = """\b
 Example:
@@ -23,6 +29,7 @@ def evaluate(
     reading: Reading,
     judging: Judging,
     *,
+    calibration: opt.Calibration = False,
     report: opt.Report = None,
     as_json: opt.AsJson = False,
     output: opt.Output = None,
@@ -35,7 +42,8 @@ def evaluate(
     of three ways: --costs 0.02:0.10, --odds 1/49:1/9 and --false-alarms-per-miss 9:49 are the same range.
     """
     delivery = plan_delivery(report, output, as_json=as_json, source=reading.file)
-    return partial(run, Task.of(reading, judging, delivery, split_names(reading.models, "--models")))
+    task = Task.of(reading, judging, delivery, split_names(reading.models, "--models"))
+    return partial(run, task, calibration=calibration)
 
 
 def provenance(source: Source) -> dict[str, str]:
@@ -46,14 +54,22 @@ def provenance(source: Source) -> dict[str, str]:
     return known if source.file == STANDARD_INPUT else {**known, "sha256": file_digest(source.file)}
 
 
-def run(task: Task) -> None:
+def run(task: Task, *, calibration: bool) -> None:
     """Read, evaluate, deliver."""
-    from stakes.cli._summary import print_evaluation
-
     predictions = task.read()
     with working(f"Evaluating {len(predictions.models)} models on {predictions.n_rows:,} rows"):
         evaluation = task.evaluate(predictions)
     if task.delivery.report is not None:
         evaluation = replace(evaluation, provenance=provenance(task.source))
-    heading = task.heading(predictions, evaluation)
-    deliver(evaluation, task.delivery, partial(print_evaluation, evaluation=evaluation, heading=heading))
+    show = partial(shown, evaluation, task.heading(predictions, evaluation), calibration=calibration)
+    deliver(evaluation, task.delivery, show, partial(evaluation.to_json, calibration=calibration))
+
+
+def shown(evaluation: "Evaluation", heading: list[str], console: "Console", *, calibration: bool) -> None:
+    """Print the answer, and the calibration where it was asked for."""
+    from stakes.cli._calibration import print_calibration
+    from stakes.cli._summary import print_evaluation
+
+    print_evaluation(console, evaluation, heading)
+    if calibration:
+        print_calibration(console, evaluation)

@@ -309,6 +309,41 @@ class ScoreTable:
         edges = (None, None) if self.lower is None else (np.zeros(len(scores)), np.ones(len(scores)))
         return replace(self, scores=scores, **sums, lower=edges[0], upper=edges[1])
 
+    def within(self, low: float, high: float) -> Self:
+        """Return the table of the rows whose score lies between two ends, both included.
+
+        Parameters
+        ----------
+        low, high : float
+            The ends.
+
+        Returns
+        -------
+        ScoreTable
+            Its prevalence is its own, even where that of the whole table was set.
+
+        Raises
+        ------
+        ValueError
+            If no score lies there.
+
+        Examples
+        --------
+        >>> from stakes import ScoreTable
+        >>> ScoreTable.from_predictions([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8]).within(0.2, 0.8)
+        ScoreTable(3 rows, 2 distinct scores in [0.4, 0.8], prevalence 0.666667)
+        """
+        inside = slice(np.searchsorted(self.scores, low, side="left"), np.searchsorted(self.scores, high, side="right"))
+        parts = {name: getattr(self, name)[inside] for name in ("scores", *_COLUMNS)}
+        if not len(parts["scores"]):
+            raise ValueError(f"low and high must hold scores of the table, got ({low!r}, {high!r}) for {self!r}.")
+        lower, upper = (None if ends is None else ends[inside] for ends in (self.lower, self.upper))
+        rows = 0.0
+        for name in ("positives", "negatives"):
+            squared = parts[f"{name}_squared"]
+            rows += float(np.sum(parts[name] ** 2 / np.where(squared > 0.0, squared, 1.0)))
+        return replace(self, **parts, lower=lower, upper=upper, n_rows=round(rows), fixed_prevalence=False)
+
     def with_prevalence(self, prevalence: float) -> Self:
         """Reweight the classes to a stated prevalence, as for case-control data.
 

@@ -2,6 +2,7 @@
 
 from stakes.evaluation._advise import Advice, advise
 from stakes.evaluation._best_by_cost import BestByCost, best_by_cost, lc_index
+from stakes.evaluation._calibration import Calibrations, ModelCalibration
 from stakes.evaluation._evaluate import evaluate, evaluate_frame
 from stakes.evaluation._evaluation import Evaluation
 from stakes.evaluation._finding import Check, Finding, Findings
@@ -15,12 +16,14 @@ __all__ = [
     "Advice",
     "BestByBounds",
     "BestByCost",
+    "Calibrations",
     "Check",
     "Evaluation",
     "Finding",
     "Findings",
     "GroupResult",
     "Groups",
+    "ModelCalibration",
     "ModelResult",
     "advise",
     "best_by_bounds",

@@ -12,6 +12,7 @@ from stakes.costs import LogOddsUniform
 from stakes.curves._decision import net_benefit_curve_of, regret_curve_of
 from stakes.curves._reliability import reliability_curve_of
 from stakes.evaluation._best_by_cost import best_by_cost
+from stakes.evaluation._calibration import Calibrations, calibrate
 from stakes.evaluation._conclusion import conclude
 from stakes.evaluation._findings import run_checks
 from stakes.evaluation._notebook import evaluation_html
@@ -217,6 +218,21 @@ class Evaluation(Standings, Tabular):
         return dict(zip(self.models, self.tables, strict=True))
 
     @cached_property
+    def calibration(self) -> Calibrations:
+        """Calibration of every model as clinicians report it, of all cases and of those in the range, with intervals.
+
+        It is worked out when it is first asked for; see :func:`calibration_summary` and ``docs/calibration.md``.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> result = evaluate([0, 1, 0, 1, 1, 0] * 20, [0.1, 0.8, 0.3, 0.6, 0.4, 0.5] * 20, costs=(0.2, 0.6))
+        >>> result.calibration.of("model").overall
+        CalibrationSummary(O:E 1.11 [0.968, 1.28], in the large 0.251 [-0.154, 0.656], slope 2.53 [1.54, 3.52], ICI ...)
+        """
+        return calibrate(self)
+
+    @cached_property
     def conclusion(self) -> list[str]:
         """Plain sentences: which model to act on, by how much, how sure that is, and against treating all or none.
 
@@ -270,8 +286,13 @@ class Evaluation(Standings, Tabular):
     def _records(self) -> list[dict[str, Any]]:
         return ranking_records(self)
 
-    def to_json(self) -> str:
+    def to_json(self, *, calibration: bool = False) -> str:
         """Return settings, table, conclusion, findings and data summary as JSON.
+
+        Parameters
+        ----------
+        calibration : bool, default False
+            Whether the calibration of every model is among them, which takes longer.
 
         Returns
         -------
@@ -298,6 +319,7 @@ class Evaluation(Standings, Tabular):
             "conclusion": self.conclusion,
             "ranking": self.adjusted_ranking()._records(),
             "groups": self.groups._records(),
+            **({"calibration": self.calibration._records()} if calibration else {}),
             "findings": [finding.record() for finding in self.findings],
         }
         return json.dumps(json_ready(content), indent=2)

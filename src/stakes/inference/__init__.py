@@ -5,6 +5,7 @@ from stakes.inference._bands import confidence_band, difference_band
 from stakes.inference._best_models import BestModels, best_models
 from stakes.inference._bootstrap import Bootstrap, bootstrap
 from stakes.inference._calibration import CalibrationSummary, calibration_summary
+from stakes.inference._calibration import calibration_of as calibration_of
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS, Comparison, compare
 
 # "X as X": what the rooms above build on, importable here, and no part of what users are offered.

@@ -13,7 +13,7 @@ from stakes.core.random_state import generator
 from stakes.core.validation import check_choice, check_unit, check_whole
 from stakes.curves._bins import binned_reliability_of
 from stakes.curves._smooth import SPAN, local_fits, smoothed_rates
-from stakes.inference._calibration_curve import curve_estimates
+from stakes.inference._calibration_curve import WITHHELD, curve_estimates
 from stakes.inference._calibration_intervals import recalibration_estimates
 from stakes.inference._dependence import check_dependence
 from stakes.inference._influence import cells_of
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from stakes.core.score_table import ScoreTable
+    from stakes.inference._dependence import Design
     from stakes.inference._estimate import Estimate
     from stakes.inference._influence import Cells
 
@@ -51,6 +52,8 @@ class CalibrationSummary(Tabular):
         "quantile" or "uniform".
     smoother : str
         "lowess" or "loess".
+    n_rows, n_positives : int
+        Rows, and positive ones.
     estimates : tuple of Estimate
         Everything below, each with ``value``, ``standard_error``, ``interval`` and ``note``.
 
@@ -84,6 +87,8 @@ class CalibrationSummary(Tabular):
     n_bins: int
     binning: str
     smoother: str
+    n_rows: int
+    n_positives: int
     estimates: tuple[Estimate, ...]
 
     def _named(self, name: str) -> Estimate:
@@ -108,6 +113,12 @@ class CalibrationSummary(Tabular):
             For another name.
         """
         return self._named(name).interval
+
+    @property
+    def note(self) -> str:
+        """Why numbers that can have an interval have none, or on how few rows they rest; empty where all is well."""
+        notes = (estimate.note for estimate in self.estimates if estimate.metric not in WITHHELD)
+        return "; ".join(dict.fromkeys(filter(None, notes)))
 
     @property
     def o_e_ratio(self) -> float:
@@ -173,6 +184,7 @@ def calibration_summary(
     prevalence: float | None = None,
     logits: bool = False,
     clusters: ArrayLike | None = None,
+    lags: int | str | None = None,
     confidence_level: float = 0.95,
     random_state: int | np.random.Generator | None = 0,
 ) -> CalibrationSummary:
@@ -201,6 +213,8 @@ def calibration_summary(
         Whether the scores are log-odds.
     clusters : array_like of shape (n,), optional
         Clusters, such as patients or states: only rows of different clusters are independent.
+    lags : int or "auto", optional
+        For rows in order of time, as in :func:`compare`; ICI and E90 then have no interval.
     confidence_level : float, default 0.95
         Of the intervals, in (0, 1).
     random_state : int, numpy Generator or None, default 0
@@ -242,32 +256,53 @@ def calibration_summary(
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )
-    if data.sample is None and clusters is not None:
-        raise ValueError("clusters= needs the rows: pass y_true and y_prob instead of a ScoreTable.")
+    if data.sample is None and not clusters is lags is None:
+        raise ValueError("clusters= and lags= need the rows: pass y_true and y_prob instead of a ScoreTable.")
     cells = cells_of(data, fixed_prevalence=prevalence is not None)
-    codes, _ = check_dependence(clusters, None, len(cells.y), sample_weight)
-    estimates, status = calibration_estimates(cells, codes, smoother=smoother, level=level, rng=generator(random_state))
+    design = cells.design(*check_dependence(clusters, lags, len(cells.y), sample_weight))
+    found, status = calibration_of(
+        cells, design, n_bins=n_bins, binning=binning, smoother=smoother, level=level, rng=generator(random_state)
+    )
     if status:
         _warn(f"the recalibration intercept or slope is undefined: {status}.")
-    bins = binned_reliability_of(data.table, n_bins=n_bins, binning=binning)
-    return CalibrationSummary(
-        observed=data.table.prevalence,
+    return found
+
+
+def calibration_of(
+    cells: Cells,
+    design: Design,
+    *,
+    n_bins: int = 10,
+    binning: Binning = "quantile",
+    smoother: Smoother = "lowess",
+    level: float,
+    rng: np.random.Generator,
+) -> tuple[CalibrationSummary, str]:
+    """Calibration of clean cells whose dependence a design holds, and why recalibration is undefined, if it is."""
+    estimates, status = calibration_estimates(cells, design, smoother=smoother, level=level, rng=rng)
+    bins = binned_reliability_of(cells.table, n_bins=n_bins, binning=binning)
+    count = cells.weight**2 / cells.square  # of rows, where a cell holds many
+    found = CalibrationSummary(
+        observed=cells.table.prevalence,
         expected=float(np.dot(cells.weight, cells.score)) / cells.total,
         ece=bins.expected_calibration_error,
         n_bins=len(bins.weight),
         binning=binning,
         smoother=smoother,
+        n_rows=round(float(count.sum())),
+        n_positives=round(float(count[cells.y].sum())),
         estimates=estimates,
     )
+    return found, status
 
 
 def calibration_estimates(
-    cells: Cells, codes: NDArray[np.intp] | None, *, smoother: str, level: float, rng: np.random.Generator
+    cells: Cells, design: Design, *, smoother: str, level: float, rng: np.random.Generator
 ) -> tuple[tuple[Estimate, ...], str]:
     """Everything that has an interval, and why recalibration is undefined, if it is."""
-    closed, status = recalibration_estimates(cells, codes, level)
+    closed, status = recalibration_estimates(cells, design, level)
     values = smoothed_distances(cells.table, smoother)
-    return (*closed, *curve_estimates(cells, codes, values, SMOOTHERS[smoother], level=level, rng=rng)), status
+    return (*closed, *curve_estimates(cells, design, values, SMOOTHERS[smoother], level=level, rng=rng)), status
 
 
 def smoothed_distances(table: ScoreTable, smoother: str) -> dict[str, float]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from stakes.curves._smooth import LocalFits
+    from stakes.inference._dependence import Design
     from stakes.inference._influence import Cells
 
     Floats = NDArray[np.float64]
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     Number = Callable[[Floats], Floats]
 
 # Where 95% was meant, intervals of these covered 75 to 95% in simulations with few events or bent curves.
-_WITHHELD = {"e50", "emax"}
+WITHHELD = {"e50", "emax"}
 _NO_INTERVAL = "no interval: those tried cover the quantiles of the distance too seldom"
 _POINTS = 100  # of the curve, at equal shares of the rows
 _DRAWS = 500
@@ -58,7 +59,7 @@ class Deviations:
 
 def curve_estimates(
     cells: Cells,
-    codes: Integers | None,
+    design: Design,
     values: dict[str, float],
     smoother: tuple[float, int],
     *,
@@ -66,22 +67,25 @@ def curve_estimates(
     rng: Generator,
 ) -> list[Estimate]:
     """Intervals of the numbers whose values on the rows are given, under their names in ``_NUMBERS``."""
-    reason = _reason(cells, codes)
+    reason = _reason(cells, design)
     if reason:
         return [Estimate(name, values[name], math.nan, (math.nan, math.nan), level, reason) for name in values]
-    seen = _deviations(cells, codes, smoother, rng)
+    seen = _deviations(cells, design.codes, smoother, rng)
     return [
         Estimate(name, value, math.nan, (math.nan, math.nan), level, _NO_INTERVAL)
-        if name in _WITHHELD
+        if name in WITHHELD
         else _estimate(name, value, seen, level)
         for name, value in values.items()
     ]
 
 
-def _reason(cells: Cells, codes: Integers | None) -> str:
+def _reason(cells: Cells, design: Design) -> str:
+    if design.lags is not None:
+        return "no interval: its noise is known for independent rows and clusters only"
     count = cells.weight**2 / cells.square
     rows = round(float(count[~cells.y].sum())), round(float(count[cells.y].sum()))
-    return too_few(rows, NEEDED) or (Clusters(codes, cells.weight / cells.total).reason() if codes is not None else "")
+    clustered = Clusters(design.codes, design.share).reason() if design.codes is not None else ""
+    return too_few(rows, NEEDED) or clustered
 
 
 def _estimate(name: str, value: float, seen: Deviations, level: float) -> Estimate:

@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from stakes.core.recalibration import LogisticFit
+    from stakes.inference._dependence import Design
     from stakes.inference._influence import Cells
     from stakes.inference._moments import Moments
 
     Floats = NDArray[np.float64]
-    Integers = NDArray[np.intp]
 
 _NOWHERE = (math.nan, math.nan)
 
 
-def recalibration_estimates(cells: Cells, codes: Integers | None, level: float) -> tuple[list[Estimate], str]:
+def recalibration_estimates(cells: Cells, design: Design, level: float) -> tuple[list[Estimate], str]:
     """Ratio, calibration in the large, slope and joint intercept, and why recalibration is undefined, if it is."""
     fits = fit_recalibration(cells.table, slope=1.0), fit_recalibration(cells.table)
-    found = [_ratio(cells, codes, level)]
+    found = [_ratio(cells, design, level)]
     for name, fit, place in (
         ("calibration_in_the_large", fits[0], 0),
         ("slope", fits[1], 1),
@@ -45,36 +45,35 @@ def recalibration_estimates(cells: Cells, codes: Integers | None, level: float) 
         if fit.status:
             found.append(Estimate(name, value, math.nan, _NOWHERE, level, fit.status))
             continue
-        moments = _coefficient(cells, codes, fit, place)
+        moments = _coefficient(cells, design, fit, place)
         found.append(Estimate(name, value, moments.standard_error, moments.interval(level), level, moments.note))
     return found, "; ".join(dict.fromkeys(fit.status for fit in fits if fit.status))
 
 
-def _ratio(cells: Cells, codes: Integers | None, level: float) -> Estimate:
+def _ratio(cells: Cells, design: Design, level: float) -> Estimate:
     """Observed to expected events."""
     observed, expected = cells.prevalence, float(cells.weight @ cells.score) / cells.total
     value = observed / expected if expected > 0.0 else math.nan
     if not (observed > 0.0 and expected > 0.0):
         reason = "no case is positive" if observed <= 0.0 else "every score is 0"
         return Estimate("o_e_ratio", value, math.nan, _NOWHERE, level, reason)
-    moments = _moments(cells, codes, math.log(value), cells.y / observed - cells.score / expected)
+    moments = _moments(design, math.log(value), cells.y / observed - cells.score / expected)
     low, high = (math.exp(end) for end in moments.interval(level))
     return Estimate("o_e_ratio", value, value * moments.standard_error, (low, high), level, moments.note)
 
 
-def _coefficient(cells: Cells, codes: Integers | None, fit: LogisticFit, place: int) -> Moments:
+def _coefficient(cells: Cells, design: Design, fit: LogisticFit, place: int) -> Moments:
     """Moments of a coefficient of logistic recalibration."""
     x = logit(cells.score)
     residual = cells.y - sigmoid(fit.intercept + fit.slope * x)
     free = len(fit.covariance)
     row = fit.covariance[place] @ np.stack([np.ones_like(x), x][:free])
-    found = _moments(cells, codes, (fit.intercept, fit.slope)[place], cells.total * row * residual)
-    if codes is not None or not np.allclose(cells.square, cells.weight):
+    found = _moments(design, (fit.intercept, fit.slope)[place], cells.total * row * residual)
+    if design.dependent or not np.allclose(cells.square, cells.weight):
         return found
     return replace(found, variance=max(found.variance, float(fit.covariance[place, place])))
 
 
-def _moments(cells: Cells, codes: Integers | None, value: float, slope: Floats) -> Moments:
-    design = cells.design(codes)
+def _moments(design: Design, value: float, slope: Floats) -> Moments:
     spread, rows, reason = design.spread(design.centred(slope), slope, np.zeros(2))
-    return moments_of(value, spread, rows, least=NEEDED, reason=reason, clustered=codes is not None)
+    return moments_of(value, spread, rows, least=NEEDED, reason=reason, clustered=design.codes is not None)

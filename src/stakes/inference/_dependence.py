@@ -78,6 +78,11 @@ class Design:
     lags: int | str | None = None
 
     @property
+    def dependent(self) -> bool:
+        """Whether rows depend on each other."""
+        return self.codes is not None or self.lags is not None
+
+    @property
     def share(self) -> Floats:
         """Part of each row in all weight."""
         return self.weight / float(self.weight.sum())

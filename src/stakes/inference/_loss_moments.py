@@ -113,6 +113,11 @@ class PairedRows:
         return replace(self, y=self.y[part], scores=[s[part] for s in self.scores], weight=weight, clusters=clusters)
 
     @property
+    def dependent(self) -> bool:
+        """Whether rows depend on each other, in clusters or in order of time."""
+        return self.clusters is not None or self.lags is not None
+
+    @property
     def used(self) -> PairedRows:
         """The rows of positive weight."""
         return self if self.weight is None or self.weight.all() else self.taken(self.weight > 0.0)

@@ -19,7 +19,7 @@ def no_intervals(evaluation: Evaluation) -> str:
 def no_bands(evaluation: Evaluation) -> str:
     """Why the page has no bands, or nothing."""
     rows = evaluation.rows
-    if rows is not None and not (rows.clusters is None and rows.lags is None):
+    if rows is not None and rows.dependent:
         return "a band would take the rows as independent"
     if evaluation.costs.low > LAST_THRESHOLD:
         return "the thresholds are too near to 1"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from stakes._version import __version__
 from stakes.report import _sections
 from stakes.report._assets import asset, filled, page_script
+from stakes.report._calibration import calibration_section
 from stakes.report._decomposition import decomposition_table
 from stakes.report._escaped import json_for_script, named, text_html
 from stakes.report._figures import figures, in_range_table
@@ -40,6 +41,7 @@ _HEADINGS = {
     "decision": "Decision curve",
     "threshold": "At one threshold",
     "reliability": "Reliability",
+    "calibration": "Calibration",
     "decomposition": "Where the cost comes from",
     "roc": "ROC curves, and what they assume",
     "groups": "Groups",
@@ -108,6 +110,7 @@ def _bodies(evaluation: Evaluation, models: Sequence[Model], content: Json, made
         "stake": _sections.stake(evaluation, models),
         "ranking-section": ranking_table(evaluation, models) + _further(evaluation, models),
         "threshold": asset("threshold.html"),
+        "calibration": calibration_section(evaluation, shown),
         "groups": groups_tables(evaluation, models) if evaluation.groups else "",
         "findings": findings_list(evaluation, models),
         "data": _sections.data(evaluation, models, made, __version__),

@@ -83,7 +83,7 @@ def spread_of(evaluation: Evaluation, chosen: Sequence[int]) -> Spread | None:
         return None
     cuts, rows = cut_points(evaluation.costs), evaluation.rows
     kinds = Stretches(cuts, positive=False), Stretches(cuts, positive=True)
-    dependent = rows is not None and not (rows.clusters is None and rows.lags is None)
+    dependent = rows is not None and rows.dependent
     pairs = [] if dependent else _pairs(len(chosen))
     sums = _Sums(kinds[0], len(chosen), pairs), _Sums(kinds[1], len(chosen), pairs)
     if rows is None:

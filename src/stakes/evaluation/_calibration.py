@@ -1,0 +1,163 @@
+"""Calibration of every model: over all cases, and over those scored within the plausible thresholds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, cast
+
+from stakes.core.inputs import EvaluationData
+from stakes.core.random_state import generator
+from stakes.core.validation import BinarySample, check_choice
+from stakes.inference import CalibrationSummary, calibration_of
+from stakes.inference._influence import cells_of
+from stakes.shown.tabular import Tabular
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stakes.evaluation._standings import Standings
+
+NUMBERS = ("o_e_ratio", "calibration_in_the_large", "slope", "joint_intercept", "ici", "e50", "e90", "emax")
+_FITTED = "no interval: the scores of rows that depend on each other are not kept where decisions are fitted to them"
+
+
+@dataclass(frozen=True)
+class ModelCalibration:
+    """Calibration of one model, worked out when it is first asked for.
+
+    Parameters
+    ----------
+    model : str
+        Its name.
+    summarise : callable
+        Makes the summary of the cases scored between two ends, or None where there are none.
+    ends : tuple of float
+        The lowest and the highest plausible threshold.
+
+    Examples
+    --------
+    >>> from stakes import evaluate
+    >>> y_true, a = [0, 1, 0, 1, 1, 0] * 20, [0.1, 0.8, 0.3, 0.6, 0.4, 0.5] * 20
+    >>> found = evaluate(y_true, {"a": a}, costs=(0.2, 0.6)).calibration.of("a")
+    >>> found.overall.n_rows, found.in_range.n_rows
+    (120, 80)
+    """
+
+    model: str
+    summarise: Callable[[float, float], CalibrationSummary | None] = field(repr=False, compare=False)
+    ends: tuple[float, float]
+
+    @cached_property
+    def overall(self) -> CalibrationSummary:
+        """Of all cases."""
+        return cast("CalibrationSummary", self.summarise(0.0, 1.0))
+
+    @cached_property
+    def in_range(self) -> CalibrationSummary | None:
+        """Of the cases scored within the plausible thresholds: only their decision depends on these."""
+        return self.summarise(*self.ends)
+
+    def parts(self) -> dict[str, CalibrationSummary | None]:
+        """Return the two summaries by the cases they are of.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> list(evaluate([0, 1] * 20, [0.1, 0.8] * 20).calibration[0].parts())
+        ['all', 'in range']
+        """
+        return {"all": self.overall, "in range": self.in_range}
+
+
+class Calibrations(tuple[ModelCalibration, ...], Tabular):  # noqa: SLOT001  (a mix-in without slots)
+    """Calibration of every model, in the order of the ranking.
+
+    Examples
+    --------
+    >>> from stakes import evaluate
+    >>> y_true, a = [0, 1, 0, 1, 1, 0] * 20, [0.1, 0.8, 0.3, 0.6, 0.4, 0.5] * 20
+    >>> round(evaluate(y_true, {"a": a}).calibration.of("a").overall.slope, 2)
+    2.53
+    """
+
+    def of(self, model: str) -> ModelCalibration:
+        """Return the calibration of one model.
+
+        Parameters
+        ----------
+        model : str
+            Its name.
+
+        Returns
+        -------
+        ModelCalibration
+
+        Raises
+        ------
+        ValueError
+            For an unknown model.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> evaluate([0, 1] * 20, {"a": [0.1, 0.8] * 20}).calibration.of("a").overall.o_e_ratio.__round__(3)
+        1.111
+        """
+        check_choice(model, "model", tuple(row.model for row in self))
+        return next(row for row in self if row.model == model)
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [_record(row.model, cases, found) for row in self for cases, found in row.parts().items()]
+
+
+def _record(model: str, cases: str, found: CalibrationSummary | None) -> dict[str, Any]:
+    record: dict[str, Any] = {"model": model, "cases": cases, "n_rows": 0, "n_positives": 0}
+    for name in ("observed", "expected", *NUMBERS, "ece"):
+        record[name] = math.nan if found is None else getattr(found, name)
+        if name in NUMBERS:
+            ends = (math.nan, math.nan) if found is None else found.interval(name)
+            record[f"{name}_ci_low"], record[f"{name}_ci_high"] = ends
+    if found is not None:
+        record |= {"n_rows": found.n_rows, "n_positives": found.n_positives}
+    record["note"] = "no score in the range" if found is None else found.note
+    return record
+
+
+def calibrate(standings: Standings) -> Calibrations:
+    """Calibration of every model of an evaluation, by the closed forms and the smoother of ``calibration_summary``."""
+    ends = standings.costs.low, standings.costs.high
+    return Calibrations(ModelCalibration(name, partial(_summary, standings, name), ends) for name in standings.ranking)
+
+
+def _summary(standings: Standings, model: str, *ends: float) -> CalibrationSummary | None:
+    taken = _rows(standings, model, *ends)
+    if taken is None:
+        return None
+    data, codes, lags = taken
+    cells = cells_of(data, fixed_prevalence=ends == (0.0, 1.0) and standings.tables[0].fixed_prevalence)
+    design = cells.design(codes, lags)
+    summary, _ = calibration_of(cells, design, level=standings.confidence_level, rng=generator(0))
+    rows = standings.rows
+    if standings.rule == "optimal" and rows is not None and rows.dependent:
+        nan = math.nan
+        found = [replace(each, standard_error=nan, interval=(nan, nan), note=_FITTED) for each in summary.estimates]
+        return replace(summary, estimates=tuple(found))
+    return summary
+
+
+def _rows(standings: Standings, model: str, low: float, high: float) -> tuple[EvaluationData, Any, Any] | None:
+    """Rows, clusters and lags; the table where it says as much, or the rows were recalibrated or are not known."""
+    rows, place = standings.rows, standings.models.index(model)
+    if rows is None or (rows.weight is None and not rows.dependent) or standings.rule == "optimal":
+        table = standings.tables[place]
+        inside = (table.scores >= low) & (table.scores <= high)
+        if not inside.any():
+            return None
+        return EvaluationData(None, table if inside.all() else table.within(low, high)), None, None
+    rows = rows.used
+    rows = rows.taken((rows.scores[place] >= low) & (rows.scores[place] <= high))
+    if not len(rows.y):
+        return None
+    return EvaluationData(BinarySample(rows.y, rows.scores[place], rows.weight), None), rows.clusters, rows.lags
