@@ -18,6 +18,7 @@ LAYERS = {
         "decomposition",
         "correction",
         "utility",
+        "actions",
         "boundary",
         "uncertainty",
         "training",

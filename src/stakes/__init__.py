@@ -15,6 +15,7 @@ if _TYPE_CHECKING:
     from typing import Any
 
     from stakes import (
+        actions,
         boundary,
         correction,
         costs,
@@ -46,6 +47,7 @@ if _TYPE_CHECKING:
 __all__ = [
     "ScoreTable",
     "__version__",
+    "actions",
     "advise",
     "boundary",
     "bounded_brier_loss",

@@ -12,6 +12,7 @@ from stakes.costs._convert import (
     from_harm_to_benefit,
     from_odds,
 )
+from stakes.costs._deferral import Deferral, as_deferral
 from stakes.costs._density import Density, PiecewiseLinear, Triangular
 from stakes.costs._discrete import Empirical, Fixed
 from stakes.costs._given import CostsLike, as_bounds, as_costs
@@ -20,6 +21,7 @@ __all__ = [
     "Beta",
     "CostDistribution",
     "CostsLike",
+    "Deferral",
     "Density",
     "Empirical",
     "Fixed",
@@ -32,6 +34,7 @@ __all__ = [
     "Uniform",
     "as_bounds",
     "as_costs",
+    "as_deferral",
     "from_cost_matrix",
     "from_false_alarms_per_miss",
     "from_harm_to_benefit",

@@ -12,6 +12,7 @@ from stakes.inference._comparison import PAIRED_NEEDS_ROWS, Comparison, compare
 from stakes.inference._comparison import comparison_from_moments as comparison_from_moments
 from stakes.inference._consistency import consistency_band
 from stakes.inference._decomposition_interval import DecompositionInterval, decomposition_interval
+from stakes.inference._dependence import check_dependence as check_dependence
 from stakes.inference._dominance import Dominance, dominance
 from stakes.inference._estimate import Estimate
 from stakes.inference._loss_moments import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from stakes.core.inputs import evaluation_data
 from stakes.core.regret import check_rule, check_scale, check_units
-from stakes.costs import Beta, LogOddsUniform, Shifted, Uniform, as_bounds, as_costs
+from stakes.costs import Beta, LogOddsUniform, Shifted, Uniform, as_bounds, as_costs, as_deferral
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from stakes.core.regret import Rule, Scale
     from stakes.core.score_table import ScoreTable
-    from stakes.costs import CostDistribution, CostsLike
+    from stakes.costs import CostDistribution, CostsLike, Deferral
 
     Floats = NDArray[np.float64]
 
@@ -25,6 +25,7 @@ def expected_regret(
     y_prob: ArrayLike | None = None,
     *,
     costs: CostsLike,
+    deferral: Deferral | float | None = None,
     rule: Rule = "score",
     scale: Scale | None = None,
     sample_weight: ArrayLike | None = None,
@@ -45,6 +46,9 @@ def expected_regret(
         Probability of the positive class.
     costs : CostDistribution, tuple of float, or float
         How much each cost ratio counts; (low, high) stands for ``costs.Uniform(low, high)``, c for ``costs.Fixed(c)``.
+    deferral : Deferral or float, optional
+        What leaving a case to someone else costs, or its fee alone: each row is then acted on, not acted on or
+        deferred, whichever the score says is cheapest.
     rule : {"score", "optimal"} or float, default "score"
         How scores become decisions: act where score >= c; the best threshold for each c (optimistic on the same
         data); or one fixed threshold.
@@ -92,6 +96,11 @@ def expected_regret(
 
     >>> round(expected_regret(y_true, y_prob, costs=costs.Uniform(0.02, 0.10), unit_cost=500, per=1000))
     63375
+
+    Who is unsure may ask someone, at a fee.
+
+    >>> round(expected_regret(y_true, y_prob, costs=0.05, deferral=0.01), 6)
+    0.008
     """
     rule, costs = check_rule(rule), as_costs(costs)
     data = evaluation_data(
@@ -105,6 +114,10 @@ def expected_regret(
     )
     name, factor = check_scale(scale, costs)
     factor *= check_units(name, unit_cost, per)
+    if deferral is not None:
+        if not isinstance(rule, str):
+            raise ValueError(f'deferral needs rule="score" or "optimal": a threshold of {rule:g} decides every case.')
+        costs = as_deferral(deferral).applied_to(costs)
     if per_sample:
         return factor * data.losses(costs, rule)
     return factor * data.integral(costs, rule)
@@ -388,7 +401,7 @@ def shifted_brier_loss(
     return _regret(Shifted(median, *as_bounds(bounds)), locals())
 
 
-_SHARED = frozenset(signature(expected_regret).parameters) - {"costs"}
+_SHARED = frozenset(signature(expected_regret).parameters) - {"costs", "deferral"}
 
 
 def _regret(costs: CostDistribution, given: dict[str, Any]) -> float | Floats:

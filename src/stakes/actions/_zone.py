@@ -1,0 +1,101 @@
+"""Which rows are acted on, not acted on or deferred, at the score's face value: Chow's rule, and under a capacity."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stakes.core.validation import check_unit
+from stakes.costs import as_deferral
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from stakes.core.score_table import ScoreTable
+    from stakes.costs import Deferral
+
+    Floats = NDArray[np.float64]
+    Actions = NDArray[np.int8]
+
+ACT, WAIT, DEFER = 1, 0, -1
+
+
+def deferral_zone(threshold: float, deferral: Deferral | float) -> tuple[float, float] | None:
+    """Return the probabilities between which a case is left to someone else.
+
+    Parameters
+    ----------
+    threshold : float
+        The cost ratio c, in [0, 1]: without the option, act from this probability on.
+    deferral : Deferral or float
+        What deferring costs, or its fee alone.
+
+    Returns
+    -------
+    tuple of float or None
+        Defer where low < p < high, act from high on; None where deferring never pays.
+
+    Raises
+    ------
+    ValueError
+        If the threshold lies outside [0, 1], or for an invalid fee.
+
+    Notes
+    -----
+    Chow (1970), doi:10.1109/TIT.1970.1054406. The zone holds the threshold, and is centred on it only at 1/2.
+
+    Examples
+    --------
+    >>> from stakes.actions import deferral_zone
+    >>> low, high = deferral_zone(0.2, 0.05)
+    >>> round(low, 12), round(high, 12)
+    (0.0625, 0.75)
+    >>> deferral_zone(0.2, 0.16) is None
+    True
+    """
+    low, high = as_deferral(deferral).zone(check_unit(threshold, "threshold"))
+    return None if low == high else (float(low), float(high))
+
+
+def face_actions(score: Floats, c: float, deferral: Deferral) -> Actions:
+    """Decide each row by its score; ties decide rather than defer, and act rather than wait."""
+    zone = deferral_zone(c, deferral)
+    return between(score, *((c, c) if zone is None else (np.nextafter(zone[0], 2.0), zone[1])))
+
+
+def between(score: Floats, low: float, high: float) -> Actions:
+    """Wait below ``low``, act from ``high`` on, defer in between."""
+    return np.where(score >= high, ACT, np.where(score < low, WAIT, DEFER)).astype(np.int8)
+
+
+def gain(score: Floats, c: float, deferral: Deferral) -> Floats:
+    """What deferring a row is expected to save."""
+    own = np.minimum(c * (1.0 - score), (1.0 - c) * score)
+    a, b = deferral.false_positive_rate, deferral.false_negative_rate
+    return np.asarray(own - (deferral.fee + (1.0 - score) * a * c + score * b * (1.0 - c)))
+
+
+def capacity_price(table: ScoreTable, c: float, deferral: Deferral, capacity: float) -> float:
+    """Gain above which rows are deferred: as many whole levels as the capacity holds, those of largest gain first.
+
+    It is what one more unit of capacity would be worth, and by so much the fee may as well be higher.
+    """
+    gains = gain(table.scores, c, deferral)
+    distinct, place = np.unique(-gains[gains > 0.0], return_inverse=True)
+    weight = np.bincount(place.ravel(), (table.positives + table.negatives)[gains > 0.0], len(distinct))
+    fits = np.cumsum(weight) <= capacity * table.total
+    return 0.0 if fits.all() else float(-distinct[int(np.argmin(fits))])
+
+
+def capped_actions(score: Floats, c: float, deferral: Deferral, price: float) -> Actions:
+    """Decide each row by its score where only rows with a gain above the price are deferred."""
+    return np.where(gain(score, c, deferral) > price, DEFER, np.where(score >= c, ACT, WAIT)).astype(np.int8)
+
+
+def action_costs(y: NDArray[np.bool_], actions: Actions, c: float, deferral: Deferral) -> Floats:
+    """Cost of each row under the action taken."""
+    a, b = deferral.false_positive_rate, deferral.false_negative_rate
+    deferred = deferral.fee + np.where(y, b * (1.0 - c), a * c)
+    own = np.where(actions == ACT, np.where(y, 0.0, c), np.where(y, 1.0 - c, 0.0))
+    return np.where(actions == DEFER, deferred, own)

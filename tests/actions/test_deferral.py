@@ -1,0 +1,204 @@
+"""Deferral: zone, losses over any costs, the best pair and capacities, from `reference/actions_oracle.py`."""
+
+import itertools
+import json
+import math
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+
+from stakes import ScoreTable, costs, decompose, expected_regret
+from stakes.actions import deferral_zone, fit_deferral
+from stakes.actions._pair import best_pair
+from stakes.actions._zone import action_costs, capacity_price, capped_actions, face_actions
+
+DENSITIES = {
+    "uniform": costs.Uniform,
+    "logodds": costs.LogOddsUniform,
+    "beta25": lambda low, high: costs.Beta(2, 5, low, high),
+}
+
+
+def option(case):
+    return costs.Deferral(case["fee"], case["fpr"], case["fnr"])
+
+
+def brute_loss(p, y, fee, a, b):
+    """The definition: at each cost ratio the cheapest of three by its expected cost."""
+
+    def cost(c):
+        row = [(0, 1 - c)[y], (c, 0)[y], (fee + a * c, fee + b * (1 - c))[y]]
+        expected = [p * (1 - c), (1 - p) * c, fee + (1 - p) * a * c + p * b * (1 - c)]
+        return row[2] if expected[2] < min(expected[:2]) else row[1 if p >= c else 0]
+
+    grid = np.linspace(0, 1, 2001)
+    return sum(quad(cost, low, high)[0] for low, high in itertools.pairwise(grid))
+
+
+def test_zone_of_the_textbook():
+    """Acceptance 1: Chow's thresholds at c = 0.2 and fee 0.05, and the fee from which on there are none."""
+    assert deferral_zone(0.2, 0.05) == pytest.approx((0.0625, 0.75), abs=1e-15)
+    assert deferral_zone(0.2, 0.16) is None
+    assert deferral_zone(0.2, 0.159) is not None
+    assert deferral_zone(0.25, costs.Deferral(0, 0.25, 0.25)) == pytest.approx((0.1, 0.5), abs=1e-15)
+    assert costs.Deferral.from_cost(50, fp=200, fn=800).fee == 0.05
+
+
+def test_best_pair_of_the_oracle(actions_reference):
+    """Acceptance 2: the minimum over all pairs, which is Chow's rule on the recalibrated scores."""
+    cases = actions_reference["deferral"]["point"]
+    for case in cases:
+        found = fit_deferral(case["y"], case["p"], threshold=case["c"], deferral=option(case), sample_weight=case["w"])
+        assert_pair(found, case["best"])
+        by_pav = expected_regret(
+            case["y"], case["p"], costs=case["c"], deferral=option(case), rule="optimal", sample_weight=case["w"]
+        )
+        assert by_pav == pytest.approx(found.cost, abs=1e-15)
+        actions = face_actions(np.array(case["p"]), case["c"], option(case))
+        assert np.where(actions < 0, 2, actions).tolist() == case["face"]["actions"]
+        face = expected_regret(case["y"], case["p"], costs=case["c"], deferral=option(case), sample_weight=case["w"])
+        assert face == pytest.approx(case["face"]["cost"], abs=1e-15)
+    assert len(cases) == 40
+
+
+def assert_pair(found, stated):
+    low, high = (math.inf if stated[end] is None else stated[end] for end in ("low", "high"))
+    assert (found.low, found.high, found.unique) == (low, high, stated["unique"])
+    assert (found.cost, found.share) == pytest.approx((stated["cost"], stated["share"]), abs=1e-15)
+
+
+def test_capacities_of_the_oracle(actions_reference):
+    """Acceptance 2: 120 queries, at face value and for the best pair."""
+    deferral = actions_reference["deferral"]
+    for query in deferral["capacity"]:
+        case = deferral["point"][query["case"]]
+        c, y, p, w = case["c"], np.array(case["y"]) == 1, np.array(case["p"]), np.array(case["w"])
+        pair = fit_deferral(y, p, threshold=c, deferral=option(case), sample_weight=w, capacity=query["q"])
+        assert_pair(pair, query["best"])
+        table = ScoreTable.from_predictions(y, p, sample_weight=w)
+        actions = capped_actions(p, c, option(case), capacity_price(table, c, option(case), query["q"]))
+        cost = w @ action_costs(y, actions, c, option(case)) / w.sum()
+        share = w[actions < 0].sum() / w.sum()
+        assert (cost, share) == pytest.approx((query["face"]["cost"], query["face"]["share"]), abs=1e-15)
+    assert len(deferral["capacity"]) == 120
+
+
+def test_losses_over_cost_distributions_of_the_oracle(actions_reference):
+    """Acceptance 3: 252 rows of both classes by 30-digit quadrature of the definition."""
+    rows = actions_reference["deferral"]["distribution"]
+    for kind, low, high, fee, a, b, p, negative, positive in rows:
+        spread = costs.Deferral(fee, a, b).applied_to(DENSITIES[kind](low, high))
+        found = float(spread.negative_loss(p)), float(spread.positive_loss(p))
+        assert found == pytest.approx((negative, positive), abs=1e-12)
+    assert len(rows) == 252
+
+
+@pytest.mark.parametrize("measure", [costs.Uniform(0.1, 0.4), costs.LogOddsUniform(0, 1), costs.Beta(2, 5)])
+def test_a_fee_too_high_changes_no_bit(measure):
+    p = np.concatenate([np.linspace(0, 1, 1001), [-np.inf, np.inf]])
+    spread = costs.Deferral(0.25).applied_to(measure)
+    assert np.array_equal(spread.negative_loss(p), measure.negative_loss(p))
+    assert np.array_equal(spread.positive_loss(p), measure.positive_loss(p))
+
+
+@pytest.mark.parametrize(("fee", "a", "b", "p"), [(0.05, 0, 0, 0.25), (0.02, 0.1, 0.05, 0.4), (0.01, 0.3, 0.2, 0.9)])
+def test_losses_are_integrals_of_the_cheapest_action(fee, a, b, p):
+    spread = costs.Deferral(fee, a, b).applied_to(costs.Uniform(0, 1))
+    found = float(spread.negative_loss(p)), float(spread.positive_loss(p))
+    assert found == pytest.approx([brute_loss(p, y, fee, a, b) for y in (0, 1)], abs=1e-6)
+
+
+def test_brier_score_is_the_bill_of_who_may_defer_at_an_unknown_price():
+    """Acceptance 4: c = 1/2, fee uniform on (0, 1/2), costs doubled."""
+    rng = np.random.default_rng(0)
+    p, y = np.round(rng.random(60), 2), rng.integers(0, 2, 60)
+    weight = rng.integers(1, 4, 60)
+    table = ScoreTable.from_predictions(y, p, sample_weight=weight)
+    knots = np.unique(np.concatenate([[0.0, 0.25], np.minimum(p, 1 - p) / 2]))
+    # between knots the cost is linear in the fee: its middle value is its mean
+    bill = [expected_regret(table, costs=0.5, deferral=fee) for fee in (knots[1:] + knots[:-1]) / 2]
+    assert 4 * 2 * np.dot(bill, np.diff(knots)) == pytest.approx(np.average((p - y) ** 2, weights=weight), abs=1e-12)
+
+
+fees, rates = st.floats(0, 0.3), st.floats(0, 1)
+
+
+@given(fee=fees, a=rates, b=rates, low=st.floats(0.01, 0.5), width=st.floats(0.01, 0.4))
+def test_the_option_spreads_the_costs_and_keeps_their_mass_and_mean(fee, a, b, low, width):
+    for measure in (costs.Uniform(low, low + width), costs.Empirical([low, low + width], [1, 2])):
+        spread = costs.Deferral(fee, a, b).applied_to(measure)
+        assert spread.mass == pytest.approx(measure.mass, rel=1e-12)
+        assert spread.mean() == pytest.approx(measure.mean(), rel=1e-9)
+        assert 0.0 <= spread.low <= measure.low
+        assert measure.high <= spread.high <= 1.0
+
+
+@given(fee=fees, a=rates, b=rates, p=st.floats(0, 1))
+def test_many_atoms_cost_what_each_of_them_does(fee, a, b, p):
+    deferral, values = costs.Deferral(fee, a, b), [0.1, 0.2, 0.5, 0.9]
+    together = deferral.applied_to(costs.Empirical(values))
+    alone = [deferral.applied_to(costs.Fixed(c)) for c in values]
+    assert float(together.negative_loss(p)) == pytest.approx(np.mean([w.negative_loss(p) for w in alone]), abs=1e-14)
+    assert float(together.positive_loss(p)) == pytest.approx(np.mean([w.positive_loss(p) for w in alone]), abs=1e-14)
+
+
+def test_density_draws_and_description_are_those_of_the_losses():
+    measure = costs.Deferral(0.02, 0.1, 0.05).applied_to(costs.Beta(2, 5))
+    assert quad(lambda s: s * float(measure.density(s)), 0.2, 0.35)[0] == pytest.approx(
+        float(measure.negative_loss(0.35) - measure.negative_loss(0.2)), abs=1e-9
+    )
+    drawn = measure.sample(200_000, random_state=0)
+    assert np.mean(np.where(drawn < 0.3, drawn, 0)) == pytest.approx(float(measure.negative_loss(0.3)), abs=1e-3)
+    again = costs.CostDistribution.from_dict(json.loads(json.dumps(measure.to_dict())))
+    assert again == measure
+    assert float(measure.flip().negative_loss(0.7)) == pytest.approx(float(measure.positive_loss(0.3)), abs=1e-14)
+
+
+def test_decomposition_of_a_loss_with_deferral():
+    rng = np.random.default_rng(1)
+    p = rng.beta(1, 3, 500)
+    y = rng.random(500) < p**1.5
+    found = decompose(y, p, costs=costs.Deferral(0.03).applied_to(costs.Uniform(0.1, 0.5)))
+    assert min(found.miscalibration, found.discrimination) >= 0.0
+    assert found.score == pytest.approx(expected_regret(y, p, costs=(0.1, 0.5), deferral=0.03))
+
+
+def test_pair_of_a_million_rows_is_found_in_a_third_of_a_second():
+    p = np.random.default_rng(0).random(1_000_000)
+    y = np.random.default_rng(1).random(1_000_000) < p
+    table = ScoreTable.from_predictions(y, p)
+    spent = []
+    for _ in range(3):
+        start = time.process_time()
+        best_pair(table, 0.2, costs.Deferral(0.05))
+        spent.append(time.process_time() - start)
+    assert min(spent) < 0.3
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: costs.Deferral(-0.1), "fee must be a finite number >= 0, got -0.1"),
+        (lambda: costs.Deferral(0, 1.2), r"false_positive_rate must lie in \[0, 1\], got 1.2"),
+        (lambda: costs.as_deferral("0.1"), "deferral must be a number, got '0.1'"),
+        (lambda: costs.Deferral.from_cost(1, fp=0, fn=0), "fp and fn must be finite numbers >= 0, not both zero"),
+        (lambda: fit_deferral([0, 1], [0.1, 0.2], threshold=0.2, deferral=0.1, capacity=1.5), "capacity must lie in"),
+        (lambda: expected_regret([0, 1], [0.1, 0.2], costs=0.2, deferral=0.1, rule=0.3), 'deferral needs rule="score"'),
+        (lambda: costs.Deferral(0.1).applied_to(costs.Uniform(0, 1)).restrict(0, 0.5), "restrict them first"),
+    ],
+)
+def test_refusals(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_fees_that_make_deferral_free_or_useless_are_said():
+    assert "is free and never wrong" in costs.Deferral().note_at(0.2)
+    assert costs.Deferral(0.16).note_at(0.2).endswith("below 0.16, and it is 0.16")
+    assert "at any fee" in costs.Deferral(0.01, 0.6, 0.5).note_at(0.2)
+    assert "costs nothing there" in costs.Deferral(0.01).note_at(0.0)
+    assert costs.Deferral(0.05).note_at(0.2) == ""
