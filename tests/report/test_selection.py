@@ -120,3 +120,17 @@ def test_selection_follows_the_weighting(chromium, folder):
     type_range(chromium, 0.12, 0.28)
     expected = select_best(y, scores, costs=costs.LogOddsUniform(0.12, 0.28))
     assert_selection_is_the_librarys(selection(chromium), expected)
+
+
+def test_what_holds_at_every_threshold_is_said_for_the_range_as_reported_only(chromium, folder):
+    y, scores = simulated(["good"], n=3000)
+    scores["poor"] = np.random.default_rng(5).permutation(scores["good"])
+    evaluation = evaluate(y, scores, costs=(0.15, 0.3))
+    (said,) = (sentence for sentence in evaluation.conclusion if "at every threshold" in sentence)
+    report = Report(evaluation, folder / "every.html")
+    opened(chromium, report)
+    assert said in chromium.run("document.querySelector('#stake').textContent")
+    type_range(chromium, 0.2, 0.25)
+    told = chromium.run("document.querySelector('#stake').textContent")
+    assert said not in told
+    assert "Whether it costs less at every threshold is worked out for the range as reported only." in told

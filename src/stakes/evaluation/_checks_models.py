@@ -15,16 +15,19 @@ from stakes.evaluation._finding import LEVEL, Observation, slots
 from stakes.inference import metric_difference, metric_interval
 from stakes.inference._dependence import Design
 from stakes.inference._moments import moments_of
+from stakes.shown.sentences import say
 from stakes.shown.words import join, number, p_value
 
 if TYPE_CHECKING:
     from stakes.core.score_table import ScoreTable
+    from stakes.evaluation._by_threshold import ByThreshold
     from stakes.evaluation._finding import Evidence
     from stakes.evaluation._standings import Standings
     from stakes.inference import Comparison, Estimate
 
 SHIFT = 1.5
 EXPLAINED = 0.8
+_MOST_RIVALS = 3
 _PHRASES = {"treat all": "treating everyone", "treat none": "treating no one"}
 
 
@@ -176,6 +179,35 @@ def not_better(standings: Standings) -> Observation | None:
     evidence = {keys[reference]: found.difference for reference, found in failed.items()}
     evidence |= {f"{keys[reference]}_p_value": found.p_value for reference, found in failed.items()}
     return Observation(f"{count} is not shown to cost less than {join(clauses)}.", (best,), evidence)
+
+
+def dearer_somewhere(standings: Standings) -> Observation | None:
+    """Decisions that are shown to cost less than the chosen one at some thresholds of the range."""
+    found, choice = standings.by_threshold, standings.selection
+    if found is None or choice is None or not found.dearer:
+        return None
+    rivals, left = found.dearer[:_MOST_RIVALS], len(found.dearer) - _MOST_RIVALS
+    names = tuple(name for name in (*choice.tied, *rivals) if name in standings.models)
+    called = {name: f"{{{names.index(name)}}}" if name in names else _PHRASES[name] for name in (*choice.tied, *rivals)}
+    best = join([called[name] for name in choice.tied])
+    clauses = [_clause(found, called[name], name, best) for name in rivals]
+    if left > 0:
+        clauses.append(f"so {'is one other' if left == 1 else f'are {left} others'} somewhere")
+    cost = "cost" if len(choice.tied) > 1 else "costs"
+    ends = {name: max(found.stretches(found.more[name]), key=lambda ends: ends[1] - ends[0]) for name in rivals}
+    evidence: Evidence = {
+        "from": {name: low for name, (low, _) in ends.items()},
+        "to": {name: high for name, (_, high) in ends.items()},
+    }
+    template = say("crossing", best=best[0].upper() + best[1:], cost=cost, clauses="; ".join(clauses))
+    return Observation(template, names, evidence)
+
+
+def _clause(found: ByThreshold, called: str, name: str, best: str) -> str:
+    there, less = found.told(found.more[name]), found.less[name]
+    if not less.any():
+        return say("crossing_one", other=called, there=there)
+    return say("crossing_both", other=called, there=there, best=best, here=found.told(less))
 
 
 def _shown_better(found: Comparison) -> bool:

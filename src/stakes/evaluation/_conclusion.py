@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from stakes.evaluation._choice import describe_costs, why_unsaid
+from stakes.inference import capital, listed, named
 from stakes.shown.sentences import REFERENCES, say
 from stakes.shown.words import join, number, percent
 
@@ -30,6 +31,7 @@ def conclude(standings: Standings) -> list[str]:
 def _choice(standings: Standings) -> Iterator[str]:
     if standings.selection is not None:
         yield from standings.selection.sentences
+        yield from _everywhere(standings)
         return
     yield say(
         "lead" if len(standings.models) > 1 else "lead_alone",
@@ -38,10 +40,23 @@ def _choice(standings: Standings) -> Iterator[str]:
         amount=number(standings.best.score),
         decisions="decision" if standings.per == 1.0 else f"{standings.per:,g} decisions",
         unit=standings.scale if standings.unit_cost == 1.0 else say("in_units", scale=standings.scale),
-        interval="",
         note=say("hindsight") if standings.rule == "optimal" else "",
     )
     yield say("unsaid", why=why_unsaid(standings.moments, standings.options))
+
+
+def _everywhere(standings: Standings) -> Iterator[str]:
+    """What the chosen decision is shown to beat at every threshold, where it is shown."""
+    found, choice = standings.by_threshold, standings.selection
+    if found is None or choice is None or not found.everywhere:
+        return
+    yield say(
+        "every_threshold",
+        best=capital(named(choice.chosen)),
+        other=listed([named(name) for name in found.everywhere]),
+        low=percent(standings.costs.low),
+        high=percent(standings.costs.high),
+    )
 
 
 def _boundless(standings: Standings) -> Iterator[str]:

@@ -69,6 +69,15 @@ FINDINGS: dict[str, Check] = {
             models.not_better,
         ),
         Check(
+            "curves-cross",
+            "warning",
+            "another decision costs less at some thresholds of the range",
+            "a band over 61 thresholds of the range, and over all pairs of models at once, shows it",
+            "If you can say in which part of the range your thresholds lie, evaluate that part alone: it may have "
+            "another answer. evaluation.best_by_bounds() shows it for every part.",
+            models.dearer_somewhere,
+        ),
+        Check(
             "auc-disagrees",
             "warning",
             "AUC prefers a model that costs more in the range",

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from stakes.evaluation._by_threshold import by_threshold
 from stakes.evaluation._choice import choose
 from stakes.evaluation._groups import Groups
 from stakes.inference import Comparison, LossMoments, comparison_from_moments
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from stakes.core.score_table import ScoreTable
     from stakes.costs import CostDistribution
     from stakes.decomposition import Decomposition
+    from stakes.evaluation._by_threshold import ByThreshold
     from stakes.inference import PairedRows, Selection
 
 
@@ -161,6 +163,20 @@ class Standings:
         ('a',)
         """
         return choose(self.moments, self.models, self.n_rows, self.options)
+
+    @cached_property
+    def by_threshold(self) -> ByThreshold | None:
+        """Where the chosen decision is shown to cost less than the others, and where more; None without a band.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> models = {"a": [0.1, 0.8, 0.3, 0.6] * 50, "b": [0.4, 0.6, 0.5, 0.4] * 50}
+        >>> evaluate([0, 1, 0, 1] * 50, models, costs=(0.42, 0.58)).by_threshold.everywhere
+        ('b', 'treat all', 'treat none')
+        """
+        tables = dict(zip(self.models, self.tables, strict=True))
+        return by_threshold(self.rows, tables, self.selection, self.options)
 
     def __getitem__(self, name: str) -> ModelResult:
         return self.results[self.place(name)]

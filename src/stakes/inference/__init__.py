@@ -1,9 +1,11 @@
 """How sure a number is: standard errors, intervals and paired differences."""
 
+from stakes.inference._band_counts import reached as reached
 from stakes.inference._band_result import Band
 from stakes.inference._bands import confidence_band, difference_band
 from stakes.inference._best_models import BestModels, best_models
 from stakes.inference._bootstrap import Bootstrap, bootstrap
+from stakes.inference._by_threshold import shown_less as shown_less
 from stakes.inference._calibration import CalibrationSummary, calibration_summary
 from stakes.inference._calibration import calibration_of as calibration_of
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS, Comparison, compare
@@ -42,6 +44,9 @@ from stakes.inference._selection_normal import Largest, largest_of
 from stakes.inference._selection_result import Against, Selection
 from stakes.inference._selection_rows import Contest, Spread
 from stakes.inference._selection_rows import CostRows as CostRows
+from stakes.inference._selection_words import capital as capital
+from stakes.inference._selection_words import listed as listed
+from stakes.inference._selection_words import named as named
 from stakes.inference._threshold_intervals import ThresholdIntervals, threshold_intervals
 
 __all__ = [

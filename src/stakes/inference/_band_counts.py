@@ -60,21 +60,33 @@ def counts_of(data: EvaluationData, thresholds: Floats, *, fixed_prevalence: boo
         return _counts(histogram, fixed_prevalence=table.fixed_prevalence, n_rows=table.n_rows)
     rows = data.sample
     width = len(thresholds) + 1
-    histogram = _histogram(_bins(rows.score, thresholds) + width * rows.y, rows.weight, 2 * width)
+    histogram = _histogram(reached(rows.score, thresholds) + width * rows.y, rows.weight, 2 * width)
     return _counts(histogram.reshape(2, 2, width), fixed_prevalence=fixed_prevalence, n_rows=len(rows.y))
 
 
 def pair_counts_of(rows: BinarySample, second: Floats, thresholds: Floats, *, fixed_prevalence: bool) -> PairCounts:
     """Counts of two models on the same rows: those of ``rows`` and other scores."""
-    width = len(thresholds) + 1
-    cell = rows.y * width
-    cell += _bins(rows.score, thresholds)
+    bins = reached(rows.score, thresholds), reached(second, thresholds)
+    return binned_pair(rows.y, bins, rows.weight, len(thresholds) + 1, fixed_prevalence=fixed_prevalence)
+
+
+def binned_pair(
+    y: NDArray[np.integer | np.bool_],
+    bins: tuple[Bins, Bins],
+    weight: Floats | None,
+    width: int,
+    *,
+    fixed_prevalence: bool,
+) -> PairCounts:
+    """Counts of two models from how many of the ``width - 1`` thresholds each score reaches."""
+    cell = np.asarray(y, dtype=np.intp) * width
+    cell += bins[0]
     cell *= width
-    cell += _bins(second, thresholds)
-    joint = _histogram(cell, rows.weight, 2 * width * width).reshape(2, 2, width, width)
+    cell += bins[1]
+    joint = _histogram(cell, weight, 2 * width * width).reshape(2, 2, width, width)
     by_first, by_second = joint.sum(axis=3), joint.sum(axis=2)
-    one = _counts(by_first, fixed_prevalence=fixed_prevalence, n_rows=len(rows.y))
-    two = _counts(by_second, fixed_prevalence=fixed_prevalence, n_rows=len(rows.y))
+    one = _counts(by_first, fixed_prevalence=fixed_prevalence, n_rows=len(y))
+    two = _counts(by_second, fixed_prevalence=fixed_prevalence, n_rows=len(y))
     # summed from the side that is asked for, so that where there is no row the sum is zero and not rounding
     diagonal = (slice(None), slice(None), np.arange(width - 1), np.arange(width - 1))
     only_first = _down(joint, 2)[:, :, 1:].cumsum(axis=3)[diagonal]
@@ -83,7 +95,7 @@ def pair_counts_of(rows: BinarySample, second: Floats, thresholds: Floats, *, fi
     return PairCounts(only_first, only_second, (one.above[1], two.above[1]), both, one.totals)
 
 
-def _bins(score: Floats, thresholds: Floats) -> Bins:
+def reached(score: Floats, thresholds: Floats) -> Bins:
     """How many thresholds each score reaches."""
     return np.searchsorted(thresholds, score, side="right")
 

@@ -211,7 +211,7 @@ class _Field:
         others = np.array([k for k in named if k != place], dtype=np.intp)
         if not len(others):
             return {}
-        largest = np.full(self.errors.shape[1], -np.inf)
+        largest = np.zeros(self.errors.shape[1])  # where no two decisions differ nothing is larger
         for k in named:
             rivals = np.flatnonzero(self.variance[:, k] > 0.0)
             if len(rivals):

@@ -87,13 +87,14 @@ def _set(found: Selection) -> str:
         )
     if len(found.possible) == 1:
         alone = found.possible[0]
-        best, included = _capital(named(alone)), "" if alone in found.references else included
+        best, included = capital(named(alone)), "" if alone in found.references else included
         return fill("only_possible", best=best, what=what, included=included, level=level)
-    names = _listed([named(name) for name in found.possible])
+    names = listed([named(name) for name in found.possible])
     return fill("best_among", what=what, included=included and f"{included},", names=names, level=level)
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Names as a sentence lists them: so many and no more."""
     if len(names) <= _MOST_NAMED:
         return join(names)
     more = fill("more", count=str(len(names) - _MOST_NAMED + 1))
@@ -109,7 +110,7 @@ def _probability(found: Selection) -> str:
         )
     aside = fill("aside", text=", ".join(rest)) if rest else ""
     share = _share(found.p_best[found.chosen])
-    return fill("probable", best=_capital(named(found.chosen)), share=share, aside=aside)
+    return fill("probable", best=capital(named(found.chosen)), share=share, aside=aside)
 
 
 def _chance(name: str, p: float) -> str:
@@ -124,7 +125,7 @@ def _loss(found: Selection) -> str:
     loss = 1000.0 * found.expected_regret / found.per
     more = number(loss) if loss >= _TOO_SMALL else fill("less_than", amount=f"{_TOO_SMALL:g}")
     is_model = found.chosen in found.models
-    choosing = fill("choosing", best=found.chosen) if is_model else _capital(named(found.chosen))
+    choosing = fill("choosing", best=found.chosen) if is_model else capital(named(found.chosen))
     return fill("choice_loss", choosing=choosing, loss=more)
 
 
@@ -140,13 +141,13 @@ def _against(found: Selection) -> str:
     unshown = [words[name] for name, other in found.against.items() if not other.shown]
     return fill(
         "shown_partly" if shown and unshown else "shown" if shown else "not_shown",
-        best=_capital(named(found.chosen)),
+        best=capital(named(found.chosen)),
         shown=join(shown) if shown else "",
         unshown=join(unshown) if unshown else "",
         limits=fill("limits", level=percent(0.5 + found.confidence_level / 2.0)),
     )
 
 
-def _capital(text: str) -> str:
-    # the name of a model stays as its author wrote it
+def capital(text: str) -> str:
+    """What opens a sentence; the name of a model stays as its author wrote it."""
     return text[0].upper() + text[1:] if text in map(named, REFERENCES) else text

@@ -29,7 +29,7 @@ function meaning({ low, high }) {
 function conclusion(state, results) {
   const found = selectionOf(results);
   const [first, ...others] = found.why ? unsaid(state, results, found) : choiceSentences(whereOf(state), found, results.scale);
-  const sentences = [...others, ...boundless(results), ...calibration(state, results), ...likeConstants(results)];
+  const sentences = [...others, ...everyThreshold(state, found), ...boundless(results), ...calibration(state, results), ...likeConstants(results)];
   const items = sentences.map((nodes) => make("li", {}, ...nodes));
   return [make("p", { class: "lead", "data-selection": inFull(found) }, ...first), make("ul", { class: "findings" }, ...items)];
 }
@@ -56,6 +56,11 @@ function unsaid(state, results, { why }) {
   const tied = [all, none, ...order].filter(({ integral }) => gapOf(integral, chosen.integral) === 0);
   const seen = { chosen, tied, best: order[0], count: order.length, cost: chosen.score };
   return [leadOf(whereOf(state), seen, ""), told("unsaid", { why })];
+}
+
+// Bands of differences are not in the page.
+function everyThreshold({ low, high }, { why }) {
+  return why || low === high ? [] : [told("every_unsaid")];
 }
 
 function boundless({ order }) {

@@ -11,7 +11,6 @@ REFERENCES = ("treat all", "treat none")
 SENTENCES = {
     # the range of thresholds
     "at": "At a threshold of {low}",
-    "between": "With thresholds anywhere between {low} and {high}{weighting}",
     "average": "On average over thresholds from {low} to {high}{weighting}",
     "uniform": "",
     "log-odds": ", uniform in log-odds",
@@ -61,46 +60,28 @@ SENTENCES = {
     "unsaid": "Which decision is best cannot be said with confidence here, for {why}.",
     # the same at every threshold, or not
     "every_threshold": "{best} is shown to cost less than {other} at every threshold from {low} to {high}.",
-    "crossing": "The curves of {best} and {other} cross: {stretches}.",
-    "stretch": "{name} costs less from {low} to {high}",
-    "stretch_shown": "{name} is shown to cost less from {low} to {high}",
+    "every_unsaid": "Whether it costs less at every threshold is worked out for the range as reported only.",
+    "crossing": "{best} {cost} least on average over the range, not at every threshold: {clauses}.",
+    "crossing_one": "{other} is shown to cost less {there}",
+    "crossing_both": "{other} is shown to cost less {there}, {best} {here}",
+    "stretch": "from {low} to {high}",
+    "stretch_point": "at {low}",
     # the conclusion
-    "lead": "{where}, {best} has the lowest expected cost: {amount} per {decisions} ({unit}){interval}{note}.",
-    "lead_alone": "{where}, {best} has an expected cost of {amount} per {decisions} ({unit}){interval}{note}.",
+    "lead": "{where}, {best} has the lowest expected cost: {amount} per {decisions} ({unit}){note}.",
+    "lead_alone": "{where}, {best} has an expected cost of {amount} per {decisions} ({unit}){note}.",
     "in_units": "{scale}, in units of cost",
     "hindsight": "; its thresholds are fitted to these very rows, so this is optimistic",
-    "interval": ", {level} interval {low} to {high}",
-    "no_interval": ", no interval",
-    "difference": "difference {amount}{interval}{chance}",
-    "infinite_difference": "an infinite difference",
     "aside": " ({text})",
-    "of_model": "{model}: {text}",
-    "closest": "the closest, {model}: {text}",
-    "every_p": "; every p {most}",
-    "p_from": "; p from {least} to {most}",
-    "tied": "The data do not show a real difference between {best} and {others}{aside}.",
-    "either": "either of {others}",
-    "any": "any of {others}",
-    "beaten": "{best} costs less than {others}, beyond chance{aside}.",
     "boundless_one": "{others} has an infinite cost: a score of exactly 0 for a positive case, or of exactly 1 for a "
     "negative one.",
     "boundless": "{others} have an infinite cost: a score of exactly 0 for a positive case, or of exactly 1 for a "
     "negative one.",
-    # these four only on the page, which has no intervals for some models
-    "unsure": "{best} costs less on these rows than {others}; how sure that is cannot be said here, for {why}.",
+    # these three only on the page, which has no intervals for some models
     "unsure_far": "the approximation fails so near to 0 or 1",
     "unsure_unranked": "only the best models as reported have intervals",
     "unsure_here": "there are no intervals, for {why}.",
     "treat all": "treating everyone",
     "treat none": "treating no one",
-    "constants": "Acting on {best} is {all} and {none}.",
-    "constant_infinite": "as infinitely costly as {constant}",
-    "constant_better": "better than {constant}{aside}",
-    "constant_worse": "worse than {constant}{aside}",
-    "constant_alike": "not shown to differ from {constant}{aside}",
-    "constant_better_here": "cheaper on these rows than {constant}{aside}",
-    "constant_worse_here": "dearer on these rows than {constant}{aside}",
-    "one_class": "All cases are of one class, so these data say nothing of calibration or ranking.",
     "cases": "{share} of cases get a score between {low} and {high} from {best}: their mean score is {mean}, and "
     "{rate} of them were positive.",
     "all_cases": "All cases get a score in this range from {best}: their mean score is {mean}, and {rate} of them were "

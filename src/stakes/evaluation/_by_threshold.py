@@ -1,0 +1,114 @@
+"""Whether the decision that costs least on average does so at every threshold, and where it does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stakes.core.logistic import logit, sigmoid
+from stakes.costs import LogOddsUniform
+from stakes.inference import dominance, reached, shown_less
+from stakes.shown.sentences import REFERENCES, say
+from stakes.shown.words import percent
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from stakes.core.options import Options
+    from stakes.core.regret import Rule
+    from stakes.core.score_table import ScoreTable
+    from stakes.costs import CostDistribution
+    from stakes.inference import PairedRows, Selection
+
+    Bools = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+
+_POINTS = 61
+
+
+@dataclass(frozen=True, eq=False)
+class ByThreshold:
+    """Where the chosen decision is shown to cost less than each other one (``less``), and where more (``more``).
+
+    All these statements hold at once with the evaluation's confidence, whichever decision was chosen.
+    ``everywhere`` names those that it is shown to beat at all thresholds of the range.
+    """
+
+    thresholds: Floats
+    less: dict[str, Bools]
+    more: dict[str, Bools]
+    everywhere: tuple[str, ...]
+
+    @property
+    def dearer(self) -> tuple[str, ...]:
+        """Decisions that are shown to cost less somewhere, those with the longest stretch first."""
+        found = [name for name, more in self.more.items() if more.any()]
+        return tuple(sorted(found, key=lambda name: -int(self.more[name].sum())))
+
+    def told(self, where: Bools) -> str:
+        """Stretches of thresholds in words."""
+        return " and ".join(
+            say("stretch_point" if low == high else "stretch", low=percent(low), high=percent(high))
+            for low, high in self.stretches(where)
+        )
+
+    def stretches(self, where: Bools) -> list[tuple[float, float]]:
+        """First and last threshold of each run of neighbours."""
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], where, [0]])))
+        return [
+            (float(self.thresholds[a]), float(self.thresholds[b - 1]))
+            for a, b in zip(edges[::2], edges[1::2], strict=True)
+        ]
+
+
+def by_threshold(
+    rows: PairedRows | None, tables: dict[str, ScoreTable], choice: Selection | None, options: Options
+) -> ByThreshold | None:
+    """Compare the chosen decision with every other at many thresholds; None where no band can be given."""
+    costs = options.costs
+    if choice is None or rows is None or rows.clusters is not None or rows.lags is not None or costs.low == costs.high:
+        return None
+    thresholds = _thresholds(costs)
+    bins = {name: reached(_acted(s, options.rule), thresholds) for name, s in zip(tables, rows.scores, strict=True)}
+    bins |= {name: np.full(len(rows.y), k) for name, k in zip(REFERENCES, (len(thresholds), 0), strict=True)}
+    level, chosen = _level(len(tables), options), choice.chosen
+    others = [name for name in bins if name not in choice.tied and {name, chosen} != set(REFERENCES)]
+    shown = {name: shown_less(rows, (bins[chosen], bins[name]), thresholds, level) for name in others}
+    less, more = ({name: found[k] for name, found in shown.items()} for k in (0, 1))
+    always = [name for name in others if less[name].all()]
+    curves = {name: _table(name, tables, options.rule) for name in (chosen, *always)}
+    everywhere = [name for name in always if _dominates(curves[chosen], curves[name], costs)]
+    return ByThreshold(thresholds, less, more, tuple(everywhere))
+
+
+def _level(models: int, options: Options) -> float:
+    """Of one pair, so that those of all models, and of each with the references, hold at once."""
+    count = max(models, options.n_tried or 0)
+    return 1.0 - (1.0 - options.confidence_level) / (count * (count - 1) // 2 + len(REFERENCES) * count)
+
+
+def _acted(scores: Floats, rule: Rule) -> Floats:
+    return scores if isinstance(rule, str) else np.where(scores >= rule, 1.0, 0.0)
+
+
+def _thresholds(costs: CostDistribution) -> Floats:
+    """Thresholds over the range, as its weighting spaces them; at 0 all decisions to act cost the same."""
+    even, low, high = np.linspace(0.0, 1.0, _POINTS), costs.low, costs.high
+    points = low + (high - low) * even
+    if isinstance(costs, LogOddsUniform) and 0.0 < low < high < 1.0:
+        ends = logit(np.array([low, high]))
+        points[1:-1] = sigmoid(ends[0] + (ends[1] - ends[0]) * even[1:-1])
+    return points[points > 0.0]
+
+
+def _dominates(first: ScoreTable, second: ScoreTable, costs: CostDistribution) -> bool:
+    """Whether the first costs less on these rows between the thresholds too."""
+    return dominance(first, second, low=costs.low, high=costs.high).winner == "a"
+
+
+def _table(name: str, tables: dict[str, ScoreTable], rule: Rule) -> ScoreTable:
+    if name in REFERENCES:  # scores of 1, or of 0
+        return next(iter(tables.values())).at_threshold(-1.0 if name == REFERENCES[0] else 2.0)
+    return tables[name] if isinstance(rule, str) else tables[name].at_threshold(rule)

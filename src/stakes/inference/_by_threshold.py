@@ -1,0 +1,71 @@
+"""At which thresholds one decision is shown to cost less than another: a band around the difference of their curves.
+
+The claim is about all thresholds asked for at once, at a level that the caller shares among many pairs of decisions.
+"""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+from stakes.core.random_state import generator
+from stakes.inference._band_counts import binned_pair
+from stakes.inference._band_limits import combined_limits, critical_value
+from stakes.inference._band_pieces import difference_pieces
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from stakes.inference._band_pieces import Pieces
+    from stakes.inference._loss_moments import PairedRows
+
+    Bins = NDArray[np.intp]
+    Bools = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+
+_DRAWS = 10_000
+_IN_TAIL = 10.0  # draws beyond a quantile, below which their noise makes it worse than Bonferroni's bound
+
+
+def shown_less(
+    rows: PairedRows, bins: tuple[Bins, Bins], thresholds: Floats, confidence_level: float
+) -> tuple[Bools, Bools]:
+    """Say at which thresholds the first of two decisions is shown to cost less, and at which the second.
+
+    Parameters
+    ----------
+    rows : PairedRows
+        Labels and weights of independent rows.
+    bins : tuple of ndarray of int
+        How many of the thresholds each row's score reaches, for both decisions.
+    thresholds : ndarray of shape (m,)
+        Ascending cost ratios in (0, 1].
+    confidence_level : float
+        Of all these claims at once.
+
+    Returns
+    -------
+    tuple of ndarray of bool of shape (m,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stakes.inference import PairedRows, shown_less
+    >>> rows = PairedRows(np.array([True, False] * 50), [], None)
+    >>> act, wait = np.full(100, 2), np.zeros(100, dtype=int)
+    >>> [found.tolist() for found in shown_less(rows, (act, wait), np.array([0.1, 0.5]), 0.95)]
+    [[True, False], [False, False]]
+    """
+    width = len(thresholds) + 1
+    counts = binned_pair(rows.y, bins, rows.weight, width, fixed_prevalence=rows.fixed_prevalence)
+    pieces = difference_pieces("regret", counts, thresholds, 1.0)
+    low, high = combined_limits(pieces, _critical(pieces, confidence_level))
+    return high < 0.0, low > 0.0
+
+
+def _critical(pieces: Pieces, level: float) -> float:
+    bonferroni = NormalDist().inv_cdf(1.0 - (1.0 - level) / (2.0 * len(pieces.estimate)))
+    if (1.0 - level) * _DRAWS < _IN_TAIL:
+        return bonferroni
+    return min(critical_value(pieces, level, generator(0), _DRAWS), bonferroni)

@@ -1,0 +1,121 @@
+"""What costs least on average is said to do so at every threshold only where that is shown; else, where it does not."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from stakes import costs, evaluate
+from stakes.core.regret import regret_at
+from stakes.inference import PairedRows, difference_band, reached, shown_less
+
+
+def forecasts(n, seed=0):
+    """A sharp calibrated model, a blunt calibrated one, and the labels."""
+    known, hidden = np.random.default_rng(seed).normal(size=(2, n))
+    y = np.random.default_rng(seed + 1).random(n) < expit(2.5 * known + 0.3 * hidden)
+    nodes = expit(2.5 * known[:, None] + 0.3 * np.array([-1.7, 0.0, 1.7]))
+    return y, nodes @ [1 / 6, 2 / 3, 1 / 6], np.full(n, 0.5) + 0.05 * np.sign(known)
+
+
+def codes(evaluation):
+    return evaluation.findings.codes
+
+
+@pytest.fixture(scope="module")
+def pair(load_data):
+    data = load_data("bcsc_predictions/bcsc_predictions")
+    return evaluate(data["cancer"], data[["xgboost_2pct", "logistic_+_density"]], costs=(0.02, 0.1))
+
+
+def test_the_range_of_a_headline_is_an_average_and_says_where_another_model_costs_less(pair):
+    # the band of these two at 95%: xgboost_2pct costs less from 2.0% to 2.3%, more from 3.3% on
+    assert pair.conclusion[0].startswith("On average over thresholds from 2% to 10%, no model costs less than treating")
+    assert not any("at every threshold" in sentence for sentence in pair.conclusion)
+    (found,) = [f for f in pair.findings if f.code == "curves-cross"]
+    assert found.sentence == (
+        "logistic_+_density and treating no one cost least on average over the range, not at every threshold: "
+        "xgboost_2pct is shown to cost less from 2% to 2.27%, logistic_+_density and treating no one from 3.47% to 10%."
+    )
+    assert found.evidence["from"] == {"xgboost_2pct": 0.02}
+    assert found.models == ("logistic_+_density", "xgboost_2pct")
+
+
+def test_every_threshold_is_said_where_curves_and_band_agree():
+    y, sharp, blunt = forecasts(4000)
+    result = evaluate(y, {"sharp": sharp, "blunt": blunt}, costs=(0.3, 0.45))
+    said = "sharp is shown to cost less than blunt, treating everyone and treating no one at every threshold from "
+    assert f"{said}30% to 45%." in result.conclusion
+    assert "curves-cross" not in codes(result)
+    grid = np.linspace(0.3, 0.45, 1001)
+    costs_at = [regret_at(table, grid, "score") for table in result.tables]
+    assert np.all(costs_at[0] < costs_at[1])
+
+
+def test_every_threshold_is_not_said_of_few_rows_or_where_the_decisions_are_the_same_somewhere():
+    y, sharp, blunt = forecasts(60)
+    few = evaluate(y, {"sharp": sharp, "blunt": blunt}, costs=(0.3, 0.45))
+    assert few.best.name == "sharp"
+    assert "blunt" not in few.by_threshold.everywhere
+    y, sharp, _ = forecasts(4000)
+    alike = np.where(sharp > 0.3, sharp, 0.01)  # the same decisions from 30% on
+    same = evaluate(y, {"sharp": sharp, "alike": alike}, costs=(0.05, 0.35))
+    assert same.by_threshold.less["alike"][:10].all()
+    assert "alike" not in same.by_threshold.everywhere
+
+
+def test_a_rule_that_beats_the_best_somewhere_is_named_with_its_stretch():
+    y, sharp, _ = forecasts(4000)
+    timid = np.where(sharp < 0.5, 0.01, sharp)
+    result = evaluate(y, timid, costs=(0.05, 0.8))
+    (found,) = [f for f in result.findings if f.code == "curves-cross"]
+    assert found.sentence.startswith("model costs least on average over the range, not at every threshold: treating ")
+    assert "everyone is shown to cost less from 5%" in found.sentence
+    assert 0.1 < found.evidence["to"]["treat all"] < 0.5
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"costs": 0.3}, {"costs": (0.1, 0.3), "rule": "optimal"}, {"costs": (0.1, 0.3), "clusters": np.arange(400) // 2}],
+    ids=["one threshold", "fitted", "clusters"],
+)
+def test_where_no_band_can_be_given_nothing_is_said(options):
+    y, sharp, blunt = forecasts(400)
+    result = evaluate(y, {"sharp": sharp, "blunt": blunt}, **options)
+    assert result.by_threshold is None
+    assert not any("at every threshold" in sentence for sentence in result.conclusion)
+
+
+def test_thresholds_follow_the_weighting():
+    y, sharp, blunt = forecasts(400)
+    result = evaluate(y, {"a": sharp, "b": blunt}, costs=costs.LogOddsUniform(0.001, 0.5))
+    odds = result.by_threshold.thresholds / (1 - result.by_threshold.thresholds)
+    assert np.allclose(odds[1:] / odds[:-1], (1.0 / (0.001 / 0.999)) ** (1 / 60))
+    whole = evaluate(y, {"a": sharp, "b": blunt}).by_threshold.thresholds
+    assert (whole[0], whole[-1]) == (1 / 60, 1.0)
+
+
+def test_deployed_threshold_is_compared_as_it_decides():
+    y, sharp, blunt = forecasts(4000)
+    result = evaluate(y, {"sharp": sharp, "blunt": blunt}, costs=(0.3, 0.45), rule=0.4)
+    acted = sharp >= 0.4
+    for name, other in (("treat all", np.ones(4000)), ("treat none", np.zeros(4000))):
+        band = difference_band(y, acted * 1.0, other, "regret", thresholds=result.by_threshold.thresholds)
+        assert np.all(band.simultaneous_high[result.by_threshold.less[name]] < 0.0)
+
+
+def test_shown_is_what_the_band_of_the_difference_leaves_beyond_zero():
+    y, sharp, blunt = forecasts(1000)
+    points = np.linspace(0.05, 0.9, 40)
+    band = difference_band(y, sharp, blunt, "regret", thresholds=points, confidence_level=0.99)
+    bins = reached(sharp, points), reached(blunt, points)
+    less, more = shown_less(PairedRows(y, [], None), bins, points, 0.99)
+    assert less.tolist() == (band.simultaneous_high < 0.0).tolist()
+    assert more.tolist() == (band.simultaneous_low > 0.0).tolist()
+    assert less.any()
+
+
+def test_more_models_tried_make_fewer_claims():
+    y, sharp, blunt = forecasts(600)
+    models = {"sharp": sharp, "blunt": blunt}
+    few, many = (evaluate(y, models, costs=(0.2, 0.7), n_tried=n).by_threshold for n in (2, 200))
+    assert many.less["blunt"].sum() < few.less["blunt"].sum()
