@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from stakes import bounded_brier_skill_score, costs, evaluate, evaluate_frame
-from stakes.inference import decomposition_interval
+from stakes.core.inputs import EvaluationData
+from stakes.core.validation import BinarySample
+from stakes.inference import _group_sums, decomposition_interval
+from stakes.inference._influence import cells_of, loss_influence, skill_influence
+from stakes.inference._influence_moments import influence_moments
 from stakes.metrics import roc_auc_score
 
 COSTS = costs.Uniform(0.05, 0.4)
@@ -40,6 +44,61 @@ def test_a_group_has_the_numbers_of_its_rows_alone():
         assert row.difference == pytest.approx(alone.score - rest.score)
         z = row.difference / math.hypot(alone.standard_error, rest.standard_error)
         assert row.p_value == pytest.approx(math.erfc(abs(z) / math.sqrt(2)), abs=0.02)
+
+
+def brute(y, s, w, dist, rule):
+    """Moments of score and skill of some rows, from the influence of each."""
+    cells = cells_of(EvaluationData(BinarySample(y, s, w), None), fixed_prevalence=False)
+    found = loss_influence(cells, dist, rule), skill_influence(cells, dist, rule, None)
+    return [influence_moments(cells, influence) for influence in found]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("dist", "rule"), [(COSTS, "score"), (costs.Fixed(0.2), 0.3), (costs.LogOddsUniform(0.0, 1.0), "score")]
+)
+def test_sums_by_group_agree_with_the_rows_of_each_group_and_of_its_rest(dist, rule, weighted):
+    """To 1e-12; group "d" is of one class, "e" small, and under the last costs some losses are infinite."""
+    y, s, group = sample(4000)
+    rng = np.random.default_rng(1)
+    s, group[:30] = np.where(group == "b", np.maximum(s, 0.01), np.round(s, 2)), ["d"] * 22 + ["e"] * 8
+    y = y & (group != "d")
+    w = rng.gamma(1.0, size=len(y)) if weighted else None
+    for row in evaluate(y, {"m": s}, costs=dist, rule=rule, scale="integral", groups=group, sample_weight=w).groups:
+        parts = [(y[k], s[k], None if w is None else w[k]) for k in (group == row.group, group != row.group)]
+        own, rest = (brute(*part, dist, rule) for part in parts)
+        gaps = [a.minus(b) for a, b in zip(own, rest, strict=True)]
+        ours = (row.score, row.standard_error, row.skill, row.difference, row.p_value, row.skill_difference)
+        theirs = (own[0].value, own[0].standard_error, own[1].value, gaps[0].value, gaps[0].p_value(), gaps[1].value)
+        assert (*ours, row.skill_p_value) == pytest.approx(
+            (*theirs, gaps[1].p_value()), rel=1e-12, abs=1e-12, nan_ok=True
+        )
+        low, high = own[0].interval(0.95)
+        assert row.interval == pytest.approx((max(low, 0.0), high), rel=1e-12, abs=1e-12, nan_ok=True)
+        bounds = own[1].interval(0.95)
+        assert row.skill_interval == pytest.approx((bounds[0], min(bounds[1], 1.0)), rel=1e-12, nan_ok=True)
+        assert row.note == (own[0].note or own[1].note)
+
+
+def test_no_row_is_looked_at_once_per_group(monkeypatch):
+    seen = []
+    losses = _group_sums.row_losses
+
+    def counted(y, *rest):
+        seen.append(len(y))
+        return losses(y, *rest)
+
+    monkeypatch.setattr(_group_sums, "row_losses", counted)
+    y, s, _ = sample(2000)
+    result = evaluate(y, {"m": s, "n": s**2}, costs=COSTS, groups=np.arange(2000) % 100)
+    assert len(result.groups) == 200
+    assert sum(seen) == 2 * 2000
+
+
+def test_numbers_and_texts_of_one_name_are_one_group():
+    y, s, _ = sample(100)
+    mixed = np.array([1, "1", 2, "2"] * 25, dtype=object)
+    assert [row.group for row in evaluate(y, {"m": s}, groups=mixed).groups] == ["1", "2"]
 
 
 def test_p_values_are_adjusted_over_the_groups():

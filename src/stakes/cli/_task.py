@@ -59,7 +59,7 @@ class Task:
     def evaluate(self, predictions: Predictions) -> Evaluation:
         """Let the library judge; columns and lags that the rows do not bear are bad data."""
         from stakes.evaluation._evaluate import divided, evaluate_predictions
-        from stakes.evaluation._groups import check_groups
+        from stakes.evaluation._group_labels import check_groups
         from stakes.inference import check_contest
         from stakes.inference._dependence import check_dependence
         from stakes.tables import DataError

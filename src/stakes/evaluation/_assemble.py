@@ -12,7 +12,8 @@ from stakes.core.score_table import ScoreTable
 from stakes.core.sums import blocks, weighted_sum
 from stakes.decomposition import decompose_table
 from stakes.evaluation._evaluation import Evaluation
-from stakes.evaluation._groups import check_groups, evaluate_groups
+from stakes.evaluation._group_labels import check_groups
+from stakes.evaluation._groups import evaluate_groups
 from stakes.evaluation._request import further_metrics
 from stakes.evaluation._standings import ModelResult
 from stakes.inference import LossMoments, check_contest, loss_moments, table_moments

@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stakes.core.inputs import EvaluationData
-from stakes.core.validation import BinarySample, is_missing, to_array
+from stakes.core.validation import BinarySample
 from stakes.inference import Moments, PairedRows, decomposition_interval, holm
 from stakes.inference._group_gap import gap_moments
+from stakes.inference._group_sums import UNKNOWN, GroupedRows, GroupLosses
 from stakes.inference._influence import Cells, Influence, cells_of, loss_influence, skill_influence
 from stakes.inference._influence_moments import influence_moments
 from stakes.metrics._rank import area_under_roc
 from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from stakes.core.options import Options
+    from stakes.evaluation._group_labels import Grouping
 
-    Bools = NDArray[np.bool_]
+    Integers = NDArray[np.intp]
+    Pair = tuple[Moments, Moments]  # score and skill
 
 _NO_INTERVAL = (math.nan, math.nan)
 _NEEDED = 20  # of each class, for a miscalibration that is not mostly noise
-_MOST_GROUPS = 1000
 
 
 @dataclass(frozen=True)
@@ -56,17 +58,14 @@ class GroupResult:
         Of the skill; nan where ``note`` says why.
     auc : float
         Area under the ROC curve in the group.
-    miscalibration : float
-        Corrected for the optimism of recalibrating on the same rows; nan with fewer than 20 rows of a class, where a
-        loss may be infinite, and for weight on single cost ratios.
-    miscalibration_interval : tuple of float
-        Its interval.
     difference, p_value, p_adjusted : float
         Score less that of all other rows, and its p-value, as it is and after Holm over the groups.
     skill_difference, skill_p_value, skill_p_adjusted : float
         The same for skill: negative means that the group is served worse.
     note : str
         On how few rows of which class the score rests, and how many would do; empty where there are enough.
+    judge : callable
+        Gives the miscalibration and its interval, which are worked out when one of them is first asked for.
 
     Examples
     --------
@@ -89,8 +88,6 @@ class GroupResult:
     skill: float
     skill_interval: tuple[float, float]
     auc: float
-    miscalibration: float
-    miscalibration_interval: tuple[float, float]
     difference: float
     p_value: float
     p_adjusted: float
@@ -98,6 +95,24 @@ class GroupResult:
     skill_p_value: float
     skill_p_adjusted: float
     note: str
+    judge: Callable[[], tuple[float, tuple[float, float]]] = field(repr=False, compare=False)
+
+    @property
+    def miscalibration(self) -> float:
+        """Corrected for the optimism of recalibrating on the same rows.
+
+        It is nan with fewer than 20 rows of a class, where a loss may be infinite, and for weight on single ratios.
+        """
+        return self._judged[0]
+
+    @property
+    def miscalibration_interval(self) -> tuple[float, float]:
+        """Interval of the miscalibration."""
+        return self._judged[1]
+
+    @cached_property
+    def _judged(self) -> tuple[float, tuple[float, float]]:
+        return self.judge()
 
 
 class Groups(tuple[GroupResult, ...], Tabular):  # noqa: SLOT001  (a mix-in without slots)
@@ -133,10 +148,14 @@ class Groups(tuple[GroupResult, ...], Tabular):  # noqa: SLOT001  (a mix-in with
         return tuple(row for row in self if row.model == model)
 
     def _records(self) -> list[dict[str, Any]]:
+        names = [part.name for part in fields(GroupResult) if part.name != "judge"]
+        at = names.index("difference")
+        names[at:at] = ["miscalibration", "miscalibration_interval"]
         records = []
         for row in self:
             record: dict[str, Any] = {}
-            for name, value in vars(row).items():
+            for name in names:
+                value = getattr(row, name)
                 if isinstance(value, tuple):
                     stem = "ci" if name == "interval" else name.replace("interval", "ci")
                     record[f"{stem}_low"], record[f"{stem}_high"] = value
@@ -146,102 +165,98 @@ class Groups(tuple[GroupResult, ...], Tabular):  # noqa: SLOT001  (a mix-in with
         return records
 
 
-def check_groups(options: Options, n_rows: int) -> dict[str, NDArray[Any]]:
-    """Labels of the groups of each row that counts, by what divides them; or raise."""
-    groups, weight = options.groups, options.sample_weight
-    if groups is None:
-        return {}
-    columns = groups if isinstance(groups, Mapping) else {"group": groups}
-    if not columns:
-        raise ValueError("groups must name at least one column, got none.")
-    present = None if weight is None else to_array(weight, "sample_weight") > 0.0
-    return {str(name): _labels(values, str(name), n_rows, present) for name, values in columns.items()}
-
-
-def _labels(values: Any, name: str, n_rows: int, present: Bools | None) -> NDArray[Any]:
-    found = to_array(values, "groups")
-    given = n_rows if present is None else len(present)
-    if found.shape != (given,):
-        raise ValueError(f"groups must have one value for each of the {given} rows, got shape {found.shape} ({name}).")
-    found = found if present is None else found[present]
-    missing = np.array([is_missing(value) for value in found.tolist()])
-    if missing.any():
-        raise ValueError(f"groups must name the group of every row, got a missing one in row {int(missing.argmax())}.")
-    labels = found.astype(str)
-    count = len(np.unique(labels))
-    if count > _MOST_GROUPS:
-        raise ValueError(
-            f"groups must name at most {_MOST_GROUPS:,} groups, got {count:,} ({name}): bin numbers first."
-        )
-    return labels
-
-
 def evaluate_groups(
-    models: Sequence[str], rows: PairedRows, groups: Mapping[str, NDArray[Any]], options: Options
+    models: Sequence[str], rows: PairedRows, groups: Mapping[str, Grouping], options: Options
 ) -> Groups:
     """Every model in every group, and against all other rows."""
     results: list[GroupResult] = []
-    for column, labels in groups.items():
-        parts = {str(name): labels == name for name in np.unique(labels)}
-        for index, model in enumerate(models):
-            mine = replace(rows, scores=[rows.scores[index]])
-            found = [_measure(mine, chosen, options) for chosen in parts.values()]
-            gaps = [_gaps(mine, chosen, options) if len(parts) > 1 else None for chosen in parts.values()]
-            results += _results(column, model, list(parts), found, gaps, level=options.confidence_level)
+    for column, grouping in groups.items():
+        grouped = GroupedRows.of(rows, grouping.codes, len(grouping.names))
+        for model, score in zip(models, rows.scores, strict=True):
+            mine = replace(rows, scores=[score])
+            if rows.clusters is None and rows.lags is None:
+                own, gaps = GroupLosses.of(grouped, score, options.costs, options.plain_rule).compared()
+            else:
+                own, gaps = _dependent(mine, grouping, options)
+            found = []
+            for name, part, moments, gap in zip(grouping.names, grouped.parts, own, gaps, strict=True):
+                places = grouped.order[part]
+                about = {"column": column, "group": name, "model": model}
+                later = partial(_miscalibration, mine, places, options)
+                found.append(_result(_sample(mine.taken(places)), moments, gap, options, **about, judge=later))
+            results += _adjusted(found)
     return Groups(results)
 
 
-@dataclass(frozen=True)
-class _Measured:
-    n_rows: int
-    n_positives: int
-    prevalence: float
-    score: Moments
-    skill: Moments
-    auc: float
-    miscalibration: tuple[float, tuple[float, float]]
+def _dependent(rows: PairedRows, grouping: Grouping, options: Options) -> tuple[list[Pair], list[Pair]]:
+    """Score and skill of rows in clusters or in order, in each group and against all other rows."""
+    own, gaps = [], []
+    for g in range(len(grouping.names)):
+        chosen = grouping.codes == g
+        inside = _influences(rows.taken(chosen), options)
+        clusters = None if rows.clusters is None else rows.clusters[chosen]
+        own.append(_pair(influence_moments(*part, clusters, rows.lags) for part in inside))
+        if len(grouping.names) == 1:
+            gaps.append((UNKNOWN, UNKNOWN))
+            continue
+        outside = _influences(rows.taken(~chosen), options)
+        gaps.append(
+            _pair(gap_moments(*parts, chosen, rows.clusters, rows.lags) for parts in zip(inside, outside, strict=True))
+        )
+    return own, gaps
 
 
-def _influences(rows: PairedRows, options: Options) -> tuple[Cells, Influence, Influence]:
-    """Influence of each row on the score, on the scale asked for, and on the skill."""
+def _influences(rows: PairedRows, options: Options) -> list[tuple[Cells, Influence]]:
+    """Influence of each row on the score and on the skill."""
     cells = cells_of(EvaluationData(_sample(rows), None), fixed_prevalence=False)
-    score = loss_influence(cells, options.costs, options.plain_rule).scaled(options.factor)
-    return cells, score, skill_influence(cells, options.costs, options.plain_rule, None)
+    score = loss_influence(cells, options.costs, options.plain_rule)
+    return [(cells, score), (cells, skill_influence(cells, options.costs, options.plain_rule, None))]
 
 
 def _sample(rows: PairedRows) -> BinarySample:
     return BinarySample(rows.y, rows.scores[0], rows.weight)
 
 
-def _measure(rows: PairedRows, chosen: Bools, options: Options) -> _Measured:
-    mine = rows.taken(chosen)
-    cells, score, skill = _influences(mine, options)
-    ups = int(np.count_nonzero(mine.y))
-    area = area_under_roc(cells.table) if 0 < ups < len(mine.y) else math.nan
-    return _Measured(
-        len(mine.y),
-        ups,
-        cells.prevalence,
-        influence_moments(cells, score, mine.clusters, mine.lags),
-        influence_moments(cells, skill, mine.clusters, mine.lags),
-        area,
-        _miscalibration(_sample(mine), options),
+def _result(sample: BinarySample, own: Pair, gap: Pair, options: Options, **about: Any) -> GroupResult:
+    data, ups = EvaluationData(sample, None), int(np.count_nonzero(sample.y))
+    score, difference, skill = own[0].scaled(options.factor), gap[0].scaled(options.factor), own[1]
+    (low, high), bounds = (part.interval(options.confidence_level) for part in (score, skill))
+    p_value, skill_p_value = difference.p_value(), gap[1].p_value()
+    return GroupResult(
+        n_rows=len(sample.y),
+        n_positives=ups,
+        prevalence=data.prevalence,
+        score=score.value,
+        standard_error=score.standard_error,
+        interval=(max(low, 0.0) if score.value >= 0.0 else low, high),
+        skill=skill.value,
+        skill_interval=(bounds[0], min(bounds[1], 1.0) if math.isfinite(bounds[1]) else bounds[1]),
+        auc=area_under_roc(data.table) if 0 < ups < len(sample.y) else math.nan,
+        difference=difference.value,
+        p_value=p_value,
+        p_adjusted=p_value,
+        skill_difference=gap[1].value,
+        skill_p_value=skill_p_value,
+        skill_p_adjusted=skill_p_value,
+        note=score.note or skill.note,
+        **about,
     )
 
 
-def _gaps(rows: PairedRows, chosen: Bools, options: Options) -> tuple[Moments, Moments]:
-    """Score and skill of a group less those of all other rows."""
-    cells, *own = _influences(rows.taken(chosen), options)
-    others, *rest = _influences(rows.taken(~chosen), options)
-    score, skill = (
-        gap_moments((cells, mine), (others, theirs), chosen, rows.clusters, rows.lags)
-        for mine, theirs in zip(own, rest, strict=True)
-    )
-    return score, skill
+def _adjusted(results: list[GroupResult]) -> list[GroupResult]:
+    """Results of one model with p-values adjusted over the groups; two groups are each other's rest: one test."""
+    if len(results) == 2:
+        return results
+    both = (holm([row.p_value for row in results]), holm([row.skill_p_value for row in results]))
+    return [
+        replace(row, p_adjusted=float(score), skill_p_adjusted=float(skill))
+        for row, score, skill in zip(results, *both, strict=True)
+    ]
 
 
-def _miscalibration(sample: BinarySample, options: Options) -> tuple[float, tuple[float, float]]:
-    costs = options.costs
+def _miscalibration(rows: PairedRows, places: Integers, options: Options) -> tuple[float, tuple[float, float]]:
+    """Miscalibration of some of the rows with its interval, or nan where it has none."""
+    sample, costs = _sample(rows.taken(places)), options.costs
     finite = math.isfinite(float(costs.positive_loss(0.0)) + float(costs.negative_loss(1.0)))
     ups = int(np.count_nonzero(sample.y))
     single = len(costs.atoms[0]) > 0
@@ -260,44 +275,6 @@ def _miscalibration(sample: BinarySample, options: Options) -> tuple[float, tupl
     return options.factor * terms.value, (options.factor * low, options.factor * high)
 
 
-def _results(
-    column: str,
-    model: str,
-    names: list[str],
-    found: list[_Measured],
-    gaps: list[tuple[Moments, Moments] | None],
-    *,
-    level: float,
-) -> list[GroupResult]:
-    p_values = [[gap[k].p_value() if gap else math.nan for gap in gaps] for k in (0, 1)]
-    # two groups are each other's rest: one test, not two
-    adjusted = [p if len(names) == 2 else holm(p).tolist() for p in p_values]
-    results = []
-    for k, (name, mine, gap) in enumerate(zip(names, found, gaps, strict=True)):
-        (low, high), bounds = mine.score.interval(level), mine.skill.interval(level)
-        results.append(
-            GroupResult(
-                column=column,
-                group=name,
-                model=model,
-                n_rows=mine.n_rows,
-                n_positives=mine.n_positives,
-                prevalence=mine.prevalence,
-                score=mine.score.value,
-                standard_error=mine.score.standard_error,
-                interval=(max(low, 0.0) if mine.score.value >= 0.0 else low, high),
-                skill=mine.skill.value,
-                skill_interval=(bounds[0], min(bounds[1], 1.0) if math.isfinite(bounds[1]) else bounds[1]),
-                auc=mine.auc,
-                miscalibration=mine.miscalibration[0],
-                miscalibration_interval=mine.miscalibration[1],
-                difference=gap[0].value if gap else math.nan,
-                p_value=p_values[0][k],
-                p_adjusted=adjusted[0][k],
-                skill_difference=gap[1].value if gap else math.nan,
-                skill_p_value=p_values[1][k],
-                skill_p_adjusted=adjusted[1][k],
-                note=mine.score.note or mine.skill.note,
-            )
-        )
-    return results
+def _pair(two: Iterable[Moments]) -> Pair:
+    score, skill = two
+    return score, skill

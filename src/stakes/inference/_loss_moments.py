@@ -106,7 +106,7 @@ class PairedRows:
     clusters: Integers | None = None
     lags: int | str | None = None
 
-    def taken(self, part: Bools | slice) -> PairedRows:
+    def taken(self, part: Bools | Integers | slice) -> PairedRows:
         """Some of the rows."""
         weight = None if self.weight is None else self.weight[part]
         clusters = None if self.clusters is None else self.clusters[part]
@@ -193,7 +193,7 @@ def loss_moments(rows: PairedRows, costs: CostDistribution, rule: Rule, *, const
     rules = _Rules(costs, rule, len(rows.scores), constants)
 
     def parts() -> Iterator[Part]:
-        for part in blocks(len(rows.y), max(_BLOCK // rules.count, 1 << 10)):
+        for part in blocks(len(rows.y), min(max(_BLOCK // rules.count, 1 << 10), 1 << 13)):
             for k, mine in enumerate((~rows.y[part], rows.y[part])):
                 weight = None if rows.weight is None else rows.weight[part][mine]
                 y = rows.y[part][mine]

@@ -58,17 +58,17 @@ def p_value(gap: ArrayLike, variance: ArrayLike, degrees: ArrayLike, room: Array
     with np.errstate(divide="ignore", invalid="ignore"):
         most = away / np.sqrt(spread)
     found = np.where(away == 0.0, 1.0, np.where(spread == 0.0, 0.0, two_sided(most, free)))
-    roomy = (unseen > 0.0) & (away > 0.0)
+    known = np.isfinite(away) & np.isfinite(spread) & np.isfinite(unseen)
+    roomy = known & (unseen > 0.0) & (away > 0.0)
     if roomy.any():
         found[roomy] = _with_room(away[roomy], spread[roomy], free[roomy], unseen[roomy])
-    known = np.isfinite(away) & np.isfinite(spread) & np.isfinite(unseen)
     return np.where(known, found, np.nan)
 
 
 def _with_room(gap: Floats, variance: Floats, degrees: Floats, room: Floats) -> Floats:
     """Where the half-width equals the gap: it falls as alpha grows, and so grows in t with alpha = 2 P(T > t)."""
     found = np.exp(-gap / np.sqrt(room))  # of the room alone
-    both = (variance > 0.0) & np.isfinite(room)
+    both = variance > 0.0
     gap, variance, degrees, room = (part[both] for part in (gap, variance, degrees, room))
     # one of the two parts makes half of the square at least
     high = gap / np.sqrt(variance)
