@@ -2,12 +2,15 @@
 
 import gzip
 import json
+import subprocess
+import sys
 import time
 from importlib import import_module
 from itertools import product
 
 import pytest
 
+from stakes.shown.files import replacing
 from stakes.tables import DataError, NewColumns, copy_with_columns, read_predictions
 
 pl = pytest.importorskip("polars")
@@ -198,3 +201,32 @@ def test_damaged_files_are_copied_whole_or_refused():
     assert problems == []
     assert sum(codes.values()) == 400
     assert {code for _, _, code in codes} <= {0, 2, 3}
+
+
+def test_refused_copy_leaves_no_file_behind_later(tmp_path):
+    path = tmp_path / "in.parquet"
+    pl.DataFrame({"p": [0.5], "n": [float("inf")]}).write_parquet(path)
+    for _ in range(200):  # a thread of the engine that opens the target itself comes too late in one of 25
+        with pytest.raises(DataError, match="must be finite"), replacing(tmp_path / "out.jsonl") as partial:
+            copy_with_columns(path, partial, NEW)
+    time.sleep(0.05)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("standard_input", [False, True])
+def test_page_that_claims_a_negative_number_of_values_is_refused_by_column(standard_input, tmp_path):
+    path = tmp_path / "in.parquet"
+    pl.DataFrame({"p": [0.5] * 6, "n": [1, 2, 3, 4, 5, None]}).write_parquet(path)
+    data = path.read_bytes()
+    at = data.rindex(b"\x2c\x15\x0c", 0, data.rindex(b"schema"))  # the head of a page that holds data: 6 values
+    path.write_bytes(data[: at + 2] + b"\x01" + data[at + 3 :])
+    code = "import sys; from stakes.cli import main; sys.exit(main(sys.argv[1:]))"
+    argv = ["correct", "-" if standard_input else path, "--models", "p", "--scale-pos-weight", "3"]
+    run = subprocess.run(  # polars itself would end the process
+        [sys.executable, "-c", code, *map(str, argv), "-o", str(tmp_path / "out.parquet")],
+        input=path.read_bytes(),
+        capture_output=True,
+        check=False,
+    )
+    assert (run.returncode, list(tmp_path.iterdir())) == (3, [path])
+    assert b"column 'n': cannot be read as Parquet: the head of a page is damaged" in run.stderr

@@ -6,6 +6,7 @@ import codecs
 import gzip
 import hashlib
 import io
+import mmap
 import os
 import sys
 import zlib
@@ -70,6 +71,13 @@ class Content:
     def open(self) -> io.BufferedReader | io.BytesIO:
         """Open the unpacked bytes for reading."""
         return io.BytesIO(self.data) if self.path is None else self.path.open("rb")
+
+    def mapped(self) -> bytes | mmap.mmap:
+        """Return the unpacked bytes as a sequence, of which a file gives what is looked at."""
+        if self.path is None:
+            return self.data
+        with self.path.open("rb") as stream:
+            return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
 
     def head(self) -> bytes:
         """Return the first bytes."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from stakes.core.sums import blocks
 from stakes.tables._errors import Origin
+from stakes.tables._pages import check_pages
 from stakes.tables._table import Piece
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ class TypedFile:
         import polars as pl
 
         self.kind, self.origin = kind, Origin(content.name)
+        if kind == "parquet":
+            check_pages(content.mapped(), self.origin)
         with refused(self.origin, f"cannot be read as {TITLES[kind]}"):
             if kind == "arrow" and not content.head().startswith(b"ARROW1"):
                 # the streaming form of the format can only be read from end to end

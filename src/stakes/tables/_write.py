@@ -80,12 +80,13 @@ def _sink(table: Table, target: Path, kind: str, add: Callable[[Piece], Added], 
 def _run(frames: Callable[..., Iterator[pl.DataFrame]], schema: dict[str, Any], form: str, target: Path) -> None:
     import polars as pl
 
-    try:
-        from polars.io.plugins import register_io_source
+    # a path would be opened by a thread of the engine, sometimes only after the copy has failed
+    with target.open("wb") as stream:
+        try:
+            from polars.io.plugins import register_io_source
 
-        getattr(register_io_source(frames, schema=schema), f"sink_{form}")(target)
-    except (ImportError, pl.exceptions.InvalidOperationError):  # older polars streams from files only
-        with target.open("wb") as stream:  # it would not tell that the disk is full when it writes JSON lines itself
+            getattr(register_io_source(frames, schema=schema), f"sink_{form}")(stream)
+        except (ImportError, AttributeError, TypeError, pl.exceptions.InvalidOperationError):  # older polars
             getattr(pl.concat(frames()), f"write_{form}")(stream)
 
 
