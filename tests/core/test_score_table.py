@@ -249,7 +249,7 @@ def test_merging_reweighted_or_binned_tables_is_refused():
     )
     for other in (table.with_prevalence(0.5), binned):
         for one, two in ((table, other), (other, table)):
-            with pytest.raises(ValueError, match="merge needs plain tables"):
+            with pytest.raises(ValueError, match="merge needs tables as they were counted"):
                 one.merge(two)
 
 

@@ -8,27 +8,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from stakes.core.counting import count_sample
+from stakes.core.kept import Kept
 from stakes.core.pav import pav_starts
 from stakes.core.sums import weighted_sum
+from stakes.core.table_parts import COLUMNS, add_columns, check_columns
 from stakes.core.validation import BinarySample, check_sample, check_unit
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from stakes.costs import CostDistribution
+    from stakes.shown.entries import Entries
 
     Floats = NDArray[np.float64]
 
-_COLUMNS = ("positives", "negatives", "positives_squared", "negatives_squared")
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ScoreTable:
+class ScoreTable(Kept):
     """Distinct scores in ascending order, with the weight of positives and of negatives at each.
 
     Build it with :meth:`from_predictions` or :meth:`from_frame`; pass it wherever ``(y_true, y_prob)`` is asked for.
@@ -47,6 +48,8 @@ class ScoreTable:
         Whether the class totals were set by :meth:`with_prevalence`, so that they carry no sampling error.
     lower, upper : ndarray of shape (m,), optional
         Smallest and largest score pooled in each cell of a binned table.
+    resolution : int, optional
+        Into how many cells of equal width the scores were pooled.
 
     Examples
     --------
@@ -67,6 +70,10 @@ class ScoreTable:
     fixed_prevalence: bool = False
     lower: Floats | None = field(default=None)
     upper: Floats | None = field(default=None)
+    resolution: int | None = None
+
+    _what: ClassVar[str] = "score table"
+    _form: ClassVar[str] = "stakes-table-1"
 
     @classmethod
     def from_predictions(
@@ -172,9 +179,10 @@ class ScoreTable:
         """
         from stakes.tables import group_scores
 
-        return cls(
-            **group_scores(frame, label=label, score=score, weight=weight, pos_label=pos_label, resolution=resolution)
+        columns = group_scores(
+            frame, label=label, score=score, weight=weight, pos_label=pos_label, resolution=resolution
         )
+        return cls(**columns, resolution=resolution)
 
     @cached_property
     def total_positives(self) -> float:
@@ -305,9 +313,9 @@ class ScoreTable:
 
     def pooled(self, scores: Floats, starts: NDArray[np.intp]) -> Self:
         """Pool runs of scores, which begin at these indices, into one score each."""
-        sums: dict[str, Any] = {name: np.add.reduceat(getattr(self, name), starts) for name in _COLUMNS}
+        sums: dict[str, Any] = {name: np.add.reduceat(getattr(self, name), starts) for name in COLUMNS}
         edges = (None, None) if self.lower is None else (np.zeros(len(scores)), np.ones(len(scores)))
-        return replace(self, scores=scores, **sums, lower=edges[0], upper=edges[1])
+        return replace(self, scores=scores, **sums, lower=edges[0], upper=edges[1], resolution=None)
 
     def within(self, low: float, high: float) -> Self:
         """Return the table of the rows whose score lies between two ends, both included.
@@ -334,7 +342,7 @@ class ScoreTable:
         ScoreTable(3 rows, 2 distinct scores in [0.4, 0.8], prevalence 0.666667)
         """
         inside = slice(np.searchsorted(self.scores, low, side="left"), np.searchsorted(self.scores, high, side="right"))
-        parts = {name: getattr(self, name)[inside] for name in ("scores", *_COLUMNS)}
+        parts = {name: getattr(self, name)[inside] for name in ("scores", *COLUMNS)}
         if not len(parts["scores"]):
             raise ValueError(f"low and high must hold scores of the table, got ({low!r}, {high!r}) for {self!r}.")
         lower, upper = (None if ends is None else ends[inside] for ends in (self.lower, self.upper))
@@ -392,16 +400,17 @@ class ScoreTable:
         Parameters
         ----------
         other : ScoreTable
-            A table over other rows.
+            A table over other rows. Where one of the two is binned, so is the sum, into the same cells.
 
         Returns
         -------
         ScoreTable
+            Counts are those of all rows to the last bit; the mean scores of cells to rounding.
 
         Raises
         ------
         ValueError
-            If one of the tables is binned or was reweighted to a prevalence.
+            If one of the tables was reweighted to a prevalence, or their cells differ.
 
         Examples
         --------
@@ -410,17 +419,14 @@ class ScoreTable:
         >>> first.merge(ScoreTable.from_predictions([1], [0.8])).positives.tolist()
         [0.0, 2.0]
         """
-        if any(t.fixed_prevalence or t.lower is not None for t in (self, other)):
-            raise ValueError("merge needs plain tables: merge first, then bin or set the prevalence.")
-        scores = np.concatenate([self.scores, other.scores])
-        order = np.argsort(scores, kind="stable")
-        ordered = scores[order]
-        starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-        sums: dict[str, Any] = {
-            name: np.add.reduceat(np.concatenate([getattr(self, name), getattr(other, name)])[order], starts)
-            for name in _COLUMNS
-        }
-        return replace(self, scores=ordered[starts], **sums, n_rows=self.n_rows + other.n_rows)
+        if any(t.fixed_prevalence or (t.lower is not None and t.resolution is None) for t in (self, other)):
+            raise ValueError("merge needs tables as they were counted: merge first, then pool or set the prevalence.")
+        cells = {t.resolution for t in (self, other)} - {None}
+        if len(cells) > 1:
+            raise ValueError(f"merge needs tables of one resolution, got {self.resolution} and {other.resolution}.")
+        (_, first), (_, second) = self._kept(), other._kept()
+        joined = add_columns(first, second, self.n_rows + other.n_rows, next(iter(cells), None))
+        return type(self)(**joined)
 
     def error_bound(self, costs: CostDistribution, rule: float | str = "score") -> float:
         """Bound what binning the scores can have changed in the integral of regret over a cost distribution.
@@ -484,6 +490,15 @@ class ScoreTable:
         from stakes.shown.frames import build_frame
 
         return build_frame({"score": self.scores, "positives": self.positives, "negatives": self.negatives}, backend)
+
+    def _kept(self) -> tuple[dict[str, Any], dict[str, Floats]]:
+        facts = {name: getattr(self, name) for name in ("n_rows", "fixed_prevalence", "resolution")}
+        columns = {name: getattr(self, name) for name in ("scores", *COLUMNS, "lower", "upper")}
+        return facts, {name: values for name, values in columns.items() if values is not None}
+
+    @classmethod
+    def _from_entries(cls, entries: Entries) -> Self:
+        return cls(**check_columns(entries))
 
     def __repr__(self) -> str:
         span = f"[{self.scores[0]:g}, {self.scores[-1]:g}]"

@@ -306,7 +306,9 @@ def corrected_table(table: ScoreTable, factor: float) -> ScoreTable:
     moved = shift_odds(table.scores, factor)
     new = np.concatenate([[True], moved[1:] > moved[:-1]])
     if table.lower is not None and table.upper is not None:
-        table = replace(table, lower=shift_odds(table.lower, factor), upper=shift_odds(table.upper, factor))
+        table = replace(
+            table, lower=shift_odds(table.lower, factor), upper=shift_odds(table.upper, factor), resolution=None
+        )
     if new.all():
         return replace(table, scores=moved)
     starts = np.flatnonzero(new)

@@ -8,6 +8,7 @@ from stakes.tables._content import file_digest
 from stakes.tables._errors import DataError
 from stakes.tables._files import read_predictions
 from stakes.tables._groups import group_scores
+from stakes.tables._parquet import read_columns, write_columns
 from stakes.tables._rows import Predictions, frame_columns
 from stakes.tables._scored import Copied, NewColumns, ScoredFile, copy_with_columns, read_scores
 from stakes.tables._write import ENDINGS
@@ -23,6 +24,8 @@ __all__ = [
     "file_digest",
     "frame_columns",
     "group_scores",
+    "read_columns",
     "read_predictions",
     "read_scores",
+    "write_columns",
 ]

@@ -1,0 +1,153 @@
+"""Tables and sums that are kept: as JSON or Parquet with a format and its version, read back with every entry checked.
+
+What is kept are facts (single values) and columns (arrays of one length). Numbers come back to the last bit.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from stakes.shown.entries import Entries
+from stakes.shown.files import replacing
+from stakes.shown.tabular import json_ready
+
+if TYPE_CHECKING:
+    import os
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Columns = dict[str, NDArray[np.float64]]
+
+
+class Kept:
+    """What can be kept and read again; ``_what`` names it, ``_form`` is its format with the version."""
+
+    _what: ClassVar[str]
+    _form: ClassVar[str]
+
+    @abstractmethod
+    def _kept(self) -> tuple[dict[str, Any], Columns]:
+        """Facts and columns."""
+
+    @classmethod
+    @abstractmethod
+    def _from_entries(cls, entries: Entries) -> Self:
+        """Check the entries and rebuild."""
+
+    def to_json(self) -> str:
+        """Return everything as JSON that :meth:`from_json` reads.
+
+        Returns
+        -------
+        str
+            With the format and its version.
+
+        Examples
+        --------
+        >>> from stakes import ScoreTable
+        >>> ScoreTable.from_predictions([0, 1], [0.1, 0.8]).to_json()[:28]
+        '{"format": "stakes-table-1",'
+        """
+        facts, columns = self._kept()
+        lists = {name: values.tolist() for name, values in columns.items()}
+        return json.dumps(json_ready({"format": self._form, **facts, **lists}))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what :meth:`to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+            The JSON, which may come from anywhere.
+
+        Returns
+        -------
+        Self
+
+        Raises
+        ------
+        ValueError
+            For another format, or a damaged text, naming the first entry that is wrong.
+
+        Examples
+        --------
+        >>> from stakes import ScoreTable
+        >>> ScoreTable.from_json(ScoreTable.from_predictions([0, 1], [0.1, 0.8]).to_json()).scores.tolist()
+        [0.1, 0.8]
+        """
+        return cls._from_entries(Entries.read(text, cls._what, cls._form))
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> Path:
+        """Write everything to a Parquet file that :meth:`from_parquet` reads: compact where there are many rows.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write; written beside and renamed, so that no half-written file is left.
+
+        Returns
+        -------
+        Path
+            The file written.
+
+        Raises
+        ------
+        ImportError
+            If pyarrow is not installed (``pip install 'stakes[engines]'``).
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from stakes import ScoreTable
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = ScoreTable.from_predictions([0, 1], [0.1, 0.8]).to_parquet(pathlib.Path(folder) / "a.parquet")
+        ...     ScoreTable.from_parquet(file).n_rows
+        2
+        """
+        from stakes.tables import write_columns
+
+        facts, columns = self._kept()
+        target = Path(path)
+        with replacing(target) as partial:
+            write_columns(partial, columns, json.dumps(json_ready({"format": self._form, **facts})))
+        return target
+
+    @classmethod
+    def from_parquet(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what :meth:`to_parquet` wrote.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, which may come from anywhere.
+
+        Returns
+        -------
+        Self
+
+        Raises
+        ------
+        ValueError
+            For another format, or a damaged file, naming the first entry that is wrong.
+        ImportError
+            If pyarrow is not installed (``pip install 'stakes[engines]'``).
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from stakes import ScoreTable
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = ScoreTable.from_predictions([0, 1], [0.1, 0.8]).to_parquet(pathlib.Path(folder) / "a.parquet")
+        ...     ScoreTable.from_parquet(file).scores.tolist()
+        [0.1, 0.8]
+        """
+        from stakes.tables import read_columns
+
+        columns, text = read_columns(Path(path), cls._what)
+        entries = Entries.read(text, cls._what, cls._form)
+        return cls._from_entries(Entries({**entries.content, **columns}, cls._what))
