@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from stakes.actions._evaluate_deferral import Deferred, evaluate_deferral
 from stakes.actions._pair import DeferralPair, fit_deferral
 from stakes.actions._zone import deferral_zone
 
 __all__ = [
     "DeferralPair",
+    "Deferred",
     "deferral_zone",
+    "evaluate_deferral",
     "fit_deferral",
 ]
 

@@ -1,0 +1,34 @@
+"""Means over rows with their intervals, for whatever the rows cost."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stakes.inference import Estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from stakes.inference import CostRows
+
+
+def mean_estimates(
+    rows: CostRows,
+    pairs: Mapping[str, tuple[int, int]],
+    level: float,
+    limits: tuple[float, float] = (-np.inf, np.inf),
+) -> dict[str, Estimate]:
+    """Estimate the mean of one column less that of another (-1: of a column alone), by name."""
+    first, second = np.array(list(pairs.values()), dtype=np.intp).T
+    means = rows.means
+    value = means[first] - np.where(second < 0, 0.0, means[second])
+    spread = rows.spread(first, second)
+    reach = spread.reach(NormalDist().inv_cdf(0.5 + level / 2.0))
+    ends = np.clip(np.stack([value - reach, value + reach], axis=1), *limits).tolist()
+    return {
+        name: Estimate(name, float(v), float(error), (low, high), level)
+        for name, v, error, (low, high) in zip(pairs, value, np.sqrt(spread.variance), ends, strict=True)
+    }

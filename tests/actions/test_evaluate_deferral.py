@@ -1,0 +1,146 @@
+"""Evaluation of the option to defer: the oracle's cases, its intervals, cross-fitting, and what it says."""
+
+import numpy as np
+import pytest
+
+from stakes import compare, costs, expected_regret
+from stakes.actions import evaluate_deferral, fit_deferral
+
+
+def simulated(n, seed, power=1.0):
+    rng = np.random.default_rng(seed)
+    p = rng.beta(1, 4, n)
+    return (rng.random(n) < p**power).astype(int), p
+
+
+def test_costs_and_shares_of_the_oracle(actions_reference):
+    for case in actions_reference["deferral"]["point"]:
+        y, w = np.array(case["y"]), np.array(case["w"])
+        if np.count_nonzero(w) < 2:
+            continue
+        option = costs.Deferral(case["fee"], case["fpr"], case["fnr"])
+        found = evaluate_deferral(y, case["p"], costs=case["c"], deferral=option, sample_weight=w)
+        face = case["face"]
+        assert (found.cost, found.cost_without, found.value) == pytest.approx(
+            (face["cost"], face["cost_without"], face["value"]), abs=1e-15
+        )
+        shares = [found.shares[name] for name in ("do not act", "deferred", "act")]
+        assert shares == pytest.approx(face["shares_no_defer_act"], abs=1e-15)
+
+
+@pytest.mark.parametrize("measure", [0.2, (0.1, 0.3), costs.Empirical([0.1, 0.2, 0.3], [1, 2, 1])])
+def test_the_cost_is_that_of_the_decided_the_fees_and_the_mistakes(measure):
+    y, p = simulated(400, 0)
+    option = costs.Deferral(0.01, 0.1, 0.05)
+    found = evaluate_deferral(y, p, costs=measure, deferral=option)
+    parts = found.estimates["cost_of_decided"].value + 0.01 * found.shares["deferred"] + found.errors_on_deferred
+    assert parts == pytest.approx(found.cost, abs=1e-14)
+    assert sum(found.value_by_class) == pytest.approx(found.value, abs=1e-14)
+    assert sum(found.shares.values()) == pytest.approx(1.0, abs=1e-12)
+    assert found.cost == pytest.approx(expected_regret(y, p, costs=measure, deferral=option), abs=1e-14)
+    assert found.cost_without == pytest.approx(expected_regret(y, p, costs=measure), abs=1e-14)
+    decided = 1.0 - found.shares["deferred"]
+    assert found.cost_per_decided * decided == pytest.approx(found.estimates["cost_of_decided"].value)
+
+
+def test_shares_over_a_range_are_those_at_its_cost_ratios():
+    y, p = simulated(60, 1)
+    found = evaluate_deferral(y, p, costs=(0.1, 0.3), deferral=costs.Deferral(0.02, 0.1, 0.1))
+    grid = 0.1 + 0.2 * (np.arange(2000) + 0.5) / 2000
+    at = evaluate_deferral(y, p, costs=costs.Empirical(grid), deferral=costs.Deferral(0.02, 0.1, 0.1))
+    assert found.shares == pytest.approx(at.shares, abs=1e-3)
+    assert found.errors_on_deferred == pytest.approx(at.errors_on_deferred, abs=1e-4)
+
+
+def test_interval_is_that_of_the_mean_of_the_rows():
+    y, p = simulated(2000, 2)
+    found = evaluate_deferral(y, p, costs=0.2, deferral=0.05)
+    rows = expected_regret(y, p, costs=0.2, deferral=0.05, per_sample=True)
+    error = rows.std(ddof=1) / 2000**0.5
+    assert found.estimates["cost"].standard_error == pytest.approx(error, rel=1e-12)
+    assert found.interval == pytest.approx((found.cost - 1.96 * error, found.cost + 1.96 * error), rel=1e-2)
+    saved = expected_regret(y, p, costs=0.2, per_sample=True) - rows
+    assert found.estimates["value"].standard_error == pytest.approx(saved.std(ddof=1) / 2000**0.5, rel=1e-12)
+
+
+def test_two_models_are_compared_on_total_cost():
+    y, p = simulated(2000, 3)
+    spread = costs.Deferral(0.05).applied_to(costs.Fixed(0.2))
+    found = compare(y, p, p**2, costs=spread)
+    each = [evaluate_deferral(y, q, costs=0.2, deferral=0.05).cost for q in (p, p**2)]
+    assert found.difference == pytest.approx(each[0] - each[1], abs=1e-14)
+
+
+def test_capacity_limits_the_share():
+    y, p = simulated(1000, 4)
+    found = evaluate_deferral(y, p, costs=0.2, deferral=0.02, capacity=0.1)
+    free = evaluate_deferral(y, p, costs=0.2, deferral=0.02)
+    assert found.shares["deferred"] == pytest.approx(0.1)
+    assert free.cost < found.cost < free.cost_without
+    low, high = found.zone
+    assert np.mean((p > low) & (p < high)) == pytest.approx(0.1, abs=2e-3)
+
+
+@pytest.mark.parametrize("capacity", [None, 0.1])
+def test_cross_fitted_cost_is_honest_and_the_fitted_is_not(capacity):
+    """Section 1.3 of the reference: the fitted pair looks too good at 200 rows; its excess is small."""
+    fresh_y, fresh_p = simulated(200_000, 5, power=0.6)
+    option, gaps, looks = costs.Deferral(0.05), [], []
+    for seed in range(40):
+        y, p = simulated(200, 100 + seed, power=0.6)
+        found = evaluate_deferral(y, p, costs=0.2, deferral=option, rule="optimal", capacity=capacity)
+        pair = fit_deferral(y, p, threshold=0.2, deferral=option, capacity=capacity)
+        action = pair.predict(fresh_p)
+        true = np.mean(np.where(action < 0, 0.05, np.where(action > 0, 0.2 * (1 - fresh_y), 0.8 * fresh_y)))
+        gaps.append(found.cost - true)
+        looks.append(pair.cost - true)
+        assert found.zone in {None, (pair.low, pair.high)}
+    assert np.mean(looks) < -3 * np.std(looks) / 40**0.5
+    assert np.mean(gaps) > np.mean(looks) / 3
+    assert abs(np.mean(gaps)) < 3 * np.std(gaps) / 40**0.5 + 0.001
+
+
+def test_folds_keep_clusters_together_and_clusters_widen_intervals():
+    y, p = simulated(300, 6)
+    y, p, clusters = np.repeat(y, 3), np.repeat(p, 3), np.repeat(np.arange(300), 3)
+    alone = evaluate_deferral(y, p, costs=0.2, deferral=0.05)
+    together = evaluate_deferral(y, p, costs=0.2, deferral=0.05, clusters=clusters)
+    ratio = together.estimates["cost"].standard_error / alone.estimates["cost"].standard_error
+    assert ratio == pytest.approx(3**0.5, rel=0.02)
+    evaluate_deferral(y, p, costs=0.2, deferral=0.05, clusters=clusters, rule="optimal", n_folds=5)
+
+
+def test_harm_is_said_with_its_sign():
+    y, p = simulated(2000, 7)
+    found = evaluate_deferral(y, np.where(y == 1, 0.4, 0.6), costs=0.5, deferral=costs.Deferral(0.0, 0.3, 0.3))
+    assert found.value > 0.0
+    worse = evaluate_deferral(y, np.where(y == 1, 0.6, 0.4), costs=0.5, deferral=0.15)
+    assert worse.value < 0.0
+    assert "does harm, it is worth -" in worse.sentence
+    assert worse.sentence.endswith("with 100% of cases deferred.")
+    assert evaluate_deferral(y, p, costs=0.2, deferral=0.3).note.startswith("deferring never pays")
+
+
+def test_units_are_those_of_the_costs():
+    y, p = simulated(500, 8)
+    plain = evaluate_deferral(y, p, costs=0.2, deferral=0.02)
+    money = evaluate_deferral(y, p, costs=0.2, deferral=0.02, unit_cost=500, per=1000)
+    assert money.cost == pytest.approx(500_000 * plain.cost)
+    assert money.shares == plain.shares
+    assert [row["quantity"] for row in plain.frame("pandas").to_dict("records")][:3] == ["cost", "cost_without", "value"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"costs": (0.1, 0.3), "capacity": 0.2}, "capacity needs one cost ratio"),
+        ({"costs": 0.2, "capacity": 1.2}, r"capacity must lie in \[0, 1\], got 1.2"),
+        ({"costs": 0.2, "rule": 0.3}, "rule must be one of"),
+        ({"costs": costs.LogOddsUniform(0, 1)}, "costs must have a finite mass"),
+        ({"costs": 0.2, "rule": "optimal", "n_folds": 60}, "n_folds must not exceed the rows of the rarer class"),
+    ],
+)
+def test_refusals(options, message):
+    y, p = simulated(100, 9)
+    with pytest.raises(ValueError, match=message):
+        evaluate_deferral(y, p, deferral=0.05, **options)
