@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from stakes.actions._curve import deferral_curve
 from stakes.actions._evaluate_deferral import Deferred, evaluate_deferral
 from stakes.actions._pair import DeferralPair, fit_deferral
+from stakes.actions._risk_coverage import risk_coverage_score
 from stakes.actions._zone import deferral_zone
 
 __all__ = [
     "DeferralPair",
     "Deferred",
+    "deferral_curve",
     "deferral_zone",
     "evaluate_deferral",
     "fit_deferral",
+    "risk_coverage_score",
 ]
 
 

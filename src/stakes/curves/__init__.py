@@ -4,10 +4,15 @@ from stakes.curves._bins import BinnedReliability, binned_reliability
 from stakes.curves._brier import BrierCurve, brier_curve
 from stakes.curves._cost import CostCurve, cost_curve
 from stakes.curves._curve import Curve
+
+# "X as X": what other rooms build curves of, importable here, and no part of what users are offered.
+from stakes.curves._curve import straight as straight
 from stakes.curves._decision import net_benefit_curve, regret_curve
 from stakes.curves._interventions import InterventionsCurve, interventions_avoided_curve
 from stakes.curves._lift import LiftCurve, lift_curve
 from stakes.curves._precision_recall import PrecisionRecallCurve, precision_recall_curve
+from stakes.curves._ratio import RatioCurve as RatioCurve
+from stakes.curves._ratio import ratio_of as ratio_of
 from stakes.curves._registry import CURVES, CurveEntry
 from stakes.curves._reliability import ReliabilityCurve, reliability_curve
 from stakes.curves._roc import RocCurve, roc_curve
