@@ -127,7 +127,11 @@ def test_units_are_those_of_the_costs():
     money = evaluate_deferral(y, p, costs=0.2, deferral=0.02, unit_cost=500, per=1000)
     assert money.cost == pytest.approx(500_000 * plain.cost)
     assert money.shares == plain.shares
-    assert [row["quantity"] for row in plain.frame("pandas").to_dict("records")][:3] == ["cost", "cost_without", "value"]
+    assert [row["quantity"] for row in plain.frame("pandas").to_dict("records")][:3] == [
+        "cost",
+        "cost_without",
+        "value",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,94 @@
+"""The certificate of mistakes among the decided: the oracle's paths, exact tails, and how often the promise breaks."""
+
+import numpy as np
+import pytest
+
+from stakes.actions import certify_decided
+from stakes.actions._certificate import binomial_tail, fewest_rows
+
+
+def rows_of(errors, confidence):
+    """Labels and scores whose decisions at 1/2 have these errors and an expected cost that falls with confidence."""
+    p = 0.5 - 0.4 * np.asarray(confidence)
+    return np.asarray(errors), p
+
+
+def test_tails_of_the_oracle(actions_reference):
+    for k, n, limit, stated in actions_reference["deferral"]["binomial_tail"]:
+        assert float(binomial_tail(np.array([k]), np.array([n]), limit)[0]) == pytest.approx(stated, rel=1e-12)
+
+
+def test_rows_that_a_limit_needs():
+    assert (fewest_rows(0.1, 0.05), fewest_rows(0.05, 0.05)) == (29, 59)
+    found = certify_decided([0] * 20, [0.1] * 20, threshold=0.5, max_error=0.1)
+    assert (found.certified, found.rows_needed) == (False, 29)
+    assert found.sentence.endswith("it takes 29 rows decided without a mistake, and there are 20")
+
+
+def test_paths_of_the_oracle(actions_reference):
+    for case in actions_reference["deferral"]["certificate"]:
+        y, p = rows_of(case["err"], case["conf"])
+        found = certify_decided(
+            y, p, threshold=0.5, max_error=case["alpha"], confidence_level=1 - case["delta"], min_rows=case["n_min"]
+        )
+        assert found.tested == len(case["path"])
+        cut = case["confidence_cut"]
+        assert found.certified == (cut is not None)
+        if cut is not None:
+            passed = next(step for step in case["path"] if step[0] == cut)
+            assert (found.decided, found.errors) == (passed[1], passed[2])
+            assert np.sum(np.asarray(case["conf"]) >= cut) == np.sum((p <= found.zone[0]) | (p >= found.zone[1]))
+
+
+def test_promise_breaks_as_seldom_as_it_says():
+    """Acceptance 6: the error rate is the limit at every level, the worst case; plug-in breaks it in 88 and 95%."""
+    rng = np.random.default_rng(20261122)
+    for n, draws in ((200, 2000), (1000, 2000)):
+        p = 0.5 * (np.arange(n) + 0.5) / n
+        broken = plug_in = 0
+        for _ in range(draws):
+            wrong = rng.random(n) < 0.1
+            # true risk of every decided set is 0.1001, just above the limit
+            broken += certify_decided(wrong, p, threshold=0.5, max_error=0.0999).certified
+            rates = np.cumsum(wrong) / np.arange(1, n + 1)
+            plug_in += bool(np.any(rates[: n - 1] <= 0.0999))
+        assert broken / draws <= 0.05 + 2 * (0.05 * 0.95 / draws) ** 0.5
+        assert plug_in / draws > 0.8
+
+
+def test_undetected_mistakes_are_limited_per_case():
+    rng = np.random.default_rng(1)
+    p = rng.beta(0.4, 0.4, 2000)
+    y = rng.random(2000) < p
+    found = {
+        target: certify_decided(y, p, threshold=0.5, max_error=0.03, target=target)
+        for target in ("undetected", "expected undetected")
+    }
+    surest = np.argsort(np.minimum(p, 1 - p))
+    wrong = np.cumsum(((p >= 0.5) != y)[surest])
+    assert found["expected undetected"].errors == np.max(wrong[(wrong + 1) / 2001 <= 0.03])
+    tail = binomial_tail(
+        np.array([found["undetected"].errors, found["undetected"].errors + 1]), np.array([2000] * 2), 0.03
+    )
+    assert tail[0] <= 0.05 < tail[1]
+    assert found["undetected"].coverage < found["expected undetected"].coverage
+    assert "on average" in found["expected undetected"].sentence
+
+
+def test_too_many_mistakes_are_said():
+    found = certify_decided([0, 1] * 100, [0.2, 0.1] * 100, threshold=0.5, max_error=0.1)
+    assert found.sentence.endswith("no certificate, too many mistakes among the surest cases")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_error": 0.0}, r"max_error must lie in \(0, 1\)"),
+        ({"threshold": 1.0}, r"threshold must lie in \(0, 1\)"),
+        ({"target": "all"}, "target must be one of"),
+        ({"min_rows": 0}, "min_rows must be a whole number >= 1"),
+    ],
+)
+def test_refusals(options, message):
+    with pytest.raises(ValueError, match=message):
+        certify_decided([0, 1], [0.1, 0.9], **{"threshold": 0.5, "max_error": 0.1, **options})
