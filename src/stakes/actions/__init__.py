@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from stakes.actions._certificate import DecidedCertificate, certify_decided
 from stakes.actions._curve import deferral_curve
 from stakes.actions._evaluate_deferral import Deferred, evaluate_deferral
@@ -9,8 +11,12 @@ from stakes.actions._pair import DeferralPair, fit_deferral
 from stakes.actions._risk_coverage import risk_coverage_score
 from stakes.actions._zone import deferral_zone
 
+if TYPE_CHECKING:
+    from stakes.actions._classifier import DeferralClassifier
+
 __all__ = [
     "DecidedCertificate",
+    "DeferralClassifier",
     "DeferralPair",
     "Deferred",
     "certify_decided",
@@ -20,6 +26,15 @@ __all__ = [
     "fit_deferral",
     "risk_coverage_score",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the estimator, and with it scikit-learn, when it is first asked for."""
+    if name == "DeferralClassifier":
+        from stakes.actions import _classifier
+
+        return _classifier.DeferralClassifier
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

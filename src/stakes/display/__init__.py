@@ -15,6 +15,7 @@ from stakes.display._curves import (
     SmoothCalibrationDisplay,
 )
 from stakes.display._decomposition import DecompositionDisplay
+from stakes.display._deferral import DeferralDisplay
 from stakes.display._loss_calibration import LossCalibrationDisplay
 from stakes.display._plot import plot_costs, plot_curve, plot_evaluation
 from stakes.display._rates import ThresholdDisplay
@@ -31,6 +32,7 @@ __all__ = [
     "CostDistributionDisplay",
     "DecisionCurveDisplay",
     "DecompositionDisplay",
+    "DeferralDisplay",
     "ExpectedUtilityDisplay",
     "GainsDisplay",
     "InterventionsAvoidedDisplay",

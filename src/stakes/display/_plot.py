@@ -17,6 +17,7 @@ from stakes.display._curves import (
     SmoothCalibrationDisplay,
 )
 from stakes.display._decomposition import DecompositionDisplay
+from stakes.display._deferral import DeferralDisplay
 from stakes.display._labels import label_references
 from stakes.display._loss_calibration import LossCalibrationDisplay
 from stakes.display._reliability import ReliabilityDisplay
@@ -36,7 +37,7 @@ _BY_KIND = (
     *(RegretCurveDisplay, DecisionCurveDisplay, ReliabilityDisplay),
     *(StandardizedDecisionCurveDisplay, InterventionsAvoidedDisplay, RocCurveDisplay, PrecisionRecallDisplay),
     *(LiftCurveDisplay, GainsDisplay, SmoothCalibrationDisplay, ExpectedUtilityDisplay, UtilityCurveDisplay),
-    LossCalibrationDisplay,
+    *(LossCalibrationDisplay, DeferralDisplay),
 )
 _DISPLAYS: dict[str, Any] = {display.kind: display for display in _BY_KIND}
 _DISPLAYS["normalized expected cost"] = CostCurveDisplay

@@ -29,6 +29,7 @@ from stakes.utility._result import ExpectedUtility
 from stakes.utility._sensitivity import Sensitivity
 
 if TYPE_CHECKING:
+    from stakes.utility._estimators import DecidingClassifier as DecidingClassifier  # what other rooms build on
     from stakes.utility._estimators import ExpectedUtilityClassifier, PlugInThresholdClassifier
 
 __all__ = [
@@ -67,7 +68,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Load the estimators, and with them scikit-learn, when they are first asked for."""
-    if name in {"ExpectedUtilityClassifier", "PlugInThresholdClassifier"}:
+    if name in {"DecidingClassifier", "ExpectedUtilityClassifier", "PlugInThresholdClassifier"}:
         from stakes.utility import _estimators
 
         return getattr(_estimators, name)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-class _DecidingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class DecidingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A binary classifier around one with ``predict_proba``."""
 
     estimator: Any
@@ -112,7 +112,7 @@ def _fitted(model: Any, X: Any, y: NDArray[Any], sample_weight: Any) -> Any:
     return model.fit(X, y) if sample_weight is None else model.fit(X, y, sample_weight=sample_weight)
 
 
-class ExpectedUtilityClassifier(_DecidingClassifier):
+class ExpectedUtilityClassifier(DecidingClassifier):
     """Decide for the batch at hand: maximise the expected value of a measure over the rows given to ``predict``.
 
     .. warning::
@@ -256,7 +256,7 @@ class ExpectedUtilityClassifier(_DecidingClassifier):
         return (slice(start, start + size) for start in range(0, n, max(size, 1)))
 
 
-class PlugInThresholdClassifier(_DecidingClassifier):
+class PlugInThresholdClassifier(DecidingClassifier):
     """Decide by the threshold whose measure is best on held-out folds of the training rows.
 
     Parameters

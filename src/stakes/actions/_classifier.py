@@ -1,0 +1,153 @@
+"""A classifier in the manner of scikit-learn that leaves unsure rows to someone else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from stakes.actions._pair import best_pair
+from stakes.actions._zone import DEFER, between, capacity_price, deferral_zone
+from stakes.core.estimators import keep_arguments
+from stakes.core.score_table import ScoreTable
+from stakes.core.validation import BinarySample, check_choice, check_unit, check_weights
+from stakes.costs import as_deferral
+from stakes.utility import DecidingClassifier
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from stakes.costs import Deferral
+
+    Floats = NDArray[np.float64]
+
+_NUMBER, _TEXT = -1, "defer"
+
+
+class DeferralClassifier(DecidingClassifier):
+    """Act, do not act, or leave the row to someone else, whichever is expected to cost least.
+
+    Parameters
+    ----------
+    estimator : classifier with ``predict_proba``, optional
+        By default a logistic regression.
+    threshold : float, default 0.5
+        The cost ratio c.
+    deferral : Deferral or float, default 0.1
+        What deferring costs, or its fee alone.
+    capacity : float, optional
+        Largest share of rows deferred, in [0, 1]: as on held-out folds of the training rows.
+    method : {"score", "fit"}, default "score"
+        Take the probabilities at face value, or fit both thresholds to held-out folds of the training rows.
+    cv : int or splitter, optional
+        Folds for the held-out probabilities; by default five.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        Fitted to all rows.
+    classes_ : ndarray of shape (2,)
+        The labels; the second is positive.
+    low_, high_ : float
+        Defer where low <= p < high, act from high on.
+    deferred_label_ : int or str
+        What ``predict`` returns for a row deferred: -1, or "defer" where labels are text.
+
+    Notes
+    -----
+    Of scikit-learn's ``check_estimator``, those that ask for a label of every row cannot pass where rows are deferred.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from stakes.actions import DeferralClassifier
+    >>> X, y = make_classification(200, weights=[0.8], random_state=0)
+    >>> model = DeferralClassifier(threshold=0.2, deferral=0.05).fit(X[:100], y[:100])
+    >>> sorted(set(model.predict(X[100:]).tolist()))
+    [-1, 0, 1]
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        threshold: float = 0.5,
+        deferral: Deferral | float = 0.1,
+        capacity: float | None = None,
+        method: Literal["score", "fit"] = "score",
+        cv: Any = None,
+    ) -> None:
+        keep_arguments(self, locals())
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> DeferralClassifier:
+        """Fit the estimator, and the thresholds where they are fitted.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, n_features)
+            Rows.
+        y : array_like of shape (n,)
+            Labels with two values.
+        sample_weight : array_like of shape (n,), optional
+            Weights >= 0, for the estimator and for the thresholds.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For more than two classes, a label that stands for deferred, or invalid parameters.
+        """
+        check_choice(self.method, "method", ("score", "fit"))
+        check_unit(self.threshold, "threshold")
+        if self.capacity is not None:
+            check_unit(self.capacity, "capacity")
+        deferral = as_deferral(self.deferral)
+        labels = self._check_target(y)
+        self.deferred_label_ = _TEXT if self.classes_.dtype.kind in "OUS" else _NUMBER
+        if self.deferred_label_ in self.classes_.tolist():
+            raise ValueError(f"y must not hold {self.deferred_label_!r}, which stands for rows that are deferred.")
+        weight = check_weights(sample_weight, len(labels))
+        self._fit_inner(X, labels, weight)
+        table = None
+        if self.method == "fit" or self.capacity is not None:
+            held_out = self._held_out(X, labels, weight)
+            used = slice(None) if weight is None else weight > 0.0
+            rows = (labels == self.classes_[1])[used], held_out[used], None if weight is None else weight[used]
+            table = ScoreTable.from_sample(BinarySample(*rows))
+        self.low_, self.high_ = self._thresholds(table, deferral)
+        return self
+
+    def _thresholds(self, table: ScoreTable | None, deferral: Deferral) -> tuple[float, float]:
+        if table is not None and self.method == "fit":
+            pair = best_pair(table, self.threshold, deferral, self.capacity)
+            return pair.low, pair.high
+        if table is not None:
+            price = capacity_price(table, self.threshold, deferral, self.capacity)
+            deferral = replace(deferral, fee=deferral.fee + price)
+        zone = deferral_zone(self.threshold, deferral)
+        return (self.threshold, self.threshold) if zone is None else (float(np.nextafter(zone[0], 2.0)), zone[1])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Decide about rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels out of ``classes_``, and ``deferred_label_`` for the rows deferred.
+        """
+        actions = between(self.predict_proba(X)[:, 1], self.low_, self.high_)
+        if not np.any(actions == DEFER):
+            return self.classes_[actions]
+        kind = object if self.deferred_label_ == _TEXT else np.result_type(self.classes_, np.int8)
+        found = self.classes_[np.maximum(actions, 0)].astype(kind)
+        found[actions == DEFER] = self.deferred_label_
+        return found
