@@ -6,6 +6,7 @@ with its version.
 
 from __future__ import annotations
 
+import functools
 import io
 import signal
 import threading
@@ -23,7 +24,7 @@ from stakes.cli._console import fail, say, warn, write_out
 from stakes.cli._errors import DONE, INTERRUPTED, Problem, explain, parsing_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from stakes.cli._options import Job
 
@@ -86,10 +87,16 @@ def _parse(argv: Sequence[str]) -> Any:
     page = io.StringIO()
     try:
         with redirect_stdout(page):
-            return app(args=list(argv) or ["--help"], prog_name="stakes", standalone_mode=False)
+            return _program()(args=list(argv) or ["--help"], prog_name="stakes", standalone_mode=False)
     finally:
         if page.getvalue():
             write_out(page.getvalue())
+
+
+@functools.cache
+def _program() -> Callable[..., Any]:
+    """All commands with their options: building them takes longer than reading a line."""
+    return typer.main.get_command(app)
 
 
 @contextmanager
