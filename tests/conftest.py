@@ -46,6 +46,13 @@ def eval_reference(reference_dir):
 
 
 @pytest.fixture(scope="session")
+def outcomes_reference(reference_dir):
+    """Return the values of `reference/outcomes_oracle.py`: time to event, costs per row, partly verified labels."""
+    path = existing(reference_dir / "reference" / "outcomes_reference.json")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
 def actions_reference(reference_dir):
     """Return the values of `reference/actions_oracle.py`: selection, value of information, many actions."""
     path = existing(reference_dir / "reference" / "actions_reference.json")

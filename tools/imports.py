@@ -10,6 +10,7 @@ SOURCES = {path.relative_to(PACKAGE.parent).as_posix(): path for path in sorted(
 LAYERS = {
     "ground": ["shown", "_version"],
     "core": ["costs", "core", "tables"],
+    "outcomes": ["outcomes"],
     "methods": [
         "metrics",
         "curves",

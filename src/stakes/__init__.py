@@ -25,6 +25,7 @@ if _TYPE_CHECKING:
         inference,
         information,
         metrics,
+        outcomes,
         training,
         uncertainty,
         utility,
@@ -43,9 +44,11 @@ if _TYPE_CHECKING:
         expected_regret,
         net_benefit_score,
     )
+    from stakes.outcomes import TimeToEvent
 
 __all__ = [
     "ScoreTable",
+    "TimeToEvent",
     "__version__",
     "actions",
     "advise",
@@ -71,6 +74,7 @@ __all__ = [
     "metrics",
     "net_benefit_curve",
     "net_benefit_score",
+    "outcomes",
     "precision_recall_curve",
     "regret_curve",
     "reliability_curve",
@@ -99,6 +103,7 @@ _LIVES_IN = {
         "expected_regret",
         "net_benefit_score",
     ],
+    "stakes.outcomes": ["TimeToEvent"],
 }
 _ROOM_OF = {name: room for room, names in _LIVES_IN.items() for name in names}
 

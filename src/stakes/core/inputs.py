@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.core.outcome import Outcome
 from stakes.core.regret import row_integral, row_losses, table_integral
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import BinarySample, check_flag, check_sample, check_unit
@@ -95,6 +96,8 @@ def evaluation_data(
 ) -> EvaluationData:
     """Validate whatever an evaluation function was given; ``name`` is what it calls the scores."""
     check_flag(per_sample, "per_sample")
+    if isinstance(y_true, BinarySample):  # rows that were checked before
+        return EvaluationData(y_true, None)
     if isinstance(y_true, ScoreTable):
         if y_prob is not None or sample_weight is not None or pos_label is not None or logits:
             raise ValueError("a ScoreTable stands for y_true, y_prob, sample_weight and pos_label: pass it alone.")
@@ -114,6 +117,16 @@ def evaluation_data(
         name=name,
     )
     return EvaluationData(sample if prevalence is None else reweighted(sample, prevalence), None)
+
+
+def refuse_weighing(y_true: Any, what: str) -> None:
+    """Refuse weights that an outcome estimated where the errors would not allow for it."""
+    is_table = isinstance(y_true, ScoreTable)
+    if (is_table and y_true.estimated_weights) or (isinstance(y_true, Outcome) and not y_true.plain):
+        whose = "this table" if is_table else type(y_true).__name__
+        raise ValueError(
+            f"{what} takes weights as known, and those of {whose} are estimated: its errors would be wrong."
+        )
 
 
 def ranking_data(

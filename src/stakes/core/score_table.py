@@ -50,6 +50,8 @@ class ScoreTable(Kept):
         Smallest and largest score pooled in each cell of a binned table.
     resolution : int, optional
         Into how many cells of equal width the scores were pooled.
+    estimated_weights : bool, default False
+        Whether an outcome estimated the weights from the rows: errors from the table alone take them as known.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class ScoreTable(Kept):
     lower: Floats | None = field(default=None)
     upper: Floats | None = field(default=None)
     resolution: int | None = None
+    estimated_weights: bool = False
 
     _what: ClassVar[str] = "score table"
     _form: ClassVar[str] = "stakes-table-1"
@@ -90,8 +93,9 @@ class ScoreTable(Kept):
 
         Parameters
         ----------
-        y_true : array_like of shape (n,)
-            Labels with two values: 0/1, -1/1, booleans, or anything with ``pos_label``.
+        y_true : array_like of shape (n,) or Outcome
+            Labels with two values: 0/1, -1/1, booleans, or anything with ``pos_label``; or an outcome of
+            :mod:`stakes.outcomes`.
         y_prob : array_like of shape (n,) or (n, 2)
             Probability of the positive class.
         sample_weight : array_like of shape (n,), optional
@@ -131,7 +135,10 @@ class ScoreTable(Kept):
     @classmethod
     def from_sample(cls, sample: BinarySample) -> Self:
         """Build the table from rows that are checked already."""
-        return cls(**count_sample(sample))
+        columns = count_sample(sample)
+        if sample.origin is not None:
+            columns |= {"n_rows": sample.origin.n_rows, "estimated_weights": sample.origin.outcome.estimated}
+        return cls(**columns)
 
     @classmethod
     def from_frame(
@@ -426,7 +433,7 @@ class ScoreTable(Kept):
             raise ValueError(f"merge needs tables of one resolution, got {self.resolution} and {other.resolution}.")
         (_, first), (_, second) = self._kept(), other._kept()
         joined = add_columns(first, second, self.n_rows + other.n_rows, next(iter(cells), None))
-        return type(self)(**joined)
+        return type(self)(**joined, estimated_weights=self.estimated_weights or other.estimated_weights)
 
     def error_bound(self, costs: CostDistribution, rule: float | str = "score") -> float:
         """Bound what binning the scores can have changed in the integral of regret over a cost distribution.
@@ -493,6 +500,8 @@ class ScoreTable(Kept):
 
     def _kept(self) -> tuple[dict[str, Any], dict[str, Floats]]:
         facts = {name: getattr(self, name) for name in ("n_rows", "fixed_prevalence", "resolution")}
+        if self.estimated_weights:
+            facts["estimated_weights"] = True
         columns = {name: getattr(self, name) for name in ("scores", *COLUMNS, "lower", "upper")}
         return facts, {name: values for name, values in columns.items() if values is not None}
 

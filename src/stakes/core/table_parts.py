@@ -51,8 +51,10 @@ def check_columns(entries: Entries) -> dict[str, Any]:
     _check_cells(entries, columns, resolution)
     if n_rows < len(scores):
         raise entries.broken("n_rows", f"at least {len(scores):,}, the number of scores")
-    fixed = entries.flag("fixed_prevalence")
-    return {**columns, "n_rows": n_rows, "fixed_prevalence": fixed, "resolution": resolution}
+    flags = {"fixed_prevalence": entries.flag("fixed_prevalence")}
+    if "estimated_weights" in entries.content:
+        flags["estimated_weights"] = entries.flag("estimated_weights")
+    return {**columns, **flags, "n_rows": n_rows, "resolution": resolution}
 
 
 def _check_counts(entries: Entries, columns: dict[str, Floats]) -> None:

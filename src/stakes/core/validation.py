@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.core.outcome import Origin, Outcome
+
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
     from numpy.typing import ArrayLike, NDArray
@@ -29,11 +31,15 @@ SCORE_HINT = (
 
 @dataclass(frozen=True)
 class BinarySample:
-    """Clean rows: labels as booleans, scores as float64, weights as float64 or None for all ones."""
+    """Clean rows: labels as booleans, scores as float64, weights as float64 or None for all ones.
+
+    ``origin`` says where they stand among the rows of an outcome that knows the class of some only, or weighs them.
+    """
 
     y: Bools
     score: Floats
     weight: Floats | None
+    origin: Origin | None = None
 
 
 def check_sample(
@@ -49,6 +55,13 @@ def check_sample(
 ) -> BinarySample:
     """Validate labels, scores and weights of one binary classifier."""
     check_flag(logits, "logits")
+    if isinstance(y_true, Outcome):
+        _refuse_beside(y_true, sample_weight=sample_weight, pos_label=pos_label)
+        options: dict[str, Any] = {"probability": probability, "logits": logits, "name": name}
+        if y_true.plain:
+            options |= {"sample_weight": y_true.sample_weight, "keep_zero_weight": keep_zero_weight}
+            return check_sample(y_true.y, y_prob, **options)
+        return _outcome_sample(y_true, y_prob, options, per_row=keep_zero_weight)
     check_same_order({"y_true": y_true, name: y_prob, "sample_weight": sample_weight})
     labels, columns = to_array(y_true, "y_true"), to_array(y_prob, name)
     if labels.ndim != 1:
@@ -69,6 +82,26 @@ def check_sample(
     if weight is not None and present is not None:
         y, score, weight = y[present], score[present], weight[present]
     return BinarySample(y, score, weight)
+
+
+def _outcome_sample(outcome: Outcome, y_prob: Any, options: dict[str, Any], *, per_row: bool) -> BinarySample:
+    """Rows whose class an outcome knows and that count, and their place among the others."""
+    if per_row:
+        known = int(np.count_nonzero(outcome.weight))
+        raise ValueError(
+            f"per_sample=True needs the class of every row and one weight for all, got {known:,} of "
+            f"{len(outcome.y):,} rows that {type(outcome).__name__} knows and weighs."
+        )
+    present, score = outcome.present, np.zeros(len(outcome.y))
+    score[present] = check_sample(outcome.y, y_prob, sample_weight=present.astype(float), **options).score
+    score, used = outcome.scores(score), np.flatnonzero(outcome.weight)
+    return BinarySample(outcome.y[used], score[used], outcome.weight[used], Origin(outcome, used, score))
+
+
+def _refuse_beside(outcome: Outcome, **given: Any) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{name} belongs to the outcome: pass it to {type(outcome).__name__}, not beside it.")
 
 
 def check_same_order(given: dict[str, Any]) -> None:
@@ -106,6 +139,10 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
         raise ValueError(f"{name} must not be masked, got a masked value at index {first}.")
     if isinstance(values, np.ndarray):
         return values
+    if isinstance(values, Outcome):
+        raise ValueError(
+            f"{type(values).__name__} cannot stand for {name} here: this function needs a label in every row."
+        )
     if not isinstance(values, (list, tuple)):
         import narwhals.stable.v2 as nw
 

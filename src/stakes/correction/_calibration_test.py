@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.inputs import EvaluationData, evaluation_data
+from stakes.core.inputs import EvaluationData, evaluation_data, refuse_weighing
 from stakes.core.random_state import generator
 from stakes.core.score_table import ScoreTable
 from stakes.core.sums import weighted_sum
@@ -247,6 +247,7 @@ def loss_calibration_test(
             raise ValueError("logits=True is for two classes: pass the softmax of the logits.")
         rows = read_rows(y_true, y_prob, factors, labels, sample_weight)
         return multiclass_test(rows, level, n_bootstrap, rng)
+    refuse_weighing(y_true, "loss_calibration_test")
     data = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits)
     return _binary_test(data, factors, n_bootstrap, level, rng)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from stakes.core.inputs import evaluation_data
+from stakes.core.inputs import evaluation_data, refuse_weighing
 from stakes.core.validation import check_scores, check_whole, to_array
 from stakes.correction._calibration_test import corrected_table, stated_factors
 from stakes.correction._shift import shift_odds
@@ -191,6 +191,7 @@ def loss_calibration_curve(
     stated = {"positive_share": positive_share, "class_weight": class_weight}
     stated |= {"scale_pos_weight": scale_pos_weight, "pos_weight": pos_weight}
     factors = stated_factors(2, keep=keep, labels=labels, y_train=y_train, **stated)
+    refuse_weighing(y_true, "loss_calibration_curve")
     table = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits).table
     after = corrected_table(table, float(factors[0] / factors[1]))
     return LossCalibrationCurve(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
-from stakes.core.inputs import evaluation_data
+from stakes.core.inputs import evaluation_data, refuse_weighing
 from stakes.core.logistic import sigmoid
 from stakes.core.recalibration import LogisticFit, fit_recalibration
 from stakes.core.validation import check_unit
@@ -149,6 +149,7 @@ def implied_weight(
     (0.951, True)
     """
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    refuse_weighing(y_true, "implied_weight")
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )

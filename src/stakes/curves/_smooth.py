@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.inputs import evaluation_data
+from stakes.core.inputs import evaluation_data, refuse_weighing
 from stakes.core.validation import check_unit
 from stakes.curves._curve import Curve, straight, through
 
@@ -163,6 +163,7 @@ def smooth_calibration_curve(
     [0.0, 0.411, 1.0]
     """
     width = check_unit(span, "span", open_low=True)
+    refuse_weighing(y_true, "smooth_calibration_curve")
     table = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     ).table

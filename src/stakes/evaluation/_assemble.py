@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,10 +24,15 @@ from stakes.shown.sentences import REFERENCES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
     from stakes.core.options import Options
     from stakes.core.regret import Rule
     from stakes.core.validation import BinarySample
     from stakes.costs import CostDistribution
+    from stakes.inference import PairedRows
+
+    Floats = NDArray[np.float64]
 
 # a model acts like a constant decision if both its decisions and its cost are within this share of the constant's
 _SAME_DECISIONS = 0.01
@@ -49,7 +54,7 @@ def evaluate_rows(rows: Mapping[str, BinarySample], options: Options, **about: A
             for table, sample in zip(tables, samples, strict=True)
         ]
     paired = paired_rows(samples, options)
-    groups = check_groups(options, len(paired.y))
+    groups = check_groups(options, len(paired.y), paired.origin)
     moments = loss_moments(paired, options.costs, options.plain_rule, constants=True)
     by_group = evaluate_groups(tuple(rows), paired, groups, options)
     return _assemble(tuple(rows), tables, moments, options, rows=paired, groups=by_group, **about)
@@ -76,8 +81,9 @@ def _assemble(
 ) -> Evaluation:
     if options.rule == "optimal":  # the thresholds are fitted to these rows: their plug-in error is not honest
         moments = moments.without_intervals(len(names))
+    rows: PairedRows | None = about.get("rows")
     results = [
-        _result(name, table, index, moments, options)
+        _result(name, _everyone(table, rows, index), index, moments, options)
         for index, (name, table) in enumerate(zip(names, tables, strict=True))
     ]
     results += [
@@ -88,8 +94,26 @@ def _assemble(
     return Evaluation(names, tables, moments, tuple(results), kept, tables[0].n_rows, **about)
 
 
-def _result(name: str, table: ScoreTable, index: int, moments: LossMoments, options: Options) -> ModelResult:
-    acted_on = share_acted_on(table, options.costs, options.rule)
+class _Scored(NamedTuple):
+    """A table, and the ascending scores and weights of all rows, of which it may know the class of some only."""
+
+    table: ScoreTable
+    scores: Floats
+    weight: Floats
+
+
+def _everyone(table: ScoreTable, rows: PairedRows | None, index: int) -> _Scored:
+    if rows is None or rows.origin is None:
+        return _Scored(table, table.scores, table.positives + table.negatives)
+    outcome, score = rows.origin.outcome, rows.every_score[index]
+    weight = np.ones(len(score)) if outcome.sample_weight is None else outcome.sample_weight
+    order = np.argsort(score)
+    return _Scored(table, score[order], weight[order])
+
+
+def _result(name: str, scored: _Scored, index: int, moments: LossMoments, options: Options) -> ModelResult:
+    table = scored.table
+    acted_on = share_acted_on(scored, options.costs, options.rule)
     return _scaled(
         name,
         index,
@@ -98,7 +122,7 @@ def _result(name: str, table: ScoreTable, index: int, moments: LossMoments, opti
         decomposition=decompose_table(table, options.costs, options.scale, options.factor),
         auc=area_under_roc(table),
         share_acted_on=acted_on,
-        in_range=_in_range(table, options.costs.low, options.costs.high),
+        in_range=_in_range(scored, options.costs.low, options.costs.high),
         acts_like=_acts_like(acted_on, moments, index),
         metrics=further_metrics(options, table),
     )
@@ -111,33 +135,38 @@ def _scaled(name: str, index: int, moments: LossMoments, options: Options, **fac
     return ModelResult(name, mine.value, mine.standard_error, interval, note=mine.note, **facts)
 
 
-def share_acted_on(table: ScoreTable, costs: CostDistribution, rule: Rule) -> float:
+def share_acted_on(scored: _Scored, costs: CostDistribution, rule: Rule) -> float:
     """Share of weight acted on, averaged over the cost distribution; nan where its mass is infinite."""
-    weight = table.positives + table.negatives
+    table, scores, weight = scored
+    whole = float(weight.sum())
     if not isinstance(rule, str):
-        return float(weight[np.searchsorted(table.scores, rule, side="left") :].sum()) / table.total
+        return float(weight[np.searchsorted(scores, rule, side="left") :].sum()) / whole
     if not math.isfinite(costs.mass):
         return math.nan
-    scores = table.pav_by_score() if rule == "optimal" else table.scores
+    if rule == "optimal":
+        level = np.minimum(np.searchsorted(table.scores, scores), len(table.scores) - 1)
+        scores = table.pav_by_score()[level]
     never, total = float(costs.positive_loss(-np.inf)), 0.0
     for part in blocks(len(scores)):
         # mass at or below a score = what acting on a negative costs + what acting on a positive saves
         below = costs.negative_loss(scores[part]) + (never - costs.positive_loss(scores[part]))
         total += weighted_sum(weight[part], below)
-    return total / (costs.mass * table.total)
+    return total / (costs.mass * whole)
 
 
-def _in_range(table: ScoreTable, low: float, high: float) -> tuple[float, float, float]:
-    inside = slice(np.searchsorted(table.scores, low, side="left"), np.searchsorted(table.scores, high, side="right"))
-    weight = table.positives[inside] + table.negatives[inside]
-    mass = float(weight.sum())
-    if mass == 0.0:
-        return 0.0, math.nan, math.nan
+def _in_range(scored: _Scored, low: float, high: float) -> tuple[float, float, float]:
+    table, scores, weights = scored
+    weight, inside = weights[_between(scores, low, high)], _between(table.scores, low, high)
+    mass, known = float(weight.sum()), float((table.positives[inside] + table.negatives[inside]).sum())
     return (
-        mass / table.total,
-        float(np.dot(weight, table.scores[inside])) / mass,
-        float(table.positives[inside].sum()) / mass,
+        mass / float(weights.sum()),
+        float(np.dot(weight, scores[_between(scores, low, high)])) / mass if mass else math.nan,
+        float(table.positives[inside].sum()) / known if known else math.nan,
     )
+
+
+def _between(scores: Floats, low: float, high: float) -> slice:
+    return slice(int(np.searchsorted(scores, low, side="left")), int(np.searchsorted(scores, high, side="right")))
 
 
 def _acts_like(acted_on: float, moments: LossMoments, index: int) -> str:

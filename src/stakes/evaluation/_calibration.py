@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from stakes.core.inputs import EvaluationData
 from stakes.core.random_state import generator
-from stakes.core.validation import BinarySample, check_choice
+from stakes.core.validation import check_choice
 from stakes.inference import CalibrationSummary, calibration_of
 from stakes.inference._influence import cells_of
 from stakes.shown.tabular import Tabular
@@ -160,4 +160,8 @@ def _rows(standings: Standings, model: str, low: float, high: float) -> tuple[Ev
     rows = rows.taken((rows.scores[place] >= low) & (rows.scores[place] <= high))
     if not len(rows.y):
         return None
-    return EvaluationData(BinarySample(rows.y, rows.scores[place], rows.weight), None), rows.clusters, rows.lags
+    sample = rows.sample(place)
+    if sample.origin is not None:
+        inside = (sample.origin.score >= low) & (sample.origin.score <= high)
+        sample = replace(sample, origin=replace(sample.origin, among=inside))
+    return EvaluationData(sample, None), rows.clusters, rows.lags

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import permutations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -66,13 +67,12 @@ def miscalibrated(standings: Standings) -> Observation | None:
 def _skill(standings: Standings, name: str, table: ScoreTable, level: float) -> Estimate:
     """Skill with an interval that allows for clusters and for rows in order."""
     rows = standings.rows
-    if rows is None or (rows.clusters is None and rows.lags is None):
+    if rows is None or not rows.dependent:
         return metric_interval(table, metric="regret_skill_score", costs=standings.costs, confidence_level=level)
+    sample: Any = rows.sample(standings.models.index(name))
     return metric_interval(
-        rows.y,
-        rows.scores[standings.models.index(name)],
-        "regret_skill_score",
-        sample_weight=rows.weight,
+        sample,
+        metric="regret_skill_score",
         clusters=rows.clusters,
         lags=rows.lags,
         costs=standings.costs,
@@ -112,11 +112,11 @@ def class_weights(standings: Standings) -> Observation | None:
 def _off_on_average(standings: Standings, name: str, level: float) -> bool:
     """Whether the mean score differs from the event rate beyond what clusters or rows in order can explain."""
     rows = standings.rows
-    if rows is None or (rows.clusters is None and rows.lags is None):
+    if rows is None or not rows.dependent:
         return True  # the likelihood has answered it
     error = rows.y - rows.scores[standings.models.index(name)]
     weight = np.ones(len(error)) if rows.weight is None else rows.weight
-    design = Design(rows.y, weight, codes=rows.clusters, lags=rows.lags)
+    design = Design(rows.y, weight, codes=rows.clusters, lags=rows.lags, origin=rows.origin)
     spread, counts, reason = design.spread(design.centred(error), error, np.ones(2))
     return moments_of(float(design.share @ error), spread, counts, reason=reason).p_value() <= level
 
@@ -127,7 +127,8 @@ def _implied_weight(table: ScoreTable, level: float) -> float | None:
 
     if not _far_from_the_mean(table):
         return None
-    implied = implied_weight(table)
+    # weights taken as known make the errors a little too large, and alarms rarer
+    implied = implied_weight(replace(table, estimated_weights=False))
     if not implied.p_value <= level or not _share_of_shift(table) >= EXPLAINED:
         return None
     return implied.scale_pos_weight
@@ -235,9 +236,9 @@ def auc_disagrees(standings: Standings) -> Observation | None:
         cost = standings.moments.difference(cheap, dear).scaled(standings.factor)
         if not (cost.value < 0.0 and cost.p_value() <= level):
             continue
-        pair = rows.scores[dear], rows.scores[cheap]
+        labels, one, other, weight = rows.arguments(dear, cheap)
         area = metric_difference(
-            rows.y, *pair, "roc_auc_score", sample_weight=rows.weight, clusters=rows.clusters, lags=rows.lags
+            labels, one, other, "roc_auc_score", sample_weight=weight, clusters=rows.clusters, lags=rows.lags
         )
         if area.difference > 0.0 and area.p_value <= level:
             found.append((area, cost, cheap, dear))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes.core.inputs import reweighted
+from stakes.core.inputs import refuse_weighing, reweighted
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import BinarySample, to_array
 from stakes.evaluation._assemble import evaluate_rows, evaluate_table
@@ -227,6 +227,7 @@ def _evaluate(y_true: Any, y_prob: Any, options: Options) -> Evaluation:
             raise ValueError(
                 "groups=, clusters= and lags= need the rows: pass y_true and y_prob instead of a ScoreTable."
             )
+        refuse_weighing(y_true, "evaluate")
         return evaluate_table(options.data(y_true, None).table, options)
     models, backend = named_models(y_prob)
     called = {name: f"y_prob[{name!r}]" if isinstance(y_prob, Mapping) else "y_prob" for name in models}

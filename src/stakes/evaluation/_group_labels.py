@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from stakes.core.options import Options
+    from stakes.core.outcome import Origin
 
     Bools = NDArray[np.bool_]
 
@@ -28,7 +29,7 @@ class Grouping:
     codes: NDArray[np.intp]
 
 
-def check_groups(options: Options, n_rows: int) -> dict[str, Grouping]:
+def check_groups(options: Options, n_rows: int, origin: Origin | None = None) -> dict[str, Grouping]:
     """Group of each row that counts, by what divides them; or raise."""
     groups, weight = options.groups, options.sample_weight
     if groups is None:
@@ -37,6 +38,8 @@ def check_groups(options: Options, n_rows: int) -> dict[str, Grouping]:
     if not columns:
         raise ValueError("groups must name at least one column, got none.")
     present = None if weight is None else to_array(weight, "sample_weight") > 0.0
+    if origin is not None:  # the outcome knows the class of some of its rows
+        present = np.isin(np.arange(len(origin.score)), origin.places)
     return {str(name): _grouping(values, str(name), n_rows, present) for name, values in columns.items()}
 
 

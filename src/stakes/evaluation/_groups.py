@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.inputs import EvaluationData
-from stakes.core.validation import BinarySample
 from stakes.inference import Moments, PairedRows, decomposition_interval, holm
 from stakes.inference._group_gap import gap_moments
 from stakes.inference._group_sums import UNKNOWN, GroupedRows, GroupLosses
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from stakes.core.options import Options
+    from stakes.core.validation import BinarySample
     from stakes.evaluation._group_labels import Grouping
 
     Integers = NDArray[np.intp]
@@ -45,7 +45,7 @@ class GroupResult:
     model : str
         The model.
     n_rows, n_positives : int
-        Rows of the group, and positive ones.
+        Rows of the group whose class is known, and positive ones.
     prevalence : float
         Weighted share of positives.
     score, standard_error : float
@@ -172,9 +172,9 @@ def evaluate_groups(
     results: list[GroupResult] = []
     for column, grouping in groups.items():
         grouped = GroupedRows.of(rows, grouping.codes, len(grouping.names))
-        for model, score in zip(models, rows.scores, strict=True):
-            mine = replace(rows, scores=[score])
-            if rows.clusters is None and rows.lags is None:
+        for index, (model, score) in enumerate(zip(models, rows.scores, strict=True)):
+            mine = replace(rows, scores=[score], every_score=rows.every_score[index : index + 1])
+            if not rows.dependent:
                 own, gaps = GroupLosses.of(grouped, score, options.costs, options.plain_rule).compared()
             else:
                 own, gaps = _dependent(mine, grouping, options)
@@ -194,7 +194,7 @@ def _dependent(rows: PairedRows, grouping: Grouping, options: Options) -> tuple[
     for g in range(len(grouping.names)):
         chosen = grouping.codes == g
         inside = _influences(rows.taken(chosen), options)
-        clusters = None if rows.clusters is None else rows.clusters[chosen]
+        clusters = rows.taken(chosen).clusters
         own.append(_pair(influence_moments(*part, clusters, rows.lags) for part in inside))
         if len(grouping.names) == 1:
             gaps.append((UNKNOWN, UNKNOWN))
@@ -214,7 +214,7 @@ def _influences(rows: PairedRows, options: Options) -> list[tuple[Cells, Influen
 
 
 def _sample(rows: PairedRows) -> BinarySample:
-    return BinarySample(rows.y, rows.scores[0], rows.weight)
+    return rows.sample(0)
 
 
 def _result(sample: BinarySample, own: Pair, gap: Pair, options: Options, **about: Any) -> GroupResult:
@@ -256,18 +256,17 @@ def _adjusted(results: list[GroupResult]) -> list[GroupResult]:
 
 def _miscalibration(rows: PairedRows, places: Integers, options: Options) -> tuple[float, tuple[float, float]]:
     """Miscalibration of some of the rows with its interval, or nan where it has none."""
-    sample, costs = _sample(rows.taken(places)), options.costs
+    sample: Any = _sample(rows.taken(places))
+    costs = options.costs
     finite = math.isfinite(float(costs.positive_loss(0.0)) + float(costs.negative_loss(1.0)))
     ups = int(np.count_nonzero(sample.y))
     single = len(costs.atoms[0]) > 0
     if single or not finite or options.plain_rule != "score" or min(ups, len(sample.y) - ups) < _NEEDED:
         return math.nan, _NO_INTERVAL
     terms = decomposition_interval(
-        sample.y,
-        sample.score,
+        sample,
         costs=costs,
         scale="integral",
-        sample_weight=sample.weight,
         confidence_level=options.confidence_level,
         random_state=0,
     ).miscalibration

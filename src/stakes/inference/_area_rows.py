@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stakes.inference._area import Area, AreaDifference, AreaRegret, Ranked, area_difference, area_of
-from stakes.inference._cluster_sums import Clusters, left_out_variance
-from stakes.inference._dependence import ordered_variance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,7 +40,7 @@ def area_estimate(cells: Cells, dependence: Dependence = _INDEPENDENT) -> Area:
         return Area(math.nan, math.nan, math.nan, math.nan, _rows(cells))
     placement = placements(cells)
     area, _ = area_of(placement, _ranked(cells))
-    if _independent(dependence):
+    if _independent(dependence) and cells.origin is None:
         return area
     variance, degrees, reason = _dependent(cells, placement - area.value, dependence)
     return replace(area, variance=variance, degrees=degrees, reason=reason)
@@ -56,7 +54,7 @@ def area_gap(first: Cells, second: Cells, dependence: Dependence = _INDEPENDENT)
     both = placements(first), placements(second)
     gap = area_difference(areas, both, _ranked(first))
     gap = replace(gap, same=np.array_equal(first.level, second.level))
-    if _independent(dependence):
+    if _independent(dependence) and first.origin is None:
         return gap
     variance, degrees, _ = _dependent(first, both[0] - both[1] - gap.value, dependence)
     return replace(gap, variance=variance, degrees=degrees)
@@ -71,7 +69,7 @@ def area_regret(cells: Cells, area: Area | AreaDifference, dependence: Dependenc
     if moving == 0.0 or math.isnan(area.variance):
         return AreaRegret(area, factor, 0.0, factor * area.standard_error)
     centred = cells.y - rate
-    if _independent(dependence):
+    if _independent(dependence) and cells.origin is None:
         n = float((cells.weight**2 / cells.square).sum())
         variance = float(cells.square @ (centred * centred)) / cells.total**2 * n / (n - 1.0)
     else:
@@ -96,10 +94,6 @@ def _dependent(cells: Cells, centred: Floats, dependence: Dependence) -> tuple[f
 
 
 def _dependent_sum(cells: Cells, parts: Floats, dependence: Dependence) -> tuple[float, float, str]:
-    codes, lags = dependence
-    if codes is None:
-        variance, degrees, reason = ordered_variance(parts, "auto" if lags is None else lags)
-        return float(variance), float(degrees), reason
-    clusters = Clusters(codes, cells.weight / cells.total)
-    variance, degrees = left_out_variance(clusters.left_out(parts), clusters.degrees())
-    return (math.nan if clusters.reason() else float(variance)), float(degrees), clusters.reason()
+    design = cells.design(*dependence)
+    variance, degrees, reason = design.variance_of(design.whole(parts))
+    return float(variance), float(degrees), reason

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from stakes.core.inputs import refuse_weighing
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -53,6 +55,7 @@ def counts_of(data: EvaluationData, thresholds: Floats, *, fixed_prevalence: boo
     """Counts of one model."""
     if data.sample is None:
         table = data.table
+        refuse_weighing(table, "a band from a table")
         starts = np.searchsorted(table.scores, thresholds, side="left")
         edges = np.concatenate([[0], starts, [len(table.scores)]])
         columns = ((table.negatives, table.positives), (table.negatives_squared, table.positives_squared))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ABOVE, BELOW = True, False
 _ROUNDING = 1e-11  # of a sum of squares: what is left of it where all rows are alike
 # which rows of the negatives and of the positives a curve counts: those at or above the threshold, or below it
-_SIDES = {
+SIDES = {
     "regret": (ABOVE, BELOW),
     "net_benefit": (ABOVE, ABOVE),
     "interventions_avoided": (BELOW, BELOW),
@@ -67,7 +67,7 @@ def acting_gains(kind: str, thresholds: Floats, per: float) -> Floats:
 
 def curve_pieces(kind: str, counts: Counts, thresholds: Floats, per: float) -> Pieces:
     """Pieces of one model's curve."""
-    gains, sides = acting_gains(kind, thresholds, per), _SIDES[kind]
+    gains, sides = acting_gains(kind, thresholds, per), SIDES[kind]
     coefficient = np.stack([gain if side else -gain for gain, side in zip(gains, sides, strict=True)])
     mass = np.stack([(counts.above if side else counts.below)[:, k] for k, side in enumerate(sides)], axis=1)
     order = np.arange(len(thresholds))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.inputs import evaluation_data
+from stakes.core.inputs import evaluation_data, refuse_weighing
 from stakes.core.random_state import generator
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import (
@@ -24,7 +24,8 @@ from stakes.core.validation import (
     to_array,
     to_floats,
 )
-from stakes.inference._band_counts import counts_of, pair_counts_of
+from stakes.inference._band_counts import counts_of, pair_counts_of, reached
+from stakes.inference._band_estimated import estimated_pieces
 from stakes.inference._band_limits import combined_limits, critical_value
 from stakes.inference._band_pieces import curve_pieces, difference_pieces
 from stakes.inference._band_reliability import reliability_band
@@ -34,6 +35,7 @@ from stakes.inference._comparison import PAIRED_NEEDS_ROWS
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from stakes.core.outcome import Origin
     from stakes.inference._band_counts import Totals
     from stakes.inference._band_pieces import Pieces
 
@@ -137,13 +139,18 @@ def confidence_band(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )
     if kind == "reliability":
+        refuse_weighing(y_true, "the band of a reliability curve")
         table = data.table
         points = check_scores_asked(thresholds, table)
         return reliability_band(table, points, name, level)
     points = check_thresholds(thresholds, kind)
     counts = counts_of(data, points, fixed_prevalence=prevalence is not None)
     pieces = curve_pieces(kind, counts, points, _check_per(per))
-    found = _bounds(pieces, counts.totals, level, draws, generator(random_state))
+    if data.sample is not None:
+        bins = [reached(data.sample.score, points)]
+        pieces = estimated_pieces(pieces, kind, data.sample, bins, fixed_prevalence=prevalence is not None)
+    totals = _rows_of(counts.totals, None if data.sample is None else data.sample.origin)
+    found = _bounds(pieces, totals, level, draws, generator(random_state))
     return Band(kind, points, *found, name=name, per=_unit(kind, per))
 
 
@@ -236,9 +243,16 @@ def difference_band(
     )
     counts = pair_counts_of(first, second.score, points, fixed_prevalence=prevalence is not None)
     pieces = difference_pieces(kind, counts, points, _check_per(per))
-    found = _bounds(pieces, counts.totals, level, draws, generator(random_state))
+    bins = [reached(sample.score, points) for sample in (first, second)]
+    pieces = estimated_pieces(pieces, kind, first, bins, fixed_prevalence=prevalence is not None)
+    found = _bounds(pieces, _rows_of(counts.totals, first.origin), level, draws, generator(random_state))
     name = " - ".join(check_names(names))
     return Band(kind, points, *found, name=name, is_difference=True, per=_unit(kind, per))
+
+
+def _rows_of(totals: Totals, origin: Origin | None) -> Totals:
+    """Totals whose rows are all that count, those of unknown class too."""
+    return totals if origin is None else totals._replace(n_rows=origin.n_rows)
 
 
 def _bounds(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.inputs import evaluation_data
+from stakes.core.inputs import evaluation_data, refuse_weighing
 from stakes.core.random_state import generator
 from stakes.core.regret import regret_at
 from stakes.core.validation import check_flag, check_unit, to_array
@@ -178,6 +178,7 @@ def best_models(
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
     points = check_thresholds(thresholds, "regret")
     options: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
+    refuse_weighing(y_true, "best_models")
     scores = _scores(y_true, y_probs, logits=logits, **options)
     labels = to_array(y_true, "y_true")
     if sample_weight is not None:

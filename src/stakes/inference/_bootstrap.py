@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes.core.inputs import evaluation_data
+from stakes.core.inputs import evaluation_data, refuse_weighing
 from stakes.core.random_state import generator
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import check_choice, check_unit
@@ -338,6 +338,7 @@ def _source(
     """Where resamples come from, the tables of all rows, and the scheme."""
     if clusters is not None and block_length is not None:
         raise ValueError("clusters= and block_length= (rows in order) cannot both be given.")
+    refuse_weighing(y_true, "bootstrap")
     given = isinstance(y_true, ScoreTable)
     if clusters is None and block_length is None and (given or (len(scores) == 1 and data["sample_weight"] is None)):
         table = evaluation_data(y_true, scores[0], **data).table

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from stakes.core.random_state import generator
 from stakes.inference._band_counts import binned_pair
+from stakes.inference._band_estimated import estimated_pieces
 from stakes.inference._band_limits import combined_limits, critical_value
 from stakes.inference._band_pieces import difference_pieces
 
@@ -60,6 +61,7 @@ def shown_less(
     width = len(thresholds) + 1
     counts = binned_pair(rows.y, bins, rows.weight, width, fixed_prevalence=rows.fixed_prevalence)
     pieces = difference_pieces("regret", counts, thresholds, 1.0)
+    pieces = estimated_pieces(pieces, "regret", rows, bins, fixed_prevalence=rows.fixed_prevalence)
     low, high = combined_limits(pieces, _critical(pieces, confidence_level))
     return high < 0.0, low > 0.0
 

@@ -15,7 +15,7 @@ from stakes.curves._bins import binned_reliability_of
 from stakes.curves._smooth import SPAN, local_fits, smoothed_rates
 from stakes.inference._calibration_curve import WITHHELD, curve_estimates
 from stakes.inference._calibration_intervals import recalibration_estimates
-from stakes.inference._dependence import check_dependence
+from stakes.inference._dependence import dependence_of
 from stakes.inference._influence import cells_of
 from stakes.shown.tabular import Tabular
 
@@ -259,7 +259,8 @@ def calibration_summary(
     if data.sample is None and not clusters is lags is None:
         raise ValueError("clusters= and lags= need the rows: pass y_true and y_prob instead of a ScoreTable.")
     cells = cells_of(data, fixed_prevalence=prevalence is not None)
-    design = cells.design(*check_dependence(clusters, lags, len(cells.y), sample_weight))
+    known = (None, None) if data.sample is None else dependence_of(data.rows, clusters, lags, sample_weight)
+    design = cells.design(*known)
     found, status = calibration_of(
         cells, design, n_bins=n_bins, binning=binning, smoother=smoother, level=level, rng=generator(random_state)
     )
@@ -284,7 +285,7 @@ def calibration_of(
     count = cells.weight**2 / cells.square  # of rows, where a cell holds many
     found = CalibrationSummary(
         observed=cells.table.prevalence,
-        expected=float(np.dot(cells.weight, cells.score)) / cells.total,
+        expected=cells.mean_score,
         ece=bins.expected_calibration_error,
         n_bins=len(bins.weight),
         binning=binning,

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 # Where 95% was meant, intervals of these covered 75 to 95% in simulations with few events or bent curves.
 WITHHELD = {"e50", "emax"}
 _NO_INTERVAL = "no interval: those tried cover the quantiles of the distance too seldom"
+_ESTIMATED = "no interval: the noise of the smoothed curve would take the weights as known"
 _POINTS = 100  # of the curve, at equal shares of the rows
 _DRAWS = 500
 _HALVINGS = 14
@@ -80,6 +81,8 @@ def curve_estimates(
 
 
 def _reason(cells: Cells, design: Design) -> str:
+    if design.origin is not None:
+        return _ESTIMATED
     if design.lags is not None:
         return "no interval: its noise is known for independent rows and clusters only"
     count = cells.weight**2 / cells.square

@@ -16,7 +16,7 @@ import numpy as np
 from stakes.core.logistic import logit, sigmoid
 from stakes.core.recalibration import fit_recalibration
 from stakes.inference._estimate import Estimate
-from stakes.inference._moments import moments_of
+from stakes.inference._moments import Moments, moments_of
 from stakes.inference._power_sums import NEEDED
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from stakes.core.recalibration import LogisticFit
     from stakes.inference._dependence import Design
     from stakes.inference._influence import Cells
-    from stakes.inference._moments import Moments
 
     Floats = NDArray[np.float64]
 
@@ -52,14 +51,27 @@ def recalibration_estimates(cells: Cells, design: Design, level: float) -> tuple
 
 def _ratio(cells: Cells, design: Design, level: float) -> Estimate:
     """Observed to expected events."""
-    observed, expected = cells.prevalence, float(cells.weight @ cells.score) / cells.total
+    observed, expected = cells.prevalence, cells.mean_score
     value = observed / expected if expected > 0.0 else math.nan
     if not (observed > 0.0 and expected > 0.0):
         reason = "no case is positive" if observed <= 0.0 else "every score is 0"
         return Estimate("o_e_ratio", value, math.nan, _NOWHERE, level, reason)
-    moments = _moments(design, math.log(value), cells.y / observed - cells.score / expected)
+    moments = _ratio_moments(cells, design, observed, expected)
     low, high = (math.exp(end) for end in moments.interval(level))
     return Estimate("o_e_ratio", value, value * moments.standard_error, (low, high), level, moments.note)
+
+
+def _ratio_moments(cells: Cells, design: Design, observed: float, expected: float) -> Moments:
+    """Moments of the logarithm of the ratio; scores need no outcome, and are those of all rows where it has more."""
+    value, origin = math.log(observed / expected), cells.origin
+    if origin is None:
+        return _moments(design, value, cells.y / observed - cells.score / expected)
+    counted = origin.counted
+    parts = design.parts(design.centred(cells.y / observed))
+    parts -= counted / counted.sum() * (origin.score[origin.outcome.present] / expected - 1.0)
+    variance, degrees, reason = design.variance_of(parts)
+    rows = int(np.count_nonzero(~cells.y)), int(np.count_nonzero(cells.y))
+    return Moments(value, float(variance), float(degrees), rows=rows, least=NEEDED, reason=reason)
 
 
 def _coefficient(cells: Cells, design: Design, fit: LogisticFit, place: int) -> Moments:

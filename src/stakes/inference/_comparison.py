@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from stakes.core.options import Options, check_options
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import check_names
-from stakes.inference._dependence import check_dependence
+from stakes.inference._dependence import dependence_of
 from stakes.inference._dominance import dominance
 from stakes.inference._loss_moments import LossMoments, PairedRows, loss_moments
 from stakes.shown.tabular import Tabular
@@ -136,7 +136,7 @@ def _comparison(difference: Moments, names: tuple[str, str], options: Options) -
 def paired_rows(samples: Sequence[BinarySample], options: Options) -> PairedRows:
     """Rows that several models share, with what makes them depend on each other."""
     first = samples[0]
-    clusters, lags = check_dependence(options.clusters, options.lags, len(first.y), options.sample_weight)
+    clusters, lags = dependence_of(first, options.clusters, options.lags, options.sample_weight)
     return PairedRows(
         first.y,
         [sample.score for sample in samples],
@@ -144,6 +144,8 @@ def paired_rows(samples: Sequence[BinarySample], options: Options) -> PairedRows
         fixed_prevalence=options.prevalence is not None,
         clusters=clusters,
         lags=lags,
+        origin=first.origin,
+        every_score=[sample.origin.score for sample in samples if sample.origin is not None],
     )
 
 

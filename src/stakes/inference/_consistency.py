@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes.core.inputs import evaluation_data
+from stakes.core.inputs import evaluation_data, refuse_weighing
 from stakes.core.random_state import generator
 from stakes.core.validation import check_unit, check_whole
 from stakes.inference._band_result import Band
@@ -90,6 +90,7 @@ def consistency_band(
     """
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
     n_resamples = check_whole(n_resamples, "n_resamples", _LEAST_RESAMPLES)
+    refuse_weighing(y_true, "consistency_band")
     table = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits).table
     if table.fixed_prevalence:
         raise ValueError("consistency_band needs the rows as they were sampled, got a table with a set prevalence.")

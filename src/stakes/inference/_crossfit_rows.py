@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.core.inputs import refuse_weighing
 from stakes.core.random_state import generator
 from stakes.core.validation import BinarySample
 from stakes.inference._crossfit import CrossFit, cross_fit
@@ -41,14 +42,15 @@ class CrossFitRows:
 
     def moments(self, value: float, values: Floats) -> Moments:
         """Moments of an estimate whose influence is that of the mean of some row values."""
-        terms = self.design.share * self.design.centred(values)
-        return Moments(value, float(freed(len(terms))) * float(np.dot(terms, terms)), self.degrees)
+        design = self.design
+        terms, reason = design.parts(design.centred(values)), design.reason
+        return Moments(value, float(freed(len(terms))) * float(np.dot(terms, terms)), self.degrees, reason=reason)
 
     @property
     def design(self) -> Design:
         """How the rows weigh."""
         weight = np.ones(len(self.sample.y)) if self.sample.weight is None else self.sample.weight
-        return Design(self.sample.y, weight, fixed=self.fixed)
+        return Design(self.sample.y, weight, fixed=self.fixed, origin=self.sample.origin)
 
     @property
     def degrees(self) -> int:
@@ -84,6 +86,7 @@ def cross_fit_rows(data: EvaluationData, *, fixed_prevalence: bool, n_folds: int
 
 
 def _expanded(data: EvaluationData) -> BinarySample:
+    refuse_weighing(data.table, "an interval from a table")
     counts, units = row_counts(data.table)
     both = np.concatenate(counts)
     y = np.repeat(np.arange(len(both)) >= len(counts[0]), both)

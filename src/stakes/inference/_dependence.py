@@ -10,13 +10,14 @@ import numpy as np
 
 from stakes.core.sums import blocks
 from stakes.core.validation import to_array
-from stakes.inference._cluster_sums import NEEDED_CLUSTERS, Clusters, cluster_spread
+from stakes.inference._cluster_sums import NEEDED_CLUSTERS, Clusters, cluster_spread, left_out_variance
 from stakes.inference._power_sums import (
     aligned,
     by_class,
     class_sums,
     freed,
     mean_weights,
+    pooled_variance,
     spread_of,
     with_rows_unseen,
 )
@@ -24,6 +25,8 @@ from stakes.inference._power_sums import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from stakes.core.outcome import Origin
+    from stakes.core.validation import BinarySample
     from stakes.inference._power_sums import PowerSums, Spread
 
     Bools = NDArray[np.bool_]
@@ -62,12 +65,25 @@ def check_dependence(
     return None, lags
 
 
+def dependence_of(
+    sample: BinarySample, clusters: Any, lags: Any, sample_weight: Any = None
+) -> tuple[Integers | None, int | Literal["auto"] | None]:
+    """Check the dependence of a sample's rows; where an outcome knows some rows only, that of all its rows."""
+    if sample.origin is None:
+        return check_dependence(clusters, lags, len(sample.y), sample_weight)
+    weight = sample.origin.outcome.sample_weight
+    if clusters is not None and len(to_array(clusters, "clusters")) == sample.origin.n_rows:
+        weight = None  # those of the rows that count
+    return check_dependence(clusters, lags, sample.origin.n_rows, weight)
+
+
 @dataclass(frozen=True)
 class Design:
     """Rows, or the cells of a table: their classes and weights, what is known of the classes, and what depends on what.
 
     ``square`` are the squared weights of cells; ``fixed`` says that the class totals are known; ``codes`` are those of
-    the clusters, ``lags`` is for rows in order.
+    the clusters, ``lags`` is for rows in order. ``origin`` is that of rows whose weights were estimated: their errors
+    rest on all rows of the outcome, whose clusters ``codes`` then are.
     """
 
     y: Bools
@@ -76,11 +92,12 @@ class Design:
     fixed: bool = False
     codes: Integers | None = None
     lags: int | str | None = None
+    origin: Origin | None = None
 
     @property
     def dependent(self) -> bool:
-        """Whether rows depend on each other."""
-        return self.codes is not None or self.lags is not None
+        """Whether rows depend on each other, if only by weights that were estimated from all of them."""
+        return self.codes is not None or self.lags is not None or self.origin is not None
 
     @property
     def share(self) -> Floats:
@@ -100,14 +117,51 @@ class Design:
 
     def units(self, values: Floats) -> Floats:
         """Independent parts of the errors of the means (last axis), whose products add up to the covariances."""
-        parts = self.share * self.centred(values)
-        if self.codes is not None:
-            clusters = Clusters(self.codes, self.share)
-            return clusters.left_out(parts) / np.sqrt(freed(len(clusters)))
+        parts = self.parts(self.centred(values))
+        if self.dependent:
+            return self.unit_parts(parts)
         for mine in (~self.y, self.y) if self.fixed else (np.ones(len(self.y), dtype=bool),):
             # a single row shows no spread: the room for what was not seen stands for it
             parts[..., mine] *= np.sqrt(freed(max(int(np.count_nonzero(mine)), 2)))
         return parts
+
+    def parts(self, centred: Floats) -> Floats:
+        """Parts of the rows in the error of a mean, with what estimating their weights adds."""
+        return self.whole(self.share * centred)
+
+    def whole(self, parts: Floats) -> Floats:
+        """Parts of all rows in an error, from those that hold if the weights are known."""
+        return parts if self.origin is None else self.origin.spread(parts)
+
+    def unit_parts(self, parts: Floats) -> Floats:
+        """Parts in an error that are independent, from those of all rows that depend on each other."""
+        n = parts.shape[-1]
+        if self.codes is not None:
+            clusters = Clusters(self.codes, self._own(self.share))
+            return clusters.left_out(parts) / np.sqrt(freed(len(clusters)))
+        if self.lags == "auto":
+            count = _waves(n)
+            return cosine_sums(parts, count) * np.sqrt(n / count)
+        if self.lags is None:
+            return parts * np.sqrt(freed(n))
+        last = int(self.lags)
+        sums = np.cumsum(np.pad(parts, [(0, 0)] * (parts.ndim - 1) + [(last + 1, last)]), axis=-1)
+        return (sums[..., last + 1 :] - sums[..., : -last - 1]) * np.sqrt(freed(n) / (last + 1))
+
+    def variance_of(self, parts: Floats) -> tuple[Floats, Floats, str]:
+        """Variance of an estimate from the parts of all rows, its degrees of freedom, and why there is none."""
+        if self.codes is not None:
+            clusters = Clusters(self.codes, self._own(self.share))
+            variance, degrees = left_out_variance(clusters.left_out(parts), clusters.degrees())
+            return (variance * np.nan if clusters.reason() else variance), degrees, clusters.reason() or self.reason
+        if self.lags is not None:
+            variance, degrees, reason = ordered_variance(parts, self.lags)
+            return variance, degrees, reason or self.reason
+        return *variance_of_parts(parts), self.reason
+
+    def _own(self, values: Floats) -> Floats:
+        """Values of the rows among all that the errors rest on."""
+        return values if self.origin is None else self.origin.scattered(values)[..., self.origin.outcome.present]
 
     def spread(self, centred: Floats, carried: Floats, most: Floats) -> tuple[Spread, tuple[int, int], str]:
         """Spread of a mean, rows (clusters) of each class, and why there is no interval, if so.
@@ -122,10 +176,15 @@ class Design:
         if self.codes is not None:
             one_more = aligned(mean_weights(masses, counts) / masses.sum(), most.ndim) * most
             return self._clustered(self.codes, centred, carried, one_more)
-        if self.lags is None:
+        if not self.dependent:
             return spread_of(sums, most, masses, fixed=self.fixed), rows, ""
-        variance, degrees, reason = ordered_variance(self.share * centred, self.lags)
+        variance, degrees, reason = self.variance_of(self.parts(centred))
         return with_rows_unseen(variance, degrees, sums, most, masses), rows, reason
+
+    @property
+    def reason(self) -> str:
+        """Why the outcome that weighs the rows allows no interval; empty where it does."""
+        return "" if self.origin is None else self.origin.outcome.reason
 
     def _power_sums(self, centred: Floats, carried: Floats) -> PowerSums:
         """Sums over the rows of each class, block by block."""
@@ -142,10 +201,18 @@ class Design:
     def _clustered(
         self, codes: Integers, centred: Floats, carried: Floats, one_more: Floats
     ) -> tuple[Spread, tuple[int, int], str]:
-        clusters, share = Clusters(codes, self.share), self.share
-        found = cluster_spread(clusters, share * centred, share * carried, self.y, one_more)
-        downs, ups = (int(np.count_nonzero(clusters.sums(np.where(mine, 1.0, 0.0)))) for mine in (~self.y, self.y))
-        return found, (downs, ups), clusters.reason()
+        clusters, y = Clusters(codes, self._own(self.share)), self._own(self.y.astype(float)) > 0.0
+        found = cluster_spread(clusters, self.parts(centred), self._own(self.share * carried), y, one_more)
+        known = (self._own(np.where(mine, 1.0, 0.0)) for mine in (~self.y, self.y))
+        downs, ups = (int(np.count_nonzero(clusters.sums(mine))) for mine in known)
+        return found, (downs, ups), clusters.reason() or self.reason
+
+
+def variance_of_parts(parts: Floats) -> tuple[Floats, Floats]:
+    """Variance of a sum over independent rows (the last axis), and its degrees of freedom."""
+    squares, rows = parts * parts, np.full((1, *parts.shape[:-1]), float(parts.shape[-1]))
+    fourth = np.einsum("...n,...n->...", squares, squares)
+    return pooled_variance(rows, squares.sum(axis=-1)[None], fourth[None])
 
 
 def ordered_variance(terms: Floats, lags: int | str) -> tuple[Floats, Floats, str]:
@@ -160,7 +227,7 @@ def ordered_variance(terms: Floats, lags: int | str) -> tuple[Floats, Floats, st
         nothing = np.full(terms.shape[:-1], np.nan)
         return nothing, nothing, f"only {n} rows in order: an interval needs {NEEDED_ROWS}"
     if lags == "auto":
-        count = max(int(0.4 * n ** (2.0 / 3.0)), 1)
+        count = _waves(n)
         variance = n * np.mean(cosine_sums(terms, count) ** 2, axis=-1)
         return np.asarray(variance), np.full(terms.shape[:-1], float(count)), ""
     last = int(lags)
@@ -169,6 +236,10 @@ def ordered_variance(terms: Floats, lags: int | str) -> tuple[Floats, Floats, st
         weight = 2.0 * (1.0 - lag / (last + 1.0))
         variance = variance + weight * (terms[..., lag:] * terms[..., :-lag]).sum(axis=-1)
     return np.maximum(variance, 0.0) * freed(n), np.full(terms.shape[:-1], n - 1.0), ""
+
+
+def _waves(n: int) -> int:
+    return max(int(0.4 * n ** (2.0 / 3.0)), 1)
 
 
 def cosine_sums(terms: Floats, count: int) -> Floats:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stakes.inference._cluster_sums import NEEDED_CLUSTERS, Clusters, left_out_variance
-from stakes.inference._dependence import ordered_variance
+from stakes.inference._dependence import ordered_variance, variance_of_parts
 from stakes.inference._influence_moments import influence_moments
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from stakes.inference._moments import Moments
 
     Bools = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
     Part = tuple[Cells, Influence]
 
@@ -27,17 +28,31 @@ def gap_moments(own: Part, rest: Part, chosen: Bools, codes: Integers | None, la
     if codes is not None:
         return _clustered(own, rest, chosen, codes)
     gap = influence_moments(*own).minus(influence_moments(*rest))
-    if lags is None:
+    if lags is None and own[0].origin is None:
         return gap
-    terms = np.empty(len(chosen))
-    for (cells, influence), part, sign in ((own, chosen, 1.0), (rest, ~chosen, -1.0)):
-        terms[part] = sign * cells.design().share * influence.slope
+    terms = _terms(own, rest, chosen)
+    if lags is None:
+        variance, degrees = variance_of_parts(terms)
+        return replace(gap, variance=float(variance), degrees=float(degrees))
     variance, degrees, reason = ordered_variance(terms, lags)
     return replace(gap, variance=float(variance), degrees=float(degrees), reason=reason)
 
 
+def _terms(own: Part, rest: Part, chosen: Bools) -> Floats:
+    """Parts of the rows in the error of the difference; both may rest on the same estimated weights."""
+    if own[0].origin is not None:
+        mine, theirs = (cells.design().parts(influence.slope) for cells, influence in (own, rest))
+        return np.asarray(mine - theirs)
+    terms = np.empty(len(chosen))
+    for (cells, influence), part, sign in ((own, chosen, 1.0), (rest, ~chosen, -1.0)):
+        terms[part] = sign * cells.design().share * influence.slope
+    return terms
+
+
 def _clustered(own: Part, rest: Part, chosen: Bools, codes: Integers) -> Moments:
     """Leaving out a cluster moves either part."""
+    if own[0].origin is not None:
+        return _clustered_outcome(own, rest, chosen, codes)
     moved, caps, counts, found = np.zeros(int(codes.max()) + 1), [], [], []
     for (cells, influence), part, sign in ((own, chosen, 1.0), (rest, ~chosen, -1.0)):
         share = cells.design().share
@@ -51,3 +66,11 @@ def _clustered(own: Part, rest: Part, chosen: Bools, codes: Integers) -> Moments
     if min(counts) < NEEDED_CLUSTERS:
         return replace(gap, reason=f"only {min(counts)} clusters: a difference needs {NEEDED_CLUSTERS}")
     return replace(gap, variance=float(variance))
+
+
+def _clustered_outcome(own: Part, rest: Part, chosen: Bools, codes: Integers) -> Moments:
+    """The same where an outcome weighs the rows: the clusters are those of all its rows."""
+    sums: Floats = np.bincount(codes, weights=_terms(own, rest, chosen)).astype(np.float64)
+    found = [influence_moments(cells, influence, codes) for cells, influence in (own, rest)]
+    variance, degrees = left_out_variance(sums, len(sums) - 1.0)
+    return replace(found[0].minus(found[1]), variance=float(variance), degrees=float(degrees))

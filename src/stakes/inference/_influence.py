@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.core.inputs import refuse_weighing
 from stakes.core.regret import check_rule, row_losses
 from stakes.core.validation import check_unit
 from stakes.inference._dependence import Design
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from stakes.core.inputs import EvaluationData
+    from stakes.core.outcome import Origin
     from stakes.core.regret import Rule
     from stakes.core.score_table import ScoreTable
     from stakes.costs import CostDistribution
@@ -64,7 +66,12 @@ class Cells:
 
     def design(self, codes: NDArray[np.intp] | None = None, lags: int | str | None = None) -> Design:
         """How the cells weigh, and which rows depend on each other."""
-        return Design(self.y, self.weight, self.square, self.fixed_prevalence, codes, lags)
+        return Design(self.y, self.weight, self.square, self.fixed_prevalence, codes, lags, self.origin)
+
+    @property
+    def origin(self) -> Origin | None:
+        """Where the rows come from, if an outcome weighs them."""
+        return None if self.data.sample is None else self.data.sample.origin
 
     @cached_property
     def total(self) -> float:
@@ -79,6 +86,13 @@ class Cells:
     @property
     def prevalence(self) -> float:
         return self.masses[1] / self.total
+
+    @property
+    def mean_score(self) -> float:
+        """Of all rows, those of unknown class too."""
+        if self.origin is None:
+            return float(np.dot(self.weight, self.score)) / self.total
+        return float(np.average(self.origin.score[self.origin.outcome.present], weights=self.origin.counted))
 
 
 @dataclass(frozen=True)
@@ -115,6 +129,7 @@ def cells_of(data: EvaluationData, *, fixed_prevalence: bool) -> Cells:
             return Cells(rows.y, rows.score, ones, ones, data, fixed_prevalence)
         return Cells(rows.y, rows.score, rows.weight, rows.weight**2, data, fixed_prevalence)
     table = data.table
+    refuse_weighing(table, "an interval from a table")
     weight = np.concatenate([table.negatives, table.positives])
     square = np.concatenate([table.negatives_squared, table.positives_squared])
     used = weight > 0.0

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stakes.core.regret import losses_by_score, row_losses
 from stakes.core.sums import blocks, weighted_sum
+from stakes.core.validation import BinarySample
 from stakes.inference._dependence import Design
 from stakes.inference._moments import Moments, moments_of
 from stakes.inference._power_sums import PowerSums, Spread, class_sums, spread_of
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from stakes.core.outcome import Origin
     from stakes.core.regret import Rule
     from stakes.core.score_table import ScoreTable
     from stakes.costs import CostDistribution
@@ -97,7 +99,10 @@ class LossMoments:
 
 @dataclass(frozen=True)
 class PairedRows:
-    """Rows that several models share; ``clusters`` are codes of what is independent, ``lags`` is for rows in order."""
+    """Rows that several models share; ``clusters`` are codes of what is independent, ``lags`` is for rows in order.
+
+    Where an outcome weighs the rows, ``origin`` is where they come from and ``every_score`` the scores of all rows.
+    """
 
     y: Bools
     scores: Sequence[Floats]
@@ -105,17 +110,36 @@ class PairedRows:
     fixed_prevalence: bool = False
     clusters: Integers | None = None
     lags: int | str | None = None
+    origin: Origin | None = None
+    every_score: Sequence[Floats] = ()
 
     def taken(self, part: Bools | Integers | slice) -> PairedRows:
-        """Some of the rows."""
+        """Some of the rows; where an outcome weighs them, their errors and clusters stay those of all its rows."""
         weight = None if self.weight is None else self.weight[part]
-        clusters = None if self.clusters is None else self.clusters[part]
-        return replace(self, y=self.y[part], scores=[s[part] for s in self.scores], weight=weight, clusters=clusters)
+        clusters, origin = self.clusters, self.origin
+        if origin is not None:
+            origin = replace(origin, places=origin.places[part])
+        elif clusters is not None:
+            clusters = clusters[part]
+        scores = [s[part] for s in self.scores]
+        return replace(self, y=self.y[part], scores=scores, weight=weight, clusters=clusters, origin=origin)
+
+    def arguments(self, first: int, second: int) -> tuple[Any, Floats, Floats, Floats | None]:
+        """Labels, scores of two models and weights as a public function takes them."""
+        if self.origin is None:
+            return self.y, self.scores[first], self.scores[second], self.weight
+        scattered = self.origin.scattered
+        return self.origin.outcome, scattered(self.scores[first]), scattered(self.scores[second]), None
+
+    def sample(self, index: int) -> BinarySample:
+        """The rows of one model."""
+        origin = self.origin and replace(self.origin, score=self.every_score[index])
+        return BinarySample(self.y, self.scores[index], self.weight, origin)
 
     @property
     def dependent(self) -> bool:
-        """Whether rows depend on each other, in clusters or in order of time."""
-        return self.clusters is not None or self.lags is not None
+        """Whether rows depend on each other, in clusters, in order of time or by weights estimated from all of them."""
+        return self.clusters is not None or self.lags is not None or self.origin is not None
 
     @property
     def used(self) -> PairedRows:
@@ -200,7 +224,7 @@ def loss_moments(rows: PairedRows, costs: CostDistribution, rule: Rule, *, const
                 losses = [row_losses(y, score[part][mine], costs, rule) for score in rows.scores]
                 yield k, rules.completed(losses, k), weight, None
 
-    if rows.clusters is None and rows.lags is None:
+    if not rows.dependent:
         means, sums, masses = _summed(parts, rules.count, fixed=rows.fixed_prevalence)
         found = _moments(means, sums, masses, rules, fixed=rows.fixed_prevalence)
     else:
@@ -248,7 +272,7 @@ def _moments(means: Floats, sums: PowerSums, masses: Floats, rules: _Rules, *, f
 def _dependent(rows: PairedRows, rules: _Rules) -> LossMoments:
     """The same for rows in clusters or in order."""
     weight = np.ones(len(rows.y)) if rows.weight is None else rows.weight
-    design = Design(rows.y, weight, None, rows.fixed_prevalence, rows.clusters, rows.lags)
+    design = Design(rows.y, weight, None, rows.fixed_prevalence, rows.clusters, rows.lags, rows.origin)
     lines, count = np.empty((rules.count, len(rows.y))), rules.count
     for k, mine in enumerate((~rows.y, rows.y)):
         losses = [row_losses(rows.y[mine], score[mine], rules.costs, rules.rule) for score in rows.scores]

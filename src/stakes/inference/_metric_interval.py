@@ -14,7 +14,7 @@ from stakes.inference._area import Area, AreaDifference
 from stakes.inference._area_rows import area_estimate, area_gap, area_regret
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS, Comparison
 from stakes.inference._crossfit_rank import CROSS_FITTED, cross_fitted
-from stakes.inference._dependence import Design, check_dependence
+from stakes.inference._dependence import Design, check_dependence, dependence_of
 from stakes.inference._estimate import Estimate
 from stakes.inference._influence import AREAS, Cells, cells_of, metric_influence
 from stakes.inference._influence_moments import influence_moments
@@ -220,7 +220,7 @@ def metric_difference(
         cells_of(evaluation_data(y_true, scores, name=argument, **data), fixed_prevalence=prevalence is not None)
         for argument, scores in (("a", a), ("b", b))
     ]
-    dependence = check_dependence(clusters, lags, len(cells[0].y), sample_weight)
+    dependence = dependence_of(cells[0].data.rows, clusters, lags, sample_weight)
     gap = _difference(name, (cells[0], cells[1]), options, dependence)
     found = gap.interval(level), gap.p_value()
     if method == "delong" and isinstance(gap, AreaDifference):
@@ -275,7 +275,8 @@ def _binary(
     cells = cells_of(data, fixed_prevalence=fixed_prevalence)
     if data.sample is None and dependence != (None, None):
         raise ValueError("clusters= and lags= need the rows: pass y_true and y_prob instead of a ScoreTable.")
-    known = check_dependence(*dependence, len(cells.y), sample_weight)
+    rows = None if data.sample is None else data.rows
+    known = (None, None) if rows is None else dependence_of(rows, *dependence, sample_weight)
     if metric not in AREAS:
         return influence_moments(cells, metric_influence(metric, cells, options), *known)
     check_parameters(METRICS[metric], dict(options))

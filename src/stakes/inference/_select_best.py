@@ -13,7 +13,7 @@ from stakes.core.score_table import ScoreTable
 from stakes.core.validation import check_flag, check_unit
 from stakes.costs import as_costs
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS
-from stakes.inference._dependence import check_dependence
+from stakes.inference._dependence import dependence_of
 from stakes.inference._selection import MOST_TRIED, select
 from stakes.inference._selection_rows import Contest, CostRows
 from stakes.shown.sentences import REFERENCES
@@ -127,7 +127,7 @@ def select_best(
     samples = samples_of(
         y_true, y_probs, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )
-    codes, _ = check_dependence(clusters, None, len(samples[0].y), sample_weight)
+    codes, _ = dependence_of(samples[0], clusters, None, sample_weight)
     references = check_flag(references, "references")
     rows = CostRows.of(
         samples, distribution, rule, factor, references=references, clusters=codes, by_class=prevalence is not None

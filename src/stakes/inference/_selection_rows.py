@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from stakes.core.outcome import Origin
     from stakes.core.regret import Rule
     from stakes.core.validation import BinarySample
     from stakes.costs import CostDistribution
@@ -132,6 +133,7 @@ class CostRows:
     clusters: Integers | None
     largest: Floats
     by_class: bool = False
+    origin: Origin | None = None
 
     @classmethod
     def of(
@@ -154,7 +156,8 @@ class CostRows:
             lines += [np.where(y, 0.0, always), np.where(y, never, 0.0)]
             largest[1, count] = largest[0, count + 1] = 0.0
         weight = np.ones(len(y)) if weight is None else weight
-        return cls(factor * np.stack(lines, axis=1), y, weight, clusters, factor * largest, by_class)
+        origin = samples[0].origin
+        return cls(factor * np.stack(lines, axis=1), y, weight, clusters, factor * largest, by_class, origin)
 
     @property
     def means(self) -> Floats:
@@ -175,7 +178,7 @@ class CostRows:
 
     @property
     def _design(self) -> Design:
-        return Design(self.y, self.weight, fixed=self.by_class, codes=self.clusters)
+        return Design(self.y, self.weight, fixed=self.by_class, codes=self.clusters, origin=self.origin)
 
     def _spread(self, first: Integers, second: Integers) -> Spread:
         gap = (self.costs[:, first] - np.where(second < 0, 0.0, self.costs[:, second])).T

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.inputs import evaluation_data
+from stakes.core.inputs import evaluation_data, refuse_weighing
 from stakes.core.validation import check_unit
 from stakes.costs import as_costs
 from stakes.curves._thresholds import threshold_table_of
@@ -147,6 +147,7 @@ def threshold_intervals(
     """
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
     points = check_thresholds(thresholds, "regret")
+    refuse_weighing(y_true, "threshold_intervals")
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.inputs import evaluation_data
+from stakes.core.inputs import evaluation_data, refuse_weighing
 from stakes.inference import CostRows
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ def decision_rows(
     y_true: ArrayLike, models: Mapping[str, ArrayLike], costs: CostDistribution, **options: Any
 ) -> tuple[tuple[str, ...], CostRows, list[BinarySample]]:
     """Names, mean regret of each row under the models, treating all and treating no one, and the clean rows."""
+    refuse_weighing(y_true, "value_of_information")
     if not models:
         raise ValueError("y_probs must hold at least one model, got none.")
     if not np.isfinite(costs.mass):

@@ -19,6 +19,8 @@ def no_intervals(evaluation: Evaluation) -> str:
 def no_bands(evaluation: Evaluation) -> str:
     """Why the page has no bands, or nothing."""
     rows = evaluation.rows
+    if rows is not None and rows.origin is not None:
+        return "a band would take the weights as known"
     if rows is not None and rows.dependent:
         return "a band would take the rows as independent"
     if evaluation.costs.low > LAST_THRESHOLD:

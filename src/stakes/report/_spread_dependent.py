@@ -1,7 +1,8 @@
 """Covariances of losses in stretches where rows depend on each other: in clusters, or in order of time.
 
 In each case the covariance is that of sums which are taken as independent: of clusters; of windows of rows in order,
-whose squares add up to the estimate of Newey and West; or of slow cosine waves. See ``inference/_dependence.py``.
+whose squares add up to the estimate of Newey and West; or of slow cosine waves. Where an outcome estimated the weights
+from all its rows, it is that of what all of them add. See ``inference/_dependence.py``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stakes.core.sums import blocks
-from stakes.inference._dependence import cosine_sums
+from stakes.inference._dependence import Design, cosine_sums
 from stakes.inference._power_sums import freed
 
 if TYPE_CHECKING:
@@ -90,7 +91,9 @@ def dependent_covariances(
     count = len(rows.y)
     rules, size = len(scores) + 2, kinds[0].size
     gram = np.zeros((rules * size, rules * size))
-    if rows.clusters is not None:
+    if rows.origin is not None:
+        parts, factor = _of_outcome(terms, rows, rules), 1.0
+    elif rows.clusters is not None:
         parts, clusters = _clusters(terms, rows.clusters)
         factor = (clusters - 1.0) / clusters
     elif rows.lags == "auto":
@@ -137,6 +140,13 @@ def _windows(terms: _Terms, count: int, last: int) -> Iterator[Floats]:
         np.cumsum(values, axis=0, out=sums[at : at + len(values)])
         sums[at + len(values) :] = sums[at + len(values) - 1]
         yield sums[last + 1 :] - sums[: -last - 1]
+
+
+def _of_outcome(terms: _Terms, rows: PairedRows, rules: int) -> Iterator[Floats]:
+    """Independent parts of the errors where an outcome weighs the rows: they rest on all its rows."""
+    design = Design(rows.y, terms.weight, codes=rows.clusters, lags=rows.lags, origin=rows.origin)
+    lines = [[design.unit_parts(design.whole(column)) for column in terms.columns(rule)] for rule in range(rules)]
+    yield np.moveaxis(np.array(lines), -1, 0)
 
 
 def _waves(terms: _Terms, rules: int, count: int) -> Iterator[Floats]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from stakes.core.inputs import refuse_weighing
 from stakes.core.random_state import generator
 from stakes.core.validation import check_sample, check_unit, check_whole
 from stakes.shown.tabular import Tabular
@@ -266,6 +267,7 @@ def population_threshold(
     rule, fill = get_measure(measure), check_unit(zero_division, "zero_division")
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
     n_bootstrap = check_whole(n_bootstrap, "n_bootstrap")
+    refuse_weighing(y_true, "population_threshold")
     sample = check_sample(
         y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, probability=False, name="y_score"
     )

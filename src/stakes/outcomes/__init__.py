@@ -1,0 +1,10 @@
+"""What happened, and how much it counts: outcomes that stand where labels stand.
+
+Each turns its rows into classes, weights and scores for the same score table, so that every metric, curve and
+decomposition is that of weighted rows; and it says what its weights' own error does to the error of an estimate.
+"""
+
+from stakes.outcomes._censoring_test import CensoringTest
+from stakes.outcomes._time_to_event import TimeToEvent
+
+__all__ = ["CensoringTest", "TimeToEvent"]

@@ -1,0 +1,224 @@
+"""Errors with estimated weights: bands, clusters, groups, calibration, selection and the report's page."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from stakes import ScoreTable, TimeToEvent, compare, costs, evaluate, metric_difference, metric_interval, select_best
+from stakes.core.inputs import EvaluationData, evaluation_data
+from stakes.core.validation import BinarySample
+from stakes.curves import binned_reliability
+from stakes.inference import (
+    bootstrap,
+    calibration_summary,
+    confidence_band,
+    decomposition_interval,
+    difference_band,
+    threshold_intervals,
+)
+from stakes.inference._dependence import Design
+from stakes.inference._group_gap import gap_moments
+from stakes.inference._influence import cells_of, loss_influence
+from stakes.report._spread import spread_of
+
+N = 240
+UP = math.sqrt(N / (N - 1))
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=N)
+    time, left = rng.exponential(np.exp(-x)), rng.exponential(1.5, N)
+    risk = 1.0 - np.exp(-0.7 * np.exp(x))
+    data = {"event": (time <= left).astype(int), "time": np.minimum(time, left).round(2), "horizon": 0.7}
+    return data, risk, np.clip(risk + rng.normal(0, 0.2, N), 0, 1)
+
+
+def jackknifed(data, estimate):
+    """Derivative of an estimate to the weight of each row, by small steps either way."""
+    step, found = 1e-5, np.empty(N)
+    for i in range(N):
+        weight = np.ones(N)
+        weight[i] += step
+        up = estimate(TimeToEvent(**data, sample_weight=weight))
+        weight[i] -= 2 * step
+        found[i] = (up - estimate(TimeToEvent(**data, sample_weight=weight))) / (2 * step)
+    return found
+
+
+def mean_cost(outcome, score, low, high):
+    table = ScoreTable.from_predictions(outcome, score)
+    weight = {name: getattr(table, name) / table.total for name in ("positives", "negatives")}
+    cost = np.clip(table.scores, low, high)
+    # integral over c in [low, high] of c for an alarm, 1 - c for a miss, over the width
+    alarm, miss = (cost**2 - low**2) / 2, (high - cost) - (high**2 - cost**2) / 2
+    return float(weight["negatives"] @ alarm + weight["positives"] @ miss) / (high - low)
+
+
+def test_error_of_a_mean_cost_is_that_of_the_derivative(rows):
+    data, score, other = rows
+    found = evaluate(TimeToEvent(**data), {"a": score, "b": other}, costs=(0.2, 0.6))
+    slopes = [jackknifed(data, lambda outcome, s=s: mean_cost(outcome, s, 0.2, 0.6)) for s in (score, other)]
+    for result, slope in zip(found.results, slopes, strict=False):
+        assert result.standard_error / UP == pytest.approx(math.sqrt(slope @ slope), rel=1e-5)
+    gap = slopes[0] - slopes[1]
+    assert found.compare("a", "b").standard_error / UP == pytest.approx(math.sqrt(gap @ gap), rel=1e-5)
+    assert found.compare("a", "b").standard_error == pytest.approx(
+        compare(TimeToEvent(**data), score, other, costs=(0.2, 0.6)).standard_error, rel=1e-12
+    )
+    clusters = np.arange(N) // 3
+    clustered = compare(TimeToEvent(**data), score, other, costs=(0.2, 0.6), clusters=clusters)
+    sums = np.bincount(clusters, gap)
+    # a jackknife of clusters divides each sum by what is left of the weight
+    assert clustered.standard_error == pytest.approx(math.sqrt(sums @ sums), rel=0.02)
+
+
+@pytest.mark.parametrize("kind", ["regret", "net_benefit"])
+def test_bands_have_the_errors_of_the_single_thresholds(rows, kind):
+    data, score, other = rows
+    outcome, thresholds = TimeToEvent(**data), np.array([0.2, 0.4])
+    band = confidence_band(outcome, score, kind, thresholds=thresholds)
+    gap = difference_band(outcome, score, other, kind, thresholds=thresholds)
+    for k, t in enumerate(thresholds):
+        unit = (1 - t) if kind == "regret" else 1.0
+        if kind == "net_benefit":
+            own = metric_interval(outcome, score, "net_benefit_score", threshold=t)
+            assert band.standard_error[k] == pytest.approx(own.standard_error, rel=1e-9)
+        both = metric_difference(outcome, score, other, "net_benefit_score", threshold=t)
+        assert gap.standard_error[k] == pytest.approx(unit * both.standard_error, rel=1e-9)
+    assert band.n_rows == N
+    assert np.all(band.simultaneous_low <= band.low)
+
+
+def test_band_without_unknown_rows_is_that_of_plain_labels(rows):
+    _, score, _ = rows
+    y = score > 0.5
+    outcome = TimeToEvent(event=y, time=np.where(y, 0.5, 1.0), horizon=1)
+    ours, theirs = (confidence_band(labels, score, "regret", thresholds=[0.3]) for labels in (outcome, y))
+    assert (ours.low, ours.simultaneous_high) == (theirs.low, theirs.simultaneous_high)
+
+
+def test_groups_share_the_error_of_their_weights(rows):
+    data, score, _ = rows
+    group = np.arange(N) % 3 == 0
+    found = evaluate(TimeToEvent(**data), {"a": score}, costs=(0.2, 0.6), groups=group)
+
+    def gap(outcome):
+        means = []
+        for mine in (~group, group):
+            sample = evaluation_data(outcome, score).rows
+            keep = mine[sample.origin.places]
+            losses = _losses(sample.y[keep], sample.score[keep], 0.2, 0.6)
+            means.append(np.average(losses, weights=sample.weight[keep]))
+        return means[0] - means[1]
+
+    slope = jackknifed(data, gap)
+    one = found.groups[0]
+    assert one.difference == pytest.approx(gap(TimeToEvent(**data)), rel=1e-9)
+    sample = evaluation_data(TimeToEvent(**data), score).rows
+    chosen = (~group)[sample.origin.places]
+    parts = []
+    for mine in (chosen, ~chosen):
+        origin = replace(sample.origin, places=sample.origin.places[mine])
+        rest = BinarySample(sample.y[mine], sample.score[mine], sample.weight[mine], origin)
+        cells = cells_of(EvaluationData(rest, None), fixed_prevalence=False)
+        parts.append((cells, loss_influence(cells, costs.Uniform(0.2, 0.6), "score")))
+    moments = gap_moments(*parts, chosen, None, None)
+    assert moments.standard_error / 0.4 / UP == pytest.approx(math.sqrt(slope @ slope), rel=1e-5)
+    assert one.p_value == pytest.approx(moments.p_value(), rel=1e-9)
+
+
+def _losses(y, score, low, high):
+    cost = np.clip(score, low, high)
+    alarm, miss = (cost**2 - low**2) / 2, (high - cost) - (high**2 - cost**2) / 2
+    return np.where(y, miss, alarm) / (high - low)
+
+
+def test_observed_to_expected_takes_the_scores_of_all_rows(rows):
+    data, score, _ = rows
+    outcome = TimeToEvent(**data)
+    found = calibration_summary(outcome, score)
+    assert found.expected == pytest.approx(score.mean(), rel=1e-12)
+    assert found.o_e_ratio == pytest.approx(outcome.prevalence / score.mean(), rel=1e-12)
+
+    def log_ratio(outcome):
+        weight = outcome.sample_weight
+        return math.log(outcome.prevalence / np.average(score, weights=weight))
+
+    slope = jackknifed(data, log_ratio)
+    estimate = next(each for each in found.estimates if each.metric == "o_e_ratio")
+    assert estimate.standard_error / found.o_e_ratio / UP == pytest.approx(math.sqrt(slope @ slope), rel=1e-5)
+
+
+def test_share_acted_on_is_that_of_all_rows(load_data):
+    data = load_data("dcurves/df_surv")
+    outcome = TimeToEvent(event=data.cancer, time=data.ttcancer, horizon=1.5)
+    found = evaluate(outcome, data.cancerpredmarker, costs=0.2)
+    assert found.results[0].share_acted_on == pytest.approx(0.2307, abs=5e-5)
+    assert found.calibration[0].overall.o_e_ratio == pytest.approx(1.5722, abs=5e-5)
+
+
+def test_selection_and_decomposition_follow(rows):
+    data, score, other = rows
+    outcome = TimeToEvent(**data)
+    found = select_best(outcome, {"a": score, "b": other}, costs=(0.2, 0.6), references=False)
+    known = compare(outcome, score, other, costs=(0.2, 0.6))
+    assert found.possible[0] == ("a" if known.difference < 0 else "b")
+    terms = decomposition_interval(outcome, score, costs=(0.2, 0.6), random_state=0)
+    own = evaluate(outcome, score, costs=(0.2, 0.6)).results[0]
+    assert terms.score.standard_error == pytest.approx(own.standard_error, rel=1e-9)
+
+
+@pytest.mark.parametrize("dependence", [{}, {"clusters": np.arange(N) // 3}, {"lags": "auto"}, {"lags": 3}])
+def test_the_pages_covariances_are_those_of_the_library(rows, dependence):
+    data, score, other = rows
+    found = evaluate(TimeToEvent(**data), {"a": score, "b": other}, costs=(0.2, 0.6), **dependence)
+    page = spread_of(found, [0, 1])
+    cuts = np.asarray(page.cuts)
+    inside = (cuts[:-1] >= 0.2 - 1e-9) & (cuts[1:] <= 0.6 + 1e-9)
+    above = np.triu_indices(len(cuts) - 1)
+    matrix = np.zeros((len(cuts) - 1,) * 2)
+    matrix[above] = page.covariances[page.pairs.index((0, 1))]
+    matrix = matrix + np.triu(matrix, 1).T
+    variance = matrix[np.ix_(inside, inside)].sum() / 0.4**2
+    assert math.sqrt(variance) == pytest.approx(found.compare("a", "b").standard_error, rel=1e-6)
+
+
+def test_independent_parts_add_up_to_the_variance(rows):
+    data, score, _ = rows
+    sample = evaluation_data(TimeToEvent(**data), score).rows
+    for dependence in ({}, {"codes": np.arange(N) // 3}, {"lags": "auto"}, {"lags": 3}):
+        design = Design(sample.y, sample.weight, origin=sample.origin, **dependence)
+        units = design.units(sample.score[None])
+        variance, _, _ = design.variance_of(design.parts(design.centred(sample.score)))
+        assert (units @ units.T).item() == pytest.approx(float(variance), rel=1e-9)
+
+
+def test_table_keeps_that_its_weights_are_estimated(rows):
+    data, score, _ = rows
+    table = ScoreTable.from_predictions(TimeToEvent(**data), score)
+    plain = ScoreTable.from_predictions([0, 1], [0.2, 0.3])
+    for kept in (ScoreTable.from_json(table.to_json()), plain.merge(table), table.recalibrated()):
+        assert kept.estimated_weights
+    assert not ScoreTable.from_json(plain.to_json()).estimated_weights
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda y, p: bootstrap(y, p, metric="roc_auc_score"),
+        lambda y, p: threshold_intervals(y, p, thresholds=[0.2]),
+        lambda y, p: confidence_band(y, p, "reliability"),
+        binned_reliability,
+        lambda y, p: evaluate(ScoreTable.from_predictions(y, p)),
+        lambda y, p: metric_interval(ScoreTable.from_predictions(y, p), metric="roc_auc_score"),
+        lambda y, p: confidence_band(ScoreTable.from_predictions(y, p), kind="regret"),
+    ],
+)
+def test_what_takes_weights_as_known_refuses_estimated_ones(rows, ask):
+    data, score, _ = rows
+    with pytest.raises(ValueError, match="takes weights as known, and those of"):
+        ask(TimeToEvent(**data), score)

@@ -1,0 +1,299 @@
+"""Time to event: weights, prevalence and errors against exact fractions, R and the complex step of the oracle."""
+
+import math
+
+import numpy as np
+import pytest
+
+from stakes import ScoreTable, TimeToEvent, metric_difference, metric_interval
+from stakes.core.validation import to_array
+from stakes.metrics import METRICS
+
+UP = math.sqrt(750 / 749)
+# R 4.2.2, survival 3.5-3 and riskRegression 2022.11.28 on df_surv, as in the reference; figures of the oracle
+SINGLE, CAUSES = {"horizon": 1.5}, {"horizon": 1.5, "censored": "censor", "cause": "diagnosed with cancer"}
+SMALL = {"event": [1, 0, 1, 0, 2, 0, 1, 0], "time": [1, 2, 2, 2, 3, 3, 4, 5], "horizon": 3.5, "cause": 1}
+SCORE = [0.9, 0.1, 0.8, 0.3, 0.5, 0.2, 0.4, 0.3]
+
+
+@pytest.fixture(scope="module")
+def df_surv(load_data):
+    return load_data("dcurves/df_surv")
+
+
+def other_score(data):
+    return 1.0 / (1.0 + np.exp(1.2 - 0.9 * data.famhistory - 0.3 * (data.marker - 0.8)))
+
+
+def of_case(case, **more):
+    names = ("event", "time", "horizon", "cause", "groups", "sample_weight")
+    return TimeToEvent(**{name: case[name] for name in names if name in case}, **more)
+
+
+def test_small_case_worked_by_hand():
+    outcome = TimeToEvent(**SMALL)
+    # two of six left at time 2, after the event then: (6 - 2) / 6; one of three followed further at time 3
+    assert outcome.weight == pytest.approx([1, 0, 1, 0, 1.5, 0, 2.25, 2.25])
+    assert outcome.y.tolist() == [True, False, True, *[False] * 5]
+    assert outcome.known.tolist() == [True, False, True, False, True, False, True, True]
+    assert (outcome.prevalence, outcome.at_risk, outcome.unknown_share) == (pytest.approx(0.25), 2, 0.375)
+
+
+def test_weights_estimates_and_errors_are_those_of_the_reference(outcomes_reference):
+    for name, case in outcomes_reference["inputs"]["survival"].items():
+        expected = outcomes_reference["expected"]["survival"][name]
+        if "raises" in case:
+            continue
+        outcome = of_case(case)
+        assert outcome.weight == pytest.approx(expected["weight"], abs=1e-14), name
+        assert outcome.y.astype(int).tolist() == expected["y"], name
+        table = ScoreTable.from_predictions(outcome, case["score"])
+        assert table.prevalence == pytest.approx(expected["table"]["prevalence"], abs=1e-14)
+        assert METRICS["bounded_brier_loss"].function(table) == pytest.approx(expected["table"]["brier"], abs=1e-14)
+        if expected["table"]["auc"] is not None:
+            assert METRICS["roc_auc_score"].function(table) == pytest.approx(expected["table"]["auc"], abs=1e-14)
+
+
+def test_influence_is_the_derivative_by_complex_step(outcomes_reference):
+    """The weights of the oracle take complex sample weights: its whole estimate is differentiated here."""
+    for case in outcomes_reference["inputs"]["survival"].values():
+        if "raises" in case:
+            continue
+        outcome, score = of_case(case), np.array(case["score"])
+        v = np.array(case.get("sample_weight", np.ones(len(score))))
+        terms = (outcome.y - score) ** 2
+        mean = outcome.weight @ terms / outcome.weight.sum()
+        by_step = _complex_step(case, outcome, terms, v)
+        assert outcome.influence(terms - mean) == pytest.approx(by_step, abs=1e-12)
+        assert outcome.influence(np.ones(len(v))) == pytest.approx(np.ones(len(v)), abs=1e-13)  # the sum has no error
+
+
+def _complex_step(case, outcome, terms, v):
+    found = np.empty(len(v))
+    for i in range(len(v)):
+        z = v.astype(complex)
+        z[i] += 1e-30j
+        weight = z * _product_limit(case, outcome, z)
+        found[i] = ((weight * terms).sum() / weight.sum()).imag / 1e-30
+    return found * v.sum()
+
+
+def _product_limit(case, outcome, v):
+    """Inverse-probability weights straight from the definition, one censoring time after the other."""
+    time, event = np.array(case["time"]), np.array(case["event"])
+    groups, tau = np.array(case.get("groups", np.zeros(len(time)))), case["horizon"]
+    found = outcome.known.astype(complex)
+    for group in np.unique(groups):
+        for u in np.unique(time[(event == 0) & (time < tau) & (groups == group)]):
+            risk = (groups == group) & ((time > u) | ((time == u) & (event == 0)))
+            gone = risk & (time == u)
+            found[(groups == group) & (np.minimum(time, tau) > u)] /= 1 - v[gone].sum() / v[risk].sum()
+    return found
+
+
+def test_df_surv_has_the_estimates_and_errors_of_r(df_surv):
+    outcome = TimeToEvent(event=df_surv.cancer, time=df_surv.ttcancer, **SINGLE)
+    assert outcome.prevalence == pytest.approx(0.2201127546956282, abs=1e-15)
+    assert outcome.weight.sum() == pytest.approx(750, abs=1e-11)
+    error = outcome.influence(outcome.y - outcome.prevalence)
+    assert math.sqrt(error @ error) / 750 == pytest.approx(0.0234013917951514, rel=1e-13)
+    early = outcome.at(1)
+    error = early.influence(early.y - early.prevalence)
+    assert early.prevalence == pytest.approx(0.1472870677429278, abs=1e-15)
+    assert math.sqrt(error @ error) / 750 == pytest.approx(0.01684555326716873, rel=1e-13)
+
+
+def test_competing_causes_have_the_estimates_of_aalen_and_johansen(df_surv):
+    rows = {"event": df_surv.cancer_cr, "time": df_surv.ttcancer}
+    outcome = TimeToEvent(**rows, **CAUSES)
+    assert outcome.prevalence == pytest.approx(0.2059572320314746, abs=1e-14)
+    error = outcome.influence(outcome.y - outcome.prevalence)
+    assert math.sqrt(error @ error) / 750 == pytest.approx(0.02151062502350148, rel=1e-12)
+    other = TimeToEvent(**rows, **CAUSES | {"cause": "dead other causes"})
+    assert other.prevalence == pytest.approx(0.1291424900674155, abs=1e-14)
+    both = TimeToEvent(**rows, **CAUSES | {"cause": ["dead other causes", "diagnosed with cancer"]})
+    assert 1 - both.prevalence == pytest.approx(0.6649002779011096, abs=1e-14)
+    assert outcome.prevalence + other.prevalence == pytest.approx(both.prevalence, abs=1e-14)
+
+
+def test_errors_of_brier_score_and_auc_are_those_of_r(df_surv):
+    outcome, score = TimeToEvent(event=df_surv.cancer, time=df_surv.ttcancer, **SINGLE), df_surv.cancerpredmarker
+    brier, area = (metric_interval(outcome, score, name) for name in ("bounded_brier_loss", "roc_auc_score"))
+    assert (brier.value, area.value) == pytest.approx((0.1135693741758699, 0.8878249886398263), abs=1e-14)
+    assert (brier.standard_error, area.standard_error) == pytest.approx((0.01277359935, 0.02204654172), rel=1e-5)
+    outcome = TimeToEvent(event=df_surv.cancer_cr, time=df_surv.ttcancer, **CAUSES)
+    brier, area = (metric_interval(outcome, score, name) for name in ("bounded_brier_loss", "roc_auc_score"))
+    assert (brier.value, area.value) == pytest.approx((0.1069388912637335, 0.8853249545360778), abs=1e-14)
+
+
+def test_errors_of_paired_differences_are_those_of_r(df_surv):
+    outcome = TimeToEvent(event=df_surv.cancer, time=df_surv.ttcancer, **SINGLE)
+    pair = df_surv.cancerpredmarker, other_score(df_surv)
+    brier = metric_difference(outcome, *pair, "bounded_brier_loss")
+    assert brier.difference == pytest.approx(-0.0471258625053766, abs=1e-14)
+    assert brier.standard_error / UP == pytest.approx(0.0074785265, rel=1e-5)
+    area = metric_difference(outcome, *pair, "roc_auc_score")
+    assert area.difference == pytest.approx(0.1675603656316276, abs=1e-14)
+    assert area.standard_error / UP == pytest.approx(0.0340512809, rel=1e-5)
+
+
+@pytest.mark.parametrize("how", ["marginal", "risk_group", "score_fifths"])
+@pytest.mark.parametrize("kind", ["single", "competing"])
+def test_every_error_on_df_surv_is_that_of_the_oracle(outcomes_reference, df_surv, kind, how):
+    score = df_surv.cancerpredmarker.to_numpy()
+    fifths = np.searchsorted(np.quantile(score, [0.2, 0.4, 0.6, 0.8]), score, "right")
+    rows = {"time": df_surv.ttcancer, "groups": {"risk_group": df_surv.risk_group, "score_fifths": fifths}.get(how)}
+    rows |= {"event": df_surv.cancer, **SINGLE} if kind == "single" else {"event": df_surv.cancer_cr, **CAUSES}
+    errors = outcomes_reference["expected"]["df_surv"][f"1.5|{kind}|{how}"]["errors"]
+    outcome, pair = TimeToEvent(**rows), (score, other_score(df_surv))
+    for label, name, options in (
+        ("brier", "bounded_brier_loss", {}),
+        ("auc", "roc_auc_score", {}),
+        ("net_benefit(0.2)", "net_benefit_score", {"threshold": 0.2}),
+    ):
+        own = metric_interval(outcome, score, name, **options)
+        gap = metric_difference(outcome, *pair, name, **options)
+        assert own.standard_error / UP == pytest.approx(errors[label]["se"], rel=1e-10)
+        assert gap.standard_error / UP == pytest.approx(errors[f"difference {label}"]["se"], rel=1e-10)
+
+
+def test_who_is_censored_at_the_horizon_is_a_negative(df_surv):
+    cut = df_surv.ttcancer.clip(upper=1.0)
+    seen = df_surv.cancer & (df_surv.ttcancer <= 1.0)
+    outcome = TimeToEvent(event=seen, time=cut, horizon=1)
+    assert outcome.prevalence == pytest.approx(0.1472870677429278, abs=1e-12)
+    table = ScoreTable.from_predictions(outcome, df_surv.cancerpredmarker)
+    assert METRICS["bounded_brier_loss"].function(table) == pytest.approx(0.0887038949667024, abs=1e-12)
+    assert METRICS["roc_auc_score"].function(table) == pytest.approx(0.8454266030936716, abs=1e-12)
+
+
+def test_horizon_beyond_follow_up_is_refused_and_one_after_the_last_event_is_not():
+    rows = {"time": [1.0, 2.0, 2.5, 3.0], "horizon": 3.5}
+    message = "horizon 3.5 lies beyond the last time anyone was followed, 3: nothing is known about 0.333 of the weight"
+    with pytest.raises(ValueError, match=message):
+        TimeToEvent(event=[0, 1, 1, 0], **rows)
+    with pytest.raises(ValueError, match=r"followed in group 'b', 3: nothing is known about 0\.5"):
+        TimeToEvent(event=[0, 1, 0, 0], groups=["a", "a", "b", "b"], time=[1, 4, 2, 3], horizon=3.5)
+    assert TimeToEvent(event=[0, 1, 0, 1], time=[1.0, 2.0, 2.5, 3.0], horizon=9).prevalence == pytest.approx(1.0)
+
+
+def test_without_censoring_every_result_is_that_of_plain_labels_bit_for_bit():
+    rng = np.random.default_rng(1)
+    time, score, horizon = rng.exponential(size=200), rng.random(200), 0.7
+    event = np.where(time < horizon, 1, rng.integers(0, 2, 200))
+    outcome = TimeToEvent(event=event, time=time, horizon=horizon, cause=1)
+    plain = ScoreTable.from_predictions(time <= horizon, score)
+    found = ScoreTable.from_predictions(outcome, score)
+    for name in ("scores", "positives", "negatives", "positives_squared", "negatives_squared"):
+        assert np.array_equal(getattr(found, name), getattr(plain, name))
+    ours = metric_interval(outcome, score, "bounded_brier_loss")
+    assert ours == metric_interval(time <= horizon, score, "bounded_brier_loss")
+
+
+def test_whole_sample_weights_are_repeated_rows():
+    rng = np.random.default_rng(2)
+    times, count = rng.integers(1, 8, 30).astype(float), rng.integers(0, 4, 30)
+    rows = {"event": rng.integers(0, 3, 30), "time": times}
+    score, place = rng.random(30), np.repeat(np.arange(30), count)
+    weighted = TimeToEvent(**rows, horizon=4, cause=1, sample_weight=count)
+    repeated = TimeToEvent(event=rows["event"][place], time=times[place], horizon=4, cause=1)
+    assert weighted.prevalence == pytest.approx(repeated.prevalence, rel=1e-14)
+    ours, theirs = (
+        METRICS["bounded_brier_loss"].function(*pair) for pair in ((weighted, score), (repeated, score[place]))
+    )
+    assert ours == pytest.approx(theirs, rel=1e-14)
+
+
+def test_one_group_is_no_group():
+    grouped, plain = TimeToEvent(**SMALL, groups=["a"] * 8), TimeToEvent(**SMALL)
+    assert np.array_equal(grouped.weight, plain.weight)
+    assert grouped.influence(SCORE) == pytest.approx(plain.influence(SCORE), abs=0)
+
+
+def test_given_censoring_weighs_as_known(outcomes_reference, df_surv):
+    expected = outcomes_reference["expected"]["given"]
+    score = df_surv.cancerpredmarker.to_numpy()
+    given = np.exp(-0.9 * np.minimum(df_surv.ttcancer, 1.5) * (0.8 + 0.4 * score))
+    outcome = TimeToEvent(event=df_surv.cancer_cr, time=df_surv.ttcancer, censoring=given, **CAUSES)
+    found = metric_interval(outcome, score, "net_benefit_score", threshold=0.2)
+    assert found.value == pytest.approx(expected["table"]["net_benefit(0.2)"], abs=1e-14)
+    assert found.standard_error / UP == pytest.approx(expected["net_benefit(0.2)_se_known"], rel=1e-12)
+
+
+def test_censoring_test_has_the_statistics_of_r(df_surv):
+    outcome = TimeToEvent(event=df_surv.cancer, time=df_surv.ttcancer, **SINGLE)
+    found = outcome.censoring_test(df_surv.cancerpredmarker)
+    assert found.trend_z == pytest.approx(-0.27620739424, abs=1e-10)
+    assert (found.logrank, found.degrees) == (pytest.approx(8.1381032858906, abs=1e-10), 4)
+
+
+def test_structured_arrays_of_scikit_survival_are_read():
+    y = np.array(list(zip(np.array(SMALL["event"]) == 1, SMALL["time"], strict=True)), "?,f8")
+    rows = SMALL | {"event": [int(code == 1) for code in SMALL["event"]]}
+    found = TimeToEvent.from_structured(y, horizon=3.5)
+    assert np.array_equal(found.weight, TimeToEvent(**rows).weight)
+    with pytest.raises(ValueError, match="one boolean and one numeric field"):
+        TimeToEvent.from_structured(np.ones(3), horizon=1)
+
+
+def test_taken_rows_estimate_censoring_anew():
+    rows = np.array([0, 2, 2, 5, 6, 7, 7])
+    found = TimeToEvent(**SMALL).take(rows)
+    expected = TimeToEvent(**SMALL | {name: np.array(SMALL[name])[rows] for name in ("event", "time")})
+    assert np.array_equal(found.weight, expected.weight)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"horizon": 0}, "horizon must be a finite number > 0, got 0"),
+        ({"horizon": math.inf}, "horizon must be a finite number > 0"),
+        ({"time": [1, 2, -1, 2, 3, 3, 4, 5]}, r"time must be finite and >= 0, got -1\.0 at index 2 \(1 of 8\)"),
+        ({"time": [1, 2, math.nan, 2, 3, 3, 4, 5]}, "time must be finite and >= 0, got nan at index 2"),
+        ({"time": [[0, 1]] * 8}, "late entry"),
+        ({"time": [1, 2]}, "event and time must have the same length"),
+        ({"event": [1, 0, 1.5, 0, 2, 0, 1, 0]}, r"event must hold whole codes >= 0, got 1\.5 at index 2"),
+        ({"event": [1, 0, -1, 0, 2, 0, 1, 0]}, "event must hold whole codes >= 0, got -1 at index 2"),
+        ({"event": [1, 0, None, 0, 2, 0, 1, 0]}, "event must not be missing, got 1 of 8 missing"),
+        ({"event": list("aabbcabc")}, "pass censored= and cause="),
+        ({"cause": None}, r"event holds several causes, 1 \(3 rows\), 2 \(1 rows\): pass cause="),
+        ({"cause": None, "event": [0] * 8}, "event holds no event at all"),
+        ({"cause": 0}, "cause must name events"),
+        ({"censoring": "acted"}, "belongs to net_benefit_curve"),
+        ({"censoring": [0.5] * 3}, "one probability per row"),
+        ({"censoring": [1.5] * 8}, r"in \(0, 1\], got 1\.5 at index 0"),
+        ({"censoring": [0.5] * 8, "groups": [0] * 8}, "groups= estimates censoring"),
+        ({"groups": [0] * 3}, "groups must have one value for each of the 8 rows"),
+        ({"sample_weight": [-1] * 8}, "sample_weight must be finite and >= 0"),
+    ],
+)
+def test_bad_input_is_refused_with_a_sentence(change, message):
+    with pytest.raises(ValueError, match=message):
+        TimeToEvent(**SMALL | change)
+
+
+def test_declared_cause_without_an_event_is_no_event():
+    assert TimeToEvent(**SMALL | {"cause": 3}).prevalence == 0.0
+
+
+def test_weights_and_labels_belong_to_the_outcome():
+    outcome = TimeToEvent(**SMALL)
+    for name, value in (("sample_weight", [1] * 8), ("pos_label", 1)):
+        with pytest.raises(ValueError, match=f"{name} belongs to the outcome: pass it to TimeToEvent"):
+            ScoreTable.from_predictions(outcome, SCORE, **{name: value})
+
+
+def test_no_function_takes_an_outcome_for_labels_in_silence():
+    with pytest.raises(ValueError, match="TimeToEvent cannot stand for y_true here"):
+        to_array(TimeToEvent(**SMALL), "y_true")
+    with pytest.raises(ValueError, match="class of every row"):
+        METRICS["bounded_brier_loss"].function(TimeToEvent(**SMALL), SCORE, per_sample=True)
+
+
+def test_few_rows_at_the_horizon_have_no_interval():
+    rng = np.random.default_rng(3)
+    time, score = rng.exponential(size=100), rng.random(100)
+    outcome = TimeToEvent(event=rng.integers(0, 2, 100), time=time, horizon=np.sort(time)[-4])
+    found = metric_interval(outcome, score, "bounded_brier_loss")
+    assert math.isnan(found.interval[0])
+    assert found.note == "only 4 rows were followed to the horizon: an interval needs 5"
