@@ -10,13 +10,15 @@ import numpy as np
 
 from stakes.core.inputs import evaluation_data, undefined
 from stakes.core.regret import check_rule
-from stakes.core.validation import check_number
+from stakes.core.validation import check_choice, check_number
 from stakes.curves._combination import Combination
 from stakes.curves._curve import Curve
+from stakes.outcomes import TimeToEvent, acted_shares
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from stakes.core.inputs import EvaluationData
     from stakes.core.regret import Rule
     from stakes.core.score_table import ScoreTable
 
@@ -93,6 +95,7 @@ def net_benefit_curve(
     pos_label: object = None,
     prevalence: float | None = None,
     logits: bool = False,
+    censoring: str | None = None,
     name: str = "model",
 ) -> Curve:
     """Decision curve: net benefit at every threshold, beside treating everyone and no one.
@@ -118,6 +121,10 @@ def net_benefit_curve(
         Reweight the classes to this share of positives, as for case-control data.
     logits : bool, default False
         Whether the scores are log-odds.
+    censoring : "acted", optional
+        For a :class:`TimeToEvent`: estimate the event rate anew among the rows acted on at each threshold, as the
+        packages named dcurves do, in place of one weight per row. nan where nobody acted on was followed for long
+        enough. Takes one product limit for each distinct score.
     name : str, default "model"
         Label of the curve in pictures.
 
@@ -147,9 +154,34 @@ def net_benefit_curve(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )
     check_harm(harm)
+    if censoring is not None:
+        check_choice(censoring, "censoring", ("acted",))
+        if rule != "score" or standardized or prevalence is not None:
+            raise ValueError('censoring="acted" takes neither rule= nor standardized= nor prevalence=.')
+        return _acted_curve(y_true, data, harm, name)
     if standardized and data.prevalence == 0.0:
         undefined("standardized net benefit", "there are no positives")
     return net_benefit_curve_of(data.table, check_rule(rule), name, harm=harm, standardized=standardized)
+
+
+def _acted_curve(outcome: Any, data: EvaluationData, harm: float, name: str) -> Curve:
+    """Decision curve from the event rate among the rows acted on at each threshold."""
+    if not isinstance(outcome, TimeToEvent) or not outcome.pooled:
+        raise ValueError('censoring="acted" needs a TimeToEvent without groups= and censoring=.')
+    sample, use = data.rows, outcome.present
+    score = np.zeros(len(use))
+    score[use] = sample.score if sample.origin is None else sample.origin.score[use]
+    cuts, hits, alarms = acted_shares(outcome, score)
+    inside = (cuts > 0.0) & (cuts < 1.0)
+    last = float(cuts[-1] >= 1.0)  # whether anybody is acted on at the highest thresholds
+    height, slope = (np.append(part[inside], last * part[-1]) for part in (hits, -alarms))
+    rate = outcome.prevalence
+    references = {
+        "treat all": _single("net benefit", rate, -(1.0 - rate), "odds", "treat all"),
+        "treat none": _single("net benefit", 0.0, 0.0, "odds", "treat none"),
+    }
+    knots = np.concatenate([[0.0], cuts[inside], [1.0]])
+    return Curve("net benefit", knots, height - harm, slope, rate - harm, "odds", name, references=references)
 
 
 def regret_curve_of(table: ScoreTable, rule: Rule = "score", name: str = "model") -> Curve:

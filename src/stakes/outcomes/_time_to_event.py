@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 NEEDED_AT_RISK = 5
 
 
+class BeyondFollowUpError(ValueError):
+    """Nobody was followed for as long as the horizon."""
+
+
 class TimeToEvent(Outcome):
     """An event by a horizon, with censored follow-up; stands where ``y_true`` stands.
 
@@ -192,10 +196,15 @@ class TimeToEvent(Outcome):
         unknown, strata = 1.0 - float(self.weight.sum()) / float(self._units.sum()), self._follow_up.strata
         last = min(stratum.last for stratum in ends)
         where = "" if strata is None else f" in group {str(strata[ends[0].rows[0]])!r}"
-        raise ValueError(
+        raise BeyondFollowUpError(
             f"horizon {self.horizon:g} lies beyond the last time anyone was followed{where}, {last:g}: nothing is "
             f"known about {unknown:.3g} of the weight."
         )
+
+    @property
+    def pooled(self) -> bool:
+        """Whether censoring is estimated, from all rows at once."""
+        return self._follow_up.given is None and self._follow_up.strata is None
 
     @property
     def plain(self) -> bool:
@@ -301,7 +310,7 @@ class TimeToEvent(Outcome):
         >>> from stakes import TimeToEvent
         >>> outcome = TimeToEvent(event=[1, 0, 1, 0], time=[1, 2, 3, 5], horizon=4)
         >>> outcome.influence(outcome.y - outcome.prevalence).round(3).tolist()
-        [0.375, 0.0, 0.375, -0.75]
+        [0.375, -0.125, 0.625, -0.875]
         """
         d = to_floats(to_array(slope, "slope"), "slope")
         if d.shape != self.y.shape:
