@@ -10,7 +10,8 @@ from scipy import optimize, stats
 
 from stakes import costs
 from stakes.core.regret import row_losses
-from stakes.inference._area import Ranked, area_difference, area_of
+from stakes.inference._area import area_difference, area_of
+from stakes.inference._central_sums import CentralSums
 from stakes.inference._cluster_sums import Clusters, cluster_spread
 from stakes.inference._power_sums import by_class, class_sums, mean_weights, spread_of
 from stakes.inference._student import half_width, p_value, t_quantile
@@ -140,8 +141,8 @@ def placements(y, score):
 def test_areas_are_the_oracles(reference):
     edge = next(record for record in reference["edges"] if record["name"] == "auc_one")
     for record in [*reference["auc"], edge]:
-        y, ones = np.array(record["y"], dtype=bool), np.ones(len(record["y"]))
-        area, _ = area_of(placements(y, np.array(record["a"])), Ranked(y, ones, ones))
+        y = np.array(record["y"], dtype=bool)
+        area = area_of(CentralSums.of_rows(placements(y, np.array(record["a"])), y))
         # three positives are asked for; the edge has two
         area = replace(area, rows=(18, 3)) if area.rows[1] < 3 else area
         assert area.value == pytest.approx(float(record["area"]), **CLOSE)
@@ -154,10 +155,10 @@ def test_differences_of_areas_are_the_oracles(reference):
     joined = 0
     for record in reference["auc_difference"]:
         base = reference["auc"][record["case"]]
-        y, ones = np.array(base["y"], dtype=bool), np.ones(len(base["y"]))
+        y = np.array(base["y"], dtype=bool)
         both = [placements(y, np.array(score)) for score in (base["a"], record.get("b", base["b"]))]
-        areas = [area_of(placement, Ranked(y, ones, ones))[0] for placement in both]
-        found = area_difference(tuple(areas), tuple(both), Ranked(y, ones, ones))
+        areas = [area_of(CentralSums.of_rows(placement, y)) for placement in both]
+        found = area_difference(tuple(areas), CentralSums.of_rows(both[0] - both[1], y))
         for name, value in (
             ("value", found.value),
             ("variance", found.variance),
@@ -226,13 +227,13 @@ def test_equal_rows_have_the_degrees_of_freedom_of_the_t_test_and_rare_ones_twic
 
 def test_p_values_of_areas_agree_with_their_intervals():
     rng = np.random.default_rng(5)
-    y, ones = np.arange(80) < 24, np.ones(80)
+    y = np.arange(80) < 24
     scores = np.round(rng.normal(size=(2, 80)) + y, 1)
     scores[1, 70:] = scores[0, 70:]
     both = [placements(y, score) for score in scores]
-    first, second = (area_of(placement, Ranked(y, ones, ones))[0] for placement in both)
+    first, second = (area_of(CentralSums.of_rows(placement, y)) for placement in both)
     assert first.interval(1 - first.p_value(0.6))[0] == pytest.approx(0.6, abs=1e-12)
-    gap = area_difference((first, second), tuple(both), Ranked(y, ones, ones))
+    gap = area_difference((first, second), CentralSums.of_rows(both[0] - both[1], y))
     joined = replace(gap, carrying=2.0)
     for found in (gap, joined):
         ends = found.interval(1 - found.p_value())
@@ -241,10 +242,10 @@ def test_p_values_of_areas_agree_with_their_intervals():
 
 def test_delongs_test_is_normal_and_has_no_floor():
     rng = np.random.default_rng(6)
-    y, ones = np.arange(90) < 40, np.ones(90)
+    y = np.arange(90) < 40
     both = [placements(y, score) for score in rng.normal(size=(2, 90)) + 0.8 * y]
-    areas = [area_of(placement, Ranked(y, ones, ones))[0] for placement in both]
-    gap = area_difference(tuple(areas), tuple(both), Ranked(y, ones, ones))
+    areas = [area_of(CentralSums.of_rows(placement, y)) for placement in both]
+    gap = area_difference(tuple(areas), CentralSums.of_rows(both[0] - both[1], y))
     # DeLong, DeLong and Clarke-Pearson (1988): contrasts of the covariances of the placements
     covariance = sum(np.cov([placement[mine] for placement in both]) / mine.sum() for mine in (y, ~y))
     error = math.sqrt(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])

@@ -12,7 +12,7 @@ import numpy as np
 from stakes.core.inputs import EvaluationData
 from stakes.inference import Moments, PairedRows, decomposition_interval, holm
 from stakes.inference._group_gap import gap_moments
-from stakes.inference._group_sums import UNKNOWN, GroupedRows, GroupLosses
+from stakes.inference._group_sums import UNKNOWN, GroupedRows, group_moments
 from stakes.inference._influence import Cells, Influence, cells_of, loss_influence, skill_influence
 from stakes.inference._influence_moments import influence_moments
 from stakes.metrics._rank import area_under_roc
@@ -175,7 +175,7 @@ def evaluate_groups(
         for index, (model, score) in enumerate(zip(models, rows.scores, strict=True)):
             mine = replace(rows, scores=[score], every_score=rows.every_score[index : index + 1])
             if not rows.dependent:
-                own, gaps = GroupLosses.of(grouped, score, options.costs, options.plain_rule).compared()
+                own, gaps = group_moments(grouped, score, options.costs, options.plain_rule)
             else:
                 own, gaps = _dependent(mine, grouping, options)
             found = []

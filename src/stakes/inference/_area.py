@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from stakes.inference._power_sums import by_class, class_sums, class_variance
+from stakes.inference._power_sums import class_variance, effective
 from stakes.inference._student import t_quantile, two_sided
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from stakes.inference._power_sums import PowerSums
+    from stakes.inference._central_sums import CentralSums
 
     Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 NEEDED_FOR_AREA = 3  # of each class; and effective rows that tell two areas apart
 _HALVINGS = 80
@@ -204,34 +203,25 @@ class AreaDifference:
         return self.value - reach(a - l1, u2 - b), self.value + reach(u1 - a, b - l2)
 
 
-@dataclass(frozen=True)
-class Ranked:
-    """Class, weight and squared weight of rows, or of the cells of a table."""
-
-    y: Bools
-    weight: Floats
-    square: Floats
-
-
-def area_of(placement: Floats, rows: Ranked) -> tuple[Area, PowerSums]:
-    """Area from the placement of each row or cell, and the powers of the rows' parts in its error.
+def area_of(sums: CentralSums) -> Area:
+    """Area from the sums of the placements of each class.
 
     The placement of a positive is the share of the negatives that it outranks, that of a negative the share of the
     positives that outrank it.
     """
-    value = float(np.dot(rows.weight[rows.y], placement[rows.y])) / float(rows.weight[rows.y].sum())
-    sums = _sums(placement, value, rows)
-    variance, degrees = class_variance(sums.rows, sums.second, sums.fourth)
-    alike = [float(rows.weight[mine].sum()) ** 2 / float(rows.square[mine].sum()) for mine in (~rows.y, rows.y)]
+    value = float(sums.means[1])
+    variance, degrees = class_variance(*_in_shares(sums, *sums.about(np.full(2, value))))
     counts = round(float(sums.rows[0])), round(float(sums.rows[1]))
-    return Area(value, float(variance), float(degrees), _floor(value, *alike), counts), sums
+    alike = sums.masses**2 / sums.second[0]
+    return Area(value, float(variance), float(degrees), _floor(value, float(alike[0]), float(alike[1])), counts)
 
 
-def area_difference(areas: tuple[Area, Area], placements: tuple[Floats, Floats], rows: Ranked) -> AreaDifference:
-    """Difference of two areas from both placements of each row."""
-    sums = _sums(placements[0] - placements[1], areas[0].value - areas[1].value, rows)
-    variance, degrees = class_variance(sums.rows, sums.second, sums.fourth)
-    return AreaDifference(*areas, float(variance), float(degrees), float(sums.effective.min()))
+def area_difference(areas: tuple[Area, Area], sums: CentralSums) -> AreaDifference:
+    """Difference of two areas from the sums of the differences of both placements."""
+    centre = areas[0].value - areas[1].value
+    variance, degrees = class_variance(*_in_shares(sums, *sums.about(np.full(2, centre))))
+    carrying = float(effective(*sums.carried).min())
+    return AreaDifference(*areas, float(variance), float(degrees), carrying)
 
 
 @dataclass(frozen=True)
@@ -310,10 +300,6 @@ def _floor(area: float, negatives: float, positives: float) -> float:
     return (1.0 + count * (1.0 - area) / (2.0 - area) + count * area / (1.0 + area)) / (positives * negatives)
 
 
-def _sums(placement: Floats, centre: float, rows: Ranked) -> PowerSums:
-    """Powers of each row's part in the error: its weight over that of its class, times its centred placement."""
-    found = []
-    for mine in (~rows.y, rows.y):
-        mass, values = float(rows.weight[mine].sum()), placement[mine]
-        found.append(class_sums((values - centre) / mass, values / mass, rows.weight[mine], rows.square[mine]))
-    return by_class(*found)
+def _in_shares(sums: CentralSums, second: Floats, fourth: Floats) -> tuple[Floats, Floats, Floats]:
+    """Rows, and powers of their parts in the error: placements times their share in the weight of their class."""
+    return sums.rows, second / sums.masses**2, fourth / sums.masses**4

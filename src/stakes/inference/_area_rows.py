@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes.inference._area import Area, AreaDifference, AreaRegret, Ranked, area_difference, area_of
+from stakes.core.sums import blocks
+from stakes.inference._area import Area, AreaDifference, AreaRegret, area_difference, area_of
+from stakes.inference._central_sums import BLOCK, CentralSums
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
+    from stakes.core.score_table import ScoreTable
+    from stakes.inference._central_sums import Part
     from stakes.inference._influence import Cells
 
     Floats = NDArray[np.float64]
@@ -36,10 +42,14 @@ def placements(cells: Cells) -> Floats:
 
 def area_estimate(cells: Cells, dependence: Dependence = _INDEPENDENT) -> Area:
     """Area under the ROC curve; nan where a class is missing."""
-    if min(cells.masses) <= 0.0:
+    table = cells.table
+    if min(table.total_negatives, table.total_positives) <= 0.0:
         return Area(math.nan, math.nan, math.nan, math.nan, _rows(cells))
+    alike = cells.plain or cells.data.sample is None  # the table has lost the weights of single rows of one score
+    if _independent(dependence) and alike:
+        return area_of(CentralSums.of(_table_parts(table)))
     placement = placements(cells)
-    area, _ = area_of(placement, _ranked(cells))
+    area = area_of(_sums(placement, cells))
     if _independent(dependence) and cells.origin is None:
         return area
     variance, degrees, reason = _dependent(cells, placement - area.value, dependence)
@@ -52,7 +62,7 @@ def area_gap(first: Cells, second: Cells, dependence: Dependence = _INDEPENDENT)
     if math.isnan(areas[0].value):
         return AreaDifference(*areas, math.nan, math.nan, math.nan)
     both = placements(first), placements(second)
-    gap = area_difference(areas, both, _ranked(first))
+    gap = area_difference(areas, _sums(both[0] - both[1], first))
     gap = replace(gap, same=np.array_equal(first.level, second.level))
     if _independent(dependence) and first.origin is None:
         return gap
@@ -78,8 +88,30 @@ def area_regret(cells: Cells, area: Area | AreaDifference, dependence: Dependenc
     return AreaRegret(area, factor, shift, math.hypot(factor * area.standard_error, shift))
 
 
-def _ranked(cells: Cells) -> Ranked:
-    return Ranked(cells.y, cells.weight, cells.square)
+def _sums(placement: Floats, cells: Cells) -> CentralSums:
+    return CentralSums.of_rows(placement, cells.y, cells.weight, cells.square)
+
+
+def _table_parts(table: ScoreTable) -> Iterator[Part]:
+    """Placements of the rows of each class at some of the scores."""
+    below, above, (negative, positive) = 0.0, table.total_positives, (table.total_negatives, table.total_positives)
+    for part in blocks(len(table.scores), BLOCK):
+        passed, left = below + np.cumsum(table.negatives[part]), above - np.cumsum(table.positives[part])
+        yield _cells(
+            1, (passed - 0.5 * table.negatives[part]) / negative, table.positives[part], table.positives_squared[part]
+        )
+        yield _cells(
+            0, (left + 0.5 * table.positives[part]) / positive, table.negatives[part], table.negatives_squared[part]
+        )
+        below, above = float(passed[-1]), float(left[-1])
+
+
+def _cells(k: int, placement: Floats, weight: Floats, square: Floats) -> Part:
+    """The cells that hold rows, with weights where they are not all single rows of weight one."""
+    used = weight > 0.0
+    weight, square = weight[used], square[used]
+    single = bool((weight == 1.0).all() and (square == 1.0).all())
+    return (k, placement[used], None, None) if single else (k, placement[used], weight, square)
 
 
 def _rows(cells: Cells) -> tuple[int, int]:

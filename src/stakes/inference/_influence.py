@@ -10,20 +10,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from stakes.core.inputs import refuse_weighing
-from stakes.core.regret import check_rule, row_losses
-from stakes.core.validation import check_unit
+from stakes.core.regret import row_losses
 from stakes.inference._dependence import Design
-from stakes.metrics import METRICS
-from stakes.metrics._scorers import check_parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from numpy.typing import NDArray
 
     from stakes.core.inputs import EvaluationData
@@ -34,7 +29,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
-    Options = Mapping[str, Any]
 
 
 NEEDED_FOR_SKILL = 5  # rows of each class
@@ -50,6 +44,11 @@ class Cells:
     square: Floats
     data: EvaluationData
     fixed_prevalence: bool = False
+
+    @property
+    def plain(self) -> bool:
+        """Whether every cell is one row of weight one."""
+        return self.data.sample is not None and self.data.sample.weight is None
 
     @property
     def table(self) -> ScoreTable:
@@ -181,61 +180,3 @@ def undefined(cells: Cells, value: float) -> Influence:
     """Influence on a value that is infinite or unknown."""
     nothing = np.full(len(cells.y), np.nan)
     return Influence(value, nothing, nothing, (0.0, 0.0))
-
-
-def _skill(name: str) -> Callable[[Cells, Options], Influence]:
-    def influence(cells: Cells, options: Options) -> Influence:
-        metric, free = METRICS[name], dict(options)
-        rule, reference = check_rule(free.pop("rule", "score")), free.pop("reference", None)
-        _refuse_optimal(rule)
-        if metric.costs is None:
-            raise ValueError(f"{name} has no cost distribution.")
-        arguments = {"bounds": (0.0, 1.0), **free} if metric.bounded else free
-        if reference is not None:
-            reference = check_unit(reference, "reference")
-        return skill_influence(cells, metric.costs(**arguments), rule, reference)
-
-    return influence
-
-
-def _net_benefit(cells: Cells, options: Options) -> Influence:
-    t = check_unit(options["threshold"], "threshold", open_high=True)
-    rule = check_rule(options.get("rule", "score"))
-    _refuse_optimal(rule)
-    acting = cells.score >= (t if isinstance(rule, str) else rule)
-    odds = t / (1.0 - t)
-    return mean_influence(cells, np.where(acting, np.where(cells.y, 1.0, -odds), 0.0), (0.0, 1.0), (-odds, 0.0))
-
-
-AREAS = ("roc_auc_score", "auc_regret")  # of another form: see _area_rows
-CLOSED_FORMS: dict[str, Callable[[Cells, Options], Influence]] = {
-    "net_benefit_score": _net_benefit,
-    "bounded_brier_skill_score": _skill("bounded_brier_skill_score"),
-    "bounded_log_skill_score": _skill("bounded_log_skill_score"),
-    "regret_skill_score": _skill("regret_skill_score"),
-}
-
-
-def metric_influence(name: str, cells: Cells, options: Options) -> Influence:
-    """Influence on a registered metric of two classes, or raise for one without a closed form."""
-    if name in METRICS:
-        check_parameters(METRICS[name], dict(options))
-    if name in CLOSED_FORMS:
-        return CLOSED_FORMS[name](cells, options)
-    if name in METRICS and METRICS[name].per_sample:
-        _refuse_optimal(options.get("rule", "score"))
-        function = METRICS[name].function
-        values = np.asarray(function(cells.y, cells.score, per_sample=True, **options), dtype=np.float64)
-        ends = function([0, 1, 0, 1], [0.0, 1.0, 1.0, 0.0], per_sample=True, **options)
-        return mean_influence(cells, values, (float(ends[0]), float(ends[1])), (float(ends[2]), float(ends[3])))
-    known = sorted({*CLOSED_FORMS, *AREAS, *(key for key, entry in METRICS.items() if entry.per_sample)})
-    raise ValueError(
-        f"metric must have a closed-form interval ({', '.join(known)}), got {name!r}; bootstrap serves the others."
-    )
-
-
-def _refuse_optimal(rule: Any) -> None:
-    if rule == "optimal":
-        raise ValueError(
-            'rule="optimal" is fitted to the same rows and has no closed-form interval; compare by "score".'
-        )

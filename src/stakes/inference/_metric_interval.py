@@ -16,9 +16,9 @@ from stakes.inference._comparison import PAIRED_NEEDS_ROWS, Comparison
 from stakes.inference._crossfit_rank import CROSS_FITTED, cross_fitted
 from stakes.inference._dependence import Design, check_dependence, dependence_of
 from stakes.inference._estimate import Estimate
-from stakes.inference._influence import AREAS, Cells, cells_of, metric_influence
-from stakes.inference._influence_moments import influence_moments
+from stakes.inference._influence import Cells, cells_of
 from stakes.inference._moments import Moments, moments_of
+from stakes.inference._row_mean import AREAS, mean_moments, row_mean
 from stakes.metrics import METRICS
 from stakes.metrics._scorers import check_parameters
 
@@ -236,8 +236,7 @@ def _difference(
         check_parameters(METRICS[metric], options)
         gap = area_gap(*cells, dependence)
         return gap if metric == "roc_auc_score" else area_regret(cells[0], gap, dependence)
-    first, second = (metric_influence(metric, mine, options) for mine in cells)
-    return influence_moments(cells[0], first.minus(second), *dependence, paired=True)
+    return mean_moments(row_mean(metric, options), cells, dependence)
 
 
 def _named(metric: Any) -> str:
@@ -278,7 +277,7 @@ def _binary(
     rows = None if data.sample is None else data.rows
     known = (None, None) if rows is None else dependence_of(rows, *dependence, sample_weight)
     if metric not in AREAS:
-        return influence_moments(cells, metric_influence(metric, cells, options), *known)
+        return mean_moments(row_mean(metric, options), (cells,), known)
     check_parameters(METRICS[metric], dict(options))
     area = area_estimate(cells, known)
     return area if metric == "roc_auc_score" else area_regret(cells, area, known)
