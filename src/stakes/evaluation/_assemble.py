@@ -16,7 +16,7 @@ from stakes.evaluation._group_labels import check_groups
 from stakes.evaluation._groups import evaluate_groups
 from stakes.evaluation._request import further_metrics
 from stakes.evaluation._standings import ModelResult
-from stakes.inference import LossMoments, check_contest, loss_moments, table_moments
+from stakes.inference import LossMoments, check_contest, loss_moments, unpaired_moments
 from stakes.inference._comparison import paired_rows
 from stakes.metrics._rank import area_under_roc
 from stakes.shown.sentences import REFERENCES
@@ -30,20 +30,18 @@ if TYPE_CHECKING:
     from stakes.core.regret import Rule
     from stakes.core.validation import BinarySample
     from stakes.costs import CostDistribution
-    from stakes.inference import PairedRows
+    from stakes.inference import PairedRows, PairSums
 
     Floats = NDArray[np.float64]
 
 # a model acts like a constant decision if both its decisions and its cost are within this share of the constant's
 _SAME_DECISIONS = 0.01
+_SAME_WEIGHTS = 1e-9  # sums of weights in another order
 
 
 def evaluate_rows(rows: Mapping[str, BinarySample], options: Options, **about: Any) -> Evaluation:
     """Evaluate clean rows of models that share labels and weights."""
-    taken = [name for name in rows if name in REFERENCES]
-    if taken:
-        raise ValueError(f"a model cannot be called {taken[0]!r}: that names a reference.")
-    check_contest(tuple(rows), options.incumbent, options.n_tried)
+    _check_names(tuple(rows), options)
     fixed = options.prevalence is not None
     tables = tuple(replace(ScoreTable.from_sample(sample), fixed_prevalence=fixed) for sample in rows.values())
     _refuse_one_class(tables[0])
@@ -60,11 +58,50 @@ def evaluate_rows(rows: Mapping[str, BinarySample], options: Options, **about: A
     return _assemble(tuple(rows), tables, moments, options, rows=paired, groups=by_group, **about)
 
 
-def evaluate_table(table: ScoreTable, options: Options) -> Evaluation:
-    """Evaluate the one model whose labels and scores a table holds."""
-    check_contest(("model",), options.incumbent, options.n_tried)
-    _refuse_one_class(table)
-    return _assemble(("model",), (table,), table_moments(table, options.costs, options.rule), options)
+def evaluate_tables(
+    tables: Mapping[str, ScoreTable], options: Options, pairs: PairSums | None = None, **about: Any
+) -> Evaluation:
+    """Evaluate models by their tables; differences between them need the sums of their pairs."""
+    names, each = tuple(tables), tuple(tables.values())
+    _check_names(names, options)
+    for name, table in tables.items():
+        _refuse_one_class(table)
+        _check_same_rows(f"the table of {name!r}", _totals(table), each[0], names[0])
+    if pairs is None:
+        moments = unpaired_moments(each, options.costs, options.rule)
+    else:
+        asked = {"models": names, "costs": options.costs, "rule": options.rule}
+        for what, mine in asked.items():
+            if getattr(pairs, what) != mine:
+                raise ValueError(
+                    f"pairs must have the {what} of the evaluation, {mine!r}, got {getattr(pairs, what)!r}."
+                )
+        table = each[0]
+        ups = pairs.mass.sum() * table.prevalence if table.fixed_prevalence else pairs.mass[1]
+        _check_same_rows("pairs", (pairs.rows.sum(), pairs.mass.sum(), ups), table, names[0])
+        moments = pairs.moments(table.prevalence if table.fixed_prevalence else None)
+    return _assemble(names, each, moments, options, **about)
+
+
+def _totals(table: ScoreTable) -> tuple[float, float, float]:
+    return float(table.n_rows), table.total, table.total_positives
+
+
+def _check_same_rows(what: str, found: tuple[float, float, float], table: ScoreTable, name: str) -> None:
+    wanted = _totals(table)
+    if found[0] != wanted[0] or not np.allclose(found, wanted, rtol=_SAME_WEIGHTS, atol=0.0):
+        rows, _, ups = (f"{value:,.10g}" for value in found)
+        raise ValueError(
+            f"{what} must rest on the rows of the table of {name!r}, {wanted[0]:,.10g} rows with a weight of positives "
+            f"of {wanted[2]:,.10g}, got {rows} and {ups}."
+        )
+
+
+def _check_names(names: tuple[str, ...], options: Options) -> None:
+    taken = [name for name in names if name in REFERENCES]
+    if taken:
+        raise ValueError(f"a model cannot be called {taken[0]!r}: that names a reference.")
+    check_contest(names, options.incumbent, options.n_tried)
 
 
 def _refuse_one_class(table: ScoreTable) -> None:

@@ -61,4 +61,4 @@ def why_unsaid(moments: LossMoments, options: Options) -> str:
         return "the thresholds are fitted to these very rows"
     if not np.isfinite(moments.means).any():
         return "every cost is infinite"
-    return moments.reason or "one class has too few rows"
+    return moments.reason or moments.unpaired or "one class has too few rows"

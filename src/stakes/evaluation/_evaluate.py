@@ -11,7 +11,7 @@ import numpy as np
 from stakes.core.inputs import refuse_weighing, reweighted
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import BinarySample, to_array
-from stakes.evaluation._assemble import evaluate_rows, evaluate_table
+from stakes.evaluation._assemble import evaluate_rows, evaluate_tables
 from stakes.evaluation._request import MetricsRequest, check_request
 from stakes.inference import PAIRED_NEEDS_ROWS
 from stakes.shown.frames import backend_of
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
     from stakes.core.regret import Rule, Scale
     from stakes.costs import CostsLike
     from stakes.evaluation._evaluation import Evaluation
+    from stakes.inference import PairSums
     from stakes.tables import Predictions
 
 
 def evaluate(
-    y_true: ArrayLike | ScoreTable,
+    y_true: ArrayLike | ScoreTable | Mapping[str, ScoreTable],
     y_prob: Any = None,
     *,
     costs: CostsLike | None = None,
@@ -46,13 +47,15 @@ def evaluate(
     unit_cost: float = 1.0,
     per: float = 1.0,
     metrics: MetricsRequest = (),
+    pairs: PairSums | None = None,
 ) -> Evaluation:
     """Say which model to act on over the plausible thresholds, by how much it is better, and how sure that is.
 
     Parameters
     ----------
-    y_true : array_like of shape (n,) or ScoreTable
-        Labels with two values. A table may stand for the labels and scores of *one* model.
+    y_true : array_like of shape (n,), ScoreTable, or mapping of str to ScoreTable
+        Labels with two values. A table may stand for the labels and scores of one model, tables by name for those of
+        several on the same rows; the differences between these then need ``pairs``.
     y_prob : array_like, mapping of str to array_like, or data frame
         Probabilities of the positive class: one model, or several by name (the columns of a data frame).
     costs : CostDistribution, tuple of float, or float, optional
@@ -90,6 +93,8 @@ def evaluate(
     metrics : sequence of str or mapping of str to mapping, optional
         Further registered metrics, with their arguments where they need any, such as
         ``{"net_benefit_score": {"threshold": 0.1}}``. Bounds and costs default to those of the evaluation.
+    pairs : PairSums, optional
+        Where tables stand for the rows: what says how sure the differences between the models are.
 
     Returns
     -------
@@ -100,7 +105,7 @@ def evaluate(
     Raises
     ------
     ValueError
-        For invalid data, costs or settings, rows of one class only, or several separate score tables.
+        For invalid data, costs or settings, rows of one class only, or tables of different rows.
 
     Examples
     --------
@@ -132,7 +137,7 @@ def evaluate(
         per=per,
         metrics=metrics,
     )
-    return _evaluate(y_true, y_prob, options)
+    return _evaluate(y_true, y_prob, options, pairs)
 
 
 def evaluate_frame(
@@ -219,20 +224,31 @@ def evaluate_frame(
     return _evaluate_frame(frame, label, models, on_missing, options)
 
 
-def _evaluate(y_true: Any, y_prob: Any, options: Options) -> Evaluation:
-    if isinstance(y_true, ScoreTable):
-        if y_prob is not None:
-            raise ValueError(PAIRED_NEEDS_ROWS)
-        if not options.groups is options.clusters is options.lags is None:
-            raise ValueError(
-                "groups=, clusters= and lags= need the rows: pass y_true and y_prob instead of a ScoreTable."
-            )
-        refuse_weighing(y_true, "evaluate")
-        return evaluate_table(options.data(y_true, None).table, options)
+def _evaluate(y_true: Any, y_prob: Any, options: Options, pairs: PairSums | None) -> Evaluation:
+    tables = {"model": y_true} if isinstance(y_true, ScoreTable) else y_true
+    if isinstance(tables, Mapping):
+        return _evaluate_tables(tables, y_prob, options, pairs)
+    if pairs is not None:
+        raise ValueError("pairs= belongs to tables: rows say themselves how sure differences are.")
     models, backend = named_models(y_prob)
     called = {name: f"y_prob[{name!r}]" if isinstance(y_prob, Mapping) else "y_prob" for name in models}
     rows = {name: options.data(y_true, scores, called[name]).rows for name, scores in models.items()}
     return evaluate_rows(rows, options, backend=backend or backend_of(y_true))
+
+
+def _evaluate_tables(tables: Mapping[Any, Any], y_prob: Any, options: Options, pairs: PairSums | None) -> Evaluation:
+    odd = [
+        f"{type(table).__name__} for {name!r}" for name, table in tables.items() if not isinstance(table, ScoreTable)
+    ]
+    if odd or not tables:
+        raise ValueError(f"y_true must be labels, a ScoreTable or tables by name, got {odd[0] if odd else 'no table'}.")
+    if y_prob is not None:
+        raise ValueError(PAIRED_NEEDS_ROWS)
+    if not options.groups is options.clusters is options.lags is None:
+        raise ValueError("groups=, clusters= and lags= need the rows: pass y_true and y_prob instead of a ScoreTable.")
+    for table in tables.values():
+        refuse_weighing(table, "evaluate")
+    return evaluate_tables({str(n): options.data(table, None).table for n, table in tables.items()}, options, pairs)
 
 
 def _evaluate_frame(frame: Any, label: str, models: Any, on_missing: Any, options: Options) -> Evaluation:

@@ -32,8 +32,10 @@ from stakes.inference._loss_moments import (
 from stakes.inference._loss_moments import (
     table_standard_error as table_standard_error,
 )
+from stakes.inference._loss_moments import unpaired_moments as unpaired_moments
 from stakes.inference._metric_interval import metric_difference, metric_interval
 from stakes.inference._moments import Moments
+from stakes.inference._pair_sums import PairSums
 from stakes.inference._ranking import RankedModel, Ranking, holm
 from stakes.inference._ranking import rank_models as rank_models
 from stakes.inference._select_best import check_contest as check_contest
@@ -63,6 +65,7 @@ __all__ = [
     "Estimate",
     "Largest",
     "Moments",
+    "PairSums",
     "RankedModel",
     "Ranking",
     "Selection",

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from stakes.core.sums import blocks
-from stakes.inference._power_sums import PowerSums, spread_of
+from stakes.inference._power_sums import PowerSums, moved, spread_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -112,13 +111,13 @@ class CentralSums:
 
     def _about(self, sums: Floats, centre: Floats) -> Floats:
         if not self.others:
-            return _moved(sums, self.means - centre)
+            return moved(sums, self.means - centre)
         found = np.empty(centre.shape)
         for part in blocks(centre.shape[1], _CENTRES):
-            moved = _moved(sums[..., None, :], self.means[:, None, :] - centre[:, part, None])
-            places = np.arange(moved.shape[1])
-            moved[:, places, part.start + places] = 0.0
-            found[:, part] = moved.sum(axis=-1)
+            powers = moved(sums[..., None, :], self.means[:, None, :] - centre[:, part, None])
+            places = np.arange(powers.shape[1])
+            powers[:, places, part.start + places] = 0.0
+            found[:, part] = powers.sum(axis=-1)
         return found
 
 
@@ -171,16 +170,8 @@ def _pooled(parts: Floats) -> Floats:
     with np.errstate(invalid="ignore"):
         mean = parts[2].sum() / parts[1].sum()
         gaps = parts[4] - mean
-        sums = [_moved(powers[: j + 1], gaps).sum() for powers in (parts[5:8], parts[8:]) for j in range(len(powers))]
+        sums = [moved(powers[: j + 1], gaps).sum() for powers in (parts[5:8], parts[8:]) for j in range(len(powers))]
     return np.array([*parts[:4].sum(axis=1), mean, *sums])
-
-
-def _moved(sums: Floats, gaps: Floats) -> Floats:
-    """Highest power about centres so far below the means, by the binomial theorem and Horner's rule."""
-    found, most = sums[0], len(sums) - 1
-    for j in range(1, most + 1):
-        found = found * gaps + comb(most, j) * sums[j]
-    return found
 
 
 def _of_others(sums: Floats) -> Floats:

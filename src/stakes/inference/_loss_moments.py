@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +37,12 @@ if TYPE_CHECKING:
     # losses of every rule (rows) for some rows of one class, with their weights and squared weights
     Part = tuple[int, Floats, Floats | None, Floats | None]
 
+UNPAIRED = (
+    "separate score tables do not say which scores belong together: evaluate the rows, or pass pairs=, the PairSums of "
+    "the models"
+)
 _ROUNDING = 64 * np.finfo(float).eps
+_CONSTANT = 1e-24  # share of the squares of a constant that subtracting its mean leaves
 _BLOCK = 1 << 18  # numbers at once
 
 
@@ -45,7 +51,8 @@ class LossMoments:
     """Mean integrated losses of several decision rules on the same rows, and the spread of their differences.
 
     ``spread`` holds a matrix for every pair of rules, the last of which is "nothing"; ``rows`` are the rows of each
-    class (the clusters that have it).
+    class (the clusters that have it). ``reason`` says why there is no spread, ``unpaired`` why there is none of the
+    difference between two models.
     """
 
     means: Floats
@@ -53,6 +60,7 @@ class LossMoments:
     rows: tuple[int, int]
     clustered: bool = False
     reason: str = ""
+    unpaired: str = ""
 
     def of(self, index: int) -> Moments:
         """Moments of one rule's mean loss."""
@@ -81,11 +89,12 @@ class LossMoments:
 
     def _pair(self, value: float, first: int, second: int) -> Moments:
         paired = second < len(self.means)
+        spread = Spread(*(part[..., first, second] for part in vars(self.spread).values()))
         return moments_of(
             value,
-            Spread(*(part[..., first, second] for part in vars(self.spread).values())),
+            spread,
             self.rows,
-            reason=self.reason,
+            reason=self.reason or (self.unpaired if np.isnan(spread.variance) and math.isfinite(value) else ""),
             paired=paired,
             clustered=self.clustered,
         )
@@ -148,7 +157,7 @@ class PairedRows:
 
 
 @dataclass(frozen=True)
-class _Rules:
+class Rules:
     """Models under one rule; where asked for, "always act" and "never act"; and last "nothing"."""
 
     costs: CostDistribution
@@ -189,7 +198,7 @@ class _Rules:
 def table_moments(table: ScoreTable, costs: CostDistribution, rule: Rule, *, constants: bool = True) -> LossMoments:
     """Moments of one model's integrated cost from its table; ``constants`` adds "always act" and "never act"."""
     scores = table.pav_by_score() if rule == "optimal" else table.scores
-    rules = _Rules(costs, "score" if rule == "optimal" else rule, 1, constants)
+    rules = Rules(costs, "score" if rule == "optimal" else rule, 1, constants)
     columns = (table.negatives, table.negatives_squared), (table.positives, table.positives_squared)
 
     def parts() -> Iterator[Part]:
@@ -201,7 +210,7 @@ def table_moments(table: ScoreTable, costs: CostDistribution, rule: Rule, *, con
 
     means, sums, masses = _summed(parts, rules.count, fixed=table.fixed_prevalence)
     sums = replace(sums, rows=sums.rows * (table.n_rows / sums.rows[:, 0, 1].sum()))
-    return _moments(means, sums, masses, rules, fixed=table.fixed_prevalence)
+    return moments_of_sums(means, sums, masses, rules, fixed=table.fixed_prevalence)
 
 
 def table_standard_error(table: ScoreTable, costs: CostDistribution, rule: Rule) -> float:
@@ -214,22 +223,29 @@ def table_standard_error(table: ScoreTable, costs: CostDistribution, rule: Rule)
 def loss_moments(rows: PairedRows, costs: CostDistribution, rule: Rule, *, constants: bool = False) -> LossMoments:
     """Moments of the models' mean integrated costs and of their differences; ``constants`` adds two rules."""
     rows = rows.used
-    rules = _Rules(costs, rule, len(rows.scores), constants)
-
-    def parts() -> Iterator[Part]:
-        for part in blocks(len(rows.y), min(max(_BLOCK // rules.count, 1 << 10), 1 << 13)):
-            for k, mine in enumerate((~rows.y[part], rows.y[part])):
-                weight = None if rows.weight is None else rows.weight[part][mine]
-                y = rows.y[part][mine]
-                losses = [row_losses(y, score[part][mine], costs, rule) for score in rows.scores]
-                yield k, rules.completed(losses, k), weight, None
+    rules = Rules(costs, rule, len(rows.scores), constants)
 
     if not rows.dependent:
-        means, sums, masses = _summed(parts, rules.count, fixed=rows.fixed_prevalence)
-        found = _moments(means, sums, masses, rules, fixed=rows.fixed_prevalence)
+        means, sums, masses = _summed(partial(row_parts, rows, rules), rules.count, fixed=rows.fixed_prevalence)
+        found = moments_of_sums(means, sums, masses, rules, fixed=rows.fixed_prevalence)
     else:
         found = _dependent(rows, rules)
-    return _without_room_for_copies(found, rows.scores)
+    count = len(rows.scores)
+    apart: Bools = found.spread.carriers.sum(axis=0)[:count, :count] > 0.0
+    alike: list[list[int]] = np.argwhere(~apart).tolist()
+    for i, j in alike:
+        apart[i, j] = not np.array_equal(rows.scores[i], rows.scores[j])
+    return without_room_for_copies(found, apart)
+
+
+def row_parts(rows: PairedRows, rules: Rules) -> Iterator[Part]:
+    """Losses of all rules, class by class, for some rows at a time."""
+    for part in blocks(len(rows.y), min(max(_BLOCK // rules.count, 1 << 10), 1 << 13)):
+        for k, mine in enumerate((~rows.y[part], rows.y[part])):
+            weight = None if rows.weight is None else rows.weight[part][mine]
+            y = rows.y[part][mine]
+            losses = [row_losses(y, score[part][mine], rules.costs, rules.rule) for score in rows.scores]
+            yield k, rules.completed(losses, k), weight, None
 
 
 def _summed(parts: Callable[[], Iterator[Part]], count: int, *, fixed: bool) -> tuple[Floats, PowerSums, Floats]:
@@ -254,22 +270,21 @@ def _summed(parts: Callable[[], Iterator[Part]], count: int, *, fixed: bool) -> 
     return means[:-1], PowerSums(*(powers + np.swapaxes(powers, 2, 3))), masses
 
 
-def _moments(means: Floats, sums: PowerSums, masses: Floats, rules: _Rules, *, fixed: bool) -> LossMoments:
+def moments_of_sums(means: Floats, sums: PowerSums, masses: Floats, rules: Rules, *, fixed: bool) -> LossMoments:
+    """Moments of all rules from the power sums of every pair."""
     counts = sums.rows[:, 0, 1]
     positives = round(float(counts[1]))
     rows = round(float(counts.sum())) - positives, positives
-    # no row tells the two apart: the rest is rounding
-    none = (sums.carriers == 0.0).all(axis=0)
+    # no row tells the two apart, or all of a class do by as much: the rest is rounding
+    none = (sums.carriers == 0.0).all(axis=0) | (sums.second <= _CONSTANT * sums.carried_second)
     second, fourth = (np.where(none, 0.0, part) for part in (sums.second, sums.fourth))
-    sums = replace(
-        sums, rows=sums.rows + np.diag(np.ones(len(none))) * counts[:, None, None], second=second, fourth=fourth
-    )
+    sums = replace(sums, rows=sums.rows + np.eye(none.shape[-1]) * counts[:, None, None], second=second, fourth=fourth)
     with np.errstate(invalid="ignore"):
         spread = spread_of(sums, rules.most(fixed=fixed), masses, fixed=fixed)
     return LossMoments(means, spread, rows)
 
 
-def _dependent(rows: PairedRows, rules: _Rules) -> LossMoments:
+def _dependent(rows: PairedRows, rules: Rules) -> LossMoments:
     """The same for rows in clusters or in order."""
     weight = np.ones(len(rows.y)) if rows.weight is None else rows.weight
     design = Design(rows.y, weight, None, rows.fixed_prevalence, rows.clusters, rows.lags, rows.origin)
@@ -290,11 +305,24 @@ def _dependent(rows: PairedRows, rules: _Rules) -> LossMoments:
     return LossMoments(means, found, counts, rows.clusters is not None, reason)
 
 
-def _without_room_for_copies(moments: LossMoments, scores: Sequence[Floats]) -> LossMoments:
+def without_room_for_copies(moments: LossMoments, apart: Bools) -> LossMoments:
     """Models with the same score in every row are the same model: no row unseen will tell them apart."""
-    apart = moments.spread.carriers.sum(axis=0) > 0.0
     room, scarce = moments.spread.room.copy(), moments.spread.scarce.copy()
-    for i, j in np.argwhere(~apart[: len(scores), : len(scores)]):
-        if np.array_equal(scores[i], scores[j]):
-            room[i, j], scarce[:, i, j] = 0.0, False
+    models = slice(len(apart))
+    room[models, models][~apart] = 0.0
+    scarce[:, models, models][:, ~apart] = False
     return replace(moments, spread=replace(moments.spread, room=room, scarce=scarce))
+
+
+def unpaired_moments(tables: Sequence[ScoreTable], costs: CostDistribution, rule: Rule) -> LossMoments:
+    """Moments of models of which only the tables are known; the spread of their differences is not."""
+    each = [table_moments(table, costs, rule) for table in tables]
+    count = len(tables) + 3
+    one, both = np.zeros((count, count)), np.zeros((2, count, count))
+    spread = Spread(one + np.nan, one + 1.0, one, both, both.copy(), both > 0.0)
+    for i, mine in enumerate(each):
+        places = np.array([i, *range(len(tables), count)])
+        for whole, part in zip(vars(spread).values(), vars(mine.spread).values(), strict=True):
+            whole[..., places[:, None], places] = part
+    means = np.array([*(mine.means[0] for mine in each), *each[0].means[1:]])
+    return LossMoments(means, spread, each[0].rows, unpaired=UNPAIRED if len(tables) > 1 else "")

@@ -9,6 +9,7 @@ thresholds, groups.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -188,6 +189,14 @@ def mean_weights(masses: Floats, rows: Floats) -> Floats:
     """Mean weight of a row of each class, or of all rows where a class has none."""
     overall = masses.sum(axis=0) / np.maximum(rows.sum(axis=0), 1.0)
     return ratio(masses, rows, overall)
+
+
+def moved(sums: Floats, gaps: Floats) -> Floats:
+    """Highest power about centres so far below the means, by the binomial theorem and Horner's rule."""
+    found, most = sums[0], len(sums) - 1
+    for j in range(1, most + 1):
+        found = found * gaps + comb(most, j) * sums[j]
+    return found
 
 
 def effective(second: Floats | np.float64, fourth: Floats | np.float64) -> Floats:

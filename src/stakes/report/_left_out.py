@@ -13,7 +13,9 @@ LAST_THRESHOLD = 0.99
 
 def no_intervals(evaluation: Evaluation) -> str:
     """Why the page can make no intervals, or nothing."""
-    return "the decisions were fitted to these same rows" if evaluation.rule == "optimal" else ""
+    if evaluation.rule == "optimal":
+        return "the decisions were fitted to these same rows"
+    return "they need the rows of the models" if evaluation.rows is None and len(evaluation.models) > 1 else ""
 
 
 def no_bands(evaluation: Evaluation) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 from stakes.core.sums import blocks
 from stakes.inference._power_sums import freed
 from stakes.report._class_losses import Stretches, beyond, counted
+from stakes.report._left_out import no_intervals
 from stakes.report._spread_dependent import dependent_covariances
 
 if TYPE_CHECKING:
@@ -78,8 +79,8 @@ def cut_points(costs: CostDistribution) -> Floats:
 
 
 def spread_of(evaluation: Evaluation, chosen: Sequence[int]) -> Spread | None:
-    """Covariances for some models; None where decisions were fitted to the rows."""
-    if evaluation.rule == "optimal":
+    """Covariances for some models; None where the page has no intervals."""
+    if no_intervals(evaluation):
         return None
     cuts, rows = cut_points(evaluation.costs), evaluation.rows
     kinds = Stretches(cuts, positive=False), Stretches(cuts, positive=True)

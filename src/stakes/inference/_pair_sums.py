@@ -1,0 +1,278 @@
+"""Sums over rows from which the paired difference of any two models follows: they add up, and can be kept.
+
+For every pair of decisions and each class there are sums of the powers of the difference d of their losses, weighted:
+w d, and w^2 d^j and w^4 d^j up to j = 2 and 4. The moments about any centre follow by the binomial theorem, so that
+one pass over the rows is enough, wherever they are. Among the decisions are "treat all", "treat none" and, last,
+"nothing", whose loss is zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from stakes.core.inputs import refuse_weighing
+from stakes.core.kept import Kept
+from stakes.core.options import check_options
+from stakes.costs import CostDistribution
+from stakes.inference._loss_moments import PairedRows, Rules, moments_of_sums, row_parts, without_room_for_copies
+from stakes.inference._power_sums import PowerSums, moved
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from stakes.core.regret import Rule
+    from stakes.core.validation import BinarySample
+    from stakes.costs import CostsLike
+    from stakes.inference._loss_moments import LossMoments
+    from stakes.shown.entries import Entries
+
+    Floats = NDArray[np.float64]
+
+# the power of the weight and of the difference in each sum
+POWERS = ((1, 1), *((2, j) for j in range(3)), *((4, j) for j in range(5)))
+_COLUMNS = tuple(f"w{a}_d{b}" for a, b in POWERS)
+_SECOND, _FOURTH = slice(1, 4), slice(4, 9)
+# what is left of the second powers of a constant, as a share of them
+_ROUNDING = 1e-13
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairSums(Kept):
+    """Sums over rows that say how sure the differences between models are.
+
+    Build them with :meth:`from_predictions` or :meth:`from_frame`, add those of other rows with :meth:`merge`, and
+    pass them with the tables of the models to :func:`evaluate`.
+
+    Parameters
+    ----------
+    models : tuple of str
+        Names.
+    costs : CostDistribution
+        How much each cost ratio counts.
+    rule : "score" or float
+        How scores become decisions.
+    rows, mass : ndarray of shape (2,)
+        Rows of each class (negatives, positives) and their weight.
+    powers : ndarray of shape (9, 2, p)
+        Sums for each class and pair of decisions, of ``w d``, ``w^2 d^j`` up to j = 2, and
+        ``w^4 d^j`` up to j = 4.
+    carriers : ndarray of shape (2, p)
+        Rows with d != 0.
+    apart : ndarray of shape (2, p)
+        Rows that two models score differently; of the other decisions, the carriers.
+
+    Examples
+    --------
+    >>> from stakes.inference import PairSums
+    >>> PairSums.from_predictions([0, 1] * 9, {"a": [0.1, 0.8] * 9, "b": [0.3, 0.6] * 9}, costs=(0.2, 0.5))
+    PairSums(2 models, 18 rows, costs=Uniform(low=0.2, high=0.5))
+    """
+
+    models: tuple[str, ...]
+    costs: CostDistribution
+    rule: Rule
+    rows: Floats
+    mass: Floats
+    powers: Floats
+    carriers: Floats
+    apart: Floats
+
+    _what: ClassVar[str] = "set of pair sums"
+    _form: ClassVar[str] = "stakes-pairs-1"
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_probs: Mapping[str, ArrayLike],
+        *,
+        costs: CostsLike,
+        rule: Rule = "score",
+        sample_weight: ArrayLike | None = None,
+        pos_label: object = None,
+        logits: bool = False,
+    ) -> Self:
+        """Sum over rows in memory.
+
+        Parameters
+        ----------
+        y_true : array_like of shape (n,)
+            Labels with two values.
+        y_probs : mapping of str to array_like of shape (n,)
+            Probabilities of the positive class, by model.
+        costs : CostDistribution, tuple of float, or float
+            How much each cost ratio counts.
+        rule : "score" or float, default "score"
+            How scores become decisions.
+        sample_weight : array_like of shape (n,), optional
+            Weights >= 0.
+        pos_label : object, optional
+            The label of the positive class.
+        logits : bool, default False
+            Whether the scores are log-odds.
+
+        Returns
+        -------
+        PairSums
+
+        Raises
+        ------
+        ValueError
+            For invalid data or ``rule="optimal"``.
+
+        Examples
+        --------
+        >>> from stakes.inference import PairSums
+        >>> PairSums.from_predictions([0, 1], {"a": [0.1, 0.8]}, costs=0.5).rows.tolist()
+        [1.0, 1.0]
+        """
+        options = check_options(costs=costs, rule=rule, sample_weight=sample_weight, pos_label=pos_label, logits=logits)
+        if not (hasattr(y_probs, "items") and len(y_probs)):
+            raise ValueError(f"y_probs must map the names of models to probabilities, got {y_probs!r}.")
+        refuse_weighing(y_true, "PairSums")
+        samples = {str(n): options.data(y_true, p, f"y_probs[{n!r}]").rows for n, p in y_probs.items()}
+        return cls.from_samples(samples, options.costs, _check_rule(options.rule))
+
+    @classmethod
+    def from_samples(cls, samples: Mapping[str, BinarySample], costs: CostDistribution, rule: Rule) -> Self:
+        """Sum over rows that are checked already and share labels and weights."""
+        first, names = next(iter(samples.values())), tuple(samples)
+        rows = PairedRows(first.y, [sample.score for sample in samples.values()], first.weight).used
+        rules = Rules(costs, rule, len(names), constants=True)
+        pairs = _pairs(len(names))
+        counts, mass, powers = np.zeros(2), np.zeros(2), np.zeros((len(POWERS), 2, len(pairs)))
+        carriers = np.zeros((2, len(pairs)))
+        for k, lines, weight, _ in row_parts(rows, rules):
+            ones = np.ones(lines.shape[1]) if weight is None else weight
+            counts[k] += len(ones)
+            mass[k] += ones.sum()
+            for at, (i, j) in enumerate(pairs):
+                with np.errstate(invalid="ignore"):  # infinite losses have no spread
+                    gap = lines[i] - lines[j]
+                    powers[:, k, at] += _powers(ones, gap)
+                carriers[k, at] += np.count_nonzero(gap)
+        apart = carriers.copy()
+        for at, (i, j) in enumerate(pairs):
+            if j < len(names):
+                differ = rows.scores[i] != rows.scores[j]
+                apart[:, at] = np.count_nonzero(differ & ~rows.y), np.count_nonzero(differ & rows.y)
+        return cls(names, costs, rule, counts, mass, powers, carriers, apart)
+
+    def merge(self, other: PairSums) -> Self:
+        """Add the sums over other rows.
+
+        Parameters
+        ----------
+        other : PairSums
+            Of the same models, costs and rule.
+
+        Returns
+        -------
+        PairSums
+
+        Raises
+        ------
+        ValueError
+            If models, costs or rule differ.
+
+        Examples
+        --------
+        >>> from stakes.inference import PairSums
+        >>> one = PairSums.from_predictions([0, 1], {"a": [0.1, 0.8]}, costs=0.5)
+        >>> one.merge(one).rows.tolist()
+        [2.0, 2.0]
+        """
+        for name in ("models", "costs", "rule"):
+            mine, its = getattr(self, name), getattr(other, name)
+            if mine != its:
+                raise ValueError(f"merge needs sums of the same {name}, got {mine!r} and {its!r}.")
+        sums = ("rows", "mass", "powers", "carriers", "apart")
+        return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in sums})
+
+    def moments(self, prevalence: float | None = None) -> LossMoments:
+        """Means and the spread of all differences, the classes weighted to a stated prevalence."""
+        n, pairs, total = len(self.models), _pairs(len(self.models)), self.mass.sum()
+        fixed, by = prevalence is not None, np.ones(2)
+        if prevalence is not None:
+            by = np.array([1.0 - prevalence, prevalence]) * total / self.mass
+        mass = by * self.mass
+        powers = self.powers * np.stack([by**a for a, _ in POWERS])[:, :, None]
+        with np.errstate(invalid="ignore"):  # infinite losses have no interval
+            centres = powers[0] / mass[:, None] if fixed else np.tile(powers[0].sum(axis=0) / mass.sum(), (2, 1))
+            second, fourth = (moved(powers[part], -centres) for part in (_SECOND, _FOURTH))
+            constant = second <= _ROUNDING * (powers[3] + centres**2 * powers[1])
+            second, fourth = (np.where(constant, 0.0, np.maximum(part, 0.0)) for part in (second, fourth))
+        shape = 2, n + 3, n + 3
+        columns = [np.zeros(shape) for _ in range(6)]
+        rows = np.broadcast_to(self.rows[:, None], self.carriers.shape)
+        parts = (rows, second, fourth, self.carriers, powers[3], powers[8])
+        for whole, part in zip(columns, parts, strict=True):
+            for at, (i, j) in enumerate(pairs):
+                whole[:, i, j] = whole[:, j, i] = part[:, at]
+        alone = [pairs.index((i, n + 2)) for i in range(n + 2)]
+        means = powers[0][:, alone].sum(axis=0) / mass.sum()
+        rules = Rules(self.costs, self.rule, n, constants=True)
+        found = moments_of_sums(means, PowerSums(*columns), mass, rules, fixed=fixed)
+        apart = np.zeros((n, n), dtype=bool)
+        for at, (i, j) in enumerate(pairs):
+            if j < n:
+                apart[i, j] = apart[j, i] = self.apart[:, at].any()
+        return without_room_for_copies(found, apart)
+
+    def _kept(self) -> tuple[dict[str, Any], dict[str, Floats]]:
+        facts = {"models": list(self.models), "costs": self.costs.to_dict(), "rule": self.rule}
+        size = self.carriers.shape[1]
+        columns = {"rows": self.rows.repeat(size), "mass": self.mass.repeat(size)}
+        columns |= dict(zip(_COLUMNS, self.powers.reshape(len(POWERS), -1), strict=True))
+        return facts, {**columns, "carriers": self.carriers.ravel(), "apart": self.apart.ravel()}
+
+    @classmethod
+    def _from_entries(cls, entries: Entries) -> Self:
+        models, rule = entries.at("models"), entries.at("rule")
+        if not (isinstance(models, list) and models and all(isinstance(name, str) for name in models)):
+            raise entries.broken("models", "a list of names")
+        try:
+            costs = CostDistribution.from_dict(entries.at("costs"))
+        except (TypeError, ValueError) as error:
+            raise entries.broken("costs", f"a cost distribution ({error})") from None
+        shape = 2, len(_pairs(len(models)))
+        columns = {}
+        for name in ("rows", "mass", *_COLUMNS, "carriers", "apart"):
+            columns[name] = entries.numbers(name, undefined=name in _COLUMNS)
+            if columns[name].size != shape[0] * shape[1]:
+                raise entries.broken(name, f"{shape[0] * shape[1]:,} numbers, two for each pair")
+            if name not in _COLUMNS and not np.all((columns[name] >= 0.0) & np.isfinite(columns[name])):
+                raise entries.broken(name, "made of finite numbers >= 0")
+            columns[name] = columns[name].reshape(shape)
+        powers = np.stack([columns[name] for name in _COLUMNS])
+        rows, mass = columns["rows"][:, 0], columns["mass"][:, 0]
+        taken: Rule = "score" if rule == "score" else entries.number("rule")
+        return cls(tuple(models), costs, taken, rows, mass, powers, columns["carriers"], columns["apart"])
+
+    def __repr__(self) -> str:
+        plural = "model" if len(self.models) == 1 else "models"
+        return f"PairSums({len(self.models)} {plural}, {int(self.rows.sum())} rows, costs={self.costs!r})"
+
+
+def _pairs(models: int) -> list[tuple[int, int]]:
+    """Every pair of models, "treat all", "treat none" and "nothing"."""
+    return list(combinations(range(models + 3), 2))
+
+
+def _powers(weight: Floats, gap: Floats) -> list[float]:
+    squares = weight * weight, gap * gap
+    weights = {1: weight, 2: squares[0], 4: squares[0] * squares[0]}
+    gaps = np.ones(len(gap)), gap, squares[1], squares[1] * gap, squares[1] * squares[1]
+    return [float(np.dot(weights[a], gaps[b])) for a, b in POWERS]
+
+
+def _check_rule(rule: Rule) -> Rule:
+    if rule == "optimal":
+        raise ValueError('rule="optimal" is fitted to the same rows and has no sums of pairs; use "score".')
+    return rule

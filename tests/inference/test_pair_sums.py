@@ -1,0 +1,159 @@
+"""Sums of pairs say of the differences what the rows say, add up, and come back from a file as they were."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stakes import costs
+from stakes.core.options import check_options
+from stakes.inference import PairSums, loss_moments, select
+from stakes.inference._loss_moments import PairedRows
+from stakes.inference._selection_moments import contest_from_moments
+
+pytest.importorskip("pyarrow")
+
+KEPT = Path(__file__).parent / "kept"
+ARRAYS = ("rows", "mass", "powers", "carriers", "apart")
+
+
+def drawn(rows, seed, weights=(1.0,), models=3):
+    rng = np.random.default_rng(seed)
+    risk = rng.random(rows)
+    y = rng.random(rows) < risk
+    y[:2] = [False, True]
+    scores = [np.clip(risk + rng.normal(0.0, 0.1 * (m + 1), rows), 0.01, 0.99).round(2) for m in range(models)]
+    return y, dict(zip("abcdef", scores, strict=False)), rng.choice(weights, rows)
+
+
+def assert_same(one, two, rtol=0.0):
+    for name in ARRAYS:
+        np.testing.assert_allclose(getattr(one, name), getattr(two, name), rtol=rtol, atol=rtol, err_msg=name)
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(2, 300),
+    st.integers(0, 10**6),
+    st.sampled_from([(1.0,), (1.0, 2.0, 7.0), (0.0, 0.3, 1.0)]),
+    st.sampled_from([costs.Uniform(0.1, 0.5), costs.Fixed(0.3), costs.LogOddsUniform(0.05, 0.6), costs.Beta(2, 5)]),
+    st.sampled_from([("score", None), (0.4, None), ("score", 0.07), (0.4, 0.07)]),
+)
+def test_moments_are_those_of_the_rows(rows, seed, weights, measure, asked):
+    rule, prevalence = asked
+    y, models, weight = drawn(rows, seed, weights)
+    weight[:2] = 1.0
+    sums = PairSums.from_predictions(y, models, costs=measure, rule=rule, sample_weight=weight)
+    by = weight.copy()
+    if prevalence is not None:
+        for mine, share in ((y, prevalence), (~y, 1.0 - prevalence)):
+            by[mine] *= share * weight.sum() / weight[mine].sum()
+    paired = PairedRows(y, list(models.values()), by, fixed_prevalence=prevalence is not None)
+    known = loss_moments(paired, measure, rule, constants=True)
+    found = sums.moments(prevalence)
+    np.testing.assert_allclose(found.means, known.means, rtol=1e-12, atol=1e-15)
+    assert found.rows == known.rows
+    scale = np.nanmax(np.abs(known.spread.variance), initial=1e-30)
+    for name, atol in {"variance": 1e-12 * scale, "room": 1e-14, "carrying": 1e-9, "carriers": 0.0}.items():
+        mine, its = getattr(found.spread, name), getattr(known.spread, name)
+        np.testing.assert_allclose(mine, its, rtol=1e-10, atol=atol, err_msg=name)
+    np.testing.assert_array_equal(found.spread.scarce, known.spread.scarce)
+    moving = known.spread.variance > 1e-10 * scale
+    np.testing.assert_allclose(found.spread.degrees[moving], known.spread.degrees[moving], rtol=1e-8)
+
+
+def test_sums_of_parts_add_up_to_those_of_all_rows():
+    y, models, weight = drawn(1000, 5, (1.0, 2.0))
+    whole = PairSums.from_predictions(y, models, costs=(0.1, 0.4), sample_weight=weight)
+    day, parts = np.arange(1000) % 3, []
+    for d in range(3):
+        mine = day == d
+        scores = {name: score[mine] for name, score in models.items()}
+        parts.append(PairSums.from_predictions(y[mine], scores, costs=(0.1, 0.4), sample_weight=weight[mine]))
+    merged = PairSums.from_json(parts[0].to_json()).merge(parts[1]).merge(parts[2])
+    assert_same(merged, whole, rtol=1e-13)
+    for name in ("rows", "mass", "carriers", "apart"):
+        np.testing.assert_array_equal(getattr(merged, name), getattr(whole, name))
+
+
+def test_sums_come_back_from_both_forms(tmp_path):
+    y, models, weight = drawn(200, 1, (0.1, 3.0))
+    for measure in (costs.Uniform(0.1, 0.4), costs.LogOddsUniform(0, 1), 2.0 * costs.Fixed(0.2) + costs.Beta(2, 2)):
+        scores = models | {"sure": np.where(y, 0.0, 1.0)}  # costs an infinite log loss
+        sums = PairSums.from_predictions(y, scores, costs=measure, rule="score", sample_weight=weight)
+        for back in (
+            PairSums.from_json(sums.to_json()),
+            PairSums.from_parquet(sums.to_parquet(tmp_path / "p.parquet")),
+        ):
+            assert_same(back, sums)
+            assert (back.models, back.costs, back.rule) == (sums.models, sums.costs, sums.rule)
+    assert PairSums.from_json(PairSums.from_predictions(y, models, costs=0.5, rule=0.25).to_json()).rule == 0.25
+
+
+def test_files_of_version_1_are_read():
+    sums = PairSums.from_predictions([0, 1, 1], {"a": [0.1, 0.8, 0.3], "b": [0.3, 0.6, 0.3]}, costs=(0.2, 0.5))
+    assert_same(PairSums.from_json((KEPT / "pairs-1.json").read_text()), sums)
+    assert_same(PairSums.from_parquet(KEPT / "pairs-1.parquet"), sums)
+
+
+def test_an_infinite_loss_stays_infinite():
+    y, models, _ = drawn(100, 2)
+    models["sure"] = np.where(y, 0.0, 1.0)
+    found = PairSums.from_predictions(y, models, costs=costs.LogOddsUniform(0, 1)).moments()
+    assert found.means[3] == math.inf
+    assert math.isnan(found.difference(0, 3).standard_error)
+    assert found.difference(0, 1).standard_error > 0.0
+
+
+def test_sums_of_other_models_costs_or_rules_do_not_add_up():
+    y, models, _ = drawn(50, 2)
+    sums = PairSums.from_predictions(y, models, costs=(0.1, 0.4))
+    for other, what in [
+        (PairSums.from_predictions(y, {"a": models["a"]}, costs=(0.1, 0.4)), "models"),
+        (PairSums.from_predictions(y, models, costs=(0.1, 0.5)), "costs"),
+        (PairSums.from_predictions(y, models, costs=(0.1, 0.4), rule=0.3), "rule"),
+    ]:
+        with pytest.raises(ValueError, match=f"merge needs sums of the same {what}"):
+            sums.merge(other)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"models": "a"}, "models must be a list of names"),
+        ({"costs": {"kind": "unknown"}}, "costs must be a cost distribution"),
+        ({"costs": 3}, "costs must be a cost distribution"),
+        ({"rule": "optimal"}, "rule must be a number"),
+        ({"w2_d1": [1.0]}, "w2_d1 must be 30 numbers, two for each pair"),
+        ({"carriers": [None] * 30}, "carriers must be a list of numbers"),
+        ({"carriers": [-1] * 30}, "carriers must be made of finite numbers >= 0"),
+    ],
+)
+def test_damaged_sums_are_refused_by_their_first_wrong_entry(changes, message):
+    y, models, _ = drawn(50, 2)
+    content = json.loads(PairSums.from_predictions(y, models, costs=(0.1, 0.4)).to_json())
+    with pytest.raises(ValueError, match=f"text is no whole set of pair sums: {message}"):
+        PairSums.from_json(json.dumps(content | changes))
+
+
+def test_a_rule_fitted_to_the_rows_has_no_sums():
+    with pytest.raises(ValueError, match='rule="optimal" is fitted to the same rows'):
+        PairSums.from_predictions([0, 1], {"a": [0.1, 0.8]}, costs=0.5, rule="optimal")
+
+
+def test_selection_is_that_of_the_rows():
+    y, models, _ = drawn(400, 9)
+    options = check_options(costs=(0.1, 0.4))
+    names = (*models, "treat all", "treat none")
+    sums = PairSums.from_predictions(y, models, costs=options.costs)
+    known = loss_moments(PairedRows(y, list(models.values()), None), options.costs, "score", constants=True)
+    said = [
+        select(contest_from_moments(part, names, 3, 400, factor=options.factor)) for part in (sums.moments(), known)
+    ]
+    assert said[0].sentences == said[1].sentences
