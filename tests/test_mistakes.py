@@ -64,6 +64,7 @@ OWN = {
     "difference_band": {"a": P, "b": P**2},
     "Mixture": {"weights": [1.0]},
     "cost_matrix_loss": {"weights": None},
+    "multilabel_loss": {"y_true": np.column_stack([1 - Y, Y]), "y_prob": np.column_stack([1 - P, P])},
     "check_proper": {"loss": lambda p, k: 1.0 - p[k]},
 }
 # by index in the table: no mistakes here (any ranking score, three classes), and what is checked elsewhere
@@ -71,7 +72,7 @@ ALLOWED = {
     ("cost_curve", "y_prob"): [2],
     **{
         (f"{name}_loss", "y_prob"): [5]
-        for name in ("cost_matrix", "one_vs_rest_bounded", "penalized_brier", "penalized_log")
+        for name in ("cost_matrix", "one_vs_rest_bounded", "ordinal", "penalized_brier", "penalized_log")
     },
 }
 # makers of other things, or functions for results of the library itself

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from stakes.actions._certificate import DecidedCertificate, certify_decided
 from stakes.actions._curve import deferral_curve
+from stakes.actions._decision_calibration import DecisionCalibration, decision_calibration_test
+from stakes.actions._dominance import ActionDominance
+from stakes.actions._evaluate_actions import ActionEvaluation, ModelCosts, evaluate_actions
 from stakes.actions._evaluate_deferral import Deferred, evaluate_deferral
 from stakes.actions._pair import DeferralPair, fit_deferral
 from stakes.actions._risk_coverage import risk_coverage_score
@@ -15,13 +18,19 @@ if TYPE_CHECKING:
     from stakes.actions._classifier import DeferralClassifier
 
 __all__ = [
+    "ActionDominance",
+    "ActionEvaluation",
     "DecidedCertificate",
+    "DecisionCalibration",
     "DeferralClassifier",
     "DeferralPair",
     "Deferred",
+    "ModelCosts",
     "certify_decided",
+    "decision_calibration_test",
     "deferral_curve",
     "deferral_zone",
+    "evaluate_actions",
     "evaluate_deferral",
     "fit_deferral",
     "risk_coverage_score",

@@ -11,7 +11,7 @@ import numpy as np
 
 from stakes.core.validation import check_flag, check_number, check_scores, check_unit, to_array, to_floats
 from stakes.correction._shift import shift_odds, shift_rows
-from stakes.metrics._multiclass_inputs import check_probability_rows
+from stakes.metrics import check_probability_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -13,7 +13,7 @@ import numpy as np
 from stakes.core.sums import blocks
 from stakes.core.validation import to_array, to_floats
 from stakes.correction._inputs import read_columns
-from stakes.metrics._multiclass_inputs import check_probability_rows
+from stakes.metrics import check_probability_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -20,7 +20,7 @@ from stakes.correction._statistics import (
     recalibration_test,
     spiegelhalter,
 )
-from stakes.metrics._multiclass_inputs import check_multiclass
+from stakes.metrics import check_multiclass
 from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:

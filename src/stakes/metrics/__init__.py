@@ -1,9 +1,17 @@
 """Named losses (lower is better) and scores (higher is better), and the registry that lists them."""
 
 from stakes.metrics._catalogue import metrics_table
+from stakes.metrics._cost_matrix import cost_matrix_loss, multilabel_loss, ordinal_loss
+
+# "X as X": what other rooms build on, importable here, and no part of what users are offered.
+from stakes.metrics._cost_problem import CostProblem as CostProblem
+from stakes.metrics._cost_problem import check_problem as check_problem
+from stakes.metrics._cost_problem import walk as walk
 from stakes.metrics._losses import beta_loss, bounded_brier_loss, bounded_log_loss, expected_regret, shifted_brier_loss
+from stakes.metrics._multiclass_inputs import check_multiclass as check_multiclass
+from stakes.metrics._multiclass_inputs import check_probability_rows as check_probability_rows
 from stakes.metrics._net_benefit import average_net_benefit_score, net_benefit_score
-from stakes.metrics._one_vs_rest import cost_matrix_loss, one_vs_rest_bounded_loss
+from stakes.metrics._one_vs_rest import one_vs_rest_bounded_loss
 from stakes.metrics._partial_auc import auc_regret, bounded_auc_score, partial_auc_score
 from stakes.metrics._penalized import ImproperScoreWarning, penalized_brier_loss, penalized_log_loss
 from stakes.metrics._propriety import Propriety, check_proper
@@ -38,8 +46,10 @@ __all__ = [
     "get_scorer",
     "h_measure_score",
     "metrics_table",
+    "multilabel_loss",
     "net_benefit_score",
     "one_vs_rest_bounded_loss",
+    "ordinal_loss",
     "partial_auc_score",
     "penalized_brier_loss",
     "penalized_log_loss",

@@ -1,4 +1,4 @@
-"""Multi-class losses from what decisions cost: one class against the rest, or a list of cost matrices."""
+"""A multi-class loss from what decisions cost: one class against the rest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from stakes.core.regret import SCALES
-from stakes.core.validation import check_choice, check_flag, to_array, to_floats
+from stakes.core.validation import check_choice, check_flag, to_array
 from stakes.costs import LogOddsUniform, Uniform, as_bounds
 from stakes.metrics._multiclass_inputs import check_multiclass, weighted_mean
 
@@ -103,72 +103,3 @@ def _pairs(bounds: Any, n_classes: int) -> list[tuple[float, float]]:
     if len(bounds) != n_classes:
         raise ValueError(f"bounds must be (low, high), or one pair for each of {n_classes} classes, got {bounds!r}.")
     return [as_bounds(pair, f"bounds[{k}]") for k, pair in enumerate(bounds)]
-
-
-def cost_matrix_loss(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
-    *,
-    matrices: ArrayLike,
-    weights: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    per_sample: bool = False,
-) -> float | Floats:
-    """What the best action by the stated probabilities costs, averaged over the cost matrices that are plausible.
-
-    Parameters
-    ----------
-    y_true : array_like of shape (n,) or (n, classes)
-        Class labels, or one-hot rows.
-    y_prob : array_like of shape (n, classes)
-        Probabilities; each row sums to 1. One column stands for the second of two classes.
-    matrices : array_like of shape (classes, actions) or (m, classes, actions)
-        Cost of each action (column) when the class (row) is true; any finite numbers.
-    weights : array_like of shape (m,), optional
-        Plausibility of each matrix, >= 0 and not all zero; equal by default. Normalised to sum to 1.
-    labels : array_like, optional
-        The class of each column, needed unless labels are column numbers or all appear in sorted order.
-    sample_weight : array_like of shape (n,), optional
-        Weights >= 0.
-    per_sample : bool, default False
-        Whether to return one value for each row.
-
-    Returns
-    -------
-    float or ndarray of shape (n,)
-        Mean cost, in the units of the matrices; lower is better. Equal expected costs take the first action.
-
-    Raises
-    ------
-    ValueError
-        For rows that are not probabilities, unknown labels, or matrices of another shape.
-
-    Notes
-    -----
-    Proper for every list of matrices: -G(p) - <G'(p), e_y - p> with the convex -min over actions of the expected cost
-    (Savage form), averaged. For two classes and matrices [[0, c], [1 - c, 0]] it is regret at c.
-
-    Examples
-    --------
-    >>> from stakes.metrics import cost_matrix_loss
-    >>> three_by_three = [[0, 1, 2], [1, 0, 1], [5, 2, 0]]
-    >>> cost_matrix_loss([0, 2], [[0.7, 0.2, 0.1], [0.5, 0.3, 0.2]], matrices=three_by_three)
-    1.0
-    """
-    index, prob, weight = check_multiclass(y_true, y_prob, labels, sample_weight)
-    table = to_floats(to_array(matrices, "matrices"), "matrices")
-    table = table[None] if table.ndim == 2 else table
-    if table.ndim != 3 or table.shape[1] != prob.shape[1] or 0 in table.shape or not np.all(np.isfinite(table)):
-        raise ValueError(
-            f"matrices must be finite, of shape (classes, actions) or (m, classes, actions) with "
-            f"{prob.shape[1]} classes, got shape {np.shape(matrices)}."
-        )
-    share = np.ones(len(table)) if weights is None else to_floats(to_array(weights, "weights"), "weights")
-    if share.shape != (len(table),) or not (np.all(np.isfinite(share) & (share >= 0.0)) and share.sum() > 0.0):
-        raise ValueError(f"weights must hold {len(table)} finite numbers >= 0, not all zero, got {share.tolist()}.")
-    rows = np.zeros(len(index))
-    for matrix, plausibility in zip(table, share / share.sum(), strict=True):
-        action = np.argmin(prob @ matrix, axis=1)
-        rows += plausibility * matrix[index, action]
-    return rows if check_flag(per_sample, "per_sample") else weighted_mean(rows, weight)

@@ -7,7 +7,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
 from stakes import costs as _costs
-from stakes.metrics import _losses, _net_benefit, _one_vs_rest, _partial_auc, _penalized, _rank, _skill
+from stakes.metrics import _cost_matrix, _losses, _net_benefit, _one_vs_rest, _partial_auc, _penalized, _rank, _skill
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -309,13 +309,23 @@ for _metric in (
         per_sample=True,
     ),
     Metric(
-        _one_vs_rest.cost_matrix_loss,
+        _cost_matrix.cost_matrix_loss,
         "cost of the best action by the stated probabilities, over plausible cost matrices",
         greater_is_better=False,
         low=-_INF,
         high=_INF,
         propriety="proper",
         parameters={"matrices": ((0.0, 1.0, 4.0), (1.0, 0.0, 1.0), (6.0, 2.0, 0.0))},
+        task="multiclass",
+        per_sample=True,
+    ),
+    Metric(
+        _cost_matrix.ordinal_loss,
+        "ranked probability score of ordered classes, over plausible costs of a step too high or too low",
+        greater_is_better=False,
+        low=0.0,
+        high=_INF,
+        propriety="strict",
         task="multiclass",
         per_sample=True,
     ),

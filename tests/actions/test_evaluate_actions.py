@@ -1,0 +1,247 @@
+"""Many actions: cases, segments and dominance of `reference/actions_oracle.py`, and what the mathematics promises."""
+
+import numpy as np
+import pytest
+
+from stakes import costs, expected_regret
+from stakes.actions import decision_calibration_test, evaluate_actions
+from stakes.correction import shift_prior
+from stakes.metrics import cost_matrix_loss, multilabel_loss, ordinal_loss
+from stakes.metrics._cost_problem import check_problem, walk
+
+THREE = [[0, 1, 2], [1, 0, 1], [5, 2, 0]]
+
+
+def simulated(n, k, seed):
+    rng = np.random.default_rng(seed)
+    prob = rng.dirichlet(np.ones(k), n)
+    return (rng.random((n, 1)) > prob.cumsum(axis=1)).sum(axis=1), prob
+
+
+def names(matrix):
+    return [f"do {a}" for a in range(len(matrix[0]))]
+
+
+def test_cases_of_the_oracle(actions_reference):
+    """Acceptance 7."""
+    for case in actions_reference["actions"]["cases"]:
+        found = evaluate_actions(
+            case["y"],
+            case["prob"],
+            matrices=case["C"],
+            actions=names(case["C"]),
+            labels=range(len(case["C"])),
+            sample_weight=case["w"],
+        )
+        stated = [case[key] for key in ("cost", "oracle", "regret")]
+        assert (found.cost, found.oracle, found.regret) == pytest.approx(stated, abs=1e-12)
+        model = found["model"]
+        assert model.best_constant == pytest.approx(case["best_constant_cost"], abs=1e-12)
+        if case["skill"] is not None:
+            assert found.skill == pytest.approx(case["skill"], abs=1e-12)
+        assert model.confusion == pytest.approx(np.array(case["confusion"]), abs=1e-12)
+        assert model.class_costs[:2] == pytest.approx([row[2] for row in case["by_class"]][:2], abs=1e-12)
+        by_action = found.by_action(backend="pandas").set_index("action")
+        for a, share, _, incurred, _ in case["by_action"]:
+            assert by_action.loc[f"do {a}"].tolist() == pytest.approx([share, incurred], abs=1e-12)
+        assert found.by_class(backend="pandas")["oracle"].tolist() == np.min(case["C"], axis=1).tolist()
+
+
+def test_decision_calibration_of_the_oracle(actions_reference):
+    """Acceptance 8."""
+    for case in actions_reference["actions"]["cases"]:
+        found = decision_calibration_test(
+            case["y"], case["prob"], matrices=case["C"], actions=names(case["C"]), sample_weight=case["w"]
+        )
+        assert (found.announced, found.gap.value) == pytest.approx((case["announced"], case["gap"]), abs=1e-12)
+        n = len(case["y"])
+        assert found.gap.standard_error == pytest.approx(case["gap_se"] * (n / (n - 1)) ** 0.5, rel=1e-9)
+        assert found.z == pytest.approx(case["z_under_model"], abs=1e-12)
+        rows = [[row[key] for key in ("share", "announced", "incurred", "gap")] for row in found.by_action]
+        assert np.array(rows) == pytest.approx(np.array([row[1:] for row in case["by_action"]]), abs=1e-12)
+
+
+def test_size_of_the_decision_calibration_test():
+    """Acceptance 8: nominal 5% at 300 rows, where the sample's own variance gives 8%."""
+    rng = np.random.default_rng(20261122)
+    rejected = 0
+    for _ in range(2000):
+        prob = rng.dirichlet(np.ones(3), 300)
+        y = (rng.random((300, 1)) > prob.cumsum(axis=1)).sum(axis=1)
+        problem = check_problem(THREE, 3)
+        costed = problem.class_costs(prob)
+        announced = (prob * costed).sum(axis=1)
+        gap = costed[np.arange(300), y] - announced
+        z = gap.sum() / np.sqrt((prob * (costed - announced[:, None]) ** 2).sum())
+        rejected += abs(z) > 1.959964
+    assert 0.03 <= rejected / 2000 <= 0.07
+    assert decision_calibration_test(y, prob, matrices=THREE).z == pytest.approx(z, abs=1e-12)
+
+
+def test_few_rows_of_an_action_are_tested_by_draws():
+    prob = [[0.9, 0.1]] * 40 + [[0.2, 0.8]] * 3
+    found = decision_calibration_test([0] * 40 + [0, 0, 1], prob, matrices=[[0, 1], [4, 0]])
+    rare = found.by_action[1]
+    assert rare["action"] == 1
+    # two of three costs of 1, each of chance 0.2: as far from 0.6 as 1.4 are two or three of them
+    assert rare["p_value"] == pytest.approx(3 * 0.2**2 * 0.8 + 0.2**3, abs=0.025)
+    assert rare["holm_p_value"] >= rare["p_value"]
+
+
+def test_segments_of_the_oracle(actions_reference):
+    """Acceptance 7: exact knots and losses by class, against quadrature."""
+    densities = {"uniform": costs.Uniform(0, 1), "beta25": costs.Beta(2, 5)}
+    for case in actions_reference["actions"]["segment"]:
+        ends = np.array([case["C0"], np.add(case["C0"], case["C1"])])
+        prob, k = np.array([case["prob"]]), len(case["C0"])
+        path = [(int(action[0]), float(low[0])) for _, action, low, _ in walk(prob, ends)]
+        assert [step[0] for step in path] == [step[0] for step in case["path"]]
+        assert [step[1] for step in path] == pytest.approx([step[1] for step in case["path"]], abs=1e-12)
+        for name, theta in densities.items():
+            found = [cost_matrix_loss([y], prob, matrices=ends, theta=theta, labels=list(range(k))) for y in range(k)]
+            assert found == pytest.approx(case["loss"][name], abs=1e-12)
+
+
+def test_dominance_of_the_oracle(actions_reference):
+    """Acceptance 7: signs, crossings and averages against exact fractions."""
+    for case in actions_reference["actions"]["dominance"]:
+        ends = [case["C0"], np.add(case["C0"], case["C1"])]
+        models = {"a": case["a"], "b": case["b"]}
+        evaluation = evaluate_actions(
+            case["y"], models, matrices=ends, theta=(0, 1), actions=["x", "y", "z"], labels=[0, 1, 2]
+        )
+        found = evaluation.dominance("a", "b")
+        assert found.first_better == pytest.approx(case["share_where_a_is_better"], abs=1e-12)
+        assert found.difference == pytest.approx(case["difference_uniform"], abs=1e-12)
+        for low, high, left, right in case["pieces"]:
+            if high - low < 1e-9:
+                continue
+            for part in (0.25, 0.75):
+                place = low + part * (high - low)
+                k = int(np.searchsorted(found.high, place))
+                share = (place - found.low[k]) / (found.high[k] - found.low[k])
+                ours = found.left[k] + share * (found.right[k] - found.left[k])
+                assert ours == pytest.approx(left + part * (right - left), abs=1e-12)
+
+
+def test_a_segment_is_the_limit_of_a_list():
+    y, prob = simulated(200, 4, 0)
+    rng = np.random.default_rng(1)
+    ends = rng.random((2, 4, 3))
+    grid = (np.arange(4000) + 0.5) / 4000
+    many = (1 - grid)[:, None, None] * ends[0] + grid[:, None, None] * ends[1]
+    segment = evaluate_actions(y, prob, matrices=ends, theta=(0, 1))
+    listed = evaluate_actions(y, prob, matrices=many)
+    assert (segment.cost, segment.oracle) == pytest.approx((listed.cost, listed.oracle), abs=1e-5)
+    assert segment["model"].best_constant == pytest.approx(listed["model"].best_constant, abs=1e-6)
+    assert segment["model"].confusion == pytest.approx(listed["model"].confusion, abs=1e-4)
+    assert segment["model"].confusion.sum() == pytest.approx(1.0, abs=1e-12)
+    points = evaluate_actions(y, prob, matrices=ends, theta=costs.Empirical([0.2, 0.7], [1, 3]))
+    two = evaluate_actions(
+        y, prob, matrices=[0.8 * ends[0] + 0.2 * ends[1], 0.3 * ends[0] + 0.7 * ends[1]], weights=[1, 3]
+    )
+    assert points.cost == pytest.approx(two.cost, abs=1e-14)
+
+
+def test_two_classes_on_a_segment_are_the_binary_regret():
+    y, prob = simulated(300, 2, 2)
+    found = evaluate_actions(y, prob, matrices=[[[0, 0], [1, 0]], [[0, 1], [0, 0]]], theta=(0.1, 0.6))
+    assert found.cost == pytest.approx(expected_regret(y, prob[:, 1], costs=(0.1, 0.6)), abs=1e-14)
+    assert found.oracle == pytest.approx(0.0, abs=1e-15)
+
+
+def test_a_constant_added_to_a_row_changes_no_decision_and_no_regret():
+    y, prob = simulated(200, 3, 3)
+    models = {"a": prob, "b": prob[:, [1, 0, 2]]}
+    plain = evaluate_actions(y, models, matrices=THREE)
+    moved = evaluate_actions(y, models, matrices=np.add(THREE, [[3], [-1], [7]]))
+    assert np.array_equal(plain["a"].confusion, moved["a"].confusion)
+    assert moved.regret == pytest.approx(plain.regret, abs=1e-13)
+    assert moved.compare("a", "b").difference == pytest.approx(plain.compare("a", "b").difference, abs=1e-13)
+
+
+def test_a_shifted_prior_is_a_scaled_matrix():
+    _, prob = simulated(200, 3, 4)
+    old, new = np.array([0.2, 0.3, 0.5]), np.array([0.5, 0.3, 0.2])
+    scaled = np.array(THREE) * (new / old)[:, None]
+    by_prior = check_problem(THREE, 3).pieces(np.asarray(shift_prior(prob, old=old, new=new)))
+    by_matrix = check_problem(scaled, 3).pieces(prob)
+    assert np.array_equal(next(by_prior)[1], next(by_matrix)[1])
+
+
+def test_intervals_and_comparisons_are_those_of_means():
+    y, prob = simulated(1000, 3, 5)
+    models = {"a": prob, "b": np.full((1000, 3), 1 / 3)}
+    found = evaluate_actions(y, models, matrices=THREE)
+    rows = [cost_matrix_loss(y, each, matrices=THREE, per_sample=True) for each in models.values()]
+    error = (rows[0] - rows[1]).std(ddof=1) / 1000**0.5
+    comparison = found.compare("a", "b")
+    assert comparison.standard_error == pytest.approx(error, rel=1e-12)
+    assert comparison.difference == pytest.approx(rows[0].mean() - rows[1].mean(), abs=1e-14)
+    assert comparison.p_value < 1e-6
+    assert found["a"].cost.standard_error == pytest.approx(rows[0].std(ddof=1) / 1000**0.5, rel=1e-12)
+    clusters = np.repeat(np.arange(200), 5)
+    assert evaluate_actions(y, models, matrices=THREE, clusters=clusters)["a"].cost.standard_error > 0.0
+    assert found.frame("pandas")["model"].tolist() == ["a", "b"]
+    assert found.sentence.startswith("Of 2 models, a costs least on these rows: a decision costs 0.")
+
+
+def test_ordered_classes_of_the_oracle(actions_reference):
+    """Acceptance 7: half the ranked probability score; distances ask for the median."""
+    for case in actions_reference["actions"]["ordinal_rps"]:
+        labels = list(range(len(case["prob"])))
+        found = [ordinal_loss([case["y"]], [case["prob"]], labels=labels, scale=s) for s in ("integral", "loss")]
+        assert found == pytest.approx([case["integral"], case["rps"]], abs=1e-13)
+    for case in actions_reference["actions"]["ordinal"]:
+        k, power = case["K"], case["power"]
+        matrix = np.abs(np.subtract.outer(range(k), range(k))) ** power / (k - 1) ** power
+        _, action, _ = next(check_problem(matrix, k).pieces(np.array(case["prob"])))
+        assert action.tolist() == case["action"] == case["median" if power == 1 else "nearest_mean"]
+
+
+def test_ordinal_loss_at_one_half_is_the_cost_of_distance():
+    y, prob = simulated(200, 4, 6)
+    distance = np.abs(np.subtract.outer(range(4), range(4))) / 2
+    found = ordinal_loss(y, prob, costs=costs.Fixed(0.5, tie=0.0), scale="regret")
+    assert found == pytest.approx(cost_matrix_loss(y, prob, matrices=distance), abs=1e-14)
+
+
+def test_many_labels_cost_the_sum_of_each():
+    rng = np.random.default_rng(7)
+    prob = rng.random((50, 3))
+    y = (rng.random((50, 3)) < prob).astype(int)
+    found = multilabel_loss(y, prob, costs=[0.2, (0.1, 0.4), 0.5], label_weight=[1, 2, 3])
+    each = [expected_regret(y[:, k], prob[:, k], costs=c) for k, c in enumerate([0.2, (0.1, 0.4), 0.5])]
+    assert found == pytest.approx(each[0] + 2 * each[1] + 3 * each[2], abs=1e-14)
+    with pytest.raises(ValueError, match="costs must be a list with one for each of the 3 labels, got 2"):
+        multilabel_loss(y, prob, costs=[0.1, 0.2])
+
+
+def test_a_transposed_matrix_is_named():
+    y, prob = simulated(50, 3, 8)
+    with pytest.warns(UserWarning, match=r"for class 2 the action 2 costs 3, the action 0 1\. Rows are true classes"):
+        evaluate_actions(y, prob, matrices=[[0, 1, 1], [1, 0, 1], [1, 2, 3]])
+    evaluate_actions(y, prob, matrices=[[0, 1, 1], [1, 0, 1], [1, 2, 3]], actions=["x", "y", "z"])
+    with pytest.raises(ValueError, match=r"got shape \(2, 3\); rows are classes: is it transposed\?"):
+        evaluate_actions(y, prob, matrices=[[0, 1, 2], [3, 0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"matrices": THREE, "theta": (0, 1)}, "theta needs the two matrices at its ends"),
+        ({"matrices": [THREE, THREE], "theta": costs.LogOddsUniform(0, 1)}, "theta must have a mass in"),
+        ({"matrices": THREE, "actions": ["a", "b"]}, "actions must name the 3 columns"),
+        ({"matrices": THREE, "labels": ["a", "b", "c"]}, "y_true must hold only the labels"),
+        ({"matrices": [THREE], "weights": [0]}, "weights must hold 1 finite numbers"),
+    ],
+)
+def test_refusals(options, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate_actions(*simulated(50, 3, 9), **options)
+
+
+def test_dominance_needs_a_segment():
+    y, prob = simulated(50, 3, 10)
+    with pytest.raises(ValueError, match="dominance needs a segment"):
+        evaluate_actions(y, {"a": prob, "b": prob}, matrices=THREE).dominance("a", "b")
