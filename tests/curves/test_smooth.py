@@ -131,3 +131,33 @@ def test_frame_holds_the_band():
     pytest.importorskip("polars")
     frame = smooth_calibration_curve([0, 1, 0, 1], [0.1, 0.3, 0.4, 0.8]).frame("polars")
     assert frame.columns == ["score", "event_rate", "standard_error", "ci_low", "ci_high"]
+
+
+def test_lines_over_the_log_odds_hold_the_true_rate_at_the_ends_too():
+    # a model whose log-odds are 2.5 times too large: over the score its curve is vertical at both ends
+    rng = np.random.default_rng(8)
+    held = 0.0
+    for _ in range(40):
+        s = 1 / (1 + np.exp(2 - 3 * rng.standard_normal(2000)))
+        truth = 1 / (1 + np.exp(1 - 0.4 * np.log(s / (1 - s))))
+        curve = smooth_calibration_curve(rng.random(2000) < truth, s, axis="log-odds")
+        at = np.quantile(s, np.linspace(0.01, 0.99, 25))
+        low, high = (np.interp(at, curve.knots, end) for end in curve.band())
+        right = 1 / (1 + np.exp(1 - 0.4 * np.log(at / (1 - at))))
+        held += np.mean((low <= right) & (right <= high)) / 40
+    assert 0.93 < held < 0.98
+
+
+def test_stated_prevalence_multiplies_the_odds_of_curve_and_band():
+    rng = np.random.default_rng(9)
+    s = rng.beta(1, 3, 600)
+    y = rng.random(600) < s
+    plain, moved = (smooth_calibration_curve(y, s, axis="log-odds", prevalence=p) for p in (None, 0.02))
+    factor = 0.02 / 0.98 * (~y).sum() / y.sum()
+    for one, two in zip((plain.at(plain.knots), *plain.band()), (moved.at(plain.knots), *moved.band()), strict=True):
+        assert two == pytest.approx(one * factor / (one * factor + 1 - one), rel=1e-6)
+
+
+def test_axis_must_be_known():
+    with pytest.raises(ValueError, match="axis must be"):
+        smooth_calibration_curve([0, 1], [0.2, 0.7], axis="rank")

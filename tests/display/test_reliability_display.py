@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from stakes import ScoreTable, reliability_curve
+from stakes.curves import smooth_calibration_curve
 from stakes.display import ReliabilityDisplay
 
 
@@ -118,3 +119,27 @@ def test_tables_must_match_the_curves(rows):
     with pytest.raises(ValueError, match="tables must be as many as curves, got 2 for 1"):
         ReliabilityDisplay(curve, [table, table])
     assert ReliabilityDisplay.from_predictions(table).lines_[0].get_label() == "model"
+
+
+@pytest.mark.parametrize("shape", ["smooth", "both"])
+def test_smooth_curve_is_drawn_with_its_band_on_request(shape):
+    rng = np.random.default_rng(1)
+    q = rng.beta(1, 3, 500)
+    y = rng.random(500) < q
+    display = ReliabilityDisplay.from_predictions(y, {"a": q, "b": q**1.5}, shape=shape)
+    curve = smooth_calibration_curve(y, q, axis="log-odds")
+    heights = [np.interp(0.3, *line.get_data()) for line in display.ax_.get_lines() if line is not display.diagonal_]
+    assert min(abs(height - curve.at(0.3)) for height in heights) < 1e-3
+    steps = abs(np.interp(0.3, *display.lines_[0].get_data()) - reliability_curve(y, q).at(0.3))
+    assert (steps < 1e-6) == (shape == "both")
+    assert len(display.ax_.collections) == 2
+    labels = [text.get_text() for legend in display.figure_.legends for text in legend.get_texts()]
+    assert labels.count("95% interval at each score") == 1
+
+
+def test_smooth_shape_needs_the_tables():
+    display = ReliabilityDisplay(reliability_curve([0, 1], [0.3, 0.6]))
+    with pytest.raises(ValueError, match='shape="smooth" needs tables'):
+        display.plot(shape="smooth")
+    with pytest.raises(ValueError, match="shape must be"):
+        display.plot(shape="round")

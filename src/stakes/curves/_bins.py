@@ -255,3 +255,13 @@ def clopper_pearson(rate: Floats, size: Floats, confidence_level: float) -> tupl
         low = np.where(hits > 0.0, betaincinv(hits, rest + 1.0, tail), 0.0)
         high = np.where(rest > 0.0, betaincinv(hits + 1.0, rest, 1.0 - tail), 1.0)
     return low, high
+
+
+def jeffreys(rate: Floats, size: Floats, confidence_level: float) -> tuple[Floats, Floats]:
+    """Equal-tailed interval of a proportion under Jeffreys' prior; it reaches 0 and 1 where the proportion does."""
+    from scipy.special import betaincinv
+
+    tail = (1.0 - confidence_level) / 2.0
+    hits, rest = rate * size + 0.5, (1.0 - rate) * size + 0.5
+    low = np.where(rate > 0.0, betaincinv(hits, rest, tail), 0.0)
+    return low, np.where(rate < 1.0, betaincinv(hits, rest, 1.0 - tail), 1.0)

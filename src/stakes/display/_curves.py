@@ -9,7 +9,7 @@ import numpy as np
 from stakes.curves import lift_curve, precision_recall_curve, roc_curve, smooth_calibration_curve
 from stakes.display._axes import draw_share_axis
 from stakes.display._base import CurvesDisplay
-from stakes.display._lines import MODEL, drawn, heights_within, points_to_draw
+from stakes.display._lines import MODEL, MOST_BANDS, drawn, heights_within, points_to_draw, shade_band
 from stakes.display._style import format_percent
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from stakes.display._axes import Floats, Legend, Range
 
 _UNIT = (-0.02, 1.02)
-_MOST_BANDS = 3
 _FIRST_RECALL = 0.05
 _SPARE = 2.5  # times the highest smoothed rate is as much of the diagonal as is shown
 
@@ -319,14 +318,10 @@ class SmoothCalibrationDisplay(ShareCurvesDisplay):
         return 0.0, max(reach, self.ax_.get_xlim()[1]) if len(drawn(self.ax_, MODEL)) else reach
 
     def _add(self, shown: Range) -> None:  # noqa: ARG002
-        if len(self.curves) > _MOST_BANDS:
+        if len(self.curves) > MOST_BANDS:
             return
         for curve, line in zip(self.curves, self.lines_, strict=True):
-            low, high = curve.band()
-            keep = np.unique(np.linspace(0, len(low) - 1, 1000).astype(np.intp))
-            self.ax_.fill_between(
-                curve.knots[keep], low[keep], high[keep], color=line.get_color(), alpha=0.15, linewidth=0.0, zorder=1.5
-            )
+            shade_band(self.ax_, curve, line.get_color())
 
     def _y_limits(self, heights: Floats, shown: Range) -> Range:
         highest = float(heights.max(initial=0.0))

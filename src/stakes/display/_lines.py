@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from numpy.typing import ArrayLike
 
-    from stakes.curves import Curve
+    from stakes.curves import Curve, SmoothCalibrationCurve
     from stakes.display._axes import Floats, Range
 
 MODEL, REFERENCE = "model", "reference"
+MOST_BANDS = 3  # that can be told apart
 _END_OF_ODDS = 0.999  # net benefit has no value at a threshold of 1, interventions avoided none at 0 either
 _BENDS = 256
 
@@ -108,3 +109,11 @@ def heights_within(line: Line2D, shown: Range) -> Floats:
     x, y = np.asarray(line.get_xdata(), dtype=float), np.asarray(line.get_ydata(), dtype=float)
     inside: Floats = y[(x >= shown[0]) & (x <= shown[1])]
     return inside
+
+
+def shade_band(ax: Axes, curve: SmoothCalibrationCurve, color: Any, label: str | None = None) -> Any:
+    """Shade the band of a smooth curve, at a thousand of its knots at most."""
+    low, high = curve.band()
+    keep = np.unique(np.linspace(0, len(low) - 1, 1000).astype(np.intp))
+    look: dict[str, Any] = {"color": color, "alpha": 0.15, "linewidth": 0.0, "zorder": 1.5, "label": label}
+    return ax.fill_between(curve.knots[keep], low[keep], high[keep], **look)

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
 from stakes.core.score_table import ScoreTable
-from stakes.curves import ReliabilityCurve, reliability_curve
+from stakes.core.validation import check_choice
+from stakes.curves import ReliabilityCurve, SmoothCalibrationCurve, reliability_curve, smooth_calibration_curve
 from stakes.display._axes import SMALL, above, check_bounds, draw_share_axis, shade_bounds, widened
 from stakes.display._base import CurvesDisplay
-from stakes.display._lines import MODEL, draw_diagonal, drawn
+from stakes.display._lines import (
+    MODEL,
+    MOST_BANDS,
+    draw_diagonal,
+    draw_models,
+    drawn,
+    heights_of_models,
+    shade_band,
+)
 from stakes.display._models import named_predictions
 from stakes.display._style import EMPTY_COLOUR, format_percent
 
@@ -23,6 +32,8 @@ if TYPE_CHECKING:
 
     from stakes.display._axes import Floats, Legend, Range
 
+Shape = Literal["isotonic", "smooth", "both"]
+SHAPES = ("isotonic", "smooth", "both")
 _NEARLY_ALL = 0.6
 _CELLS = 60
 _MORE_CELLS = 300  # on either side, for readers who zoom out
@@ -88,6 +99,7 @@ class ReliabilityDisplay(CurvesDisplay):
         y_prob: Any = None,
         *,
         bounds: Range | None = None,
+        shape: Shape = "isotonic",
         sample_weight: ArrayLike | None = None,
         pos_label: object = None,
         logits: bool = False,
@@ -104,6 +116,8 @@ class ReliabilityDisplay(CurvesDisplay):
             Probabilities of the positive class: one model, or several by name (the columns of a data frame).
         bounds : tuple of float, optional
             The plausible thresholds (low, high): they are shaded, and the axis shows them and their surroundings.
+        shape
+            As in :meth:`plot`.
         sample_weight : array_like of shape (n,), optional
             Weights >= 0.
         pos_label : object, optional
@@ -137,9 +151,16 @@ class ReliabilityDisplay(CurvesDisplay):
             for name, scores in named_predictions(y_true, y_prob).items()
         }
         curves = [reliability_curve(table, name=name) for name, table in tables.items()]
-        return cls(curves, list(tables.values())).plot(ax, bounds=bounds, legend=legend)
+        return cls(curves, list(tables.values())).plot(ax, bounds=bounds, shape=shape, legend=legend)
 
-    def plot(self, ax: Axes | None = None, *, bounds: Range | None = None, legend: Legend = "auto") -> Self:
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        bounds: Range | None = None,
+        shape: Shape = "isotonic",
+        legend: Legend = "auto",
+    ) -> Self:
         """Draw the curves, the diagonal, and where the scores lie.
 
         Parameters
@@ -148,6 +169,9 @@ class ReliabilityDisplay(CurvesDisplay):
             Where to draw, beside what is there; by default a new figure.
         bounds : tuple of float, optional
             The plausible thresholds (low, high): they are shaded, and the axis shows them and their surroundings.
+        shape : {"isotonic", "smooth", "both"}, default "isotonic"
+            Steps that never fall, a smooth curve (local lines over the log-odds, with 95% intervals at each score for
+            up to three models), or both. What is smooth needs ``tables``.
         legend : {"auto", "inside", "below"} or None, default "auto"
             Where the legend goes: inside the axes where it is short, else below them if the figure is new or has a
             layout engine.
@@ -170,13 +194,15 @@ class ReliabilityDisplay(CurvesDisplay):
         >>> from stakes.display import ReliabilityDisplay
         >>> display = ReliabilityDisplay(reliability_curve([0, 1], [0.3, 0.6])).plot(bounds=(0.2, 0.5))
         """
-        bounds = check_bounds(bounds)
+        bounds, smooth = check_bounds(bounds), self._smooth_curves(shape)
         with self._picture(ax, legend) as new:
             earlier = drawn(self.ax_, MODEL)
             shown = self.ax_.get_xlim() if earlier and bounds is None else self._shown(bounds)
             self.ax_.set_xlim(shown)
             self.bounds_ = shade_bounds(self.ax_, bounds)
-            heights = self._draw_curves(shown, references=False)
+            self.lines_ = draw_models(self.ax_, smooth if shape == "smooth" else self.curves, shown)
+            self._add_smooth(smooth, line=shape == "both")
+            heights = heights_of_models(self.ax_, shown)
             self.diagonal_ = draw_diagonal(self.ax_, [0.0, 1.0])
             self.ax_.set_ylim(*self._y_limits(heights, shown))
             self.ax_.set(xlabel="Score", ylabel="Observed event rate")
@@ -184,6 +210,24 @@ class ReliabilityDisplay(CurvesDisplay):
             self.ax_.yaxis.set_major_formatter(format_percent)
             self.scores_ax_ = self._draw_scores(shown, new=new) if self.tables is not None and not earlier else None
         return self
+
+    def _smooth_curves(self, shape: Shape) -> list[SmoothCalibrationCurve]:
+        check_choice(shape, "shape", SHAPES)
+        if shape == "isotonic":
+            return []
+        if self.tables is None:
+            raise ValueError(f'shape="{shape}" needs tables, which from_predictions makes.')
+        names = [curve.name for curve in self.curves]
+        tables = zip(self.tables, names, strict=True)
+        return [smooth_calibration_curve(table, axis="log-odds", name=name) for table, name in tables]
+
+    def _add_smooth(self, curves: list[SmoothCalibrationCurve], *, line: bool) -> None:
+        """The bands of few models, and in front of the steps a thin line each."""
+        for k, (curve, model) in enumerate(zip(curves, self.lines_, strict=False)):
+            if len(curves) <= MOST_BANDS:
+                shade_band(self.ax_, curve, model.get_color(), None if k else "95% interval at each score")
+            if line:
+                self.ax_.plot(curve.knots, curve.at(curve.knots), color=model.get_color(), linewidth=0.9, zorder=2.5)
 
     def _shown(self, bounds: Range | None) -> Range:
         if bounds is not None and bounds != (0.0, 1.0):

@@ -1,4 +1,4 @@
-"""Bounds of the true event rate over the score, if it never falls: exact for every number of rows, not asymptotic.
+"""Bounds of the true event rate over the score, if it never falls: those of the band hold for every number of rows.
 
 The event rate of rows with scores up to x is at most the true rate at x, so that a lower confidence limit of the one is
 a lower limit of the other; rows from x on give upper limits. Clopper-Pearson limits of groups of neighbouring blocks of
@@ -14,6 +14,7 @@ import numpy as np
 
 from stakes.curves._bins import bin_starts
 from stakes.curves._reliability import reliability_curve_of
+from stakes.curves._smooth import local_limits, times_odds
 from stakes.inference._band_result import Band
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     Places = NDArray[np.intp]
 
 _MOST_BLOCKS = 128
+_MOST_TIED = 0.05  # of all weight at one score: where scores are tied, groups of rows tell more than lines across them
 
 
 def reliability_band(table: ScoreTable, points: Floats, name: str, level: float) -> Band:
@@ -38,10 +40,12 @@ def reliability_band(table: ScoreTable, points: Floats, name: str, level: float)
     together = (1.0 - level) / (n * (n + 1))
     lower, upper = groups.limits(together)
     bounds = np.maximum.accumulate(lower)[before], np.minimum.accumulate(upper[::-1])[::-1][after]
-    # at one score, few groups are worth their share of the error: those of 1, 2, 4, ... blocks beside it
-    lengths = 2 ** np.arange(n.bit_length())
-    lower, upper = groups.limits((1.0 - level) / (2 * len(lengths)), lengths)
-    low, high = lower[before], upper[after]
+    low, high = _alone(groups, before, after, level)
+    # the groups that end elsewhere may happen to say more; the band gives that up, so as to hold the intervals
+    outer = np.minimum(bounds[0], low), np.maximum(bounds[1], high)
+    if _untied(table):
+        low, high = (np.clip(ends, *outer) for ends in local_limits(table, points, level))
+        outer = np.minimum(outer[0], low), np.maximum(outer[1], high)  # where the true rate falls they may cross
     squared = float(table.positives_squared.sum())
     return Band(
         "reliability",
@@ -50,15 +54,24 @@ def reliability_band(table: ScoreTable, points: Floats, name: str, level: float)
         np.full(points.shape, np.nan),
         low,
         high,
-        # the groups that end elsewhere may happen to say more; the band gives that up, so as to hold the intervals
-        np.minimum(bounds[0], low),
-        np.maximum(bounds[1], high),
+        *outer,
         _normal_tail(together),
         level,
         table.n_rows,
         table.total_positives**2 / squared if squared > 0.0 else 0.0,
         name,
     )
+
+
+def _untied(table: ScoreTable) -> bool:
+    return bool(np.max(table.positives + table.negatives) <= _MOST_TIED * table.total)
+
+
+def _alone(groups: _Groups, before: Places, after: Places, level: float) -> tuple[Floats, Floats]:
+    """At one score few groups are worth their share of the error: those of 1, 2, 4, ... blocks beside it."""
+    lengths = 2 ** np.arange(groups.n.bit_length())
+    lower, upper = groups.limits((1.0 - level) / (2 * len(lengths)), lengths)
+    return lower[before], upper[after]
 
 
 def _blocks(table: ScoreTable) -> Places:
@@ -109,7 +122,7 @@ class _Groups:
         some, rest = hits > 0.0, misses > 0.0
         low = np.where(some, betaincinv(np.where(some, hits, 1.0), misses + 1.0, tail), 0.0)
         high = np.where(rest, betaincinv(hits + 1.0, np.where(rest, misses, 1.0), 1.0 - tail), 1.0)
-        return _reweighted(low, factor), _reweighted(high, factor)
+        return times_odds(low, factor), times_odds(high, factor)
 
     def _mean_weight(self, weight: Floats, squared: Floats, k: int) -> Floats:
         """Mean weight of a class in each group, as its rows have it; of the class, or of all, where there are none."""
@@ -120,11 +133,6 @@ class _Groups:
 
 def _effective(weight: Floats, squared: Floats) -> Floats:
     return np.divide(weight**2, squared, out=np.zeros_like(weight), where=squared > 0.0)
-
-
-def _reweighted(rate: Floats, factor: Floats) -> Floats:
-    """The rate after the odds are multiplied by a factor."""
-    return rate * factor / (rate * factor + 1.0 - rate)
 
 
 def _normal_tail(tail: float) -> float:

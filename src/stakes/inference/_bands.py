@@ -119,9 +119,10 @@ def confidence_band(
     Reliability: at a score x, bounds of the event rates of groups of rows with scores up to x are lower bounds of the
     true rate at x, and of groups from x on upper bounds, *if the true event rate never falls as the score rises*. The
     bounds are Clopper-Pearson limits shared out among the groups (Bonferroni), as in Dimitriadis et al. (2023),
-    doi:10.1093/biomet/asac068, here over groups of blocks of rows; so intervals and band cover at least as often as
-    stated, without large samples, and more often than stated. With unequal weights, effective numbers of rows make this
-    approximate.
+    doi:10.1093/biomet/asac068, here over groups of blocks of rows; so the band covers at least as often as stated,
+    without large samples, and more often than stated. With unequal weights, effective numbers of rows make this
+    approximate. The intervals at single scores are so too where scores are tied; elsewhere they are Jeffreys' of a
+    local line over the log-odds, within the band, as in :func:`smooth_calibration_curve`.
 
     Examples
     --------

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from stakes.report._models import REFERENCE_DASHES, swatch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from stakes.report._models import Model
 
 # so many bands can be told apart
 _FEW = 3
 _BUTTONS = {"near": "Plausible range", "whole": "Whole range"}
+_SHAPES = {"isotonic": "Isotonic", "smooth": "Smooth"}
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class Figure:
         Whether there is a closer look at the plausible thresholds.
     band : str
         What the light band is, for the legend, as text, where the reader can choose whose is drawn.
+    smooth : bool
+        Whether the curve may be drawn smooth too.
     below : str
         Identifier of a second drawing under the first, if there is one.
     """
@@ -49,6 +52,7 @@ class Figure:
     references: tuple[str, ...] = ()
     near: bool = False
     band: str = ""
+    smooth: bool = False
     below: str = ""
 
     def html(self, models: Sequence[Model]) -> str:
@@ -90,10 +94,16 @@ def _bands(models: Sequence[Model]) -> str:
 
 def _tools(figure: Figure, models: Sequence[Model]) -> str:
     """Whose band to draw and which range to show, if there is a choice, and to save the picture."""
-    buttons = [
-        f'<button type="button" data-view="{view}" aria-pressed="{pressed}">{words}</button>'
-        for (view, words), pressed in zip(_BUTTONS.items(), ("true", "false"), strict=True)
-    ]
-    choice = f'<span role="group" aria-label="Range shown">{"".join(buttons)}</span>' if figure.near else ""
+    choice = _choice("Range shown", "view", _BUTTONS) if figure.near else ""
+    shape = _choice("Shape of the curve", "shape", _SHAPES) if figure.smooth else ""
     band = _bands(models) if figure.band else ""
-    return f'<p class="tools">{band}{choice}<button type="button" data-save>Save picture</button></p>'
+    return f'<p class="tools">{band}{shape}{choice}<button type="button" data-save>Save picture</button></p>'
+
+
+def _choice(label: str, name: str, options: Mapping[str, str]) -> str:
+    """Buttons of which one is pressed, the first at the start."""
+    buttons = [
+        f'<button type="button" data-{name}="{key}" aria-pressed="{str(not k).lower()}">{words}</button>'
+        for k, (key, words) in enumerate(options.items())
+    ]
+    return f'<span role="group" aria-label="{label}">{"".join(buttons)}</span>'

@@ -8,7 +8,7 @@ from stakes.curves._decision import net_benefit_curve_of, regret_curve_of
 from stakes.report._assets import filled
 from stakes.report._figure import Figure
 from stakes.report._html import follows, table
-from stakes.report._left_out import no_bands
+from stakes.report._left_out import dependent_rows, no_bands
 from stakes.report._numbers import percent
 from stakes.report._thin import passing
 from stakes.shown.sentences import say
@@ -25,7 +25,7 @@ REFERENCES = ("treat all", "treat none")
 
 def figures(evaluation: Evaluation, models: Sequence[Model]) -> dict[str, str]:
     """HTML of every figure by its key."""
-    every = (*_threshold_figures(evaluation, models), *_other_figures(len(models)))
+    every = (*_threshold_figures(evaluation, models), *_other_figures(evaluation, len(models)))
     return {figure.key: figure.html(models) for figure in every}
 
 
@@ -45,15 +45,24 @@ def _threshold_figures(evaluation: Evaluation, models: Sequence[Model]) -> Itera
         yield Figure(key, axis, label, caption, REFERENCES, near=True, band=band)
 
 
-def _other_figures(count: int) -> Iterator[Figure]:
+def _other_figures(evaluation: Evaluation, count: int) -> Iterator[Figure]:
     """Reliability, decomposition and ROC."""
+    level = f"{evaluation.confidence_level * 100:g}%"
+    alone = "" if dependent_rows(evaluation) else f"{level} interval at each score, of the smooth curve"
+    band = (
+        f"The light band is its {level} interval at each score alone."
+        if alone
+        else ("No band is drawn, for it would take the rows as independent.")
+    )
     yield Figure(
         "reliability",
         "observed share of positives (above), share of cases scored lower (below)",
         f"Reliability diagram of {count} models, with the distribution of their scores below. "
         "The table beside it has every model's numbers within the range.",
-        filled("caption_reliability.html"),
+        filled("caption_reliability.html", band=band),
         near=True,
+        band=alone,
+        smooth=True,
         below="scores",
     )
     yield Figure(

@@ -93,9 +93,7 @@ class ThresholdFigure {
     const [y0, y1] = this.heights(lines, x0, x1);
     const { chart } = this;
     chart.frame({ x0, x1, y0, y1, xTicks: thresholdTicks(state, x0, x1), yWrite: tidy, xTitle: VIEWS[state.view].axis });
-    for (const model of this.banded(results)) {
-      this.band(model);
-    }
+    banded(results).filter((model) => model.band).forEach((model) => this.band(model));
     const grid = Array.from({ length: 201 }, (_, k) => x0 + ((x1 - x0) * k) / 200);
     for (const [name, curve] of [[ALL, this.kind.all], [NONE, this.kind.none]]) {
       chart.line(grid, grid.map(curve), { colour: "--reference", dash: REFERENCE_DASHES[name], width: 1.8 });
@@ -130,12 +128,6 @@ class ThresholdFigure {
     return [low - pad, high + pad];
   }
 
-  // The models whose band is drawn: the one that is best now, the one that the reader chose, all or none.
-  banded(results) {
-    const chosen = { best: [results.order[0].model], all: drawnModels, none: [] }[bandOf] ?? [models[Number(bandOf)]];
-    return chosen.filter((model) => model.band && !hiddenModels.has(model.index));
-  }
-
   // A simultaneous band over the report's own range.
   band(model) {
     const ends = model.band[this.key === "regret" ? "regret" : "net_benefit"];
@@ -146,16 +138,37 @@ class ThresholdFigure {
   }
 }
 
+// The models whose band is drawn: the one that is best now, the one that the reader chose, all or none.
+function banded(results) {
+  const chosen = { best: [results.order[0].model], all: drawnModels, none: [] }[bandOf] ?? [models[Number(bandOf)]];
+  return chosen.filter((model) => model.index < page.drawn && !hiddenModels.has(model.index));
+}
+
 function tidy(value) {
   return plain(value, 3).replace("-", MINUS);
 }
 
 class ReliabilityFigure {
   constructor() {
-    Object.assign(this, { key: "reliability", view: "near", kind: { last: 1 } });
+    Object.assign(this, { key: "reliability", view: "near", shape: "isotonic", kind: { last: 1 } });
     this.chart = new Chart(document.getElementById("plot-reliability"), { readout: (s) => this.readout(s) });
     this.below = new Chart(document.getElementById("plot-scores"), { height: 0.22 });
-    this.lines = drawnModels.map((model) => [decoded(model.reliability.x), decoded(model.reliability.y)]);
+    const points = ({ x, y }) => [decoded(x), decoded(y)];
+    this.shapes = {
+      isotonic: drawnModels.map((model) => points(model.reliability)),
+      smooth: drawnModels.map((model) => points(model.smooth)),
+    };
+  }
+
+  get lines() {
+    return this.shapes[this.shape];
+  }
+
+  band({ index, smooth }) {
+    if (smooth.limits) {
+      const [[xs], limits] = [this.lines[index], decoded(smooth.limits)];
+      this.chart.area(xs, limits.slice(0, xs.length), limits.slice(xs.length), colourOf(models[index]));
+    }
   }
 
   readout(s) {
@@ -171,7 +184,7 @@ class ReliabilityFigure {
     return { head: `score ${percent(s)}: observed`, rows };
   }
 
-  draw(state) {
+  draw(state, results) {
     const [x0, x1] = windowOf(state, this.view, 1);
     const xTicks = (place) => roundThresholds(x0, x1, place, "probability").map((value) => ({ value, text: percent(value) }));
     let [y0, y1] = [x0, x1];
@@ -185,6 +198,9 @@ class ReliabilityFigure {
     const pad = 0.04 * (y1 - y0);
     this.chart.frame({ x0, x1, y0: y0 - pad, y1: y1 + pad, xTicks, yWrite: (y) => percent(y), xTitle: "score" });
     this.chart.line([x0, x1], [x0, x1], { colour: "--reference", width: 1.2 });
+    if (this.shape === "smooth") {
+      banded(results).forEach((model) => this.band(model));
+    }
     this.below.frame({ x0, x1, y0: -0.02, y1: 1.02, xTicks, yWrite: (y) => percent(y), xTitle: "score", yTicks: [0, 0.5, 1] });
     for (const model of [...shownModels()].reverse()) {
       const look = { colour: colourOf(model), dash: model.dash };

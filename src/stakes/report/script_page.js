@@ -104,13 +104,15 @@ function settled() {
 
 function listenTo(figure) {
   const block = document.getElementById(`figure-${figure.key}`);
-  const buttons = [...block.querySelectorAll("[data-view]")];
-  for (const button of buttons) {
-    button.addEventListener("click", () => {
-      buttons.forEach((other) => other.setAttribute("aria-pressed", String(other === button)));
-      figure.view = button.dataset.view;
-      draw(figure);
-    });
+  for (const name of ["view", "shape"]) {
+    const buttons = [...block.querySelectorAll(`[data-${name}]`)];
+    for (const button of buttons) {
+      button.addEventListener("click", () => {
+        buttons.forEach((other) => other.setAttribute("aria-pressed", String(other === button)));
+        figure[name] = button.dataset[name];
+        draw(figure);
+      });
+    }
   }
   block.querySelector("[data-save]").addEventListener("click", () => figure.chart.save(`stakes-${figure.key}.svg`));
 }
@@ -129,7 +131,7 @@ function chooseBand({ target }) {
   for (const box of document.querySelectorAll("[data-band]")) {
     box.value = bandOf;
   }
-  thresholdFigures.forEach(draw);
+  [...thresholdFigures, reliability].forEach(draw);
 }
 
 // On paper every table is open.
