@@ -8,7 +8,7 @@ from strategies import samples
 
 from stakes import ScoreTable
 from stakes.curves import smooth_calibration_curve
-from stakes.curves._smooth import smoothed_rates
+from stakes.curves._smooth import local_limits, smoothed_rates
 
 LABELS = [0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0]
 # statsmodels 0.15.0: lowess(LABELS, numpy.arange(1, 31) / 31, frac=2 / 3, it=0, delta=0)[::4, 1]
@@ -161,3 +161,11 @@ def test_stated_prevalence_multiplies_the_odds_of_curve_and_band():
 def test_axis_must_be_known():
     with pytest.raises(ValueError, match="axis must be"):
         smooth_calibration_curve([0, 1], [0.2, 0.7], axis="rank")
+
+
+def test_lines_over_the_log_odds_of_two_scores_are_their_rates():
+    y, s = [0, 0, 1, 1, 1, 0], [0.0, 0.0, 0.0, 1.0, 1.0, 1.0]
+    curve = smooth_calibration_curve(y, s, axis="log-odds")
+    assert curve.at([0.0, 1.0]).tolist() == pytest.approx([1 / 3, 2 / 3])
+    low, high = local_limits(ScoreTable.from_predictions(y, s), np.array([0.5]), 0.95)
+    assert 0.0 < low[0] < 0.5 < high[0] < 1.0

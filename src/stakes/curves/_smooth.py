@@ -298,11 +298,12 @@ def _over_log_odds(table: ScoreTable, span: float) -> tuple[Floats, Floats, Floa
     rows = _evened(table)[0]
     share = np.cumsum(rows.positives + rows.negatives) / rows.total
     by_rank = table.scores[np.searchsorted(share, np.linspace(0.0, share[-1], _POINTS))]
-    by_score = np.linspace(table.scores[0], table.scores[-1], _POINTS // 4)
+    even = np.linspace(table.scores[0], table.scores[-1], _POINTS // 4)
+    by_score = table.scores[np.minimum(np.searchsorted(table.scores, even), len(table.scores) - 1)]
     at = np.unique(np.concatenate([by_rank, by_score]))
-    even, size, factor = _local_rates(table, at, span)
-    rate = times_odds(even, factor)
-    return at, rate, factor / (even * factor + 1.0 - even) ** 2 * np.sqrt(even * (1.0 - even) / size), size, factor
+    plain, size, factor = _local_rates(table, at, span)
+    error = factor / (plain * factor + 1.0 - plain) ** 2 * np.sqrt(plain * (1.0 - plain) / size)
+    return at, times_odds(plain, factor), error, size, factor
 
 
 def _smoothed(table: ScoreTable, span: float) -> tuple[Floats, Floats, Floats, Floats, float]:
@@ -351,6 +352,8 @@ def _smoother(at: Floats, score: Floats, weight: Floats, reach: Floats, degree: 
         near = np.abs(u)
         kernel = 1.0 - near * near * near
         kernel *= kernel * kernel
+        if not kernel.any():  # between scores that are all as far as the neighbourhood reaches
+            kernel[np.abs(score - at[row]) <= reach[row] * (1.0 + _FLAT)] = 1.0
         pull = kernel * weight
         mass = pull.sum()
         centre = np.dot(pull, u) / mass

@@ -8,7 +8,7 @@ from stakes.curves._decision import net_benefit_curve_of, regret_curve_of
 from stakes.report._assets import filled
 from stakes.report._figure import Figure
 from stakes.report._html import follows, table
-from stakes.report._left_out import dependent_rows, no_bands
+from stakes.report._left_out import no_bands, no_plain_bands
 from stakes.report._numbers import percent
 from stakes.report._thin import passing
 from stakes.shown.sentences import say
@@ -48,12 +48,9 @@ def _threshold_figures(evaluation: Evaluation, models: Sequence[Model]) -> Itera
 def _other_figures(evaluation: Evaluation, count: int) -> Iterator[Figure]:
     """Reliability, decomposition and ROC."""
     level = f"{evaluation.confidence_level * 100:g}%"
-    alone = "" if dependent_rows(evaluation) else f"{level} interval at each score, of the smooth curve"
-    band = (
-        f"The light band is its {level} interval at each score alone."
-        if alone
-        else ("No band is drawn, for it would take the rows as independent.")
-    )
+    why = no_plain_bands(evaluation)
+    alone = "" if why else f"{level} interval at each score, of the smooth curve"
+    band = f"No band is drawn, for {why}." if why else f"The light band is its {level} interval at each score alone."
     yield Figure(
         "reliability",
         "observed share of positives (above), share of cases scored lower (below)",

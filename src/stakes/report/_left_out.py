@@ -18,17 +18,18 @@ def no_intervals(evaluation: Evaluation) -> str:
     return "they need the rows of the models" if evaluation.rows is None and len(evaluation.models) > 1 else ""
 
 
-def dependent_rows(evaluation: Evaluation) -> bool:
-    """Whether a band would be too narrow, for rows that depend on each other."""
-    return evaluation.rows is not None and evaluation.rows.dependent
+def no_plain_bands(evaluation: Evaluation) -> str:
+    """Why no band may take the rows as independent and their weights as known, or nothing."""
+    rows = evaluation.rows
+    if rows is not None and rows.origin is not None:
+        return "a band would take the weights as known"
+    return "a band would take the rows as independent" if rows is not None and rows.dependent else ""
 
 
 def no_bands(evaluation: Evaluation) -> str:
     """Why the page has no bands, or nothing."""
-    if evaluation.rows is not None and evaluation.rows.origin is not None:
-        return "a band would take the weights as known"
-    if dependent_rows(evaluation):
-        return "a band would take the rows as independent"
+    if no_plain_bands(evaluation):
+        return no_plain_bands(evaluation)
     if evaluation.costs.low > LAST_THRESHOLD:
         return "the thresholds are too near to 1"
     return no_intervals(evaluation)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.costs import Fixed, LogOddsUniform, Uniform
-from stakes.curves import smooth_calibration_curve
+from stakes.curves import smooth_calibration_curve_of
 from stakes.curves._reliability import reliability_curve_of
 from stakes.inference import confidence_band
 from stakes.inference._student import t_quantile
-from stakes.report._left_out import LAST_THRESHOLD, dependent_rows, no_bands, no_intervals
+from stakes.report._left_out import LAST_THRESHOLD, no_bands, no_intervals, no_plain_bands
 from stakes.report._spread import spread_of
 from stakes.report._thin import Thinned, passing, thinned
 from stakes.report._units import decisions, regret_words, unit_words
@@ -139,10 +139,10 @@ def _model(evaluation: Evaluation, model: Model, count: int, thresholds: Floats 
 
 
 def _smooth(evaluation: Evaluation, table: ScoreTable) -> Json:
-    """The smooth calibration curve, with its band where rows are independent."""
-    curve = smooth_calibration_curve(table, axis="log-odds")
+    """The smooth calibration curve, with its band where that may take the rows as they are."""
+    curve = smooth_calibration_curve_of(table, axis="log-odds")
     found: Json = {"x": encoded(curve.knots, "f4"), "y": encoded(curve.at(curve.knots), "f4"), "limits": None}
-    if not dependent_rows(evaluation):
+    if not no_plain_bands(evaluation):
         found["limits"] = encoded(np.concatenate(curve.band(evaluation.confidence_level)), "f4")
     return found
 
