@@ -44,9 +44,10 @@ if _TYPE_CHECKING:
         expected_regret,
         net_benefit_score,
     )
-    from stakes.outcomes import TimeToEvent
+    from stakes.outcomes import RowCosts, TimeToEvent
 
 __all__ = [
+    "RowCosts",
     "ScoreTable",
     "TimeToEvent",
     "__version__",
@@ -103,7 +104,7 @@ _LIVES_IN = {
         "expected_regret",
         "net_benefit_score",
     ],
-    "stakes.outcomes": ["TimeToEvent"],
+    "stakes.outcomes": ["RowCosts", "TimeToEvent"],
 }
 _ROOM_OF = {name: room for room, names in _LIVES_IN.items() for name in names}
 

@@ -125,7 +125,13 @@ def decompose(
     0.25
     """
     data = evaluation_data(
-        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
+        y_true,
+        y_prob,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        prevalence=prevalence,
+        logits=logits,
+        amounts=True,
     )
     return decompose_table(data.table, as_costs(costs), scale)
 

@@ -92,10 +92,16 @@ def evaluation_data(
     logits: bool = False,
     probability: bool = True,
     per_sample: bool = False,
+    amounts: bool = False,
     name: str = "y_prob",
 ) -> EvaluationData:
-    """Validate whatever an evaluation function was given; ``name`` is what it calls the scores."""
+    """Validate whatever an evaluation function was given; ``name`` is what it calls the scores.
+
+    ``amounts`` says that it holds for scores that are no probabilities, which amounts by row make.
+    """
     check_flag(per_sample, "per_sample")
+    if not amounts:
+        refuse_amounts(y_true)
     if isinstance(y_true, BinarySample):  # rows that were checked before
         return EvaluationData(y_true, None)
     if isinstance(y_true, ScoreTable):
@@ -119,10 +125,20 @@ def evaluation_data(
     return EvaluationData(sample if prevalence is None else reweighted(sample, prevalence), None)
 
 
+def refuse_amounts(y_true: Any) -> None:
+    """Refuse rows that count by what is at stake in them, where scores are ranked or held against event rates."""
+    is_table = isinstance(y_true, ScoreTable | Outcome)
+    if is_table and y_true.by_amount:
+        raise ValueError(
+            "amounts, not probabilities, order these rows: use the model's own scores. Costs, net benefit, their "
+            "curves, decompositions and comparisons hold for amounts."
+        )
+
+
 def refuse_weighing(y_true: Any, what: str) -> None:
     """Refuse weights that an outcome estimated where the errors would not allow for it."""
     is_table = isinstance(y_true, ScoreTable)
-    if (is_table and y_true.estimated_weights) or (isinstance(y_true, Outcome) and not y_true.plain):
+    if (is_table and y_true.estimated_weights) or (isinstance(y_true, Outcome) and y_true.estimated):
         whose = "this table" if is_table else type(y_true).__name__
         raise ValueError(
             f"{what} takes weights as known, and those of {whose} are estimated: its errors would be wrong."

@@ -48,7 +48,7 @@ class Options:
         """The rule once scores are recalibrated where it asks for that."""
         return "score" if self.rule == "optimal" else self.rule
 
-    def data(self, y_true: Any, y_prob: Any, name: str = "y_prob") -> EvaluationData:
+    def data(self, y_true: Any, y_prob: Any, name: str = "y_prob", *, amounts: bool = False) -> EvaluationData:
         """Validate the rows of one model, or the table that stands for them."""
         return evaluation_data(
             y_true,
@@ -57,6 +57,7 @@ class Options:
             pos_label=self.pos_label,
             prevalence=self.prevalence,
             logits=self.logits,
+            amounts=amounts,
             name=name,
         )
 

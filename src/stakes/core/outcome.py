@@ -35,6 +35,7 @@ class Outcome(ABC):
     y: Bools
     weight: Floats
     sample_weight: Floats | None = None
+    by_amount: bool = False  # whether rows count by what is at stake in them, and scores are no probabilities
 
     @property
     def plain(self) -> bool:

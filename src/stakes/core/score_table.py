@@ -16,7 +16,7 @@ from stakes.core.counting import count_sample
 from stakes.core.kept import Kept
 from stakes.core.pav import pav_starts
 from stakes.core.sums import weighted_sum
-from stakes.core.table_parts import COLUMNS, add_columns, check_columns
+from stakes.core.table_parts import COLUMNS, MARKS, add_columns, check_columns
 from stakes.core.validation import BinarySample, check_sample, check_unit
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ class ScoreTable(Kept):
         Into how many cells of equal width the scores were pooled.
     estimated_weights : bool, default False
         Whether an outcome estimated the weights from the rows: errors from the table alone take them as known.
+    by_amount : bool, default False
+        Whether rows count by what is at stake in them, so that scores are no probabilities.
 
     Examples
     --------
@@ -74,6 +76,7 @@ class ScoreTable(Kept):
     upper: Floats | None = field(default=None)
     resolution: int | None = None
     estimated_weights: bool = False
+    by_amount: bool = False
 
     _what: ClassVar[str] = "score table"
     _form: ClassVar[str] = "stakes-table-1"
@@ -138,6 +141,7 @@ class ScoreTable(Kept):
         columns = count_sample(sample)
         if sample.origin is not None:
             columns |= {"n_rows": sample.origin.n_rows, "estimated_weights": sample.origin.outcome.estimated}
+            columns["by_amount"] = sample.origin.outcome.by_amount
         return cls(**columns)
 
     @classmethod
@@ -433,7 +437,8 @@ class ScoreTable(Kept):
             raise ValueError(f"merge needs tables of one resolution, got {self.resolution} and {other.resolution}.")
         (_, first), (_, second) = self._kept(), other._kept()
         joined = add_columns(first, second, self.n_rows + other.n_rows, next(iter(cells), None))
-        return type(self)(**joined, estimated_weights=self.estimated_weights or other.estimated_weights)
+        marks = {name: getattr(self, name) or getattr(other, name) for name in MARKS}
+        return type(self)(**joined, **marks)
 
     def error_bound(self, costs: CostDistribution, rule: float | str = "score") -> float:
         """Bound what binning the scores can have changed in the integral of regret over a cost distribution.
@@ -500,8 +505,7 @@ class ScoreTable(Kept):
 
     def _kept(self) -> tuple[dict[str, Any], dict[str, Floats]]:
         facts = {name: getattr(self, name) for name in ("n_rows", "fixed_prevalence", "resolution")}
-        if self.estimated_weights:
-            facts["estimated_weights"] = True
+        facts |= {name: True for name in MARKS if getattr(self, name)}
         columns = {name: getattr(self, name) for name in ("scores", *COLUMNS, "lower", "upper")}
         return facts, {name: values for name, values in columns.items() if values is not None}
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+MARKS = ("estimated_weights", "by_amount")  # kept where they are true
 COLUMNS = ("positives", "negatives", "positives_squared", "negatives_squared")
 
 
@@ -51,9 +52,7 @@ def check_columns(entries: Entries) -> dict[str, Any]:
     _check_cells(entries, columns, resolution)
     if n_rows < len(scores):
         raise entries.broken("n_rows", f"at least {len(scores):,}, the number of scores")
-    flags = {"fixed_prevalence": entries.flag("fixed_prevalence")}
-    if "estimated_weights" in entries.content:
-        flags["estimated_weights"] = entries.flag("estimated_weights")
+    flags = {name: entries.flag(name) for name in ("fixed_prevalence", *(m for m in MARKS if m in entries.content))}
     return {**columns, **flags, "n_rows": n_rows, "resolution": resolution}
 
 

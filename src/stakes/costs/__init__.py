@@ -16,6 +16,7 @@ from stakes.costs._deferral import Deferral, as_deferral
 from stakes.costs._density import Density, PiecewiseLinear, Triangular
 from stakes.costs._discrete import Empirical, Fixed
 from stakes.costs._given import CostsLike, as_bounds, as_costs
+from stakes.costs._profit import Profit, churn_profit, credit_profit
 
 __all__ = [
     "Beta",
@@ -29,12 +30,15 @@ __all__ = [
     "Mixture",
     "NetBenefitUniform",
     "PiecewiseLinear",
+    "Profit",
     "Shifted",
     "Triangular",
     "Uniform",
     "as_bounds",
     "as_costs",
     "as_deferral",
+    "churn_profit",
+    "credit_profit",
     "from_cost_matrix",
     "from_false_alarms_per_miss",
     "from_harm_to_benefit",

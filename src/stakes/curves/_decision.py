@@ -79,7 +79,13 @@ def regret_curve(
     [0.066667, 0.1]
     """
     data = evaluation_data(
-        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
+        y_true,
+        y_prob,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        prevalence=prevalence,
+        logits=logits,
+        amounts=True,
     )
     return regret_curve_of(data.table, check_rule(rule), name)
 
@@ -151,7 +157,13 @@ def net_benefit_curve(
     (0.1875, 0.0625)
     """
     data = evaluation_data(
-        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
+        y_true,
+        y_prob,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        prevalence=prevalence,
+        logits=logits,
+        amounts=True,
     )
     check_harm(harm)
     if censoring is not None:

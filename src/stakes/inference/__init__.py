@@ -35,6 +35,7 @@ from stakes.inference._loss_moments import (
 from stakes.inference._loss_moments import unpaired_moments as unpaired_moments
 from stakes.inference._metric_interval import metric_difference, metric_interval
 from stakes.inference._moments import Moments
+from stakes.inference._money import Money, money
 from stakes.inference._pair_sums import PairSums
 from stakes.inference._ranking import RankedModel, Ranking, holm
 from stakes.inference._ranking import rank_models as rank_models
@@ -65,6 +66,7 @@ __all__ = [
     "Estimate",
     "Largest",
     "Moments",
+    "Money",
     "PairSums",
     "RankedModel",
     "Ranking",
@@ -84,6 +86,7 @@ __all__ = [
     "largest_of",
     "metric_difference",
     "metric_interval",
+    "money",
     "select",
     "select_best",
     "threshold_intervals",

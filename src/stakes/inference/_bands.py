@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.inputs import evaluation_data, refuse_weighing
+from stakes.core.inputs import evaluation_data, refuse_amounts, refuse_weighing
 from stakes.core.random_state import generator
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import (
@@ -137,9 +137,16 @@ def confidence_band(
     kind = check_choice(kind, "kind", BAND_KINDS)
     level, draws = _check_level(confidence_level), _check_draws(n_draws)
     data = evaluation_data(
-        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
+        y_true,
+        y_prob,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        prevalence=prevalence,
+        logits=logits,
+        amounts=True,
     )
     if kind == "reliability":
+        refuse_amounts(y_true)
         refuse_weighing(y_true, "the band of a reliability curve")
         table = data.table
         points = check_scores_asked(thresholds, table)
@@ -238,6 +245,7 @@ def difference_band(
             pos_label=pos_label,
             prevalence=prevalence,
             logits=logits,
+            amounts=True,
             name=argument,
         ).rows
         for argument, scores in (("a", a), ("b", b))

@@ -245,7 +245,7 @@ def compare(
         raise ValueError(
             'rule="optimal" is fitted to the same rows and has no closed-form interval; compare by "score".'
         )
-    data = [options.data(y_true, scores, name=argument) for argument, scores in (("a", a), ("b", b))]
+    data = [options.data(y_true, scores, name=argument, amounts=True) for argument, scores in (("a", a), ("b", b))]
     moments = loss_moments(paired_rows([item.rows for item in data], options), options.costs, options.rule)
     names = check_names(names)
     found = _comparison(moments.difference(0, 1), names, options)

@@ -179,7 +179,13 @@ def decomposition_interval(
         )
     check_spread_out(costs)
     data = evaluation_data(
-        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
+        y_true,
+        y_prob,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        prevalence=prevalence,
+        logits=logits,
+        amounts=True,
     )
     rows = cross_fit_rows(data, fixed_prevalence=prevalence is not None, n_folds=n_folds, random_state=random_state)
     return estimate_terms(rows, costs, factor, name, level)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     Dependence = tuple[NDArray[np.intp] | None, int | str | None]
 
 Method = Literal["student", "delong"]
+_FOR_AMOUNTS = ("expected_regret", "net_benefit_score", "average_net_benefit_score")
 _METHODS = ("student", "delong")
 
 
@@ -132,6 +133,7 @@ def metric_interval(
         prevalence=prevalence,
         logits=logits,
         probability=_needs_probability(name),
+        amounts=name in _FOR_AMOUNTS,
     )
     fixed = prevalence is not None
     if name in CROSS_FITTED:
@@ -215,7 +217,7 @@ def metric_difference(
     name = _named(metric)
     _check_method(method, name)
     data: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
-    data |= {"logits": logits, "probability": _needs_probability(name)}
+    data |= {"logits": logits, "probability": _needs_probability(name), "amounts": name in _FOR_AMOUNTS}
     cells = [
         cells_of(evaluation_data(y_true, scores, name=argument, **data), fixed_prevalence=prevalence is not None)
         for argument, scores in (("a", a), ("b", b))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from stakes.core.inputs import evaluation_data
+from stakes.core.inputs import evaluation_data, refuse_amounts
 from stakes.core.regret import check_rule, check_scale, check_units
 from stakes.costs import Beta, LogOddsUniform, Shifted, Uniform, as_bounds, as_costs, as_deferral
 
@@ -106,6 +106,7 @@ def expected_regret(
     data = evaluation_data(
         y_true,
         y_prob,
+        amounts=True,
         sample_weight=sample_weight,
         pos_label=pos_label,
         prevalence=prevalence,
@@ -406,4 +407,5 @@ _SHARED = frozenset(signature(expected_regret).parameters) - {"costs", "deferral
 
 def _regret(costs: CostDistribution, given: dict[str, Any]) -> float | Floats:
     """Expected regret under the costs that a named loss stands for, with all that it was given besides."""
+    refuse_amounts(given["y_true"])
     return expected_regret(**{name: value for name, value in given.items() if name in _SHARED}, costs=costs)

@@ -76,7 +76,13 @@ def net_benefit_score(
     t = check_unit(threshold, "threshold", open_high=True)
     rule = check_rule(rule)
     data = evaluation_data(
-        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
+        y_true,
+        y_prob,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        prevalence=prevalence,
+        logits=logits,
+        amounts=True,
     )
     return float(data.prevalence - _regret_at(data, t, rule) / (1.0 - t))
 
@@ -155,6 +161,7 @@ def average_net_benefit_score(
     data = evaluation_data(
         y_true,
         y_prob,
+        amounts=True,
         sample_weight=sample_weight,
         pos_label=pos_label,
         prevalence=prevalence,

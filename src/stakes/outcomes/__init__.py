@@ -6,6 +6,7 @@ decomposition is that of weighted rows; and it says what its weights' own error 
 
 from stakes.outcomes._acted import acted_shares
 from stakes.outcomes._censoring_test import CensoringTest
+from stakes.outcomes._row_costs import RowCosts, check_factor
 from stakes.outcomes._time_to_event import TimeToEvent
 
-__all__ = ["CensoringTest", "TimeToEvent", "acted_shares"]
+__all__ = ["CensoringTest", "RowCosts", "TimeToEvent", "acted_shares", "check_factor"]

@@ -212,6 +212,11 @@ class TimeToEvent(Outcome):
         return self._follow_up.given is None and bool(np.all(self.known[self.present]))
 
     @property
+    def estimated(self) -> bool:
+        """Whether the weights were estimated from the rows."""
+        return self._follow_up.given is None and not self.plain
+
+    @property
     def prevalence(self) -> float:
         """Estimated share of rows with the event of interest by the horizon."""
         return float(self.weight[self.y].sum() / self.weight.sum())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes.core.inputs import refuse_weighing
+from stakes.core.inputs import refuse_amounts, refuse_weighing
 from stakes.core.random_state import generator
 from stakes.core.validation import check_sample, check_unit, check_whole
 from stakes.shown.tabular import Tabular
@@ -268,6 +268,7 @@ def population_threshold(
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
     n_bootstrap = check_whole(n_bootstrap, "n_bootstrap")
     refuse_weighing(y_true, "population_threshold")
+    refuse_amounts(y_true)
     sample = check_sample(
         y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, probability=False, name="y_score"
     )
@@ -326,6 +327,7 @@ def utility_curve(
     [0.8, 0.5, 0.0]
     """
     rule, fill = get_measure(measure), check_unit(zero_division, "zero_division")
+    refuse_amounts(y_true)
     sample = check_sample(
         y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, probability=False, name="y_score"
     )

@@ -1,0 +1,193 @@
+"""Costs per row: the simulated money of every decision, published values of empulse, and what refuses amounts."""
+
+import math
+
+import numpy as np
+import pytest
+
+from stakes import (
+    RowCosts,
+    ScoreTable,
+    TimeToEvent,
+    bounded_brier_loss,
+    compare,
+    evaluate,
+    expected_regret,
+    metric_interval,
+    net_benefit_score,
+    precision_recall_curve,
+    reliability_curve,
+    roc_curve,
+)
+from stakes.inference import calibration_summary, confidence_band, money, threshold_intervals
+from stakes.metrics import METRICS, roc_auc_score, top_k_scores
+from stakes.utility import population_threshold
+
+
+def simulated(y, p, matrix, factor):
+    """What each row costs where it is acted on exactly if that is cheaper by expectation."""
+    total = 0.0
+    for k, (positive, prob) in enumerate(zip(y, p, strict=True)):
+        tn, fp, fn, tp = (float(np.broadcast_to(part, len(y))[k]) for part in matrix)
+        act = prob * (fn - tp) >= factor * (1 - prob) * (fp - tn)
+        if positive:
+            total += tp if act else fn
+        else:
+            total += tn + (factor * (fp - tn) if act else 0.0)
+    return total
+
+
+def random_case(seed):
+    rng = np.random.default_rng(seed)
+    p = rng.beta(1, 3, 50)
+    p[:2] = 0.0, 1.0
+    y = rng.random(50) < p
+    return y, p, (rng.normal(0, 2, 50), 20 + rng.random(50), rng.lognormal(4, 1, 50) + 5, rng.random(50))
+
+
+@pytest.mark.parametrize("factor", [0.4, 1.0, 2.5])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_money_of_the_table_is_that_of_every_decision(seed, factor):
+    y, p, matrix = random_case(seed)
+    outcome, c = RowCosts(y, matrix=matrix), factor / (1 + factor)
+    expected = simulated(y, p, matrix, factor)
+    found = outcome.base + outcome.at_stake * expected_regret(outcome, p, costs=c) / (1 - c)
+    assert found == pytest.approx(expected, abs=1e-9)
+    result = money(outcome, p, factor=factor)
+    assert result.cost.value == pytest.approx(expected, abs=1e-9)
+    gain = outcome.at_stake * net_benefit_score(outcome, p, threshold=c)
+    assert result.gain.value == pytest.approx(gain, abs=1e-9)
+    acted = outcome.scores(p) >= c
+    assert np.array_equal(acted, p >= outcome.thresholds(factor))
+
+
+# empulse 0.13.1: cost_loss and savings_score on the cases of the reference
+PUBLISHED = {
+    "fraud": (155.0, 0.225),
+    "credit": (809.652, 0.25328006286210725),
+    "constant": (13.0, 0.45833333333333337),
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_costs_and_savings_are_those_of_empulse(outcomes_reference, name):
+    case, expected = outcomes_reference["inputs"]["money"][name], outcomes_reference["expected"]["money"][name]
+    outcome = RowCosts(case["y"], matrix=(case["tn"], case["fp"], case["fn"], case["tp"]))
+    found = money(outcome, case["p"])
+    assert (found.cost.value, found.savings.value) == pytest.approx(PUBLISHED[name], rel=1e-12)
+    per_row = money(outcome, case["p"], per=1)
+    up = math.sqrt(len(case["y"]) / (len(case["y"]) - 1))
+    assert per_row.gain.standard_error / up == pytest.approx(expected["factor=1.0"]["se_gain_per_row"], rel=1e-12)
+    assert per_row.acted == pytest.approx(expected["factor=1.0"]["acted"] / len(case["y"]))
+
+
+def test_error_of_savings_is_the_jackknifes():
+    y, p, matrix = random_case(3)
+    y, p, matrix = np.tile(y, 4), np.tile(p, 4), tuple(np.tile(part, 4) for part in matrix)
+    keep = ~np.eye(200, dtype=bool)
+    left_out = [money(RowCosts(y[k], matrix=tuple(part[k] for part in matrix)), p[k]).savings.value for k in keep]
+    by_jackknife = math.sqrt(199 / 200 * np.sum((np.array(left_out) - np.mean(left_out)) ** 2))
+    found = money(RowCosts(y, matrix=matrix), p).savings
+    assert found.standard_error == pytest.approx(by_jackknife, rel=0.03)
+
+
+def test_few_large_amounts_have_no_interval():
+    y, p = [0, 1] * 50, [0.1, 0.3] * 50
+    amounts = np.ones(100)
+    amounts[1] = 1000.0
+    found = money(RowCosts(y, false_positive=1, false_negative=amounts), p)
+    assert math.isnan(found.gain.interval[0])
+    assert "the amounts of about 1 rows decide" in found.gain.note
+
+
+def test_set_aside_rows_cost_what_their_decision_costs():
+    rows = {"false_positive": [5, -2, 5, 5], "false_negative": [50, 50, 50, -3]}
+    outcome = RowCosts([0, 0, 1, 1], **rows, on_dominated="set_aside")
+    # row 1 is acted on and gains 2, row 3 is not acted on and gains 3
+    assert (outcome.n_set_aside, outcome.base, outcome.at_stake) == (2, -5.0, 55.0)
+    assert np.isnan(outcome.thresholds()[[1, 3]]).all()
+    with pytest.raises(ValueError, match="factor must be 1 where rows are set aside"):
+        money(outcome, [0.1, 0.2, 0.3, 0.4], factor=2.0)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"false_positive": [5, -2], "false_negative": 5}, "acting never hurts in 1 rows and never helps in 0"),
+        ({"false_positive": [5, 2], "false_negative": [5, -1]}, "never helps in 1, the first at index 1"),
+        ({"false_positive": -1, "false_negative": -1}, "transposed or the labels are swapped"),
+        ({"false_positive": 0, "false_negative": 0}, "nothing is at stake"),
+        ({"false_positive": 1}, "belong together"),
+        ({}, "either false_positive= and false_negative=, or matrix="),
+        ({"matrix": (0, 1, 1, 0), "false_positive": 1}, "either false_positive= and false_negative=, or matrix="),
+        ({"matrix": (0, 1, 1)}, "matrix must hold four entries"),
+        ({"false_positive": [1, 2, 3], "false_negative": 1}, "one for each of the 2 rows"),
+        ({"false_positive": [1, math.inf], "false_negative": 1}, "must be finite, got inf at index 1"),
+    ],
+)
+def test_bad_amounts_are_refused_with_a_sentence(given, message):
+    with pytest.raises(ValueError, match=message):
+        RowCosts([0, 1], **given)
+
+
+def test_amounts_on_censored_follow_up_multiply_weights():
+    rows = {"event": [1, 0, 1, 0, 0, 1] * 20, "time": np.arange(120) % 7 + 1.0, "horizon": 4}
+    inner = TimeToEvent(**rows)
+    amount = np.linspace(10, 50, 120)
+    outcome = RowCosts(inner, false_positive=3, false_negative=amount)
+    assert outcome.weight == pytest.approx(inner.weight * np.where(inner.y, amount, 3))
+    p = np.tile([0.2, 0.05, 0.4], 40)
+    assert outcome.estimated
+    # the derivative of the mean cost to the weight of every row, by small steps
+    step, slope = 1e-5, np.empty(120)
+    for i in range(120):
+        ends = []
+        for sign in (1, -1):
+            weight = np.ones(120)
+            weight[i] += sign * step
+            nested = RowCosts(TimeToEvent(**rows, sample_weight=weight), false_positive=3, false_negative=amount)
+            ends.append(expected_regret(nested, p, costs=0.5))
+        slope[i] = (ends[0] - ends[1]) / (2 * step)
+    found = metric_interval(outcome, p, "net_benefit_score", threshold=0.5)
+    nested = compare(outcome, p, np.zeros(120), costs=0.5)
+    assert math.isfinite(found.standard_error)
+    own = confidence_band(outcome, p, "regret", thresholds=[0.5]).standard_error[0]
+    assert own / math.sqrt(120 / 119) == pytest.approx(math.sqrt(slope @ slope), rel=1e-5)
+    assert nested.standard_error > 0
+
+
+def test_nesting_goes_one_level_deep():
+    outcome = RowCosts([0, 1], false_positive=1, false_negative=1)
+    with pytest.raises(ValueError, match="nest once"):
+        RowCosts(outcome, false_positive=1, false_negative=1)
+    with pytest.raises(ValueError, match="belong to TimeToEvent"):
+        RowCosts(
+            TimeToEvent(event=[1, 0], time=[1, 3], horizon=2), false_positive=1, false_negative=1, sample_weight=[1, 1]
+        )
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        roc_auc_score,
+        roc_curve,
+        precision_recall_curve,
+        reliability_curve,
+        calibration_summary,
+        bounded_brier_loss,
+        METRICS["bounded_log_loss"].function,
+        METRICS["bounded_brier_skill_score"].function,
+        evaluate,
+        lambda y, p: top_k_scores(y, p, k=1),
+        lambda y, p: metric_interval(y, p, "roc_auc_score"),
+        lambda y, p: confidence_band(y, p, "reliability"),
+        lambda y, p: threshold_intervals(y, p, thresholds=[0.2]),
+        lambda y, p: population_threshold(y, p, "f1"),
+        lambda y, p: roc_auc_score(ScoreTable.from_predictions(y, p)),
+        lambda y, p: evaluate(ScoreTable.from_json(ScoreTable.from_predictions(y, p).to_json())),
+    ],
+)
+def test_what_ranks_or_calibrates_refuses_amounts(ask):
+    outcome = RowCosts([0, 1] * 20, false_positive=1, false_negative=np.arange(40) + 1.0)
+    with pytest.raises(ValueError, match="amounts, not probabilities, order these rows"):
+        ask(outcome, [0.1, 0.3] * 20)
