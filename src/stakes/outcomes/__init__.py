@@ -4,9 +4,10 @@ Each turns its rows into classes, weights and scores for the same score table, s
 decomposition is that of weighted rows; and it says what its weights' own error does to the error of an estimate.
 """
 
-from stakes.outcomes._acted import acted_shares
+from stakes.outcomes._acted import acted_shares as acted_shares
 from stakes.outcomes._censoring_test import CensoringTest
-from stakes.outcomes._row_costs import RowCosts, check_factor
+from stakes.outcomes._row_costs import RowCosts
+from stakes.outcomes._row_costs import check_factor as check_factor
 from stakes.outcomes._time_to_event import TimeToEvent
 
-__all__ = ["CensoringTest", "RowCosts", "TimeToEvent", "acted_shares", "check_factor"]
+__all__ = ["CensoringTest", "RowCosts", "TimeToEvent"]
