@@ -216,6 +216,7 @@ def test_paired_tests_are_those_of_scipy():
     assert tables.paired(one, one) == (0.0, 1.0, 1.0)
 
 
+@pytest.mark.simulation
 def test_gains_of_a_design_are_found_out_of_fold():
     from replications.boundary_gain import gains
 

@@ -55,6 +55,7 @@ def test_ranker_knows_the_uncertainty_by_its_ranks_alone():
     assert np.array_equal(one.predict(score, u), two.predict(score, np.exp(9.0 * u)))
 
 
+@pytest.mark.simulation
 def test_ranker_beats_levels_where_the_truth_is_smooth_and_rows_are_few():
     new_y, *new = smooth(200_000, 1)
     recall = {"exact": [], "ranker": [], "single_threshold": []}

@@ -253,6 +253,7 @@ def test_optimism_of_two_levels_is_half_of_what_they_capture_apart():
     assert np.mean(expected) == pytest.approx(np.mean(true), rel=0.35)
 
 
+@pytest.mark.simulation
 def test_tuning_brings_the_true_precision_near_the_bound():
     true = [replicate(seed, 0.8, 8, tune="cv", random_state=seed)[1] for seed in range(25)]
     plain = [replicate(seed, 0.8, 8)[1] for seed in range(25)]

@@ -75,6 +75,7 @@ def _useless(n, seed):
     return rng.random(n) < truth, truth, rng.random(n)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     "options",
     [

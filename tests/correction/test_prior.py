@@ -65,6 +65,7 @@ def test_gap_bounds_what_is_left_to_gain():
         assert best.log_likelihood_gain - early.log_likelihood_gain <= len(prob) * early.gap + 1e-12
 
 
+@pytest.mark.simulation
 def test_share_of_a_shifted_population_is_found_and_covered():
     rng = np.random.default_rng(4)
     covered, widths, estimates = 0, [], []

@@ -116,6 +116,7 @@ def test_two_groups_are_one_test():
     assert [row.p_adjusted for row in rows] == [row.p_value for row in rows]
 
 
+@pytest.mark.simulation
 def test_no_group_is_accused_where_all_are_served_alike():
     """Groups at random: Holm holds the level over all of them."""
     accused = 0

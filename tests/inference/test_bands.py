@@ -260,6 +260,7 @@ def test_a_constant_in_the_weights_changes_nothing():
     )
 
 
+@pytest.mark.simulation
 def test_critical_value_is_that_of_a_multiplier_bootstrap_of_the_rows():
     rng = np.random.default_rng(5)
     n, t = 8_000, np.arange(1, 40) / 100
@@ -391,6 +392,7 @@ def test_differences_need_rows_and_no_isotonic_curves():
         difference_band(y, a, b, "reliability")
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("prevalence", [0.03, 0.3])
 def test_bands_and_intervals_cover_the_truth(prevalence):
     # a cheap part of `python -m replications coverage_bands`, whose table is in docs/uncertainty.md
@@ -402,6 +404,7 @@ def test_bands_and_intervals_cover_the_truth(prevalence):
     assert np.mean([row["band"] for row in found]) <= 0.995
 
 
+@pytest.mark.simulation
 def test_case_control_bands_cover_the_truth_at_the_stated_prevalence():
     # equal numbers of cases and controls by design; the truth is the population's, with 5% cases
     rng = np.random.default_rng(8)
@@ -419,6 +422,7 @@ def test_case_control_bands_cover_the_truth_at_the_stated_prevalence():
     assert np.all((each / 400 >= 0.91) & (each / 400 <= 0.99))
 
 
+@pytest.mark.simulation
 def test_weighted_bands_cover_the_truth_of_the_weighted_population():
     # rows with high q are sampled half as often and weigh twice as much
     rng = np.random.default_rng(9)

@@ -125,6 +125,7 @@ def test_scores_beyond_the_data_are_refused(asked):
             function()
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("prevalence", [0.03, 0.3])
 def test_isotonic_bounds_hold_at_least_as_often_as_stated(prevalence):
     for row in coverage_bands.simulate(prevalence, 300, 100, seed=4, kinds=("reliability",)):
@@ -165,6 +166,7 @@ def test_intervals_of_untied_scores_are_much_narrower_than_those_of_groups(monke
     assert np.mean(narrow.high - narrow.low) < 0.7 * np.mean(wide.high - wide.low)
 
 
+@pytest.mark.simulation
 def test_consistency_bounds_are_quantiles_of_isotonic_fits_to_drawn_labels():
     rng = np.random.default_rng(0)
     scores = np.repeat(np.sort(rng.beta(1, 3, 80)), rng.integers(1, 5, 80))
@@ -187,6 +189,7 @@ def test_consistency_bounds_are_quantiles_of_isotonic_fits_to_drawn_labels():
     assert repr(band).startswith("Band(consistency of model at 3 scores")
 
 
+@pytest.mark.simulation
 def test_pooling_many_scores_changes_the_bounds_little(monkeypatch):
     rng = np.random.default_rng(2)
     scores = rng.beta(1, 3, 3000)
@@ -239,6 +242,7 @@ def test_consistency_band_of_a_table_is_that_of_its_rows():
     assert np.array_equal(one.estimate, two.estimate)
 
 
+@pytest.mark.simulation
 def test_calibrated_scores_stay_inside_and_others_leave():
     rng = np.random.default_rng(1)
     q = rng.beta(1, 3, 3000)

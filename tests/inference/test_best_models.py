@@ -15,6 +15,7 @@ def sample(n, seed, bent):
     return rng.random(n) < q, q, q**bent
 
 
+@pytest.mark.simulation
 def test_the_best_model_is_kept_at_all_thresholds_at_once():
     """A calibrated forecast has the lowest expected regret at every threshold, whatever the others are."""
     lost = 0

@@ -173,6 +173,7 @@ def test_stated_prevalence_never_loses_a_class():
         assert np.isfinite(result.replicates).all()
 
 
+@pytest.mark.simulation
 def test_clusters_and_blocks_see_what_independent_rows_do_not():
     # each row ten times: the standard error is that of the distinct rows, not of ten times as many
     y, score = (np.repeat(values, 10) for values in rows(300))

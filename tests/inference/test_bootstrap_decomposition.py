@@ -36,6 +36,7 @@ def simulated():
     }
 
 
+@pytest.mark.simulation
 def test_intervals_cover_the_truth(simulated):
     # 150 runs of a true 95% fall below 90% once in 150 times
     for name, (covered, _) in simulated.items():
@@ -43,12 +44,14 @@ def test_intervals_cover_the_truth(simulated):
     assert simulated["calibrated"][0][COLUMN["MCB"]] >= 0.97
 
 
+@pytest.mark.simulation
 def test_leading_bias_is_gone(simulated):
     # in-sample values are more than four standard deviations too high here, cross-fitted ones more than one too low
     for name, (_, bias) in simulated.items():
         assert np.all(np.abs(bias) <= 0.3), name
 
 
+@pytest.mark.simulation
 def test_percentile_interval_never_covers_a_calibrated_forecast():
     hits = coverage.alternatives(coverage.designs(0.3)["calibrated"], 0.3, 500, 20, resamples=100)
     assert hits["percentile bootstrap"][0] == 0.0

@@ -70,6 +70,7 @@ def test_stated_prevalence_centres_each_class_on_its_own_mean():
     assert result.results[0].standard_error == pytest.approx(expected, rel=0.005)
 
 
+@pytest.mark.simulation
 def test_interval_of_the_bounded_brier_difference_covers_the_truth():
     # q ~ Beta(1, 4), one model reports q, the other a distorted q; the truth by quadrature of the definition
     low, high = 0.05, 0.4

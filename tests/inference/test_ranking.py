@@ -66,6 +66,7 @@ def test_ranks_follow_the_adjusted_pairwise_tests():
     assert [row.model for row in result.adjusted_ranking()] == list(result.ranking)
 
 
+@pytest.mark.simulation
 def test_the_truly_best_model_is_kept():
     """Six models of equal quality: each is thrown out of the best set at most as often as the level says."""
     thrown = 0

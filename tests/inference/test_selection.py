@@ -67,6 +67,7 @@ def brute_set(means, covariance, level, rng):
     return kept
 
 
+@pytest.mark.simulation
 def test_possible_set_by_brute_force():
     rng = np.random.default_rng(5)
     for _ in range(8):

@@ -90,6 +90,7 @@ def test_cost_has_the_limits_of_the_band():
         assert found.high[kind] == pytest.approx(band.high)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("prevalence", [None, 0.1])
 def test_every_entry_covers_its_truth(prevalence):
     """q ~ Beta(1.2, 2.8), 300 rows; half the runs sample each class by itself and state the prevalence."""
