@@ -34,8 +34,11 @@ class Choice:
 def choose(estimate: Estimate, sign: float) -> Choice:
     """Find the best k; sign = -1 minimises."""
     values = estimate.values if sign > 0.0 else -estimate.values
-    bound = estimate.bound()
-    near = np.flatnonzero(values + bound >= float(np.max(values - bound)))
+    worst = estimate.largest_bound()
+    near = np.flatnonzero(values >= float(values.max()) - 2.0 * worst)
+    bound = estimate.bound(near)
+    rivals = values[near] + bound >= float(np.max(values[near] - bound))
+    near = near[rivals]
     best = int(near[np.argmax(values[near])])
     hull = _hull(estimate, near, best)
     if hull is None:
@@ -53,13 +56,13 @@ def choose(estimate: Estimate, sign: float) -> Choice:
     outside = near[(near < low) | (near > high)]
     if len(outside):
         best = low + top
-        rivals = values[outside] + bound[outside] >= values[best] - bound[best]
+        rivals = values[outside] + estimate.bound(outside) >= values[best] - estimate.bound(np.array([best]))
         inside = np.union1d(inside, outside[rivals])
         if np.any(values[outside] > values[best]):
             # the best k may be one without differences: then values decide among all
             return _choice(values, np.union1d(inside, near), float(values.max()))
     choice = _choice(values, inside, float(values[low + top]))
-    return _with_exact_gap(choice, low, behind, 2.0 * float(bound.max()))
+    return _with_exact_gap(choice, low, behind, 2.0 * worst)
 
 
 def _hull(estimate: Estimate, near: Integers, best: int) -> tuple[int, int] | None:

@@ -42,9 +42,16 @@ class Estimate:
     steps_end: int | None = None  # n
     floor: float = 0.0
 
-    def bound(self, rows: slice = slice(None)) -> Floats:
-        """Bound on the absolute error of the values."""
+    def bound(self, rows: slice | NDArray[np.intp] = slice(None)) -> Floats:
+        """Bound on the absolute error of some values."""
         scale = self.values if self.scale is None else self.scale
         if isinstance(scale, np.ndarray):
             return self.relative * np.abs(scale[rows]) + self.absolute
         return np.full(len(self.values[rows]), self.relative * scale + self.absolute)
+
+    def largest_bound(self) -> float:
+        """Bound on the absolute error of every value."""
+        scale = self.values if self.scale is None else self.scale
+        if isinstance(scale, np.ndarray):
+            scale = max(float(scale.max()), -float(scale.min()))
+        return self.relative * scale + self.absolute

@@ -168,7 +168,7 @@ def _result(facts: _Facts, prob: Floats, batch: Batch, estimate: Estimate, choic
         best_k=best,
         threshold=threshold,
         utility=float(estimate.values[best]),
-        error_bound=float(estimate.bound().max()),
+        error_bound=estimate.largest_bound(),
         proved=estimate.proved,
         certified=not certificate,
         certificate=certificate or "every other number of rows is proved to be worse.",

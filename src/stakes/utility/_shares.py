@@ -1,8 +1,12 @@
 """Tilted probabilities of every row at every node of an exponential sum, and their running sums.
 
 share_i(q) = p_i e^{-r_q} / (1 - p_i + p_i e^{-r_q}) is the probability that row i is positive when the law of the
-labels is tilted by e^{-r_q} per positive. Rows come in blocks, ordered by p. Where p (1 - e^{-r}) is small the share is
-a power series in p, and a few powers stand for all nodes; elsewhere a block holds one line per node.
+labels is tilted by e^{-r_q} per positive. Rows come in blocks, ordered by p. Within one, p = a + x with a its smallest
+p, and with D = 1 - a (1 - e^{-r})
+
+    share = e^{-r} (a / D + sum over m >= 1 of (1 - e^{-r})^{m-1} x^m / D^{m+1}),
+
+all of one sign: where x is small a few powers stand for all nodes; elsewhere a block holds one line per node.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from stakes.utility._sums import BLOCK_ENTRIES, Carry, block_rows, column_sums, log_products, spans
+from stakes.utility._sums import BLOCK_ENTRIES, Carry, column_sums, log_products, spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,8 +28,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MOST_ROWS = 512
-_SERIES_UP_TO = 0.01
+_SERIES_UP_TO = 0.05
 _SERIES_ERROR = 1e-17
+_MOST_ORDERS = 14
 
 
 class ShareBlock(NamedTuple):
@@ -33,7 +38,7 @@ class ShareBlock(NamedTuple):
 
     start: int
     stop: int
-    share: Floats  # one line per power or node, one column per row
+    share: Floats  # one line per power x^0, x^1, ... or node, one column per row
     prefix: Floats  # running sum of share along the rows, this row included
     base: Floats  # sum of the shares of all rows before the block, node by node
     series: Floats | None  # factor of each power (line) at each node (column)
@@ -63,10 +68,10 @@ class Shares:
     """Shares of all rows of a batch at the rates r_q >= 0, ascending; the rows in descending or ascending order."""
 
     def __init__(self, batch: Batch, rate: Floats) -> None:
-        self.rows = min(MOST_ROWS, block_rows(len(rate)))
+        self.rows = MOST_ROWS
         self._batch = batch
         self._kept, self._loss = np.exp(-rate), -np.expm1(-rate)
-        self._buffers = np.empty((2, self.rows * len(rate)))
+        self._buffers = np.empty((2, self.rows * max(len(rate), _MOST_ORDERS + 1)))
         self._bases: list[Floats] = []
 
     def blocks(self, first: int = 0, last: int | None = None) -> Iterator[ShareBlock]:
@@ -106,16 +111,22 @@ class Shares:
         return total.value()
 
     def _block(self, start: int, stop: int, base: Floats) -> ShareBlock:
-        yes = self._batch.yes[start:stop]
-        orders = series_orders(max(float(yes[0]), float(yes[-1])) * float(self._loss[-1]))
+        yes, no = self._batch.yes[start:stop], self._batch.no[start:stop]
+        rarest = 0 if yes[0] < yes[-1] else -1
+        excess = yes - yes[rarest] if yes[rarest] < 0.5 else no[rarest] - no
+        below = no[rarest] + self._kept * yes[rarest]
+        ratio = self._loss / below
+        orders = series_orders(float(excess[-1 - rarest]) * float(ratio.max()))
         if orders:
-            share, prefix = self._lines(orders, stop - start)
-            powers(yes, orders, out=share)
-            series: Floats | None = self._kept * self._loss ** np.arange(float(orders))[:, None]
+            share, prefix = self._lines(orders + 1, stop - start)
+            share[0] = 1.0
+            powers(excess, orders, out=share[1:])
+            series: Floats | None = self._kept / below**2 * ratio ** np.maximum(np.arange(-1.0, orders), 0.0)[:, None]
+            series[0] = self._kept * yes[rarest] / below
         else:
             share, prefix = self._lines(len(self._kept), stop - start)
             np.multiply.outer(self._kept, yes, out=share)
-            np.add(share, self._batch.no[start:stop], out=prefix)
+            np.add(share, no, out=prefix)
             np.divide(share, prefix, out=share)
             series = None
         return ShareBlock(start, stop, share, prefix, base, series)
