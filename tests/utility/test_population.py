@@ -19,6 +19,7 @@ from stakes.utility import (
     Precision,
     SquaredErrorInCounting,
     expected_utility,
+    get_measure,
     population_threshold,
     utility_curve,
 )
@@ -165,3 +166,19 @@ def test_tables_of_the_population_approach():
     found = population_threshold([0, 1, 1], [0.2, 0.3, 0.8], "f1", n_bootstrap=5, random_state=0)
     assert found.frame("polars").columns[:2] == ["measure", "threshold"]
     assert found.on_batch([0.4, 0.1]).frame("polars").shape == (1, 6)
+
+
+def test_a_scan_in_pieces_finds_what_one_over_all_thresholds_would():
+    rng = np.random.default_rng(5)
+    score = rng.random(20_000)
+    y, weight = rng.random(20_000) < score, rng.uniform(0.5, 2.0, 20_000)
+    order = np.argsort(score)
+    mine, all_weights = (weight * y)[order], weight[order]
+    for name in ("f1", "g_mean", "mcc"):
+        found = population_threshold(y, score, name, sample_weight=weight, n_bootstrap=0)
+        tp = np.append(np.cumsum(mine[::-1])[::-1], 0.0)
+        acted = np.append(np.cumsum(all_weights[::-1])[::-1], 0.0)
+        values = get_measure(name).value(tp, acted - tp, tp[0] - tp, np.maximum(acted[0] - acted - tp[0] + tp, 0.0))
+        best = int(np.argmax(values))
+        assert found.threshold == score[order][best]
+        assert found.utility == pytest.approx(values[best], abs=1e-12)

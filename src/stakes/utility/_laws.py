@@ -34,6 +34,11 @@ class Law(NamedTuple):
         np.multiply(self.mass, no, out=mass[:-1])
         mass[-1] = 0.0
         mass[1:] += self.mass * yes
+        return Law(self.low, mass, self.lost).trimmed(drop)
+
+    def trimmed(self, drop: float) -> Law:
+        """Cut off outer probabilities up to ``drop``."""
+        mass = self.mass
         low, high, lost = 0, len(mass), self.lost
         while high - low > 1 and mass[low] <= drop:
             lost += float(mass[low])

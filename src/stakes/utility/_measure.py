@@ -115,6 +115,8 @@ def class_rates(tp: Floats, fp: Floats, fn: Floats, tn: Floats, zero_division: f
 
 def ratio(above: Floats, below: Floats, fill: float | Floats) -> Floats:
     """Quotient with ``fill`` where the denominator is zero."""
-    shape = np.broadcast_shapes(np.shape(above), np.shape(below))
-    out = np.array(np.broadcast_to(fill, shape), dtype=float)
-    return np.divide(above, below, out=out, where=np.broadcast_to(np.asarray(below) != 0.0, shape))
+    empty = np.asarray(below) == 0.0
+    if not empty.any():
+        return np.asarray(above / below)
+    out = np.array(np.broadcast_to(fill, np.broadcast_shapes(np.shape(above), empty.shape)), dtype=float)
+    return np.divide(above, below, out=out, where=np.broadcast_to(~empty, out.shape))

@@ -6,13 +6,15 @@ labels, by an exact scan of all of them, and how much that threshold varies from
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from stakes.core.counting import count_sample
 from stakes.core.inputs import refuse_amounts, refuse_weighing
 from stakes.core.random_state import generator
+from stakes.core.sums import blocks
 from stakes.core.validation import check_sample, check_unit, check_whole
 from stakes.shown.tabular import Tabular
 from stakes.utility._curve import UtilityCurve
@@ -21,6 +23,8 @@ from stakes.utility._expected import expected_utility
 from stakes.utility._measures_by_name import get_measure
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import ArrayLike, NDArray
 
     from stakes.core.validation import BinarySample
@@ -273,10 +277,8 @@ def population_threshold(
         y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, probability=False, name="y_score"
     )
     scan = _Scan.of(sample, rule, fill)
-    threshold, utility = scan.best(np.ones(len(scan.y)))
-    rng, n = generator(random_state), len(scan.y)
-    draws = [scan.best(np.bincount(rng.integers(n, size=n), minlength=n).astype(float)) for _ in range(n_bootstrap)]
-    thresholds, utilities = np.array(draws, dtype=float).reshape(-1, 2).T
+    threshold, utility = scan.best()
+    thresholds, utilities = scan.drawn(sample, n_bootstrap, generator(random_state)).T
     return PopulationThreshold(rule, threshold, utility, thresholds, utilities, level, fill, scan.descending)
 
 
@@ -332,8 +334,7 @@ def utility_curve(
         y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, probability=False, name="y_score"
     )
     scan = _Scan.of(sample, rule, fill)
-    counts = np.ones(len(scan.y))
-    scores, values = scan.scores, scan.values(counts)
+    scores, values = scan.scores, scan.values()
     low, high = min(0.0, float(scores[0])), max(1.0, float(scores[-1]))
     kept = (scores > low) & (scores < high)
     knots = np.concatenate([[low], scores[kept], [high]])
@@ -341,7 +342,7 @@ def utility_curve(
     side: Literal["left", "right"] = "left" if scan.descending else "right"
     at_knots = values[np.searchsorted(scores, knots, side=side)]
     pieces, start = (at_knots[1:], at_knots[0]) if scan.descending else (at_knots[:-1], at_knots[-1])
-    best, best_value = scan.best(counts)
+    best, best_value = scan.best()
     return UtilityCurve(
         "utility",
         knots,
@@ -360,45 +361,76 @@ def utility_curve(
 
 @dataclass(frozen=True, eq=False)
 class _Scan:
-    """Rows in ascending order of score, and where each distinct score starts."""
+    """Distinct scores in ascending order, with the weight of positives and of negatives at each."""
 
     measure: Measure
     zero_division: float
-    y: NDArray[np.bool_]
-    weight: Floats
     scores: Floats
-    starts: NDArray[np.intp]
+    positives: Floats
+    negatives: Floats
     descending: bool
 
     @classmethod
     def of(cls, sample: BinarySample, measure: Measure, zero_division: float) -> _Scan:
-        order = np.argsort(sample.score, kind="stable")
-        score = sample.score[order]
-        starts = np.flatnonzero(np.append(True, score[1:] != score[:-1]))
-        weight = np.ones(len(score)) if sample.weight is None else sample.weight[order]
-        descending = measure.ranking().descending
-        return cls(measure, zero_division, sample.y[order], weight, score[starts], starts, descending)
+        counted = count_sample(sample)
+        columns = counted["scores"], counted["positives"], counted["negatives"]
+        return cls(measure, zero_division, *columns, measure.ranking().descending)
 
-    def values(self, counts: Floats) -> Floats:
+    def values(self) -> Floats:
         """Value of the measure when all but the j lowest levels are acted on (the j lowest, if ascending)."""
-        weight = counts * self.weight
-        positives = np.add.reduceat(np.where(self.y, weight, 0.0), self.starts)
-        negatives = np.add.reduceat(np.where(self.y, 0.0, weight), self.starts)
-        below, above = (np.append(0.0, np.cumsum(x)) for x in (positives, negatives))
-        left, right = (below[-1] - below, above[-1] - above) if self.descending else (below, above)
-        out = (below, above) if self.descending else (below[-1] - below, above[-1] - above)
-        return self.measure.value(left, right, out[0], out[1], zero_division=self.zero_division)
+        return np.concatenate([values for _, values in self._pieces()])
 
-    def best(self, counts: Floats) -> tuple[float, float]:
-        """Best threshold and its value; of equal ones the one that acts on the fewest rows."""
-        values = self.values(counts) if self.measure.higher_is_better else -self.values(counts)
+    def _pieces(self) -> Iterator[tuple[int, Floats]]:
+        """Yield the values of some j, and the first of these j: a piece that stays in the cache."""
+        total = _total(self.positives), _total(self.negatives)
+        start, known = 0, (np.zeros(1), np.zeros(1))
+        for part in blocks(len(self.scores)):
+            ends = (column[part] for column in (self.positives, self.negatives))
+            below = [np.cumsum(np.append(x[-1:], end)) for x, end in zip(known, ends, strict=True)]
+            yield start, self._at(*(x if start == 0 else x[1:] for x in below), total)
+            start, known = part.stop + 1, below
+
+    def _at(self, positives: Floats, negatives: Floats, total: tuple[float, float]) -> Floats:
+        """Values by the weight of positives and of negatives in the lowest levels."""
+        above = total[0] - positives, total[1] - negatives
         if self.descending:
-            cut = len(values) - 1 - int(np.argmax(values[::-1]))
-            threshold = float(self.scores[cut]) if cut < len(self.scores) else np.inf
-        else:
-            cut = int(np.argmax(values))
-            threshold = float(self.scores[cut - 1]) if cut else -np.inf
-        return threshold, float(values[cut]) if self.measure.higher_is_better else -float(values[cut])
+            return self.measure.value(*above, positives, negatives, zero_division=self.zero_division)
+        return self.measure.value(positives, negatives, *above, zero_division=self.zero_division)
+
+    def best(self) -> tuple[float, float]:
+        """Best threshold and its value; of equal ones the one that acts on the fewest rows."""
+        sign, cut, found = 1.0 if self.measure.higher_is_better else -1.0, 0, -np.inf
+        for start, piece in self._pieces():
+            values = sign * piece
+            place = len(values) - 1 - int(np.argmax(values[::-1])) if self.descending else int(np.argmax(values))
+            if values[place] > found or (values[place] == found and self.descending):
+                cut, found = start + place, float(values[place])
+        if self.descending:
+            return (float(self.scores[cut]) if cut < len(self.scores) else np.inf), sign * found
+        return (float(self.scores[cut - 1]) if cut else -np.inf), sign * found
+
+    def drawn(self, sample: BinarySample, draws: int, rng: np.random.Generator) -> Floats:
+        """Best thresholds and their values on resampled rows, a line for each draw."""
+        out = np.empty((draws, 2))
+        if draws == 0:
+            return out
+        order, n = np.argsort(sample.score, kind="stable"), len(sample.y)
+        score, y = sample.score[order], sample.y[order]
+        weight = 1.0 if sample.weight is None else sample.weight[order]
+        starts = np.flatnonzero(np.append(True, score[1:] != score[:-1]))
+        for line in out:
+            counts = np.bincount(rng.integers(n, size=n), minlength=n) * weight
+            positives, negatives = (np.add.reduceat(np.where(mine, counts, 0.0), starts) for mine in (y, ~y))
+            line[:] = replace(self, positives=positives, negatives=negatives).best()
+        return out
+
+
+def _total(weights: Floats) -> float:
+    """The sum in the order of the running sums, so that what is left after the last is zero."""
+    total = np.zeros(1)
+    for part in blocks(len(weights)):
+        total = np.cumsum(np.append(total, weights[part]))[-1:]
+    return float(total[0])
 
 
 def _interval(draws: Floats, level: float) -> tuple[float, float]:

@@ -121,8 +121,8 @@ class Shares:
             share, prefix = self._lines(orders + 1, stop - start)
             share[0] = 1.0
             powers(excess, orders, out=share[1:])
-            series: Floats | None = self._kept / below**2 * ratio ** np.maximum(np.arange(-1.0, orders), 0.0)[:, None]
-            series[0] = self._kept * yes[rarest] / below
+            later = self._kept / below**2 * ratio ** np.arange(float(orders))[:, None]
+            series: Floats | None = np.concatenate([[self._kept * yes[rarest] / below], later])
         else:
             share, prefix = self._lines(len(self._kept), stop - start)
             np.multiply.outer(self._kept, yes, out=share)

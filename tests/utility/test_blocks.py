@@ -1,0 +1,58 @@
+"""Blocks of rows give the curve that one row after the other would: exact sums and exponential sums are the oracles."""
+
+import numpy as np
+import pytest
+
+from stakes.utility import F1, MCC, FBeta, GMean, HMean, expected_utility
+
+RNG = np.random.default_rng(11)
+
+
+def batches(n):
+    u = RNG.random(n)
+    return {
+        "uniform": u,
+        "rare": u * 1e-5,
+        "a few positives": u * 10.0 / n,
+        "fifty positives": u * 100.0 / n,
+        "nearly certain": np.where(RNG.random(n) < 0.5, u * 20.0 / n, 1.0 - u * 20.0 / n),
+        "certain": (u < 0.3).astype(float),
+        "certain but for a tenth": np.where(u < 0.45, 0.0, np.where(u < 0.9, 1.0, RNG.random(n))),
+        "five levels": RNG.choice([0.1, 0.2, 0.45, 0.8, 0.97], n),
+        "one level": np.full(n, 0.5),
+    }
+
+
+@pytest.mark.parametrize(("name", "p"), batches(1200).items())
+def test_blocks_agree_with_the_sum_over_both_counts(name, p):
+    for measure in (GMean(), HMean()):
+        found, exact = (expected_utility(p, measure, zero_division=1, method=way) for way in ("gauss", "exact"))
+        error = np.abs(found.curve - exact.curve).max()
+        assert error <= min(1e-13, found.error_bound + exact.error_bound), name
+
+
+@pytest.mark.parametrize(("name", "p"), batches(20_000).items())
+def test_blocks_agree_with_sums_of_exponentials_and_fourier_frequencies(name, p):
+    for measure in (F1(), FBeta(0.5), MCC()):
+        found, other = (expected_utility(p, measure, method=way) for way in ("gauss", "auto"))
+        error = np.abs(found.curve - other.curve).max()
+        assert error <= min(2e-13, found.error_bound + other.error_bound), (name, measure)
+
+
+def test_mirror_image_has_the_mirrored_curve():
+    p = np.where(RNG.random(5000) < 0.5, RNG.random(5000) * 1e-3, RNG.random(5000))
+    for measure in (GMean(), HMean()):
+        one, two = (expected_utility(x, measure).curve for x in (p, 1.0 - p))
+        np.testing.assert_allclose(one, two[::-1], rtol=0.0, atol=1e-13)
+
+
+def test_sure_rows_cost_no_more_than_others(monkeypatch):
+    from stakes.utility import _gauss
+
+    blocks = []
+    added = _gauss.Block.added_to
+    monkeypatch.setattr(_gauss.Block, "added_to", lambda *a: blocks.append(a[0]) or added(*a))
+    for n in (10**4, 10**5):
+        blocks.clear()
+        expected_utility((np.arange(n) % 3 == 0).astype(float), GMean())
+        assert len(blocks) < 500 + n / 1000
