@@ -382,13 +382,14 @@ class _Scan:
 
     def _pieces(self) -> Iterator[tuple[int, Floats]]:
         """Yield the values of some j, and the first of these j: a piece that stays in the cache."""
+        columns = self.positives, self.negatives
         total = _total(self.positives), _total(self.negatives)
-        start, known = 0, (np.zeros(1), np.zeros(1))
+        start, known = 0, [np.zeros(1), np.zeros(1)]
         for part in blocks(len(self.scores)):
-            ends = (column[part] for column in (self.positives, self.negatives))
-            below = [np.cumsum(np.append(x[-1:], end)) for x, end in zip(known, ends, strict=True)]
-            yield start, self._at(*(x if start == 0 else x[1:] for x in below), total)
-            start, known = part.stop + 1, below
+            known = [np.cumsum(np.append(x[-1:], column[part])) for x, column in zip(known, columns, strict=True)]
+            positives, negatives = (x[min(start, 1) :] for x in known)
+            yield start, self._at(positives, negatives, total)
+            start = part.stop + 1
 
     def _at(self, positives: Floats, negatives: Floats, total: tuple[float, float]) -> Floats:
         """Values by the weight of positives and of negatives in the lowest levels."""
