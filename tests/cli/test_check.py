@@ -20,10 +20,10 @@ def findings(columns, bounds=(0.05, 0.3), **options):
 
 
 @pytest.fixture
-def hard(columns, tmp_path):
-    """Return a file in which one model gives decisions, which is an error."""
-    decided = [float(value > 0.15) for value in columns["blurred"]]
-    return write_csv(tmp_path / "hard.csv", {**columns, "blurred": decided})
+def turned(columns, tmp_path):
+    """Return a file in which one model ranks the wrong way round, which is an error."""
+    scores = [1.0 - float(value) for value in columns["blurred"]]
+    return write_csv(tmp_path / "turned.csv", {**columns, "blurred": scores})
 
 
 def test_findings_are_those_of_the_library(columns, data, cli):
@@ -51,24 +51,24 @@ def test_json_holds_findings_settings_and_what_failed(columns, data, cli):
     [
         ([], 4),
         (["--fail-on", "error"], 4),
-        (["--fail-on", "hard-labels"], 4),
+        (["--fail-on", "worse-than-prevalence"], 4),
         (["--fail-on", "warning,info"], 4),
-        (["--fail-on", "class-weights"], 0),
-        (["--fail-on", "class-weights", "--fail-on", "half-outside"], 4),
+        (["--fail-on", "few-events"], 0),
+        (["--fail-on", "few-events", "--fail-on", "half-outside"], 4),
         (["--fail-on", "none"], 0),
-        (["--ignore", "hard-labels"], 0),
-        (["--ignore", "hard-labels,half-outside", "--fail-on", "half-outside"], 0),
+        (["--ignore", "worse-than-prevalence"], 0),
+        (["--ignore", "worse-than-prevalence,half-outside", "--fail-on", "half-outside"], 0),
     ],
 )
-def test_exit_code_says_whether_a_named_finding_was_there(options, code, hard, cli):
-    outcome = cli("check", hard, *RANGE, *options)
+def test_exit_code_says_whether_a_named_finding_was_there(options, code, turned, cli):
+    outcome = cli("check", turned, *RANGE, *options)
     assert outcome.code == code, outcome.err
     assert ("the check failed: " in outcome.err) == (code == 4)
 
 
-def test_message_names_what_failed(hard, cli):
-    outcome = cli("check", hard, *RANGE, "--fail-on", "error,half-outside")
-    assert outcome.err == "error: the check failed: hard-labels, half-outside\n"
+def test_message_names_what_failed(turned, cli):
+    outcome = cli("check", turned, *RANGE, "--fail-on", "error,half-outside")
+    assert outcome.err == "error: the check failed: worse-than-prevalence, half-outside\n"
 
 
 def test_no_findings_are_said_so(data, cli):
@@ -115,7 +115,7 @@ def test_hostile_names_are_text(columns, cli, tmp_path):
     file = tmp_path / "p.csv"
     pl.DataFrame({"cancer": columns["cancer"], evil: decided}).write_csv(file)
     outcome = cli("check", file, "--label", "cancer", "--costs", "0.05:0.3")
-    assert outcome.code == 4
+    assert outcome.code == 0
     assert "\x1b" not in outcome.out
     assert "\u202e" not in outcome.out
     assert r"\x1b[31mred\u202e{0}[bold]" in outcome.out

@@ -84,8 +84,8 @@ def test_a_shift_that_clusters_explain_is_no_finding():
     """Sixty patients, each recorded twenty times: the rows look shifted, the patients do not prove it."""
     rng = np.random.default_rng(2)
     logit = rng.normal(-0.5, 1.5, 60)
-    y = rng.random(60) < 1 / (1 + np.exp(-logit - 0.45))
+    y = rng.random(60) < 1 / (1 + np.exp(-logit - 0.65))
     s, codes = 1 / (1 + np.exp(-logit)), np.repeat(np.arange(60), 20)
     y, s = np.repeat(y, 20), np.repeat(s, 20)
-    assert "class-weights" in evaluate(y, {"m": s}, costs=(0.05, 0.5)).findings.codes
-    assert "class-weights" not in evaluate(y, {"m": s}, costs=(0.05, 0.5), clusters=codes).findings.codes
+    assert "calibration-in-the-large" in evaluate(y, {"m": s}, costs=(0.05, 0.5)).findings.codes
+    assert "calibration-in-the-large" not in evaluate(y, {"m": s}, costs=(0.05, 0.5), clusters=codes).findings.codes

@@ -68,7 +68,7 @@ def by_threshold(
 ) -> ByThreshold | None:
     """Compare the chosen decision with every other at many thresholds; None where no band can be given."""
     costs = options.costs
-    if choice is None or rows is None or rows.clusters is not None or rows.lags is not None or costs.low == costs.high:
+    if choice is None or rows is None or rows.dependent or costs.low == costs.high:
         return None
     thresholds = _thresholds(costs)
     bins = {name: reached(_acted(s, options.rule), thresholds) for name, s in zip(tables, rows.scores, strict=True)}

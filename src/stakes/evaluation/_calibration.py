@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from stakes.core.inputs import EvaluationData
 from stakes.core.random_state import generator
 from stakes.core.validation import check_choice
-from stakes.inference import CalibrationSummary, calibration_of
+from stakes.inference import CalibrationSummary, Estimate, calibration_of, observed_to_expected
 from stakes.inference._influence import cells_of
 from stakes.shown.tabular import Tabular
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from stakes.evaluation._standings import Standings
+    from stakes.inference._dependence import Design
+    from stakes.inference._influence import Cells
 
 NUMBERS = ("o_e_ratio", "calibration_in_the_large", "slope", "joint_intercept", "ici", "e50", "e90", "emax")
 _FITTED = "no interval: the scores of rows that depend on each other are not kept where decisions are fitted to them"
@@ -135,16 +137,25 @@ def _summary(standings: Standings, model: str, *ends: float) -> CalibrationSumma
     taken = _rows(standings, model, *ends)
     if taken is None:
         return None
-    data, codes, lags = taken
-    cells = cells_of(data, fixed_prevalence=ends == (0.0, 1.0) and standings.tables[0].fixed_prevalence)
-    design = cells.design(codes, lags)
-    summary, _ = calibration_of(cells, design, level=standings.confidence_level, rng=generator(0))
+    fixed = ends == (0.0, 1.0) and standings.tables[0].fixed_prevalence
+    summary, _ = calibration_of(*_cells(*taken, fixed=fixed), level=standings.confidence_level, rng=generator(0))
     rows = standings.rows
     if standings.rule == "optimal" and rows is not None and rows.dependent:
         nan = math.nan
         found = [replace(each, standard_error=nan, interval=(nan, nan), note=_FITTED) for each in summary.estimates]
         return replace(summary, estimates=tuple(found))
     return summary
+
+
+def event_ratio(standings: Standings, model: str, level: float) -> Estimate:
+    """Observed to expected events of all cases."""
+    taken = cast("tuple[EvaluationData, Any, Any]", _rows(standings, model, 0.0, 1.0))
+    return observed_to_expected(*_cells(*taken, fixed=standings.tables[0].fixed_prevalence), level)
+
+
+def _cells(data: EvaluationData, codes: Any, lags: Any, *, fixed: bool) -> tuple[Cells, Design]:
+    cells = cells_of(data, fixed_prevalence=fixed)
+    return cells, cells.design(codes, lags)
 
 
 def _rows(standings: Standings, model: str, low: float, high: float) -> tuple[EvaluationData, Any, Any] | None:

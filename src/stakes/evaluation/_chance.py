@@ -43,6 +43,17 @@ def excess_tail(table: ScoreTable, costs: CostDistribution, constant: float) -> 
     return _upper_tail(prob[open_], unit[open_] * gain[open_], rows[open_], seen)
 
 
+def count_tail(table: ScoreTable) -> float:
+    """Two-sided probability that calibrated scores are as far from the number of events as these, or farther."""
+    weight, squares = table.positives + table.negatives, table.positives_squared + table.negatives_squared
+    rows, unit = weight * weight / squares, squares / weight
+    open_ = (table.scores > 0.0) & (table.scores < 1.0)
+    seen = float(table.positives[open_].sum())
+    over = seen > float(np.dot(weight[open_], table.scores[open_]))
+    sign = 1.0 if over else -1.0
+    return min(1.0, 2.0 * _upper_tail(table.scores[open_], sign * unit[open_], rows[open_], sign * seen))
+
+
 def _outcomes(table: ScoreTable, costs: CostDistribution, constant: float) -> tuple[Floats, Floats, Floats]:
     """Scores, what a positive outcome adds to the excess loss at each, and weights."""
     own = costs.positive_loss(table.scores) - costs.negative_loss(table.scores)

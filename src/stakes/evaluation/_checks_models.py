@@ -1,167 +1,24 @@
-"""Checks that compare: with acting on the prevalence, with deciding the same for all, with AUC, between groups."""
+"""Checks that compare: with deciding the same for all, at every threshold, with AUC, between groups."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from stakes.core.recalibration import fit_recalibration
-from stakes.core.sums import blocks
-from stakes.evaluation._chance import excess_tail
-from stakes.evaluation._finding import LEVEL, Observation, slots
-from stakes.inference import metric_difference, metric_interval
-from stakes.inference._dependence import Design
-from stakes.inference._moments import moments_of
+from stakes.evaluation._finding import LEVEL, Observation
+from stakes.inference import metric_difference
 from stakes.shown.sentences import say
 from stakes.shown.words import join, number, p_value
 
 if TYPE_CHECKING:
-    from stakes.core.score_table import ScoreTable
     from stakes.evaluation._by_threshold import ByThreshold
     from stakes.evaluation._finding import Evidence
     from stakes.evaluation._standings import Standings
-    from stakes.inference import Comparison, Estimate
+    from stakes.inference import Comparison
 
-SHIFT = 1.5
-EXPLAINED = 0.8
 _MOST_RIVALS = 3
 _PHRASES = {"treat all": "treating everyone", "treat none": "treating no one"}
-
-
-def miscalibrated(standings: Standings) -> Observation | None:
-    """Models that lose more by miscalibration than they gain by discrimination, beyond chance."""
-    if standings.rule != "score":
-        return None
-    level = LEVEL / len(standings.models)
-    found = {}
-    for name, table in zip(standings.models, standings.tables, strict=True):
-        parts = standings[name].decomposition
-        if parts is None or not math.isfinite(parts.miscalibration) or not parts.skill < 0.0:
-            continue
-        if _skill(standings, name, table, 1.0 - 2.0 * level).interval[1] < 0.0 and _uncalibrated(
-            table, standings, level
-        ):
-            found[name] = parts
-    if not found:
-        return None
-    worst = min(found, key=lambda name: found[name].skill)
-    costs = found[worst].score / found[worst].uncertainty
-    verb = "is" if len(found) == 1 else "are"
-    which = "it costs" if len(found) == 1 else f"{{{list(found).index(worst)}}} costs"
-    template = (
-        f"{slots(len(found))} {verb} worse in this range than acting on the prevalence alone, beyond chance: {which} "
-        f"{number(costs)} times as much, for miscalibration loses more than discrimination gains."
-    )
-    evidence: Evidence = {
-        "skill": {name: parts.skill for name, parts in found.items()},
-        "miscalibration": {name: parts.miscalibration for name, parts in found.items()},
-        "discrimination": {name: parts.discrimination for name, parts in found.items()},
-    }
-    return Observation(template, tuple(found), evidence)
-
-
-def _skill(standings: Standings, name: str, table: ScoreTable, level: float) -> Estimate:
-    """Skill with an interval that allows for clusters and for rows in order."""
-    rows = standings.rows
-    if rows is None or not rows.dependent:
-        return metric_interval(table, metric="regret_skill_score", costs=standings.costs, confidence_level=level)
-    sample: Any = rows.sample(standings.models.index(name))
-    return metric_interval(
-        sample,
-        metric="regret_skill_score",
-        clusters=rows.clusters,
-        lags=rows.lags,
-        costs=standings.costs,
-        confidence_level=level,
-    )
-
-
-def _uncalibrated(table: ScoreTable, standings: Standings, level: float) -> bool:
-    """Whether calibrated scores would hardly ever do so badly; class weights leave this question without an answer."""
-    return table.fixed_prevalence or excess_tail(table, standings.costs, table.prevalence) <= level
-
-
-def class_weights(standings: Standings) -> Observation | None:
-    """Models whose scores are shifted in log-odds, as class weights, resampling or a new prevalence shift them."""
-    found = {}
-    level = LEVEL / len(standings.models)
-    for name, table in zip(standings.models, standings.tables, strict=True):
-        weight = _implied_weight(table, level)
-        if weight is not None and _off_on_average(standings, name, level):
-            found[name] = weight
-    if not found:
-        return None
-    listed = join([f"{{{i}}} {number(weight)} times" for i, weight in enumerate(found.values())])
-    template = (
-        "Scores are shifted as class weights, resampling or a change of prevalence shift them. How often each positive "
-        f"seems to have counted in training, a negative counting once: {listed}."
-    )
-    means = {name: _mean_score(table) for name, table in zip(standings.models, standings.tables, strict=True)}
-    evidence: Evidence = {
-        "implied_weight": found,
-        "mean_score": {name: means[name] for name in found},
-        "prevalence": standings.prevalence,
-    }
-    return Observation(template, tuple(found), evidence)
-
-
-def _off_on_average(standings: Standings, name: str, level: float) -> bool:
-    """Whether the mean score differs from the event rate beyond what clusters or rows in order can explain."""
-    rows = standings.rows
-    if rows is None or not rows.dependent:
-        return True  # the likelihood has answered it
-    error = rows.y - rows.scores[standings.models.index(name)]
-    weight = np.ones(len(error)) if rows.weight is None else rows.weight
-    design = Design(rows.y, weight, codes=rows.clusters, lags=rows.lags, origin=rows.origin)
-    spread, counts, reason = design.spread(design.centred(error), error, np.ones(2))
-    return moments_of(float(design.share @ error), spread, counts, reason=reason).p_value() <= level
-
-
-def _implied_weight(table: ScoreTable, level: float) -> float | None:
-    """Relative weight of the positive class that a shift in log-odds implies; None unless it explains the scores."""
-    from stakes.correction import implied_weight
-
-    if not _far_from_the_mean(table):
-        return None
-    # weights taken as known make the errors a little too large, and alarms rarer
-    implied = implied_weight(replace(table, estimated_weights=False))
-    if not implied.p_value <= level or not _share_of_shift(table) >= EXPLAINED:
-        return None
-    return implied.scale_pos_weight
-
-
-def _far_from_the_mean(table: ScoreTable) -> bool:
-    """Whether the best shift is as large as a weight of SHIFT or its inverse, which the mean scores tell at once.
-
-    The likelihood of a shift is concave, and its slope the positives less the sum of the shifted scores.
-    """
-    fewer = more = 0.0
-    for part in blocks(len(table.scores)):
-        weight, prob = table.positives[part] + table.negatives[part], table.scores[part]
-        fewer += float(np.dot(weight, prob / (prob + SHIFT * (1.0 - prob))))
-        more += float(np.dot(weight, SHIFT * prob / (SHIFT * prob + 1.0 - prob)))
-    return not fewer < table.total_positives < more
-
-
-def _share_of_shift(table: ScoreTable) -> float:
-    """Share of the gain of logistic recalibration in likelihood that a shift alone makes; nan where there is none."""
-    from stakes.correction._statistics import log_likelihood, within_open_interval
-
-    inner, _ = within_open_interval(table)
-    if inner is None:
-        return math.nan
-    shifted, free = fit_recalibration(inner, slope=1.0), fit_recalibration(inner)
-    own = log_likelihood(inner)
-    whole = free.log_likelihood - own
-    return (shifted.log_likelihood - own) / whole if whole > 0.0 else math.nan
-
-
-def _mean_score(table: ScoreTable) -> float:
-    return float(np.dot(table.positives + table.negatives, table.scores)) / table.total
 
 
 def not_better(standings: Standings) -> Observation | None:

@@ -1,4 +1,4 @@
-"""Checks of the scores themselves: whether they reach the range, are probabilities at all, are tied, are enough."""
+"""Checks of the scores themselves: whether they reach the range, are probabilities at all, are tied."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 MANY_TIED_PAIRS = 0.05
 MANY_ON_THRESHOLD = 0.01
-FEW = 10.0
 _HARD = (0.0, 1.0)
 
 
@@ -108,25 +107,6 @@ def score_on_threshold(standings: Standings) -> Observation | None:
     return Observation(template, names, {"share_on_threshold": {name: shares[name] for name in names}})
 
 
-def few_events(standings: Standings) -> Observation | None:
-    """Whether one class is too small for an interval that can be trusted, or for any."""
-    table = standings.tables[0]
-    counts = {
-        "positives": _effective(table.positives, table.positives_squared),
-        "negatives": _effective(table.negatives, table.negatives_squared),
-    }
-    name, count = min(counts.items(), key=lambda item: item[1])
-    refused = next((result for result in standings.results[: len(standings.models)] if result.note), None)
-    evidence = {**counts, "needed": FEW}
-    if count < FEW:
-        weighted = "" if count.is_integer() else " (rows of equal weight that would tell as much)"
-        template = f"There are only {count:.3g} {name}{weighted}; with fewer than {FEW:g} an interval means little."
-        return Observation(template, (), evidence)
-    if refused is not None:
-        return Observation(f"For {{0}} {refused.note}.", (refused.name,), evidence)
-    return None
-
-
 def half_outside(standings: Standings) -> Observation | None:
     """Whether accuracy's threshold is one that nobody holds."""
     low, high = standings.costs.low, standings.costs.high
@@ -149,9 +129,3 @@ def _share_of_ones(standings: Standings, name: str) -> float:
 
 def _tied_pairs(table: ScoreTable) -> float:
     return float(np.dot(table.positives, table.negatives)) / (table.total_positives * table.total_negatives)
-
-
-def _effective(weights: np.ndarray, squares: np.ndarray) -> float:
-    """Rows of equal weight that would tell as much (Kish)."""
-    total = float(weights.sum())
-    return total * total / float(squares.sum()) if total > 0.0 else 0.0

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stakes.evaluation import _checks_calibration as calibration
 from stakes.evaluation import _checks_models as models
+from stakes.evaluation import _checks_rows as rows
 from stakes.evaluation import _checks_scores as scores
 from stakes.evaluation._finding import LEVEL, SEVERITIES, Check, Findings
 from stakes.shown.markdown import markdown_table
@@ -21,11 +23,11 @@ FINDINGS: dict[str, Check] = {
     for check in (
         Check(
             "hard-labels",
-            "error",
+            "warning",
             "scores are 0 and 1 only: decisions, not probabilities",
             "every score is 0 or 1, unless a deployed threshold is evaluated",
-            "Give the probabilities (predict_proba, not predict). If decisions are all there is, evaluate them as a "
-            "deployed threshold (rule=0.5): nothing can then be said of other thresholds.",
+            "A test with two outcomes is judged as it is. A classifier should give its probabilities (predict_proba, "
+            "not predict), or be evaluated as a deployed threshold (rule=0.5).",
             scores.hard_labels,
         ),
         Check(
@@ -36,18 +38,20 @@ FINDINGS: dict[str, Check] = {
             "ever do so badly at the same level",
             "Recalibrate on rows that were not used for training (isotonic or logistic regression), then evaluate "
             "again; until then do not act on these scores at these thresholds.",
-            models.miscalibrated,
+            calibration.miscalibrated,
         ),
         Check(
-            "class-weights",
+            "calibration-in-the-large",
             "warning",
-            "scores are shifted as class weights, resampling or a change of prevalence shift them",
-            f"a shift in log-odds fits better beyond chance {_BEYOND_CHANCE}, implies a weight ratio of "
-            f"{models.SHIFT:g} or more, and makes {models.EXPLAINED:.0%} or more of the gain of logistic recalibration",
-            "If the model was trained with weights or on resampled rows, undo exactly those "
-            "(correction.undo_class_weight, undo_sampling); otherwise shift the prior (correction.shift_prior) or "
-            "recalibrate on other rows. The ranking stays as it is.",
-            models.class_weights,
+            "the risks are too high or too low on average",
+            f"observed to expected events differ from 1 beyond chance {_BEYOND_CHANCE}, for these rows and for "
+            f"calibrated scores, and the odds of the mean score and of an event differ by a factor of "
+            f"{calibration.FAR:g}",
+            "The training rows tell the causes apart. Mean score as far off there: weights or resampling; undo just "
+            "those (correction.undo_class_weight, undo_sampling). Right there, and the slope as here: another "
+            "prevalence (correction.shift_prior). Right there, with a slope nearer to 1: overfitting; recalibrate on "
+            "other rows. The ranking stays as it is.",
+            calibration.off_in_the_large,
         ),
         Check(
             "acts-like-constant",
@@ -100,11 +104,21 @@ FINDINGS: dict[str, Check] = {
             "few-events",
             "warning",
             "too few positives or negatives for the interval",
-            f"one class has fewer than {scores.FEW:g} rows (effective rows, if weighted), or so few carry a cost that "
-            "an interval was widened",
+            f"one class has fewer than {rows.FEW:g} rows (effective rows, if weighted), or so few carry the "
+            "cost of the best model that its interval was widened",
             "Read the intervals as rough, and look for more rows of the rare class: more of the other class help "
             "little.",
-            scores.few_events,
+            rows.few_events,
+        ),
+        Check(
+            "neighbours-alike",
+            "warning",
+            "rows near each other resemble each other, as rows in order of time do",
+            f"the costs of the best model in neighbouring rows correlate at level {rows.CLEAR:g}, and make its interval "
+            f"{rows.WIDER:g} times as wide or wider; not where the rows are sorted by label or score",
+            'Rows in order of time: lags="auto" (--lags auto). Rows in groups, such as patients: clusters= '
+            "(--clusters). Rows sorted by something else: nothing, or shuffle them.",
+            rows.neighbours_alike,
         ),
         Check(
             "tied-scores",
@@ -162,8 +176,7 @@ def findings_table() -> str:
     | code | severity | what it finds | raised when | what to do |
     """
     header = ["code", "severity", "what it finds", "raised when", "what to do"]
-    rows = []
-    for check in FINDINGS.values():
-        cells = [f"`{check.code}`", check.severity, check.summary, check.raised, check.remedy]
-        rows.append(cells)
-    return markdown_table(header, rows)
+    cells = [
+        [f"`{check.code}`", check.severity, check.summary, check.raised, check.remedy] for check in FINDINGS.values()
+    ]
+    return markdown_table(header, cells)

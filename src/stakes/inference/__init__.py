@@ -8,6 +8,7 @@ from stakes.inference._bootstrap import Bootstrap, bootstrap
 from stakes.inference._by_threshold import shown_less as shown_less
 from stakes.inference._calibration import CalibrationSummary, calibration_summary
 from stakes.inference._calibration import calibration_of as calibration_of
+from stakes.inference._calibration_intervals import observed_to_expected as observed_to_expected
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS, Comparison, compare
 
 # "X as X": what the rooms above build on, importable here, and no part of what users are offered.
@@ -15,6 +16,7 @@ from stakes.inference._comparison import comparison_from_moments as comparison_f
 from stakes.inference._consistency import consistency_band
 from stakes.inference._decomposition_interval import DecompositionInterval, decomposition_interval
 from stakes.inference._dependence import check_dependence as check_dependence
+from stakes.inference._dependence import ordered_variance as ordered_variance
 from stakes.inference._dominance import Dominance, dominance
 from stakes.inference._estimate import Estimate
 from stakes.inference._loss_moments import (

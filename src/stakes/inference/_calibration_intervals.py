@@ -34,7 +34,7 @@ _NOWHERE = (math.nan, math.nan)
 def recalibration_estimates(cells: Cells, design: Design, level: float) -> tuple[list[Estimate], str]:
     """Ratio, calibration in the large, slope and joint intercept, and why recalibration is undefined, if it is."""
     fits = fit_recalibration(cells.table, slope=1.0), fit_recalibration(cells.table)
-    found = [_ratio(cells, design, level)]
+    found = [observed_to_expected(cells, design, level)]
     for name, fit, place in (
         ("calibration_in_the_large", fits[0], 0),
         ("slope", fits[1], 1),
@@ -49,7 +49,7 @@ def recalibration_estimates(cells: Cells, design: Design, level: float) -> tuple
     return found, "; ".join(dict.fromkeys(fit.status for fit in fits if fit.status))
 
 
-def _ratio(cells: Cells, design: Design, level: float) -> Estimate:
+def observed_to_expected(cells: Cells, design: Design, level: float) -> Estimate:
     """Observed to expected events."""
     observed, expected = cells.prevalence, cells.mean_score
     value = observed / expected if expected > 0.0 else math.nan

@@ -1,0 +1,79 @@
+"""Checks of the rows: whether there are enough of them, and whether neighbours resemble each other."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stakes.core.regret import row_losses
+from stakes.evaluation._finding import Observation
+from stakes.inference import ordered_variance
+from stakes.shown.words import number
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from stakes.evaluation._standings import Standings
+
+    Floats = NDArray[np.float64]
+
+FEW = 10.0
+WIDER = 1.1
+CLEAR = 0.001
+_LEAST_ROWS = 50
+
+
+def few_events(standings: Standings) -> Observation | None:
+    """Whether one class is too small for an interval of the best model that can be trusted, or for any."""
+    table = standings.tables[0]
+    counts = {
+        "positives": _effective(table.positives, table.positives_squared),
+        "negatives": _effective(table.negatives, table.negatives_squared),
+    }
+    name, count = min(counts.items(), key=lambda item: item[1])
+    evidence = {**counts, "needed": FEW}
+    if count < FEW:
+        weighted = "" if count.is_integer() else " (rows of equal weight that would tell as much)"
+        template = f"There are only {count:.3g} {name}{weighted}; with fewer than {FEW:g} an interval means little."
+        return Observation(template, (), evidence)
+    if standings.best.note:
+        return Observation(f"For {{0}} {standings.best.note}.", (standings.best.name,), evidence)
+    return None
+
+
+def neighbours_alike(standings: Standings) -> Observation | None:
+    """Whether the best model's costs in neighbouring rows resemble each other, as in rows in order of time."""
+    rows, place = standings.rows, standings.models.index(standings.best.name)
+    if rows is None or rows.dependent or standings.rule == "optimal" or len(rows.y) < _LEAST_ROWS:
+        return None
+    if any(_sorted(values) for values in (rows.y, rows.scores[place])):
+        return None
+    losses = row_losses(rows.y, rows.scores[place], standings.costs, standings.rule)
+    weight = np.ones(len(rows.y)) if rows.weight is None else rows.weight
+    terms = weight * (losses - np.average(losses, weights=weight))
+    total = float(terms @ terms)
+    if not 0.0 < total < math.inf:
+        return None
+    correlation = float(terms[1:] @ terms[:-1]) / total
+    chance = 0.5 * math.erfc(correlation * math.sqrt(len(terms) / 2.0))
+    wider = math.sqrt(float(ordered_variance(terms, "auto")[0]) / total)
+    if chance > CLEAR or wider < WIDER:
+        return None
+    template = (
+        f"The costs of {{0}} in neighbouring rows resemble each other (correlation {number(correlation)}): if the rows "
+        f"stand in order of time or in groups, its interval should be about {number(wider)} times as wide."
+    )
+    return Observation(template, (standings.best.name,), {"correlation": correlation, "wider": wider})
+
+
+def _sorted(values: NDArray[np.bool_] | Floats) -> bool:
+    steps = np.diff(values.astype(np.float64))
+    return bool(np.all(steps >= 0.0) or np.all(steps <= 0.0))
+
+
+def _effective(weights: np.ndarray, squares: np.ndarray) -> float:
+    """Rows of equal weight that would tell as much (Kish)."""
+    total = float(weights.sum())
+    return total * total / float(squares.sum()) if total > 0.0 else 0.0
