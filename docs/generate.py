@@ -63,21 +63,34 @@ An *error* says: do not act on the result as it is. A *warning*: the result, or 
 ## How often they are wrong
 
 Checks that ask whether something is wrong beyond chance use the level 0.01, shared among the models or their pairs. In
-1,000 simulations each of seven designs with calibrated forecasts (`python -m replications false_alarms`), these shares
-had a finding that was not true:
+RUNS simulations each of eight designs with calibrated forecasts (`python -m replications false_alarms`), these shares
+had a finding that was not true, or said that a model costs less than an equally good one at every threshold:
 
-| design | any false finding | which |
-| --- | --- | --- |
-| common outcome: 1,000 rows, 30% positive, two useful models | 0.000 | |
-| rare outcome: 5,000 rows, 3% positive, two useful models | 0.000 | |
-| many rows: 50,000 rows, 10% positive, two useful models | 0.000 | |
-| twins: 2,000 rows, 20% positive, two models equally good | 0.000 | |
-| groups: 3,000 rows, 20% positive, three groups alike | 0.002 | `worse-group` |
-| useless: 500 rows, 4% positive, hardly any discrimination | 0.011 | `class-weights`, `worse-than-prevalence` |
-| seldom: 1,000 rows, 3% positive, scores seldom reach the range | 0.008 | `class-weights` |
+ROWS
 
 In the last two it is true, and not counted, that the model is no better than a constant decision and that few rows
 carry its cost.
+
+`calibration-in-the-large` on models fitted to real rows without class weights (`--real bank_marketing --real
+credit_default --runs 100`): raised in none of 1,800 samples of 300 and 2,000 rows by models whose observed to expected
+events lie between 0.94 and 1.00 in the population. Naive Bayes (0.73 and 0.43) was told in 10 to 100% of samples of a
+table, an overfit booster (1.22) in 9% of samples of 300 rows and in none of 2,000.
+
+## Which causes it names
+
+`calibration-in-the-large` sees scores and outcomes of these rows, not the training. What it says of causes is therefore
+a guess, the likeliest first, from the slope of logistic recalibration: near 1, class weights or resampled rows, a
+prevalence that has changed, or a forecaster's bias; below 1, overfitting; above 1, strong regularisation. The training
+rows tell them apart, as the remedy says.
+
+## Why not p-values
+
+The headline names the best decision, the probability that it is best and what being wrong would cost on average;
+intervals stand behind that, and p-values last. A p-value asks whether two models are exactly equal, which nobody
+believes and no decision needs: one of the two, or neither, will be used either way, and with equal consequences the one
+with the higher expected benefit should be, however unsure that is. What uncertainty asks is whether to decide now or to
+gather more rows first; the expected loss of the choice answers that (`value_of_information`). See Vickers, Van Calster,
+Wynants and Steyerberg, Diagnostic and Prognostic Research 2023;7:11, doi:10.1186/s41512-023-00148-y.
 """
 
 

@@ -114,7 +114,7 @@ FINDINGS: dict[str, Check] = {
             "neighbours-alike",
             "warning",
             "rows near each other resemble each other, as rows in order of time do",
-            f"the costs of the best model in neighbouring rows correlate at level {rows.CLEAR:g}, and make its interval "
+            f"the costs of the best model in neighbouring rows correlate at level {rows.CLEAR:g} and make its interval "
             f"{rows.WIDER:g} times as wide or wider; not where the rows are sorted by label or score",
             'Rows in order of time: lags="auto" (--lags auto). Rows in groups, such as patients: clusters= '
             "(--clusters). Rows sorted by something else: nothing, or shuffle them.",

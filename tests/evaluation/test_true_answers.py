@@ -1,0 +1,91 @@
+"""What is said of equally good, useless or tied models and of one named beforehand, and that it is seldom false."""
+
+import numpy as np
+from scipy.special import expit
+
+from replications import false_alarms
+from stakes import evaluate
+
+TEN = false_alarms.DESIGNS["ten"]
+
+
+def ten_equal(seed):
+    """Ten calibrated models of the same worth, none of which costs less than another."""
+    return false_alarms.simulate(TEN, false_alarms.intercept(TEN), np.random.default_rng(seed))
+
+
+def test_the_best_of_ten_equal_models_is_not_said_to_beat_the_others():
+    y, models = ten_equal(0)
+    result = evaluate(y, models, costs=TEN.bounds)
+    lead, possible, probable, loss, against = result.conclusion[:5]
+    chosen = result.best.name
+    assert lead.startswith(f"On average over thresholds from 10% to 40%, {chosen} costs least on these 1,000 rows: ")
+    assert "after allowing for having been picked among the 10 shown" in lead
+    assert possible.startswith("The best decision, treating everyone or no one included, is among ")
+    assert probable.startswith(f"{chosen} is the best decision with probability ")
+    assert loss.startswith(f"Choosing {chosen} now is expected to cost ")
+    assert against.startswith(f"{chosen} is shown to cost less than treating ")
+    assert "beyond chance" not in " ".join(result.conclusion)
+    assert set(result.by_threshold.everywhere) <= {"treat all", "treat none"}
+
+
+def test_claims_about_ten_equal_models_are_seldom_false():
+    false = 0
+    for seed in range(60):
+        y, models = ten_equal(seed)
+        result = evaluate(y, models, costs=TEN.bounds, incumbent="model 3")
+        found, band = result.selection, result.by_threshold
+        beaten = "model 3" in found.against and found.against["model 3"].shown
+        alone = len(found.possible) == 1
+        false += beaten or alone or bool(set(band.everywhere) & set(models)) or bool(band.dearer)
+    assert false <= 8  # nine or more of 60 happen once in 250 runs at a rate of 5%
+
+
+def test_useless_models_lose_to_treating_no_one_by_name():
+    rng = np.random.default_rng(4)
+    y = rng.random(2000) < 0.1
+    result = evaluate(y, {name: rng.random(2000) for name in ("noise", "more noise")}, costs=(0.2, 0.4))
+    assert result.conclusion[0].startswith(
+        "On average over thresholds from 20% to 40%, no model costs less than treating no one on these 2,000 rows: "
+        "treating no one costs "
+    )
+    assert result.conclusion[1] == "Treating no one is the only possible best decision (95%)."
+    assert "not-better" in result.findings.codes
+
+
+def test_tied_models_share_the_place():
+    rng = np.random.default_rng(1)
+    risk = expit(1.5 * rng.normal(size=2000) - 1.5)
+    y = rng.random(2000) < risk
+    result = evaluate(y, {"one": risk, "other": risk.copy(), "blunt": 0.5 * risk + 0.1}, costs=(0.1, 0.4))
+    assert ", one and other share the lowest cost on these 2,000 rows: " in result.conclusion[0]
+    assert result.selection.tied == ("one", "other")
+    assert any(s.startswith("Probability of being the best decision: one ") for s in result.conclusion)
+
+
+def test_a_model_named_beforehand_and_those_tried_stand_in_the_sentences():
+    y, models = ten_equal(2)
+    result = evaluate(y, models, costs=TEN.bounds, incumbent="model 3", n_tried=40)
+    said = " ".join(result.conclusion)
+    assert "after allowing for having been picked among 40 tried" in said
+    assert "model 3, named beforehand" in said
+    width = np.ptp(result.selection.interval)
+    assert width > np.ptp(evaluate(y, models, costs=TEN.bounds).selection.interval)
+
+
+def test_a_deliberate_test_with_two_outcomes_is_judged_by_its_cost():
+    rng = np.random.default_rng(1)
+    risk = expit(2.0 * rng.normal(size=3000) - 1.5)
+    y = rng.random(3000) < risk
+    result = evaluate(y, {"test": (risk > 0.2) * 1.0}, costs=(0.1, 0.4))
+    assert ", test costs " in result.conclusion[0]
+    assert result.findings.codes == ("hard-labels", "half-outside")
+    assert result.findings[0].sentence == (
+        "test gives only the scores 0 and 1: decisions that no threshold changes, not probabilities."
+    )
+
+
+def test_a_published_decision_of_yes_or_no_is_no_error(load_data):
+    data = load_data("dcurves/df_binary")
+    result = evaluate(data["cancer"], data["famhistory"], costs=(0.05, 0.35))
+    assert all(found.severity != "error" for found in result.findings)
