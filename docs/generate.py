@@ -62,14 +62,8 @@ An *error* says: do not act on the result as it is. A *warning*: the result, or 
 
 ## How often they are wrong
 
-Checks that ask whether something is wrong beyond chance use the level 0.01, shared among the models or their pairs. In
-RUNS simulations each of eight designs with calibrated forecasts (`python -m replications false_alarms`), these shares
-had a finding that was not true, or said that a model costs less than an equally good one at every threshold:
-
-ROWS
-
-In the last two it is true, and not counted, that the model is no better than a constant decision and that few rows
-carry its cost.
+Checks that ask whether something is wrong beyond chance use the level 0.01, shared among the models or their pairs.
+`python -m replications false_alarms` counts in eight designs with calibrated forecasts how often a finding is not true.
 
 `calibration-in-the-large` on models fitted to real rows without class weights (`--real bank_marketing --real
 credit_default --runs 100`): raised in none of 1,800 samples of 300 and 2,000 rows by models whose observed to expected

@@ -210,7 +210,7 @@ def test_real_risks_off_on_average_by_how_much_and_the_likeliest_cause_of_each(b
         "0.182 to 0.229; slope 0.442). logistic_+_density is no more than a shift as far as these rows tell, most "
         "often from class weights or resampled rows in training, else from positives that are more or less common "
         "here than there, or from a forecaster's bias. xgboost_2pct is too extreme as well, most often from "
-        "overfitting, else from class weights or resampled rows in training."
+        "overfitting or a forecaster's overconfidence, else from class weights or resampled rows in training."
     )
     whole = finding("calibration-in-the-large", bcsc)
     assert "climatological" not in whole.models

@@ -31,7 +31,8 @@ _TRAINING = "class weights or resampled rows in training"
 _CAUSES = {
     "shift": f"no more than a shift as far as these rows tell, most often from {_TRAINING}, else from positives that "
     "are more or less common here than there, or from a forecaster's bias",
-    "extreme": f"too extreme as well, most often from overfitting, else from {_TRAINING}",
+    "extreme": f"too extreme as well, most often from overfitting or a forecaster's overconfidence, else from "
+    f"{_TRAINING}",
     "timid": f"too timid as well, most often from strong regularisation or averaging, else from {_TRAINING}",
 }
 
