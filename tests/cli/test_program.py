@@ -48,7 +48,7 @@ def test_without_polars_the_command_says_how_to_get_it(cli, data, monkeypatch):
 
 @pytest.mark.usefixtures("cli")
 def test_help_lists_the_commands_and_starts_without_slow_libraries():
-    slow = ["polars", "plotly", "scipy.stats", "pandas", "pyarrow", "matplotlib", "sklearn"]
+    slow = ["polars", "plotly", "scipy", "pandas", "pyarrow", "matplotlib", "sklearn", "numpy", "stakes.core"]
     run = python(
         "import sys; from stakes.cli import main; code = main(['--help']); "
         f"print([name for name in {slow!r} if name in sys.modules]); sys.exit(code)"

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rich import box
 from rich.table import Table
 from rich.text import Text
@@ -19,7 +18,6 @@ from stakes.cli._deliver import for_terminal
 from stakes.cli._errors import UsageError
 from stakes.cli._output import STANDARD_OUTPUT, Staged, check_target
 from stakes.cli._source import STANDARD_INPUT, Source
-from stakes.core.exact import as_fraction
 from stakes.shown.text import shorten
 from stakes.shown.text import shown_name as name
 from stakes.shown.words import MISSING, percent
@@ -69,6 +67,8 @@ class Columns:
 
 def describe(source: Source, rows: Predictions) -> str:
     """Head the output with the rows and what was read."""
+    import numpy as np
+
     share = percent(float(np.average(rows.y, weights=rows.weight)))
     weighted = "" if source.weight is None else f", weighted by {name(source.weight)!r}"
     score, uncertainty = (source.models or ["", ""])[:2]
@@ -103,6 +103,8 @@ def read_number(text: str | None) -> str | Fraction | None:
     """Let a share be written in per cent; everything else is read, and refused, by the library."""
     if text is None or not text.endswith("%"):
         return text
+    from stakes.core.exact import as_fraction
+
     try:
         return as_fraction(text[:-1], "the share") / 100
     except ValueError:
@@ -231,8 +233,8 @@ def threshold_names(boundary: Boundary) -> list[str]:
     thresholds = boundary.thresholds
     if thresholds is None:
         return []
-    own = np.broadcast_to(thresholds, len(boundary.rows)) if len(thresholds) == 1 else thresholds
-    return [threshold_name(float(t)) for t in own]
+    own = [threshold_name(float(t)) for t in thresholds]
+    return own * len(boundary.rows) if len(own) == 1 else own
 
 
 def open_table(*headers: str) -> Table:

@@ -8,7 +8,6 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rich import box
 from rich.table import Table
 from rich.text import Text
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    import numpy as np
     from numpy.typing import ArrayLike, NDArray
     from rich.console import Console
 
@@ -106,7 +106,7 @@ def read_correction(positive_share: str | None, prior: str | None) -> Callable[[
 
     def correct(prob: Floats) -> ArrayLike:
         for step in steps:
-            prob = np.asarray(step(prob), dtype=float)
+            prob = step(prob)  # type: ignore[assignment]
         return prob
 
     return correct
@@ -146,6 +146,8 @@ class Decisions(Tabular):
     @classmethod
     def about(cls, scored: ScoredFile, settings: DecisionSettings) -> Decisions:
         """Decide about each model and group."""
+        import numpy as np
+
         from stakes.utility import expected_utility
 
         batches, columns = [], {}
@@ -227,6 +229,8 @@ class Decisions(Tabular):
 
 def _groups(scored: ScoredFile) -> Iterator[tuple[dict[str, Any], NDArray[np.intp]]]:
     """Yield each combination of the groups' values that occurs, and its rows."""
+    import numpy as np
+
     count = len(scored.rows)
     code = np.zeros(count, dtype=np.int64)
     for values in scored.groups.values():
@@ -248,7 +252,7 @@ def _worst(batch: Batch) -> str:
     table = batch.sensitivity
     if table is None:
         return ""
-    worst = int(np.argmax(table.loss))
+    worst = int(table.loss.argmax())
     return (
         f"the best number of rows moves from {table.best_k.min():,} to {table.best_k.max():,}; acting on "
         f"{table.chosen_k:,} loses at most {table.loss[worst]:.3g}, with slope {table.slope[worst]:g} and shift "

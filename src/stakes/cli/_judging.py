@@ -1,12 +1,15 @@
 """What predictions are read and judged by, as it is typed; a new option is a field here and a line in ``options``."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from stakes.cli import _options as opt
 from stakes.cli._errors import UsageError
 from stakes.cli._ranges import check_scale, read_costs
 from stakes.cli._settings import read_amount, read_count, read_lags, read_metrics, read_rule, read_share, split_names
-from stakes.core.options import Options
+
+if TYPE_CHECKING:
+    from stakes.core.options import Options
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +46,7 @@ class Judging:
     per: opt.Per = "1"
     metric: opt.Metrics = None
 
-    def options(self) -> Options:
+    def options(self) -> "Options":
         """Check everything that can be known before any data are read."""
         from stakes.evaluation._request import check_request
 

@@ -9,7 +9,6 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from stakes import costs as families
 from stakes.cli._errors import UsageError
 from stakes.shown.text import shown_name as name
 
@@ -34,12 +33,14 @@ def read_costs(
     if not typed:
         return _weighted(weighting or "uniform", 0.0, 1.0)
     ((option, text),) = typed.items()
+    from stakes.costs import Fixed
+
     ends = _read_ends(option, text)
     if len(ends) == 2:
         return _weighted(weighting or "uniform", *ends)
     if weighting is not None:
         raise UsageError(f"--weighting needs a range, and {option} {name(text)} is a single value")
-    return families.Fixed(ends[0])
+    return Fixed(ends[0])
 
 
 def _read_ends(option: str, text: str) -> list[float]:
@@ -49,10 +50,12 @@ def _read_ends(option: str, text: str) -> list[float]:
         raise _malformed(option, text)
     if option == ODDS:
         _reject_ambiguous_odds(text, parts)
+    from stakes.costs import from_false_alarms_per_miss, from_odds
+
     readers: dict[str, Callable[[str], float]] = {
         COSTS: _cost_ratio,
-        ODDS: families.from_odds,
-        FALSE_ALARMS: lambda part: families.from_false_alarms_per_miss(float(part)),
+        ODDS: from_odds,
+        FALSE_ALARMS: lambda part: from_false_alarms_per_miss(float(part)),
     }
     try:
         ends = [readers[option](part) for part in parts]
@@ -98,19 +101,21 @@ def _check_order(option: str, text: str, parts: list[str], ends: list[float]) ->
 
 
 def _weighted(weighting: str, low: float, high: float) -> CostDistribution:
+    from stakes.costs import Beta, LogOddsUniform, NetBenefitUniform, Shifted, Uniform
+
     plain: dict[str, Callable[[float, float], CostDistribution]] = {
-        "uniform": families.Uniform,
-        "log-odds": families.LogOddsUniform,
-        "net-benefit": families.NetBenefitUniform,
+        "uniform": Uniform,
+        "log-odds": LogOddsUniform,
+        "net-benefit": NetBenefitUniform,
     }
     if weighting in plain:
         return plain[weighting](low, high)
     number = r"\s*([^,:]+?)\s*"
     try:
         if found := re.fullmatch(f"beta:{number},{number}", weighting):
-            return families.Beta(float(found[1]), float(found[2]), low, high)
+            return Beta(float(found[1]), float(found[2]), low, high)
         if found := re.fullmatch(f"shifted:{number}", weighting):
-            return families.Shifted(float(found[1]), low, high)
+            return Shifted(float(found[1]), low, high)
     except ValueError as error:
         raise UsageError(f"--weighting {name(weighting)}: {str(error).removesuffix('.')}") from None
     raise UsageError(f"--weighting must be {WEIGHTINGS}, got {name(weighting)!r}")

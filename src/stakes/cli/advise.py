@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from itertools import product
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
@@ -17,10 +17,11 @@ from stakes.cli._deliver import Delivery, deliver, plan_delivery
 from stakes.cli._errors import UsageError
 from stakes.cli._ranges import read_costs
 from stakes.cli._settings import read_share
-from stakes.evaluation import Advice
-from stakes.evaluation import advise as ask
 from stakes.shown.tabular import Tabular
 from stakes.shown.text import shown_name as name
+
+if TYPE_CHECKING:
+    from stakes.evaluation import Advice
 
 EPILOG = """\b
 Example:
@@ -88,7 +89,7 @@ def advise(
 class Advices(Tabular):
     """The advice for one situation or several."""
 
-    all: list[Advice]
+    all: "list[Advice]"
 
     def _records(self) -> list[dict[str, Any]]:
         return [record for advice in self.all for record in advice._records()]
@@ -126,7 +127,9 @@ def _read_budget(text: str) -> int | tuple[int, ...]:
     return ends if len(ends) == 2 else ends[0]
 
 
-def _ask(decisions: str, threshold: str, further: dict[str, Any]) -> Advice:
+def _ask(decisions: str, threshold: str, further: dict[str, Any]) -> "Advice":
+    from stakes.evaluation import advise as ask
+
     try:
         return ask(decisions=str(decisions), threshold=str(threshold), **further)  # type: ignore[arg-type]
     except ValueError as error:
@@ -153,7 +156,7 @@ def show(console: Console, advices: Advices) -> None:
     console.print(Text("Name both for the reason, the code, and what accuracy, F1 or AUC would get wrong."))
 
 
-def _show_one(console: Console, advice: Advice) -> None:
+def _show_one(console: Console, advice: "Advice") -> None:
     console.print(Text.assemble("Use ", (advice.metric, "bold"), ". ", advice.why), end="\n\n")
     for line in advice.call.splitlines():
         console.print(Text(f"  {line}", style="bold") if line else Text(), soft_wrap=True)

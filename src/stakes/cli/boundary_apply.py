@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 from rich.console import Console
 
@@ -27,6 +26,7 @@ from stakes.shown.text import shown_name as name
 from stakes.shown.words import MISSING, percent
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from stakes.boundary import Boundary
@@ -83,12 +83,16 @@ class Tally:
     """Decide, and count by level."""
 
     def __init__(self, boundary: "Boundary") -> None:
+        import numpy as np
+
         self.boundary = boundary
         self.rows = np.zeros(len(boundary.rows), dtype=np.int64)
         self.selected = self.rows.copy()
 
     def decide(self, score: "NDArray[np.float64]", uncertainty: "NDArray[np.float64]") -> "NDArray[np.int64]":
         """Return 1 inside the boundary and 0 outside."""
+        import numpy as np
+
         decision = self.boundary.predict(score, uncertainty)
         level = np.searchsorted(self.boundary.cuts, uncertainty, side="left")
         self.rows += np.bincount(level, minlength=len(self.rows))

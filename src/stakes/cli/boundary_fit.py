@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rich.console import Console
 
 from stakes.cli import _boundary_options as own
@@ -177,12 +176,14 @@ def fit_rows(rows: "Predictions", request: Request) -> "Boundary":
 
 def refuse_parts(rows: "Predictions", column: str) -> None:
     """Refuse weights that are no numbers of rows."""
+    import numpy as np
+
     from stakes.tables import DataError
 
     weight = np.asarray(rows.weight)
-    odd = weight != np.round(weight)
+    odd = weight != weight.round()
     if odd.any():
-        first = int(np.argmax(odd))
+        first = int(odd.argmax())
         row = first if rows.rows is None else int(rows.rows[first])
         raise DataError(
             "must be whole numbers, for a boundary counts rows",
@@ -210,8 +211,8 @@ def judge(boundary: "Boundary", rows: "Predictions", request: Request) -> Judged
 def _single(boundary: "Boundary", rows: "Predictions") -> tuple[int, int]:
     """Count what the best single threshold selects, and the positives among it."""
     inside = rows.scores[0] >= boundary.threshold
-    weight = np.ones(len(inside)) if rows.weight is None else rows.weight
-    return int(weight[inside].sum()), int(weight[inside & rows.y].sum())
+    weight = 1 if rows.weight is None else rows.weight
+    return int((weight * inside).sum()), int((weight * (inside & rows.y)).sum())
 
 
 def _record(request: Request, rows: "Predictions", boundary: "Boundary", judged: Judged) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 from rich.console import Console
 from rich.text import Text
@@ -31,12 +30,12 @@ from stakes.cli._output import Staged, check_target
 from stakes.cli._settings import read_share
 from stakes.cli._source import STANDARD_INPUT, Source
 from stakes.cli._spread import spread
-from stakes.core.exact import as_fraction
 from stakes.shown.tabular import Tabular, json_ready
 from stakes.shown.text import shown_name as name
 from stakes.shown.words import MISSING, percent
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from stakes.boundary import Boundary, PrecisionMonitor
@@ -165,6 +164,8 @@ def read_promise(text: str | None) -> Fraction | None:
     """Read a precision that can be watched."""
     if text is None:
         return None
+    from stakes.core.exact import as_fraction
+
     number = read_number(text)
     try:
         share = as_fraction(number, "--min-precision")
@@ -302,15 +303,15 @@ def _selected(rows: Any, boundary: "Boundary") -> "NDArray[np.intp]":
     from stakes.tables import DataError
 
     if len(rows.scores) == 2:
-        return np.flatnonzero(boundary.predict(*rows.scores))
+        return boundary.predict(*rows.scores).nonzero()[0]
     (decision,) = rows.scores
     odd = (decision != 0.0) & (decision != 1.0)
     if odd.any():
-        first = int(np.argmax(odd))
+        first = int(odd.argmax())
         row = first if rows.rows is None else int(rows.rows[first])
         where: dict[str, Any] = {"file": rows.source, "column": rows.models[0], "row": row + 1}
         raise DataError("must be 1 or 0", **where, value=decision[first], count=int(odd.sum()), total=len(odd))
-    return np.flatnonzero(decision)
+    return decision.nonzero()[0]
 
 
 def read_state(path: Path, asked: "PrecisionMonitor") -> Watched:

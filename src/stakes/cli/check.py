@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -17,11 +17,12 @@ from stakes.cli._judging import Judging, Reading
 from stakes.cli._settings import split_names
 from stakes.cli._spread import spread
 from stakes.cli._task import Task
-from stakes.evaluation import FINDINGS, Evaluation, Findings
-from stakes.evaluation._finding import SEVERITIES
 from stakes.shown.tabular import json_ready
 from stakes.shown.text import shown_name as name
 from stakes.shown.text import visible
+
+if TYPE_CHECKING:
+    from stakes.evaluation import Evaluation, Findings
 
 EPILOG = """\b
 Example:
@@ -77,8 +78,8 @@ class Request:
 class Checked:
     """An evaluation and its findings, as they leave the command."""
 
-    evaluation: Evaluation
-    findings: Findings
+    evaluation: "Evaluation"
+    findings: "Findings"
     failed_on: list[str]
 
     def frame(self, backend: Any = None) -> Any:
@@ -120,6 +121,9 @@ def run(task: Task, request: Request) -> int:
 
 def read_codes(option: str, texts: list[str] | None, *, severities: bool = False) -> list[str]:
     """Read codes of findings, and severities where they are allowed."""
+    from stakes.evaluation import FINDINGS
+    from stakes.evaluation._finding import SEVERITIES
+
     known = [*FINDINGS, *([*SEVERITIES, NOTHING] if severities else [])]
     codes = [code.strip() for code in split_names(texts, option) or []]
     for code in codes:
@@ -130,7 +134,7 @@ def read_codes(option: str, texts: list[str] | None, *, severities: bool = False
     return codes
 
 
-def show(console: Console, findings: Findings, heading: list[str]) -> None:
+def show(console: Console, findings: "Findings", heading: list[str]) -> None:
     """Print the findings as a person reads them."""
     from stakes.cli._summary import findings_grid
 

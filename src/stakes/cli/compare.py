@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -18,10 +18,12 @@ from stakes.cli._judging import Judging, Reading
 from stakes.cli._settings import split_names
 from stakes.cli._spread import spread
 from stakes.cli._task import Task
-from stakes.inference import Comparison
 from stakes.shown.sentences import REFERENCES
 from stakes.shown.text import LONGEST_NAME, visible
 from stakes.shown.text import shown_name as name
+
+if TYPE_CHECKING:
+    from stakes.inference import Comparison
 
 EPILOG = """\b
 Example:
@@ -84,7 +86,7 @@ def run(task: Task, pair: tuple[str, str]) -> None:
     deliver(comparison, task.delivery, partial(show, comparison=comparison, heading=heading))
 
 
-def show(console: Console, comparison: Comparison, heading: list[str]) -> None:
+def show(console: Console, comparison: "Comparison", heading: list[str]) -> None:
     """Print the answer in one sentence, and every number behind it."""
     console.print(Text("\n".join(map(visible, heading))), end="\n\n")
     console.print(Text(answer(comparison), style="bold"), end="\n\n")
@@ -99,7 +101,7 @@ def show(console: Console, comparison: Comparison, heading: list[str]) -> None:
     console.print(grid)
 
 
-def answer(comparison: Comparison) -> str:
+def answer(comparison: "Comparison") -> str:
     """Say which one is better, or that the rows do not tell."""
     first, second = name(comparison.first), name(comparison.second)
     if math.isnan(comparison.difference):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 from importlib import resources
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
@@ -11,8 +12,9 @@ from stakes.cli import _options as opt
 from stakes.cli._deliver import Delivery, deliver, plan_delivery
 from stakes.cli._source import Source
 from stakes.cli._task import Task
-from stakes.core.options import check_options
-from stakes.evaluation import Evaluation
+
+if TYPE_CHECKING:
+    from stakes.evaluation import Evaluation
 
 EXAMPLE, LABEL = "breast_cancer.csv", "malignant"
 LOW, HIGH = 0.05, 0.30
@@ -37,6 +39,8 @@ def demo(
 
 def run(delivery: Delivery) -> None:
     """Evaluate the shipped example as `stakes evaluate` would."""
+    from stakes.core.options import check_options
+
     with resources.as_file(resources.files("stakes") / "data" / EXAMPLE) as path:
         task = Task(Source(str(path), LABEL), check_options(costs=(LOW, HIGH)), delivery)
         predictions = replace(task.source.read(), source=f"{EXAMPLE} (comes with stakes)")
@@ -46,7 +50,7 @@ def run(delivery: Delivery) -> None:
     deliver(evaluation, delivery, partial(show, evaluation=evaluation, heading=heading))
 
 
-def show(console: Console, evaluation: Evaluation, heading: list[str]) -> None:
+def show(console: Console, evaluation: "Evaluation", heading: list[str]) -> None:
     """Print what the example is, the evaluation, and the way to one's own file."""
     from stakes.cli._summary import print_evaluation
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -57,6 +55,8 @@ def percent(share: float, digits: int = 3) -> str:
     """
     if not math.isfinite(share):
         return fixed(share, 0)
+    import numpy as np
+
     return np.format_float_positional(float(f"{100.0 * share:.{digits}g}"), trim="-") + "%"
 
 
