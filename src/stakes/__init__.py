@@ -44,9 +44,10 @@ if _TYPE_CHECKING:
         expected_regret,
         net_benefit_score,
     )
-    from stakes.outcomes import RowCosts, TimeToEvent
+    from stakes.outcomes import PartlyVerified, RowCosts, TimeToEvent
 
 __all__ = [
+    "PartlyVerified",
     "RowCosts",
     "ScoreTable",
     "TimeToEvent",
@@ -104,7 +105,7 @@ _LIVES_IN = {
         "expected_regret",
         "net_benefit_score",
     ],
-    "stakes.outcomes": ["RowCosts", "TimeToEvent"],
+    "stakes.outcomes": ["PartlyVerified", "RowCosts", "TimeToEvent"],
 }
 _ROOM_OF = {name: room for room, names in _LIVES_IN.items() for name in names}
 

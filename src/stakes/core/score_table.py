@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from stakes.core.counting import count_sample
+from stakes.core.counting import count_groups, count_sample
 from stakes.core.kept import Kept
 from stakes.core.pav import pav_starts
 from stakes.core.sums import weighted_sum
 from stakes.core.table_parts import COLUMNS, MARKS, add_columns, check_columns
-from stakes.core.validation import BinarySample, check_sample, check_unit
+from stakes.core.validation import BinarySample, check_choice, check_sample, check_unit
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -91,6 +91,7 @@ class ScoreTable(Kept):
         pos_label: object = None,
         logits: bool = False,
         probability: bool = True,
+        weight_kind: str = "sampling",
     ) -> Self:
         """Build the table from labels and scores by one sort.
 
@@ -109,6 +110,9 @@ class ScoreTable(Kept):
             Whether the scores are log-odds.
         probability : bool, default True
             Whether scores must lie in [0, 1]; False for scores that only rank.
+        weight_kind : {"sampling", "frequency"}, default "sampling"
+            Whether a weight k is one row that stands for others, or k equal rows: the estimates are the same, the
+            standard errors are not.
 
         Returns
         -------
@@ -133,7 +137,12 @@ class ScoreTable(Kept):
             logits=logits,
             probability=probability,
         )
-        return cls.from_sample(sample)
+        if check_choice(weight_kind, "weight_kind", ("sampling", "frequency")) == "sampling" or sample.weight is None:
+            return cls.from_sample(sample)
+        if sample.origin is not None or np.any(sample.weight != np.round(sample.weight)):
+            raise ValueError('weight_kind="frequency" needs whole weights of labels: k stands for k equal rows.')
+        weight = sample.weight
+        return cls(**count_groups(sample.score, sample.y, weight, weight, int(weight.sum())))
 
     @classmethod
     def from_sample(cls, sample: BinarySample) -> Self:

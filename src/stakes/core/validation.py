@@ -154,6 +154,8 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
     try:
         array = np.asarray(values)
     except ValueError:
+        if hasattr(values, "__array__"):  # it says itself what it is
+            raise
         raise ValueError(f"{name} must be one value per row, got rows of different lengths.") from None
     if (
         array.dtype == object

@@ -39,6 +39,7 @@ from stakes.inference._metric_interval import metric_difference, metric_interval
 from stakes.inference._moments import Moments
 from stakes.inference._money import Money, money
 from stakes.inference._pair_sums import PairSums
+from stakes.inference._pooled import Pooled, pool
 from stakes.inference._ranking import RankedModel, Ranking, holm
 from stakes.inference._ranking import rank_models as rank_models
 from stakes.inference._select_best import check_contest as check_contest
@@ -70,6 +71,7 @@ __all__ = [
     "Moments",
     "Money",
     "PairSums",
+    "Pooled",
     "RankedModel",
     "Ranking",
     "Selection",
@@ -89,6 +91,7 @@ __all__ = [
     "metric_difference",
     "metric_interval",
     "money",
+    "pool",
     "select",
     "select_best",
     "threshold_intervals",

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from stakes.core.inputs import evaluation_data
+from stakes.core.outcome import Outcome
 from stakes.core.score_table import ScoreTable
-from stakes.core.validation import check_names, check_unit, check_weights
+from stakes.core.validation import check_names, check_unit, check_weights, to_array
 from stakes.inference._area import Area, AreaDifference
 from stakes.inference._area_rows import area_estimate, area_gap, area_regret
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS, Comparison
@@ -18,9 +19,11 @@ from stakes.inference._dependence import Design, check_dependence, dependence_of
 from stakes.inference._estimate import Estimate
 from stakes.inference._influence import Cells, cells_of
 from stakes.inference._moments import Moments, moments_of
+from stakes.inference._pooled import pooled_comparison, pooled_estimate
 from stakes.inference._row_mean import AREAS, mean_moments, row_mean
 from stakes.metrics import METRICS
 from stakes.metrics._scorers import check_parameters
+from stakes.outcomes import Imputed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,8 +61,9 @@ def metric_interval(
     ----------
     y_true : array_like of shape (n,) or ScoreTable
         Labels with two values (more for multi-class losses), or a table that stands for labels and scores.
-    y_prob : array_like of shape (n,) or (n, 2), optional
-        Probability of the positive class (any score for metrics of rankings); of every class for multi-class losses.
+    y_prob : array_like of shape (n,) or (n, 2) or Imputed, optional
+        Probability of the positive class (any score for metrics of rankings); of every class for multi-class losses;
+        or the scores of several completed data sets, over which the result is pooled.
     metric : str
         Name of a mean loss, a skill score, "net_benefit_score", "average_net_benefit_score", "roc_auc_score",
         "auc_regret", "h_measure_score", or "hull_auc" (the area under the convex hull of the ROC curve).
@@ -119,6 +123,10 @@ def metric_interval(
     >>> metric_interval(y_true, y_prob, "bounded_brier_loss", bounds=(0.2, 0.6))
     Estimate(bounded_brier_loss = 0.078, 95% interval [0.0455, 0.1105])
     """
+    if isinstance(y_prob, Imputed):
+        given: dict[str, Any] = {**_dependences(locals()), "method": method, **options}
+        each = [metric_interval(y_true, scores, metric, **given) for scores in y_prob.scores]
+        return pooled_estimate(each, _count(y_true, clusters, sample_weight), log_odds=metric == "roc_auc_score")
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
     name = _named(metric)
     _check_method(method, name)
@@ -170,7 +178,7 @@ def metric_difference(
     ----------
     y_true : array_like of shape (n,)
         Labels with two values.
-    a, b : array_like of shape (n,) or (n, 2)
+    a, b : array_like of shape (n,) or (n, 2) or Imputed
         Scores of the two models.
     metric : str
         As for :func:`metric_interval`, closed forms only.
@@ -211,6 +219,10 @@ def metric_difference(
     >>> metric_difference(y_true, a, b, "roc_auc_score").difference.__round__(3)
     0.18
     """
+    if isinstance(a, Imputed) or isinstance(b, Imputed):
+        given: dict[str, Any] = {**_dependences(locals()), "names": names, "method": method, **options}
+        each = [metric_difference(y_true, one, two, metric, **given) for one, two in _paired(a, b)]
+        return pooled_comparison(each, _count(y_true, clusters, sample_weight))
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
     if any(isinstance(value, ScoreTable) for value in (y_true, a, b)):
         raise ValueError(PAIRED_NEEDS_ROWS)
@@ -239,6 +251,30 @@ def _difference(
         gap = area_gap(*cells, dependence)
         return gap if metric == "roc_auc_score" else area_regret(cells[0], gap, dependence)
     return mean_moments(row_mean(metric, options), cells, dependence)
+
+
+def _dependences(given: dict[str, Any]) -> dict[str, Any]:
+    """What every data set is asked with."""
+    names = ("sample_weight", "pos_label", "prevalence", "logits", "clusters", "lags", "confidence_level")
+    return {name: given[name] for name in names}
+
+
+def _paired(a: Any, b: Any) -> list[tuple[Any, Any]]:
+    """Scores of two models in each completed data set; one that needed no imputation is the same in all."""
+    counts = {len(part.scores) for part in (a, b) if isinstance(part, Imputed)}
+    if len(counts) > 1:
+        raise ValueError(f"a and b must come from the same completed data sets, got {sorted(counts)} columns.")
+    columns = [part.scores if isinstance(part, Imputed) else (part,) * max(counts) for part in (a, b)]
+    return list(zip(*columns, strict=True))
+
+
+def _count(y_true: Any, clusters: Any, sample_weight: Any) -> int:
+    """Rows (clusters) that count."""
+    if clusters is not None:
+        return len(np.unique(to_array(clusters, "clusters")))
+    if isinstance(y_true, Outcome):
+        return int(np.count_nonzero(y_true.present))
+    return len(to_array(y_true, "y_true")) if sample_weight is None else int(np.count_nonzero(sample_weight))
 
 
 def _named(metric: Any) -> str:

@@ -50,7 +50,7 @@ def read_follow_up(
     given = _check_censoring(censoring, len(times))
     if given is not None and groups is not None:
         raise ValueError("groups= estimates censoring in each group: it cannot be given beside an array of censoring=.")
-    return FollowUp(times, ended, weight, None if groups is None else _check_groups(groups, len(times)), given)
+    return FollowUp(times, ended, weight, None if groups is None else check_groups(groups, len(times)), given)
 
 
 def check_horizon(horizon: Any) -> float:
@@ -141,7 +141,8 @@ def _refuse_missing(values: NDArray[Any], name: str) -> None:
         )
 
 
-def _check_groups(groups: Any, n: int) -> NDArray[Any]:
+def check_groups(groups: Any, n: int) -> NDArray[Any]:
+    """Return one label per row, or raise."""
     labels = to_array(groups, "groups")
     if labels.shape != (n,):
         raise ValueError(f"groups must have one value for each of the {n} rows, got shape {labels.shape}.")

@@ -1,0 +1,48 @@
+"""Scores from several completed data sets, where what a model needs was imputed: every result is pooled over them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+class Imputed:
+    """Scores of the same rows from each of several completed data sets; stands where ``y_prob`` stands.
+
+    Parameters
+    ----------
+    scores : sequence of array_like of shape (n,)
+        One column of scores for each completed data set, two or more.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two columns.
+
+    Notes
+    -----
+    :func:`stakes.metric_interval` and :func:`stakes.metric_difference` pool their results by Rubin's rules. The mean of
+    the columns is another model: if that is the one in use, evaluate it alone.
+
+    Examples
+    --------
+    >>> from stakes import metric_interval
+    >>> from stakes.outcomes import Imputed
+    >>> y_true = [0, 1, 0, 1] * 20
+    >>> scores = Imputed([[0.1, 0.8, 0.3, 0.6] * 20, [0.2, 0.7, 0.3, 0.6] * 20])
+    >>> metric_interval(y_true, scores, "bounded_brier_loss").value.__round__(4)
+    0.085
+    """
+
+    def __init__(self, scores: Sequence[ArrayLike]) -> None:
+        if not isinstance(scores, list | tuple) or len(scores) < 2:
+            raise ValueError("scores must be a list of two or more columns, one for each completed data set.")
+        self.scores = tuple(scores)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001  (numpy's protocol)
+        """Refuse to be read as one column: this also makes it what numpy calls array-like."""
+        raise ValueError("Imputed scores are pooled by metric_interval and metric_difference only: pass one column.")

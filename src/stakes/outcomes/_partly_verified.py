@@ -1,0 +1,165 @@
+"""Labels that were looked up for some rows only: those seen stand for those not seen.
+
+With the share seen in each group of whatever verification depends on, sensitivity and specificity of a binary test are
+those of Begg and Greenes (1983). That it depends on nothing unrecorded cannot be tested.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stakes.core.outcome import Outcome
+from stakes.core.validation import check_labels, check_weights, is_missing, to_array, to_floats
+from stakes.outcomes._events import check_groups
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+
+
+class PartlyVerified(Outcome):
+    """Labels of which some are missing, and how likely each was to be seen; stands where ``y_true`` stands.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,)
+        Labels with two values; nan or None where they were not looked up.
+    groups : array_like of shape (n,), optional
+        What verification depends on, such as the result of a test or a band of the score: the share seen in each group
+        is estimated from the rows.
+    probability : array_like of shape (n,), optional
+        In its place, the probability of each row to be verified, known by design.
+    pos_label : object, optional
+        The label of the positive class.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+
+    Attributes
+    ----------
+    y, known : ndarray of shape (n,)
+        Whether the row was seen to be positive, and whether it was seen.
+    weight : ndarray of shape (n,)
+        Sample weight over the probability of being seen; 0 where it was not.
+
+    Raises
+    ------
+    ValueError
+        For invalid data, missing labels without groups or probability, or a group in which no row was seen.
+
+    Examples
+    --------
+    >>> from stakes import PartlyVerified
+    >>> test = [1, 1, 1, 0, 0, 0, 0, 0]
+    >>> outcome = PartlyVerified([1, 1, 0, 0, None, None, 1, None], groups=test)
+    >>> outcome
+    PartlyVerified(8 rows, 5 verified: 3 positives, 2 negatives, largest weight 2.5)
+    >>> outcome.prevalence
+    0.5625
+    """
+
+    def __init__(
+        self,
+        y_true: ArrayLike,
+        *,
+        groups: ArrayLike | None = None,
+        probability: ArrayLike | None = None,
+        pos_label: object = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> None:
+        labels = to_array(y_true, "y_true")
+        if labels.ndim != 1:
+            raise ValueError(f"y_true must be 1-D, got shape {labels.shape}.")
+        n = len(labels)
+        self.known, self.y = _seen(labels), np.zeros(n, dtype=bool)
+        self.sample_weight = check_weights(sample_weight, n)
+        self._units = np.ones(n) if self.sample_weight is None else self.sample_weight
+        if not (self.known & self.present).any():
+            raise ValueError(f"y_true must hold some labels, got {n} missing.")
+        self.y[self.known] = check_labels(np.array(labels[self.known].tolist()), pos_label)
+        self._codes: NDArray[np.intp] | None = None
+        self._share = self._shares(groups, probability)
+        self.weight = np.where(self.known, self._units / self._share, 0.0)
+
+    def _shares(self, groups: Any, probability: Any) -> Floats:
+        """Probability of each row to be seen."""
+        unseen = int(np.count_nonzero(~self.known & self.present))
+        if groups is not None and probability is not None:
+            raise ValueError("groups= and probability= cannot both be given.")
+        if probability is not None:
+            return self._given(probability)
+        if groups is None:
+            if unseen:
+                raise ValueError(
+                    f"{unseen:,} of {len(self.y):,} labels are missing: pass groups= or probability= to say what being "
+                    "seen depends on. To drop them would assume that it depends on nothing."
+                )
+            return np.ones(len(self.y))
+        names, codes = np.unique(check_groups(groups, len(self.y)), return_inverse=True)
+        self._codes = codes.reshape(-1)
+        whole, seen = (np.bincount(self._codes, self._units * part) for part in (1.0, self.known))
+        if np.any((seen == 0.0) & (whole > 0.0)):
+            first = int(np.argmax((seen == 0.0) & (whole > 0.0)))
+            raise ValueError(f"no row of group {str(names[first])!r} was seen: nothing is known of its labels.")
+        return np.asarray(np.divide(seen, whole, out=np.ones_like(whole), where=whole > 0.0)[self._codes])
+
+    def _given(self, probability: Any) -> Floats:
+        share = to_floats(to_array(probability, "probability"), "probability")
+        if share.shape != self.y.shape:
+            raise ValueError(f"probability must have one value for each of the {len(self.y)} rows, got {share.shape}.")
+        bad = self.known & ~((share > 0.0) & (share <= 1.0))
+        if bad.any():
+            first = int(np.argmax(bad))
+            raise ValueError(f"probability must lie in (0, 1] where a label was seen, got {share[first]} at {first}.")
+        return np.where(self.known, share, 1.0)
+
+    @property
+    def plain(self) -> bool:
+        """Whether every label was seen, and sure to be."""
+        use = self.present
+        return bool(np.all(self.known[use]) and np.all(self._share[use] == 1.0))
+
+    @property
+    def estimated(self) -> bool:
+        """Whether the shares seen were estimated from the rows."""
+        return self._codes is not None and not self.plain
+
+    @property
+    def prevalence(self) -> float:
+        """Estimated share of positives."""
+        return float(self.weight[self.y].sum() / self.weight.sum())
+
+    def parts(self, parts: Floats) -> Floats:
+        """Parts of all rows in an error: those of the rows seen, and what estimating the shares seen adds."""
+        if self._codes is None:
+            return parts
+        whole = np.bincount(self._codes, self._units)
+        flat = parts.reshape(-1, parts.shape[-1])
+        sums = np.stack([np.bincount(self._codes, line, len(whole)) for line in flat])
+        mean = np.divide(sums, whole, out=np.zeros_like(sums), where=whole > 0.0)[:, self._codes]
+        moved = flat - self._units * (self.known / self._share - 1.0) * mean
+        return np.asarray(moved.reshape(parts.shape))
+
+    @property
+    def summary(self) -> str:
+        """One line on the rows."""
+        use, seen = int(self.present.sum()), self.known & self.present
+        ups = int((self.y & seen).sum())
+        return (
+            f"{use:,} rows, {int(seen.sum()):,} verified: {ups:,} positives, {int(seen.sum()) - ups:,} negatives, "
+            f"largest weight {self.weight.max():.3g}"
+        )
+
+    def __repr__(self) -> str:
+        return f"PartlyVerified({self.summary})"
+
+
+def _seen(labels: NDArray[Any]) -> Bools:
+    if labels.dtype.kind == "f":
+        return ~np.isnan(labels)
+    if labels.dtype.kind != "O":
+        return np.ones(len(labels), dtype=bool)
+    return np.array([not is_missing(value) for value in labels.tolist()], dtype=bool)
