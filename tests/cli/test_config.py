@@ -34,7 +34,7 @@ def settings_of(outcome):
 
 def test_every_command_that_reads_data_takes_a_file():
     boundary = {f"boundary.{command}" for command in ("fit", "certify", "apply", "monitor")}
-    assert set(COMMANDS) == {"evaluate", "decide", "compare", "check", "advise", "correct", *boundary}
+    assert set(COMMANDS) == {"evaluate", "decide", "compare", "check", "advise", "correct", "plan", *boundary}
 
 
 NUMBERS = {

@@ -22,7 +22,7 @@ from tests.cli.conftest import ROLES, scored, write_csv
 evaluate = pytest.importorskip("stakes.cli.evaluate")
 
 BOUNDARY = ["boundary fit", "boundary certify", "boundary apply", "boundary monitor"]
-COMMANDS = ["evaluate", "decide", "compare", "check", "advise", "correct", "demo", *BOUNDARY]
+COMMANDS = ["evaluate", "decide", "compare", "check", "advise", "correct", "plan", "demo", *BOUNDARY]
 RANGE = ["--label", "cancer", "--models", "sharp,blurred", "--costs", "0.05:0.3"]
 
 
@@ -220,6 +220,7 @@ PIPED = {
     "check": ["check", "predictions.csv", "--label", "cancer", "--costs", "0.1:0.3"],
     "compare": ["compare", "predictions.csv", "--label", "cancer", "--costs", "0.1:0.3", "--models", "new,old"],
     "advise": ["advise"],
+    "plan": ["plan", "auc", "--auc", "0.8", "--prevalence", "0.1", "--width", "0.1"],
     "correct": ["correct", "scores.csv", "--models", "risk", "--scale-pos-weight", "3", "--label", "outcome"],
     "corrected rows": ["correct", "scores.csv", "--models", "risk", "--scale-pos-weight", "3", "-o", "-"],
     "decide": ["decide", "scores.csv", "--models", "risk", "--measure", "f1"],

@@ -1,4 +1,4 @@
-"""The command line: ``stakes evaluate``, ``compare``, ``check``, ``advise``, ``decide``, ``correct``, ``boundary``.
+"""The command line: ``stakes evaluate``, ``compare``, ``check``, ``decide``, ``plan`` and the other commands.
 
 It parses and prints; every number comes from the library. This module imports without typer and rich, so that the
 installed command can say what is missing.

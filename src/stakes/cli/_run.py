@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stakes._version import __version__
-from stakes.cli import advise, boundary, check, compare, correct, decide, demo, evaluate
+from stakes.cli import advise, boundary, check, compare, correct, decide, demo, evaluate, plan
 from stakes.cli._command import Command
 from stakes.cli._console import fail, say, warn, write_out
 from stakes.cli._errors import DONE, INTERRUPTED, Problem, explain, parsing_problem
@@ -37,6 +37,7 @@ app.command(cls=Command, epilog=decide.EPILOG)(decide.decide)
 app.command(cls=Command, epilog=compare.EPILOG)(compare.compare)
 app.command(cls=Command, epilog=check.EPILOG)(check.check)
 app.command(cls=Command, epilog=advise.EPILOG)(advise.advise)
+app.command(cls=Command, epilog=plan.EPILOG)(plan.plan)
 app.command(cls=Command, epilog=correct.EPILOG)(correct.correct)
 app.add_typer(boundary.app, name="boundary")
 app.command(cls=Command, epilog=demo.EPILOG)(demo.demo)

@@ -1,5 +1,7 @@
-"""What more data would be worth: the expected loss of choosing now, and how much of it further rows would save."""
+"""What more data would be worth: the expected loss of choosing now, what further rows save, and how many are needed."""
 
+from stakes.information._rows_needed import TARGETS as TARGETS  # the choices of ``stakes plan``
+from stakes.information._rows_needed import Plan, rows_needed
 from stakes.information._value import ValueOfInformation, value_of_information
 
-__all__ = ["ValueOfInformation", "value_of_information"]
+__all__ = ["Plan", "ValueOfInformation", "rows_needed", "value_of_information"]

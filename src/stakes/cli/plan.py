@@ -1,0 +1,130 @@
+"""``stakes plan``: how many rows a question needs, before there are any."""
+
+from enum import StrEnum
+from functools import partial
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from stakes.cli import _options as opt
+from stakes.cli._deliver import Delivery, deliver, plan_delivery
+from stakes.cli._errors import UsageError
+from stakes.cli._settings import read_amount, read_share
+from stakes.information import TARGETS, Plan, rows_needed
+from stakes.shown.text import shown_name as name
+
+EPILOG = """\b
+Example:
+  stakes plan gain --prevalence 0.1 --sensitivity 0.7 --specificity 0.8 --threshold 0.1 --power 0.8
+"""
+
+Target = StrEnum("Target", {target.upper(): target for target in TARGETS})  # type: ignore[misc]
+_SHARES = ("power", "prevalence", "sensitivity", "specificity", "threshold", "auc", "max_error")
+
+
+def plan(
+    target: Annotated[Target, typer.Argument(help="What is to be known.")],
+    *,
+    width: Annotated[
+        str | None, typer.Option("--width", metavar="NUMBER", help="Full width that the interval is to have.")
+    ] = None,
+    power: Annotated[
+        str | None, typer.Option("--power", metavar="SHARE", help="In place of a width: probability of showing it.")
+    ] = None,
+    prevalence: Annotated[
+        str | None, typer.Option("--prevalence", metavar="SHARE", help="Expected share of positives.")
+    ] = None,
+    sensitivity: Annotated[
+        str | None, typer.Option("--sensitivity", metavar="SHARE", help="Expected at the threshold.")
+    ] = None,
+    specificity: Annotated[
+        str | None, typer.Option("--specificity", metavar="SHARE", help="Expected at the threshold.")
+    ] = None,
+    threshold: Annotated[
+        str | None, typer.Option("--threshold", metavar="T", help="At which decisions are taken.")
+    ] = None,
+    standard_deviation: Annotated[
+        str | None, typer.Option("--standard-deviation", metavar="NUMBER", help="Of the rows' costs, for regret.")
+    ] = None,
+    difference: Annotated[
+        str | None,
+        typer.Option("--difference", metavar="NUMBER", help="Of mean costs that is to be shown, for regret."),
+    ] = None,
+    auc: Annotated[str | None, typer.Option("--auc", metavar="SHARE", help="Expected AUC.")] = None,
+    o_to_e: Annotated[
+        str | None,
+        typer.Option("--o-to-e", metavar="RATIO", help="Expected ratio of observed to expected events; 1 by default."),
+    ] = None,
+    linear_predictor: Annotated[
+        str | None,
+        typer.Option("--linear-predictor", metavar="MEAN,SD", help="Of the scores' log-odds, for the slope."),
+    ] = None,
+    error: Annotated[
+        str | None,
+        typer.Option("--error", metavar="SHARE", help="True share of mistakes among the decided, for a certificate."),
+    ] = None,
+    max_error: Annotated[
+        str | None, typer.Option("--max-error", metavar="SHARE", help="The limit that a certificate promises.")
+    ] = None,
+    confidence_level: opt.ConfidenceLevel = "0.95",
+    as_json: opt.AsJson = False,
+    output: opt.Output = None,
+    config: opt.Config = None,  # noqa: ARG001  (the parser reads it)
+    debug: opt.Debug = False,  # noqa: ARG001  (the program reads it)
+) -> opt.Job:
+    """Say how many rows a validation needs: for an interval of some width, a difference, or a certificate.
+
+    Needs no data. What a question needs besides is said where it is missing.
+    """
+    texts = {
+        "width": width,
+        "power": power,
+        "prevalence": prevalence,
+        "sensitivity": sensitivity,
+        "specificity": specificity,
+        "threshold": threshold,
+        "standard_deviation": standard_deviation,
+        "difference": difference,
+        "auc": auc,
+        "o_to_e": o_to_e,
+        "linear_predictor": linear_predictor,
+        "error": error,
+        "max_error": max_error,
+    }
+    delivery = plan_delivery(None, output, as_json=as_json)
+    given = {key: _read(key, text) for key, text in texts.items() if text is not None}
+    try:
+        level = read_share("--confidence-level", confidence_level)
+        found = rows_needed(for_=str(target), confidence_level=level, **given)  # type: ignore[arg-type]
+    except ValueError as problem:
+        raise UsageError(str(problem).removesuffix(".")) from None
+    return partial(run, found, delivery)
+
+
+def _read(key: str, text: str) -> float | tuple[float, ...]:
+    option = "--" + key.replace("_", "-")
+    if key in _SHARES:
+        return read_share(option, text)
+    if key == "error" and text.strip() in {"0", "0.0"}:
+        return 0.0
+    if key != "linear_predictor":
+        return read_amount(option, text)
+    try:
+        pair = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        pair = ()
+    if len(pair) != 2:
+        raise UsageError(f"{option} must be two numbers, MEAN,SD, got {name(text)!r}")
+    return pair
+
+
+def run(found: Plan, delivery: Delivery) -> None:
+    """Print the plan."""
+    deliver(found, delivery, partial(show, found=found))
+
+
+def show(console: Console, found: Plan) -> None:
+    """Print one sentence."""
+    console.print(Text(found.sentence + "."))

@@ -1,0 +1,42 @@
+"""`stakes plan` gives the library's number of rows, and names what is missing."""
+
+import json
+
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+
+from stakes.information import rows_needed
+
+PLANS = {
+    "auc": ({"auc": 0.8, "prevalence": 0.1, "width": 0.1}, []),
+    "slope": ({"linear_predictor": (-2.6, 1.2), "width": 0.2}, ["--linear-predictor", "-2.6,1.2", "--width", "0.2"]),
+    "regret": ({"standard_deviation": 0.2, "difference": 0.01, "power": 0.9}, []),
+    "certificate": ({"error": 0.0, "max_error": 0.1, "power": 0.99}, []),
+}
+
+
+@pytest.mark.parametrize("target", PLANS)
+def test_the_number_is_that_of_the_library(cli, target):
+    settings, argv = PLANS[target]
+    argv = argv or [part for key, value in settings.items() for part in ("--" + key.replace("_", "-"), str(value))]
+    found = rows_needed(for_=target, **settings)
+    outcome = cli("plan", target, *argv)
+    assert (outcome.code, " ".join(outcome.out.split())) == (0, found.sentence + ".")
+    assert json.loads(cli("plan", target, *argv, "--json").out) == json.loads(found.to_json())
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["f1"], "'f1' is not one of"),
+        (["auc", "--auc", "0.8"], "for_='auc' also needs prevalence, width"),
+        (["auc", "--auc", "80"], "--auc must be a number between 0 and 1, got '80'"),
+        (["slope", "--linear-predictor", "1", "--width", "0.1"], "--linear-predictor must be two numbers"),
+    ],
+)
+def test_refusals(cli, argv, message):
+    outcome = cli("plan", *argv)
+    assert outcome.code == 2
+    assert message in " ".join(outcome.err.split())
