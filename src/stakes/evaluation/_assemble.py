@@ -16,7 +16,7 @@ from stakes.evaluation._group_labels import check_groups
 from stakes.evaluation._groups import evaluate_groups
 from stakes.evaluation._request import further_metrics
 from stakes.evaluation._standings import ModelResult
-from stakes.inference import LossMoments, check_contest, loss_moments, unpaired_moments
+from stakes.inference import UNPAIRED, LossMoments, check_contest, loss_moments, unpaired_moments
 from stakes.inference._comparison import paired_rows
 from stakes.metrics._rank import area_under_roc
 from stakes.shown.sentences import REFERENCES
@@ -59,16 +59,16 @@ def evaluate_rows(rows: Mapping[str, BinarySample], options: Options, **about: A
 
 
 def evaluate_tables(
-    tables: Mapping[str, ScoreTable], options: Options, pairs: PairSums | None = None, **about: Any
+    tables: Mapping[str, ScoreTable], options: Options, pairs: PairSums | None = None, why: str = UNPAIRED, **about: Any
 ) -> Evaluation:
-    """Evaluate models by their tables; differences between them need the sums of their pairs."""
+    """Evaluate models by their tables; differences need the sums of their pairs, or ``why`` says why there are none."""
     names, each = tuple(tables), tuple(tables.values())
     _check_names(names, options)
     for name, table in tables.items():
         _refuse_one_class(table)
         _check_same_rows(f"the table of {name!r}", _totals(table), each[0], names[0])
     if pairs is None:
-        moments = unpaired_moments(each, options.costs, options.rule)
+        moments = unpaired_moments(each, options.costs, options.rule, why)
     else:
         asked = {"models": names, "costs": options.costs, "rule": options.rule}
         for what, mine in asked.items():

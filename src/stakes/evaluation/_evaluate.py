@@ -161,8 +161,11 @@ def evaluate_frame(
     per: float = 1.0,
     metrics: MetricsRequest = (),
     on_missing: Literal["raise", "drop"] = "raise",
+    resolution: int | None = None,
 ) -> Evaluation:
     """Evaluate the models in the columns of a data frame, as :func:`evaluate` does.
+
+    The rows of a lazy frame (polars, DuckDB, Dask, Spark) stay in its engine; see ``docs/engines.md``.
 
     Parameters
     ----------
@@ -186,6 +189,9 @@ def evaluate_frame(
         As in :func:`evaluate`.
     on_missing : {"raise", "drop"}, default "raise"
         Whether rows with a missing value are an error, or dropped and counted.
+    resolution : int, optional
+        For a lazy frame: pool the scores of each model's table into so many cells of equal width. What comes from the
+        tables then has the error that :meth:`ScoreTable.error_bound` bounds. None is exact.
 
     Returns
     -------
@@ -221,7 +227,8 @@ def evaluate_frame(
         per=per,
         metrics=metrics,
     )
-    return _evaluate_frame(frame, label, models, on_missing, options)
+    what = {"label": label, "models": _names(models, "models"), "on_missing": on_missing}
+    return _evaluate_frame(frame, what, options, resolution)
 
 
 def _evaluate(y_true: Any, y_prob: Any, options: Options, pairs: PairSums | None) -> Evaluation:
@@ -251,7 +258,9 @@ def _evaluate_tables(tables: Mapping[Any, Any], y_prob: Any, options: Options, p
     return evaluate_tables({str(n): options.data(table, None).table for n, table in tables.items()}, options, pairs)
 
 
-def _evaluate_frame(frame: Any, label: str, models: Any, on_missing: Any, options: Options) -> Evaluation:
+def _evaluate_frame(frame: Any, what: dict[str, Any], options: Options, resolution: int | None) -> Evaluation:
+    import narwhals.stable.v2 as nw
+
     from stakes.tables import frame_columns
 
     options = replace(options, groups=_names(options.groups, "groups"))
@@ -259,14 +268,18 @@ def _evaluate_frame(frame: Any, label: str, models: Any, on_missing: Any, option
         raise ValueError(f"clusters must be the name of a column, got {type(options.clusters).__name__}.")
     if isinstance(frame, np.ndarray | Mapping | list | tuple):
         raise ValueError(f"frame must be a data frame, got {type(frame).__name__}: evaluate() takes arrays.")
+    if isinstance(nw.from_native(frame, pass_through=True), nw.LazyFrame):
+        from stakes.evaluation._engine import evaluate_lazy
+
+        return evaluate_lazy(frame, options, resolution=resolution, **what)
+    if resolution is not None:
+        raise ValueError("resolution= is for lazy frames: the rows of this one are in memory, and all counted.")
     predictions = frame_columns(
         frame,
-        label=label,
-        models=_names(models, "models"),
+        **what,
         weight=options.sample_weight,
         groups=dividing_columns(options),
         pos_label=options.pos_label,
-        on_missing=on_missing,
     )
     return evaluate_predictions(predictions, options)
 

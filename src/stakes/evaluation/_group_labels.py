@@ -53,13 +53,18 @@ def _grouping(values: Any, name: str, n_rows: int, present: Bools | None) -> Gro
     if missing.any():
         row = int(missing[codes].argmax())
         raise ValueError(f"groups must name the group of every row, got a missing one in row {row}.")
-    # values of several types may have one name
+    names, merged = group_names(distinct, name)
+    return Grouping(names, merged[codes])
+
+
+def group_names(distinct: NDArray[Any], name: str) -> tuple[list[str], NDArray[np.intp]]:
+    """Names of the groups in order, and the place of each distinct value: those of several types may share a name."""
     names, merged = np.unique(distinct.astype(str), return_inverse=True)
     if len(names) > _MOST_GROUPS:
         raise ValueError(
             f"groups must name at most {_MOST_GROUPS:,} groups, got {len(names):,} ({name}): bin numbers first."
         )
-    return Grouping(names.tolist(), merged.reshape(-1)[codes])
+    return names.tolist(), merged.reshape(-1)
 
 
 def _coded(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:

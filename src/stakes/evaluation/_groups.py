@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.inputs import EvaluationData
+from stakes.core.score_table import ScoreTable
 from stakes.inference import Moments, PairedRows, decomposition_interval, holm
 from stakes.inference._group_gap import gap_moments
-from stakes.inference._group_sums import UNKNOWN, GroupedRows, group_moments
+from stakes.inference._group_sums import UNKNOWN, GroupedRows, group_moments, group_moments_of_tables
 from stakes.inference._influence import Cells, Influence, cells_of, loss_influence, skill_influence
 from stakes.inference._influence_moments import influence_moments
 from stakes.metrics._rank import area_under_roc
@@ -181,11 +182,28 @@ def evaluate_groups(
             found = []
             for name, part, moments, gap in zip(grouping.names, grouped.parts, own, gaps, strict=True):
                 places = grouped.order[part]
-                about = {"column": column, "group": name, "model": model}
+                about: dict[str, Any] = {"column": column, "group": name, "model": model}
                 later = partial(_miscalibration, mine, places, options)
-                found.append(_result(_sample(mine.taken(places)), moments, gap, options, **about, judge=later))
+                sample = _sample(mine.taken(places))
+                about |= {"n_rows": len(sample.y), "n_positives": int(np.count_nonzero(sample.y)), "judge": later}
+                found.append(_result(EvaluationData(sample, None), moments, gap, options, about))
             results += _adjusted(found)
     return Groups(results)
+
+
+def groups_of_tables(
+    column: str, names: Sequence[str], model: str, tables: Sequence[tuple[ScoreTable, int]], options: Options
+) -> list[GroupResult]:
+    """One model in every group of a column, by the groups' tables and their numbers of positive rows."""
+    own, gaps = group_moments_of_tables(tables, options.costs, options.plain_rule)
+    found = []
+    for name, (table, ups), moments, gap in zip(names, tables, own, gaps, strict=True):
+        about: dict[str, Any] = {"column": column, "group": name, "model": model}
+        equal = np.array_equal(table.positives + table.negatives, table.positives_squared + table.negatives_squared)
+        later = partial(_miscalibration_of, table, ups if equal else 0, options)
+        about |= {"n_rows": table.n_rows, "n_positives": ups, "judge": later}
+        found.append(_result(EvaluationData(None, table), moments, gap, options, about))
+    return _adjusted(found)
 
 
 def _dependent(rows: PairedRows, grouping: Grouping, options: Options) -> tuple[list[Pair], list[Pair]]:
@@ -217,21 +235,18 @@ def _sample(rows: PairedRows) -> BinarySample:
     return rows.sample(0)
 
 
-def _result(sample: BinarySample, own: Pair, gap: Pair, options: Options, **about: Any) -> GroupResult:
-    data, ups = EvaluationData(sample, None), int(np.count_nonzero(sample.y))
+def _result(data: EvaluationData, own: Pair, gap: Pair, options: Options, about: dict[str, Any]) -> GroupResult:
     score, difference, skill = own[0].scaled(options.factor), gap[0].scaled(options.factor), own[1]
     (low, high), bounds = (part.interval(options.confidence_level) for part in (score, skill))
     p_value, skill_p_value = difference.p_value(), gap[1].p_value()
     return GroupResult(
-        n_rows=len(sample.y),
-        n_positives=ups,
         prevalence=data.prevalence,
         score=score.value,
         standard_error=score.standard_error,
         interval=(max(low, 0.0) if score.value >= 0.0 else low, high),
         skill=skill.value,
         skill_interval=(bounds[0], min(bounds[1], 1.0) if math.isfinite(bounds[1]) else bounds[1]),
-        auc=area_under_roc(data.table) if 0 < ups < len(sample.y) else math.nan,
+        auc=area_under_roc(data.table) if 0 < about["n_positives"] < about["n_rows"] else math.nan,
         difference=difference.value,
         p_value=p_value,
         p_adjusted=p_value,
@@ -256,12 +271,16 @@ def _adjusted(results: list[GroupResult]) -> list[GroupResult]:
 
 def _miscalibration(rows: PairedRows, places: Integers, options: Options) -> tuple[float, tuple[float, float]]:
     """Miscalibration of some of the rows with its interval, or nan where it has none."""
-    sample: Any = _sample(rows.taken(places))
-    costs = options.costs
+    sample = _sample(rows.taken(places))
+    return _miscalibration_of(sample, int(np.count_nonzero(sample.y)), options)
+
+
+def _miscalibration_of(sample: Any, ups: int, options: Options) -> tuple[float, tuple[float, float]]:
+    """The same for rows, or the table of rows of equal weight, of which so many are positive."""
+    costs, count = options.costs, sample.n_rows if isinstance(sample, ScoreTable) else len(sample.y)
     finite = math.isfinite(float(costs.positive_loss(0.0)) + float(costs.negative_loss(1.0)))
-    ups = int(np.count_nonzero(sample.y))
     single = len(costs.atoms[0]) > 0
-    if single or not finite or options.plain_rule != "score" or min(ups, len(sample.y) - ups) < _NEEDED:
+    if single or not finite or options.plain_rule != "score" or min(ups, count - ups) < _NEEDED:
         return math.nan, _NO_INTERVAL
     terms = decomposition_interval(
         sample,

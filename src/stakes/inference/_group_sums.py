@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.regret import row_losses
+from stakes.core.regret import losses_by_score, row_losses
 from stakes.inference._central_sums import CentralSums, mean_spread, skill_spread
 from stakes.inference._influence import NEEDED_FOR_SKILL
 from stakes.inference._moments import Moments, moments_of
 from stakes.inference._power_sums import Spread
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from stakes.core.regret import Rule
+    from stakes.core.score_table import ScoreTable
     from stakes.costs import CostDistribution
     from stakes.inference._loss_moments import PairedRows
 
@@ -83,7 +86,32 @@ def group_moments(
     grouped: GroupedRows, score: Floats, costs: CostDistribution, rule: Rule
 ) -> tuple[list[Pair], list[Pair]]:
     """Moments of score and skill in each group, and of their differences from those in all other rows."""
-    sums = grouped.central_sums(row_losses(grouped.rows.y, score[grouped.order], costs, rule))
+    return _compared(grouped.central_sums(row_losses(grouped.rows.y, score[grouped.order], costs, rule)), costs)
+
+
+def group_moments_of_tables(
+    tables: Sequence[tuple[ScoreTable, int]], costs: CostDistribution, rule: Rule
+) -> tuple[list[Pair], list[Pair]]:
+    """The same of groups of which the tables and the numbers of positive rows are known.
+
+    Where rows of unlike weights share a score, the degrees of freedom are approximate.
+    """
+    each = [_central_sums(table, ups, costs, rule) for table, ups in tables]
+    names = [item.name for item in fields(CentralSums) if item.name != "others"]
+    stacked: Any = {name: np.stack([getattr(sums, name) for sums in each], axis=-1) for name in names}
+    return _compared(CentralSums(**stacked), costs)
+
+
+def _central_sums(table: ScoreTable, ups: int, costs: CostDistribution, rule: Rule) -> CentralSums:
+    losses, parts = losses_by_score(table.scores, costs, rule), []
+    columns = (table.negatives, table.negatives_squared), (table.positives, table.positives_squared)
+    for k, (weight, square) in enumerate(columns):
+        used = weight > 0.0
+        parts.append((k, losses[k][used], weight[used], square[used]))
+    return replace(CentralSums.of(parts), rows=np.array([table.n_rows - ups, ups], dtype=np.float64))
+
+
+def _compared(sums: CentralSums, costs: CostDistribution) -> tuple[list[Pair], list[Pair]]:
     own = _moments(sums, costs)
     if len(own) == 1:
         return own, [(UNKNOWN, UNKNOWN)]

@@ -314,7 +314,9 @@ def without_room_for_copies(moments: LossMoments, apart: Bools) -> LossMoments:
     return replace(moments, spread=replace(moments.spread, room=room, scarce=scarce))
 
 
-def unpaired_moments(tables: Sequence[ScoreTable], costs: CostDistribution, rule: Rule) -> LossMoments:
+def unpaired_moments(
+    tables: Sequence[ScoreTable], costs: CostDistribution, rule: Rule, why: str = UNPAIRED
+) -> LossMoments:
     """Moments of models of which only the tables are known; the spread of their differences is not."""
     each = [table_moments(table, costs, rule) for table in tables]
     count = len(tables) + 3
@@ -325,4 +327,4 @@ def unpaired_moments(tables: Sequence[ScoreTable], costs: CostDistribution, rule
         for whole, part in zip(vars(spread).values(), vars(mine.spread).values(), strict=True):
             whole[..., places[:, None], places] = part
     means = np.array([*(mine.means[0] for mine in each), *each[0].means[1:]])
-    return LossMoments(means, spread, each[0].rows, unpaired=UNPAIRED if len(tables) > 1 else "")
+    return LossMoments(means, spread, each[0].rows, unpaired=why if len(tables) > 1 else "")

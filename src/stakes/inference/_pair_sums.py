@@ -17,17 +17,17 @@ import numpy as np
 from stakes.core.inputs import refuse_weighing
 from stakes.core.kept import Kept
 from stakes.core.options import check_options
+from stakes.core.validation import BinarySample
 from stakes.costs import CostDistribution
 from stakes.inference._loss_moments import PairedRows, Rules, moments_of_sums, row_parts, without_room_for_copies
 from stakes.inference._power_sums import PowerSums, moved
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import ArrayLike, NDArray
 
     from stakes.core.regret import Rule
-    from stakes.core.validation import BinarySample
     from stakes.costs import CostsLike
     from stakes.inference._loss_moments import LossMoments
     from stakes.shown.entries import Entries
@@ -138,6 +138,69 @@ class PairSums(Kept):
         refuse_weighing(y_true, "PairSums")
         samples = {str(n): options.data(y_true, p, f"y_probs[{n!r}]").rows for n, p in y_probs.items()}
         return cls.from_samples(samples, options.costs, _check_rule(options.rule))
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        label: str,
+        models: Iterable[str],
+        costs: CostsLike,
+        rule: Rule = "score",
+        weight: str | None = None,
+        pos_label: object = None,
+    ) -> Self:
+        """Sum over the rows of a data frame; those of a lazy one stay in its engine, which passes over them once.
+
+        Parameters
+        ----------
+        frame : pandas, polars, pyarrow, DuckDB, Dask or Spark frame
+            Anything narwhals understands, eager or lazy.
+        label : str
+            Column with the labels.
+        models : iterable of str
+            Columns with probabilities.
+        costs : CostDistribution, tuple of float, or float
+            How much each cost ratio counts. In an engine: ``Fixed``, ``Empirical``, ``Uniform``, ``LogOddsUniform`` and
+            sums of them.
+        rule : "score" or float, default "score"
+            How scores become decisions.
+        weight : str, optional
+            Column with weights >= 0.
+        pos_label : object, optional
+            The label of the positive class.
+
+        Returns
+        -------
+        PairSums
+
+        Raises
+        ------
+        ValueError
+            For missing columns, invalid values, or costs whose losses an engine cannot compute.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from stakes.inference import PairSums
+        >>> frame = pl.LazyFrame({"y": [0, 1], "a": [0.1, 0.8], "b": [0.3, 0.6]})
+        >>> PairSums.from_frame(frame, label="y", models=["a", "b"], costs=(0.2, 0.5)).models
+        ('a', 'b')
+        """
+        import narwhals.stable.v2 as nw
+
+        from stakes.tables import frame_columns, sum_pairs
+
+        options, names = check_options(costs=costs, rule=rule), tuple(models)
+        what: dict[str, Any] = {"label": label, "models": names, "weight": weight, "pos_label": pos_label}
+        native = nw.from_native(frame)
+        if not isinstance(native, nw.LazyFrame):
+            rows = frame_columns(frame, **what)
+            samples = [BinarySample(rows.y, score, rows.weight) for score in rows.scores]
+            return cls.from_samples(dict(zip(names, samples, strict=True)), options.costs, _check_rule(options.rule))
+        asked: dict[str, Any] = {"costs": options.costs, "rule": _check_rule(options.rule)}
+        return cls(models=names, **asked, **sum_pairs(native, **what, **asked, powers=POWERS))
 
     @classmethod
     def from_samples(cls, samples: Mapping[str, BinarySample], costs: CostDistribution, rule: Rule) -> Self:

@@ -7,25 +7,33 @@ Two ways in: :func:`group_scores` needs one group-by and serves one classifier o
 from stakes.tables._content import file_digest
 from stakes.tables._errors import DataError
 from stakes.tables._files import read_predictions
-from stakes.tables._groups import group_scores
+from stakes.tables._groups import group_scores, group_scores_by
+from stakes.tables._losses import NO_CLOSED_FORM, expressible
+from stakes.tables._pairs import sum_pairs
 from stakes.tables._parquet import read_columns, write_columns
-from stakes.tables._rows import Predictions, frame_columns
+from stakes.tables._rows import Predictions, complete_rows, frame_columns, model_columns
 from stakes.tables._scored import Copied, NewColumns, ScoredFile, copy_with_columns, read_scores
 from stakes.tables._write import ENDINGS
 
 __all__ = [
     "ENDINGS",
+    "NO_CLOSED_FORM",
     "Copied",
     "DataError",
     "NewColumns",
     "Predictions",
     "ScoredFile",
+    "complete_rows",
     "copy_with_columns",
+    "expressible",
     "file_digest",
     "frame_columns",
     "group_scores",
+    "group_scores_by",
+    "model_columns",
     "read_columns",
     "read_predictions",
     "read_scores",
+    "sum_pairs",
     "write_columns",
 ]

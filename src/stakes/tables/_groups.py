@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -13,7 +13,7 @@ from stakes.core.validation import BinarySample
 from stakes.tables._errors import Origin
 from stakes.tables._roles import choose_roles
 from stakes.tables._rows import PROBABILITY_HINT, column_names, frame_columns, from_native
-from stakes.tables._values import encode_labels, positive_labels, to_floats
+from stakes.tables._values import as_array, encode, encode_labels, positive_labels, to_floats
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
+
+
+# what each entry of a group-by has
+_COLUMNS = ("cell", "lower", "upper", "count", "weight", "squared", "moment")
 
 
 def group_scores(
@@ -76,6 +80,51 @@ def group_scores(
     return columns if resolution is None else _binned(columns, resolution)
 
 
+def group_scores_by(
+    frame: Any,
+    *,
+    label: str,
+    score: str,
+    by: str,
+    weight: str | None = None,
+    pos_label: object = None,
+    resolution: int | None = None,
+) -> tuple[NDArray[Any], list[tuple[dict[str, Any], int]]]:
+    """Count classes at each distinct score of every group by one group-by in the engine of a lazy frame.
+
+    Parameters
+    ----------
+    frame : polars, DuckDB, Dask or Spark frame
+        A lazy frame.
+    label, score, weight, pos_label, resolution
+        As in :func:`group_scores`.
+    by : str
+        Name of the column that divides the rows.
+
+    Returns
+    -------
+    tuple of ndarray and list
+        Its distinct values, and for each the arguments that build a ``ScoreTable`` and the number of positive rows.
+
+    Raises
+    ------
+    DataError
+        As :func:`group_scores` does, and for rows without a group.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from stakes.tables import group_scores_by
+    >>> frame = pl.LazyFrame({"cancer": [0, 1, 1], "risk": [0.1, 0.3, 0.3], "sex": ["f", "f", "m"]})
+    >>> values, tables = group_scores_by(frame, label="cancer", score="risk", by="sex")
+    >>> values.tolist(), tables[0][0]["positives"].tolist(), tables[0][1]
+    (['f', 'm'], [0.0, 1.0], 1)
+    """
+    native: Any = from_native(frame)
+    roles = choose_roles(column_names(native), (), label=label, models=[score], weight=weight, groups=[by])
+    return _Groups.collect(native, roles, resolution).tables_by_group(pos_label, resolution)
+
+
 @dataclass(frozen=True, eq=False)
 class _Groups:
     """The result of the group-by: one entry for each label and score, or label and cell of scores."""
@@ -91,14 +140,15 @@ class _Groups:
     squared: Floats
     moment: Floats
     bad_weights: NDArray[np.int64]
+    groups: tuple[list[Any], NDArray[np.int64]] | None
     least_weight: Floats
 
     @classmethod
     def collect(cls, frame: nw.LazyFrame[Any], roles: Roles, resolution: int | None) -> _Groups:
         """Run the group-by in the engine; what cannot be evaluated comes out as groups of its own."""
         origin = Origin(ordered=False)
-        found = _run(_grouped(_rows(frame, roles, origin), resolution))
-        column = {name: to_floats(found[name], origin) for name in found.columns if name != "label"}
+        found = run(_grouped(_rows(frame, roles, origin), resolution))
+        column = {name: to_floats(found[name], origin) for name in found.columns if name not in {"label", "group"}}
         count = column["count"].astype(np.int64)
         return cls(
             roles=roles,
@@ -111,13 +161,31 @@ class _Groups:
             weight=column.get("weight", column["count"]),
             squared=column.get("squared", column["count"]),
             moment=column.get("moment", column["cell"]),
+            groups=encode(found["group"].alias(roles.groups[0])) if roles.groups else None,
             bad_weights=column.get("bad", np.zeros(len(count))).astype(np.int64),
             least_weight=column.get("least", column["count"]),
         )
 
     def table(self, pos_label: object, resolution: int | None) -> dict[str, Any]:
         """Check the groups and pool them into the columns of a score table."""
+        return self._pooled(self._checked(pos_label, exact=resolution is None), resolution)
+
+    def tables_by_group(
+        self, pos_label: object, resolution: int | None
+    ) -> tuple[NDArray[Any], list[tuple[dict[str, Any], int]]]:
+        """Check the groups, and pool those of each value of the dividing column."""
         positive = self._checked(pos_label, exact=resolution is None)
+        values, codes = self.groups or ([], np.empty(0, dtype=np.int64))
+        self._refuse("must not be missing", codes < 0, column=self.roles.groups[0])
+        order = np.argsort(codes, kind="stable")
+        found = []
+        for part in np.split(order, np.searchsorted(codes[order], np.arange(1, len(values)))):
+            mine = {item.name: getattr(self, item.name)[part] for item in fields(self) if item.name in _COLUMNS}
+            own = replace(self, **mine)._pooled(positive[part], resolution)
+            found.append((own, int(self.count[part][positive[part]].sum())))
+        return as_array(values), found
+
+    def _pooled(self, positive: Bools, resolution: int | None) -> dict[str, Any]:
         n_rows = int(self.count.sum())
         if resolution is None:
             return count_groups(self.cell, positive, self.weight, self.squared, n_rows)
@@ -177,6 +245,7 @@ def _rows(frame: nw.LazyFrame[Any], roles: Roles, origin: Origin) -> nw.LazyFram
             raise origin.error(f"must hold numbers, its type is {schema[name]}", column=name)
     selected = frame.select(
         nw.col(roles.label).alias("label"),
+        *(nw.col(name).alias("group") for name in roles.groups),
         *(nw.col(name).cast(nw.Float64).alias(role) for role, name in numbers.items()),
     )
     if roles.weight is None:
@@ -190,7 +259,8 @@ def _rows(frame: nw.LazyFrame[Any], roles: Roles, origin: Origin) -> nw.LazyFram
 
 def _grouped(rows: nw.LazyFrame[Any], resolution: int | None) -> nw.LazyFrame[Any]:
     score, sums = nw.col("score"), []
-    weighted = "weight" in rows.collect_schema()
+    names = rows.collect_schema().names()
+    weighted = "weight" in names
     if weighted:
         sums = [nw.col(name).sum() for name in ("weight", "squared", "bad")] + [nw.col("weight").min().alias("least")]
     if resolution is None:
@@ -202,10 +272,12 @@ def _grouped(rows: nw.LazyFrame[Any], resolution: int | None) -> nw.LazyFrame[An
         moment = score * nw.col("weight") if weighted else score
         rows = rows.with_columns(below.alias("cell"), moment.alias("moment"))
         sums += [nw.col("moment").sum(), score.min().alias("lower"), score.max().alias("upper")]
-    return rows.group_by("label", "cell").agg(nw.len().alias("count"), *sums)
+    keys = [name for name in ("label", "group", "cell") if name in [*names, "cell"]]
+    return rows.group_by(*keys).agg(nw.len().alias("count"), *sums)
 
 
-def _run(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
+def run(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
+    """Let the engine work, and take what it found."""
     if frame.implementation.is_polars():
         try:
             return frame.collect(engine="streaming")

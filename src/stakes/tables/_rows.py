@@ -162,9 +162,7 @@ def frame_columns(
     ([False, True], 1)
     """
     native = from_native(frame)
-    schema = native.collect_schema()
-    numeric = [name for name, dtype in schema.items() if dtype.is_numeric()]
-    roles = choose_roles(column_names(native), numeric, label=label, models=models, weight=weight, groups=groups)
+    roles = model_columns(native, label=label, models=models, weight=weight, groups=groups)
     chosen = native.select(*roles.used)
     ordered = not isinstance(chosen, nw.LazyFrame) or chosen.implementation.is_polars()
     eager = chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen
@@ -172,6 +170,29 @@ def frame_columns(
     return clean_rows(
         Held(eager, origin), roles, origin, pos_label=pos_label, on_missing=on_missing, backend=backend_of(frame)
     )
+
+
+def model_columns(
+    frame: Any, *, label: str, models: Iterable[str] | None, weight: str | None, groups: Iterable[str] | None
+) -> Roles:
+    """Say which columns of a frame are the models, as :func:`frame_columns` takes them, and what the others are."""
+    native = from_native(frame)
+    numeric = [name for name, dtype in native.collect_schema().items() if dtype.is_numeric()]
+    return choose_roles(column_names(native), numeric, label=label, models=models, weight=weight, groups=groups)
+
+
+def complete_rows(frame: nw.LazyFrame[Any], roles: Roles, on_missing: OnMissing) -> tuple[nw.LazyFrame[Any], int]:
+    """Leave out the incomplete rows of a lazy frame where that is asked for, and count those of positive weight."""
+    if check_choice(on_missing, "on_missing", ON_MISSING) == "raise":
+        return frame, 0
+    schema, missing = frame.collect_schema(), nw.lit(value=False)
+    for name in roles.used:
+        missing = missing | nw.col(name).is_null()
+        if schema[name].is_float():
+            missing = missing | nw.col(name).is_nan()
+    incomplete = missing if roles.weight is None else missing & ~(nw.col(roles.weight).fill_null(1.0) == 0.0)
+    count = frame.select(nw.when(incomplete).then(nw.lit(1)).otherwise(nw.lit(0)).sum().alias("count")).collect()
+    return frame.filter(~missing), int(count["count"][0] or 0)
 
 
 def from_native(frame: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:

@@ -1,0 +1,60 @@
+"""Evaluate the columns of a lazy frame where the data are: the engine groups and sums, and the rows stay there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from stakes.core.score_table import ScoreTable
+from stakes.evaluation._assemble import evaluate_tables
+from stakes.evaluation._group_labels import group_names
+from stakes.evaluation._groups import Groups, groups_of_tables
+from stakes.inference import PairSums
+from stakes.shown.frames import backend_of
+from stakes.tables import NO_CLOSED_FORM, complete_rows, expressible, group_scores_by, model_columns
+
+if TYPE_CHECKING:
+    from stakes.core.options import Options
+    from stakes.evaluation._evaluation import Evaluation
+    from stakes.evaluation._groups import GroupResult
+
+_NEEDS_ROWS = (
+    "clusters= and lags= need the rows, and those of a lazy frame stay in its engine: collect the columns into memory "
+    "first, and evaluate that frame."
+)
+
+
+def evaluate_lazy(
+    frame: Any,
+    options: Options,
+    *,
+    label: str,
+    models: list[str] | None,
+    on_missing: Any = "raise",
+    resolution: int | None = None,
+    **about: Any,
+) -> Evaluation:
+    """Evaluate by one group-by for each model, and one pass of sums for their pairs."""
+    if options.clusters is not None or options.lags is not None:
+        raise ValueError(_NEEDS_ROWS)
+    chosen = model_columns(frame, label=label, models=models, weight=options.sample_weight, groups=options.groups)
+    rows, n_dropped = complete_rows(nw.from_native(frame), chosen, on_missing)
+    what: dict[str, Any] = {"label": label, "weight": options.sample_weight, "pos_label": options.pos_label}
+    tables = {name: ScoreTable.from_frame(rows, score=name, resolution=resolution, **what) for name in chosen.models}
+    if options.prevalence is not None:
+        tables = {name: table.with_prevalence(options.prevalence) for name, table in tables.items()}
+    pairs = None
+    if options.rule != "optimal" and expressible(options.costs):
+        pairs = PairSums.from_frame(rows, models=chosen.models, costs=options.costs, rule=options.rule, **what)
+    found: list[GroupResult] = []
+    for column in options.groups or ():
+        for name in chosen.models:
+            values, counted = group_scores_by(rows, score=name, by=column, resolution=resolution, **what)
+            names, place = group_names(values, column)
+            order = np.argsort(place).tolist()
+            parts = [(ScoreTable(**counted[i][0], resolution=resolution), counted[i][1]) for i in order]
+            found += groups_of_tables(column, names, name, parts, options)
+    about |= {"backend": backend_of(frame), "n_dropped": n_dropped, "groups": Groups(found)}
+    return evaluate_tables(tables, options, pairs, why=f"costs={options.costs!r} {NO_CLOSED_FORM}", **about)

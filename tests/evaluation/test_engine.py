@@ -1,0 +1,225 @@
+"""Lazy frames: the engine groups and sums, and the answer is that of the rows in memory."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from stakes import ScoreTable, costs, evaluate, evaluate_frame
+from stakes.inference import PairSums
+
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Dask support is moving out of Narwhals:FutureWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # of the engines among themselves
+]
+
+RNG = np.random.default_rng(11)
+ROWS = 4000
+RISK = RNG.random(ROWS)
+Y = RNG.random(ROWS) < RISK
+COLUMNS = {
+    "y": Y.astype(int),
+    "a": np.clip(RISK + RNG.normal(0.0, 0.1, ROWS), 0.0, 1.0),
+    "b": np.clip(RISK + RNG.normal(0.0, 0.3, ROWS), 0.0, 1.0).round(2),
+    "c": (RISK > 0.4).astype(float),
+    "w": RNG.choice([0.0, 1.0, 2.0, 0.5], ROWS),
+    "site": RNG.choice(["north", "south", "west"], ROWS),
+}
+MODELS = ["a", "b", "c"]
+COSTS = [
+    costs.Uniform(0.1, 0.4),
+    costs.Fixed(0.3),
+    costs.Fixed(0.37, tie=0.25),
+    costs.LogOddsUniform(0.05, 0.6),
+    costs.Empirical([0.1, 0.2, 0.25], weights=[1, 3, 2]),
+    costs.Mixture([costs.Uniform(0.02, 0.3), costs.Fixed(0.5, tie=0.5)], [2, 1]),
+]
+
+
+def polars_lazy(columns):
+    return pl.DataFrame(columns).lazy()
+
+
+def duckdb(columns):
+    relations = pytest.importorskip("duckdb")
+    return relations.from_arrow(pa.table(columns))
+
+
+def dask(columns):
+    frames = pytest.importorskip("dask.dataframe")
+    return frames.from_pandas(importlib.import_module("pandas").DataFrame(columns), npartitions=3)
+
+
+def ibis(columns):
+    return pytest.importorskip("ibis").memtable(pa.table(columns))
+
+
+def sqlframe(columns):
+    session = pytest.importorskip("sqlframe.duckdb").DuckDBSession()
+    return session.createDataFrame(importlib.import_module("pandas").DataFrame(columns))
+
+
+ENGINES = [polars_lazy, duckdb, dask, ibis, sqlframe]
+
+
+@pytest.fixture(params=ENGINES, ids=lambda make: make.__name__)
+def lazy(request):
+    return request.param
+
+
+def near(one, two, rtol=1e-12):
+    """Compare two answers in JSON, numbers to rounding."""
+    if isinstance(one, dict):
+        return one.keys() == two.keys() and all(near(one[key], two[key], rtol) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(two) and all(near(a, b, rtol) for a, b in zip(one, two, strict=True))
+    return one == two or (isinstance(one, float) and math.isclose(one, two, rel_tol=rtol, abs_tol=1e-13))
+
+
+def numbers(result):
+    """What needs no rows: the conclusion on single thresholds and some findings look at them."""
+    answer = json.loads(result.to_json())
+    return {key: answer[key] for key in ("data", "models", "ranking", "groups")}
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("measure", COSTS, ids=repr)
+def test_sums_of_pairs_are_those_of_the_rows(lazy, measure, weight):
+    sums = PairSums.from_frame(lazy(COLUMNS), label="y", models=MODELS, costs=measure, weight=weight)
+    scores = {name: COLUMNS[name] for name in MODELS}
+    by = None if weight is None else COLUMNS[weight]
+    known = PairSums.from_predictions(Y, scores, costs=measure, sample_weight=by)
+    for name in ("rows", "carriers", "apart"):
+        np.testing.assert_array_equal(getattr(sums, name), getattr(known, name), err_msg=name)
+    scale = np.abs(known.powers).max(axis=(1, 2), keepdims=True)
+    np.testing.assert_allclose(sums.powers / scale, known.powers / scale, rtol=1e-12, atol=1e-14)
+    for pair in combinations(range(4), 2):
+        mine, its = (part.moments().difference(*pair) for part in (sums, known))
+        assert mine.standard_error == pytest.approx(its.standard_error, rel=1e-11)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"weight": "w"},
+        {"rule": 0.3},
+        {"prevalence": 0.02, "costs": costs.LogOddsUniform(0.01, 0.2)},
+        {"costs": costs.Fixed(0.25), "incumbent": "b"},
+        {"rule": "optimal"},
+    ],
+    ids=str,
+)
+def test_an_evaluation_in_the_engine_is_that_of_the_rows(lazy, asked):
+    asked = {"costs": (0.1, 0.4), "label": "y", "models": MODELS} | asked
+    found = evaluate_frame(lazy(COLUMNS), **asked)
+    known = evaluate_frame(pl.DataFrame(COLUMNS), **asked)
+    assert near(numbers(found), numbers(known), rtol=1e-9)
+    for name in MODELS:
+        mine, its = found.table(name), known.table(name)
+        for column in ("scores", "positives", "negatives"):
+            np.testing.assert_allclose(getattr(mine, column), getattr(its, column), rtol=1e-14)
+        assert found[name].score == pytest.approx(known[name].score, rel=1e-12)
+    assert found.rows is None
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_groups_in_the_engine_are_those_of_the_rows(lazy, weight):
+    asked = {"label": "y", "models": ["a", "b"], "groups": "site", "costs": (0.1, 0.4), "weight": weight}
+    found = evaluate_frame(lazy(COLUMNS), **asked)
+    known = evaluate_frame(pl.DataFrame(COLUMNS), **asked)
+    for mine, its in zip(found.groups, known.groups, strict=True):
+        assert (mine.column, mine.group, mine.model) == (its.column, its.group, its.model)
+        assert (mine.n_rows, mine.n_positives) == (its.n_rows, its.n_positives)
+        for name in ("score", "standard_error", "skill", "auc", "difference", "skill_difference"):
+            assert getattr(mine, name) == pytest.approx(getattr(its, name), rel=1e-9), name
+        # degrees of freedom know no weights of single rows; the folds of the rows are not those of the table
+        loose = 1e-9 if weight is None else 1e-3
+        assert mine.interval == pytest.approx(its.interval, rel=loose)
+        assert mine.p_value == pytest.approx(its.p_value, rel=100 * loose)
+        if weight is None:
+            assert mine.miscalibration == pytest.approx(its.miscalibration, abs=1e-3)
+
+
+def test_cells_change_the_tables_within_their_bound_and_no_difference(lazy):
+    asked = {"label": "y", "models": MODELS, "costs": (0.1, 0.4)}
+    exact, coarse = (evaluate_frame(lazy(COLUMNS), **asked, resolution=cells) for cells in (None, 50))
+    for name in MODELS:
+        assert len(coarse.table(name).scores) <= 50
+        assert coarse[name].score == pytest.approx(exact[name].score, rel=1e-12)
+        bound = coarse.table(name).error_bound(coarse.costs) * coarse.factor
+        assert abs(coarse[name].decomposition.score - exact[name].decomposition.score) <= bound
+    assert coarse.compare("a", "b").interval == pytest.approx(exact.compare("a", "b").interval, rel=1e-12)
+
+
+def test_costs_without_a_short_form_give_every_model_and_say_why_there_is_no_difference():
+    result = evaluate_frame(polars_lazy(COLUMNS), label="y", models=MODELS, costs=costs.Beta(2, 5))
+    known = evaluate_frame(pl.DataFrame(COLUMNS), label="y", models=MODELS, costs=costs.Beta(2, 5))
+    assert result["a"].interval == pytest.approx(known["a"].interval, rel=1e-9)
+    note = result.compare("a", "b").note
+    assert note.startswith("costs=Beta(a=2.0, b=5.0, low=0.0, high=1.0) have no losses that a data engine computes")
+    assert any(note in sentence for sentence in result.conclusion)
+
+
+def test_incomplete_rows_are_dropped_and_counted_in_the_engine(lazy):
+    columns = {name: values.astype(object if name == "site" else float) for name, values in COLUMNS.items()}
+    columns["a"][:7] = np.nan
+    columns["w"][:2], columns["w"][2:7] = 0.0, 1.0
+    asked = {"label": "y", "models": ["a", "b"], "costs": (0.1, 0.4), "on_missing": "drop", "weight": "w"}
+    found, known = (evaluate_frame(make(columns), **asked) for make in (lazy, pl.DataFrame))
+    assert (found.n_dropped, found.n_rows) == (known.n_dropped, known.n_rows) == (5, int((columns["w"][7:] > 0).sum()))
+    assert near(numbers(found), numbers(known), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"a": [0.1, 1.2, 0.3]}, r"column 'a': must lie in \[0, 1\], got 1.2 \(1 of 3 rows\)"),
+        ({"b": [0.1, float("nan"), 0.3]}, r"column 'b': must not be missing \(1 of 3 rows\)"),
+        ({"y": [0, 1, 2]}, r"column 'y': labels must take two values, not 3 \(0, 1, 2\)"),
+        ({"w": [1.0, -1.0, 1.0]}, "column 'w': must be finite, not missing and >= 0, got -1.0"),
+    ],
+)
+def test_bad_values_are_refused_in_the_engine_by_column_and_count(lazy, changes, message):
+    good = {"y": [0, 1, 1], "a": [0.1, 0.2, 0.3], "b": [0.4, 0.5, 0.6], "w": [1.0, 2.0, 1.0]}
+    asked = {"label": "y", "models": ["a", "b"], "weight": "w", "costs": (0.1, 0.4)}
+    for ask in (evaluate_frame, PairSums.from_frame):
+        with pytest.raises(ValueError, match=message):
+            ask(lazy(good | changes), **asked)
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [1.0, 2.0], [-1, 1]], ids=str)
+def test_labels_of_every_kind_are_read_in_the_engine(lazy, labels):
+    columns = {"y": np.array(labels)[Y.astype(int)], "a": COLUMNS["a"], "b": COLUMNS["b"]}
+    asked = {"label": "y", "models": ["a", "b"], "costs": (0.1, 0.4), "pos_label": labels[1]}
+    found, known = (evaluate_frame(make(columns), **asked) for make in (lazy, pl.DataFrame))
+    assert near(numbers(found), numbers(known), rtol=1e-9)
+
+
+def test_rows_of_two_days_add_up_from_their_engines(lazy):
+    days = [{name: values[part] for name, values in COLUMNS.items()} for part in (slice(0, 900), slice(900, None))]
+    tables, pairs = {}, None
+    for day in days:
+        sums = PairSums.from_frame(lazy(day), label="y", models=MODELS, costs=(0.1, 0.4))
+        pairs = sums if pairs is None else pairs.merge(sums)
+        for name in MODELS:
+            table = ScoreTable.from_frame(lazy(day), label="y", score=name)
+            tables[name] = tables[name].merge(table) if name in tables else table
+    known = evaluate_frame(pl.DataFrame(COLUMNS), label="y", models=MODELS, costs=(0.1, 0.4))
+    assert near(numbers(evaluate(tables, costs=(0.1, 0.4), pairs=pairs)), numbers(known) | {"groups": []}, rtol=1e-9)
+
+
+@pytest.mark.parametrize("asked", [{"clusters": "site"}, {"lags": 3}], ids=str)
+def test_what_needs_the_rows_says_so(asked):
+    with pytest.raises(ValueError, match="collect the columns into memory first"):
+        evaluate_frame(polars_lazy(COLUMNS), label="y", models=MODELS, costs=(0.1, 0.4), **asked)
+    with pytest.raises(ValueError, match="resolution= is for lazy frames"):
+        evaluate_frame(pl.DataFrame(COLUMNS), label="y", models=MODELS, resolution=10)
