@@ -56,6 +56,11 @@ class Outcome(ABC):
         return not self.plain
 
     @property
+    def summary(self) -> str:
+        """One line on the rows."""
+        return f"{self.present.sum():,} rows"
+
+    @property
     def reason(self) -> str:
         """Why estimates have no interval; empty where they have."""
         return ""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from stakes.evaluation import _checks_calibration as calibration
 from stakes.evaluation import _checks_models as models
+from stakes.evaluation import _checks_outcome as outcome
 from stakes.evaluation import _checks_rows as rows
 from stakes.evaluation import _checks_scores as scores
 from stakes.evaluation._finding import LEVEL, SEVERITIES, Check, Findings
@@ -99,6 +100,41 @@ FINDINGS: dict[str, Check] = {
             "Look at the group's miscalibration and AUC in evaluation.groups: miscalibration can be mended by "
             "recalibrating within the group, a poor ranking only by better predictors or more rows of the group.",
             models.group_served_worse,
+        ),
+        Check(
+            "looks-like-survival",
+            "error",
+            "scores fall where the risk of the event rises",
+            "with a time to event: AUC is below one half, and 1 less the mean score is nearer to the event rate than "
+            "the mean score",
+            "Pass the probability of the event by the horizon, 1 - S(t), not that of being free of it.",
+            outcome.looks_like_survival,
+        ),
+        Check(
+            "censoring-follows-score",
+            "warning",
+            "people with some scores left earlier than others",
+            f"of a test of trend and one between fifths of the score, the smaller p-value twice is below {LEVEL:g}, "
+            "shared among the models",
+            "Estimate censoring in groups of the score: TimeToEvent(groups=...), the same groups for all models.",
+            outcome.censoring_follows_score,
+        ),
+        Check(
+            "thin-follow-up",
+            "warning",
+            "few people were followed to the horizon",
+            f"fewer than {outcome.FEW_AT_RISK} rows; with fewer than 5 there are no intervals",
+            "Choose an earlier horizon, or wait for more follow-up.",
+            outcome.thin_follow_up,
+        ),
+        Check(
+            "heavy-weights",
+            "warning",
+            "few rows stand for many",
+            f"the weights of a time to event are as uneven as fewer than {outcome.FEW_EFFECTIVE} equal ones, or one "
+            f"has more than {outcome.HEAVY:.0%} of the whole",
+            "Choose an earlier horizon, or read the intervals as rough.",
+            outcome.heavy_weights,
         ),
         Check(
             "few-events",

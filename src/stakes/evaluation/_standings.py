@@ -129,6 +129,11 @@ class Standings:
         return self.options.per
 
     @property
+    def data_line(self) -> str:
+        """What is known of the rows, where an outcome weighs them; empty for plain labels."""
+        return "" if self.rows is None or self.rows.origin is None else self.rows.origin.outcome.summary
+
+    @property
     def prevalence(self) -> float:
         """Weighted share of positives."""
         return self.tables[0].prevalence

@@ -297,7 +297,7 @@ class RowCosts(Outcome):
     def summary(self) -> str:
         """One line on the rows: how many, how many positives, and what is at stake."""
         if self.inner is not None:
-            what = getattr(self.inner, "summary", "")
+            what = self.inner.summary
         else:
             what = f"{int(self.present.sum()):,} rows, {int((self.y & self.present).sum()):,} positives"
         unit = f" {self.unit}" if self.unit else ""

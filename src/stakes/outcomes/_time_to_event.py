@@ -7,6 +7,7 @@ metrics, curves and decompositions are then those of weighted rows.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,6 +23,7 @@ from stakes.outcomes._events import (
     OF_INTEREST,
     FollowUp,
     check_given,
+    check_groups,
     check_horizon,
     read_follow_up,
 )
@@ -263,6 +265,27 @@ class TimeToEvent(Outcome):
         [0.25, 0.25, 0.625]
         """
         return self._of(self._follow_up, check_horizon(horizon))
+
+    def within(self, groups: ArrayLike) -> Self:
+        """Return the outcome of the same rows with censoring estimated in groups.
+
+        Parameters
+        ----------
+        groups : array_like of shape (n,)
+            The groups, such as fifths of a score.
+
+        Returns
+        -------
+        TimeToEvent
+
+        Examples
+        --------
+        >>> from stakes import TimeToEvent
+        >>> outcome = TimeToEvent(event=[1, 0, 1, 0], time=[1, 2, 3, 5], horizon=4)
+        >>> outcome.within(["a", "a", "a", "b"]).weight.tolist()
+        [1.0, 0.0, 2.0, 1.0]
+        """
+        return self._of(replace(self._follow_up, strata=check_groups(groups, len(self.y))), self.horizon)
 
     def take(self, rows: ArrayLike) -> Self:
         """Return some of the rows, or some repeatedly, with censoring estimated anew.

@@ -68,6 +68,7 @@ def data(evaluation: Evaluation, models: Sequence[Model], made: str, version: st
         ("Source", text_html(evaluation.source, _SOURCE_LIMIT) if evaluation.source else "arrays in memory"),
         *_provenance(evaluation),
         ("Rows", count(evaluation.n_rows)),
+        *([("Outcome", html.escape(evaluation.data_line))] if evaluation.data_line else []),
         ("Rows dropped as incomplete", count(evaluation.n_dropped)),
         ("Positives", _prevalence(evaluation)),
         ("Weights", _weights(evaluation)),
@@ -134,6 +135,13 @@ def method(evaluation: Evaluation, content: Mapping[str, Any]) -> str:
 
 
 def _dependence_words(evaluation: Evaluation) -> str:
+    rows = evaluation.rows
+    if rows is None or rows.origin is None or not rows.origin.outcome.estimated:
+        return _rows_words(evaluation)
+    return f"Weights were estimated from the rows, and they allow for it. {_rows_words(evaluation)}"
+
+
+def _rows_words(evaluation: Evaluation) -> str:
     rows = evaluation.rows
     if rows is not None and rows.clusters is not None:
         return (

@@ -1,0 +1,81 @@
+"""What an evaluation says of an outcome: its data line, findings, the page and the JSON."""
+
+import json
+
+import numpy as np
+import pytest
+
+from stakes import TimeToEvent, evaluate
+
+
+def stream(k, seed=1, n=1000):
+    """Exponential times; censoring depends on the log-hazard of the event through k."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    time, left = rng.exponential(np.exp(-x) / 0.3), rng.exponential(np.exp(-k * x) / 0.35)
+    outcome = TimeToEvent(event=time <= left, time=np.minimum(time, left), horizon=1.0)
+    return outcome, 1.0 - np.exp(-0.3 * np.exp(x))
+
+
+@pytest.fixture(scope="module")
+def df_surv(load_data):
+    return load_data("dcurves/df_surv")
+
+
+def codes(outcome, score):
+    return evaluate(outcome, {"a": score}, costs=(0.1, 0.3)).findings.codes
+
+
+def test_censoring_that_follows_the_score_is_found():
+    (found,) = [
+        each for each in evaluate(*stream(0.8), costs=(0.1, 0.3)).findings if each.code == "censoring-follows-score"
+    ]
+    assert "left earlier than others" in found.sentence
+    assert "of its standard errors" in found.sentence
+    assert found.evidence["trend_z"] > 5
+    assert "censoring-follows-score" not in codes(*stream(0.0))
+
+
+def test_change_through_groups_is_that_of_the_two_costs():
+    outcome, score = stream(0.8)
+    groups = np.searchsorted(np.quantile(score, [0.2, 0.4, 0.6, 0.8]), score, side="right")
+    plain, grouped = (
+        evaluate(each, score, costs=(0.1, 0.3)).results[0].score for each in (outcome, outcome.within(groups))
+    )
+    (found,) = [
+        each for each in evaluate(outcome, score, costs=(0.1, 0.3)).findings if each.code == "censoring-follows-score"
+    ]
+    assert f"{plain:.3g} as it stands and {grouped:.3g} with" in found.sentence
+
+
+def test_df_surv_raises_none_of_these(df_surv):
+    outcome = TimeToEvent(event=df_surv.cancer, time=df_surv.ttcancer, horizon=1.5)
+    raised = set(codes(outcome, df_surv.cancerpredmarker))
+    assert not raised & {"censoring-follows-score", "thin-follow-up", "heavy-weights", "looks-like-survival"}
+
+
+def test_probability_of_being_free_of_the_event_is_noticed():
+    outcome, score = stream(0.0)
+    assert "looks-like-survival" in codes(outcome, 1.0 - score)
+    assert "looks-like-survival" not in codes(outcome, score)
+
+
+def test_few_people_at_the_horizon_and_heavy_weights_are_found():
+    outcome, score = stream(0.0, n=100)
+    late = outcome.at(float(np.sort(outcome.frame("polars")["time"].to_numpy())[-8]))
+    found = codes(late, score)
+    assert {"thin-follow-up", "heavy-weights"} <= set(found)
+    assert late.at_risk == 8
+
+
+def test_data_line_says_what_is_known(df_surv, tmp_path):
+    outcome = TimeToEvent(event=df_surv.cancer, time=df_surv.ttcancer, horizon=1.5)
+    found = evaluate(outcome, df_surv.cancerpredmarker, costs=(0.1, 0.3))
+    line = "750 rows, horizon 1.5: 91 events, 123 event-free, 536 of unknown status (71%), largest weight 4.76"
+    assert found.data_line == line
+    assert json.loads(found.to_json())["data"]["outcome"] == line
+    page = found.to_html(tmp_path / "page.html")
+    text = page.read_text() if page is not None else (tmp_path / "page.html").read_text()
+    assert line in text
+    assert "allow for it" in text
+    assert evaluate([0, 1] * 20, [0.1, 0.8] * 20).data_line == ""
