@@ -8,6 +8,7 @@ from stakes.evaluation._evaluation import Evaluation
 from stakes.evaluation._finding import Check, Finding, Findings
 from stakes.evaluation._findings import FINDINGS, findings_table
 from stakes.evaluation._groups import GroupResult, Groups
+from stakes.evaluation._refit import Refit, evaluate_estimator
 from stakes.evaluation._sensitivity import BestByBounds, best_by_bounds
 from stakes.evaluation._standings import ModelResult
 
@@ -25,10 +26,12 @@ __all__ = [
     "Groups",
     "ModelCalibration",
     "ModelResult",
+    "Refit",
     "advise",
     "best_by_bounds",
     "best_by_cost",
     "evaluate",
+    "evaluate_estimator",
     "evaluate_frame",
     "findings_table",
     "lc_index",

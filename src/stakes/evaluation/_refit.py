@@ -1,0 +1,389 @@
+"""What a model that is fitted to all rows will cost on new ones: estimates that fit it again and again."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from stakes.core.options import check_options
+from stakes.core.random_state import generator
+from stakes.core.score_table import ScoreTable
+from stakes.core.validation import BinarySample, check_choice, check_labels, check_whole, to_array
+from stakes.inference import Comparison, CostRows, check_dependence
+from stakes.metrics import roc_auc_score
+from stakes.shown.tabular import Tabular
+from stakes.shown.words import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from stakes.core.options import Options
+    from stakes.core.regret import Scale
+    from stakes.costs import CostsLike
+
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+    Integers = NDArray[np.intp]
+
+METHODS = ("cv", "harrell", "632+")
+_MOST_OVERFITTING = 0.5  # beyond, the bootstrap of Harrell removes half of the optimism at best
+_FEW_EVENTS = 100
+_TRIES = 1000
+
+
+class Plus(NamedTuple):
+    """The .632 and .632+ estimates, and what the second rests on."""
+
+    plain: float
+    overfitting: float
+    weight: float
+    estimate: float
+
+
+def plus632(apparent: float, out_of_bag: float, no_information: float) -> Plus:
+    """Efron and Tibshirani (1997): the more a model overfits, the more its out-of-bag loss counts."""
+    capped, room = min(out_of_bag, no_information), no_information - apparent
+    overfitting = min(max((capped - apparent) / room, 0.0), 1.0) if room > 0.0 and capped > apparent else 0.0
+    weight = 0.632 / (1.0 - 0.368 * overfitting)
+    plain = 0.368 * apparent + 0.632 * out_of_bag
+    return Plus(plain, overfitting, weight, (1.0 - weight) * apparent + weight * capped)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Refit(Tabular):
+    """Answer of :func:`evaluate_estimator`.
+
+    Parameters
+    ----------
+    cost : float
+        Expected cost, on new rows, of the model fitted to all rows.
+    interval : tuple of float
+        From the spread of the rows' cross-validated costs.
+    standard_error : float
+        Of the same.
+    apparent : float
+        Cost of the model on the rows that it was fitted to.
+    auc : float
+        Averaged over the test folds of cross-validation; nan where no fold holds both classes.
+    method : str
+        "cv", "harrell" or "632+".
+    overfitting : float
+        Relative overfitting of the bootstrap, from 0 to 1; nan for "cv".
+    rows : CostRows
+        Cross-validated cost of each row, in one repeat, for comparisons.
+    confidence_level : float
+        Of the interval.
+    note : str
+        Why the interval is only approximate; empty otherwise.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from stakes.evaluation import evaluate_estimator
+    >>> X, y = make_classification(300, weights=[0.5], random_state=0)
+    >>> found = evaluate_estimator(LogisticRegression(), X, y, costs=(0.1, 0.5), repeats=1)
+    >>> found.optimism > 0.0
+    True
+    """
+
+    cost: float
+    interval: tuple[float, float]
+    standard_error: float
+    apparent: float
+    auc: float
+    method: str
+    overfitting: float
+    rows: CostRows
+    confidence_level: float
+    note: str = ""
+
+    @property
+    def optimism(self) -> float:
+        """How much better the model looks on its own rows."""
+        return self.cost - self.apparent
+
+    def compare(self, other: Refit, names: tuple[str, str] = ("a", "b")) -> Comparison:
+        """Compare the cross-validated costs of two estimators on the same rows.
+
+        Parameters
+        ----------
+        other : Refit
+            Of another estimator, on the same rows.
+        names : tuple of str, default ("a", "b")
+            What to call the two.
+
+        Returns
+        -------
+        Comparison
+            This less the other: negative means that this costs less.
+
+        Raises
+        ------
+        ValueError
+            If the rows differ.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from sklearn.dummy import DummyClassifier
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from stakes.evaluation import evaluate_estimator
+        >>> X, y = make_classification(300, weights=[0.5], random_state=0)
+        >>> models = LogisticRegression(), DummyClassifier()
+        >>> a, b = (evaluate_estimator(model, X, y, costs=(0.1, 0.5), repeats=1) for model in models)
+        >>> a.compare(b).significant
+        True
+        """
+        if not np.array_equal(self.rows.y, other.rows.y):
+            raise ValueError("other must be of the same rows: the labels differ.")
+        both = np.concatenate([self.rows.costs, other.rows.costs], axis=1)
+        largest = np.concatenate([self.rows.largest, other.rows.largest], axis=1)
+        rows = CostRows(both, self.rows.y, self.rows.weight, self.rows.clusters, largest)
+        spread = rows.spread(np.array([0]), np.array([1]))
+        gap, half = self.cost - other.cost, float(_reach(rows, 0, 1, self.confidence_level))
+        p_value = min(2.0 * float(spread.tail(np.array([abs(gap)]))[0]), 1.0)
+        error = float(np.sqrt(spread.variance[0]))
+        return Comparison(*names, gap, error, (gap - half, gap + half), p_value, "cost", self.confidence_level)
+
+    def _records(self) -> list[dict[str, Any]]:
+        ends = {"ci_low": self.interval[0], "ci_high": self.interval[1]}
+        own = {"method": self.method, "cost": self.cost, "standard_error": self.standard_error, **ends}
+        rest = {"apparent": self.apparent, "optimism": self.optimism, "auc": self.auc, "note": self.note}
+        return [own | rest | {"overfitting": self.overfitting}]
+
+    def __repr__(self) -> str:
+        low, high = (number(end) for end in self.interval)
+        sure = f"{self.confidence_level:.0%} interval {low} to {high}{', approximate' if self.note else ''}"
+        return f"Refit(cost {number(self.cost)}, {sure}; apparent {number(self.apparent)}, AUC {self.auc:.3f})"
+
+
+def evaluate_estimator(
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    costs: CostsLike,
+    method: str = "cv",
+    folds: Any = 10,
+    repeats: int = 5,
+    resamples: int = 100,
+    scale: Scale | None = None,
+    pos_label: object = None,
+    clusters: ArrayLike | None = None,
+    confidence_level: float = 0.95,
+    n_jobs: int | None = None,
+    random_state: int | np.random.Generator | None = 0,
+) -> Refit:
+    """Say what an estimator, fitted to all these rows, will cost on new ones.
+
+    Parameters
+    ----------
+    estimator : classifier or pipeline with ``predict_proba``
+        Cloned and fitted anew each time; any selection or tuning belongs inside it.
+    X : array_like of shape (n, n_features)
+        Rows, as the estimator takes them.
+    y : array_like of shape (n,)
+        Labels with two values.
+    costs : CostDistribution, tuple of float, or float
+        How much each cost ratio counts.
+    method : {"cv", "harrell", "632+"}, default "cv"
+        Repeated cross-validation, stratified; Harrell's bootstrap of the optimism; or the .632+ bootstrap.
+    folds : int or splitter, default 10
+        Of the cross-validation.
+    repeats : int, default 5
+        Of the cross-validation.
+    resamples : int, default 100
+        Of the bootstrap.
+    scale : {"regret", "integral", "loss"}, optional
+        By default "regret", or "loss" where the mass of ``costs`` is infinite.
+    pos_label : object, optional
+        The label of the positive class.
+    clusters : array_like of shape (n,), optional
+        Clusters, such as patients: none is divided between fitting and judging, and errors are theirs.
+    confidence_level : float, default 0.95
+        Of the interval, in (0, 1).
+    n_jobs : int, optional
+        Fits at the same time, by joblib.
+    random_state : int, numpy Generator or None, default 0
+        For folds and resamples.
+
+    Returns
+    -------
+    Refit
+
+    Raises
+    ------
+    ValueError
+        For invalid data or settings, and for ``method="harrell"`` where the estimator overfits so much that half of the
+        optimism or more would be left.
+
+    Notes
+    -----
+    Costs are pooled over the rows, which for a mean is the same as averaging the folds by size; the AUC is averaged
+    within folds, since pooled scores of different fits rank too low. The standard error is that of one repeat's rows:
+    repeats do not make the rows more. What is estimated is the average model fitted to so many rows. Steyerberg et al.
+    2001, doi:10.1016/S0895-4356(01)00341-9; Efron and Tibshirani 1997, doi:10.1080/01621459.1997.10474007.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from stakes.evaluation import evaluate_estimator
+    >>> X, y = make_classification(300, weights=[0.5], random_state=0)
+    >>> evaluate_estimator(LogisticRegression(), X, y, costs=(0.1, 0.5), repeats=2)
+    Refit(cost ..., 95% interval ... to ...; apparent ..., AUC ...)
+    """
+    check_choice(method, "method", METHODS)
+    asked = check_options(costs=costs, confidence_level=confidence_level, **({} if scale is None else {"scale": scale}))
+    target = to_array(y, "y")
+    task = _Task(estimator, X, target, check_labels(target, pos_label), asked, n_jobs)
+    codes, _ = check_dependence(clusters, None, len(target))
+    rng = generator(random_state)
+    times = check_whole(repeats, "repeats", 1)
+    losses, auc = task.cross_validated(list(task.splits(folds, times, codes, rng)), times)
+    rows = task.rows(losses[0], codes)
+    apparent_prob = task.scores(np.arange(len(target)), np.arange(len(target)))
+    apparent = task.mean_loss(apparent_prob, task.y)
+    cost, overfitting = float(losses.mean()), math.nan
+    if method != "cv":
+        drawn = task.bootstrap(check_whole(resamples, "resamples", 1), codes, rng)
+        plus = plus632(apparent, drawn.out_of_bag, task.no_information(apparent_prob))
+        cost, overfitting = plus.estimate, plus.overfitting
+        if method == "harrell":
+            _refuse_overfitting(overfitting)
+            cost = apparent + drawn.optimism
+    half = _reach(rows, 0, -1, asked.confidence_level)
+    events = int(min(np.count_nonzero(task.y), np.count_nonzero(~task.y)))
+    note = "" if events >= _FEW_EVENTS else f"the interval is approximate: the rarer class has {events} rows"
+    error = float(np.sqrt(rows.spread(np.array([0]), np.array([-1])).variance[0]))
+    ends = (max(cost - half, 0.0), cost + half)
+    return Refit(cost, ends, error, apparent, auc, method, overfitting, rows, asked.confidence_level, note)
+
+
+def _refuse_overfitting(overfitting: float) -> None:
+    if overfitting > _MOST_OVERFITTING:
+        raise ValueError(
+            f'method="harrell" is refused: the estimator overfits (relative overfitting {overfitting:.2f}, above '
+            f'{_MOST_OVERFITTING:g}), and this bootstrap would leave much of its optimism. Use method="cv" or "632+".'
+        )
+
+
+def _reach(rows: CostRows, first: int, second: int, level: float) -> float:
+    spread = rows.spread(np.array([first]), np.array([second]))
+    return float(spread.reach(NormalDist().inv_cdf(0.5 + level / 2.0))[0])
+
+
+class _Drawn(NamedTuple):
+    """What resamples tell."""
+
+    optimism: float
+    out_of_bag: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """An estimator, its rows, and how their costs count."""
+
+    estimator: Any
+    X: Any
+    labels: NDArray[Any]
+    y: Bools
+    asked: Options
+    n_jobs: int | None
+
+    def scores(self, fit: Integers, judge: Integers) -> Floats:
+        """Probabilities of some rows by a model fitted to others."""
+        from sklearn.base import clone
+        from sklearn.utils import _safe_indexing
+
+        model = clone(self.estimator).fit(_safe_indexing(self.X, fit), self.labels[fit])
+        columns = np.asarray(model.predict_proba(_safe_indexing(self.X, judge)), dtype=np.float64)
+        positive = self.labels[np.argmax(self.y)]
+        return np.asarray(columns[:, int(np.flatnonzero(model.classes_ == positive)[0])])
+
+    def all_scores(self, pairs: list[tuple[Integers, Integers]]) -> list[Floats]:
+        """Scores for many pairs of rows to fit and to judge."""
+        from sklearn.utils.parallel import Parallel, delayed
+
+        found: list[Floats] = Parallel(n_jobs=self.n_jobs)(delayed(self.scores)(*pair) for pair in pairs)
+        return found
+
+    def row_losses(self, prob: Floats, y: Bools) -> Floats:
+        return np.asarray(self.asked.factor * self.asked.costs.row_loss(y, prob))
+
+    def mean_loss(self, prob: Floats, y: Bools) -> float:
+        return float(self.row_losses(prob, y).mean())
+
+    def no_information(self, prob: Floats) -> float:
+        """Mean loss of every score with every label."""
+        both = [self.mean_loss(prob, np.full(len(prob), label)) for label in (False, True)]
+        share = float(self.y.mean())
+        return (1.0 - share) * both[0] + share * both[1]
+
+    def splits(
+        self, folds: Any, repeats: int, codes: Integers | None, rng: np.random.Generator
+    ) -> Iterator[tuple[Integers, Integers]]:
+        """Rows to fit and to judge, repeat after repeat."""
+        from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+        for _ in range(repeats):
+            splitter, seed = folds, int(rng.integers(2**31))
+            if not hasattr(folds, "split"):
+                kind = StratifiedKFold if codes is None else StratifiedGroupKFold
+                splitter = kind(check_whole(folds, "folds", 2), shuffle=True, random_state=seed)
+            yield from splitter.split(np.zeros((len(self.y), 1)), self.y, codes)
+
+    def cross_validated(self, pairs: list[tuple[Integers, Integers]], repeats: int) -> tuple[Floats, float]:
+        """Loss of each row in each repeat, and the AUC averaged over folds."""
+        losses, per = np.full((repeats, len(self.y)), np.nan), len(pairs) // repeats
+        areas = []
+        for place, (prob, (_, test)) in enumerate(zip(self.all_scores(pairs), pairs, strict=True)):
+            losses[place // per, test] = self.row_losses(prob, self.y[test])
+            if self.y[test].any() and not self.y[test].all():
+                areas.append(roc_auc_score(ScoreTable.from_sample(BinarySample(self.y[test], prob, None))))
+        if np.isnan(losses).any():
+            raise ValueError("folds must put every row into a test fold once.")
+        return losses, float(np.mean(areas)) if areas else math.nan
+
+    def bootstrap(self, resamples: int, codes: Integers | None, rng: np.random.Generator) -> _Drawn:
+        """Mean optimism of models fitted to resamples, and mean loss of the rows left out."""
+        drawn = [self._resample(codes, rng) for _ in range(resamples)]
+        everyone = np.arange(len(self.y))
+        gaps, sums, counts = [], np.zeros(len(self.y)), np.zeros(len(self.y))
+        for rows, prob in zip(drawn, self.all_scores([(rows, everyone) for rows in drawn]), strict=True):
+            losses = self.row_losses(prob, self.y)
+            gaps.append(float(losses.mean() - losses[rows].mean()))
+            out = np.setdiff1d(everyone, rows)
+            sums[out] += losses[out]
+            counts[out] += 1.0
+        seen = counts > 0.0
+        if not seen.any():
+            raise ValueError(f"resamples must leave some rows out, and {resamples} left out none: ask for more.")
+        return _Drawn(float(np.mean(gaps)), float((sums[seen] / counts[seen]).mean()))
+
+    def _resample(self, codes: Integers | None, rng: np.random.Generator) -> Integers:
+        """Rows drawn with replacement, whole clusters at once, until both classes are there."""
+        for _ in range(_TRIES):
+            if codes is None:
+                rows = rng.integers(len(self.y), size=len(self.y))
+            else:
+                kinds = int(codes.max()) + 1
+                members = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+                rows = np.concatenate([members[k] for k in rng.integers(kinds, size=kinds)])
+            if self.y[rows].any() and not self.y[rows].all():
+                return np.asarray(rows)
+        raise ValueError("y must hold enough rows of both classes to resample them.")
+
+    def rows(self, losses: Floats, codes: Integers | None) -> CostRows:
+        """Costs of the rows, as estimates of means take them."""
+        measure, factor = self.asked.costs, self.asked.factor
+        ends = [float(measure.negative_loss(np.inf)), float(measure.positive_loss(-np.inf))]
+        largest = factor * np.array(ends)[:, None]
+        return CostRows(losses[:, None], self.y, np.ones(len(self.y)), codes, largest)
