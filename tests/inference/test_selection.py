@@ -263,3 +263,13 @@ def test_refusals_of_models():
         select_best(y, {"treat all": models["m0"]}, costs=COSTS)
     with pytest.raises(ValueError, match="at least one model"):
         select_best(y, {}, costs=COSTS)
+
+
+def test_rounding_in_the_variance_of_a_decision_that_has_none_changes_nothing():
+    means, covariance = [0.11, 0.12, 0.13, 0.4, 0.1], np.zeros((5, 5))
+    covariance[:3, :3] = 1e-6 * (np.eye(3) + 1.0)
+    noise = 1e-33 * np.random.default_rng(0).normal(size=(5, 5))
+    clean, noisy = (select(contest(means, covariance + part @ part.T / 1e-33, models=3)) for part in (0 * noise, noise))
+    assert noisy.chosen == "m4"
+    assert noisy.critical_value == pytest.approx(clean.critical_value, abs=0.02)
+    assert noisy.corrected_cost == pytest.approx(clean.corrected_cost, rel=1e-9)

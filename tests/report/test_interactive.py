@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from statistics import NormalDist
-
 import numpy as np
 import pytest
 
@@ -39,6 +37,20 @@ def test_own_range_shows_the_librarys_numbers_and_intervals(chromium, small):
         assert values[0] == evaluation[name].score
         if name != evaluation.ranking[0]:
             assert values[3] == evaluation.compare(name, evaluation.ranking[0]).difference
+
+
+def test_intervals_beside_the_own_range_are_the_librarys(chromium, small):
+    """At the own range itself stands what the library has said; this is what the page works out."""
+    opened(chromium, small)
+    evaluation = small.evaluation
+    type_range(chromium, evaluation.costs.low, evaluation.costs.high * (1.0 + 1e-12))
+    rows = shown(chromium)
+    best = evaluation.ranking[0]
+    for name in evaluation.ranking:
+        own, gap = ([float(end) for end in text.split()] for text in (rows[name][1][0], rows[name][1][3]))
+        assert own == pytest.approx(evaluation[name].interval, abs=1e-9)
+        if name != best:
+            assert gap == pytest.approx(evaluation.compare(name, best).interval, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +212,7 @@ def test_intervals_are_the_librarys_up_to_degrees_of_freedom_where_the_range_end
     low, high = float(cuts[3]), float(cuts[-4])
     type_range(chromium, low, high)
     rows = shown(chromium)
-    evaluation, z = large.evaluation, NormalDist().inv_cdf(0.975)
+    evaluation = large.evaluation
     y, scores = evaluation.rows.y, dict(zip(evaluation.models, evaluation.rows.scores, strict=True))
     best = next(iter(rows))
     for name in evaluation.models[:3]:
@@ -208,8 +220,11 @@ def test_intervals_are_the_librarys_up_to_degrees_of_freedom_where_the_range_end
             continue
         found = compare(y, scores[name], scores[best], costs=costs.Uniform(low, high))
         ends = [float(end) for end in rows[name][1][3].split()]
-        half = z * found.standard_error
-        assert ends == pytest.approx([found.difference - half, found.difference + half], rel=0.03, abs=1e-6)
+        # the page has the degrees of freedom of the evaluation's own range
+        reported = evaluation.compare(name, best)
+        half = (reported.interval[1] - reported.difference) / reported.standard_error * found.standard_error
+        assert ends[1] - ends[0] == pytest.approx(2.0 * half, rel=1e-6)
+        assert sum(ends) / 2.0 == pytest.approx(found.difference, abs=1e-8)  # the tables of the page are thinned
 
 
 def test_intervals_between_cut_points_are_close(chromium, large):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stakes.inference._ranking import holm
-from stakes.inference._selection_normal import draws_of, largest_of, normal_draws, pair_variances, same_values
+from stakes.inference._selection_normal import ROUNDING, draws_of, largest_of, normal_draws, pair_variances, same_values
 from stakes.inference._selection_quantile import largest_quantile
 from stakes.inference._selection_result import Against, Selection
 from stakes.inference._selection_words import say
@@ -132,6 +132,8 @@ class _Field:
             count = len(contest.names)
             raise ValueError(f"costs must leave at least one decision a finite cost, got infinity for all {count}.")
         means, covariance = contest.means[places], contest.covariance[np.ix_(places, places)]
+        varies = np.diag(covariance) > (ROUNDING * means) ** 2  # treating all does not where the prevalence is known
+        covariance = covariance * np.outer(varies, varies)
         errors, variance = normal_draws(covariance, rng), pair_variances(covariance)
         return cls(contest, places, means, covariance, errors, variance, same_values(means, covariance))
 

@@ -41,6 +41,7 @@ _FINE = 13
 # cut points closer than this share of the range's width to one of its own are left out
 _APART = 0.02
 _BLOCK = 1 << 16
+_ROUNDING = 1e-12  # of a sum of squares: what is left of it where all rows are alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,6 +220,7 @@ def _independent(classes: Sequence[_Class], centres: Sequence[Floats], n_rows: i
         for (i, j), gram in mine.second.items():
             centred = gram - np.outer(mean[i], mine.squared[j]) - np.outer(mine.squared[i], mean[j])
             centred += np.outer(mean[i], mean[j]) * mine.squares
+            centred[np.abs(centred) <= _ROUNDING * gram] = 0.0
             covariances[i, j] = covariances.get((i, j), 0.0) + centred * (float(freed(n_rows)) / total**2)
     return covariances
 

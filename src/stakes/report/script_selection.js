@@ -89,7 +89,7 @@ class Field {
     this.count = rules.length;
     this.costs = costs;
     this.means = rules.map((rule) => rule.integral);
-    this.own = rules.map((rule) => spread.error(rule.place, NOTHING.place));
+    this.own = rules.map((rule, k) => this.varying(spread.error(rule.place, NOTHING.place), k));
     this.error = rules.map((rule, i) => rules.map((other, j) => this.pairError(rule, other, i, j)));
     this.known = this.own.every(Number.isFinite) && this.error.every((row) => row.every(Number.isFinite));
     const lowest = Math.min(...this.means);
@@ -104,8 +104,13 @@ class Field {
     }
   }
 
+  // Treating all has no error where the prevalence is known, only rounding.
+  varying(error, k) {
+    return error <= ROUNDING * this.means[k] ? 0 : error;
+  }
+
   pairError(rule, other, i, j) {
-    const error = i === j ? 0 : spread.error(rule.place, other.place);
+    const error = i === j || (this.own[i] === 0 && this.own[j] === 0) ? 0 : spread.error(rule.place, other.place);
     return error * error <= ROUNDING * (this.own[i] ** 2 + this.own[j] ** 2) ? 0 : error;
   }
 

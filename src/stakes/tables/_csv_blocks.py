@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _PIECE = 1 << 21
 _NEWLINE, _QUOTE = ord("\n"), ord('"')
+_BLANK_ENDS = (b"\n\n", b"\n\r\n")
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,10 @@ class Block:
 
 def _lines(text: str) -> Iterator[str]:
     return iter(io.StringIO(text, newline=""))
+
+
+def _n_lines(data: bytes) -> int:
+    return data.count(b"\n") + (not data.endswith(b"\n"))
 
 
 def count_lines(text: str) -> int:
@@ -71,11 +76,13 @@ class Reader:
         """Yield the records of a stream, and refuse the first of another length."""
         while data := stream.read(_PIECE):
             data += stream.readline()
-            if is_plain(data, self.separator, self.n_fields) and _is_text(data):
-                block = Block(data.count(b"\n") + (not data.endswith(b"\n")), data)
+            filled = data[: data.index(b"\n", len(data.rstrip(b"\r\n"))) + 1] if data.endswith(_BLANK_ENDS) else data
+            if is_plain(filled, self.separator, self.n_fields) and _is_text(filled):
+                block = Block(_n_lines(filled), filled)
                 self.row += block.n_rows
-                self.line += block.n_rows
+                self.line += _n_lines(data)
                 self.line_per_row &= not self._blank
+                self._blank |= filled is not data
             else:
                 records = tuple(self._records(data, stream))
                 block = Block(len(records), records=records)
