@@ -12,7 +12,8 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "outcomes.md"
 def test_code_of_the_page_prints_what_it_shows(reference_dir, monkeypatch, capsys):
     pytest.importorskip("pandas")
     monkeypatch.chdir(reference_dir / "data" / "dcurves")
-    code = "\n".join(re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL))
+    blocks = re.findall(r"^```(?:pycon|python)\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    code = "\n".join(blocks)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     runner.run(doctest.DocTestParser().get_doctest(code, {}, "page", str(PAGE), 0))
     assert runner.failures == 0, capsys.readouterr().out
