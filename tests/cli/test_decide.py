@@ -133,7 +133,7 @@ def test_loss_is_minimised_and_acting_on_no_row_has_no_threshold(cli, tmp_path):
 
 
 def test_groups_are_batches_of_their_own(file, frame, cli, folder):
-    outcome = cli("decide", file, *F1, "--by", "region", "-o", "o.csv", "--json")
+    outcome = cli("decide", file, *F1, "--groups", "region", "-o", "o.csv", "--json")
     decided = pl.read_csv(folder / "o.csv")
     for batch, region in zip(batches(outcome), ["north", "south"], strict=True):
         part = frame.filter(pl.col("region") == region)
@@ -145,7 +145,7 @@ def test_groups_are_batches_of_their_own(file, frame, cli, folder):
 
 def test_two_groupings_are_crossed(frame, cli, tmp_path):
     frame.with_columns(half=pl.col("id") % 2).write_csv(tmp_path / "p.csv")
-    found = batches(cli("decide", tmp_path / "p.csv", *F1, "--by", "region,half", "--json"))
+    found = batches(cli("decide", tmp_path / "p.csv", *F1, "--groups", "region,half", "--json"))
     assert [batch["group"] for batch in found] == [
         {"region": region, "half": half} for region in ("north", "south") for half in (0, 1)
     ]
@@ -154,10 +154,10 @@ def test_two_groupings_are_crossed(frame, cli, tmp_path):
 
 def test_many_groups_are_counted_and_not_all_printed(frame, cli, tmp_path):
     frame.with_columns(ward=pl.col("id") % 60).write_csv(tmp_path / "p.csv")
-    text = cli("decide", tmp_path / "p.csv", *F1, "--by", "ward").out
+    text = cli("decide", tmp_path / "p.csv", *F1, "--groups", "ward").out
     assert sum(line.startswith("sharp") for line in text.splitlines()) == 50
     assert "and 10 more batches: --json prints all" in text
-    assert len(batches(cli("decide", tmp_path / "p.csv", *F1, "--by", "ward", "--json"))) == 60
+    assert len(batches(cli("decide", tmp_path / "p.csv", *F1, "--groups", "ward", "--json"))) == 60
 
 
 def test_several_models_get_a_column_each(file, frame, cli, folder):
@@ -277,7 +277,9 @@ def test_failure_to_print_leaves_no_file(file, cli, folder, monkeypatch):
 
 def test_text_of_the_file_cannot_steer_the_terminal(cli, tmp_path):
     (tmp_path / "p.csv").write_text("p\x1b[2J,g\n0.2,\x1b]0;x\x07\n0.8,b\n", encoding="utf-8")
-    outcome = cli("decide", tmp_path / "p.csv", "--models", "p\x1b[2J", "--measure", "f1", "--by", "g", "--sensitivity")
+    outcome = cli(
+        "decide", tmp_path / "p.csv", "--models", "p\x1b[2J", "--measure", "f1", "--groups", "g", "--sensitivity"
+    )
     assert outcome.code == 0, outcome.err
     assert "\x1b" not in outcome.out + outcome.err
     assert "\\x1b" in outcome.out

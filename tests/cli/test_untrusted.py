@@ -26,7 +26,7 @@ COMMANDS = {
     "evaluate": ["--label", "LABEL", "--models", "NAME,other", "--costs", "0.05:0.3", "--groups", "GROUP"],
     "check": ["--label", "LABEL", "--models", "NAME,other", "--costs", "0.05:0.3", "--groups", "GROUP"],
     "compare": ["--label", "LABEL", "--models", "NAME,other", "--costs", "0.05:0.3", "--clusters", "GROUP"],
-    "decide": ["--models", "NAME", "--measure", "f1", "--by", "GROUP", "--sensitivity", "-o", "out.jsonl"],
+    "decide": ["--models", "NAME", "--measure", "f1", "--groups", "GROUP", "--sensitivity", "-o", "out.jsonl"],
     "correct": ["--models", "NAME", "--label", "LABEL", "--scale-pos-weight", "3", "-o", "out.jsonl"],
     "boundary fit": [*ROLES, "--label", "LABEL", "--min-precision", "0.3", "-o", "b.json"],
     "boundary certify": [*ROLES, "--label", "LABEL", "--min-precision", "0.05", "-o", "b.json"],

@@ -40,10 +40,10 @@ MeasureOption = Annotated[
 ZeroDivision = Annotated[
     str, typer.Option("--zero-division", metavar="VALUE", help="The measure in place of 0/0, from 0 to 1.")
 ]
-By = Annotated[
+Groups = Annotated[
     list[str] | None,
     typer.Option(
-        "--by",
+        "--groups",
         metavar="COLUMN,...",
         help="Columns that divide the rows into groups: each group is a batch of its own.",
     ),
@@ -96,7 +96,7 @@ def decide(
     models: Probabilities,
     measure: MeasureOption,
     zero_division: ZeroDivision = "0",
-    by: By = None,
+    groups: Groups = None,
     column: Column = "decision",
     positive_share: PositiveShare = None,
     prior: Prior = None,
@@ -122,7 +122,7 @@ def decide(
     )
     reading = {
         "models": split_names(models, "--models") or [],
-        "groups": split_names(by, "--by") or [],
+        "groups": split_names(groups, "--groups") or [],
         "on_missing": on_missing,
         "format": file_format,
     }

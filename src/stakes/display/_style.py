@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stakes.shown.words import percent
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -65,7 +67,7 @@ def model_style(index: int) -> Style:
 
 def format_percent(share: float, _position: float | None = None) -> str:
     """Write 0.025 as "2.5%"."""
-    return f"{100.0 * share:.6g}%"
+    return percent(share, 6)
 
 
 def format_odds(share: float, _position: float | None = None) -> str:
