@@ -106,6 +106,20 @@ def test_value_over_years():
     assert found.total == pytest.approx(180 * found.evpi)
 
 
+def test_units_and_net_gain_of_a_study():
+    """Sadatsafavi et al. 2023: .0005 a decision are 400 true or 19,600 false positives in 800,000 decisions."""
+    y, p = rows_of(41, 310, 2, 147, 0.02)
+    found = value_of_information(y, p, threshold=0.02, decisions=800_000, more_rows=(500, 5000))
+    assert found.total == pytest.approx(400, rel=0.02)
+    assert found.total_in_false_positives == pytest.approx(19_600, rel=0.02)
+    gain = found.net_gain(0.05, fixed_cost=10)
+    assert gain == {m: pytest.approx(800_000 * found.evsi[m] - 10 - 0.05 * m) for m in (500, 5000)}
+    with pytest.raises(ValueError, match="net_gain needs to know how many decisions"):
+        value_of_information(y, p, threshold=0.02).net_gain(1)
+    with pytest.raises(ValueError, match="row_cost must be a finite number >= 0, got -1"):
+        found.net_gain(-1)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

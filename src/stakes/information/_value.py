@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.random_state import generator
-from stakes.core.validation import check_choice, check_unit
+from stakes.core.validation import check_choice, check_number, check_unit
 from stakes.costs import Fixed, as_costs
 from stakes.inference import CostRows, largest_of
 from stakes.information._cells import PRIORS, cell_value, pseudo_rows
@@ -54,6 +54,8 @@ class ValueOfInformation(Tabular):
         "net benefit" at a threshold, else "regret".
     n_decisions : float or None
         How many decisions the choice is for, discounted.
+    threshold : float or None
+        At which values are net benefits; None over a range of costs.
 
     Examples
     --------
@@ -72,11 +74,55 @@ class ValueOfInformation(Tabular):
     deciding_rows: int
     scale: str
     n_decisions: float | None = None
+    threshold: float | None = None
 
     @property
     def total(self) -> float | None:
         """Value of perfect information over all decisions."""
         return None if self.n_decisions is None else self.evpi * self.n_decisions
+
+    @property
+    def total_in_false_positives(self) -> float | None:
+        """The same in false positives spared, where the unit is a true positive."""
+        if self.total is None or self.threshold is None:
+            return None
+        return self.total * (1.0 - self.threshold) / self.threshold
+
+    def net_gain(self, row_cost: float, *, fixed_cost: float = 0.0) -> dict[int, float]:
+        """Say what a study of each size in ``evsi`` would save over all decisions, less what it costs.
+
+        Parameters
+        ----------
+        row_cost : float
+            Price of one further row, in the unit of the values: true positives at a threshold.
+        fixed_cost : float, default 0
+            Price of any study.
+
+        Returns
+        -------
+        dict of int to float
+            The best size is the key of the largest; a study that is not worth its price has a negative gain.
+
+        Raises
+        ------
+        ValueError
+            If it is not known how many decisions the choice is for, or for prices below zero.
+
+        Examples
+        --------
+        >>> from stakes import value_of_information
+        >>> y_true, y_prob = [0] * 147 + [1] * 2 + [0] * 310 + [1] * 41, [0.01] * 149 + [0.03] * 351
+        >>> found = value_of_information(y_true, y_prob, threshold=0.02, decisions=800_000, more_rows=(500, 5000))
+        >>> gain = found.net_gain(0.05)
+        >>> max(gain, key=gain.get)
+        500
+        """
+        if self.n_decisions is None:
+            raise ValueError("net_gain needs to know how many decisions the choice is for: pass decisions=.")
+        for name, price in (("row_cost", row_cost), ("fixed_cost", fixed_cost)):
+            if not 0.0 <= check_number(price, name) < np.inf:
+                raise ValueError(f"{name} must be a finite number >= 0, got {price}.")
+        return {m: saved * self.n_decisions - fixed_cost - row_cost * m for m, saved in self.evsi.items()}
 
     def _records(self) -> list[dict[str, Any]]:
         return [{"decision": name, "p_best": p, "p_useful": self.p_useful.get(name)} for name, p in self.p_best.items()]
@@ -178,6 +224,7 @@ def value_of_information(
         deciding,
         "regret" if t is None else "net benefit",
         total_decisions(decisions, discount),
+        t,
     )
 
 
