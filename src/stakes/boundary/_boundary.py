@@ -14,6 +14,7 @@ from stakes.boundary._json import COUNTS, from_text, to_text
 from stakes.boundary._optimism import estimate_optimism
 from stakes.boundary._rows import check_covariates
 from stakes.boundary._rules import LevelRule
+from stakes.core.expressions import sql_column
 from stakes.shown.faces import draw
 from stakes.shown.tabular import Tabular
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from stakes.boundary._rows import Rows
     from stakes.boundary._rules import Rule
     from stakes.boundary._settings import Settings
+    from stakes.core.expressions import Dialect
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,6 +148,68 @@ class Boundary(Tabular):
         """
         clean, level = check_covariates(score, uncertainty)
         return self._rule.select(clean, level).astype(np.int64)
+
+    def to_expression(self, score: str, uncertainty: str) -> Any:
+        """Return :meth:`predict` as an expression of narwhals, for a frame that stays in its engine.
+
+        Parameters
+        ----------
+        score, uncertainty : str
+            Names of the columns, of doubles without missing values.
+
+        Returns
+        -------
+        narwhals.Expr
+            1 inside the region, 0 outside, as :meth:`predict` says to the last bit.
+
+        Raises
+        ------
+        ValueError
+            For a boundary with a learned ranker, whose logarithms engines round differently.
+
+        Examples
+        --------
+        >>> import narwhals.stable.v2 as nw
+        >>> import polars as pl
+        >>> from stakes.boundary import fit_boundary
+        >>> boundary = fit_boundary([1, 0, 1, 0], [0.9, 0.4, 0.6, 0.5], [0, 0, 1, 1], min_precision=1, levels=2)
+        >>> frame = nw.from_native(pl.LazyFrame({"risk": [0.7, 0.5], "spread": [0.5, 1.0]}))
+        >>> frame.with_columns(treat=boundary.to_expression("risk", "spread")).collect()["treat"].to_list()
+        [1, 0]
+        """
+        import narwhals.stable.v2 as nw
+
+        return self._rule.expression(nw.col(score), nw.col(uncertainty))
+
+    def to_sql(self, score: str, uncertainty: str, *, dialect: Dialect = "duckdb") -> str:
+        """Return :meth:`predict` as an expression of plain SQL.
+
+        Parameters
+        ----------
+        score, uncertainty : str
+            Names of the columns, of doubles without missing values.
+        dialect : {"duckdb", "postgres", "bigquery", "snowflake", "spark"}, default "duckdb"
+            Of the SQL.
+
+        Returns
+        -------
+        str
+            1 inside the region, 0 outside, as :meth:`predict` says to the last bit.
+
+        Raises
+        ------
+        ValueError
+            For an unknown dialect, or a boundary with a learned ranker.
+
+        Examples
+        --------
+        >>> from stakes.boundary import fit_boundary
+        >>> boundary = fit_boundary([1, 0, 1, 0], [0.9, 0.4, 0.6, 0.5], [0, 0, 1, 1], min_precision=1, levels=1)
+        >>> print(boundary.to_sql("risk", "spread"))
+        CASE WHEN ("risk" >= CAST('0.6' AS DOUBLE)) THEN 1 ELSE 0 END
+        """
+        columns = sql_column(score, dialect), sql_column(uncertainty, dialect)
+        return str(self._rule.expression(*columns))
 
     def gain(self, *, confidence_level: float = 0.95, cv: int = 5, random_state: Any = None) -> Gain:
         """What uncertainty adds to a single threshold on rows that neither was fitted to.

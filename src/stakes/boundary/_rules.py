@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from stakes.boundary._ranker import Ranker
 from stakes.boundary._rows import level_of
+from stakes.core.expressions import choose
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,6 +31,13 @@ class LevelRule:
     def select(self, score: Floats, uncertainty: Floats) -> Bools:
         """Whether each row is labelled positive."""
         return np.asarray(score >= self.thresholds[level_of(self.cuts, uncertainty)])
+
+    def expression(self, score: Any, uncertainty: Any) -> Any:
+        """The same, 1 or 0, as an expression of expressions."""
+        found = _reached(score, self.thresholds[-1])
+        for cut, threshold in zip(self.cuts[::-1].tolist(), self.thresholds[-2::-1].tolist(), strict=True):
+            found = choose(uncertainty <= cut, _reached(score, threshold), found)
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -54,6 +63,10 @@ class ShiftedRule:
         """Whether each row is labelled positive."""
         return np.asarray(self.shifted(score, uncertainty) >= self.threshold)
 
+    def expression(self, score: Any, uncertainty: Any) -> Any:
+        """The same, 1 or 0, as an expression of expressions."""
+        return _reached(self.shifted(score, uncertainty), self.threshold)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {"kind": self.kind, **{name: getattr(self, name) for name in ("low", "high", "weight", "threshold")}}
@@ -71,9 +84,23 @@ class RankedRule:
         """Whether each row is labelled positive."""
         return np.asarray(self.ranker.rank(score, uncertainty) >= self.threshold)
 
+    def expression(self, *_: Any) -> Any:
+        """Refuse: what follows from logarithms is not the same to the last bit everywhere."""
+        raise ValueError(
+            "a ranked boundary takes logarithms, which engines round differently, so that its decisions would not be "
+            "those of predict: fit one with levels=, or apply it here."
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {"kind": self.kind, "ranker": self.ranker.to_dict(), "threshold": self.threshold}
+
+
+def _reached(value: Any, threshold: float) -> Any:
+    """1 where a value reaches the threshold, else 0."""
+    if math.isinf(threshold):
+        return choose(value >= 0.0, int(threshold < 0.0), int(threshold < 0.0))
+    return choose(value >= float(threshold), 1, 0)
 
 
 Rule = LevelRule | ShiftedRule | RankedRule

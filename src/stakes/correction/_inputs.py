@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.core.expressions import is_expression
 from stakes.core.validation import check_flag, check_number, check_scores, check_unit, to_array, to_floats
 from stakes.correction._shift import shift_odds, shift_rows
 from stakes.metrics import check_probability_rows
@@ -44,9 +45,27 @@ class Scores:
         return shift_rows(self.values, factors)
 
 
-def read_scores(y_prob: ArrayLike, *, logits: bool = False) -> Scores:
-    """Check probabilities (n,) or (n, K), or as many log-odds or logits."""
+@dataclass(frozen=True)
+class Expressed:
+    """Scores of the positive class in a data engine: an expression, of which another is made."""
+
+    values: Any
+    logits: bool
+    n_classes: int = 2
+
+    def shifted(self, factors: Floats) -> Any:
+        """The same as of clean scores, to the last bit."""
+        factor = float(factors[1] / factors[0])
+        if self.logits:
+            return self.values + math.log(factor)
+        return self.values / ((1.0 - self.values) * (1.0 / factor) + self.values)
+
+
+def read_scores(y_prob: ArrayLike, *, logits: bool = False) -> Any:
+    """Check probabilities (n,) or (n, K), or as many log-odds or logits; expressions are taken as they are."""
     check_flag(logits, "logits")
+    if is_expression(y_prob):
+        return Expressed(y_prob, logits)
     array = to_array(y_prob, "y_prob")
     if array.ndim == 1:
         return Scores(check_scores(array, probability=not logits), logits)

@@ -35,6 +35,7 @@ def undo_class_weight(
     ----------
     y_prob : array_like of shape (n,) or (n, K)
         Scores of the positive class, or of every class (rows that sum to 1).
+        An expression of narwhals, polars or SQL (:func:`stakes.tables.sql_column`) gives an expression.
     positive_share : float, optional
         Relative weight of the positive class, w1 / (w0 + w1), in (0, 1).
     class_weight : mapping of label to weight, array_like of shape (K,) or "balanced", optional
@@ -248,6 +249,7 @@ def shift_prior(
     ----------
     y_prob : array_like of shape (n,) or (n, K)
         Probabilities that are right where the classes have the shares ``old``. Undo class weights first.
+        An expression of narwhals, polars or SQL (:func:`stakes.tables.sql_column`) gives an expression.
     old, new : float, mapping of label to share, or array_like of shape (K,)
         Share of positives, or of every class, before and after.
     labels, logits

@@ -4,6 +4,7 @@ Two ways in: :func:`group_scores` needs one group-by and serves one classifier o
 :func:`frame_columns` and :func:`read_predictions` keep the rows, as comparisons of models need them.
 """
 
+from stakes.core.expressions import Sql, sql_column
 from stakes.tables._content import file_digest
 from stakes.tables._errors import DataError
 from stakes.tables._files import read_predictions
@@ -23,6 +24,7 @@ __all__ = [
     "NewColumns",
     "Predictions",
     "ScoredFile",
+    "Sql",
     "complete_rows",
     "copy_with_columns",
     "expressible",
@@ -34,6 +36,7 @@ __all__ = [
     "read_columns",
     "read_predictions",
     "read_scores",
+    "sql_column",
     "sum_pairs",
     "write_columns",
 ]

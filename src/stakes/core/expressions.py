@@ -1,0 +1,148 @@
+"""Rules where the data are: one formula becomes an expression of a data engine, or the text of plain SQL.
+
+A formula made of sums, products, quotients and comparisons of doubles, in one order, has the same bits everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from stakes.core.validation import check_choice
+
+Dialect = Literal["duckdb", "postgres", "bigquery", "snowflake", "spark"]
+DIALECTS = get_args(Dialect)
+_DOUBLE = {"postgres": "DOUBLE PRECISION", "bigquery": "FLOAT64"}
+_BACKTICKS = ("bigquery", "spark")
+
+
+@dataclass(frozen=True, eq=False)
+class Sql:
+    """SQL that is put together as a formula is; ``str`` gives the text.
+
+    Made by :func:`sql_column`; corrections and comparisons take it in place of scores.
+
+    Parameters
+    ----------
+    text : str
+        The SQL.
+    dialect : str
+        "duckdb", "postgres", "bigquery", "snowflake" or "spark".
+
+    Examples
+    --------
+    >>> from stakes.correction import shift_prior
+    >>> from stakes.tables import sql_column
+    >>> print(sql_column("risk") >= 0.5)
+    ("risk" >= CAST('0.5' AS DOUBLE))
+    >>> print(shift_prior(sql_column("risk"), old=0.5, new=0.2))
+    ("risk" / (((CAST('1.0' AS DOUBLE) - "risk") * CAST('4.0' AS DOUBLE)) + "risk"))
+    """
+
+    text: str
+    dialect: Dialect = "duckdb"
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _with(self, sign: str, other: Any, *, swapped: bool = False) -> Sql:
+        # as text it is read to the last bit; a plain 0.1 would be a decimal in some dialects
+        kind = _DOUBLE.get(self.dialect, "DOUBLE")
+        its = other.text if isinstance(other, Sql) else f"CAST('{_spelled(other)}' AS {kind})"
+        left, right = (its, self.text) if swapped else (self.text, its)
+        return Sql(f"({left} {sign} {right})", self.dialect)
+
+    def __add__(self, other: Any) -> Sql:
+        return self._with("+", other)
+
+    def __sub__(self, other: Any) -> Sql:
+        return self._with("-", other)
+
+    def __rsub__(self, other: Any) -> Sql:
+        return self._with("-", other, swapped=True)
+
+    def __mul__(self, other: Any) -> Sql:
+        return self._with("*", other)
+
+    def __rmul__(self, other: Any) -> Sql:
+        return self._with("*", other, swapped=True)
+
+    def __truediv__(self, other: Any) -> Sql:
+        return self._with("/", other)
+
+    def __ge__(self, other: Any) -> Sql:
+        return self._with(">=", other)
+
+    def __le__(self, other: Any) -> Sql:
+        return self._with("<=", other)
+
+
+def sql_column(name: str, dialect: Dialect = "duckdb") -> Sql:
+    """Name a column of doubles in SQL, quoted as the dialect wants it.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    dialect : {"duckdb", "postgres", "bigquery", "snowflake", "spark"}, default "duckdb"
+        Of the SQL.
+
+    Returns
+    -------
+    Sql
+
+    Raises
+    ------
+    ValueError
+        For an unknown dialect, or a name that cannot be quoted.
+
+    Examples
+    --------
+    >>> from stakes.tables import sql_column
+    >>> print(sql_column("a risk"), sql_column("a risk", "spark"))
+    "a risk" `a risk`
+    """
+    check_choice(dialect, "dialect", DIALECTS)
+    if not name or "\x00" in name or (dialect == "bigquery" and set(name) & set("`\\")):
+        raise ValueError(f"name must be that of a column in {dialect}, got {name!r}.")
+    mark = "`" if dialect in _BACKTICKS else '"'
+    return Sql(mark + name.replace(mark, 2 * mark) + mark, dialect)
+
+
+def is_expression(value: Any) -> bool:
+    """Whether scores stand in a data engine: SQL, or an expression of narwhals or polars.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from stakes.core.expressions import is_expression
+    >>> is_expression(pl.col("a")), is_expression([0.1])
+    (True, False)
+    """
+    return isinstance(value, Sql) or type(value).__name__ == "Expr"
+
+
+def choose(condition: Any, yes: Any, no: Any) -> Any:
+    """One of two values, by a condition of the same kind; values are 0 and 1, or again conditional.
+
+    Examples
+    --------
+    >>> from stakes.core.expressions import choose
+    >>> from stakes.tables import sql_column
+    >>> print(choose(sql_column("a") >= 0.5, 1, 0))
+    CASE WHEN ("a" >= CAST('0.5' AS DOUBLE)) THEN 1 ELSE 0 END
+    """
+    if isinstance(condition, Sql):
+        return Sql(f"CASE WHEN {condition} THEN {yes} ELSE {no} END", condition.dialect)
+    import narwhals.stable.v2 as nw
+
+    yes, no = (nw.lit(value) if isinstance(value, int) else value for value in (yes, no))
+    return nw.when(condition).then(yes).otherwise(no)
+
+
+def _spelled(value: Any) -> str:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"numbers in SQL must be finite, got {number}.")
+    return repr(number)

@@ -1,0 +1,104 @@
+"""Rules as expressions and as SQL decide in the engine as they do here, to the last bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stakes.boundary import fit_boundary
+from stakes.boundary._rules import LevelRule, ShiftedRule
+from stakes.correction import apply_class_weight, shift_prior, undo_class_weight, undo_sampling
+from stakes.tables import sql_column
+
+duckdb = pytest.importorskip("duckdb")
+nw = pytest.importorskip("narwhals.stable.v2")
+pa = pytest.importorskip("pyarrow")
+pl = pytest.importorskip("polars")
+
+ROWS = 10**6
+DIALECTS = ["duckdb", "postgres", "bigquery", "snowflake", "spark"]
+CORRECTIONS = {
+    "class weight": lambda p: undo_class_weight(p, positive_share=0.9),
+    "weights": lambda p: apply_class_weight(p, class_weight={0: 1.0, 1: 7.3}),
+    "sampling": lambda p: undo_sampling(p, keep={0: 0.05, 1: 1}),
+    "prior": lambda p: shift_prior(p, old=0.3, new=0.017),
+    "log-odds": lambda p: shift_prior(p, old=0.3, new=0.017, logits=True),
+}
+RULES = {
+    "levels": LevelRule(np.array([0.1, 0.25, 0.5]), np.array([0.31, 0.5, np.inf, -np.inf])),
+    "one level": LevelRule(np.array([]), np.array([0.1])),
+    "shifted": ShiftedRule(0.013, 0.77, -0.31, 0.4),
+    "shifted by nothing": ShiftedRule(0.2, 0.2, 0.5, 0.4),
+}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    columns = {"a risk": rng.random(ROWS), "spread": rng.random(ROWS).round(2)}
+    columns["a risk"][:6] = [0.0, 1.0, 0.31, 0.5, np.nextafter(0.31, 0.0), np.nextafter(0.5, 1.0)]
+    columns["spread"][:5] = [0.1, 0.25, 0.5, np.nextafter(0.1, 1.0), 0.0]
+    return columns
+
+
+def in_duckdb(rows, text):
+    relation = duckdb.from_arrow(pa.table(rows))
+    return relation.project(f"{text} AS found").to_arrow_table()["found"].to_numpy()
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_boundary_decides_in_the_engine_as_here(rows, name):
+    score, spread = rows["a risk"], rows["spread"]
+    known = RULES[name].select(score, spread)
+    text = str(RULES[name].expression(sql_column("a risk"), sql_column("spread")))
+    np.testing.assert_array_equal(in_duckdb(rows, text), known)
+    expression = RULES[name].expression(nw.col("a risk"), nw.col("spread"))
+    for native in (pl.DataFrame(rows).lazy(), duckdb.from_arrow(pa.table(rows))):
+        found = nw.from_native(native).select(found=expression)
+        assert isinstance(found, nw.LazyFrame)
+        np.testing.assert_array_equal(found.collect()["found"].to_numpy(), known)
+
+
+@pytest.mark.parametrize("name", CORRECTIONS)
+def test_a_correction_gives_the_same_bits_in_the_engine(rows, name):
+    correct, known = CORRECTIONS[name], CORRECTIONS[name](rows["a risk"])
+    np.testing.assert_array_equal(in_duckdb(rows, correct(sql_column("a risk"))), known)
+    cut = float(np.median(known))
+    np.testing.assert_array_equal(in_duckdb(rows, correct(sql_column("a risk")) >= cut), known >= cut)
+    for native in (pl.DataFrame(rows).lazy(), duckdb.from_arrow(pa.table(rows))):
+        found = nw.from_native(native).select(found=correct(nw.col("a risk")))
+        np.testing.assert_array_equal(found.collect()["found"].to_numpy(), known)
+    np.testing.assert_array_equal(pl.DataFrame(rows).select(correct(pl.col("a risk"))).to_series().to_numpy(), known)
+
+
+def test_a_fitted_boundary_is_written_in_every_dialect(rows):
+    rng = np.random.default_rng(1)
+    score, spread = rng.random(500), rng.random(500)
+    boundary = fit_boundary(rng.random(500) < score, score, spread, min_precision=0.7)
+    known = boundary.predict(rows["a risk"], rows["spread"])
+    np.testing.assert_array_equal(in_duckdb(rows, boundary.to_sql("a risk", "spread")), known)
+    texts = {dialect: boundary.to_sql("a risk", "spread", dialect=dialect) for dialect in DIALECTS}
+    assert "`a risk`" in texts["spark"] and "`a risk`" in texts["bigquery"]  # noqa: PT018
+    assert "AS FLOAT64)" in texts["bigquery"]
+    # DuckDB reads the type's name in Postgres too
+    np.testing.assert_array_equal(in_duckdb(rows, texts["postgres"]), known)
+    assert texts["snowflake"] == texts["duckdb"]
+
+
+def test_what_would_not_be_the_same_is_refused():
+    rng = np.random.default_rng(1)
+    score, spread = rng.random(500), rng.random(500)
+    ranked = fit_boundary(rng.random(500) < score, score, spread, min_precision=0.7, solver="heuristic_recalibration")
+    kinds = {type(ranked._rule).__name__}
+    assert kinds <= {"ShiftedRule", "LevelRule"}
+    with pytest.raises(ValueError, match="dialect must be one of"):
+        ranked.to_sql("a", "b", dialect="oracle")
+    with pytest.raises(ValueError, match="name must be that of a column in bigquery"):
+        sql_column("a`b", "bigquery")
+    with pytest.raises(ValueError, match="numbers in SQL must be finite"):
+        sql_column("a") + np.inf
+
+
+def test_names_of_columns_cannot_leave_their_quotes():
+    rows = {'x" OR 1=1 --': np.array([0.2, 0.8])}
+    assert in_duckdb(rows, sql_column('x" OR 1=1 --') >= 0.5).tolist() == [False, True]
