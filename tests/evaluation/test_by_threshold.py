@@ -119,3 +119,43 @@ def test_more_models_tried_make_fewer_claims():
     models = {"sharp": sharp, "blunt": blunt}
     few, many = (evaluate(y, models, costs=(0.2, 0.7), n_tried=n).by_threshold for n in (2, 200))
     assert many.less["blunt"].sum() < few.less["blunt"].sum()
+
+
+def two_kinds_of_rows(seed, low, high, n=3000):
+    """Rows with risks below 12% and above 16%; (a, b) say how much two calibrated models know of each kind's risks."""
+    rng = np.random.default_rng(seed)
+    rare = rng.random(n) < 0.5
+    own = rng.uniform(-1.0, 1.0, size=(2, n))
+    centre, reach = np.where(rare, 0.06, 0.3), np.where(rare, 0.03, 0.06)
+    known = np.where(rare[None], np.array(low)[:, None], np.array(high)[:, None])
+    y = rng.random(n) < centre + reach * (known * own).sum(axis=0)
+    models = centre + reach * known * own
+    return y, {"a": models[0], "b": models[1]}
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "truth"),
+    [
+        ((1.0, 1.0), (2.0, 0.0), "equal below 12%"),
+        ((0.0, 1.9), (2.0, 0.0), "crossing"),
+        ((1.0, 1.0), (1.0, 1.0), "equal"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_claims_over_a_range_are_seldom_false(low, high, truth):
+    every = somewhere = 0
+    for seed in range(40):
+        y, models = two_kinds_of_rows(seed, low, high)
+        found = evaluate(y, models, costs=(0.02, 0.5)).by_threshold
+        every += not {"a", "b"}.isdisjoint(found.everywhere)
+        somewhere += truth != "crossing" and not {"a", "b"}.isdisjoint(found.dearer)
+    assert every == 0
+    assert somewhere <= 2
+
+
+def test_curves_that_cross_are_found_on_enough_rows():
+    y, models = two_kinds_of_rows(1, (0.0, 1.9), (2.0, 0.0), n=200_000)
+    result = evaluate(y, models, costs=(0.02, 0.5))
+    (found,) = [f for f in result.findings if f.code == "curves-cross"]
+    assert found.sentence.startswith("a costs least on average over the range, not at every threshold: b is shown to ")
+    assert 0.02 <= found.evidence["from"]["b"] < found.evidence["to"]["b"] <= 0.12
