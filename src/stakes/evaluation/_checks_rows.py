@@ -56,8 +56,10 @@ def neighbours_alike(standings: Standings) -> Observation | None:
     total = float(terms @ terms)
     if not 0.0 < total < math.inf:
         return None
-    correlation = float(terms[1:] @ terms[:-1]) / total
-    chance = 0.5 * math.erfc(correlation * math.sqrt(len(terms) / 2.0))
+    products = terms[1:] * terms[:-1]
+    correlation = float(products.sum()) / total
+    # by their own spread, so that a few large costs that happen to be neighbours prove nothing
+    chance = 0.5 * math.erfc(float(products.sum()) / math.sqrt(2.0 * float(products @ products)))
     wider = math.sqrt(float(ordered_variance(terms, "auto")[0]) / total)
     if chance > CLEAR or wider < WIDER:
         return None
