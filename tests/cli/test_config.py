@@ -42,9 +42,12 @@ NUMBERS = {
     *["per", "pos-label", "zero-division", "positive-share", "scale-pos-weight", "prior", "training-prior"],
     *["min-precision", "min-recall", "max-selected", "f-beta", "levels", "score-bins", "random-state", "tried"],
 }
-OF_A_PLAN = {
-    *["width", "power", "sensitivity", "specificity", "threshold", "standard-deviation", "difference", "auc", "o-to-e"],
-    *["error", "max-error"],
+OF_ONE_COMMAND = {
+    "plan": {
+        *["width", "power", "sensitivity", "specificity", "threshold", "standard-deviation", "difference", "auc"],
+        *["o-to-e", "error", "max-error"],
+    },
+    "decide": {"defer-cost", "threshold", "capacity"},
 }
 
 
@@ -58,7 +61,7 @@ def test_names_that_are_treated_apart_are_names_of_options():
 def test_what_an_option_takes_is_told_by_its_metavar(command):
     options = {key: option.metavar or "" for key, option in COMMANDS[command].items() if not option.multiple}
     lists = {key: option.metavar or "" for key, option in COMMANDS[command].items() if option.multiple}
-    numbers = NUMBERS | OF_A_PLAN if command == "plan" else NUMBERS
+    numbers = NUMBERS | OF_ONE_COMMAND.get(command, set())
     if command == "decide":
         options.pop("prior")  # OLD:NEW, two numbers
     assert {key for key, takes in options.items() if _config.NUMERIC.search(takes)} == numbers & set(options)

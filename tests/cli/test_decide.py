@@ -287,6 +287,6 @@ def test_text_of_the_file_cannot_steer_the_terminal(cli, tmp_path):
 
 def test_help_has_an_example_that_is_a_valid_command(cli):
     text = cli("decide", "--help").out
-    example = text.partition("Example:\n")[2].split()
-    outcome = cli(*example[1:])
-    assert (outcome.code, "predictions.csv: there is no such file" in outcome.err) == (3, True)
+    for example in filter(str.strip, text.partition("Example:\n")[2].splitlines()):
+        outcome = cli(*example.split()[1:])
+        assert (outcome.code, "predictions.csv: there is no such file" in outcome.err) == (3, True)

@@ -12,7 +12,7 @@ from stakes.actions._evaluate_actions import ActionEvaluation, ModelCosts, evalu
 from stakes.actions._evaluate_deferral import Deferred, evaluate_deferral
 from stakes.actions._pair import DeferralPair, fit_deferral
 from stakes.actions._risk_coverage import risk_coverage_score
-from stakes.actions._zone import deferral_zone
+from stakes.actions._zone import apply_deferral, deferral_zone
 
 if TYPE_CHECKING:
     from stakes.actions._classifier import DeferralClassifier
@@ -26,6 +26,7 @@ __all__ = [
     "DeferralPair",
     "Deferred",
     "ModelCosts",
+    "apply_deferral",
     "certify_decided",
     "decision_calibration_test",
     "deferral_curve",

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes.core.validation import check_unit
+from stakes.core.score_table import ScoreTable
+from stakes.core.validation import BinarySample, check_scores, check_unit, to_array
 from stakes.costs import as_deferral
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
-    from stakes.core.score_table import ScoreTable
     from stakes.costs import Deferral
 
     Floats = NDArray[np.float64]
@@ -56,6 +56,46 @@ def deferral_zone(threshold: float, deferral: Deferral | float) -> tuple[float, 
     """
     low, high = as_deferral(deferral).zone(check_unit(threshold, "threshold"))
     return None if low == high else (float(low), float(high))
+
+
+def apply_deferral(
+    y_prob: ArrayLike, *, threshold: float, deferral: Deferral | float, capacity: float | None = None
+) -> Actions:
+    """Decide about rows whose labels are not known: act, do not act, or defer.
+
+    Parameters
+    ----------
+    y_prob : array_like of shape (n,)
+        Calibrated probabilities of the positive class.
+    threshold : float
+        The cost ratio c, in [0, 1].
+    deferral : Deferral or float
+        What deferring costs, or its fee alone.
+    capacity : float, optional
+        Largest share of these rows deferred, in [0, 1]: those that gain most by it, rows of one score together.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        1 to act, 0 not to, -1 to defer.
+
+    Raises
+    ------
+    ValueError
+        For scores outside [0, 1], or an invalid threshold, fee or capacity.
+
+    Examples
+    --------
+    >>> from stakes.actions import apply_deferral
+    >>> apply_deferral([0.05, 0.1, 0.3, 0.8], threshold=0.2, deferral=0.05).tolist()
+    [0, -1, -1, 1]
+    """
+    c, option = check_unit(threshold, "threshold"), as_deferral(deferral)
+    score = check_scores(to_array(y_prob, "y_prob"))
+    if capacity is None:
+        return face_actions(score, c, option)
+    table = ScoreTable.from_sample(BinarySample(np.zeros(len(score), dtype=bool), score, None))
+    return capped_actions(score, c, option, capacity_price(table, c, option, check_unit(capacity, "capacity")))
 
 
 def face_actions(score: Floats, c: float, deferral: Deferral) -> Actions:

@@ -42,6 +42,8 @@ OWN = {
     "boundary.fit": {"costs", "odds", "false-alarms-per-miss"},
     "boundary.certify": {"confidence-level"},
     "boundary.monitor": {"confidence-level"},
+    "decide": {"threshold"},
+    "plan": {"threshold"},
 }
 
 

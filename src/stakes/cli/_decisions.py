@@ -37,14 +37,11 @@ MOST_BATCHES_SHOWN = 50
 
 
 @dataclass(frozen=True)
-class DecisionSettings:
-    """What is maximised, from which probabilities, and how the answer is called."""
+class ColumnSettings:
+    """From which probabilities rows are decided, and how the answer is called."""
 
-    measure: Measure
-    zero_division: float
     correction: Callable[[Floats], ArrayLike] | None
     column: str
-    sensitivity: bool = False
 
     def column_for(self, model: str, models: tuple[str, ...]) -> str:
         """Name of the column with the decisions from one model."""
@@ -59,6 +56,15 @@ class DecisionSettings:
         if output is not None and output.suffix.lower() not in scored.endings:
             listed = " or ".join(scored.endings)
             raise UsageError(f"--output must end in {listed}, the format of the file, got {name(output.name)!r}")
+
+
+@dataclass(frozen=True)
+class DecisionSettings(ColumnSettings):
+    """What is maximised."""
+
+    measure: Measure
+    zero_division: float
+    sensitivity: bool = False
 
 
 def check_endings() -> tuple[str, ...]:

@@ -3,20 +3,32 @@
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
 from stakes.cli import _options as opt
 from stakes.cli._console import note, working
-from stakes.cli._decisions import Decisions, DecisionSettings, check_endings, read_correction, read_measure, read_unit
+from stakes.cli._decisions import (
+    ColumnSettings,
+    Decisions,
+    DecisionSettings,
+    check_endings,
+    read_correction,
+    read_measure,
+    read_unit,
+)
+from stakes.cli._deferrals import Deferrals, DeferralSettings
 from stakes.cli._deliver import RowsOut, plan_rows
-from stakes.cli._settings import split_names
+from stakes.cli._errors import UsageError
+from stakes.cli._settings import read_amount, split_names
+from stakes.costs import Deferral
 from stakes.shown.text import shown_name as name
 
 EPILOG = """\b
 Example:
   stakes decide predictions.csv --models risk --measure f1 -o decided.csv
+  stakes decide predictions.csv --models risk --threshold 0.2 --defer-cost 0.05 -o deferred.csv
 """
 
 Probabilities = Annotated[
@@ -29,7 +41,7 @@ Probabilities = Annotated[
     ),
 ]
 MeasureOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--measure",
         metavar="NAME",
@@ -48,12 +60,29 @@ Groups = Annotated[
         help="Columns that divide the rows into groups: each group is a batch of its own.",
     ),
 ]
+DeferCost = Annotated[
+    str | None,
+    typer.Option(
+        "--defer-cost",
+        metavar="AMOUNT",
+        help="In place of a measure: what leaving a case to someone else costs, where a false positive and a false "
+        "negative cost 1 together. Needs --threshold.",
+    ),
+]
+Threshold = Annotated[
+    str | None,
+    typer.Option("--threshold", metavar="T", help="With --defer-cost: the cost ratio, to act from without deferring."),
+]
+Capacity = Annotated[
+    str | None,
+    typer.Option("--capacity", metavar="SHARE", help="With --defer-cost: the largest share of the rows deferred."),
+]
 Column = Annotated[
     str,
     typer.Option(
         "--column",
         metavar="NAME",
-        help="Name of the new column: 1 to act, 0 not to. With several models, NAME_MODEL for each.",
+        help="Name of the new column: 1 to act, 0 not to, -1 to defer. With several models, NAME_MODEL for each.",
     ),
 ]
 PositiveShare = Annotated[
@@ -94,7 +123,10 @@ def decide(
     file: opt.File,
     *,
     models: Probabilities,
-    measure: MeasureOption,
+    measure: MeasureOption = None,
+    defer_cost: DeferCost = None,
+    threshold: Threshold = None,
+    capacity: Capacity = None,
     zero_division: ZeroDivision = "0",
     groups: Groups = None,
     column: Column = "decision",
@@ -111,15 +143,24 @@ def decide(
     """Choose the rows whose selection maximises the expected value of a measure on this batch, and mark them.
 
     The probabilities must be calibrated, and the rows independent. No outcomes are needed. The choice belongs to the
-    whole file (or group): the same row may be decided otherwise among other rows.
+    whole file (or group): the same row may be decided otherwise among other rows. With --defer-cost each row is decided
+    by what it costs, and left to someone else (-1) where that is expected to cost less.
     """
-    settings = DecisionSettings(
-        read_measure(measure),
-        read_unit("--zero-division", zero_division),
-        read_correction(positive_share, prior),
-        column,
-        sensitivity=sensitivity,
-    )
+    correction = read_correction(positive_share, prior)
+    only_measure = {"--measure": measure, "--groups": groups, "--sensitivity": sensitivity or None}
+    settings: ColumnSettings
+    if defer_cost is None:
+        _refuse({"--threshold": threshold, "--capacity": capacity}, "needs --defer-cost")
+        if measure is None:
+            raise UsageError("name what is maximised with --measure, or what deferring costs with --defer-cost")
+        zero = read_unit("--zero-division", zero_division)
+        settings = DecisionSettings(correction, column, read_measure(measure), zero, sensitivity=sensitivity)
+    else:
+        _refuse(
+            only_measure | {"--zero-division": None if zero_division == "0" else zero_division},
+            "does not fit --defer-cost",
+        )
+        settings = DeferralSettings(correction, column, *_read_deferral(defer_cost, threshold, capacity))
     reading = {
         "models": split_names(models, "--models") or [],
         "groups": split_names(groups, "--groups") or [],
@@ -129,7 +170,23 @@ def decide(
     return partial(run, file, reading, settings, plan_rows(output, check_endings(), file, as_json=as_json))
 
 
-def run(file: str, reading: Mapping[str, Any], settings: DecisionSettings, where: RowsOut) -> None:
+def _refuse(options: Mapping[str, object], why: str) -> None:
+    """Refuse options that go with something else."""
+    given = [option for option, value in options.items() if value is not None]
+    if given:
+        raise UsageError(f"{given[0]} {why}")
+
+
+def _read_deferral(cost: str, threshold: str | None, capacity: str | None) -> tuple[float, Deferral, float | None]:
+    """Read the cost ratio, what deferring costs, and how many rows may be deferred."""
+    if threshold is None:
+        raise UsageError("--defer-cost needs --threshold, the cost ratio")
+    fee = 0.0 if cost.strip() == "0" else read_amount("--defer-cost", cost)
+    share = None if capacity is None else read_unit("--capacity", capacity)
+    return read_unit("--threshold", threshold), Deferral(fee), share
+
+
+def run(file: str, reading: Mapping[str, Any], settings: ColumnSettings, where: RowsOut) -> None:
     """Read, decide, and write the rows with their decisions."""
     from stakes.tables import read_scores
 
@@ -139,7 +196,11 @@ def run(file: str, reading: Mapping[str, Any], settings: DecisionSettings, where
     if scored.n_dropped:
         note(f"{scored.n_dropped:,} rows get no decision, for a value is missing")
     with working(f"Deciding about {len(scored.rows):,} rows"):
-        decisions = Decisions.about(scored, settings)
+        decisions: Decisions | Deferrals
+        if isinstance(settings, DeferralSettings):
+            decisions = Deferrals.about(scored, settings)
+        else:
+            decisions = Decisions.about(scored, cast("DecisionSettings", settings))
 
     def write(path: Path | None) -> None:
         if path is not None:

@@ -1,0 +1,54 @@
+"""`stakes decide --defer-cost` marks the rows as the library does, and refuses what does not fit."""
+
+import json
+
+import numpy as np
+import pytest
+
+from stakes.actions import apply_deferral
+
+pl = pytest.importorskip("polars")
+pytest.importorskip("rich")
+
+ASKED = ["--models", "sharp", "--threshold", "0.2", "--defer-cost", "0.05"]
+
+
+@pytest.fixture
+def file(columns, tmp_path):
+    path = tmp_path / "p.csv"
+    pl.DataFrame(columns).drop("cancer", "weight").write_csv(path)
+    return path
+
+
+@pytest.mark.parametrize("capacity", [None, 0.1])
+def test_rows_are_decided_as_by_the_library(file, columns, cli, folder, capacity):
+    further = [] if capacity is None else ["--capacity", str(capacity)]
+    outcome = cli("decide", file, *ASKED, *further, "-o", "out.csv")
+    assert outcome.code == 0, outcome.err
+    expected = apply_deferral(columns["sharp"], threshold=0.2, deferral=0.05, capacity=capacity)
+    assert np.array_equal(pl.read_csv(folder / "out.csv")["decision"].to_numpy(), expected)
+    assert "Deferring pays between 0.0625 and 0.75, at threshold 0.2." in outcome.out
+    assert f"{np.count_nonzero(expected == -1):,} deferred" in outcome.out
+    counted = json.loads(cli("decide", file, *ASKED, *further, "--json").out)["columns"][0]
+    assert counted["deferred"] == np.count_nonzero(expected == -1)
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["--models", "sharp"], "name what is maximised with --measure, or what deferring costs with --defer-cost"),
+        (["--models", "sharp", "--defer-cost", "0.1"], "--defer-cost needs --threshold"),
+        ([*ASKED, "--measure", "f1"], "--measure does not fit --defer-cost"),
+        (["--models", "sharp", "--measure", "f1", "--capacity", "0.1"], "--capacity needs --defer-cost"),
+        (["--models", "sharp", "--threshold", "0.2", "--defer-cost", "-1"], "--defer-cost must be a number > 0"),
+    ],
+)
+def test_refusals(file, cli, argv, message):
+    outcome = cli("decide", file, *argv)
+    assert outcome.code == 2
+    assert message in " ".join(outcome.err.split())
+
+
+def test_a_fee_that_never_pays_is_said(file, cli):
+    outcome = cli("decide", file, "--models", "sharp", "--threshold", "0.2", "--defer-cost", "0.3")
+    assert "Deferring never pays: at threshold 0.2 the fee would have to be below 0.16" in outcome.out
