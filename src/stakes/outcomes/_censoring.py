@@ -47,7 +47,8 @@ class Stratum:
         t, v = time[rows], weight[rows]
         leaves = censored[rows] & (t < horizon)
         left = np.flatnonzero(leaves)
-        times, at = np.unique(t[left], return_inverse=True)
+        new = np.append(True, np.diff(t[left]) > 0.0)[: len(left)]
+        times, at = t[left[new]], np.cumsum(new) - 1
         gone = np.bincount(at, weights=v[left], minlength=len(times)).astype(np.float64)
         after = np.searchsorted(t, times, side="right")
         later = _suffix_sums(v)[after]
@@ -114,7 +115,7 @@ class Censoring:
 def _in_order(time: Floats, codes: Integers | None) -> Iterator[Integers]:
     """Rows of each stratum in order of time."""
     if codes is None:
-        yield np.argsort(time, kind="stable")
+        yield np.argsort(time)
         return
     order = np.lexsort((time, codes))
     yield from np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)

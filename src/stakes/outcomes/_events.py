@@ -131,9 +131,12 @@ def _refuse_several(events: NDArray[Any]) -> None:
 
 
 def _refuse_missing(values: NDArray[Any], name: str) -> None:
-    missing = (
-        np.isnan(values) if values.dtype.kind == "f" else np.array([is_missing(v) for v in values.tolist()], dtype=bool)
-    )
+    if values.dtype.kind == "f":
+        missing = np.isnan(values)
+    elif values.dtype.kind == "O":
+        missing = np.array([is_missing(value) for value in values.tolist()], dtype=bool)
+    else:
+        return
     if missing.any():
         raise ValueError(
             f"{name} must not be missing, got {int(missing.sum())} of {len(values)} missing, the first at index "
