@@ -12,6 +12,7 @@ from stakes.shown.words import percent
 
 if TYPE_CHECKING:
     from stakes.core.options import Options
+    from stakes.evaluation import Evaluation
     from stakes.tables import Predictions
 
 STANDARD_INPUT = "-"
@@ -74,7 +75,9 @@ def _refuse_reserved_names(predictions: Predictions) -> None:
             )
 
 
-def remark(source: Source, options: Options, predictions: Predictions, *, listed: bool, whole_range: bool) -> None:
+def remark(
+    source: Source, options: Options, predictions: Predictions | Evaluation, *, listed: bool, whole_range: bool
+) -> None:
     """Say on stderr what was assumed, and what was left out."""
     if whole_range:
         note(
@@ -90,19 +93,19 @@ def remark(source: Source, options: Options, predictions: Predictions, *, listed
         note("--rule optimal is fitted to these same rows: the costs are optimistic and have no intervals")
 
 
-def describe(source: Source, options: Options, predictions: Predictions, prevalence: float) -> list[str]:
+def describe(source: Source, options: Options, evaluation: Evaluation) -> list[str]:
     """Head the output with the rows, the share of positives and the models."""
-    positive = f"{percent(prevalence)} positive in {name(source.label)!r}"
+    share = percent(evaluation.prevalence)
+    positive = f"{share} positive in {name(source.label)!r}"
     if options.prevalence is not None:
-        positive = (
-            f"{int(predictions.y.sum()):,} positive in {name(source.label)!r}, reweighted to {percent(prevalence)}"
-        )
+        ups = evaluation.moments.rows[1] if evaluation.rows is None else int(evaluation.rows.y.sum())
+        positive = f"{ups:,} positive in {name(source.label)!r}, reweighted to {share}"
     weighted = "" if source.weight is None else f", weighted by {name(source.weight)!r}"
     automatic = " (every other numeric column; --models names others)" if source.models is None else ""
-    count = len(predictions.models)
+    count = len(evaluation.models)
     return [
-        f"{name(predictions.source or source.file, _LONGEST_LIST)}: {predictions.n_rows:,} rows, {positive}{weighted}",
-        f"{count} model{'s' * (count != 1)}: {_listed(predictions.models)}{automatic}",
+        f"{name(evaluation.source or source.file, _LONGEST_LIST)}: {evaluation.n_rows:,} rows, {positive}{weighted}",
+        f"{count} model{'s' * (count != 1)}: {_listed(evaluation.models)}{automatic}",
     ]
 
 

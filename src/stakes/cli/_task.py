@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from stakes.cli._console import working
+from stakes.cli._console import note, working
 from stakes.cli._source import Source, describe, remark
 from stakes.shown.text import shown_name as name
 
@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from stakes.core.options import Options
     from stakes.evaluation import Evaluation
     from stakes.tables import Predictions
+
+
+_ASKED = (
+    *("costs", "rule", "scale", "prevalence", "confidence_level", "unit_cost", "per", "metrics"),
+    *("groups", "clusters", "incumbent", "n_tried"),
+)
 
 
 @dataclass(frozen=True)
@@ -52,9 +58,44 @@ class Task:
         remark(self.source, self.options, predictions, listed=listed, whole_range=self.whole_range)
         return predictions
 
-    def heading(self, predictions: Predictions, evaluation: Evaluation) -> list[str]:
+    def judged(self, doing: str) -> Evaluation:
+        """Evaluate several files, or a large one, where they lie, and all else in memory."""
+        from stakes.tables import scan_parquet
+
+        frame = None if self.source.format else scan_parquet(self.source.file)
+        if frame is not None:
+            return self._scanned(frame, doing)
+        predictions = self.read()
+        with working(f"{doing} {len(predictions.models)} models on {predictions.n_rows:,} rows"):
+            return self.evaluate(predictions)
+
+    def _scanned(self, frame: Any, doing: str) -> Evaluation:
+        """Evaluate a lazy frame; what asks for rows in clusters or in order takes them into memory."""
+        from stakes.evaluation import evaluate_frame
+        from stakes.tables import DataError
+
+        source, options = self.source, self.options
+        if options.lags is not None:
+            raise DataError("rows of several files have no order that lags could follow", file=source.file)
+        what: dict[str, Any] = {key: getattr(options, key) for key in _ASKED}
+        what |= {key: getattr(source, key) for key in ("label", "models", "weight", "pos_label", "on_missing")}
+        with working(f"{doing} {name(source.file)}"):
+            try:
+                rows = frame if options.clusters is None else frame.collect()
+                found = evaluate_frame(rows, **what)
+            except DataError as error:
+                error.file = source.file
+                raise
+        evaluation = replace(found, source=source.file)
+        listed = self.delivery.prints_text
+        remark(source, options, evaluation, listed=listed, whole_range=self.whole_range)
+        if evaluation.rows is None:
+            note("the rows stay in their files: what is said of single thresholds and some findings needs them")
+        return evaluation
+
+    def heading(self, evaluation: Evaluation) -> list[str]:
         """Head the output with the rows, the share of positives and the models."""
-        return describe(self.source, self.options, predictions, evaluation.prevalence)
+        return describe(self.source, self.options, evaluation)
 
     def evaluate(self, predictions: Predictions) -> Evaluation:
         """Let the library judge; columns and lags that the rows do not bear are bad data."""

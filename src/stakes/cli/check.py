@@ -111,7 +111,7 @@ def run(task: Task, request: Request) -> int:
         evaluation = task.evaluate(predictions)
         findings = evaluation.check(ignore=request.ignore)
     failed = [f.code for f in findings if f.code in request.fail_on or f.severity in request.fail_on]
-    heading = task.heading(predictions, evaluation)
+    heading = task.heading(evaluation)
     deliver(Checked(evaluation, findings, failed), task.delivery, partial(show, findings=findings, heading=heading))
     if not failed:
         return DONE

@@ -11,7 +11,6 @@ from rich.table import Table
 from rich.text import Text
 
 from stakes.cli import _options as opt
-from stakes.cli._console import working
 from stakes.cli._deliver import deliver, plan_delivery
 from stakes.cli._errors import UsageError
 from stakes.cli._judging import Judging, Reading
@@ -78,11 +77,9 @@ def _read_pair(models: list[str]) -> tuple[str, str]:
 
 def run(task: Task, pair: tuple[str, str]) -> None:
     """Read, compare, deliver."""
-    predictions = task.read()
-    with working(f"Comparing on {predictions.n_rows:,} rows"):
-        evaluation = task.evaluate(predictions)
-        comparison = evaluation.compare(*pair)
-    heading = task.heading(predictions, evaluation)
+    evaluation = task.judged("Comparing")
+    comparison = evaluation.compare(*pair)
+    heading = task.heading(evaluation)
     deliver(comparison, task.delivery, partial(show, comparison=comparison, heading=heading))
 
 

@@ -46,7 +46,7 @@ def run(delivery: Delivery) -> None:
         predictions = replace(task.source.read(), source=f"{EXAMPLE} (comes with stakes)")
     evaluation = task.evaluate(predictions)
     named = replace(task, source=replace(task.source, models=list(predictions.models)))
-    heading = named.heading(predictions, evaluation)
+    heading = named.heading(evaluation)
     deliver(evaluation, delivery, partial(show, evaluation=evaluation, heading=heading))
 
 

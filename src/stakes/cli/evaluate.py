@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stakes.cli import _options as opt
-from stakes.cli._console import working
 from stakes.cli._deliver import deliver, plan_delivery
 from stakes.cli._judging import Judging, Reading
 from stakes.cli._settings import split_names
@@ -47,21 +47,23 @@ def evaluate(
 
 
 def provenance(source: Source) -> dict[str, str]:
-    """What the report says of the data: names of columns, and the file's hash where there is a file."""
+    """What the report says of the data: names of columns, and the file's hash where there is one file."""
     from stakes.tables import file_digest
 
     known = {"label": source.label, "weight": source.weight or ""}
-    return known if source.file == STANDARD_INPUT else {**known, "sha256": file_digest(source.file)}
+    return (
+        known
+        if source.file == STANDARD_INPUT or not Path(source.file).is_file()
+        else {**known, "sha256": file_digest(source.file)}
+    )
 
 
 def run(task: Task, *, calibration: bool) -> None:
     """Read, evaluate, deliver."""
-    predictions = task.read()
-    with working(f"Evaluating {len(predictions.models)} models on {predictions.n_rows:,} rows"):
-        evaluation = task.evaluate(predictions)
+    evaluation = task.judged("Evaluating")
     if task.delivery.report is not None:
         evaluation = replace(evaluation, provenance=provenance(task.source))
-    show = partial(shown, evaluation, task.heading(predictions, evaluation), calibration=calibration)
+    show = partial(shown, evaluation, task.heading(evaluation), calibration=calibration)
     deliver(evaluation, task.delivery, show, partial(evaluation.to_json, calibration=calibration))
 
 

@@ -13,6 +13,7 @@ from stakes.tables._losses import NO_CLOSED_FORM, expressible
 from stakes.tables._pairs import sum_pairs
 from stakes.tables._parquet import read_columns, write_columns
 from stakes.tables._rows import Predictions, complete_rows, frame_columns, model_columns
+from stakes.tables._scan import scan_parquet
 from stakes.tables._scored import Copied, NewColumns, ScoredFile, copy_with_columns, read_scores
 from stakes.tables._write import ENDINGS
 
@@ -36,6 +37,7 @@ __all__ = [
     "read_columns",
     "read_predictions",
     "read_scores",
+    "scan_parquet",
     "sql_column",
     "sum_pairs",
     "write_columns",

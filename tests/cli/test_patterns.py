@@ -1,0 +1,94 @@
+"""Several Parquet files by a pattern are evaluated where they lie, and the answer is that of one file."""
+
+import json
+
+import numpy as np
+import pytest
+
+from stakes.tables import scan_parquet
+
+pl = pytest.importorskip("polars")
+
+RNG = np.random.default_rng(5)
+RISK = RNG.random(3000)
+FRAME = pl.DataFrame(
+    {
+        "cancer": (RNG.random(3000) < RISK).astype(int),
+        "a": np.clip(RISK + RNG.normal(0, 0.1, 3000), 0, 1),
+        "b": np.clip(RISK + RNG.normal(0, 0.3, 3000), 0, 1),
+        "day": RNG.choice(["mon", "tue"], 3000),
+    }
+)
+ASKED = ["--label", "cancer", "--models", "a,b", "--costs", "0.1:0.4"]
+
+
+@pytest.fixture
+def days(folder):
+    for day in ("mon", "tue"):
+        target = folder / f"day={day}"
+        target.mkdir()
+        FRAME.filter(pl.col("day") == day).drop("day").write_parquet(target / "part.parquet")
+    FRAME.write_parquet(folder / "all.parquet")
+    return folder
+
+
+def near(one, two):
+    if isinstance(one, dict):
+        return one.keys() == two.keys() and all(near(one[key], two[key]) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(two) and all(map(near, one, two))
+    return one == two or (isinstance(one, float) and one == pytest.approx(two, rel=1e-9, abs=1e-13))
+
+
+@pytest.mark.usefixtures("days")
+@pytest.mark.parametrize("more", [[], ["--groups", "day"], ["--prevalence", "0.1"], ["--clusters", "day"]], ids=str)
+def test_files_by_a_pattern_are_evaluated_as_one(cli, more):
+    if more[:1] == ["--clusters"]:  # two days are too few: the same refusal
+        assert cli("evaluate", "day=*/*.parquet", *ASKED, *more).code != 0
+        return
+    found = cli("evaluate", "day=*/*.parquet", *ASKED, *more, "--json")
+    known = cli("evaluate", "all.parquet", *ASKED, *more, "--json")
+    assert (found.code, known.code) == (0, 0), found.err
+    assert "the rows stay in their files" in found.err
+    answers = [json.loads(outcome.out) for outcome in (found, known)]
+    for name in ("data", "models", "ranking"):
+        assert near(answers[0][name], answers[1][name]), name
+    for mine, its in zip(answers[0]["groups"], answers[1]["groups"], strict=True):
+        # miscalibration is cross-fitted over folds drawn in the order of the rows
+        assert near(
+            {k: v for k, v in mine.items() if "miscalibration" not in k},
+            {k: v for k, v in its.items() if "miscalibration" not in k},
+        )
+
+
+def test_a_report_and_a_comparison_are_made_from_a_pattern(cli, days):
+    done = cli("evaluate", "day=*/*.parquet", *ASKED, "--report", "report.html")
+    assert done.code == 0, done.err
+    assert "day=*/*.parquet: 3,000 rows" in done.out
+    assert "day=*" in (days / "report.html").read_text(encoding="utf-8")
+    compared = cli("compare", "day=*/*.parquet", *ASKED)
+    assert "a costs less than b." in compared.out
+
+
+@pytest.mark.usefixtures("days")
+def test_a_pattern_of_no_file_or_of_others_is_bad_data(cli, folder):
+    (folder / "x.csv").write_text("cancer,a\n0,0.1\n")
+    for pattern, message in [("week=*/*.parquet", "no file has a name like this"), ("*.csv", "must be a Parquet file")]:
+        outcome = cli("evaluate", pattern, *ASKED)
+        assert outcome.code == 3
+        assert message in outcome.err
+    outcome = cli("evaluate", "day=*/*.parquet", *ASKED, "--lags", "3")
+    assert (outcome.code, "rows of several files have no order" in outcome.err) == (3, True)
+
+
+def test_bad_values_name_the_pattern_the_column_and_their_number(cli, days):
+    FRAME.drop("day").with_columns(a=pl.lit(1.5)).write_parquet(days / "day=tue" / "part.parquet")
+    outcome = cli("evaluate", "day=*/*.parquet", *ASKED)
+    assert outcome.code == 3
+    assert "day=*/*.parquet: column 'a': must lie in [0, 1], got 1.5 (3000 of " in outcome.err
+
+
+def test_a_large_file_is_scanned_and_a_small_one_read(days):
+    name = str(days / "all.parquet")
+    assert scan_parquet(name) is None
+    assert isinstance(scan_parquet(name, large=10), pl.LazyFrame)
