@@ -11,6 +11,7 @@ import numpy as np
 from stakes.actions._dominance import ActionDominance, dominance_of
 from stakes.actions._estimates import mean_estimates
 from stakes.actions._problem import read_rows
+from stakes.core.sums import blocks
 from stakes.core.validation import check_unit
 from stakes.inference import Comparison, Estimate
 from stakes.shown.frames import build_frame
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from stakes.inference import CostRows
 
     Floats = NDArray[np.float64]
+
+_BLOCK = 1 << 14
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -412,11 +415,12 @@ def _tables(rows: ActionRows, prob: Floats) -> tuple[Floats, Floats]:
     k, a = rows.problem.matrices.shape[1:]
     weight = rows.weight / rows.weight.sum()
     shares, costs = np.zeros(k * a), np.zeros(a)
-    for part, action, counts in rows.problem.pieces(prob):
-        index, mine = rows.index[part], weight[part]
-        for m, count in counts:
-            shares += np.bincount(index * a + action, mine * count, k * a)
-            costs += np.bincount(action, mine * count * rows.problem.matrices[m][index, action], a)
+    for part in blocks(len(weight), _BLOCK):
+        for some, action, counts in rows.problem.pieces(prob[part]):
+            index, mine = rows.index[part][some], weight[part][some]
+            for m, count in counts:
+                shares += np.bincount(index * a + action, mine * count, k * a)
+                costs += np.bincount(action, mine * count * rows.problem.matrices[m][index, action], a)
     return shares.reshape(k, a), costs
 
 
