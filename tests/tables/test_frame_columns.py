@@ -303,3 +303,13 @@ def test_error_survives_copying_so_that_worker_processes_can_report_it():
     again = copy.copy(error)
     assert str(again) == str(error)
     assert vars(again) == vars(error)
+
+
+def test_many_columns_are_models_only_where_they_are_named():
+    pl = pytest.importorskip("polars")
+    names = [f"x{k}" for k in range(101)]
+    frame = pl.DataFrame({"y": [0, 1], **{key: [0.1, 0.8] for key in names}})
+    with pytest.raises(DataError, match=r"101 numeric columns would be models, from 'x0' to 'x100'") as caught:
+        frame_columns(frame, label="y")
+    assert "--models" in str(caught.value)
+    assert frame_columns(frame, label="y", models=names).models == tuple(names)

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from itertools import product
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from stakes import ScoreTable, costs
 from stakes.core.regret import table_integral
-from stakes.tables import DataError, group_scores
+from stakes.tables import DataError, _groups, group_scores
 
 COLUMNS = ["scores", "positives", "negatives", "positives_squared", "negatives_squared"]
 COSTS = [
@@ -25,6 +26,13 @@ COSTS = [
 SCORES = st.one_of(st.integers(0, 8).map(lambda k: k / 8), st.floats(0, 1))
 WEIGHTS = st.one_of(st.integers(0, 3).map(float), st.floats(0.125, 5))
 ROWS = st.lists(st.tuples(st.sampled_from([0, 1]), SCORES, WEIGHTS), min_size=1, max_size=25)
+
+
+@pytest.fixture(scope="module", autouse=True, params=[_groups._MOST_HELD, 0], ids=["held", "in-the-engine"])
+def most_held(request):
+    """Columns of a lazy frame that are short enough leave their engine; longer ones are grouped in it."""
+    with patch.object(_groups, "_MOST_HELD", request.param):
+        yield
 
 
 def counted(labels, scores, weights):

@@ -174,7 +174,7 @@ def evaluate_frame(
     label : str
         Column with the labels.
     models : sequence of str, optional
-        Columns with probabilities; by default every other numeric column.
+        Columns with probabilities; by default every other numeric column, if they are 100 at most.
     weight : str, optional
         Column with weights >= 0.
     groups : str or sequence of str, optional

@@ -62,7 +62,8 @@ def read_predictions(
     label : str
         Name of the column with the labels.
     models : iterable of str, optional
-        Names of the columns with the models' probabilities; by default every other numeric column that has a name.
+        Names of the columns with the models' probabilities; by default every other numeric column that has a name, if
+        they are 100 at most.
         In a CSV or JSON lines file a column is numeric if most of its first 1,000 values are.
     weight : str, optional
         Name of the column with weights >= 0; a row of weight zero is as if absent.

@@ -12,7 +12,7 @@ from stakes.core.counting import count_cells, count_groups, count_sample
 from stakes.core.validation import BinarySample
 from stakes.tables._errors import Origin
 from stakes.tables._roles import choose_roles
-from stakes.tables._rows import PROBABILITY_HINT, column_names, frame_columns, from_native
+from stakes.tables._rows import PROBABILITY_HINT, Held, clean_rows, column_names, frame_columns, from_native
 from stakes.tables._values import as_array, encode, encode_labels, positive_labels, to_floats
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
+
+_MOST_HELD = 1 << 24  # rows; more of them may hold few distinct scores, and leave the engine as these only
 
 
 # what each entry of a group-by has
@@ -42,7 +44,8 @@ def group_scores(
     Parameters
     ----------
     frame : pandas, polars, pyarrow, DuckDB, Dask or Spark frame
-        In-memory frames are sorted here; lazy ones do one group-by in their engine.
+        Frames in memory, and lazy ones of polars and DuckDB that fit there, are sorted here; others do one group-by
+        in their engine.
     label, score : str
         Names of the columns with the labels and the scores in [0, 1].
     weight : str, optional
@@ -74,8 +77,12 @@ def group_scores(
     native = from_native(frame)
     if isinstance(native, nw.LazyFrame):
         roles = choose_roles(column_names(native), (), label=label, models=[score], weight=weight, groups=None)
-        return _Groups.collect(native, roles, resolution).table(pos_label, resolution)
-    rows = frame_columns(frame, label=label, models=[score], weight=weight, pos_label=pos_label)
+        held = None if resolution is not None else _held(native, roles)
+        if held is None:
+            return _Groups.collect(native, roles, resolution).table(pos_label, resolution)
+        rows = clean_rows(held, roles, held.origin, pos_label=pos_label)
+    else:
+        rows = frame_columns(frame, label=label, models=[score], weight=weight, pos_label=pos_label)
     columns = count_sample(BinarySample(rows.y, rows.scores[0], rows.weight))
     return columns if resolution is None else _binned(columns, resolution)
 
@@ -123,6 +130,15 @@ def group_scores_by(
     native: Any = from_native(frame)
     roles = choose_roles(column_names(native), (), label=label, models=[score], weight=weight, groups=[by])
     return _Groups.collect(native, roles, resolution).tables_by_group(pos_label, resolution)
+
+
+def _held(frame: nw.LazyFrame[Any], roles: Roles) -> Held | None:
+    """The columns of an engine on this machine, if they are short: to sort them is faster than its group-by."""
+    kind = frame.implementation
+    if not (kind.is_polars() or kind.is_duckdb()):
+        return None
+    found = frame.select(*roles.used).head(_MOST_HELD + 1).collect()
+    return Held(found, Origin(ordered=False)) if len(found) <= _MOST_HELD else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
 _SHOWN = 10
+_MOST_UNNAMED = 100  # models that nobody named: a wide file holds features, and every pair would be compared
 NAME_MODELS = (
     "Every other numeric column was taken as a model: name the model columns with models= (command line: --models)."
 )
@@ -69,6 +70,12 @@ def choose_roles(
         others = [name for name in names if name not in taken]
         hint = f"Not numeric: {', '.join(map(repr, others[:_SHOWN]))}." if others else None
         raise DataError("no numeric column is left to be a model", file=file, hint=hint)
+    if automatic and len(chosen) > _MOST_UNNAMED:
+        raise DataError(
+            f"{len(chosen):,} numeric columns would be models, from {chosen[0]!r} to {chosen[-1]!r}",
+            file=file,
+            hint=f"More than {_MOST_UNNAMED} must be named. {NAME_MODELS}",
+        )
     named_once(chosen, file)
     for name, role in ((label, "the label"), (weight, "the weight")):
         if name in chosen or (name == label and name == weight):

@@ -133,7 +133,8 @@ def frame_columns(
     label : str
         Name of the column with the labels.
     models : iterable of str, optional
-        Names of the columns with the models' probabilities; by default every other numeric column that has a name.
+        Names of the columns with the models' probabilities; by default every other numeric column that has a name, if
+        they are 100 at most.
     weight : str, optional
         Name of the column with weights >= 0; a row of weight zero is as if absent.
     groups : iterable of str, optional

@@ -16,8 +16,18 @@ _NEARLY_A_NUMBER = re.compile(r"[+-]?(\d+([.,]\d+)?|[.,]\d+)\s*%?")  # in which 
 
 def looks_numeric(cells: Sequence[str]) -> bool:
     """Say whether at least half of the cells that are not missing are meant as numbers (12% and 0,5 too)."""
+    if _all_numbers(cells):  # the usual case, without a look at each cell
+        return True
     present = [c for cell in cells if (c := cell.strip()) and c not in MISSING]
     return 2 * sum(map(is_meant_as_number, present)) >= len(present)
+
+
+def _all_numbers(cells: Sequence[str]) -> bool:
+    try:
+        list(map(float, cells))
+    except ValueError:
+        return False
+    return True
 
 
 def is_meant_as_number(cell: str) -> bool:
@@ -27,11 +37,7 @@ def is_meant_as_number(cell: str) -> bool:
 
 def is_number(cell: str) -> bool:
     """Say whether a cell reads as a number."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+    return _all_numbers([cell])
 
 
 def numbers_from_text(text: pl.Series) -> tuple[pl.Series, pl.Series]:
