@@ -82,18 +82,19 @@ In the last two it is true, and not counted, that the model is no better than a 
 carry its cost.
 
 `calibration-in-the-large` on models fitted to real rows without class weights (`--real bank_marketing --real
-credit_default --runs 100`): raised in none of 1,800 cases (100 samples each of 300 and of 2,000 rows) by the nine models
-whose observed to expected events lie between 0.94 and 1.00 in the population. Naive Bayes (0.73 and 0.43) was told in 10
-to 100% of samples of a table and size, an overfit booster (1.22) in 9% of samples of 300 rows and in none of 2,000.
+credit_default --runs 100`): raised in none of 1,800 cases (100 samples each of 300 and of 2,000 rows) by the nine
+models whose observed to expected events lie between 0.94 and 1.00 in the population. Naive Bayes (0.73 and 0.43) was
+told in 10 to 100% of samples of a table and size, an overfit booster (1.22) in 9% of samples of 300 rows and in none
+of 2,000.
 
 ## On average, or at every threshold
 
-The headline is about an average over the range. "At every threshold" is said only where the curves on these rows agree
-with a band of the difference at 61 thresholds, whose level is shared among all pairs of models and of models with the
-references; `curves-cross` says where that band puts another decision ahead. Both hold whichever decision was chosen, and
-are careful: "every threshold" was false in none of 40 samples of 3,000 rows each where two models are equal everywhere,
-equal below 12%, or cross. With `clusters=`, `lags=`, weights estimated from the rows, or no rows in memory, there is no
-band, and neither is said.
+The headline is about an average over the range. "At every threshold" is said only where the curves on these rows
+agree with a band of the difference at 61 thresholds, whose level is shared among all pairs of models and of models
+with the references; `curves-cross` says where that band puts another decision ahead. Both hold whichever decision was
+chosen, and are careful: "every threshold" was false in none of 40 samples of 3,000 rows each where two models are
+equal everywhere, equal below 12%, or cross. With `clusters=`, `lags=`, weights estimated from the rows, or no rows in
+memory, there is no band, and neither is said.
 
 ## Which causes it names
 
