@@ -16,6 +16,7 @@ from stakes.display._curves import (
 )
 from stakes.display._decomposition import DecompositionDisplay
 from stakes.display._deferral import DeferralDisplay
+from stakes.display._information import ValueOfInformationDisplay
 from stakes.display._loss_calibration import LossCalibrationDisplay
 from stakes.display._plot import plot_costs, plot_curve, plot_evaluation
 from stakes.display._rates import ThresholdDisplay
@@ -47,6 +48,7 @@ __all__ = [
     "StandardizedDecisionCurveDisplay",
     "ThresholdDisplay",
     "UtilityCurveDisplay",
+    "ValueOfInformationDisplay",
     "plot_costs",
     "plot_curve",
     "plot_evaluation",

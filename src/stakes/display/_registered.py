@@ -11,10 +11,12 @@ from stakes.curves import BinnedReliability, Curve
 from stakes.display._band import BandDisplay
 from stakes.display._bins import BinnedReliabilityDisplay
 from stakes.display._boundary import BoundaryDisplay
+from stakes.display._information import ValueOfInformationDisplay
 from stakes.display._plot import plot_costs, plot_curve, plot_evaluation
 from stakes.display._training import MonitorDisplay
 from stakes.evaluation import Evaluation
 from stakes.inference import Band
+from stakes.information import ValueOfInformation
 from stakes.shown.faces import draw
 from stakes.training import MonitorComparison
 
@@ -33,6 +35,7 @@ draw.register(Evaluation, plot_evaluation)
 draw.register(Band, _drawn_by(BandDisplay))
 draw.register(BinnedReliability, _drawn_by(BinnedReliabilityDisplay))
 draw.register(Boundary, _drawn_by(BoundaryDisplay))
+draw.register(ValueOfInformation, _drawn_by(ValueOfInformationDisplay))
 
 
 @draw.register(MonitorComparison)

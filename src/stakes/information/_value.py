@@ -14,6 +14,7 @@ from stakes.costs import Fixed, as_costs
 from stakes.inference import CostRows, largest_of
 from stakes.information._cells import PRIORS, cell_value, pseudo_rows
 from stakes.information._given import decision_rows, total_decisions
+from stakes.shown.faces import draw
 from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
@@ -123,6 +124,33 @@ class ValueOfInformation(Tabular):
             if not 0.0 <= check_number(price, name) < np.inf:
                 raise ValueError(f"{name} must be a finite number >= 0, got {price}.")
         return {m: saved * self.n_decisions - fixed_cost - row_cost * m for m, saved in self.evsi.items()}
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw what further rows are expected to save, with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; by default a new figure.
+        **options
+            Passed to the display, such as ``legend=None``.
+
+        Returns
+        -------
+        ValueOfInformationDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed (``pip install 'stakes[plot]'``).
+
+        Examples
+        --------
+        >>> from stakes import value_of_information
+        >>> value_of_information([0, 1] * 40, [0.3, 0.4] * 40, threshold=0.35).plot().ax_.get_xlabel()
+        'Further rows'
+        """
+        return draw(self, ax, **options)
 
     def _records(self) -> list[dict[str, Any]]:
         return [{"decision": name, "p_best": p, "p_useful": self.p_useful.get(name)} for name, p in self.p_best.items()]
