@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import math
+import tempfile
 from itertools import combinations
 
 import numpy as np
@@ -64,7 +65,9 @@ def ibis(columns):
 
 def sqlframe(columns):
     session = pytest.importorskip("sqlframe.duckdb").DuckDBSession()
-    return session.createDataFrame(importlib.import_module("pandas").DataFrame(columns))
+    with tempfile.NamedTemporaryFile(suffix=".parquet", delete=False) as file:
+        pl.DataFrame(columns, strict=False).write_parquet(file.name)
+    return session.read.parquet(file.name)
 
 
 ENGINES = [polars_lazy, duckdb, dask, ibis, sqlframe]

@@ -1,0 +1,114 @@
+"""Out of core: partitioned Parquet of 4 models, evaluated by DuckDB and by polars, beside a bare sum of its columns.
+
+Another process writes the files: scores of four decimals, so that a table has 10,001 rows at most. Memory is that of
+this process, above its imports: the engine's buffers and what the driver holds.
+"""
+
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+
+from benchmarks._data import SEED
+from benchmarks._rows import Entry, Goal, Row
+
+SIZES = (10**6, 10**7)
+MODELS = ("a", "b", "c", "d")
+COSTS = (0.02, 0.10)
+_PARTS = 8
+_MADE = """
+COPY (
+    SELECT CAST(u < r AS INTEGER) AS y, i % {parts} AS part, round(r, 4) AS a,
+        {noisy}
+    FROM (SELECT i, (hash(i + {seed}) % 1000003) / 1000003.0 AS u, pow((hash(i * 7 + 1) % 1000003) / 1000003.0, 3) AS r
+          FROM range({rows}) t(i))
+) TO '{folder}' (FORMAT parquet, PARTITION_BY (part))
+"""
+_NOISY = "round(least(greatest(r + {by} * ((hash(i * 13 + {k}) % 1000003) / 1000003.0 - 0.5), 0), 1), 4) AS {name}"
+
+
+@dataclass(frozen=True)
+class Files:
+    """A folder of partitioned Parquet; deleted with this."""
+
+    kept: tempfile.TemporaryDirectory
+
+    @property
+    def pattern(self):
+        return f"{self.kept.name}/rows/*/*.parquet"
+
+
+def write(folder, rows):
+    import duckdb
+
+    noisy = ",\n".join(_NOISY.format(by=by, k=k, name=MODELS[k]) for k, by in ((1, 0.05), (2, 0.1), (3, 0.3)))
+    duckdb.sql(_MADE.format(parts=_PARTS, noisy=noisy, seed=SEED, rows=rows, folder=folder))
+
+
+def files(inputs):
+    kept = tempfile.TemporaryDirectory()
+    command = [sys.executable, "-m", "benchmarks.engines", f"{kept.name}/rows", str(len(inputs.y))]
+    subprocess.run(command, check=True)
+    return Files(kept)
+
+
+def in_duckdb(made):
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.execute("SET threads = 1")
+    return connection.read_parquet(made.pattern)
+
+
+def in_polars(made):
+    import polars as pl
+
+    return pl.scan_parquet(made.pattern)
+
+
+def bare(made):
+    sums = ", ".join(f"sum({name})" for name in ("y", *MODELS))
+    return in_duckdb(made).aggregate(sums).fetchall()
+
+
+def bare_polars(made):
+    import polars as pl
+
+    return in_polars(made).select(pl.col("y", *MODELS).sum()).collect(engine="streaming")
+
+
+def pairs(open_files):
+    def run(made):
+        from stakes.inference import PairSums
+
+        return PairSums.from_frame(open_files(made), label="y", models=MODELS, costs=COSTS)
+
+    return run
+
+
+def whole(open_files):
+    def run(made):
+        from stakes import evaluate_frame
+
+        return evaluate_frame(open_files(made), label="y", models=list(MODELS), costs=COSTS)
+
+    return run
+
+
+def ours(call, run):
+    return Entry("stakes", call, run, prepare=files)
+
+
+BARE = Entry("duckdb", "sum of the 5 columns", bare, prepare=files)
+BARE_POLARS = Entry("polars", "sum of the 5 columns", bare_polars, prepare=files)
+MEMORY = Goal("peak memory at most 1 GB", lambda by: (by["stakes"].peak or float("nan")) / 1e9, 1.0, "GB")
+
+ROWS = (
+    Row("every loss and pair, DuckDB", ours("PairSums.from_frame", pairs(in_duckdb)), (BARE,), goals=(MEMORY,)),
+    Row("every loss and pair, polars", ours("PairSums.from_frame", pairs(in_polars)), (BARE_POLARS,), goals=(MEMORY,)),
+    Row("the whole evaluation, DuckDB", ours("evaluate_frame", whole(in_duckdb)), (BARE,), goals=(MEMORY,)),
+    Row("the whole evaluation, polars", ours("evaluate_frame", whole(in_polars)), (BARE_POLARS,), goals=(MEMORY,)),
+)
+
+if __name__ == "__main__":
+    write(sys.argv[1], int(sys.argv[2]))
