@@ -21,6 +21,7 @@ from stakes.inference import (
 from stakes.inference._dependence import Design
 from stakes.inference._group_gap import gap_moments
 from stakes.inference._influence import cells_of, loss_influence
+from stakes.metrics import METRICS
 from stakes.report._spread import spread_of
 
 N = 240
@@ -195,6 +196,21 @@ def test_independent_parts_add_up_to_the_variance(rows):
         units = design.units(sample.score[None])
         variance, _, _ = design.variance_of(design.parts(design.centred(sample.score)))
         assert (units @ units.T).item() == pytest.approx(float(variance), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("bounded_brier_loss", {"prevalence": 0.1}),
+        ("roc_auc_score", {}),
+        ("bounded_brier_skill_score", {}),
+    ],
+)
+def test_error_of_every_metric_is_that_of_the_derivative(rows, name, options):
+    data, score, _ = rows
+    slope = jackknifed(data, lambda outcome: METRICS[name].function(outcome, score, **options))
+    found = metric_interval(TimeToEvent(**data), score, name, **options)
+    assert found.standard_error / UP == pytest.approx(math.sqrt(slope @ slope), rel=1e-6)
 
 
 def test_table_keeps_that_its_weights_are_estimated(rows):
