@@ -106,6 +106,22 @@ def test_value_over_years():
     assert found.total == pytest.approx(180 * found.evpi)
 
 
+def test_further_rows_as_by_the_sum_over_their_outcomes(actions_reference):
+    """Model against treating all where all rows are not acted on: the oracle's beta-binomial sum."""
+    from stakes.information._value import saved_by_cells
+
+    for up, down, t, more, evsi, _ in actions_reference["voi"]["beta_binomial"]:
+        cells = np.zeros((1, 1)), np.array([float(up)]), np.array([float(down)])
+        found = saved_by_cells(cells, t, more, np.random.default_rng(0)) / (1 - t)
+        assert found == pytest.approx(evsi, rel=0.06, abs=1e-7)
+
+
+def test_very_many_rows_are_worth_what_perfect_information_is():
+    y, p = rows_of(41, 310, 2, 147, 0.02)
+    found = value_of_information(y, p, threshold=0.02, more_rows=(10_000_000,))
+    assert found.evsi[10_000_000] == pytest.approx(found.evpi, rel=0.05)
+
+
 def test_units_and_net_gain_of_a_study():
     """Sadatsafavi et al. 2023: .0005 a decision are 400 true or 19,600 false positives in 800,000 decisions."""
     y, p = rows_of(41, 310, 2, 147, 0.02)
