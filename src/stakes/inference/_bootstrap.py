@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from statistics import NormalDist
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -34,6 +35,7 @@ KINDS = ("percentile", "basic", "normal")
 _LEAST = 2
 _BIASED = 0.25
 _NOISE = 3.0
+_REST = 24  # columns, so that a shorter estimate covers a longer one
 _TOO_FEW = 100  # resamples, to tell a bias from noise
 _CHOSEN_ON_THE_ROWS = (
     'decomposition_interval, and metric_interval of "h_measure_score" and "hull_auc", correct it for MCB, DSC, H, hulls'
@@ -387,9 +389,13 @@ def _reporter(*, progress: bool | Callable[[int, int], object]) -> Callable[[int
     if not progress:
         return lambda _done, _all: None
 
+    begun = monotonic()
+
     def write(done: int, of: int) -> None:
         if done == of or 100 * done // of > 100 * (done - 1) // of:
-            sys.stderr.write(f"\rbootstrap: {done:,} of {of:,}" + ("\n" if done == of else ""))
+            left = (monotonic() - begun) / done * (of - done)
+            rest = f", about {left:,.0f} s left" if done < of else ""
+            sys.stderr.write(f"\rbootstrap: {done:,} of {of:,}{rest:<{_REST}}" + ("\n" if done == of else ""))
             sys.stderr.flush()
 
     return write

@@ -76,8 +76,15 @@ def draw_counts(counts: Integers) -> Draw:
     if n > _TIED * len(counts):
         shares = counts / n
         return lambda rng: rng.multinomial(n, shares)
-    cells = np.repeat(np.arange(len(counts)), counts)
-    return lambda rng: np.bincount(cells[rng.integers(0, n, n)], minlength=len(counts))
+    used = np.flatnonzero(counts)
+    starts = np.cumsum(counts[used]) - counts[used]
+
+    def draw(rng: np.random.Generator) -> Integers:
+        drawn, found = np.bincount(rng.integers(0, n, n), minlength=n), np.zeros(len(counts), dtype=np.intp)
+        found[used] = drawn if len(used) == n else np.add.reduceat(drawn, starts)
+        return found
+
+    return draw
 
 
 @dataclass(frozen=True)
@@ -98,11 +105,14 @@ class TableSource:
     def tables(self, rng: np.random.Generator) -> list[ScoreTable]:
         """One resampled table."""
         negatives, positives = np.split(np.concatenate([draw(rng) for draw in self.draws]), 2)
-        seen = negatives + positives > 0
-        (down, up), old = self.units, self.table
-        downs, ups = down * negatives[seen], up * positives[seen]
-        lower, upper = (None if edge is None else edge[seen] for edge in (old.lower, old.upper))
-        columns = old.scores[seen], ups, downs, up * ups, down * downs
+        seen = np.flatnonzero(negatives + positives > 0)
+        old, weights = self.table, []
+        for unit, counts in zip(self.units, (negatives, positives), strict=True):
+            weight = counts.take(seen).astype(np.float64)
+            weights.append((weight, weight) if unit == 1.0 else (unit * weight, unit * (unit * weight)))
+        (downs, down_squares), (ups, up_squares) = weights
+        lower, upper = (None if edge is None else edge.take(seen) for edge in (old.lower, old.upper))
+        columns = old.scores.take(seen), ups, downs, up_squares, down_squares
         return [ScoreTable(*columns, old.n_rows, old.fixed_prevalence, lower, upper)]
 
 
