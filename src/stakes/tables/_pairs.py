@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import combinations
+from operator import mul
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -79,8 +81,9 @@ def sum_pairs(
         raise ValueError(f"costs={costs!r} {NO_CLOSED_FORM}.")
     roles = choose_roles(column_names(frame), (), label=label, models=models, weight=weight, groups=None)
     positive = _positive(frame, roles, pos_label)
-    rows = _with_gaps(_rows(frame, roles, positive), len(roles.models), costs, rule)
-    return _collected(rows, len(roles.models), powers, weighted=weight is not None)
+    worst = float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))
+    rows = _with_gaps(_rows(frame, roles, positive), len(roles.models), costs, rule, worst)
+    return _assembled(_collected(rows, len(roles.models), powers, weighted=weight is not None), roles, powers, worst)
 
 
 def _positive(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object) -> nw.Expr:
@@ -121,70 +124,98 @@ def _rows(frame: nw.LazyFrame[Any], roles: Roles, positive: nw.Expr) -> nw.LazyF
     return rows if roles.weight is None else rows.filter(nw.col("w") > 0.0)
 
 
-def _with_gaps(rows: nw.LazyFrame[Any], models: int, costs: CostDistribution, rule: float | str) -> nw.LazyFrame[Any]:
-    """Add the loss of every model, then the difference of every pair; the constant decisions cost a class alike."""
+def _with_gaps(
+    rows: nw.LazyFrame[Any], models: int, costs: CostDistribution, rule: float | str, worst: tuple[float, float]
+) -> nw.LazyFrame[Any]:
+    """Add the loss of every model, that less the most that its class can cost, and the differences between models."""
     is_positive = nw.col("y") == 1
-    always, never = float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))
-    constants = [
-        nw.when(is_positive).then(nw.lit(0.0)).otherwise(nw.lit(always)),
-        nw.when(is_positive).then(nw.lit(never)).otherwise(nw.lit(0.0)),
-        nw.lit(0.0),
-    ]
+    constant = nw.when(is_positive).then(nw.lit(worst[1])).otherwise(nw.lit(worst[0]))
     rows = rows.with_columns(
-        *(row_loss(nw.col(f"s{i}"), is_positive, costs, rule).alias(f"l{i}") for i in range(models)),
-        *(loss.alias(f"l{i}") for i, loss in enumerate(constants, start=models)),
+        *(row_loss(nw.col(f"s{i}"), is_positive, costs, rule).alias(f"l{i}") for i in range(models))
     )
-    gaps = {(i, j): nw.col(f"l{i}") - nw.col(f"l{j}") for i, j in combinations(range(models + 3), 2)}
-    return rows.with_columns(*(gap.alias(f"d{i}_{j}") for (i, j), gap in gaps.items()))
+    return rows.with_columns(
+        *((nw.col(f"l{i}") - constant).alias(f"e{i}") for i in range(models)),
+        *((nw.col(f"l{i}") - nw.col(f"l{j}")).alias(f"d{i}_{j}") for i, j in combinations(range(models), 2)),
+    )
 
 
 def _collected(
     rows: nw.LazyFrame[Any], models: int, powers: Sequence[tuple[int, int]], *, weighted: bool
 ) -> dict[str, Any]:
-    pairs = list(combinations(range(models + 3), 2))
-    terms: dict[str, nw.Expr] = {"mass": nw.col("w") if weighted else nw.lit(1.0)}
-    for i, j in pairs:
-        gap = nw.col(f"d{i}_{j}")
-        terms |= {
-            f"p{a}_{b}_{i}_{j}": _power(gap, b, a if weighted else 0) for a, b in _needed(powers, weighted=weighted)
-        }
-        terms[f"c{i}_{j}"] = _is(gap != 0.0)
-        if j < models:
-            terms[f"a{i}_{j}"] = _is(nw.col(f"s{i}") != nw.col(f"s{j}"))
+    """Sums of each class by name: of powers of w, of weighted powers of every difference, and of what carries it."""
+    apart = [f"{i}_{j}" for i, j in combinations(range(models), 2)]
+    gaps = [f"{kind}{i}" for kind in "le" for i in range(models)] + [f"d{pair}" for pair in apart]
+    terms: dict[str, nw.Expr] = {f"a{pair}": _differ(*pair.split("_")) for pair in apart}
+    for gap in gaps:
+        terms[f"c{gap}"] = _is(nw.col(gap) != 0.0)
+        for a, b in powers if weighted else [(1, b) for b in {b for _, b in powers}]:
+            if b:
+                terms[f"p{a}_{b}_{gap}"] = _power(nw.col(gap), b, a if weighted else 0)
+    if weighted:
+        terms |= {f"w{a}": _power(nw.lit(1.0), 0, a) for a in {a for a, _ in powers}}
     table = rows.select("y", *(term.alias(name) for name, term in terms.items()))
     found = run(table.group_by("y").agg(nw.len().alias("rows"), *(nw.col(name).sum() for name in terms)))
     place = found["y"].to_numpy().astype(np.intp)
+    both = {name: np.zeros(2) for name in ("rows", *terms)}
+    for name, sums in both.items():
+        sums[place] = found[name].cast(nw.Float64).to_numpy()
+    if not weighted:  # where every weight is one, its powers are too
+        both |= {f"w{a}": both["rows"] for a, _ in powers}
+        both |= {f"p{a}_{b}_{gap}": both[f"p1_{b}_{gap}"] for a, b in powers if b for gap in gaps}
+    return both
 
-    def column(name: str) -> Any:
-        both = np.zeros(2)
-        both[place] = found[name].cast(nw.Float64).to_numpy()
-        return both
 
-    def sums(a: int, b: int) -> Any:
-        names = [f"p{a if weighted else 1}_{b}_{i}_{j}" for i, j in pairs]
-        return np.stack([column("rows" if b == 0 and not weighted else name) for name in names], axis=-1)
-
+def _assembled(
+    sums: dict[str, Any], roles: Roles, powers: Sequence[tuple[int, int]], worst: tuple[float, float]
+) -> dict[str, Any]:
+    """Sums of every pair in order; "treat all" and "treat none" cost one class the most, and the other nothing."""
+    models, columns, carriers, apart = len(roles.models), [], [], []
+    for i, j in combinations(range(models + 3), 2):
+        if j < models:
+            gap = f"d{i}_{j}"
+            columns.append([sums[f"p{a}_{b}_{gap}"] if b else sums[f"w{a}"] for a, b in powers])
+            carriers.append(sums[f"c{gap}"])
+            apart.append(sums[f"a{i}_{j}"])
+            continue
+        if i < models:
+            names = [f"{'e' if j - models == k else 'l'}{i}" for k in (0, 1)]
+            columns.append(
+                [_classes(*(sums[f"p{a}_{b}_{n}"] for n in names)) if b else sums[f"w{a}"] for a, b in powers]
+            )
+            carriers.append(_classes(*(sums[f"c{n}"] for n in names)))
+        else:
+            signs = [(i - models == k) - (j - models == k) for k in (0, 1)]
+            gaps = [sign * cost if sign else 0.0 for sign, cost in zip(signs, worst, strict=True)]
+            columns.append([_constant(sums[f"w{a}"], gaps, b) for a, b in powers])
+            carriers.append(np.where(np.array(gaps) != 0.0, sums["rows"], 0.0))
+        apart.append(carriers[-1])
+    stacked = np.moveaxis(np.array(columns), 0, -1)
     return {
-        "rows": column("rows"),
-        "mass": column("mass"),
-        "powers": np.stack([sums(a, b) for a, b in powers]),
-        "carriers": np.stack([column(f"c{i}_{j}") for i, j in pairs], axis=-1),
-        "apart": np.stack([column(f"{'a' if j < models else 'c'}{i}_{j}") for i, j in pairs], axis=-1),
+        "rows": sums["rows"],
+        "mass": sums["w1"],
+        "powers": stacked,
+        "carriers": np.stack(carriers, axis=-1),
+        "apart": np.stack(apart, axis=-1),
     }
 
 
-def _needed(powers: Sequence[tuple[int, int]], *, weighted: bool) -> list[tuple[int, int]]:
-    """Powers without those that say the same where every weight is one."""
-    return list(powers) if weighted else sorted({(1, b) for _, b in powers if b})
+def _classes(negatives: Any, positives: Any) -> Any:
+    """The negatives' sum of one and the positives' of the other."""
+    return np.array([negatives[0], positives[1]])
+
+
+def _constant(weights: Any, gaps: Sequence[float], power: int) -> Any:
+    """Sums over rows that all differ alike; an infinite difference that no row has counts nothing."""
+    return np.array([float(w) * gap**power if w else 0.0 for w, gap in zip(weights, gaps, strict=True)])
+
+
+def _differ(i: str, j: str) -> nw.Expr:
+    return _is(nw.col(f"s{i}") != nw.col(f"s{j}"))
 
 
 def _power(gap: nw.Expr, b: int, a: int) -> nw.Expr:
-    term = nw.col("w") if a else gap
-    for _ in range(a - 1):
-        term = term * nw.col("w")
-    for _ in range(b if a else b - 1):
-        term = term * gap
-    return term
+    factors = [nw.col("w")] * a + [gap] * b
+    return reduce(mul, factors)
 
 
 def _is(condition: nw.Expr) -> nw.Expr:
