@@ -100,13 +100,14 @@ def main(argv=None):
     parser.add_argument("--samples", type=int, default=2000, help="of each design, for what has a closed form")
     parser.add_argument("--curves", type=int, default=300, help="of each design, for ICI and E90")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--prevalences", type=float, choices=SHAPES, nargs="+", default=list(SHAPES))
     parser.add_argument("--scores", choices=SCORES, nargs="+", default=list(SCORES))
     parser.add_argument("--smoother", choices=["lowess", "loess"], default="lowess")
     options = parser.parse_args(argv)
     started, failing = time.process_time(), []
     print(f"| prevalence | score | rows | {' | '.join(SHOWN.values())} | no interval |")
     print("| --- " * (len(SHOWN) + 4) + "|")
-    for prevalence in SHAPES:
+    for prevalence in options.prevalences:
         for name in options.scores:
             for n in options.sizes:
                 how = {"smoother": options.smoother, "samples": options.samples, "curves": options.curves}

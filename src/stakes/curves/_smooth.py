@@ -352,8 +352,9 @@ def _smoother(at: Floats, score: Floats, weight: Floats, reach: Floats, degree: 
         near = np.abs(u)
         kernel = 1.0 - near * near * near
         kernel *= kernel * kernel
-        if not kernel.any():  # between scores that are all as far as the neighbourhood reaches
-            kernel[np.abs(score - at[row]) <= reach[row] * (1.0 + _FLAT)] = 1.0
+        if not kernel.any():  # all cells lie where the neighbourhood ends, or beyond: the nearest count
+            gap = np.abs(score - at[row])
+            kernel[gap <= max(reach[row], gap.min()) * (1.0 + _FLAT)] = 1.0
         pull = kernel * weight
         mass = pull.sum()
         centre = np.dot(pull, u) / mass

@@ -5,23 +5,25 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from stakes.core.inputs import EvaluationData
 from stakes.core.random_state import generator
 from stakes.core.validation import check_choice
-from stakes.inference import CalibrationSummary, Estimate, calibration_of, observed_to_expected
+from stakes.inference import CalibrationSummary, Estimate, area_estimate, calibration_of, observed_to_expected
 from stakes.inference._influence import cells_of
 from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from stakes.evaluation._standings import Standings
     from stakes.inference._dependence import Design
     from stakes.inference._influence import Cells
 
 NUMBERS = ("o_e_ratio", "calibration_in_the_large", "slope", "joint_intercept", "ici", "e50", "e90", "emax")
+PAPER = {"model": "Model", "cases": "Cases", "n_rows": "n", "n_positives": "Events", "o_e_ratio": "O:E"}
+PAPER |= {"calibration_in_the_large": "In the large", "slope": "Slope", "ici": "ICI"}
 _FITTED = "no interval: the scores of rows that depend on each other are not kept where decisions are fitted to them"
 
 
@@ -84,6 +86,8 @@ class Calibrations(tuple[ModelCalibration, ...], Tabular):  # noqa: SLOT001  (a 
     2.53
     """
 
+    _paper: ClassVar[Mapping[str, str]] = PAPER
+
     def of(self, model: str) -> ModelCalibration:
         """Return the calibration of one model.
 
@@ -133,14 +137,29 @@ def calibrate(standings: Standings) -> Calibrations:
     return Calibrations(ModelCalibration(name, partial(_summary, standings, name), ends) for name in standings.ranking)
 
 
+def area_of(standings: Standings, model: str) -> Estimate:
+    """Area under the ROC curve of the scores, with its interval."""
+    data, codes, lags = cast("tuple[EvaluationData, Any, Any]", _rows(standings, model, 0.0, 1.0))
+    fixed = standings.tables[0].fixed_prevalence
+    area = area_estimate(cells_of(data, fixed_prevalence=fixed), (codes, lags))
+    level, name = standings.confidence_level, "roc_auc_score"
+    if _lost(standings):
+        return Estimate(name, area.value, math.nan, (math.nan, math.nan), level, _FITTED)
+    return Estimate(name, area.value, area.standard_error, area.interval(level), level, area.note)
+
+
+def _lost(standings: Standings) -> bool:
+    """Whether the scores of dependent rows were recalibrated, so that only the table has them as they were."""
+    return standings.rule == "optimal" and standings.rows is not None and standings.rows.dependent
+
+
 def _summary(standings: Standings, model: str, *ends: float) -> CalibrationSummary | None:
     taken = _rows(standings, model, *ends)
     if taken is None:
         return None
     fixed = ends == (0.0, 1.0) and standings.tables[0].fixed_prevalence
     summary, _ = calibration_of(*_cells(*taken, fixed=fixed), level=standings.confidence_level, rng=generator(0))
-    rows = standings.rows
-    if standings.rule == "optimal" and rows is not None and rows.dependent:
+    if _lost(standings):
         nan = math.nan
         found = [replace(each, standard_error=nan, interval=(nan, nan), note=_FITTED) for each in summary.estimates]
         return replace(summary, estimates=tuple(found))

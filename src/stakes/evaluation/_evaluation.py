@@ -6,17 +6,19 @@ import json
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from stakes.core.validation import check_choice
 from stakes.costs import LogOddsUniform
 from stakes.curves._decision import net_benefit_curve_of, regret_curve_of
 from stakes.curves._reliability import reliability_curve_of
 from stakes.evaluation._best_by_cost import best_by_cost
-from stakes.evaluation._calibration import Calibrations, calibrate
+from stakes.evaluation._calibration import Calibrations, area_of, calibrate
 from stakes.evaluation._conclusion import conclude
 from stakes.evaluation._findings import run_checks
+from stakes.evaluation._methods import methods_text
 from stakes.evaluation._notebook import evaluation_html
-from stakes.evaluation._ranking import ranking_records
+from stakes.evaluation._ranking import PAPER, ranking_records
 from stakes.evaluation._sensitivity import best_by_bounds
 from stakes.evaluation._standings import Standings
 from stakes.inference import Comparison, Ranking, dominance, rank_models
@@ -24,7 +26,7 @@ from stakes.shown.faces import draw, report
 from stakes.shown.tabular import Tabular, json_ready
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from numpy.typing import ArrayLike
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from stakes.evaluation._best_by_cost import BestByCost
     from stakes.evaluation._finding import Findings
     from stakes.evaluation._sensitivity import BestByBounds
-    from stakes.inference import Dominance
+    from stakes.inference import Dominance, Estimate
 
 CurveKind = Literal["regret", "net_benefit", "reliability"]
 _CURVES = {"regret": regret_curve_of, "net_benefit": net_benefit_curve_of}
@@ -78,6 +80,8 @@ class Evaluation(Standings, Tabular):
     >>> evaluate([0, 1, 0, 1], {"a": [0.1, 0.8, 0.3, 0.6], "b": [0.4, 0.6, 0.5, 0.4]}, costs=(0.2, 0.6))
     Evaluation(best: a, regret 0.01562; 2 models, 4 rows, costs=Uniform(low=0.2, high=0.6))
     """
+
+    _paper: ClassVar[Mapping[str, str]] = PAPER
 
     def compare(self, first: str, second: str) -> Comparison:
         """Paired difference in expected cost between two models, or a model and "treat all" or "treat none".
@@ -231,6 +235,53 @@ class Evaluation(Standings, Tabular):
         CalibrationSummary(O:E 1.11 [0.968, 1.28], in the large 0.251 [-0.154, 0.656], slope 2.53 [1.54, 3.52], ICI ...)
         """
         return calibrate(self)
+
+    def methods(self, *, calibration: bool = True) -> str:
+        """Return a methods paragraph for exactly what was computed, with numbered references, ready to paste.
+
+        Parameters
+        ----------
+        calibration : bool, default True
+            Whether the calibration is reported too.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> text = evaluate([0, 1] * 50, {"a": [0.1, 0.8] * 50}, costs=(0.1, 0.3)).methods()
+        >>> print(text.splitlines()[0][:75])
+        Predictions of 1 model were evaluated on 100 rows, 50% of them positive. We
+        """
+        return methods_text(self, calibration=calibration)
+
+    def auc(self, model: str) -> Estimate:
+        """Area under the ROC curve of a model, with its interval.
+
+        Parameters
+        ----------
+        model : str
+            Its name.
+
+        Returns
+        -------
+        Estimate
+
+        Raises
+        ------
+        ValueError
+            For an unknown model.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> evaluate([0, 1, 0, 1] * 20, {"a": [0.1, 0.8, 0.3, 0.2] * 20}).auc("a")
+        Estimate(roc_auc_score = 0.75, 95% interval [0.6239, 0.8444])
+        """
+        check_choice(model, "model", self.models)
+        return area_of(self, model)
 
     @cached_property
     def conclusion(self) -> list[str]:

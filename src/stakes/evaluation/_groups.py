@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from stakes.core.inputs import EvaluationData
 from stakes.core.score_table import ScoreTable
-from stakes.inference import Moments, PairedRows, decomposition_interval, holm
+from stakes.inference import Moments, PairedRows, area_estimate, decomposition_interval, holm
 from stakes.inference._group_gap import gap_moments
 from stakes.inference._group_sums import UNKNOWN, GroupedRows, group_moments, group_moments_of_tables
 from stakes.inference._influence import Cells, Influence, cells_of, loss_influence, skill_influence
 from stakes.inference._influence_moments import influence_moments
-from stakes.metrics._rank import area_under_roc
 from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
     Integers = NDArray[np.intp]
     Pair = tuple[Moments, Moments]  # score and skill
 
+PAPER = {"column": "By", "group": "Group", "model": "Model", "n_rows": "n", "n_positives": "Events"}
+PAPER |= {"score": "Expected cost", "skill": "Skill", "auc": "AUC", "skill_p_adjusted": "p (skill)"}
 _NO_INTERVAL = (math.nan, math.nan)
 _NEEDED = 20  # of each class, for a miscalibration that is not mostly noise
 
@@ -58,7 +59,9 @@ class GroupResult:
     skill_interval : tuple of float
         Of the skill; nan where ``note`` says why.
     auc : float
-        Area under the ROC curve in the group.
+        Area under the ROC curve in the group; nan for one class.
+    auc_interval : tuple of float
+        Of the area; nan with fewer than three rows of a class.
     difference, p_value, p_adjusted : float
         Score less that of all other rows, and its p-value, as it is and after Holm over the groups.
     skill_difference, skill_p_value, skill_p_adjusted : float
@@ -89,6 +92,7 @@ class GroupResult:
     skill: float
     skill_interval: tuple[float, float]
     auc: float
+    auc_interval: tuple[float, float]
     difference: float
     p_value: float
     p_adjusted: float
@@ -126,6 +130,8 @@ class Groups(tuple[GroupResult, ...], Tabular):  # noqa: SLOT001  (a mix-in with
     >>> evaluate(y_true, {"a": a}, groups=["young"] * 40 + ["old"] * 40).groups.of("a")[0].prevalence
     0.5
     """
+
+    _paper: ClassVar[Mapping[str, str]] = PAPER
 
     def of(self, model: str) -> tuple[GroupResult, ...]:
         """Return the results of one model.
@@ -184,9 +190,12 @@ def evaluate_groups(
                 places = grouped.order[part]
                 about: dict[str, Any] = {"column": column, "group": name, "model": model}
                 later = partial(_miscalibration, mine, places, options)
-                sample = _sample(mine.taken(places))
+                taken = mine.taken(places)
+                sample = _sample(taken)
                 about |= {"n_rows": len(sample.y), "n_positives": int(np.count_nonzero(sample.y)), "judge": later}
-                found.append(_result(EvaluationData(sample, None), moments, gap, options, about))
+                data = EvaluationData(sample, None)
+                about |= _area(data, options, taken.clusters, taken.lags)
+                found.append(_result(data, moments, gap, options, about))
             results += _adjusted(found)
     return Groups(results)
 
@@ -202,7 +211,8 @@ def groups_of_tables(
         equal = np.array_equal(table.positives + table.negatives, table.positives_squared + table.negatives_squared)
         later = partial(_miscalibration_of, table, ups if equal else 0, options)
         about |= {"n_rows": table.n_rows, "n_positives": ups, "judge": later}
-        found.append(_result(EvaluationData(None, table), moments, gap, options, about))
+        data = EvaluationData(None, table)
+        found.append(_result(data, moments, gap, options, about | _area(data, options)))
     return _adjusted(found)
 
 
@@ -235,6 +245,12 @@ def _sample(rows: PairedRows) -> BinarySample:
     return rows.sample(0)
 
 
+def _area(data: EvaluationData, options: Options, clusters: Any = None, lags: Any = None) -> dict[str, Any]:
+    """Area under the ROC curve of a group, with its interval."""
+    area = area_estimate(cells_of(data, fixed_prevalence=False), (clusters, lags))
+    return {"auc": area.value, "auc_interval": area.interval(options.confidence_level)}
+
+
 def _result(data: EvaluationData, own: Pair, gap: Pair, options: Options, about: dict[str, Any]) -> GroupResult:
     score, difference, skill = own[0].scaled(options.factor), gap[0].scaled(options.factor), own[1]
     (low, high), bounds = (part.interval(options.confidence_level) for part in (score, skill))
@@ -246,7 +262,6 @@ def _result(data: EvaluationData, own: Pair, gap: Pair, options: Options, about:
         interval=(max(low, 0.0) if score.value >= 0.0 else low, high),
         skill=skill.value,
         skill_interval=(bounds[0], min(bounds[1], 1.0) if math.isfinite(bounds[1]) else bounds[1]),
-        auc=area_under_roc(data.table) if 0 < about["n_positives"] < about["n_rows"] else math.nan,
         difference=difference.value,
         p_value=p_value,
         p_adjusted=p_value,

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     Record = dict[str, Any]
 
+PAPER = {"model": "Model", "score": "Expected cost", "p_best": "P(best)", "vs_best": "More than the best"}
+PAPER |= {"vs_treat_all": "Against treat all", "vs_treat_none": "Against treat none", "skill": "Skill", "auc": "AUC"}
 _VERSUS = {"best": "vs best", "treat_all": "vs treat all", "treat_none": "vs treat none"}
 INTERVAL = "{value} ({low} to {high})"
 

@@ -1,5 +1,6 @@
 """How sure a number is: standard errors, intervals and paired differences."""
 
+from stakes.inference._area_rows import area_estimate as area_estimate
 from stakes.inference._band_counts import reached as reached
 from stakes.inference._band_result import Band
 from stakes.inference._bands import confidence_band, difference_band

@@ -237,9 +237,9 @@ def calibration_summary(
     Van Calster et al. (2019), doi:10.1186/s12916-019-1466-7, for the hierarchy of calibration; Austin and Steyerberg
     (2019), doi:10.1002/sim.8281, for ICI, E50 and E90. The intervals of the ratio (on the log scale), the intercepts
     and the slope are Student's t in closed form; those of ICI and E90 come from the noise of the smoothed curve at the
-    given scores and reach 0 where the score may be calibrated (they covered 92 to 98% in short simulations). E50 and
-    Emax have none: those tried covered too seldom. Smoothing flattens sharp bends, so these four belong to the smoothed
-    curve. The binned error is biased upwards and depends on the bins: prefer the
+    given scores and reach 0 where the score may be calibrated; docs/intervals.md has their coverage, and where it falls
+    short. E50 and Emax have none: those tried covered too seldom. Smoothing flattens sharp bends, so these four belong
+    to the smoothed curve. The binned error is biased upwards and depends on the bins: prefer the
     miscalibration of :func:`decompose`.
 
     Examples

@@ -49,13 +49,15 @@ _CLUSTERS_AT_ONCE = 2_000_000  # sums over clusters and cells
 class Deviations:
     """Fitted event rate less the score at some points of a curve, and draws of its noise (the last axis).
 
-    ``alone`` is the noise if the score were calibrated: few events leave residuals that are too small.
+    ``alone`` is the noise if the score were calibrated: few events leave residuals that are too small. ``shift`` is how
+    a shift of the log-odds would look: where noise hides a deviation, its fitted shape is noise too.
     """
 
     fitted: Floats
     noise: Floats
     alone: Floats
     weight: Floats
+    shift: Floats
 
 
 def curve_estimates(
@@ -101,16 +103,21 @@ def _estimate(name: str, value: float, seen: Deviations, level: float) -> Estima
         return Estimate(name, value, error, (0.0, float(np.quantile(number(seen.noise), level))), level)
     tail = 0.5 * (1.0 - level)
 
-    def larger(factor: float) -> float:
+    def larger(factor: float, shape: Floats = seen.fitted) -> float:
         """Share of the draws in which the number is at least as large as the one seen."""
-        return float(np.mean(number(factor * seen.fitted[:, None] + seen.noise) >= at))
+        return float(np.mean(number(factor * shape[:, None] + seen.noise) >= at))
+
+    def highest(shape: Floats) -> float:
+        far = 2.0
+        while larger(far, shape) < 1.0 - tail and far < _FURTHEST:
+            far *= 2.0
+        return _crossing(lambda factor: larger(factor, shape), 1.0 - tail, 0.0, far)
 
     calibrated = max(larger(0.0), float(np.mean(number(seen.alone) >= at)))
     low = 0.0 if calibrated >= tail else _crossing(larger, tail, 0.0, 1.0)
-    far = 2.0
-    while larger(far) < 1.0 - tail and far < _FURTHEST:
-        far *= 2.0
-    high = _crossing(larger, 1.0 - tail, 1.0, far)
+    high, size = max(1.0, highest(seen.fitted)), float(number(seen.shift[:, None])[0])
+    if size > 0.0:  # scores of 0 and 1 alone cannot shift
+        high = max(high, highest(seen.shift * (at / size)))
     return Estimate(name, value, error, (low * value, high * value), level)
 
 
@@ -128,11 +135,11 @@ def _deviations(cells: Cells, codes: Integers | None, smoother: tuple[float, int
     residual = cells.weight * (cells.y - rate)
     if codes is not None:
         noise = fits.matrix @ _clustered(cells, codes, residual, fits, rng)
-        return Deviations(fits.rate - at, noise, noise, weight)
+        return Deviations(fits.rate - at, noise, noise, weight, at * (1.0 - at))
     normal = rng.standard_normal((len(fits.score), _DRAWS))
     seen, stated = (residual / cells.weight) ** 2, cells.score * (1.0 - cells.score)
     noise, alone = (fits.matrix @ (_error(cells, variance, fits)[:, None] * normal) for variance in (seen, stated))
-    return Deviations(fits.rate - at, noise, alone, weight)
+    return Deviations(fits.rate - at, noise, alone, weight, at * (1.0 - at))
 
 
 def _points(cells: Cells) -> tuple[Floats, Floats]:

@@ -56,7 +56,8 @@ def _cells(row: GroupResult, decimals: int) -> list[str]:
         if not math.isnan(row.skill_p_adjusted):
             gap += f"<small>p {html.escape(p_value(row.skill_p_adjusted))}</small>"
     rows = count(row.n_rows)
-    return [rows, percent(row.prevalence), score, skill, gap, fixed(row.miscalibration, decimals), fixed(row.auc, 3)]
+    area = fixed(row.auc, 3) + f"<small>{interval(row.auc_interval, 3)}</small>"
+    return [rows, percent(row.prevalence), score, skill, gap, fixed(row.miscalibration, decimals), area]
 
 
 def _note(row: GroupResult) -> str:

@@ -109,13 +109,15 @@ def further_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
         [
             str(model.rank),
             model.sample,
-            fixed(model.result.auc, 3),
+            _with_details(fixed(model.result.auc, 3), interval(evaluation.auc(model.name).interval, 3)),
             percent(model.result.share_acted_on),
             *(fixed(model.result.metrics[name], places) for name, places in zip(asked, decimals, strict=True)),
         ]
         for model in models
     ]
-    return table("Further numbers of each model; not what the ranking goes by", heads, rows)
+    level = f"{evaluation.confidence_level * 100:g}%"
+    caption = f"Further numbers of each model, the area with its {level} interval; not what the ranking goes by"
+    return table(caption, heads, rows)
 
 
 def caption(of: str, evaluation: Evaluation) -> str:

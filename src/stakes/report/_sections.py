@@ -121,8 +121,11 @@ def _full_names(models: Sequence[Model]) -> str:
 
 def method(evaluation: Evaluation, content: Mapping[str, Any]) -> str:
     """How the numbers were made and what they do not say."""
+    paragraph, *references = evaluation.methods().split("\n")
     return filled(
         "method.html",
+        paragraph=html.escape(paragraph),
+        cited="<br>".join(map(html.escape, references[2:])),
         scale=_scale_words(evaluation),
         rule=_rule_words(evaluation),
         costs=_costs_words(evaluation),

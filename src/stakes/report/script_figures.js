@@ -284,7 +284,10 @@ class DecompositionFigure {
     const xTicks = (place) => roundValues(left, right, (place(right) - place(left)) / 90).map((value) => ({ value, text: tidy(value) }));
     this.chart.frame({ x0: left, x1: right, y0: bottom, y1: top, xTicks, yWrite: tidy, xTitle: "miscalibration MCB (less is better)" });
     this.equalCosts(uncertainty, left, right, bottom, top);
-    points.reverse().forEach((point) => this.point(point, results));
+    const places = points.map((p) => ({ ...p, x: this.chart.x(p.miscalibration), y: this.chart.y(p.discrimination) }));
+    const taken = places.map(({ x, y }) => ({ x, y, room: 7 }));
+    [...places].reverse().forEach((place) => this.dot(place));
+    places.forEach((place) => this.label(place, taken, results));
   }
 
   equalCosts(uncertainty, left, right, bottom, top) {
@@ -301,12 +304,27 @@ class DecompositionFigure {
     }
   }
 
-  point({ model, miscalibration, discrimination }, results) {
-    const [x, y] = [this.chart.x(miscalibration), this.chart.y(discrimination)];
+  dot({ model, x, y }) {
     const dot = shape("circle", { cx: x, cy: y, r: 6, class: "point" });
     dot.style.fill = `var(${colourOf(model)})`;
+    this.chart.layers.marks.append(dot);
+  }
+
+  // The number of a model beside its dot, in the nearest free place; where that is further off, a line leads there.
+  label({ model, x, y }, taken, results) {
     const rank = results.order.findIndex((rule) => rule.model === model) + 1;
-    const side = rank % 2 ? { x: x + 10, class: "tick label" } : { x: x - 10, class: "tick end label" };
-    this.chart.layers.marks.append(dot, shape("text", { ...side, y: y + 5 }, String(rank)));
+    const { left, right, top, bottom } = this.chart;
+    const turns = [0, 4, 2, 6, 1, 3, 5, 7].map((k) => (k * Math.PI) / 4);
+    const places = [16, 28, 40, 52, 64, 80, 100].flatMap((far) =>
+      turns.map((turn) => ({ x: x + far * Math.cos(turn), y: y - far * Math.sin(turn), far, room: 10 })),
+    );
+    const inside = (at) => at.x > left + 8 && at.x < right - 8 && at.y > top + 8 && at.y < bottom - 8;
+    const free = (at) => taken.every((other) => Math.hypot(at.x - other.x, at.y - other.y) >= other.room + at.room - 1);
+    const at = places.find((place) => inside(place) && free(place)) ?? places[0];
+    taken.push(at);
+    if (at.far > 16) {
+      this.chart.layers.marks.append(shape("line", { x1: x, y1: y, x2: at.x, y2: at.y, class: "leader" }));
+    }
+    this.chart.layers.marks.append(shape("text", { x: at.x, y: at.y + 5, class: "tick middle label" }, String(rank)));
   }
 }

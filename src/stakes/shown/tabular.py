@@ -5,17 +5,27 @@ from __future__ import annotations
 import json
 import math
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from stakes.shown.html import table
 from stakes.shown.markdown import markdown_cell, markdown_table
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Columns = Sequence[str] | Mapping[str, str]
+_OWN_INTERVAL = ("score", "value", "difference", "estimate")  # whose interval a record calls ci_low and ci_high
+_HEADS = {"auc": "AUC", "p_value": "p", "p_adjusted": "p (Holm)", "n_rows": "rows", "n_positives": "positives"}
 # A single record of more columns stands upright in a notebook.
 _WIDEST_RECORD = 6
 
 
 class Tabular(ABC):
     """A result whose content is a list of records."""
+
+    # what a paper shows, and under which heads; all columns where it is empty
+    _paper: ClassVar[Mapping[str, str]] = {}
 
     @abstractmethod
     def _records(self) -> list[dict[str, Any]]:
@@ -47,17 +57,63 @@ class Tabular(ABC):
         header, *rows = self._cells()
         return markdown_table(header, [[markdown_cell(cell) for cell in row] for row in rows])
 
-    def to_latex(self) -> str:
-        r"""Return the table as a LaTeX ``tabular``."""
-        header, *rows = [[_latex(cell) for cell in row] for row in self._cells()]
+    def to_latex(self, *, columns: Columns | None = None, digits: int = 3) -> str:
+        r"""Return the table as a LaTeX ``tabular``, each number with its interval in one cell.
+
+        Parameters
+        ----------
+        columns : sequence of str, or mapping of str to str, optional
+            Columns of :meth:`frame`, or these and their heads; by default those that a paper shows. What has an
+            interval brings it along.
+        digits : int, default 3
+            Significant digits.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            For an unknown column.
+        """
+        header, *rows = [[_latex(cell) for cell in row] for row in paper_cells(self, columns, digits)]
         body = [" & ".join(row) + r" \\" for row in rows]
         top = [
-            rf"\begin{{tabular}}{{{'l' * len(header)}}}",
+            rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
             r"\hline",
             " & ".join(header) + r" \\",
             r"\hline",
         ]
         return "\n".join([*top, *body, r"\hline", r"\end{tabular}"])
+
+    def to_word(self, path: str | Path, *, columns: Columns | None = None, digits: int = 3) -> Path:
+        """Write the table as a Word document, as :meth:`to_latex` lays it out.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to write.
+        columns : sequence of str, or mapping of str to str, optional
+            As for :meth:`to_latex`.
+        digits : int, default 3
+            Significant digits.
+
+        Returns
+        -------
+        Path
+            The file written.
+
+        Raises
+        ------
+        ValueError
+            For an unknown column.
+        ImportError
+            If python-docx is not installed (``pip install 'stakes[word]'``).
+        """
+        from stakes.shown.word import write_table
+
+        return write_table(path, paper_cells(self, columns, digits))
 
     def to_json(self) -> str:
         """Return the records as JSON; infinite and undefined numbers become the strings "inf", "-inf" and null."""
@@ -75,6 +131,39 @@ class Tabular(ABC):
         records = self._records()
         header = list(records[0]) if records else []
         return [header, *[[cell_text(value) for value in record.values()] for record in records]]
+
+
+def paper_cells(result: Tabular, columns: Columns | None, digits: int) -> list[list[str]]:
+    """Head and rows as a paper prints them."""
+    records = result._records()
+    known = list(records[0]) if records else []
+    chosen = (result._paper or known) if columns is None else columns
+    heads = dict(chosen) if isinstance(chosen, Mapping) else {name: _HEADS.get(name, name) for name in chosen}
+    unknown = [name for name in heads if records and name not in known]
+    if unknown:
+        raise ValueError(f"columns must be among {', '.join(known)}, got {unknown[0]!r}.")
+    return [
+        [head.replace("_", " ") for head in heads.values()],
+        *([_with_ends(record, name, digits) for name in heads] for record in records),
+    ]
+
+
+def _with_ends(record: Mapping[str, Any], name: str, digits: int) -> str:
+    """A cell with the ends of its interval, where the record has them."""
+    text = _rounded(record[name], digits)
+    stem = "" if name in _OWN_INTERVAL else f"{name}_"
+    ends = [record.get(f"{stem}ci_{side}", math.nan) for side in ("low", "high")]
+    if not text or any(math.isnan(end) for end in ends):
+        return text
+    if record[name] == ends[0] == ends[1] == 0.0:  # the difference of something from itself
+        return ""
+    return f"{text} ({_rounded(ends[0], digits)} to {_rounded(ends[1], digits)})"
+
+
+def _rounded(value: Any, digits: int) -> str:
+    if isinstance(value, float) and math.isfinite(value) and value != 0.0:
+        return f"{value:#.{digits}g}".rstrip(".") if abs(value) < 10.0**digits else f"{value:.0f}"
+    return cell_text(value)
 
 
 def cell_text(value: Any) -> str:

@@ -1,0 +1,147 @@
+"""A methods paragraph for exactly what an evaluation computed, with its references."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from stakes._version import __version__
+from stakes.costs import Fixed, LogOddsUniform, Uniform
+from stakes.shown.words import percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stakes.evaluation._standings import Standings
+
+REFERENCES = {
+    "flores": "Flores G, Schiff A, Smith AH, Fukuyama JA, Wilson AC. A consequentialist critique of binary "
+    "classification evaluation practices. arXiv:2504.04528, 2025.",
+    "vickers": "Vickers AJ, Elkin EB. Decision curve analysis: a novel method for evaluating prediction models. "
+    "Medical Decision Making 2006;26:565-574. doi:10.1177/0272989X06295361",
+    "three": "Hanley JA, Lippman-Hand A. If nothing goes wrong, is everything all right? JAMA 1983;249:1743-1745. "
+    "doi:10.1001/jama.1983.03330370053031",
+    "cosines": "Lazarus E, Lewis DJ, Stock JH, Watson MW. HAR inference: recommendations for practice. Journal of "
+    "Business & Economic Statistics 2018;36:541-559. doi:10.1080/07350015.2018.1506926",
+    "newey": "Newey WK, West KD. A simple, positive semi-definite, heteroskedasticity and autocorrelation consistent "
+    "covariance matrix. Econometrica 1987;55:703-708. doi:10.2307/1913610",
+    "hsu": "Hsu JC. Constrained simultaneous confidence intervals for multiple comparisons with the best. Annals of "
+    "Statistics 1984;12:1136-1144. doi:10.1214/aos/1176346732",
+    "corp": "Dimitriadis T, Gneiting T, Jordan AI. Stable reliability diagrams for probabilistic classifiers. PNAS "
+    "2021;118:e2016191118. doi:10.1073/pnas.2016191118",
+    "delong": "DeLong ER, DeLong DM, Clarke-Pearson DL. Comparing the areas under two or more correlated receiver "
+    "operating characteristic curves. Biometrics 1988;44:837-845. doi:10.2307/2531595",
+    "achilles": "Van Calster B, McLernon DJ, van Smeden M, Wynants L, Steyerberg EW. Calibration: the Achilles heel of "
+    "predictive analytics. BMC Medicine 2019;17:230. doi:10.1186/s12916-019-1466-7",
+    "ici": "Austin PC, Steyerberg EW. The Integrated Calibration Index (ICI) and related metrics. Statistics in "
+    "Medicine 2019;38:4051-4065. doi:10.1002/sim.8281",
+    "holm": "Holm S. A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics "
+    "1979;6:65-70.",
+}
+_CITED = re.compile(r"\[(\w+)\]")
+
+
+def methods_text(standings: Standings, *, calibration: bool) -> str:
+    """One paragraph, and the references it cites, numbered in their order."""
+    text = " ".join(_sentences(standings, calibration=calibration))
+    cited = list(dict.fromkeys(_CITED.findall(text)))
+    numbered = _CITED.sub(lambda found: f"[{cited.index(found[1]) + 1}]", text)
+    listed = [f"{number}. {REFERENCES[key]}" for number, key in enumerate(cited, start=1)]
+    return "\n".join([numbered, "", "References", *listed])
+
+
+def _sentences(standings: Standings, *, calibration: bool) -> Iterator[str]:
+    yield from _data(standings)
+    yield (
+        "We compared them by expected regret, the mean cost of decisions beyond those of a perfect forecast, a false "
+        f"positive costing t and a false negative 1 - t at a decision threshold of t [flores], {_costs(standings)}; "
+        "net benefit is the prevalence less regret divided by 1 - t [vickers]."
+    )
+    yield _rule(standings)
+    if standings.rule != "optimal":
+        yield from _intervals(standings)
+    if standings.selection is not None:
+        yield from _choice(standings)
+    yield (
+        "Expected regret was decomposed into miscalibration, discrimination and uncertainty by isotonic recalibration "
+        "on the same rows [corp]; skill is the share of the cost of forecasting the prevalence that a model saves."
+    )
+    yield "The area under the ROC curve has the variance of DeLong et al. [delong] and an interval of Wilson's form."
+    if calibration:
+        yield _calibration(standings)
+    if standings.groups:
+        yield "Subgroups were compared with all other rows; p-values were adjusted after Holm [holm]."
+    yield f"Computed with stakes {__version__}."
+
+
+def _data(standings: Standings) -> Iterator[str]:
+    count, rows = len(standings.models), standings.rows
+    stated = " (stated, the classes being reweighted to it)" if standings.tables[0].fixed_prevalence else ""
+    models = "1 model" if count == 1 else f"{count:,} models"
+    weighed = " weighted" if rows is not None and rows.weight is not None and not stated else ""
+    yield (
+        f"Predictions of {models} were evaluated on {standings.n_rows:,}{weighed} rows, "
+        f"{percent(standings.prevalence)} of them positive{stated}."
+    )
+    if standings.n_dropped:
+        yield f"{standings.n_dropped:,} incomplete rows were left out."
+    if rows is not None and rows.origin is not None:
+        yield f"Outcomes were given as {type(rows.origin.outcome).__name__}."
+
+
+def _costs(standings: Standings) -> str:
+    costs = standings.costs
+    low, high = percent(costs.low), percent(costs.high)
+    if type(costs) is Fixed:
+        return f"at a threshold of {low}"
+    if type(costs) is Uniform:
+        return f"averaged over thresholds from {low} to {high} that count alike"
+    if type(costs) is LogOddsUniform:
+        return f"averaged over thresholds from {low} to {high} that count alike on the log-odds scale"
+    return f"averaged over thresholds from {low} to {high} by {costs!r}"
+
+
+def _rule(standings: Standings) -> str:
+    if standings.rule == "score":
+        return "A case was acted on when its predicted risk reached the threshold."
+    if standings.rule == "optimal":
+        return (
+            "Decisions were the best that the ranking allows in hindsight (isotonic regression on the same rows), so "
+            "no interval of the costs is given."
+        )
+    return f"A case was acted on when its score reached {standings.rule:g}, whatever the threshold."
+
+
+def _intervals(standings: Standings) -> Iterator[str]:
+    yield (
+        f"{percent(standings.confidence_level)} confidence intervals are Student's t, with as many degrees of freedom "
+        "as rows carry the spread (from the fourth moment); where fewer than five effective rows of a class do, they "
+        "have room for what was not seen by the rule of three [three]."
+    )
+    rows = standings.rows
+    if rows is not None and rows.clusters is not None:
+        yield "Variances are those of leaving out clusters in turn; rows of one cluster may depend on each other."
+    if rows is not None and rows.lags is not None:
+        how = "slow cosines [cosines]" if rows.lags == "auto" else f"{rows.lags} lags [newey]"
+        yield f"Variances allow for rows in order of time that depend on each other, by {how}."
+
+
+def _choice(standings: Standings) -> Iterator[str]:
+    tried = standings.options.n_tried
+    among = "" if tried is None else f" of {tried:,} that were tried"
+    yield (
+        f"The choice among the models{among}, acting on every case and acting on none allows for selection: the set of "
+        "decisions that may be the best rests on multiple comparisons with the best [hsu], intervals and limits on the "
+        "largest of all studentised errors; the probability of being best and the expected loss of the choice are "
+        "those under a flat prior."
+    )
+
+
+def _calibration(standings: Standings) -> str:
+    low, high = percent(standings.costs.low), percent(standings.costs.high)
+    where = f"at {low}" if low == high else f"from {low} to {high}"
+    return (
+        "Calibration was summarised by the ratio of observed to expected events, calibration in the large, the slope "
+        "of logistic recalibration [achilles] and the Integrated Calibration Index [ici] with lowess over two thirds "
+        f"of the rows, over all rows and over those scored {where}."
+    )

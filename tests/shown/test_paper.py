@@ -1,0 +1,58 @@
+"""Tables for papers: chosen columns, digits, intervals in the cell, LaTeX and Word."""
+
+import numpy as np
+import pytest
+
+from stakes import evaluate
+
+RNG = np.random.default_rng(2)
+Q = RNG.beta(1, 5, 600)
+Y = RNG.random(600) < Q
+
+
+@pytest.fixture(scope="module")
+def result():
+    return evaluate(Y, {"a_1": Q, "b": np.sqrt(Q)}, costs=(0.1, 0.3), groups={"site": np.arange(600) % 2})
+
+
+def lines(latex):
+    return [line.removesuffix(r" \\").split(" & ") for line in latex.split("\n") if line.endswith(r"\\")]
+
+
+def test_numbers_bring_their_intervals_along(result):
+    record = result._records()[0]
+    head, first, *_ = lines(result.to_latex(columns={"model": "Model", "score": "Cost", "auc": "AUC"}, digits=2))
+    assert head == ["Model", "Cost", "AUC"]
+    assert first[0] == r"a\_1"
+    assert first[1] == f"{record['score']:.2g} ({record['ci_low']:.2g} to {record['ci_high']:.2g})"
+    assert first[2] == f"{record['auc']:.2g}"
+
+
+def test_defaults_are_what_a_paper_shows(result):
+    assert lines(result.to_latex())[0][:3] == ["Model", "Expected cost", "P(best)"]
+    assert lines(result.to_latex())[1][3] == ""  # nothing more than itself
+    assert lines(result.groups.to_latex())[0][:3] == ["By", "Group", "Model"]
+    found = result.calibration
+    assert lines(found.to_latex())[0] == ["Model", "Cases", "n", "Events", "O:E", "In the large", "Slope", "ICI"]
+    assert lines(found.to_latex(columns=["model", "slope"]))[0] == ["model", "slope"]
+
+
+def test_unknown_columns_are_refused(result):
+    with pytest.raises(ValueError, match=r"columns must be among model, .*, got 'costs'"):
+        result.to_latex(columns=["model", "costs"])
+
+
+def test_word_table_holds_the_same_cells(result, tmp_path):
+    docx = pytest.importorskip("docx")
+    path = result.calibration.to_word(tmp_path / "table.docx", columns=["model", "cases", "slope"])
+    (table,) = docx.Document(str(path)).tables
+    cells = [[cell.text for cell in row.cells] for row in table.rows]
+    assert cells[0] == ["model", "cases", "slope"]
+    assert len(cells) == 5
+    assert [row[:2] for row in cells[1:3]] == [["a_1", "all"], ["a_1", "in range"]]
+
+
+def test_word_table_names_what_to_install(result, tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "docx", None)
+    with pytest.raises(ImportError, match=r"pip install 'stakes\[word\]'"):
+        result.to_word(tmp_path / "table.docx")
