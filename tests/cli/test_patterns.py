@@ -49,7 +49,7 @@ def test_files_by_a_pattern_are_evaluated_as_one(cli, more):
     found = cli("evaluate", "day=*/*.parquet", *ASKED, *more, "--json")
     known = cli("evaluate", "all.parquet", *ASKED, *more, "--json")
     assert (found.code, known.code) == (0, 0), found.err
-    assert "the rows stay in their files" in found.err
+    assert "the rows are not kept in memory" in found.err
     answers = [json.loads(outcome.out) for outcome in (found, known)]
     for name in ("data", "models", "ranking"):
         assert near(answers[0][name], answers[1][name]), name

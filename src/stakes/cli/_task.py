@@ -90,7 +90,7 @@ class Task:
         listed = self.delivery.prints_text
         remark(source, options, evaluation, listed=listed, whole_range=self.whole_range)
         if evaluation.rows is None:
-            note("the rows stay in their files: what is said of single thresholds and some findings needs them")
+            note("the rows are not kept in memory: what is said of single thresholds and some findings needs them")
         return evaluation
 
     def heading(self, evaluation: Evaluation) -> list[str]:

@@ -1,4 +1,4 @@
-"""Evaluate the columns of a lazy frame where the data are: the engine groups and sums, and the rows stay there."""
+"""Evaluate the columns of a lazy frame by what its engine groups and sums: the rows themselves are not kept here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from stakes.evaluation._groups import GroupResult
 
 _NEEDS_ROWS = (
-    "clusters= and lags= need the rows, and those of a lazy frame stay in its engine: collect the columns into memory "
+    "clusters= and lags= need the rows, and those of a lazy frame are not kept here: collect the columns into memory "
     "first, and evaluate that frame."
 )
 

@@ -165,7 +165,7 @@ def evaluate_frame(
 ) -> Evaluation:
     """Evaluate the models in the columns of a data frame, as :func:`evaluate` does.
 
-    The rows of a lazy frame (polars, DuckDB, Dask, Spark) stay in its engine; see ``docs/engines.md``.
+    A lazy frame is evaluated by what its engine groups and sums, and its rows are not kept; see ``docs/engines.md``.
 
     Parameters
     ----------

@@ -151,7 +151,7 @@ class PairSums(Kept):
         weight: str | None = None,
         pos_label: object = None,
     ) -> Self:
-        """Sum over the rows of a data frame; those of a lazy one stay in its engine, which passes over them once.
+        """Sum over the rows of a data frame; those of a lazy one stay in its engine, which sums them in one pass.
 
         Parameters
         ----------
