@@ -29,6 +29,9 @@ def parse(arguments):
     parser.add_argument("--only", metavar="TEXT", default="", help="run only rows whose name contains TEXT")
     parser.add_argument("--peers", action=argparse.BooleanOptionalAction, default=True, help="measure peers too")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the measurements to a file as well")
+    parser.add_argument("--small", action="store_true", help="cliffs: a hundredth of the sizes")
+    parser.add_argument("--check", action="store_true", help="cliffs: fail where a ratio rose by more than a third")
+    parser.add_argument("--write", action="store_true", help="cliffs: write the committed table anew")
     options = parser.parse_args(arguments)
     if options.name is None and not options.list:
         parser.error("NAME is missing; --list says what there is.")
@@ -61,6 +64,9 @@ def main(arguments=None):
     options = parse(arguments)
     if options.list:
         list_suites()
+        return
+    if options.name == "cliffs":
+        import_module("benchmarks.cliffs").run(options)
         return
     rows = chosen_rows(options)
     sizes = options.sizes or getattr(import_module(f"benchmarks.{options.name}"), "SIZES", SIZES)

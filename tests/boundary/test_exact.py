@@ -169,6 +169,17 @@ def test_hard_instance_is_solved_though_its_relaxation_is_never_attained():
     assert solution.optimal
 
 
+def test_sums_whose_products_leave_64_bits_are_compared_as_well():
+    items = 2 * np.random.default_rng(4).integers(1, 10**11, 14)
+    target = int(items.sum() // 2) | 1
+    solution = solve_exact(subset_sum(items, target), Problem("recall", min_precision=Fraction(1, 2)))
+    reachable = {0}
+    for item in items.tolist():
+        reachable |= {one + item for one in reachable if one + item <= target}
+    assert solution.value == target + max(reachable)
+    assert solution.optimal
+
+
 def test_capped_search_says_how_far_from_the_best_it_may_be():
     rng = np.random.default_rng(6)
     gaps = []

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     Values = NDArray[Any]  # int64, or Python integers where those could overflow
 
+# Pairs in a list of the core; with their ways back, two such lists and the work on one of them stay below 0.6 GB.
 MAX_LIST = 8_000_000
 
 
@@ -81,11 +82,16 @@ def undominated(value: Values, slack: Values) -> NDArray[np.intp]:
 
 def _widened(levels: list[Level], capacity: int) -> list[Level]:
     """Use Python integers where a product of value and cost could leave int64."""
-    values = sum(max(abs(int(level.value[0])), abs(int(level.value[-1]))) for level in levels)
-    costs = sum(int(level.cost[-1]) for level in levels)
+    values, costs = _largest(levels)
     if 4 * (values + 1) * (costs + capacity + 1) < INT64_SAFE:
         return [Level(v.index, v.value.astype(np.int64), v.cost.astype(np.int64)) for v in levels]
     return [Level(v.index, v.value.astype(object), v.cost.astype(object)) for v in levels]
+
+
+def _largest(levels: list[Level]) -> tuple[int, int]:
+    """Bounds on the total value, without its sign, and on the total cost."""
+    values = sum(max(abs(int(level.value[0])), abs(int(level.value[-1]))) for level in levels)
+    return values, sum(int(level.cost[-1]) for level in levels)
 
 
 def _solve(levels: list[Level], capacity: int, max_list: int) -> tuple[list[int], int]:
@@ -106,7 +112,12 @@ def _solve(levels: list[Level], capacity: int, max_list: int) -> tuple[list[int]
         return places, least
     allowed = z - b * (least + 1)  # a better choice has at most this regret
     alive = [np.flatnonzero(top - one <= allowed) for top, one in zip(tops, worth, strict=True)]
-    core = [(level.value[keep], level.cost[keep]) for level, keep in zip(levels, alive, strict=True)]
+    values, costs = _largest(levels)
+    sums = np.int64 if values + costs + capacity < INT64_SAFE else object  # the lists of the core hold no products
+    core = [
+        (level.value[keep].astype(sums), level.cost[keep].astype(sums))
+        for level, keep in zip(levels, alive, strict=True)
+    ]
     found = solve_core(core, capacity, least, price=(a, b), floor=sum(tops) - allowed, tops=tops, max_list=max_list)
     if found is None:
         return places, bound

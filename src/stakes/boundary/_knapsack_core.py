@@ -6,10 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.boundary._options import INT64_SAFE
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Values = NDArray[Any]
+
+
+# Places in a list: lists end long before 2^32 pairs.
+_INDEX = np.uint32
 
 
 class _Partial:
@@ -19,32 +25,46 @@ class _Partial:
         self.cost: Values = np.zeros(1, dtype=like.dtype)
         self.value: Values = np.zeros(1, dtype=like.dtype)
         self.floor = 0
-        self.steps: list[tuple[int, NDArray[np.intp], NDArray[np.intp]]] = []
+        self.steps: list[tuple[int, int, NDArray[Any]]] = []
 
     def add(
         self, level: int, value: Values, cost: Values, *, capacity: int, price: tuple[int, int], least: int
     ) -> None:
         """Combine with the options of one more level; drop what cannot be part of a better choice."""
-        a, b = price
-        costs = np.add.outer(self.cost, cost).ravel()
-        values = np.add.outer(self.value, value).ravel()
-        keep = np.flatnonzero((costs <= capacity) & (b * values - a * costs >= least))
-        keep = keep[np.argsort(costs[keep], kind="stable")]
-        values = values[keep]
-        if len(keep):
+        pairs = []
+        for place, (v, c) in enumerate(zip(value.tolist(), cost.tolist(), strict=True)):
+            fits = slice(0, int(np.searchsorted(self.cost, capacity - c, side="right")))
+            costs, values = self.cost[fits] + c, self.value[fits] + v
+            keep = np.flatnonzero(_worth_at_least(values, costs, price, least))
+            pairs.append((costs[keep], values[keep], (keep * len(cost) + place).astype(_INDEX)))
+        costs, values, keep = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
+        del pairs
+        order = np.argsort(costs, kind="stable").astype(_INDEX)
+        values = values[order]
+        if len(order):
             best = np.maximum.accumulate(values)
             record = np.append(True, values[1:] > best[:-1]).astype(bool)
-            keep, values = keep[record], values[record]
-        self.cost, self.value = costs[keep], values
-        self.steps.append((level, keep // len(cost), keep % len(cost)))
+            order, values = order[record], values[record]
+        self.cost, self.value = costs[order], values
+        self.steps.append((level, len(cost), keep[order]))
 
     def trace(self, place: int) -> dict[int, int]:
         """Option of each level that led to this pair."""
         taken = {}
-        for level, parents, options in reversed(self.steps):
-            taken[level] = int(options[place])
-            place = int(parents[place])
+        for level, options, taken_from in reversed(self.steps):
+            place, taken[level] = divmod(int(taken_from[place]), options)
         return taken
+
+
+def _worth_at_least(values: Values, costs: Values, price: tuple[int, int], least: int) -> NDArray[np.bool_]:
+    """Whether b * value - a * cost >= least; where that could leave int64, a few that are not may pass."""
+    a, b = price
+    if not len(values) or values.dtype == object:
+        return np.asarray(b * values - a * costs >= least, dtype=bool)
+    size = b * max(abs(int(values.max())), abs(int(values.min()))) + a * int(costs[-1]) + abs(least)
+    if size < INT64_SAFE:
+        return np.asarray(b * values - a * costs >= least)
+    return np.asarray(float(b) * values - float(a) * costs >= float(least) - 1e-14 * float(size))
 
 
 def solve_core(

@@ -1,0 +1,324 @@
+"""What people type and where work grows: whole commands and calls at three sizes, each beside the least it must do.
+
+`--small` takes a hundredth of the sizes, `--check` holds the ratios against the committed table (`cliffs.json`) and fails
+where one rose by more than a third, `--write` commits a new one.
+"""
+
+import json
+import sys
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+import stakes
+from benchmarks._data import SEED, make_columns
+from benchmarks._table import describe_run
+from benchmarks._whole import Call, Cliff, Command, losses, records, run_rows, to_table
+from benchmarks.boundary import subset_sum
+from benchmarks.expected_utility import plug_in, sklearn_scan
+from benchmarks.report import write_predictions
+from stakes.boundary._exact import solve_exact
+from stakes.boundary._knapsack import MAX_LIST
+from stakes.boundary._problem import Problem
+from stakes.utility import expected_utility
+
+TABLE = Path(__file__).with_name("cliffs.json")
+COSTS = (0.02, 0.10)
+PROGRAM = str(Path(sys.executable).with_name("stakes"))
+READ = """
+import sys, numpy as np, polars as pl
+frame = getattr(pl, sys.argv[1])(sys.argv[2])
+columns = {name: frame[name].to_numpy() for name in frame.columns}
+"""
+EVALUATE = READ + "import stakes\nstakes.evaluate(columns.pop('y'), columns, costs=(0.02, 0.10))\n"
+
+
+class Inputs:
+    """Arrays as a user holds them."""
+
+    def __init__(self, size, _folder=None):
+        columns = make_columns(size)
+        self.y, self.score, self.weight = columns["y"], columns["score"], None
+        rng = np.random.default_rng(SEED)
+        self.models = {f"model {k}": np.clip(self.score + 0.01 * k * rng.normal(size=size), 0, 1) for k in range(4)}
+        self.groups = rng.integers(0, 1000, size)
+
+
+def ours(call, run, prepare=Inputs, **options):
+    return Call("stakes", call, run, prepare, **options)
+
+
+def limit(call, run, prepare=Inputs, library="numpy", **options):
+    return Call(library, call, run, prepare, **options)
+
+
+def start_row(name, arguments):
+    one = Command("stakes", name, lambda _folder: arguments)
+    least = Command("numpy", "import numpy", lambda _folder: [sys.executable, "-c", "import numpy"])
+    return Cliff(name, one, least, (1,), (1,))
+
+
+def file_row(name, models, sizes, reads, code, *more, shown):
+    """A command on a Parquet file of so many models."""
+
+    def prepare(size, folder):
+        write_predictions(folder / "p.parquet", size, models)
+
+    def command(folder):
+        report = [str(folder / word) if word == "page.html" else word for word in more]
+        return [PROGRAM, "evaluate", str(folder / "p.parquet"), "--label", "y", "--costs", "0.02:0.10", *report]
+
+    def least(folder):
+        return [sys.executable, "-c", code, "read_parquet", str(folder / "p.parquet")]
+
+    one = Command("stakes", " ".join(["stakes evaluate", *more]), command, prepare)
+    return Cliff(name, one, Command(reads, shown, least, prepare), sizes, tuple(size // 100 for size in sizes))
+
+
+def wide_row():
+    def prepare(size, folder):
+        rng = np.random.default_rng(SEED)
+        cells = np.char.mod("%.4f", rng.random((1000, size)))
+        y = rng.integers(0, 2, 1000).astype(str)
+        lines = [",".join(["y", *(f"c{k}" for k in range(size))]), *(",".join(row) for row in np.c_[y, cells].tolist())]
+        (folder / "w.csv").write_text("\n".join(lines) + "\n", encoding="ascii")
+
+    def command(folder):
+        return [PROGRAM, "evaluate", str(folder / "w.csv"), "--label", "y", "--models", "c0,c1"]
+
+    def least(folder):
+        return [sys.executable, "-c", READ, "read_csv", str(folder / "w.csv")]
+
+    one = Command("stakes", "stakes evaluate --models c0,c1", command, prepare)
+    other = Command("polars", "read_csv", least, prepare)
+    return Cliff("CSV of 1,000 rows, by columns", one, other, (500, 1500, 5000), (50, 100, 200))
+
+
+def by(name, mine, least, sizes, small=None):
+    return Cliff(name, mine, least, sizes, small or tuple(size // 100 for size in sizes))
+
+
+def evaluated(inputs, **options):
+    return stakes.evaluate(inputs.y, inputs.models, costs=COSTS, **options)
+
+
+def in_groups(count, inputs):
+    return evaluated(inputs, groups=inputs.groups % count)
+
+
+def interval(name, inputs):
+    return stakes.inference.metric_interval(inputs.y, inputs.score, name)
+
+
+def squared(inputs):
+    return np.mean((inputs.score - inputs.y) ** 2), np.std((inputs.score - inputs.y) ** 2)
+
+
+def two_losses(inputs):
+    return [np.mean((score - inputs.y) ** 2) for score in list(inputs.models.values())[:2]]
+
+
+def compared(inputs):
+    one, two = list(inputs.models.values())[:2]
+    return stakes.compare(inputs.y, one, two, costs=COSTS)
+
+
+def sort(inputs):
+    return np.sort(inputs.score)
+
+
+def probabilities(kind, size, _folder):
+    rng = np.random.default_rng(SEED)
+    u = rng.random(size)
+    kinds = {"calibrated": rng.beta(1, 9, size), "tiny": u * 1e-5, "zeros and ones": (u < 0.3).astype(float)}
+    return kinds[kind]
+
+
+def utility_row(measure, kind):
+    prepare = partial(probabilities, kind)
+    mine = ours(f"expected_utility({measure})", lambda p: expected_utility(p, measure), prepare)
+    least = Call("stakes", "expected_utility(f1)", lambda p: expected_utility(p, "f1"), prepare)
+    return by(f"{measure}, {kind} probabilities", mine, least, (10**4, 10**5, 10**6))
+
+
+def table(inputs):
+    return stakes.ScoreTable.from_predictions(inputs.y, inputs.score)
+
+
+def singles(size, folder):
+    inputs = Inputs(size, folder)
+    inputs.score = inputs.score.astype(np.float32)
+    return inputs
+
+
+def worded(kind, size, folder):
+    import pandas as pd
+
+    inputs = Inputs(size, folder)
+    words = pd.Series(np.where(inputs.y == 1, "yes", "no"), dtype=kind)
+    inputs.y = words.to_numpy() if kind == "object" else words
+    return inputs
+
+
+def from_words(inputs):
+    return stakes.ScoreTable.from_predictions(inputs.y, inputs.score, pos_label="yes")
+
+
+def frames(lazy, size, folder):
+    import polars as pl
+
+    inputs = Inputs(size, folder)
+    frame = pl.DataFrame({"y": inputs.y, "score": inputs.score})
+    return frame.lazy() if lazy else frame
+
+
+def from_frame(frame):
+    return stakes.ScoreTable.from_frame(frame, label="y", score="score")
+
+
+def mean_losses(given):
+    y, scores = given
+    return [np.mean((score - y) ** 2) for score in scores.values()]
+
+
+def many_models(size, _folder):
+    columns, rng = make_columns(10**4), np.random.default_rng(SEED)
+    scores = {f"m{k}": np.clip(columns["score"] + 0.01 * rng.normal(size=10**4), 0, 1) for k in range(size)}
+    return columns["y"], scores
+
+
+def scorer_inputs(size, _folder):
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(SEED)
+    x = rng.normal(size=(size, 4))
+    y = (x[:, 0] + rng.normal(size=size) > 0).astype(int)
+    model, scorer = LogisticRegression().fit(x, y), stakes.metrics.get_scorer("bounded_brier_loss", bounds=COSTS)
+    return model, scorer, x, y
+
+
+def areas(inputs):
+    return stakes.inference.bootstrap(inputs.y, inputs.score, "roc_auc", n_resamples=2000, random_state=0)
+
+
+def draws(inputs):
+    rng, n = np.random.default_rng(0), len(inputs.y)
+    for _ in range(2000):
+        np.bincount(rng.integers(0, n, n), minlength=n)
+
+
+def most(options):
+    solution = solve_exact(options, Problem("recall", min_precision=Fraction(1, 2)))
+    return int(solution.value)
+
+
+def pairs_of_a_list(_size, _folder):
+    return np.random.default_rng(SEED).random(MAX_LIST)
+
+
+MILLION, TEN_MILLION = (10**4, 10**5, 10**6), (10**5, 10**6, 10**7)
+READ_AND_EVALUATE = {"reads": "stakes", "code": EVALUATE, "shown": "polars.read_parquet, evaluate"}
+PLAIN = limit("evaluate without groups", evaluated, library="stakes")
+SORT = limit("np.sort", sort)
+OF_INTEGERS = limit("ScoreTable of integers", table, library="stakes")
+FILES = (
+    file_row("file of 4 models, evaluated", 4, MILLION, **READ_AND_EVALUATE),
+    file_row("file of 2 models, evaluated", 2, TEN_MILLION, "polars", READ, shown="read_parquet"),
+    file_row(
+        "file of 4 models, to report",
+        4,
+        MILLION,
+        "stakes",
+        EVALUATE,
+        "--report",
+        "page.html",
+        shown="polars.read_parquet, evaluate",
+    ),
+    wide_row(),
+    start_row("stakes --help", [PROGRAM, "--help"]),
+    start_row("import stakes", [sys.executable, "-c", "import stakes"]),
+)
+CALLS = (
+    by("10 groups, 4 models", ours("evaluate(groups=)", partial(in_groups, 10)), PLAIN, MILLION),
+    by("1,000 groups, 4 models", ours("evaluate(groups=)", partial(in_groups, 1000)), PLAIN, MILLION),
+    by(
+        "interval of a mean loss",
+        ours("metric_interval", partial(interval, "bounded_brier_loss")),
+        limit("mean and spread of the losses", squared),
+        TEN_MILLION,
+    ),
+    by("interval of the AUC", ours("metric_interval", partial(interval, "roc_auc_score")), SORT, TEN_MILLION),
+    by("compare", ours("compare", compared), limit("means of two losses", two_losses), MILLION),
+    *(utility_row(m, k) for m in ("g_mean", "h_mean") for k in ("calibrated", "tiny", "zeros and ones")),
+    by("F1-optimal set", ours("expected_utility(f1)", lambda x: expected_utility(x.score, "f1")), SORT, TEN_MILLION),
+    by(
+        "plug-in threshold",
+        ours("population_threshold(f1)", plug_in),
+        limit("precision_recall_curve, best F1", sklearn_scan, library="scikit-learn"),
+        MILLION,
+    ),
+    by(
+        "table of float32 scores",
+        ours("ScoreTable", table, singles),
+        limit("ScoreTable of float64", table, library="stakes"),
+        TEN_MILLION,
+    ),
+    *(
+        by(f"labels as {kind}", ours("ScoreTable", from_words, partial(worded, kind)), OF_INTEGERS, MILLION)
+        for kind in ("object", "string", "category")
+    ),
+    by(
+        "lazy frame, exact",
+        ours("ScoreTable.from_frame", from_frame, partial(frames, True)),
+        limit("the same, eager", from_frame, partial(frames, False), "stakes"),
+        MILLION,
+    ),
+    Cliff(
+        "many models of 10,000 rows",
+        ours("evaluate", lambda x: stakes.evaluate(*x, costs=COSTS), many_models, tiny=3),
+        limit("the mean loss of each", mean_losses, many_models, tiny=3),
+        (75, 150, 300),
+        (5, 10, 20),
+    ),
+    Cliff(
+        "subset sum of items up to 2e9",
+        ours("exact boundary", most, lambda size, _: subset_sum(size, 10**9), tiny=10),
+        limit("np.sort of a full list", np.sort, pairs_of_a_list),
+        (40, 50, 60),
+        (20, 24, 28),
+    ),
+    Cliff(
+        "scorer, 100 times",
+        ours("get_scorer", lambda x: [x[1](x[0], x[2], x[3]) for _ in range(100)], scorer_inputs),
+        limit("predict_proba", lambda x: [x[0].predict_proba(x[2]) for _ in range(100)], scorer_inputs, "scikit-learn"),
+        (100, 1000, 10_000),
+        (50, 100, 200),
+    ),
+    by(
+        "2,000 resampled AUCs",
+        ours("bootstrap", areas),
+        limit("2,000 draws of the rows", draws),
+        (10**3, 10**4, 10**5),
+        (100, 200, 400),
+    ),
+)
+ROWS = FILES + CALLS
+
+
+def run(options):
+    """Measure, print the table, and check it or write it."""
+    rows = [row for row in ROWS if options.only in row.name]
+    pairs, notes = run_rows("cliffs", rows, small=options.small)
+    about = describe_run({"numpy", "scipy", "scikit-learn", "polars", "pandas"})
+    print("\n\n".join(["\n".join(f"- {k}: {v}" for k, v in about.items()), to_table(pairs), *notes]))
+    kept = json.loads(TABLE.read_text(encoding="utf-8")) if TABLE.exists() else []
+    if options.write:
+        fresh = {(pair.name, pair.size) for pair in pairs}
+        lines = [line for line in kept if (line["name"], line["size"]) not in fresh] + records(pairs)
+        TABLE.write_text(json.dumps(lines, indent=1) + "\n", encoding="utf-8")
+    if options.check:
+        lost = losses(pairs, kept)
+        if lost or notes:
+            sys.exit("\n".join([*lost, *notes]))
