@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from benchmarks._child import PROCESS, _memory, _reset_peak
+from benchmarks._child import _memory, _reset_peak
 from benchmarks._run import ROOT, THREAD_VARIABLES
 from benchmarks._table import _pipes, _short
 
@@ -84,63 +85,76 @@ class Pair:
         return self.cpu / self.limit_cpu
 
 
-def measure(suite, row, entry, size, folder):
-    """Return CPU seconds (least of some runs) and peak bytes of one entry."""
-    one = row.ours if entry == "ours" else row.limit
-    environment = os.environ | dict.fromkeys(THREAD_VARIABLES, "1")
-    if isinstance(one, Command):
-        one.prepare(size, folder)
-        arguments = one.arguments(folder)
-    else:
-        arguments = [sys.executable, "-m", "benchmarks._whole", suite, row.name, entry, str(size), str(folder)]
-    found = []
-    for _ in range(REPEAT):
-        if isinstance(one, Command):
-            command = [sys.executable, "-S", "-c", WRAPPER, str(CPU_LIMIT), *arguments]
-        else:
-            command = arguments
-        child = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-        answer = json.loads(child.stdout.splitlines()[-1]) if child.returncode == 0 else [child.returncode, 0.0, 0.0]
-        if answer[0]:
-            last = (child.stderr.strip().splitlines() or [""])[-1]
-            raise RuntimeError(f"{one.call}: exit status {answer[0]} {last}".strip())
-        found.append(answer[1:])
-        if not isinstance(one, Command) or answer[1] > 5.0:
-            break
-    return tuple(map(min, zip(*found, strict=True)))
-
-
-def measure_here(one, size, folder):
-    """In the child: CPU seconds of the call alone, and its peak memory above what was held, inputs included."""
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_LIMIT, CPU_LIMIT))
-    one.run(one.prepare(one.tiny, folder))
-    held = _reset_peak()
-    ready = one.prepare(size, folder)
-    start, times = time.perf_counter(), []
-    while not times or (len(times) < REPEAT and time.perf_counter() < start + 5.0):
-        cpu = time.process_time()
-        result = one.run(ready)
-        times.append(time.process_time() - cpu)
-        del result
-    return [0, min(times), _memory("VmHWM") - held if held is not None and PROCESS.exists() else math.nan]
-
-
 def run_rows(suite, rows, *, small):
     """Measure every row at its sizes; what fails is noted."""
     pairs, notes = [], []
     for row in rows:
-        for size in row.small if small else row.sizes:
-            with tempfile.TemporaryDirectory() as folder:
-                try:
-                    ours, limit = (measure(suite, row, entry, size, Path(folder)) for entry in ("ours", "limit"))
-                except RuntimeError as error:
-                    notes.append(f"{row.name!r} failed at {size:,}: {error}")
-                    continue
-            pairs.append(Pair(row.name, size, *ours, f"{row.limit.library} {row.limit.call}", *limit))
-            print(f"{row.name}: {size:,} {ours[0]:.3f} s, limit {limit[0]:.3f} s", file=sys.stderr)
+        found, error = (_commands if isinstance(row.ours, Command) else _calls)(suite, row, small)
+        for size in sizes_of(row, small):
+            if {("ours", size), ("limit", size)} <= found.keys():
+                limit = f"{row.limit.library} {row.limit.call}"
+                pairs.append(Pair(row.name, size, *found["ours", size], limit, *found["limit", size]))
+                print(
+                    f"{row.name}: {size:,} {pairs[-1].cpu:.3g} s, {pairs[-1].ratio:.3g} x", file=sys.stderr, flush=True
+                )
+            else:
+                notes.append(f"{row.name!r} failed at {size:,}: {error}")
     return pairs, notes
+
+
+def sizes_of(row, small):
+    return row.small if small else row.sizes
+
+
+def _environment():
+    return os.environ | dict.fromkeys(THREAD_VARIABLES, "1")
+
+
+def _commands(_suite, row, small):
+    """CPU seconds and peak bytes of whole processes, started by a small one: a child's peak starts at its parent's."""
+    found, error = {}, ""
+    for size in sizes_of(row, small):
+        for which, one in (("ours", row.ours), ("limit", row.limit)):
+            with tempfile.TemporaryDirectory() as folder:
+                one.prepare(size, Path(folder))
+                command = [sys.executable, "-S", "-c", WRAPPER, str(CPU_LIMIT), *one.arguments(Path(folder))]
+                runs = []
+                while len(runs) < REPEAT and sum(run[1] for run in runs) < 0.5:
+                    child = subprocess.run(command, cwd=ROOT, env=_environment(), capture_output=True, check=True)
+                    runs.append(json.loads(child.stdout))
+            if any(run[0] for run in runs):
+                error = f"{one.call}: exit status {runs[-1][0]}"
+            else:
+                found[which, size] = min(run[1] for run in runs), min(run[2] for run in runs)
+    return found, error
+
+
+def _calls(suite, row, small):
+    """CPU seconds and peak bytes of the calls of one row, all in one process."""
+    arguments = [sys.executable, "-m", "benchmarks._whole", suite, row.name, "small" if small else "full"]
+    child = subprocess.run(arguments, cwd=ROOT, env=_environment(), capture_output=True, text=True, check=False)
+    lines = [json.loads(line) for line in child.stdout.splitlines() if line.startswith("[")]
+    error = (child.stderr.strip().splitlines() or [f"exit status {child.returncode}"])[-1]
+    return {(which, size): (cpu, peak) for which, size, cpu, peak in lines}, error
+
+
+def measure_here(one, size, folder):
+    """In the child: CPU seconds of the call alone, and its peak memory above what was held, inputs included."""
+    held = _reset_peak()
+    ready = one.prepare(size, folder)
+    times = [_batch(one, ready)]
+    while len(times) < REPEAT and sum(times) < 1.0:
+        times.append(_batch(one, ready))
+    return min(times), math.nan if held is None else _memory("VmHWM") - held
+
+
+def _batch(one, ready):
+    """CPU seconds of a run, from as many as take a tenth of a second: the clock of a process may be coarse."""
+    count, cpu, start = 0, time.process_time(), time.perf_counter()
+    while (time.process_time() < cpu + 0.1 and time.perf_counter() < start + 1.0) or not count:
+        one.run(ready)
+        count += 1
+    return max(time.process_time() - cpu, 1e-9) / count
 
 
 def growth(pairs):
@@ -179,7 +193,16 @@ def records(pairs):
     return [asdict(pair) | {"ratio": pair.ratio} for pair in pairs]
 
 
-if __name__ == "__main__":
-    suite, name, which, size, folder = sys.argv[1:]
+def main(suite, name, which):
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_LIMIT, CPU_LIMIT))
     row = next(row for row in import_module(f"benchmarks.{suite}").ROWS if row.name == name)
-    print(json.dumps(measure_here(getattr(row, which), int(size), Path(folder))))
+    with tempfile.TemporaryDirectory() as folder:
+        for part in ("ours", "limit"):
+            one = getattr(row, part)
+            one.run(one.prepare(one.tiny, Path(folder)))  # what is loaded at first use counts as imports
+            for size in sizes_of(row, which == "small"):
+                print(json.dumps([part, size, *measure_here(one, size, Path(folder))]), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

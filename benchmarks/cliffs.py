@@ -1,7 +1,7 @@
 """What people type and where work grows: whole commands and calls at three sizes, each beside the least it must do.
 
-`--small` takes a hundredth of the sizes, `--check` holds the ratios against the committed table (`cliffs.json`) and fails
-where one rose by more than a third, `--write` commits a new one.
+`--small` takes a hundredth of the sizes, `--check` holds the ratios against the committed table (`cliffs.json`) and
+fails where one rose by more than a third, `--write` writes that table anew.
 """
 
 import json
@@ -166,7 +166,7 @@ def from_words(inputs):
     return stakes.ScoreTable.from_predictions(inputs.y, inputs.score, pos_label="yes")
 
 
-def frames(lazy, size, folder):
+def frames(size, folder, *, lazy):
     import polars as pl
 
     inputs = Inputs(size, folder)
@@ -271,8 +271,8 @@ CALLS = (
     ),
     by(
         "lazy frame, exact",
-        ours("ScoreTable.from_frame", from_frame, partial(frames, True)),
-        limit("the same, eager", from_frame, partial(frames, False), "stakes"),
+        ours("ScoreTable.from_frame", from_frame, partial(frames, lazy=True)),
+        limit("the same, eager", from_frame, partial(frames, lazy=False), "stakes"),
         MILLION,
     ),
     Cliff(
