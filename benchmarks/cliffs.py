@@ -307,17 +307,23 @@ CALLS = (
 ROWS = FILES + CALLS
 
 
+def _committed():
+    return json.loads(TABLE.read_text(encoding="utf-8")) if TABLE.exists() else []
+
+
 def run(options):
     """Measure, print the table, and check it or write it."""
-    rows = [row for row in ROWS if options.only in row.name]
-    pairs, notes = run_rows("cliffs", rows, small=options.small)
+    kept = _committed()
+    pairs, notes = [], []
+    for row in (row for row in ROWS if options.only in row.name):
+        found = run_rows("cliffs", [row], small=options.small)
+        pairs, notes = pairs + found[0], notes + found[1]
+        if options.write:
+            fresh = {(pair.name, pair.size) for pair in pairs}
+            lines = [line for line in kept if (line["name"], line["size"]) not in fresh] + records(pairs)
+            TABLE.write_text(json.dumps(lines, indent=1) + "\n", encoding="utf-8")
     about = describe_run({"numpy", "scipy", "scikit-learn", "polars", "pandas"})
     print("\n\n".join(["\n".join(f"- {k}: {v}" for k, v in about.items()), to_table(pairs), *notes]))
-    kept = json.loads(TABLE.read_text(encoding="utf-8")) if TABLE.exists() else []
-    if options.write:
-        fresh = {(pair.name, pair.size) for pair in pairs}
-        lines = [line for line in kept if (line["name"], line["size"]) not in fresh] + records(pairs)
-        TABLE.write_text(json.dumps(lines, indent=1) + "\n", encoding="utf-8")
     if options.check:
         lost = losses(pairs, kept)
         if lost or notes:

@@ -1,0 +1,63 @@
+"""The table of cliffs: measured in processes of their own, held against what was committed."""
+
+import json
+from argparse import Namespace
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks import _whole, cliffs
+
+MEASURED = _whole.Pair("compare", 100, 2.0, 1e6, "numpy sort", 1.0, 1e6)
+
+
+def chosen(*names):
+    return [replace(row, small=row.small[:1]) for row in cliffs.ROWS if row.name in names]
+
+
+def test_a_call_and_a_command_are_measured_beside_their_limits():
+    pairs, notes = _whole.run_rows("cliffs", chosen("compare", "import stakes"), small=True)
+    assert notes == []
+    assert {pair.name for pair in pairs} == {"compare", "import stakes"}
+    assert all(pair.cpu > 0.0 and pair.limit_cpu > 0.0 and pair.limit_peak >= 0.0 for pair in pairs)
+
+
+def test_a_command_that_fails_is_noted():
+    broken = replace(chosen("import stakes")[0], ours=_whole.Command("stakes", "x", lambda _: ["/bin/false"]))
+    pairs, notes = _whole.run_rows("cliffs", [broken], small=True)
+    assert (pairs, notes) == ([], ["'import stakes' failed at 1: x: exit status 1"])
+
+
+@pytest.mark.parametrize(("cpu", "lost"), [(2.0, False), (2.6, False), (2.8, True), (1.0, False)])
+def test_a_loss_of_more_than_a_third_is_told(cpu, lost):
+    found = _whole.losses([replace(MEASURED, cpu=cpu)], _whole.records([MEASURED]))
+    assert bool(found) == lost
+    assert _whole.losses([MEASURED], []) == []
+
+
+def test_growth_is_the_exponent_of_a_power():
+    pairs = [replace(MEASURED, size=n, cpu=3e-6 * n**1.5) for n in (10, 100, 1000)]
+    assert _whole.growth(pairs) == pytest.approx(1.5)
+    assert _whole.to_table(pairs).splitlines()[-1].endswith("| 1.50 |")
+
+
+def test_check_fails_on_a_loss_and_write_keeps_other_lines(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(cliffs, "TABLE", tmp_path / "cliffs.json")
+    monkeypatch.setattr(cliffs, "run_rows", lambda *_, **__: ([MEASURED], []))
+    monkeypatch.setattr(cliffs, "ROWS", chosen("compare"))
+    ask = {"only": "", "small": True, "check": False, "write": False}
+    cliffs.TABLE.write_text(json.dumps(_whole.records([replace(MEASURED, name="other")])), encoding="utf-8")
+    cliffs.run(Namespace(**ask | {"write": True}))
+    assert [line["name"] for line in json.loads(cliffs.TABLE.read_text(encoding="utf-8"))] == ["other", "compare"]
+    cliffs.run(Namespace(**ask | {"check": True}))
+    monkeypatch.setattr(cliffs, "run_rows", lambda *_, **__: ([replace(MEASURED, cpu=9.0)], []))
+    with pytest.raises(SystemExit, match="compare at 100: 9 x its limit, 2 x committed"):
+        cliffs.run(Namespace(**ask | {"check": True}))
+    assert "| compare | 100 |" in capsys.readouterr().out
+
+
+def test_every_row_of_the_committed_table_exists():
+    names = {row.name for row in cliffs.ROWS}
+    lines = json.loads(Path(cliffs.__file__).with_name("cliffs.json").read_text(encoding="utf-8"))
+    assert {line["name"] for line in lines} <= names
