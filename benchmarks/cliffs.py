@@ -200,7 +200,7 @@ def scorer_inputs(size, _folder):
 
 
 def areas(inputs):
-    return stakes.inference.bootstrap(inputs.y, inputs.score, "roc_auc", n_resamples=2000, random_state=0)
+    return stakes.inference.bootstrap(inputs.y, inputs.score, "roc_auc_score", n_resamples=2000, random_state=0)
 
 
 def draws(inputs):
