@@ -410,3 +410,15 @@ def test_reports_of_published_data_follow_the_reader(chromium, load_data, folder
     chromium.emulate(media="print")
     assert chromium.run("document.documentElement.scrollWidth") <= 688
     assert_clean(chromium, report)
+
+
+def test_reader_sees_the_smooth_reliability_curve_with_its_band(chromium, small):
+    opened(chromium, small)
+    steps = chromium.run(PATHS.format("reliability"))
+    bands = "document.querySelectorAll('#plot-reliability .band').length"
+    assert chromium.run(bands) == 0
+    chromium.run("document.querySelector('#figure-reliability [data-shape=smooth]').click()")
+    smooth = chromium.run(PATHS.format("reliability"))
+    assert (len(smooth), chromium.run(bands)) == (len(steps), 1)
+    assert set(steps[1:]).isdisjoint(smooth)  # after the diagonal
+    assert_clean(chromium, small)
