@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
     Bools = NDArray[np.bool_]
+    Intervals = dict[str, tuple[float, float]]
 
 MOST_TRIED = 2000
 _MOST_VALUES = 1_500_000  # draws times decisions, for each decision whose place is open
@@ -80,12 +81,9 @@ def select(
     ('a', 'b')
     """
     field = _Field.of(contest, np.random.default_rng(random_state))
-    place, tied = field.first_place()
-    critical, optimism = field.picked(place, n_tried, confidence_level)
+    (place, tied), names = field.first_place(), field.names
+    critical, optimism, intervals, note = field.picked(place, n_tried, confidence_level)
     largest = largest_of(-field.means, field.covariance, errors=field.errors)
-    intervals, note = field.intervals(critical, place)
-    means = contest.means.tolist()
-    names = field.names
     found = Selection(
         chosen=names[place],
         tied=tuple(names[k] for k in tied),
@@ -97,7 +95,7 @@ def select(
         p_best=dict.fromkeys(contest.names, 0.0) | dict(zip(names, largest.p_best.tolist(), strict=True)),
         expected_regret=largest.excess,
         against=field.against(place, incumbent, confidence_level),
-        costs=dict(zip(contest.names, means, strict=True)),
+        costs=dict(zip(contest.names, contest.means.tolist(), strict=True)),
         intervals=intervals,
         p_values=field.p_values(place),
         n_models=contest.n_models,
@@ -156,15 +154,16 @@ class _Field:
         tied = np.flatnonzero(self.means - lowest <= 64 * np.finfo(float).eps * abs(lowest)).tolist()
         return next((k for k in tied if self.is_reference[k]), tied[0]), tied
 
-    def picked(self, place: int, n_tried: int | None, level: float) -> tuple[float, float]:
-        """Critical value of the interval, and optimism, for the chosen one of all that might have been chosen."""
+    def picked(self, place: int, n_tried: int | None, level: float) -> tuple[float, float, Intervals, str]:
+        """Critical value, optimism, intervals and their note, for the chosen one of all that might have been chosen."""
         family = np.ones(len(self.means), dtype=bool) if self.is_reference[place] else ~self.is_reference
         covariance = self.covariance[np.ix_(family, family)]
         means, covariance, errors = _with_untried(self.means[family], covariance, self.errors[family], n_tried)
         optimism = largest_of(-means, covariance, errors=errors).gain
-        return _two_sided(covariance, errors, level), optimism
+        critical = _two_sided(covariance, errors, level)
+        return critical, optimism, *self._intervals(critical, place)
 
-    def intervals(self, critical: float, place: int) -> tuple[dict[str, tuple[float, float]], str]:
+    def _intervals(self, critical: float, place: int) -> tuple[Intervals, str]:
         """Intervals that hold for all decisions at once, and where few rows carry that of the chosen one."""
         spread = self.spread(np.arange(len(self.means)), -1)
         reach = spread.reach(critical)

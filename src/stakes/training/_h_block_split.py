@@ -112,12 +112,8 @@ class HBlockSplit:
 
         Parameters
         ----------
-        X : array_like of n rows
-            In the order of time, within each group.
-        y : object
-            Not used.
-        groups : array_like of shape (n,), optional
-            The trial of each row.
+        X, y, groups
+            As in :meth:`split`.
 
         Yields
         ------
@@ -151,12 +147,8 @@ class HBlockSplit:
 
         Parameters
         ----------
-        X : array_like of n rows
-            In the order of time, within each group.
-        y : object
-            Not used.
-        groups : array_like of shape (n,), optional
-            The trial of each row.
+        X, y, groups
+            As in :meth:`split`.
 
         Returns
         -------
