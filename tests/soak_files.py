@@ -14,10 +14,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import typer
-
 from stakes.boundary import fit_boundary
-from stakes.cli import _run, main
+from stakes.cli import main
 from tests.file_cases import ENDINGS, make_case, random, read_back, unchanged
 
 NEW = {"decide": ["decision"], "correct": ["risk_corrected"], "apply": ["decision"]}
@@ -97,20 +95,10 @@ def quiet_engine():
         os.close(null)
 
 
-@contextlib.contextmanager
-def parser_kept():
-    """Build the parser once: that takes longer than all else that a small file needs."""
-    app, _run.app = _run.app, typer.main.get_command(_run.app)
-    try:
-        yield
-    finally:
-        _run.app = app
-
-
 def soak(cases, start=0):
     """Run so many cases; return how often each exit code came for each kind and command, and the problems."""
     codes, problems = Counter(), []
-    with workplace() as (folder, boundary), quiet_engine(), parser_kept():
+    with workplace() as (folder, boundary), quiet_engine():
         for seed in range(start, start + cases):
             code, kind, command, problem = run_case(seed, folder, boundary)
             codes[kind, command, code] += 1
