@@ -13,10 +13,11 @@ import warnings
 import pytest
 
 import stakes
+from stakes import information
 from stakes.boundary._problem import GOALS
 from stakes.boundary._rows import BINNINGS
 from stakes.boundary._settings import SOLVERS
-from stakes.cli import main
+from stakes.cli import main, plan
 from tests.cli.conftest import ROLES, scored, write_csv
 
 evaluate = pytest.importorskip("stakes.cli.evaluate")
@@ -94,6 +95,10 @@ def test_options_of_every_command(command, cli):
     names = {name for pair in options for name in pair}
     assert names >= {"--json", "--output", "--help", "--debug"}
     assert ("--config" in names) == (command != "demo")
+
+
+def test_plans_are_those_of_the_library():
+    assert plan.TARGETS == information.TARGETS
 
 
 def test_options_are_called_as_in_the_library():

@@ -6,7 +6,6 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rich.text import Text
 
 from stakes.cli._decisions import ColumnSettings
@@ -15,6 +14,7 @@ from stakes.shown.text import shown_name as name
 from stakes.shown.words import percent
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
     from rich.console import Console
 
@@ -51,13 +51,13 @@ class Deferrals(Tabular):
             actions = apply_deferral(
                 corrected, threshold=settings.threshold, deferral=settings.deferral, capacity=settings.capacity
             )
-            columns[settings.column_for(model, scored.models)] = actions.astype(np.int64)
+            columns[settings.column_for(model, scored.models)] = actions.astype("int64")
         return cls(scored.source, settings, scored.n_dropped, columns)
 
     def _records(self) -> list[dict[str, Any]]:
         kinds = {"act": 1, "do_not_act": 0, "deferred": -1}
         return [
-            {"column": column, **{kind: int(np.count_nonzero(actions == code)) for kind, code in kinds.items()}}
+            {"column": column, **{kind: int((actions == code).sum()) for kind, code in kinds.items()}}
             for column, actions in self.columns.items()
         ]
 

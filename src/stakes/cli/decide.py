@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -22,8 +22,10 @@ from stakes.cli._deferrals import Deferrals, DeferralSettings
 from stakes.cli._deliver import RowsOut, plan_rows
 from stakes.cli._errors import UsageError
 from stakes.cli._settings import read_amount, split_names
-from stakes.costs import Deferral
 from stakes.shown.text import shown_name as name
+
+if TYPE_CHECKING:
+    from stakes.costs import Deferral
 
 EPILOG = """\b
 Example:
@@ -177,12 +179,14 @@ def _refuse(options: Mapping[str, object], why: str) -> None:
         raise UsageError(f"{given[0]} {why}")
 
 
-def _read_deferral(cost: str, threshold: str | None, capacity: str | None) -> tuple[float, Deferral, float | None]:
+def _read_deferral(cost: str, threshold: str | None, capacity: str | None) -> tuple[float, "Deferral", float | None]:
     """Read the cost ratio, what deferring costs, and how many rows may be deferred."""
     if threshold is None:
         raise UsageError("--defer-cost needs --threshold, the cost ratio")
     fee = 0.0 if cost.strip() == "0" else read_amount("--defer-cost", cost)
     share = None if capacity is None else read_unit("--capacity", capacity)
+    from stakes.costs import Deferral
+
     return read_unit("--threshold", threshold), Deferral(fee), share
 
 

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -12,14 +12,18 @@ from stakes.cli import _options as opt
 from stakes.cli._deliver import Delivery, deliver, plan_delivery
 from stakes.cli._errors import UsageError
 from stakes.cli._settings import read_amount, read_share
-from stakes.information import TARGETS, Plan, rows_needed
 from stakes.shown.text import shown_name as name
+
+if TYPE_CHECKING:
+    from stakes.information import Plan
 
 EPILOG = """\b
 Example:
   stakes plan gain --prevalence 0.1 --sensitivity 0.7 --specificity 0.8 --threshold 0.1 --power 0.8
 """
 
+# as in stakes.information, which help need not wait for
+TARGETS = ("net_benefit", "standardized_net_benefit", "gain", "regret", "auc", "o_to_e", "slope", "certificate")
 Target = StrEnum("Target", {target.upper(): target for target in TARGETS})  # type: ignore[misc]
 _SHARES = ("power", "prevalence", "sensitivity", "specificity", "threshold", "auc", "max_error")
 
@@ -93,6 +97,8 @@ def plan(
         "error": error,
         "max_error": max_error,
     }
+    from stakes.information import rows_needed
+
     delivery = plan_delivery(None, output, as_json=as_json)
     given = {key: _read(key, text) for key, text in texts.items() if text is not None}
     try:
@@ -120,11 +126,11 @@ def _read(key: str, text: str) -> float | tuple[float, ...]:
     return pair
 
 
-def run(found: Plan, delivery: Delivery) -> None:
+def run(found: "Plan", delivery: Delivery) -> None:
     """Print the plan."""
     deliver(found, delivery, partial(show, found=found))
 
 
-def show(console: Console, found: Plan) -> None:
+def show(console: Console, found: "Plan") -> None:
     """Print one sentence."""
     console.print(Text(found.sentence + "."))
