@@ -105,7 +105,7 @@ def test_options_are_called_as_in_the_library():
     library = set(inspect.signature(stakes.evaluate_frame).parameters)
     options = set(inspect.signature(evaluate.evaluate).parameters)
     # --metric is repeated, n_tried is called --tried, and the three words for a range of thresholds stand for costs.
-    assert library - options == {"frame", "metrics", "n_tried"}
+    assert library - options == {"frame", "metrics", "n_tried", "resolution"}
     files = {"file", "file_format", "report", "as_json", "output", "config", "debug", "calibration"}
     assert options - library - files == {"metric", "tried", "odds", "false_alarms_per_miss", "weighting"}
 
