@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stakes import ScoreTable, costs, inference
+from stakes import RowCosts, ScoreTable, costs, inference
 
 PACKAGE = Path(costs.__file__).resolve().parents[1]
 ROOMS = ["costs", "metrics", "curves", "inference"]
@@ -54,6 +54,9 @@ VALID = {
     "weights": [1.0],
     "table": TABLE,
     "rule": "score",
+    "outcome": RowCosts(Y, false_positive=1, false_negative=np.where(Y, 9, 5)),
+    "values": [0.1, 0.2],
+    "standard_errors": [0.01, 0.02],
 }
 OWN = {
     "beta_loss": {"a": 2, "b": 8},
@@ -147,6 +150,10 @@ MISTAKES = {
     "low": ["0.1", -1, None],
     "high": ["0.1", 10, None],
     "grid": [0, "24", 2.5],
+    "outcome": [Y, None],
+    "factor": ["2", -1, None, (1, 2)],
+    "values": [[0.1], ["0.1", "0.2"], None, [0.1, np.nan]],
+    "standard_errors": [[0.1], ["0.1", "0.2"], None, [0.1, -0.1]],
 }
 _OF_BETA = {"a": ["2", -1, None, (1, 2)], "b": ["2", -1, None, (1, 2)]}
 _OF_MODELS = {"a": list(_SCORES.values()), "b": list(_SCORES.values())}
@@ -199,7 +206,7 @@ def valid_arguments(name, function):
 def mistakes():
     for name, function in FUNCTIONS.items():
         for parameter in inspect.signature(function).parameters.values():
-            table = _OF_BETA if name in {"beta_loss", "h_measure_score"} else _OF_MODELS
+            table = _OF_BETA if name in {"beta_loss", "h_measure_score", "churn_profit"} else _OF_MODELS
             for index, bad in enumerate({**table, **MISTAKES}.get(parameter.name, [])):
                 if (name, parameter.name) in ALLOWED and index in ALLOWED[name, parameter.name]:
                     continue

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from stakes.core.validation import check_number
 from stakes.costs._density import Density
 from stakes.costs._discrete import Fixed
 
@@ -80,6 +81,8 @@ def churn_profit(
     """
     from scipy.special import betainc, betaln
 
+    given = {"a": a, "b": b, "clv": clv, "incentive": incentive, "contact": contact}
+    a, b, clv, incentive, contact = (check_number(value, name) for name, value in given.items())
     if not (a > 0.0 and b > 0.0 and clv > 0.0 and incentive >= 0.0 and contact >= 0.0 and incentive + contact > 0.0):
         raise ValueError(f"a, b, clv and the cost of an offer must be > 0, got {(a, b, clv, incentive, contact)}.")
     if incentive + contact >= clv:
@@ -129,6 +132,8 @@ def credit_profit(*, p_no_loss: float = 0.55, p_full_loss: float = 0.1, roi: flo
     >>> round(costs.credit_profit().offset, 3)
     0.275
     """
+    given = {"p_no_loss": p_no_loss, "p_full_loss": p_full_loss, "roi": roi}
+    p_no_loss, p_full_loss, roi = (check_number(value, name) for name, value in given.items())
     rest = 1.0 - p_no_loss - p_full_loss
     if not (min(p_no_loss, p_full_loss) >= 0.0 and rest >= -1e-12 and rest + p_full_loss > 0.0 and roi > 0.0):
         raise ValueError(

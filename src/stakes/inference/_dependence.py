@@ -72,7 +72,7 @@ def dependence_of(
     if sample.origin is None:
         return check_dependence(clusters, lags, len(sample.y), sample_weight)
     weight = sample.origin.outcome.sample_weight
-    if clusters is not None and len(to_array(clusters, "clusters")) == sample.origin.n_rows:
+    if clusters is not None and to_array(clusters, "clusters").shape[:1] == (sample.origin.n_rows,):
         weight = None  # those of the rows that count
     return check_dependence(clusters, lags, sample.origin.n_rows, weight)
 

@@ -138,6 +138,8 @@ def money(
     design = Design(outcome.y[places], counted[places], codes=codes, origin=Origin(outcome, places, counted))
     whole = float(use.sum() if outcome.sample_weight is None else outcome.sample_weight.sum())
     size = whole if per is None else check_number(per, "per")
+    if not 0.0 < size < np.inf:
+        raise ValueError(f"per must be a finite number > 0, got {per}.")
     means = {name: float(np.average(line, weights=counted)) for name, line in lines.items()}
     best = min(("none", "all"), key=means.__getitem__)
     if means[best] <= 0.0:

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from stakes.core.validation import check_number
+from stakes.core.validation import check_number, to_floats
 from stakes.inference._student import half_width, p_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from stakes.inference._comparison import Comparison
     from stakes.inference._estimate import Estimate
+
+    Floats = NDArray[np.float64]
 
 
 class Pooled(NamedTuple):
@@ -83,14 +87,22 @@ def pool(values: Sequence[float], standard_errors: Sequence[float], *, n_rows: f
     >>> round(found.degrees, 6)
     54.126134
     """
-    if len(values) != len(standard_errors) or len(values) < 2:
-        raise ValueError(f"values and standard_errors must pair, two or more, got {len(values)} and others.")
-    m, estimate = len(values), float(np.mean(values))
-    within, between = float(np.mean(np.square(standard_errors))), float(np.var(values, ddof=1))
+    each = to_floats(np.asarray(values), "values")
+    errors = to_floats(np.asarray(standard_errors), "standard_errors")
+    if each.ndim != 1 or each.shape != errors.shape or len(each) < 2:
+        raise ValueError(f"values and standard_errors must pair, two or more, got shapes {each.shape}, {errors.shape}.")
+    if not (np.isfinite(each).all() and np.isfinite(errors).all() and errors.min() >= 0.0):
+        raise ValueError(f"values must be finite, and standard_errors >= 0, got {each.tolist()} and {errors.tolist()}.")
+    return _rubin(each, errors, check_number(n_rows, "n_rows"))
+
+
+def _rubin(each: Floats, errors: Floats, n_rows: float) -> Pooled:
+    m, estimate = len(each), float(np.mean(each))
+    within, between = float(np.mean(np.square(errors))), float(np.var(each, ddof=1))
     total = within + (1.0 + 1.0 / m) * between
     share = (1.0 + 1.0 / m) * between / total if total > 0.0 else 0.0
     old = (m - 1.0) / share**2 if share > 0.0 else math.inf
-    complete = check_number(n_rows, "n_rows") - 1.0
+    complete = n_rows - 1.0
     seen = math.inf if math.isinf(complete) else (complete + 1.0) / (complete + 3.0) * complete * (1.0 - share)
     inverse = (1.0 / old if old > 0.0 else math.inf) + (1.0 / seen if seen > 0.0 else math.inf)
     degrees = 1.0 / inverse if inverse > 0.0 else math.inf
@@ -106,11 +118,11 @@ def pooled_estimate(each: Sequence[Estimate], n_rows: int, *, log_odds: bool) ->
     note = next((e.note for e in each if e.note), "")
     if log_odds and np.all((values > 0.0) & (values < 1.0)):
         slope = values * (1.0 - values)
-        found = pool((np.log(values) - np.log1p(-values)).tolist(), (errors / slope).tolist(), n_rows=n_rows)
+        found = _rubin(np.log(values) - np.log1p(-values), errors / slope, n_rows)
         value, low, high = (1.0 / (1.0 + math.exp(-x)) for x in (found.value, *found.interval(first.confidence_level)))
         error = found.standard_error * value * (1.0 - value)
         return replace(first, value=value, standard_error=error, interval=_where_all(each, (low, high)), note=note)
-    found = pool(values.tolist(), errors.tolist(), n_rows=n_rows)
+    found = _rubin(values, errors, n_rows)
     interval = _where_all(each, found.interval(first.confidence_level))
     return replace(first, value=found.value, standard_error=found.standard_error, interval=interval, note=note)
 
@@ -123,7 +135,7 @@ def _where_all(each: Sequence[Estimate], interval: tuple[float, float]) -> tuple
 def pooled_comparison(each: Sequence[Comparison], n_rows: int) -> Comparison:
     """One comparison from those of every data set."""
     first = each[0]
-    found = pool([e.difference for e in each], [e.standard_error for e in each], n_rows=n_rows)
+    found = _rubin(np.array([e.difference for e in each]), np.array([e.standard_error for e in each]), n_rows)
     none = any(math.isnan(e.interval[0]) for e in each)
     p = float(p_value(found.value, found.standard_error**2, found.degrees, 0.0))
     return replace(
