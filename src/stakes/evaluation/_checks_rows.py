@@ -51,10 +51,12 @@ def neighbours_alike(standings: Standings) -> Observation | None:
     if any(_sorted(values) for values in (rows.y, rows.scores[place])):
         return None
     losses = row_losses(rows.y, rows.scores[place], standings.costs, standings.rule)
+    if not np.isfinite(losses).all():
+        return None
     weight = np.ones(len(rows.y)) if rows.weight is None else rows.weight
     terms = weight * (losses - np.average(losses, weights=weight))
     total = float(terms @ terms)
-    if not 0.0 < total < math.inf:
+    if total == 0.0:
         return None
     products = terms[1:] * terms[:-1]
     correlation = float(products.sum()) / total
