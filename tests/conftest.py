@@ -11,8 +11,8 @@ import pytest
 from hypothesis import settings
 
 # No deadline: a busy machine is not a bug. On a build server the examples are the same in every run.
-settings.register_profile("local", deadline=None)
-settings.register_profile("server", deadline=None, derandomize=True)
+settings.register_profile("local", deadline=None, max_examples=50)
+settings.register_profile("server", deadline=None, derandomize=True, max_examples=50)
 # Old versions of libraries differ in what they offer, not in mathematics: fewer examples tell.
 settings.register_profile("few", deadline=None, derandomize=True, max_examples=15)
 settings.load_profile(os.environ.get("STAKES_EXAMPLES") or ("server" if os.environ.get("CI") else "local"))

@@ -92,7 +92,7 @@ def test_hull_is_the_upper_convex_hull_of_the_points(sample):
     np.testing.assert_allclose(hull.at(probe), heights, atol=1e-9)
 
 
-@given(both, st.floats(0.0, 1.0))
+@given(both, st.integers(0, 4096).map(lambda k: k / 4096))
 def test_height_is_the_highest_that_the_false_positive_rate_allows(sample, x):
     curve = roc_curve(sample.y, sample.score, sample_weight=sample.weight)
     _, fpr, tpr = points(sample)
