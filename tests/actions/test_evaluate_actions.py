@@ -24,6 +24,7 @@ def names(matrix):
 
 def test_cases_of_the_oracle(actions_reference):
     """Acceptance 7."""
+    pytest.importorskip("pandas")
     for case in actions_reference["actions"]["cases"]:
         found = evaluate_actions(
             case["y"],
@@ -170,6 +171,7 @@ def test_a_shifted_prior_is_a_scaled_matrix():
 
 
 def test_intervals_and_comparisons_are_those_of_means():
+    pytest.importorskip("pandas")
     y, prob = simulated(1000, 3, 5)
     models = {"a": prob, "b": np.full((1000, 3), 1 / 3)}
     found = evaluate_actions(y, models, matrices=THREE)

@@ -122,6 +122,7 @@ def test_harm_is_said_with_its_sign():
 
 
 def test_units_are_those_of_the_costs():
+    pytest.importorskip("pandas")
     y, p = simulated(500, 8)
     plain = evaluate_deferral(y, p, costs=0.2, deferral=0.02)
     money = evaluate_deferral(y, p, costs=0.2, deferral=0.02, unit_cost=500, per=1000)

@@ -65,6 +65,7 @@ def test_without_pairs_each_model_has_its_numbers_and_no_difference():
 
 
 def test_every_answer_and_the_report_are_made_from_tables(tmp_path):
+    pytest.importorskip("polars")
     pairs = PairSums.from_predictions(Y, MODELS, costs=COSTS)
     for given in (None, pairs):
         result = evaluate(tables(), costs=COSTS, pairs=given)

@@ -60,6 +60,7 @@ def test_power_by_simulation():
 
 
 def test_any_mean_and_what_is_said():
+    pytest.importorskip("pandas")
     found = rows_needed(for_="regret", standard_deviation=0.2, difference=0.01, power=0.9)
     assert found.rows == np.ceil(((1.959964 + 1.2815516) * 20) ** 2)
     assert found.events is None

@@ -61,6 +61,7 @@ def test_probability_of_being_free_of_the_event_is_noticed():
 
 
 def test_few_people_at_the_horizon_and_heavy_weights_are_found():
+    pytest.importorskip("polars")
     outcome, score = stream(0.0, n=100)
     late = outcome.at(float(np.sort(outcome.frame("polars")["time"].to_numpy())[-8]))
     found = codes(late, score)
