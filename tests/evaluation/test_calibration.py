@@ -59,12 +59,14 @@ def test_decisions_fitted_to_dependent_rows_leave_the_calibration_of_the_scores_
 
 
 def test_a_range_without_scores_says_so():
+    pytest.importorskip("pandas")
     record = evaluate(Y, Q / 10, costs=(0.5, 0.6)).calibration.frame("pandas").iloc[1]
     assert (record["cases"], record["n_rows"], record["note"]) == ("in range", 0, "no score in the range")
     assert math.isnan(record["slope"])
 
 
 def test_table_has_two_rows_for_each_model_in_the_order_of_the_ranking():
+    pytest.importorskip("pandas")
     evaluation = evaluate(Y, MODELS, costs=RANGE)
     frame = evaluation.calibration.frame("pandas")
     assert list(frame["model"]) == [name for name in evaluation.ranking for _ in range(2)]

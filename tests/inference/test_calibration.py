@@ -195,6 +195,7 @@ def test_intervals_are_refused_with_the_reason(y, s, names, note):
 
 
 def test_same_draws_again_and_one_row_for_each_number():
+    pytest.importorskip("pandas")
     one, two = (calibration_summary(Y[:500], Q[:500]) for _ in range(2))
     assert one.interval("e90") == two.interval("e90")
     frame = one.frame("pandas")
