@@ -25,6 +25,8 @@ def test_python_examples_of_a_page_print_what_they_show(name):
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     namespace = {}
     blocks = re.findall(r"^```python\n(.*?)^```$", (DOCS / name).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    for library in re.findall(r">>> import (duckdb|pandas|polars|pyarrow)\b", "".join(blocks)):
+        pytest.importorskip(library)
     for number, block in enumerate(blocks):
         example = doctest.DocTestParser().get_doctest(block, namespace, f"block {number}", name, 0)
         runner.run(example, clear_globs=False)

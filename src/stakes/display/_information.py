@@ -77,6 +77,8 @@ class ValueOfInformationDisplay(Display):
             line = self.ax_.axhline(self.value.evpi, color="0.5", linewidth=1.0, label="perfect information")
             self.lines_.append(line)
             self.ax_.set_xscale("log")
+            self.ax_.xaxis.set_major_formatter("{x:,g}")
+            self.ax_.xaxis.set_minor_formatter("")
             self.ax_.set_ylim(bottom=0.0)
             self.ax_.set(xlabel="Further rows", ylabel=f"{self.value.scale.capitalize()} per decision")
             self.ax_.yaxis.set_major_formatter("{x:.6g}")
