@@ -202,3 +202,10 @@ def test_fees_that_make_deferral_free_or_useless_are_said():
     assert "at any fee" in costs.Deferral(0.01, 0.6, 0.5).note_at(0.2)
     assert "costs nothing there" in costs.Deferral(0.01).note_at(0.0)
     assert costs.Deferral(0.05).note_at(0.2) == ""
+
+
+@pytest.mark.parametrize("bad", [[0.2, float("nan")], ["0.2", "0.3"], None, [[0.1, 0.2, 0.7]]])
+def test_a_pair_decides_no_scores_that_are_none(bad):
+    pair = fit_deferral([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8], threshold=0.5, deferral=0.1)
+    with pytest.raises(ValueError, match="y_prob"):
+        pair.predict(bad)

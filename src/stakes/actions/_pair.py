@@ -13,7 +13,7 @@ import numpy as np
 
 from stakes.actions._zone import between
 from stakes.core.inputs import evaluation_data
-from stakes.core.validation import check_unit
+from stakes.core.validation import check_scores, check_unit, to_array
 from stakes.costs import as_deferral
 from stakes.shown.tabular import Tabular
 from stakes.shown.words import percent
@@ -69,8 +69,13 @@ class DeferralPair(Tabular):
         -------
         ndarray of shape (n,)
             1 to act, 0 not to, -1 to defer.
+
+        Raises
+        ------
+        ValueError
+            For scores that are no finite numbers.
         """
-        return between(np.asarray(y_prob, dtype=np.float64), self.low, self.high)
+        return between(check_scores(to_array(y_prob, "y_prob"), "y_prob"), self.low, self.high)
 
     def _records(self) -> list[dict[str, Any]]:
         return [vars(self)]
