@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# They hold no tests, and need the libraries that read files.
+collect_ignore = ["file_cases.py", "soak_files.py"]
+
 # No deadline: a busy machine is not a bug. On a build server the examples are the same in every run.
 settings.register_profile("local", deadline=None, max_examples=50)
 settings.register_profile("server", deadline=None, derandomize=True, max_examples=50)

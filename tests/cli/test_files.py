@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from stakes.cli._task import Task
 from stakes.evaluation import Evaluation
 
 pl = pytest.importorskip("polars")
-pytest.importorskip("rich")
+Task = pytest.importorskip("stakes.cli._task").Task
 
 RANGE = ["--label", "cancer", "--models", "sharp,blurred", "--costs", "0.05:0.3"]
 

@@ -17,10 +17,11 @@ from stakes import information
 from stakes.boundary._problem import GOALS
 from stakes.boundary._rows import BINNINGS
 from stakes.boundary._settings import SOLVERS
-from stakes.cli import main, plan
+from stakes.cli import main
 from tests.cli.conftest import ROLES, scored, write_csv
 
 evaluate = pytest.importorskip("stakes.cli.evaluate")
+plan = pytest.importorskip("stakes.cli.plan")
 
 BOUNDARY = ["boundary fit", "boundary certify", "boundary apply", "boundary monitor"]
 COMMANDS = ["evaluate", "decide", "compare", "check", "advise", "correct", "plan", "demo", *BOUNDARY]

@@ -1,11 +1,12 @@
 """The likeliest mistakes with every function that answers: each is refused by a message that names the argument."""
 
 import numpy as np
-import polars as pl
 import pytest
 
 from stakes import ScoreTable, advise, costs, evaluate, evaluate_frame
 from stakes.evaluation import best_by_bounds, best_by_cost, lc_index
+
+pl = pytest.importorskip("polars")
 
 RNG = np.random.default_rng(0)
 RISK = RNG.uniform(0.01, 0.6, 60)
