@@ -2,7 +2,8 @@
 
 Every design is a finite population, so the truth of claims is known. For each sample the ledger makes the statements
 that `select_best` makes (which decisions may be best, what is shown to cost less than what, the chosen one's cost) and
-the plain intervals that tables print, and counts those that are false. Resumable: what is done is kept in --out.
+the plain intervals that tables print, and counts those that are false. What is said of every threshold of a range is
+counted in every fifth sample of independent rows. Resumable: what is done is kept in --out.
 """
 
 from __future__ import annotations
@@ -16,14 +17,17 @@ from pathlib import Path
 import numpy as np
 
 from replications._ledger_designs import designs
+from replications._ledger_thresholds import Curves
 from stakes.costs import as_costs
 from stakes.inference import Contest, CostRows, select
 
 Z = 1.959963984540054
 SAMPLES = 1000
+BY_THRESHOLD = 5  # in each so many samples the claims about every threshold are made too
 TIES = 1e-12
 AT_MOST_FALSE, AT_LEAST_COVERED = 0.05, 0.93
 REFERENCES = ("treat all", "treat none")
+AT_THRESHOLDS = ("false thresholds", "crossing", "every threshold")
 PARTS = ("cost", "difference", "against all")
 
 
@@ -46,6 +50,10 @@ class Ground:
         self.clusters = people.clusters
         if self.clusters is not None:
             self.starts = np.searchsorted(self.clusters, np.arange(self.clusters[-1] + 2))
+        self.weighted = people.weight is not None
+        self.curves = None
+        if self.clusters is None and not np.isscalar(design.costs):
+            self.curves = Curves(people, design.costs, self.weight)
 
     def draw(self, rng, rows):
         """Rows of a sample, and the clusters they belong to; whole clusters until there are enough rows."""
@@ -59,22 +67,27 @@ class Ground:
         return np.repeat(self.starts[picked], sizes) + within, np.repeat(np.arange(len(picked)), sizes)
 
 
-def judge(ground, rng, rows):
+def judge(ground, rng, rows, *, by_threshold=False):
     """One sample: which claims are false, which intervals cover, and what is flagged as scarce."""
     at, clusters = ground.draw(rng, rows)
     sample = CostRows(ground.lines[at], ground.y[at], ground.weight[at], clusters, ground.largest)
-    names, count = ground.names, ground.count
-    contest = Contest(
-        names, count, sample.means, sample.covariance(), len(at), sample.spread, float(ground.largest.max())
-    )
-    found = select(contest, incumbent=names[count - 1], random_state=0)
-    truth = dict(zip(names, ground.truth, strict=True))
+    names, highest = ground.names, float(ground.largest.max())
+    contest = Contest(names, ground.count, sample.means, sample.covariance(), len(at), sample.spread, highest)
+    found = select(contest, incumbent=names[ground.count - 1], random_state=0)
+    said = {}
+    if by_threshold and ground.curves is not None:
+        said = ground.curves.judge(at, sample.y, sample.weight if ground.weighted else None, names, found)
+    return _claims(ground, found) | {"events": int(sample.y.sum())} | _intervals(ground, sample) | said
+
+
+def _claims(ground, found):
+    truth = dict(zip(ground.names, ground.truth, strict=True))
     best = ground.truth.min() + TIES
     false_set = all(truth[name] > best for name in found.possible)
     beaten = [name for name, other in found.against.items() if other.shown]
     false_lead = any(truth[found.chosen] >= truth[name] - TIES for name in beaten)
     low, high = found.interval
-    record = {
+    return {
         "false set": false_set,
         "false lead": false_lead,
         "false": false_set or false_lead,
@@ -83,9 +96,12 @@ def judge(ground, rng, rows):
         "claims": len(beaten),
         "regret": truth[found.chosen] - ground.truth.min(),
         "expected": found.expected_regret,
-        "events": int(sample.y.sum()),
     }
-    first, second = np.zeros(3, np.intp), np.array([-1, 1, count])
+
+
+def _intervals(ground, sample):
+    record = {}
+    first, second = np.zeros(3, np.intp), np.array([-1, 1, ground.count])
     spread = sample.spread(first, second)
     values = sample.means[0] - np.where(second < 0, 0.0, sample.means[second])
     true = ground.truth[0] - np.where(second < 0, 0.0, ground.truth[second])
@@ -110,9 +126,8 @@ def run(design, samples, seed):
     ground = Ground(design)
     rng = np.random.default_rng([seed, design.rows, len(design.name)])
     start = time.process_time()
-    found = [judge(ground, rng, design.rows) for _ in range(samples)]
-    with np.errstate(invalid="ignore"):
-        means = {key: _mean([record[key] for record in found]) for key in found[0]}
+    found = [judge(ground, rng, design.rows, by_threshold=k % BY_THRESHOLD == 0) for k in range(samples)]
+    means = {key: _mean([record[key] for record in found if key in record]) for key in found[0]}
     return {"design": label(design), "samples": samples, "seconds": time.process_time() - start, **means}
 
 
@@ -126,7 +141,8 @@ def table(records):
     """Return the ledger as a Markdown table, and the designs that fail."""
     header = [
         *("design", "events", "false claims", "set", "lead", "chosen covers", "set size"),
-        *("cost covers", "difference covers", "against all covers", "scarce", "width", "normal covers"),
+        *("false at thresholds", "curves cross", "every threshold"),
+        *("cost covers", "difference covers", "against all covers", "scarce", "width", "normal covers", "samples"),
     ]
     lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
     for r in records:
@@ -140,13 +156,20 @@ def table(records):
                 f"{r['false set']:.3f}",
                 f"{r['false lead']:.3f}",
             ),
-            *(f"{r['chosen']:.3f}", f"{r['size']:.1f}", *(f"{r[part]:.3f}" for part in PARTS)),
+            *(f"{r['chosen']:.3f}", f"{r['size']:.1f}"),
+            *(_share(r.get(part)) for part in AT_THRESHOLDS),
+            *(f"{r[part]:.3f}" for part in PARTS),
             " ".join(f"{s:.2f}" for s in scarce),
             " ".join("-" if w is None else f"{w:.2f}" for w in widths),
             " ".join(f"{r[f'{part} normal']:.3f}" for part in PARTS),
+            str(r["samples"]),
         ]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def _share(value):
+    return "-" if value is None else f"{value:.3f}"
 
 
 def failures(records):
@@ -155,6 +178,9 @@ def failures(records):
         error = np.sqrt(0.05 * 0.95 / r["samples"])
         if r["false"] > AT_MOST_FALSE + 2 * error:
             yield f"{r['design']}: {r['false']:.3f} of conclusions hold a false claim"
+        at_thresholds = r.get("false thresholds") or 0.0
+        if at_thresholds > AT_MOST_FALSE + 2 * error * np.sqrt(BY_THRESHOLD):
+            yield f"{r['design']}: {at_thresholds:.3f} hold a false claim about every threshold"
         for part in ("chosen", *PARTS):
             if r[part] < AT_LEAST_COVERED - 2 * error:
                 yield f"{r['design']}: the interval of {part} covers {r[part]:.3f}"

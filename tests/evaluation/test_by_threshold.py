@@ -133,6 +133,7 @@ def two_kinds_of_rows(seed, low, high, n=3000):
     return y, {"a": models[0], "b": models[1]}
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("low", "high", "truth"),
     [
@@ -144,13 +145,13 @@ def two_kinds_of_rows(seed, low, high, n=3000):
 )
 def test_claims_over_a_range_are_seldom_false(low, high, truth):
     every = somewhere = 0
-    for seed in range(40):
+    for seed in range(20):
         y, models = two_kinds_of_rows(seed, low, high)
         found = evaluate(y, models, costs=(0.02, 0.5)).by_threshold
         every += not {"a", "b"}.isdisjoint(found.everywhere)
         somewhere += truth != "crossing" and not {"a", "b"}.isdisjoint(found.dearer)
     assert every == 0
-    assert somewhere <= 2
+    assert somewhere <= 1
 
 
 def test_curves_that_cross_are_found_on_enough_rows():

@@ -14,6 +14,8 @@ from stakes.shown.sentences import REFERENCES, say
 from stakes.shown.words import percent
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from stakes.core.options import Options
@@ -70,11 +72,11 @@ def by_threshold(
     costs = options.costs
     if choice is None or rows is None or rows.dependent or costs.low == costs.high:
         return None
-    thresholds = _thresholds(costs)
+    thresholds = thresholds_of(costs)
     bins = {name: reached(_acted(s, options.rule), thresholds) for name, s in zip(tables, rows.scores, strict=True)}
     bins |= {name: np.full(len(rows.y), k) for name, k in zip(REFERENCES, (len(thresholds), 0), strict=True)}
-    level, chosen = _level(len(tables), options), choice.chosen
-    others = [name for name in bins if name not in choice.tied and {name, chosen} != set(REFERENCES)]
+    count, chosen = max(len(tables), options.n_tried or 0), choice.chosen
+    level, others = shared_level(options.confidence_level, count), compared(choice, bins)
     shown = {name: shown_less(rows, (bins[chosen], bins[name]), thresholds, level) for name in others}
     less, more = ({name: found[k] for name, found in shown.items()} for k in (0, 1))
     always = [name for name in others if less[name].all()]
@@ -83,17 +85,21 @@ def by_threshold(
     return ByThreshold(thresholds, less, more, tuple(everywhere))
 
 
-def _level(models: int, options: Options) -> float:
+def shared_level(confidence_level: float, models: int) -> float:
     """Of one pair, so that those of all models, and of each with the references, hold at once."""
-    count = max(models, options.n_tried or 0)
-    return 1.0 - (1.0 - options.confidence_level) / (count * (count - 1) // 2 + len(REFERENCES) * count)
+    return 1.0 - (1.0 - confidence_level) / (models * (models - 1) // 2 + len(REFERENCES) * models)
+
+
+def compared(choice: Selection, names: Iterable[str]) -> list[str]:
+    """The decisions that the chosen one is compared with at every threshold."""
+    return [name for name in names if name not in choice.tied and {name, choice.chosen} != set(REFERENCES)]
 
 
 def _acted(scores: Floats, rule: Rule) -> Floats:
     return scores if isinstance(rule, str) else np.where(scores >= rule, 1.0, 0.0)
 
 
-def _thresholds(costs: CostDistribution) -> Floats:
+def thresholds_of(costs: CostDistribution) -> Floats:
     """Thresholds over the range, as its weighting spaces them; at 0 all decisions to act cost the same."""
     even, low, high = np.linspace(0.0, 1.0, _POINTS), costs.low, costs.high
     points = low + (high - low) * even

@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from stakes.inference._band_pieces import Pieces
 
     Floats = NDArray[np.float64]
+    Singles = NDArray[np.float32]
 
 _MAX_STEPS = 50
 _CLOSE = 1e-10
@@ -84,11 +87,11 @@ def _lower(hits: Floats, rest: Floats, tail: float) -> Floats:
     return found
 
 
-def critical_value(pieces: Pieces, confidence_level: float, rng: np.random.Generator, draws: int) -> float:
+def critical_value(pieces: Pieces, confidence_level: float, normals: Callable[[int], Singles]) -> float:
     """Quantile of the largest studentised error over the thresholds, from draws of a Gaussian process.
 
     Its covariance is that of the estimate, in closed form: what a Gaussian multiplier bootstrap of the rows has given
-    the data, without its passes over the rows.
+    the data, without its passes over the rows. ``normals`` gives draws in rows, for so many thresholds.
     """
     covariance = pieces.covariance + _unseen(pieces)
     scale = np.sqrt(np.maximum(np.diag(covariance), 0.0))
@@ -101,7 +104,7 @@ def critical_value(pieces: Pieces, confidence_level: float, rng: np.random.Gener
     # the symmetric root is the one that rounding in the covariance does not turn into another
     root = ((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T).astype(np.float32)
     # single precision: the error of the draws themselves is a hundred thousand times larger
-    largest = np.abs(rng.standard_normal((draws, len(values)), dtype=np.float32) @ root).max(axis=1)
+    largest = np.abs(normals(len(values)) @ root).max(axis=1)
     return max(float(np.quantile(largest, confidence_level)), least)
 
 

@@ -268,7 +268,7 @@ def _bounds(
     pieces: Pieces, totals: Totals, level: float, draws: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats, float, float, int, float]:
     """What a band holds, from the estimate to the number of positives."""
-    critical = critical_value(pieces, level, rng, draws)
+    critical = critical_value(pieces, level, lambda size: rng.standard_normal((draws, size), dtype=np.float32))
     squared = float(totals.squared[1])
     return (
         pieces.estimate,

@@ -5,8 +5,11 @@ The claim is about all thresholds asked for at once, at a level that the caller 
 
 from __future__ import annotations
 
+from functools import cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from stakes.core.random_state import generator
 from stakes.inference._band_counts import binned_pair
@@ -15,7 +18,6 @@ from stakes.inference._band_limits import combined_limits, critical_value
 from stakes.inference._band_pieces import difference_pieces
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from stakes.inference._band_pieces import Pieces
@@ -62,12 +64,25 @@ def shown_less(
     counts = binned_pair(rows.y, bins, rows.weight, width, fixed_prevalence=rows.fixed_prevalence)
     pieces = difference_pieces("regret", counts, thresholds, 1.0)
     pieces = estimated_pieces(pieces, "regret", rows, bins, fixed_prevalence=rows.fixed_prevalence)
-    low, high = combined_limits(pieces, _critical(pieces, confidence_level))
+    return _beyond(pieces, confidence_level)
+
+
+def _beyond(pieces: Pieces, level: float) -> tuple[Bools, Bools]:
+    """Where the band leaves zero out; drawn only where it matters between which limits the critical value lies."""
+    tail = (1.0 - level) / 2.0
+    bonferroni, least = (NormalDist().inv_cdf(1.0 - tail / count) for count in (len(pieces.estimate), 1))
+    certain = _outside(pieces, bonferroni)
+    if (1.0 - level) * _DRAWS < _IN_TAIL or np.array_equal(certain, _outside(pieces, least)):
+        return certain
+    return _outside(pieces, min(critical_value(pieces, level, _normals), bonferroni))
+
+
+def _outside(pieces: Pieces, critical: float) -> tuple[Bools, Bools]:
+    low, high = combined_limits(pieces, critical)
     return high < 0.0, low > 0.0
 
 
-def _critical(pieces: Pieces, level: float) -> float:
-    bonferroni = NormalDist().inv_cdf(1.0 - (1.0 - level) / (2.0 * len(pieces.estimate)))
-    if (1.0 - level) * _DRAWS < _IN_TAIL:
-        return bonferroni
-    return min(critical_value(pieces, level, generator(0), _DRAWS), bonferroni)
+@cache
+def _normals(count: int) -> NDArray[np.float32]:
+    """Draws for so many thresholds, the same for every pair."""
+    return generator(0).standard_normal((_DRAWS, count), dtype=np.float32)
