@@ -1,7 +1,9 @@
-"""Coverage of 95% intervals with censored follow-up by simulation, against the truth of a large uncensored sample.
+"""Coverage of 95% intervals of outcomes by simulation, against the truth of a large sample without gaps.
 
-Times are exponential with a normal log-hazard; score A is calibrated, B noisy. A second cause, where there is one, has
-a hazard of its own. Censoring is exponential, at a rate that leaves the stated share of statuses unknown.
+Censored follow-up: times are exponential with a normal log-hazard; score A is calibrated, B noisy. A second cause,
+where there is one, has a hazard of its own. Censoring is exponential, at a rate that leaves the stated share of
+statuses unknown. Amounts: 10% positives, a false positive costs 1, a false negative a lognormal amount of median 10.
+Partly verified: all rows scored 0.3 or more are looked up, and a share of the others.
 """
 
 from __future__ import annotations
@@ -13,16 +15,24 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-from stakes import TimeToEvent, metric_difference, metric_interval
+from stakes import PartlyVerified, RowCosts, TimeToEvent, metric_difference, metric_interval
+from stakes.inference import money
 from stakes.metrics import METRICS
 
 HORIZON, RATE, OTHER = 1.0, 0.2, 0.15
-DESIGNS = [(causes, unknown, n) for causes in (1, 2) for unknown in (0.2, 0.4, 0.6) for n in (300, 1000)]
+DESIGNS = [(causes, unknown, n) for causes in (1, 2) for unknown in (0.2, 0.4, 0.6) for n in (300, 1000, 3000)]
+AMOUNTS = [(sigma, n) for sigma in (1.0, 1.5, 2.0) for n in (1000, 10_000)]
+VERIFIED = [(share, 1000) for share in (0.3, 0.1, 0.05)]
+ACTED = 0.3
 SINGLE = {
+    "prevalence": ("net_benefit_score", {"threshold": 0.0}),  # acting on everybody at no cost
+    "regret(.1)": ("expected_regret", {"costs": 0.1}),
     "NB(.1)": ("net_benefit_score", {"threshold": 0.1}),
     "Brier": ("bounded_brier_loss", {}),
     "AUC": ("roc_auc_score", {}),
 }
+PAIRED = ("NB(.1)", "Brier", "AUC")
+NAMES = [key for label in SINGLE for key in ((label, f"d{label}") if label in PAIRED else (label,))]
 LARGE = 2_000_000
 
 
@@ -62,11 +72,68 @@ def covered(rng, n, causes, rate, true):
     outcome = TimeToEvent(event=event, time=np.minimum(event_time, left), horizon=HORIZON, cause=1)
     found = []
     for label, (name, options) in SINGLE.items():
-        own = metric_interval(outcome, risk, name, **options)
-        gap = metric_difference(outcome, risk, noisy, name, **options)
-        for key, (low, high) in ((label, own.interval), (f"d{label}", gap.interval)):
-            found.append(float(low <= true[key] <= high) if low <= high else np.nan)
+        found.append(inside(metric_interval(outcome, risk, name, **options), true[label]))
+        if label in PAIRED:
+            gap = metric_difference(outcome, risk, noisy, name, **options)
+            found.append(inside(gap, true[f"d{label}"]))
     return found
+
+
+def inside(estimate, true):
+    """Whether an interval holds the truth; nan without one."""
+    low, high = estimate.interval
+    return float(low <= true <= high) if low <= high else np.nan
+
+
+def payments(rng, n, sigma):
+    """Probabilities, and what missing a positive costs."""
+    return rng.beta(1.0, 9.0, n), 10.0 * rng.lognormal(0.0, sigma, n)
+
+
+def money_truth(sigma):
+    """Expected cost a row, and gain over acting on nobody."""
+    p, amount = payments(np.random.default_rng(1), 10 * LARGE, sigma)
+    miss, alarm = p * amount, 1.0 - p
+    acted = miss >= alarm
+    return float(np.where(acted, alarm, miss).mean()), float(np.where(acted, miss - alarm, 0.0).mean())
+
+
+def money_covered(rng, n, sigma, true):
+    """The same of the cost and the gain a row."""
+    p, amount = payments(rng, n, sigma)
+    outcome = RowCosts(rng.random(n) < p, false_positive=1.0, false_negative=amount)
+    found = money(outcome, p, per=1)
+    return [inside(part, value) for part, value in zip((found.cost, found.gain), true, strict=True)]
+
+
+def verified_truth():
+    """Expected prevalence, Brier score and net benefit at 0.1."""
+    p = np.random.default_rng(1).beta(1.0, 4.0, LARGE)
+    return [p.mean(), (p * (1.0 - p)).mean(), np.where(p >= 0.1, p - (1.0 - p) / 9.0, 0.0).mean()]
+
+
+def verified_covered(rng, n, share, true):
+    """The same where some labels were looked up."""
+    p = rng.beta(1.0, 4.0, n)
+    acted = p >= ACTED
+    y = np.where(acted | (rng.random(n) < share), (rng.random(n) < p).astype(float), np.nan)
+    outcome = PartlyVerified(y, groups=acted)
+    asked = [SINGLE[key] for key in ("prevalence", "Brier", "NB(.1)")]
+    found = [metric_interval(outcome, p, name, **options) for name, options in asked]
+    return [inside(part, value) for part, value in zip(found, true, strict=True)]
+
+
+def table(what, names, designs, sample, options):
+    """Print the share of intervals that hold the truth, for each design."""
+    print(f"| {what} | n | {' | '.join(names)} | no interval |")
+    print("| --- " * (len(names) + 3) + "|")
+    for label, n, *design in designs:
+        rng = np.random.default_rng([options.seed, n, *label.encode()])
+        hits = np.array([sample(rng, n, *design) for _ in range(options.samples)])
+        held, given = np.nansum(hits, axis=0), np.count_nonzero(~np.isnan(hits), axis=0)
+        shown = " | ".join(f"{100 * a / b:.1f}" if b else "-" for a, b in zip(held, given, strict=True))
+        print(f"| {label} | {n:,} | {shown} | {np.isnan(hits).any(axis=1).mean():.1%} |", flush=True)
+    print(flush=True)
 
 
 def main(argv=None):
@@ -75,17 +142,16 @@ def main(argv=None):
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(argv)
     started = time.process_time()
-    names = [key for label in SINGLE for key in (label, f"d{label}")]
-    print(f"| causes, unknown | n | {' | '.join(names)} | no interval |")
-    print("| --- " * (len(names) + 3) + "|")
     known = {causes: truths(causes) for causes in (1, 2)}
-    for causes, unknown, n in DESIGNS:
-        true, event_time = known[causes]
-        rng = np.random.default_rng([options.seed, causes, int(100 * unknown), n])
-        rate = censoring_rate(event_time, unknown)
-        hits = np.array([covered(rng, n, causes, rate, true) for _ in range(options.samples)])
-        shown = " | ".join(f"{100 * share:.1f}" for share in np.nanmean(hits, axis=0))
-        print(f"| {causes}, {unknown:.0%} | {n} | {shown} | {np.isnan(hits).any(axis=1).mean():.1%} |", flush=True)
+    censored = [
+        (f"{causes}, {unknown:.0%}", n, causes, censoring_rate(known[causes][1], unknown), known[causes][0])
+        for causes, unknown, n in DESIGNS
+    ]
+    table("causes, unknown", NAMES, censored, covered, options)
+    amounts = [(f"sigma {sigma:g}", n, sigma, money_truth(sigma)) for sigma, n in AMOUNTS]
+    table("amounts", ["cost", "gain"], amounts, money_covered, options)
+    verified = [(f"{share:.0%} of the others seen", n, share, verified_truth()) for share, n in VERIFIED]
+    table("verified", ["prevalence", "Brier", "NB(.1)"], verified, verified_covered, options)
     print(f"{options.samples} samples of each design; {time.process_time() - started:.0f} s of one core")
 
 

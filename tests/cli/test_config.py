@@ -41,6 +41,7 @@ NUMBERS = {
     *["costs", "odds", "false-alarms-per-miss", "k", "lags", "rule", "prevalence", "confidence-level", "unit-cost"],
     *["per", "pos-label", "zero-division", "positive-share", "scale-pos-weight", "prior", "training-prior"],
     *["min-precision", "min-recall", "max-selected", "f-beta", "levels", "score-bins", "random-state", "tried"],
+    *["horizon", "false-positive-cost", "false-negative-cost"],
 }
 OF_ONE_COMMAND = {
     "plan": {
@@ -69,7 +70,7 @@ def test_what_an_option_takes_is_told_by_its_metavar(command):
         *{"costs", "odds", "false-alarms-per-miss", "k"} & set(options)
     }
     assert {key for key, takes in lists.items() if _config.NAMES.match(takes)} == {
-        *{"models", "groups", "by", "fail-on", "ignore"} & set(lists)
+        *{"models", "groups", "by", "fail-on", "ignore", "cause"} & set(lists)
     }
 
 

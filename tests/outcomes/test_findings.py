@@ -72,7 +72,7 @@ def test_few_people_at_the_horizon_and_heavy_weights_are_found():
 def test_data_line_says_what_is_known(df_surv, tmp_path):
     outcome = TimeToEvent(event=df_surv.cancer, time=df_surv.ttcancer, horizon=1.5)
     found = evaluate(outcome, df_surv.cancerpredmarker, costs=(0.1, 0.3))
-    line = "750 rows, horizon 1.5: 91 events, 123 event-free, 536 of unknown status (71%), largest weight 4.76"
+    line = "750 rows, horizon 1.5: 91 events, 123 event-free, 536 of unknown status (71%), largest weight 4.8"
     assert found.data_line == line
     assert json.loads(found.to_json())["data"]["outcome"] == line
     page = found.to_html(tmp_path / "page.html")

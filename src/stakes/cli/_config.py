@@ -35,6 +35,7 @@ NAMES = re.compile(r"[A-Z]+,")
 RIVALS = (
     ("costs", "odds", "false-alarms-per-miss", "k"),
     ("clusters", "lags"),
+    ("label", "event"),
     ("positive-share", "scale-pos-weight", "class-weights"),
 )
 # What these mean to the other commands is not what they mean here, so the table for all does not give them.

@@ -17,7 +17,7 @@ class Reading:
     """Which file, and what its columns mean, as typed."""
 
     file: opt.File
-    label: opt.Label
+    label: opt.Label = None
     models: opt.Models = None
     weight: opt.Weight = None
     pos_label: opt.PosLabel = None

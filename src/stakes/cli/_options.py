@@ -38,7 +38,7 @@ File = Annotated[
     ),
 ]
 Label = Annotated[
-    str,
+    str | None,
     typer.Option("--label", metavar="COLUMN", help="Column with the outcome, of two values."),
 ]
 Models = Annotated[

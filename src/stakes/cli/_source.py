@@ -12,6 +12,7 @@ from stakes.shown.words import percent
 
 if TYPE_CHECKING:
     from stakes.core.options import Options
+    from stakes.core.outcome import Columns
     from stakes.evaluation import Evaluation
     from stakes.tables import Predictions
 
@@ -32,6 +33,7 @@ class Source:
     format: str | None = None
     groups: list[str] | None = None
     probability: bool = True
+    outcome: Columns | None = None
 
     def read(self, *, one_class: bool = False) -> Predictions:
         """Read the rows; one class alone is refused where it cannot show what a model is worth."""
@@ -103,8 +105,9 @@ def describe(source: Source, options: Options, evaluation: Evaluation) -> list[s
     weighted = "" if source.weight is None else f", weighted by {name(source.weight)!r}"
     automatic = " (every other numeric column; --models names others)" if source.models is None else ""
     count = len(evaluation.models)
+    rows = f"{evaluation.data_line}; " if evaluation.data_line else f"{evaluation.n_rows:,} rows, "
     return [
-        f"{name(evaluation.source or source.file, _LONGEST_LIST)}: {evaluation.n_rows:,} rows, {positive}{weighted}",
+        f"{name(evaluation.source or source.file, _LONGEST_LIST)}: {rows}{positive}{weighted}",
         f"{count} model{'s' * (count != 1)}: {_listed(evaluation.models)}{automatic}",
     ]
 

@@ -6,12 +6,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from stakes.cli._console import note, working
+from stakes.cli._errors import UsageError
 from stakes.cli._source import Source, describe, remark
 from stakes.shown.text import shown_name as name
 
 if TYPE_CHECKING:
     from stakes.cli._deliver import Delivery
     from stakes.cli._judging import Judging, Reading
+    from stakes.cli._outcomes import Told
     from stakes.core.options import Options
     from stakes.evaluation import Evaluation
     from stakes.tables import Predictions
@@ -31,24 +33,29 @@ class Task:
     options: Options
     delivery: Delivery
     whole_range: bool = False
+    horizons: tuple[float, ...] = ()
 
     @classmethod
-    def of(cls, reading: Reading, judging: Judging, delivery: Delivery, models: list[str] | None) -> Task:
+    def of(cls, reading: Reading, told: Told, judging: Judging, delivery: Delivery, models: list[str] | None) -> Task:
         """Put together what was typed; ``models`` are the columns, or None for every other numeric one."""
         from stakes.evaluation._evaluate import dividing_columns
 
-        options = judging.options()
+        label, horizons, outcome = told.label(reading.label), told.horizons, told.columns()
+        if len(horizons) > 1 and delivery.report is not None:
+            raise UsageError("--report is of one --horizon: write one for each")
+        options = replace(judging.options(), outcome=outcome)
         source = Source(
             reading.file,
-            reading.label,
+            label,
             models,
             reading.weight,
             reading.pos_label,
             reading.on_missing,
             reading.file_format,
             dividing_columns(options),
+            outcome=outcome,
         )
-        return cls(source, options, delivery, judging.whole_range)
+        return cls(source, options, delivery, judging.whole_range, horizons)
 
     def read(self) -> Predictions:
         """Read the rows, and say what was assumed of them."""
@@ -58,16 +65,45 @@ class Task:
         remark(self.source, self.options, predictions, listed=listed, whole_range=self.whole_range)
         return predictions
 
-    def judged(self, doing: str) -> Evaluation:
-        """Evaluate several files, or a large one, where they lie, and all else in memory."""
+    def judged(self, doing: str) -> dict[float, Evaluation]:
+        """Evaluate several files, or a large one, where they lie, and all else in memory; by horizon, 0 without one."""
         from stakes.tables import scan_parquet
 
         frame = None if self.source.format else scan_parquet(self.source.file)
-        if frame is not None:
-            return self._scanned(frame, doing)
-        predictions = self.read()
+        if frame is not None and self.source.outcome is None:
+            return {0.0: self._scanned(frame, doing)}
+        predictions = self.read() if frame is None else self._gathered(frame)
         with working(f"{doing} {len(predictions.models)} models on {predictions.n_rows:,} rows"):
-            return self.evaluate(predictions)
+            return {time: self.evaluate(self._at(predictions, time)) for time in self.horizons or (0.0,)}
+
+    def _at(self, predictions: Predictions, horizon: float) -> Predictions:
+        """The same rows with their outcome at another horizon."""
+        from stakes.outcomes import TimeToEvent
+        from stakes.tables import DataError
+
+        if not isinstance(predictions.outcome, TimeToEvent):
+            return predictions
+        try:
+            return replace(predictions, outcome=predictions.outcome.at(horizon))
+        except ValueError as error:
+            raise DataError(str(error).removesuffix("."), file=predictions.source) from None
+
+    def _gathered(self, frame: Any) -> Predictions:
+        """Take the rows of several files, or of a large one, into memory."""
+        from stakes.tables import DataError, frame_columns
+
+        source = self.source
+        what: dict[str, Any] = {
+            key: getattr(source, key) for key in ("label", "models", "weight", "pos_label", "groups")
+        }
+        try:
+            found = frame_columns(frame, **what, on_missing=source.on_missing, outcome=source.outcome)  # type: ignore[arg-type]
+        except DataError as error:
+            error.file = source.file
+            raise
+        predictions = replace(found, source=source.file)
+        remark(source, self.options, predictions, listed=self.delivery.prints_text, whole_range=self.whole_range)
+        return predictions
 
     def _scanned(self, frame: Any, doing: str) -> Evaluation:
         """Evaluate a lazy frame; what asks for rows in clusters or in order takes them into memory."""

@@ -14,6 +14,7 @@ from stakes.cli._console import fail, working
 from stakes.cli._deliver import deliver, plan_delivery
 from stakes.cli._errors import CHECK_FAILED, DONE, UsageError
 from stakes.cli._judging import Judging, Reading
+from stakes.cli._outcomes import Told
 from stakes.cli._settings import split_names
 from stakes.cli._spread import spread
 from stakes.cli._task import Task
@@ -48,6 +49,7 @@ Ignore = Annotated[
 @spread("scale", "unit_cost", "per", "metric", "tried")
 def check(
     reading: Reading,
+    told: Told,
     judging: Judging,
     *,
     fail_on: FailOn = None,
@@ -63,7 +65,10 @@ def check(
     """
     request = Request(read_codes("--fail-on", fail_on, severities=True) or ["error"], read_codes("--ignore", ignore))
     delivery = plan_delivery(None, output, as_json=as_json, source=reading.file)
-    return partial(run, Task.of(reading, judging, delivery, split_names(reading.models, "--models")), request)
+    if len(told.horizons) > 1:
+        raise UsageError("--horizon must be one time to be checked")
+    task = Task.of(reading, told, judging, delivery, split_names(reading.models, "--models"))
+    return partial(run, task, request)
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,7 @@ class Checked:
         evaluation = self.evaluation
         content = {
             "source": evaluation.source,
-            "data": {"rows": evaluation.n_rows, "dropped": evaluation.n_dropped, "prevalence": evaluation.prevalence},
+            "data": evaluation.described,
             "costs": evaluation.costs.to_dict(),
             "rule": evaluation.rule,
             "findings": [finding.record() for finding in self.findings],

@@ -13,7 +13,9 @@ from rich.text import Text
 from stakes.cli import _options as opt
 from stakes.cli._deliver import deliver, plan_delivery
 from stakes.cli._errors import UsageError
+from stakes.cli._horizons import ByHorizon
 from stakes.cli._judging import Judging, Reading
+from stakes.cli._outcomes import Told
 from stakes.cli._settings import split_names
 from stakes.cli._spread import spread
 from stakes.cli._task import Task
@@ -49,6 +51,7 @@ class PairReading(Reading):
 @spread("groups", "metric", "incumbent", "tried")
 def compare(
     reading: PairReading,
+    told: Told,
     judging: Judging,
     *,
     as_json: opt.AsJson = False,
@@ -63,7 +66,7 @@ def compare(
     pair = _read_pair(reading.models)
     delivery = plan_delivery(None, output, as_json=as_json, source=reading.file)
     columns = [model for model in pair if model not in REFERENCES]
-    return partial(run, Task.of(reading, judging, delivery, columns), pair)
+    return partial(run, Task.of(reading, told, judging, delivery, columns), pair)
 
 
 def _read_pair(models: list[str]) -> tuple[str, str]:
@@ -77,10 +80,25 @@ def _read_pair(models: list[str]) -> tuple[str, str]:
 
 def run(task: Task, pair: tuple[str, str]) -> None:
     """Read, compare, deliver."""
-    evaluation = task.judged("Comparing")
-    comparison = evaluation.compare(*pair)
-    heading = task.heading(evaluation)
-    deliver(comparison, task.delivery, partial(show, comparison=comparison, heading=heading))
+    evaluations = task.judged("Comparing")
+    comparisons = {time: evaluation.compare(*pair) for time, evaluation in evaluations.items()}
+    headings = {time: task.heading(evaluation) for time, evaluation in evaluations.items()}
+    if len(comparisons) > 1:
+        several = ByHorizon(comparisons, _to_json)
+        deliver(several, task.delivery, partial(several.show, one=partial(_show_at, comparisons, headings)))
+        return
+    ((time, comparison),) = comparisons.items()
+    deliver(comparison, task.delivery, partial(show, comparison=comparison, heading=headings[time]))
+
+
+def _show_at(
+    comparisons: dict[float, "Comparison"], headings: dict[float, list[str]], console: Console, time: float
+) -> None:
+    show(console, comparisons[time], headings[time])
+
+
+def _to_json(comparison: "Comparison") -> str:
+    return comparison.to_json()
 
 
 def show(console: Console, comparison: "Comparison", heading: list[str]) -> None:

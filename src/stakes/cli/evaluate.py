@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from stakes.cli import _options as opt
 from stakes.cli._deliver import deliver, plan_delivery
+from stakes.cli._horizons import ByHorizon
 from stakes.cli._judging import Judging, Reading
+from stakes.cli._outcomes import Told
 from stakes.cli._settings import split_names
 from stakes.cli._source import STANDARD_INPUT, Source
 from stakes.cli._spread import spread
@@ -27,6 +29,7 @@ Example:
 @spread()
 def evaluate(
     reading: Reading,
+    told: Told,
     judging: Judging,
     *,
     calibration: opt.Calibration = False,
@@ -42,7 +45,7 @@ def evaluate(
     of three ways: --costs 0.02:0.10, --odds 1/49:1/9 and --false-alarms-per-miss 9:49 are the same range.
     """
     delivery = plan_delivery(report, output, as_json=as_json, source=reading.file)
-    task = Task.of(reading, judging, delivery, split_names(reading.models, "--models"))
+    task = Task.of(reading, told, judging, delivery, split_names(reading.models, "--models"))
     return partial(run, task, calibration=calibration)
 
 
@@ -60,18 +63,32 @@ def provenance(source: Source) -> dict[str, str]:
 
 def run(task: Task, *, calibration: bool) -> None:
     """Read, evaluate, deliver."""
-    evaluation = task.judged("Evaluating")
+    evaluations = task.judged("Evaluating")
+    to_json = partial(_to_json, calibration=calibration)
+    if len(evaluations) > 1:
+        several = ByHorizon(evaluations, to_json)
+
+        def show_at(console: "Console", time: float) -> None:
+            _show(task, console, evaluations[time], calibration=calibration)
+
+        deliver(several, task.delivery, partial(several.show, one=show_at))
+        return
+    (evaluation,) = evaluations.values()
     if task.delivery.report is not None:
         evaluation = replace(evaluation, provenance=provenance(task.source))
-    show = partial(shown, evaluation, task.heading(evaluation), calibration=calibration)
-    deliver(evaluation, task.delivery, show, partial(evaluation.to_json, calibration=calibration))
+    show = partial(_show, task, evaluation=evaluation, calibration=calibration)
+    deliver(evaluation, task.delivery, show, partial(to_json, evaluation))
 
 
-def shown(evaluation: "Evaluation", heading: list[str], console: "Console", *, calibration: bool) -> None:
+def _to_json(evaluation: "Evaluation", *, calibration: bool) -> str:
+    return evaluation.to_json(calibration=calibration)
+
+
+def _show(task: Task, console: "Console", evaluation: "Evaluation", *, calibration: bool) -> None:
     """Print the answer, and the calibration where it was asked for."""
     from stakes.cli._calibration import print_calibration
     from stakes.cli._summary import print_evaluation
 
-    print_evaluation(console, evaluation, heading)
+    print_evaluation(console, evaluation, task.heading(evaluation))
     if calibration:
         print_calibration(console, evaluation)

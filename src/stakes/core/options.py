@@ -14,6 +14,7 @@ from stakes.costs import CostDistribution, Uniform, as_costs
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from stakes.core.outcome import Columns
     from stakes.core.regret import Rule, Scale
 
 
@@ -40,6 +41,7 @@ class Options:
     incumbent: str | None = None
     n_tried: int | None = None
     pos_label: Any = None
+    outcome: Columns | None = None
     logits: bool = False
     factor: float = 1.0
 

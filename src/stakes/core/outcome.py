@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -73,6 +75,25 @@ class Outcome(ABC):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001  (numpy's protocol)
         """Refuse to be read as labels: this also makes it what numpy calls array-like."""
         raise ValueError(f"{type(self).__name__} cannot stand for labels here: this function needs one in every row.")
+
+
+class Columns(Protocol):
+    """Which columns of a table, beside the label, say what happened to its rows and how much it counts."""
+
+    @property
+    def numbers(self) -> Mapping[str, float]:
+        """Columns of numbers, each with the least that is possible."""
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Columns of labels."""
+
+    @property
+    def partly(self) -> bool:
+        """Whether a missing label says that nobody looked."""
+
+    def made(self, label: NDArray[Any], cells: Mapping[str, NDArray[Any]], weight: Floats | None, pos: Any) -> Outcome:
+        """Make the outcome of the rows from the label, the other columns, the weights and the positive label."""
 
 
 @dataclass(frozen=True)

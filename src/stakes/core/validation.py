@@ -216,6 +216,18 @@ def _column_of(pos_label: object, distinct: list[Any], name: str) -> int:
     return 0 if pos_label == distinct[0] else 1
 
 
+def match_label(pos_label: object, values: list[Any]) -> object:
+    """Read a positive label that arrived as text (from a command line) as the kind of value the labels are."""
+    if not isinstance(pos_label, str) or any(isinstance(v, str) for v in values):
+        return pos_label
+    if all(isinstance(v, bool) for v in values):
+        return {"true": True, "1": True, "false": False, "0": False}.get(pos_label.strip().lower(), pos_label)
+    try:
+        return float(pos_label)
+    except ValueError:
+        return pos_label
+
+
 def check_labels(labels: NDArray[Any], pos_label: object = None) -> Bools:
     """Turn two-valued labels into booleans, True for the positive class."""
     if labels.size == 0:

@@ -147,6 +147,8 @@ def plot_evaluation(
     """
     figure, axes = pyplot().subplots(2, 2, figsize=figsize, layout="constrained")
     (regret, decision), (reliability, decomposition) = axes
+    if evaluation.data_line:
+        figure.suptitle(evaluation.data_line, fontsize="small")
     bounds = evaluation.costs.low, evaluation.costs.high
     costs = RegretCurveDisplay(evaluation.curves("regret")).plot(regret, bounds=bounds, x_scale=x_scale, legend=None)
     DecisionCurveDisplay(evaluation.curves("net_benefit")).plot(decision, bounds=bounds, x_scale=x_scale, legend=None)

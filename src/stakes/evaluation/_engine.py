@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from stakes.evaluation._groups import GroupResult
 
 _NEEDS_ROWS = (
-    "clusters= and lags= need the rows, and those of a lazy frame are not kept here: collect the columns into memory "
-    "first, and evaluate that frame."
+    "clusters=, lags= and outcome= need the rows, and those of a lazy frame are not kept here: collect the "
+    "columns into memory first, and evaluate that frame."
 )
 
 
@@ -37,7 +37,7 @@ def evaluate_lazy(
     **about: Any,
 ) -> Evaluation:
     """Evaluate by one group-by for each model, and one pass of sums for their pairs."""
-    if options.clusters is not None or options.lags is not None:
+    if not options.clusters is options.lags is options.outcome is None:
         raise ValueError(_NEEDS_ROWS)
     chosen = model_columns(frame, label=label, models=models, weight=options.sample_weight, groups=options.groups)
     rows, n_dropped = complete_rows(nw.from_native(frame), chosen, on_missing)

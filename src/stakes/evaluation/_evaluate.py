@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from stakes.costs import CostsLike
     from stakes.evaluation._evaluation import Evaluation
     from stakes.inference import PairSums
+    from stakes.outcomes import OutcomeColumns
     from stakes.tables import Predictions
 
 
@@ -161,6 +162,7 @@ def evaluate_frame(
     per: float = 1.0,
     metrics: MetricsRequest = (),
     on_missing: Literal["raise", "drop"] = "raise",
+    outcome: OutcomeColumns | None = None,
     resolution: int | None = None,
 ) -> Evaluation:
     """Evaluate the models in the columns of a data frame, as :func:`evaluate` does.
@@ -189,6 +191,9 @@ def evaluate_frame(
         As in :func:`evaluate`.
     on_missing : {"raise", "drop"}, default "raise"
         Whether rows with a missing value are an error, or dropped and counted.
+    outcome : OutcomeColumns, optional
+        Further columns that say what happened: the time to an event, what wrong decisions cost in each row, or what it
+        depended on whether a label was looked up.
     resolution : int, optional
         For a lazy frame: pool the scores of each model's table into so many cells of equal width. What comes from the
         tables then has the error that :meth:`ScoreTable.error_bound` bounds. None is exact.
@@ -226,6 +231,7 @@ def evaluate_frame(
         unit_cost=unit_cost,
         per=per,
         metrics=metrics,
+        outcome=outcome,
     )
     what = {"label": label, "models": _names(models, "models"), "on_missing": on_missing}
     return _evaluate_frame(frame, what, options, resolution)
@@ -280,6 +286,7 @@ def _evaluate_frame(frame: Any, what: dict[str, Any], options: Options, resoluti
         weight=options.sample_weight,
         groups=dividing_columns(options),
         pos_label=options.pos_label,
+        outcome=options.outcome,
     )
     return evaluate_predictions(predictions, options)
 
@@ -303,18 +310,21 @@ def divided(predictions: Predictions, options: Options) -> Options:
     columns = predictions.groups or {}
     groups = {name: columns[name] for name in options.groups or ()} or None
     clusters = None if options.clusters is None else columns[options.clusters]
-    return replace(options, sample_weight=None, groups=groups, clusters=clusters)
+    return replace(options, sample_weight=None, pos_label=None, groups=groups, clusters=clusters)
 
 
 def evaluate_predictions(predictions: Predictions, options: Options) -> Evaluation:
     """Evaluate the clean columns that the tables room read."""
-    rows = {}
+    rows, asked = {}, divided(predictions, options)
     for name, scores in zip(predictions.models, predictions.scores, strict=True):
+        if predictions.outcome is not None:
+            rows[name] = asked.data(predictions.outcome, scores, name, amounts=True).rows
+            continue
         sample = BinarySample(predictions.y, scores, predictions.weight)
         rows[name] = sample if options.prevalence is None else reweighted(sample, options.prevalence)
     return evaluate_rows(
         rows,
-        divided(predictions, options),
+        asked,
         backend=predictions.backend,
         n_dropped=predictions.n_dropped,
         source=predictions.source,

@@ -359,12 +359,7 @@ class Evaluation(Standings, Tabular):
         """
         content = {
             "source": self.source,
-            "data": {
-                "rows": self.n_rows,
-                "dropped": self.n_dropped,
-                "prevalence": self.prevalence,
-                **({"outcome": self.data_line} if self.data_line else {}),
-            },
+            "data": self.described,
             "costs": self.costs.to_dict(),
             "rule": self.rule,
             "scale": self.scale,

@@ -86,7 +86,7 @@ def _data(standings: Standings) -> Iterator[str]:
     if standings.n_dropped:
         yield f"{standings.n_dropped:,} incomplete rows were left out."
     if rows is not None and rows.origin is not None:
-        yield f"Outcomes were given as {type(rows.origin.outcome).__name__}."
+        yield f"Outcomes were given as {type(rows.origin.outcome).__name__}: {standings.data_line}."
 
 
 def _costs(standings: Standings) -> str:

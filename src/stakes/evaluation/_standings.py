@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stakes.evaluation._by_threshold import by_threshold
 from stakes.evaluation._choice import choose
@@ -132,6 +132,12 @@ class Standings:
     def data_line(self) -> str:
         """What is known of the rows, where an outcome weighs them; empty for plain labels."""
         return "" if self.rows is None or self.rows.origin is None else self.rows.origin.outcome.summary
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """The rows, as JSON says them."""
+        told = {"outcome": self.data_line} if self.data_line else {}
+        return {"rows": self.n_rows, "dropped": self.n_dropped, "prevalence": self.prevalence, **told}
 
     @property
     def prevalence(self) -> float:

@@ -168,7 +168,7 @@ def _scores(rows: Any, outcome: RowCosts) -> Floats:
 def _estimate(name: str, value: float, values: Floats, design: Design, level: float) -> Estimate:
     variance, degrees, reason = design.variance_of(design.parts(design.centred(values)))
     carried = design.weight * values
-    rows = float(effective(np.sum(carried**2), np.sum(carried**4)))
+    rows = float(effective(np.sum(np.abs(carried)), np.sum(carried**2)))
     if rows < _TOO_FEW:
         reason = reason or f"the amounts of about {rows:.0f} rows decide: an interval needs {_TOO_FEW}"
     moments = Moments(value, float(variance), float(degrees), reason=reason)

@@ -6,6 +6,7 @@ decomposition is that of weighted rows; and it says what its weights' own error 
 
 from stakes.outcomes._acted import acted_shares as acted_shares
 from stakes.outcomes._censoring_test import CensoringTest
+from stakes.outcomes._columns import OutcomeColumns
 from stakes.outcomes._imputed import Imputed
 from stakes.outcomes._partly_verified import PartlyVerified
 from stakes.outcomes._row_costs import RowCosts
@@ -13,4 +14,4 @@ from stakes.outcomes._row_costs import check_factor as check_factor
 from stakes.outcomes._time_to_event import BeyondFollowUpError as BeyondFollowUpError
 from stakes.outcomes._time_to_event import TimeToEvent
 
-__all__ = ["CensoringTest", "Imputed", "PartlyVerified", "RowCosts", "TimeToEvent"]
+__all__ = ["CensoringTest", "Imputed", "OutcomeColumns", "PartlyVerified", "RowCosts", "TimeToEvent"]

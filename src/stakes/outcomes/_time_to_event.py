@@ -91,7 +91,7 @@ class TimeToEvent(Outcome):
     >>> from stakes import TimeToEvent, net_benefit_score
     >>> outcome = TimeToEvent(event=[1, 0, 1, 0, 0], time=[1, 2, 3, 5, 5], horizon=4)
     >>> outcome
-    TimeToEvent(5 rows, horizon 4: 2 events, 2 event-free, 1 of unknown status (20%), largest weight 1.33)
+    TimeToEvent(5 rows, horizon 4: 2 events, 2 event-free, 1 of unknown status (20%), largest weight 1.3)
     >>> outcome.weight.round(3).tolist()
     [1.0, 0.0, 1.333, 1.333, 1.333]
     >>> round(net_benefit_score(outcome, [0.9, 0.3, 0.6, 0.2, 0.4], threshold=0.25), 4)
@@ -403,7 +403,7 @@ class TimeToEvent(Outcome):
         share = f" ({unknown / n:.0%})" if unknown else ""
         return (
             f"{n:,} rows, horizon {self.horizon:g}: {events:,} events, {n - unknown - events:,} event-free, "
-            f"{unknown:,} of unknown status{share}, largest weight {self.weight.max():.3g}"
+            f"{unknown:,} of unknown status{share}, largest weight {self.weight.max():.1f}"
         )
 
     def __repr__(self) -> str:

@@ -133,8 +133,9 @@ def _facts(evaluation: Evaluation) -> str:
     source = f"{text_html(evaluation.source, 60)} · " if evaluation.source else ""
     low, high = percent(evaluation.costs.low), percent(evaluation.costs.high)
     where = f"threshold {low}" if low == high else f"thresholds {low} to {high}"
-    rows, share = count(evaluation.n_rows), percent(evaluation.prevalence)
-    return f"{source}{rows} rows, {share} positive · reported for {where}"
+    rows = html.escape(evaluation.data_line) or f"{count(evaluation.n_rows)} rows"
+    share = percent(evaluation.prevalence)
+    return f"{source}{rows}, {share} positive · reported for {where}"
 
 
 def _policy(script: str) -> str:

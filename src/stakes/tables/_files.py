@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
+    from stakes.core.outcome import Columns
     from stakes.tables._table import Table
 
 
@@ -51,6 +52,7 @@ def read_predictions(
     on_missing: OnMissing = "raise",
     format: str | None = None,  # noqa: A002  (the name that users of every data library know)
     probability: bool = True,
+    outcome: Columns | None = None,
 ) -> Predictions:
     """Read labels and scores of one or many models from a file.
 
@@ -77,6 +79,8 @@ def read_predictions(
         What the file holds; by default its first bytes, then its name, tell.
     probability : bool, default True
         Whether the models' columns must lie in [0, 1]; otherwise any finite numbers will do.
+    outcome : OutcomeColumns, optional
+        Which columns say what happened beside the label; see :class:`stakes.outcomes.OutcomeColumns`.
 
     Returns
     -------
@@ -108,6 +112,7 @@ def read_predictions(
         groups=groups,
         file=table.origin.file,
         probability=probability,
+        outcome=outcome,
     )
     hints = {name: roles.hint if name in roles.models else None for name in roles.numbers}
     rows = Gathered.of(table, hints, roles.groups, label)

@@ -12,6 +12,8 @@ from stakes.tables._errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from stakes.core.outcome import Columns
+
 _SHOWN = 10
 _MOST_UNNAMED = 100  # models that nobody named: a wide file holds features, and every pair would be compared
 NAME_MODELS = (
@@ -21,7 +23,10 @@ NAME_MODELS = (
 
 @dataclass(frozen=True)
 class Roles:
-    """Names of the columns that are used, whether the models were taken automatically and give probabilities."""
+    """Names of the columns that are used, whether the models were taken automatically and give probabilities.
+
+    ``outcome`` names those that say, beside the label, what happened.
+    """
 
     label: str
     models: tuple[str, ...]
@@ -29,17 +34,23 @@ class Roles:
     groups: tuple[str, ...]
     automatic: bool
     probability: bool = True
+    outcome: Columns | None = None
+
+    @property
+    def measured(self) -> dict[str, float]:
+        """Columns of numbers that say what happened, with the least that is possible."""
+        return {} if self.outcome is None else dict(self.outcome.numbers)
 
     @property
     def used(self) -> tuple[str, ...]:
         """Every column that is needed, once each."""
         weight = () if self.weight is None else (self.weight,)
-        return tuple(dict.fromkeys((self.label, *self.models, *weight, *self.groups)))
+        return tuple(dict.fromkeys((self.label, *self.models, *weight, *self.measured, *self.groups)))
 
     @property
     def numbers(self) -> tuple[str, ...]:
         """Every column of numbers, once each."""
-        return (*self.models, *([] if self.weight is None else [self.weight]))
+        return (*self.models, *([] if self.weight is None else [self.weight]), *self.measured)
 
     @property
     def hint(self) -> str | None:
@@ -57,12 +68,14 @@ def choose_roles(
     groups: Iterable[str] | None,
     file: str | None = None,
     probability: bool = True,
+    outcome: Columns | None = None,
 ) -> Roles:
     """Give each column its role; without ``models`` every other numeric column that has a name is one."""
     reject_duplicates(names, file)
-    by = _as_tuple(groups)
-    require([label, *_as_tuple(models), *([] if weight is None else [weight]), *by], names, file)
-    taken = {label, weight, *by}
+    told = () if outcome is None else tuple(outcome.numbers)
+    by = tuple(dict.fromkeys([*_as_tuple(groups), *(() if outcome is None else outcome.groups)]))
+    require([label, *_as_tuple(models), *([] if weight is None else [weight]), *told, *by], names, file)
+    taken = {label, weight, *told, *by}
     automatic = models is None
     # a column without a name holds row numbers, as R and pandas write them
     chosen = tuple(n for n in names if n in numeric and n not in taken and n != "") if automatic else _as_tuple(models)
@@ -77,10 +90,12 @@ def choose_roles(
             hint=f"More than {_MOST_UNNAMED} must be named. {NAME_MODELS}",
         )
     named_once(chosen, file)
-    for name, role in ((label, "the label"), (weight, "the weight")):
-        if name in chosen or (name == label and name == weight):
+    roles = [(label, "the label"), (weight, "the weight"), *((name, "part of the outcome") for name in told)]
+    once = [name for name, _ in roles]
+    for name, role in roles:
+        if name in chosen or (name is not None and once.count(name) > 1):
             raise DataError(f"is {role} and can be nothing else", file=file, column=name)
-    return Roles(label, chosen, weight, by, automatic, probability)
+    return Roles(label, chosen, weight, by, automatic, probability, outcome)
 
 
 def named_once(wanted: Iterable[str], file: str | None = None) -> None:

@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
-from stakes.core.validation import check_choice
+from stakes.core.validation import check_choice, match_label
 from stakes.shown.frames import backend_of
 from stakes.tables._errors import Origin
 from stakes.tables._roles import choose_roles, reject_duplicates
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from stakes.core.outcome import Columns as OutcomeColumns
+    from stakes.core.outcome import Outcome
     from stakes.tables._roles import Roles
 
     Floats = NDArray[np.float64]
@@ -89,6 +91,8 @@ class Predictions:
         Name of the file that the rows came from.
     rows : ndarray of int, or None
         Places of the kept rows, from 0, or None where all were kept.
+    outcome : Outcome or None
+        What happened to the rows, where columns beside the label say that.
 
     Examples
     --------
@@ -109,6 +113,7 @@ class Predictions:
     backend: str | None = None
     source: str | None = None
     rows: NDArray[np.intp] | None = None
+    outcome: Outcome | None = None
 
     def __repr__(self) -> str:
         return f"Predictions({self.n_rows} rows, models {', '.join(map(repr, self.models))})"
@@ -123,6 +128,7 @@ def frame_columns(
     groups: Iterable[str] | None = None,
     pos_label: object = None,
     on_missing: OnMissing = "raise",
+    outcome: OutcomeColumns | None = None,
 ) -> Predictions:
     """Take labels and scores of one or many models from a data frame.
 
@@ -143,6 +149,8 @@ def frame_columns(
         The label of the positive class.
     on_missing : {"raise", "drop"}, default "raise"
         What to do with rows in which a needed value is missing.
+    outcome : OutcomeColumns, optional
+        Which columns say what happened beside the label; see :class:`stakes.outcomes.OutcomeColumns`.
 
     Returns
     -------
@@ -163,7 +171,7 @@ def frame_columns(
     ([False, True], 1)
     """
     native = from_native(frame)
-    roles = model_columns(native, label=label, models=models, weight=weight, groups=groups)
+    roles = model_columns(native, label=label, models=models, weight=weight, groups=groups, outcome=outcome)
     chosen = native.select(*roles.used)
     ordered = not isinstance(chosen, nw.LazyFrame) or chosen.implementation.is_polars()
     eager = chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen
@@ -174,12 +182,19 @@ def frame_columns(
 
 
 def model_columns(
-    frame: Any, *, label: str, models: Iterable[str] | None, weight: str | None, groups: Iterable[str] | None
+    frame: Any,
+    *,
+    label: str,
+    models: Iterable[str] | None,
+    weight: str | None,
+    groups: Iterable[str] | None,
+    outcome: OutcomeColumns | None = None,
 ) -> Roles:
     """Say which columns of a frame are the models, as :func:`frame_columns` takes them, and what the others are."""
     native = from_native(frame)
     numeric = [name for name, dtype in native.collect_schema().items() if dtype.is_numeric()]
-    return choose_roles(column_names(native), numeric, label=label, models=models, weight=weight, groups=groups)
+    asked = {"label": label, "models": models, "weight": weight, "groups": groups, "outcome": outcome}
+    return choose_roles(column_names(native), numeric, **asked)  # type: ignore[arg-type]
 
 
 def complete_rows(frame: nw.LazyFrame[Any], roles: Roles, on_missing: OnMissing) -> tuple[nw.LazyFrame[Any], int]:
@@ -234,23 +249,51 @@ def clean_rows(
     keep = np.ones(count, dtype=bool) if weight is None else weight != 0.0
     if not keep.any():
         raise origin.error(f"must not be all zero, got {len(keep)} zeros", column=roles.weight)
-    missing = {name: np.isnan(values) for name, values in scores.items()}
+    numbers = scores | {name: columns.floats(name) for name in roles.measured}
+    missing = {name: np.isnan(values) for name, values in numbers.items()}
     missing |= {name: found < 0 for name, (_, found) in codes.items()}
+    if roles.outcome is not None and roles.outcome.partly:
+        missing[roles.label] = np.zeros(count, dtype=bool)
     if weight is not None and roles.weight is not None:
         missing[roles.weight] = np.isnan(weight)
     in_order = {name: missing[name] for name in roles.used}
     n_dropped = leave_out_incomplete(keep, in_order, roles, origin, on_missing)
     if not keep.all():
         origin = replace(origin, rows=np.flatnonzero(keep))
-        scores = {name: values[keep] for name, values in scores.items()}
+        numbers = {name: values[keep] for name, values in numbers.items()}
         codes = {name: (values, found[keep]) for name, (values, found) in codes.items()}
         weight = None if weight is None else weight[keep]
 
+    scores = {name: numbers.pop(name) for name in roles.models}
     check_numbers(scores, weight, roles, origin)
-    y = positive_labels(*codes[roles.label], pos_label, origin, roles.label)
     by = {name: as_array(codes[name][0])[codes[name][1]] for name in roles.groups}
-    kept = (backend, origin.file, origin.rows)
+    outcome = _outcome(roles, origin, codes[roles.label], numbers | by, (weight, pos_label))
+    y = positive_labels(*codes[roles.label], pos_label, origin, roles.label) if outcome is None else outcome.y
+    kept = (backend, origin.file, origin.rows, outcome)
     return Predictions(y, roles.models, tuple(scores.values()), weight, by or None, len(y), n_dropped, *kept)
+
+
+def _outcome(
+    roles: Roles,
+    origin: Origin,
+    label: tuple[list[Any], NDArray[np.int64]],
+    cells: dict[str, NDArray[Any]],
+    given: tuple[Floats | None, object],
+) -> Outcome | None:
+    """Make what columns beside the label say; what they cannot be is bad data. ``given``: weights, positive label."""
+    if roles.outcome is None:
+        return None
+    for name, least in roles.measured.items():
+        bad = ~(np.isfinite(cells[name]) & (cells[name] >= least))
+        if bad.any():
+            rule = "must be finite" if least == -np.inf else f"must be finite and >= {least:g}"
+            raise origin.broken(rule, bad, cells[name], column=name)
+    values, places = label
+    told = as_array(values)[places] if places.min() >= 0 else np.array([*values, None], dtype=object)[places]
+    try:
+        return roles.outcome.made(told, cells, given[0], match_label(given[1], values))
+    except ValueError as error:
+        raise origin.error(str(error).removesuffix(".")) from None
 
 
 def leave_out_incomplete(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from stakes.core.validation import check_labels
+from stakes.core.validation import check_labels, match_label
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -149,15 +149,3 @@ def _positive(labels: list[Any], pos_label: object, origin: Origin, column: str)
 def _too_many(labels: list[Any], count: int, origin: Origin, column: str, **where: Any) -> DataError:
     shown = ", ".join(map(repr, labels[:_SHOWN_LABELS])) + (", ..." if count > _SHOWN_LABELS else "")
     return origin.error(f"labels must take two values, not {count} ({shown})", column=column, **where)
-
-
-def match_label(pos_label: object, values: list[Any]) -> object:
-    """Read a positive label that arrived as text (from a command line) as the kind of value the labels are."""
-    if not isinstance(pos_label, str) or any(isinstance(v, str) for v in values):
-        return pos_label
-    if all(isinstance(v, bool) for v in values):
-        return {"true": True, "1": True, "false": False, "0": False}.get(pos_label.strip().lower(), pos_label)
-    try:
-        return float(pos_label)
-    except ValueError:
-        return pos_label

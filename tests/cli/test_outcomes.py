@@ -1,0 +1,93 @@
+"""Follow-up, labels looked up for some and amounts by row, from a file of predictions."""
+
+import json
+
+import numpy as np
+import pytest
+
+from .conftest import write_csv
+
+RNG = np.random.default_rng(5)
+N = 200
+RISK = np.round(RNG.uniform(0.02, 0.9, N), 3)
+TIME = np.round(RNG.exponential(3.0 * (1.1 - RISK)), 2)
+LEFT = np.round(RNG.exponential(3.0, N), 2)
+YEARS, ENDED = np.minimum(TIME, LEFT), (TIME <= LEFT).astype(int)
+FOLLOW_UP = ["--time", "years", "--event", "ended"]
+ASKED = ["--models", "risk,other", "--costs", "0.1:0.4"]
+
+
+def kaplan_meier(horizon):
+    """The share with the event, multiplied out over event times one at a time."""
+    alive = 1.0
+    for time in sorted(set(YEARS[ENDED == 1])):
+        if time <= horizon:
+            alive *= 1.0 - np.sum((time == YEARS) & (ENDED == 1)) / np.sum(time <= YEARS)
+    return 1.0 - alive
+
+
+@pytest.fixture
+def followed(tmp_path):
+    noisy = np.round(np.clip(RISK + RNG.normal(0, 0.1, N), 0, 1), 3)
+    columns = {"ended": ENDED.tolist(), "years": YEARS.tolist(), "risk": RISK.tolist(), "other": noisy.tolist()}
+    return write_csv(tmp_path / "followed.csv", columns)
+
+
+def test_evaluation_is_of_the_event_by_the_horizon(cli, followed, folder):
+    shown = cli("evaluate", followed, *FOLLOW_UP, "--horizon", 2, *ASKED, "--report", "page.html")
+    assert shown.code == 0, shown.err
+    line = f"horizon 2: {((YEARS <= 2) & (ENDED == 1)).sum()} events, {(YEARS >= 2).sum()} event-free"
+    assert line in " ".join(shown.out.split())
+    assert line in (folder / "page.html").read_text("utf-8")
+    found = json.loads(cli("evaluate", followed, *FOLLOW_UP, "--horizon", 2, *ASKED, "--json").out)
+    assert line in found["data"]["outcome"]
+    assert found["data"]["prevalence"] == pytest.approx(kaplan_meier(2), rel=1e-12)
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_every_horizon_has_an_answer(cli, followed, command):
+    several = json.loads(cli(command, followed, *FOLLOW_UP, "--horizon", "1,2", *ASKED, "--json").out)
+    alone = json.loads(cli(command, followed, *FOLLOW_UP, "--horizon", "2", *ASKED, "--json").out)
+    first, second = several["horizons"]
+    assert (first["horizon"], second.pop("horizon")) == (1, 2)
+    assert second == (alone[0] if isinstance(alone, list) else alone)
+    assert "Horizon 2" in cli(command, followed, *FOLLOW_UP, "--horizon", "1,2", *ASKED).out
+
+
+def test_check_and_options_from_a_file_take_the_horizon(cli, followed, folder):
+    (folder / "study.toml").write_text('[stakes]\ntime = "years"\nevent = "ended"\nhorizon = 2\ncosts = [0.1, 0.4]\n')
+    shown = cli("check", followed, "--models", "risk", "--config", "study.toml", "--fail-on", "none", "--json")
+    assert shown.code == 0, shown.err
+    assert "horizon 2" in json.loads(shown.out)["data"]["outcome"]
+
+
+def test_missing_labels_were_not_looked_up(cli, tmp_path):
+    band = (RISK > 0.4).astype(int)
+    seen = (band == 1) | (np.arange(N) % 4 == 0)
+    ill = [int(t < 2) if s else "" for t, s in zip(TIME, seen, strict=True)]
+    path = write_csv(tmp_path / "verified.csv", {"ill": ill, "band": band.tolist(), "risk": RISK.tolist()})
+    shown = cli("evaluate", path, "--label", "ill", "--verified-by", "band", "--models", "risk", "--json")
+    rate = sum((band == b).mean() * np.mean(TIME[seen & (band == b)] < 2) for b in (0, 1))
+    assert json.loads(shown.out)["data"]["prevalence"] == pytest.approx(rate, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--time", "years"], 2, "belong together: --event is missing"),
+        ([*FOLLOW_UP], 2, "--horizon is missing"),
+        ([*FOLLOW_UP, "--horizon", "2", "--label", "ended"], 2, "in place of --label"),
+        ([*FOLLOW_UP, "--horizon", "2,1"], 2, "one or more times > 0, in order, got '2,1'"),
+        ([*FOLLOW_UP, "--horizon", "1,2", "--report", "a.html"], 2, "write one for each"),
+        (["--label", "ended", "--cause", "1"], 2, "--cause needs --time"),
+        (["--label", "ended", "--unit", "EUR"], 2, "--unit needs amounts"),
+        (["--label", "ended", "--false-positive-cost", "3"], 2, "--false-negative-cost is missing"),
+        ([], 2, "--label, or with --event"),
+        ([*FOLLOW_UP, "--horizon", "99"], 3, "horizon 99 lies beyond the last time anyone was followed"),
+        (["--time", "other", "--event", "ended", "--horizon", "1"], 3, "part of the outcome"),
+    ],
+)
+def test_what_does_not_fit_is_said(cli, followed, options, code, message):
+    shown = cli("evaluate", followed, *ASKED, *options)
+    assert shown.code == code
+    assert message in " ".join(shown.err.split())
