@@ -106,7 +106,11 @@ def test_options_are_called_as_in_the_library():
     library = set(inspect.signature(stakes.evaluate_frame).parameters)
     options = set(inspect.signature(evaluate.evaluate).parameters)
     # --metric is repeated, n_tried is called --tried, and the three words for a range of thresholds stand for costs.
-    assert library - options == {"frame", "metrics", "n_tried", "resolution"}
+    assert library - options == {"frame", "metrics", "n_tried", "resolution", "outcome"}
+    told = set(inspect.signature(stakes.outcomes.OutcomeColumns).parameters)
+    amounts = {"false_positive", "false_negative"}
+    assert (told - amounts) | {f"{name}_cost" for name in amounts} <= options
+    options -= {*told, "event", *(f"{name}_cost" for name in amounts)}
     files = {"file", "file_format", "report", "as_json", "output", "config", "debug", "calibration"}
     assert options - library - files == {"metric", "tried", "odds", "false_alarms_per_miss", "weighting"}
 
