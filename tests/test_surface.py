@@ -1,6 +1,7 @@
 """What the rooms of the methods show: public names only, each cost distribution and display tested and documented."""
 
 import importlib
+import inspect
 import re
 from pathlib import Path
 
@@ -35,6 +36,17 @@ def test_a_room_shows_its_public_names_and_nothing_else(room):
     module = importlib.import_module(f"stakes.{room}")
     assert dir(module) == sorted(module.__all__)
     assert not any(name.startswith("_") for name in module.__all__)
+
+
+def test_every_random_step_has_the_same_seed_unless_another_is_given():
+    found = {}
+    for room in (*ROOMS, "correction", "utility", "boundary", "actions", "evaluation", "information", "training"):
+        for name, value in vars(importlib.import_module(f"stakes.{room}")).items():
+            if inspect.isfunction(value) or hasattr(value, "fit"):
+                found[name] = inspect.signature(value).parameters.get("random_state")
+    found = {name: parameter.default for name, parameter in found.items() if parameter is not None}
+    assert len(found) > 5
+    assert set(found.values()) == {0}, found
 
 
 def test_every_cost_distribution_is_public():

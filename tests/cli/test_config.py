@@ -222,6 +222,9 @@ BAD = {
     "unknown command of a group": ("[boundary.fits]\n", ["[boundary.fits]", "[boundary]", "[boundary.fit]"]),
     "option of no command of a group": ("[boundary]\nmeasure = 'f1'\n", ["[boundary]", "'measure'"]),
     "option of another in the group": ("[boundary.apply]\nstate = 's.json'\n", ["[boundary.apply]", "'state'"]),
+    "no end of brackets": ("[stakes]\nlabel=" + "[" * 5000 + "]" * 5000, ["nested too deeply"]),
+    "no end of a key": ("a" + ".a" * 30_000 + "=1\n", ["65,536 characters, and 2,000 points in a line"]),
+    "no end": ("#" * 70_000, ["65,536 characters"]),
     "hostile key": ('[stakes]\n"\\u001b[2J\\u202e" = 1\n', [r"\x1b[2J", r"\u202e"]),
     "hostile value": ('[stakes]\nlabel = ["\\u001b[2J"]\n', ["label must be a string"]),
 }

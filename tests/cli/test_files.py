@@ -195,6 +195,49 @@ def test_rows_for_standard_output_leave_nothing_behind(command, data, cli, tmp_p
     assert cli(*typed, "-o", "-", "--json").code == 2
 
 
+@pytest.mark.parametrize(
+    ("closed", "output"),
+    [
+        (["stdout"], []),
+        (["stdout"], ["r.json"]),
+        (["stderr"], ["r.json"]),
+        (["stdin", "stdout", "stderr"], ["r.json"]),
+    ],
+)
+def test_closed_streams_cost_only_what_was_for_them(closed, output, data, cli, monkeypatch):
+    for name in closed:  # as Python has them when the program is started with `>&-`
+        monkeypatch.setattr(sys, name, None)
+    outcome = cli("evaluate", data, *RANGE, *(["-o", *output] if output else []))
+    assert outcome.code == (0 if output else 1)
+    assert [path.name for path in Path.cwd().iterdir()] == output
+    assert ("error: standard output is closed" in outcome.err) == (not output)
+    assert outcome.out == ""
+
+
+def test_closed_standard_input_is_an_empty_file(cli, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    outcome = cli("evaluate", "-", *RANGE)
+    assert (outcome.code, outcome.err) == (3, "error: standard input: the file is empty\n")
+
+
+@pytest.mark.parametrize("command", [["boundary", "apply"], ["boundary", "monitor", "--min-precision", "0.9"]])
+def test_name_of_a_boundary_that_no_file_can_have_is_bad_data(command, data, cli, folder):
+    (folder / "loop").symlink_to("loop")
+    for name in ("b\0.json", "loop"):
+        out = ["-o", "out.csv"] if command[1] == "apply" else ["--label", "cancer", "-o", "out.json"]
+        outcome = cli(*command[:2], name, data, *command[2:], "--score", "sharp", "--uncertainty", "blurred", *out)
+        assert outcome.code == 3, outcome.err
+
+
+def test_name_that_a_spreadsheet_would_run_is_warned_of_in_csv_only(data, cli, folder):
+    text = data.read_text(encoding="utf-8").replace("sharp", "=1+cmd", 1)
+    (folder / "in.csv").write_text(text, encoding="utf-8")
+    asked = ["evaluate", "in.csv", "--label", "cancer", "--models", "=1+cmd", "--costs", "0.05:0.3"]
+    assert "runs what begins like '=1+cmd' as a formula" in cli(*asked, "-o", "r.csv").err
+    assert "formula" not in cli(*asked, "-o", "r.json").err
+    assert "formula" not in cli("evaluate", data, *RANGE, "-o", "s.csv").err
+
+
 @pytest.mark.parametrize("command", ["evaluate", "check"])
 def test_output_to_standard_output_is_no_file(command, data, cli, folder):
     assert cli(command, data, *RANGE, "-o", "-").out == cli(command, data, *RANGE).out != ""

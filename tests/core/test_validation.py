@@ -371,6 +371,15 @@ def test_a_flag_is_true_or_false_and_nothing_else(value):
         stakes.bounded_brier_loss([0, 1], [-1.0, 2.0], logits=value)
 
 
+def test_whole_numbers_beyond_every_float_are_refused_by_name():
+    with pytest.raises(ValueError, match=r"y_prob must be numeric, got 1000"):
+        stakes.bounded_brier_loss([0, 1], [10**400, 0.5])
+    with pytest.raises(ValueError, match=r"costs must be a number, got 1000"):
+        stakes.expected_regret([0, 1], [0.2, 0.5], costs=10**400)
+    with pytest.raises(ValueError, match=r"fp must be a number, got 1000"):
+        stakes.costs.from_cost_matrix(0, 10**400, 1, 0)
+
+
 @pytest.mark.parametrize("value", ["0.5", b"0.5", True, 10**400, None, [0.5]])
 def test_text_and_truth_values_are_no_numbers(value):
     with pytest.raises(ValueError, match=r"threshold must be a number, got "):

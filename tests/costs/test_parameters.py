@@ -110,6 +110,23 @@ def test_piecewise_linear_knots_and_values(knots, values, message):
 
 
 @pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("c", lambda: costs.Fixed("0.5")),
+        ("tie", lambda: costs.Fixed(0.5, tie="1")),
+        ("values", lambda: costs.Empirical(["0.1", "0.2"])),
+        ("weights", lambda: costs.Empirical([0.1, 0.2], [b"1", b"2"])),
+        ("knots", lambda: costs.PiecewiseLinear(["0.1", "0.2"], [1, 2])),
+        ("values", lambda: costs.PiecewiseLinear([0.1, 0.2], ["1", "2"])),
+        ("factor", lambda: "0.5" * costs.Uniform(0, 1)),
+    ],
+)
+def test_text_is_no_parameter(name, make):
+    with pytest.raises(ValueError, match=rf"\b{name}\b.* must be (numeric|a number), got "):
+        make()
+
+
+@pytest.mark.parametrize(
     ("pdf", "message"),
     [
         (lambda c: c - 0.5, r"^pdf must be finite and >= 0, got -0.*at c = "),

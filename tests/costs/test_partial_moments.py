@@ -270,6 +270,21 @@ def test_density_integrates_a_step_exactly():
     assert made.negative_loss(0.5) == pytest.approx(1 / 6, rel=1e-12)
 
 
+@pytest.mark.parametrize("jump", [0.5 + 1e-7, 0.5 - 1e-9, 0.5 + 1 / 8192 + 1e-8, 0.25 + 1e-12, 1e-7, 1 - 1e-8])
+def test_density_sees_a_jump_that_falls_between_the_end_of_a_panel_and_its_first_node(jump):
+    made = costs.Density(lambda c: np.where(c < jump, 1.0, 3.0), 0.0, 1.0)
+    at = np.clip(jump + np.array([-1.0, -1e-3, -1e-7, -1e-9, 0.0, 1e-9, 1e-7, 1e-3, 1.0]), 0.0, 1.0)
+    exact = 0.5 * np.minimum(at, jump) ** 2 + 1.5 * (np.maximum(at, jump) ** 2 - jump**2)
+    np.testing.assert_allclose(made.negative_loss(at), exact, rtol=0, atol=1e-12 * made.mass)
+
+
+def test_density_that_is_infinite_at_0_has_losses_down_to_the_smallest_number():
+    made = costs.Density(lambda c: c**-0.5, 0.0, 1.0)
+    assert made.negative_loss(5e-324) == 0.0  # (2/3) c^(3/2) = 7e-486
+    assert made.negative_loss(1e-10) == pytest.approx(2 / 3 * 1e-15, rel=1e-9)
+    assert made.positive_loss([0.0, 5e-324]) == pytest.approx(4 / 3, abs=1e-12)
+
+
 # -------------------------------------------------------------------------------------- identities between rows
 @given(distributions(), scores(), scores())
 def test_losses_are_monotone_and_never_negative(made, first, second):

@@ -51,7 +51,7 @@ class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEst
     cv : int, splitter or "prefit", optional
         Folds for the scores that the boundary is fitted to; by default five. "prefit" takes ``estimator`` as it is and
         fits the boundary to the rows given to ``fit``, which it must not have been trained on.
-    random_state : int, numpy Generator or None
+    random_state : int, numpy Generator or None, default 0
         For tuning and certificates.
 
     Attributes
@@ -98,7 +98,7 @@ class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEst
         tune: Literal["cv"] | None = None,
         confidence_level: float | None = None,
         cv: Any = None,
-        random_state: Any = None,
+        random_state: Any = 0,
     ) -> None:
         keep_arguments(self, locals())
 

@@ -62,7 +62,7 @@ def fit_boundary(
     binning: Binning = "equal_weight",
     tune: Literal["cv"] | None = None,
     confidence_level: float | None = None,
-    random_state: Any = None,
+    random_state: Any = 0,
     sample_weight: ArrayLike | None = None,
     pos_label: object = None,
 ) -> Boundary:
@@ -114,7 +114,7 @@ def fit_boundary(
         rows teaches a smooth order of score and uncertainty, the others test regions along it. If no region passes,
         nothing is selected and the certificate says how many rows would be needed. ``levels`` then only arranges the
         table and the picture.
-    random_state : int, numpy Generator or None
+    random_state : int, numpy Generator or None, default 0
         For folds and for the split of the certificate.
     sample_weight : array_like of shape (n,), optional
         Whole numbers: weight k counts as k rows. Not with ``tune`` or ``confidence_level``, for these need independent

@@ -27,6 +27,7 @@ SHARED = "stakes"
 VARIABLE = "STAKES_CONFIG"
 # Which file, and how the command line itself is treated, is said on the command line.
 NOT_IN_FILES = {"config", "debug", "help"}
+_LARGEST, _MOST_POINTS = 1 << 16, 2000
 # What an option takes is told by its metavar, so that a new one needs no line here.
 NUMERIC = re.compile(r"\b(LOW:HIGH|K|N|T|SHARE|LEVEL|AMOUNT|NUMBER|VALUE|RATIO|BETA|SEED)\b(?!,)")
 RANGE = re.compile(r"\bLOW:HIGH\b")
@@ -52,9 +53,11 @@ def read_config(path: str, commands: Commands) -> Tables:
     """Return the tables of a file, every key known and every value as the command line would give it."""
     shown = name(path, 200)
     try:
-        tables = tomllib.loads(Path(path).read_bytes().decode("utf-8-sig"))
+        tables = tomllib.loads(_bearable(Path(path).read_bytes().decode("utf-8-sig")))
     except OSError as error:
         raise UsageError(f"--config: {shown!r} cannot be read: {error.strerror}") from None
+    except RecursionError:
+        raise UsageError(f"--config: {shown!r} is nested too deeply") from None
     except ValueError as error:
         raise UsageError(f"--config: {shown!r} is not TOML: {shorten(visible(str(error)), 200)}") from None
     found: Tables = {}
@@ -67,6 +70,13 @@ def read_config(path: str, commands: Commands) -> Tables:
         place = f"{shown}: [{table}]"
         found[table] = {key: _checked(place, key, value, options) for key, value in content.items()}
     return found
+
+
+def _bearable(text: str) -> str:
+    """Refuse what would take the parser's memory: a key of many parts costs it the square of their number."""
+    if len(text) > _LARGEST or any(line.count(".") > _MOST_POINTS for line in text.splitlines()):
+        raise ValueError(f"it may have {_LARGEST:,} characters, and {_MOST_POINTS:,} points in a line")
+    return text
 
 
 def options_for(command: str, tables: Tables, options: Iterable[str], typed: Iterable[str]) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import shutil
 import sys
@@ -22,6 +24,34 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _UNLIMITED, _NARROWEST_NAME = 10_000, 12
+
+
+class _Closed(io.TextIOBase):
+    """Standard output that was closed before the program began: a result for it is lost, which must be said."""
+
+    @property
+    def buffer(self) -> _Closed:
+        return self
+
+    def write(self, text: str) -> int:
+        """Take nothing."""
+        if text:
+            raise OSError(errno.EBADF, "standard output is closed")
+        return 0
+
+
+@contextmanager
+def open_streams() -> Iterator[None]:
+    """Put something in the place of the standard streams that are closed, for which Python has None."""
+    found = {name: getattr(sys, name) for name in ("stdin", "stdout", "stderr")}
+    instead = {"stdin": lambda: io.TextIOWrapper(io.BytesIO()), "stdout": _Closed, "stderr": io.StringIO}
+    for name in (name for name, stream in found.items() if stream is None):
+        setattr(sys, name, instead[name]())
+    try:
+        yield
+    finally:
+        for name, stream in found.items():
+            setattr(sys, name, stream)
 
 
 def console(stream: str = "stdout") -> Console:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, cast
 import typer
 from rich.console import Console
 
-from stakes.cli._console import console, copy_out, note, working, write_out
+from stakes.cli._console import console, copy_out, note, warn, working, write_out
 from stakes.cli._errors import UsageError
 from stakes.cli._output import OUTPUT_ENDINGS, REPORT_ENDINGS, STANDARD_OUTPUT, Staged, check_target
+from stakes.shown.text import shown_name as name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,6 +29,7 @@ RowsOutput = Annotated[
     ),
 ]
 _FILE_WIDTH = 120
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Result(Protocol):
@@ -139,12 +141,22 @@ def _content(result: Result, ending: str, show: Callable[[Console], None], to_js
     if ending == ".json":
         return to_json() + "\n"
     if ending == ".csv":
-        return str(result.frame("polars").write_csv())
+        return _csv(result)
     if ending == ".md":
         return result.to_markdown() + "\n"
     buffer = io.StringIO()
     show(Console(file=buffer, width=_FILE_WIDTH, color_system=None, highlight=False, markup=False, emoji=False))
     return _without_trailing_space(buffer.getvalue())
+
+
+def _csv(result: Result) -> str:
+    """Write the table as CSV, and name the first cell that a spreadsheet would take for a formula."""
+    frame = result.frame("polars")
+    cells = (cell for column in frame for cell in column)
+    formula = next((cell for cell in cells if isinstance(cell, str) and cell.startswith(_FORMULA)), None)
+    if formula is not None:
+        warn(f"a spreadsheet runs what begins like {name(formula)!r} as a formula: open the file as text, or use .json")
+    return str(frame.write_csv())
 
 
 def for_terminal(show: Callable[[Console], None]) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 REPORT_ENDINGS = (".html", ".htm")
 OUTPUT_ENDINGS = (".json", ".csv", ".md", ".txt")
 STANDARD_OUTPUT = "-"
+_NO_NAME = OSError, RuntimeError, ValueError  # a loop of links, a name too long, a NUL
 _BINARY = {".parquet", ".arrow", ".ipc", ".feather"}
 
 
@@ -33,7 +34,7 @@ def check_target(option: str, text: str | None, endings: Sequence[str], source: 
         raise UsageError(f"{option} must name a file that ends in {listed}, got {shown}")
     try:
         folder, target = path.is_dir(), path.resolve()
-    except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a name too long, a NUL
+    except _NO_NAME as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"{option} {shown} cannot be the name of a file: {reason}") from None
     if folder:
@@ -42,9 +43,17 @@ def check_target(option: str, text: str | None, endings: Sequence[str], source: 
         raise UsageError(f"{option} {shown}: there is no folder {str(target.parent)!r}")
     if not os.access(target.parent, os.W_OK):
         raise UsageError(f"{option} {shown}: the folder {str(target.parent)!r} cannot be written to")
-    if source is not None and target == Path(source).resolve():
+    if source is not None and is_file(target, source):
         raise UsageError(f"{option} {shown} would overwrite the predictions")
     return target
+
+
+def is_file(target: Path | None, given: str) -> bool:
+    """Whether a file to write is the one that was given to be read."""
+    try:
+        return target is not None and target == Path(given).resolve()
+    except _NO_NAME:  # which the reader will say
+        return False
 
 
 class Staged:

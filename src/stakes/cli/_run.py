@@ -20,7 +20,7 @@ import typer
 from stakes._version import __version__
 from stakes.cli import advise, boundary, check, compare, correct, decide, demo, evaluate, plan
 from stakes.cli._command import Command
-from stakes.cli._console import fail, say, warn, write_out
+from stakes.cli._console import fail, open_streams, say, warn, write_out
 from stakes.cli._errors import DONE, INTERRUPTED, Problem, explain, parsing_problem
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ class _Ended(BaseException):
     """A signal that ends the program."""
 
 
+@open_streams()
 def run(argv: Sequence[str]) -> int:
     """Carry out a command line and return its exit code."""
     try:

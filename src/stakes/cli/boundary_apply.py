@@ -22,6 +22,7 @@ from stakes.cli._boundary import (
 from stakes.cli._console import note, print_table, warn, working
 from stakes.cli._deliver import ROW_ENDINGS, RowsOut, RowsOutput, plan_rows
 from stakes.cli._errors import UsageError
+from stakes.cli._output import is_file
 from stakes.shown.text import shown_name as name
 from stakes.shown.words import MISSING, percent
 
@@ -61,7 +62,7 @@ def apply(
     """
     refuse_twice_standard_input(boundary, [file])
     where = plan_rows(output, ROW_ENDINGS, file, as_json=as_json)
-    if where.target is not None and where.target == Path(boundary).resolve():
+    if is_file(where.target, boundary):
         raise UsageError(f"--output {name(str(output), 200)!r} would overwrite the boundary")
     given = {"score": score, "uncertainty": uncertainty}
     return partial(run, Request(boundary, file, given, column, on_missing, file_format), where)

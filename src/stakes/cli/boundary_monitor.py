@@ -26,7 +26,7 @@ from stakes.cli._boundary import (
 from stakes.cli._console import fail, note, print_table
 from stakes.cli._deliver import Delivery, deliver, plan_delivery
 from stakes.cli._errors import CHECK_FAILED, DONE, UsageError
-from stakes.cli._output import Staged, check_target
+from stakes.cli._output import Staged, check_target, is_file
 from stakes.cli._settings import read_share
 from stakes.cli._source import STANDARD_INPUT, Source
 from stakes.cli._spread import spread
@@ -127,7 +127,7 @@ def monitor(
     kept = check_target("--state", watching.state, (".json",), files[0])
     delivery = plan_delivery(None, printing.output, as_json=printing.as_json, source=files[0])
     for file in (boundary, *files):
-        if file != STANDARD_INPUT and Path(file).resolve() in {kept, delivery.output}:
+        if file != STANDARD_INPUT and (is_file(kept, file) or is_file(delivery.output, file)):
             raise UsageError(f"{name(file, 200)!r} would be overwritten")
     if kept is not None and kept == delivery.output:
         raise UsageError("--state and --output must name two files")

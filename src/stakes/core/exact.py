@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-_EXPONENT = re.compile(r"e[+-]?0*(\d+)\s*$", re.IGNORECASE)
+_EXPONENT = re.compile(r"e[+-]?([\d_]+)\s*$", re.IGNORECASE)
 _LARGEST_EXPONENT = 400  # beyond any float; a larger one would only fill the memory with zeros
 _LARGEST = 10**300
 
@@ -32,7 +32,8 @@ def _parsed(value: Any, name: str) -> Fraction:
             raise ValueError(f"{name} must be a finite number or a fraction, got {value!r}.")
         text = repr(float(value))
     exponent = _EXPONENT.search(text)
-    if exponent is not None and (len(exponent[1]) > 3 or int(exponent[1]) > _LARGEST_EXPONENT):
+    digits = "" if exponent is None else exponent[1].replace("_", "").lstrip("0")
+    if len(digits) > 3 or int(digits or 0) > _LARGEST_EXPONENT:
         raise ValueError(f"{name} must have an exponent of at most {_LARGEST_EXPONENT}, got {text[:60]!r}.")
     try:
         return Fraction(text)

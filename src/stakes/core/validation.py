@@ -352,7 +352,7 @@ def to_floats(values: NDArray[Any], name: str) -> Floats:
     if plain:
         try:
             return np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             pass
     flat = values.ravel()
     place = next((i for i, v in enumerate(flat) if not _is_number(v)), 0)

@@ -166,7 +166,7 @@ def loss_calibration_test(
     logits: bool = False,
     n_bootstrap: int = 999,
     confidence_level: float = 0.95,
-    random_state: int | np.random.Generator | None = None,
+    random_state: int | np.random.Generator | None = 0,
 ) -> LossCalibrationTest | MulticlassLossCalibrationTest:
     """Test that a model's scores are what the stated class weight or sampling makes of calibrated probabilities.
 
@@ -195,7 +195,7 @@ def loss_calibration_test(
         Draws of the parametric bootstrap of the miscalibration; 0 for none.
     confidence_level : float, default 0.95
         Of the verdict and the intervals, in (0, 1).
-    random_state : int, numpy Generator or None
+    random_state : int, numpy Generator or None, default 0
         For the bootstrap.
 
     Returns

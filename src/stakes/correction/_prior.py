@@ -105,7 +105,7 @@ def estimate_prior(
     confidence_level: float = 0.95,
     tolerance: float = 1e-10,
     max_iterations: int = 500,
-    random_state: int | np.random.Generator | None = None,
+    random_state: int | np.random.Generator | None = 0,
 ) -> PriorEstimate:
     """Estimate the shares of the classes in a new population from probabilities alone, without labels.
 
@@ -129,7 +129,7 @@ def estimate_prior(
         Bound on what a better optimum could add to the mean log likelihood.
     max_iterations : int, default 500
         Steps at most; ``converged`` says whether they sufficed.
-    random_state : int, numpy Generator or None
+    random_state : int, numpy Generator or None, default 0
         For the bootstrap.
 
     Returns

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from stakes.core.validation import to_array, to_floats
+from stakes.core.validation import check_number, to_array, to_floats
 from stakes.shown.faces import draw
 
 if TYPE_CHECKING:
@@ -306,7 +306,7 @@ class Weighted(CostDistribution):
             raise ValueError(f"factors must hold one number for each part, got {len(factors)} for {len(parts)} parts.")
         flat: list[tuple[CostDistribution, float]] = []
         for part, factor in zip(parts, factors, strict=True):
-            number = float(factor)
+            number = check_number(factor, "the factor of a cost distribution")
             if not 0.0 < number < math.inf:
                 raise ValueError(f"the factor of a cost distribution must be a finite number > 0, got {factor!r}.")
             if isinstance(part, Weighted):

@@ -135,6 +135,7 @@ def from_cost_matrix(tn: float, fp: float, fn: float, tp: float) -> float:
     >>> round(costs.from_cost_matrix(tn=0, fp=1, fn=5, tp=0), 6)
     0.166667
     """
-    if not all(math.isfinite(v) for v in (tn, fp, fn, tp)) or not (fp > tn and fn > tp):
+    given = {"tn": tn, "fp": fp, "fn": fn, "tp": tp}
+    if not all(math.isfinite(check_number(v, name)) for name, v in given.items()) or not (fp > tn and fn > tp):
         raise ValueError(f"costs must be finite with fp > tn and fn > tp, got tn={tn}, fp={fp}, fn={fn}, tp={tp}.")
     return (fp - tn) / ((fp - tn) + (fn - tp))

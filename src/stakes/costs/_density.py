@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.core.validation import to_array, to_floats
 from stakes.costs._base import CostDistribution, check_interval, clipped
-from stakes.costs._quadrature import gauss_legendre
+from stakes.costs._quadrature import end_extrapolation, gauss_legendre, gauss_legendre_rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,7 +98,9 @@ class PiecewiseLinear(_Panels):
     kind = "piecewise_linear"
 
     def __init__(self, knots: ArrayLike, values: ArrayLike) -> None:
-        at, height = np.array(knots, dtype=float), np.array(values, dtype=float)
+        at, height = (
+            to_floats(to_array(given, name), name).copy() for given, name in ((knots, "knots"), (values, "values"))
+        )
         if at.ndim != 1 or at.size < 2 or height.shape != at.shape:
             raise ValueError(f"knots and values must be 1-D of equal length >= 2, got {at.shape} and {height.shape}.")
         if not (np.all(np.diff(at) > 0) and at[0] >= 0.0 and at[-1] <= 1.0):
@@ -194,9 +197,10 @@ class Density(_Panels):
 
     Notes
     -----
-    Loss factor 2. Partial moments are accurate to about 1e-13 of the mass; a peak narrower than about 1e-5 of the range
-    may be missed. A function cannot be written to JSON, so
-    ``to_dict`` raises.
+    Loss factor 2. Partial moments of a bounded density are accurate to 1e-12 of the mass, jumps included, and to 1e-10
+    where it is infinite at 0. Next to 1 numbers lie 1e-16 apart, too wide for an infinity there: give its mirror image
+    and ``flip()`` it. A peak narrower than about 1e-5 of the range may be missed. A function cannot be written to JSON,
+    so ``to_dict`` raises.
 
     Examples
     --------
@@ -211,8 +215,8 @@ class Density(_Panels):
 
     def __init__(self, pdf: Callable[[Floats], Floats], low: float, high: float) -> None:
         check_interval(low, high)
-        self.pdf = pdf
-        self._set(self._refine(float(low), float(high)))
+        self.pdf, self.low, self.high = pdf, float(low), float(high)
+        self._set(self._refine(self.low, self.high))
 
     def _refine(self, low: float, high: float) -> Floats:
         """Halve panels until each agrees with its two halves."""
@@ -221,11 +225,12 @@ class Density(_Panels):
         done: list[Floats] = [np.array([high])]
         settled = 0.0
         while lo.size:
-            whole = self._checked(lo, hi)
+            whole, _ = self._checked(lo, hi)
             middle = (lo + hi) / 2.0
-            halves = self._checked(lo, middle) + self._checked(middle, hi)
+            (left, off_left), (right, off_right) = self._checked(lo, middle), self._checked(middle, hi)
+            halves = left + right
             total = max(settled + float(halves.sum()), np.finfo(float).tiny)
-            off = np.abs(whole - halves)
+            off = np.maximum(np.abs(whole - halves), off_left + off_right)
             rough = (off > _TOLERANCE * total) & (hi - lo > 4.0 * np.spacing(hi))
             stuck = rough & (hi - lo < _NARROWEST)
             if np.any(off[stuck] > _DIVERGES * total):
@@ -240,10 +245,23 @@ class Density(_Panels):
             raise ValueError(f"pdf must not vanish on [{low}, {high}], got 0 everywhere it was evaluated.")
         return np.unique(np.concatenate(done))
 
-    def _checked(self, low: Floats, high: Floats) -> Floats:
-        return gauss_legendre(self._checked_pdf, low, high, _PANEL_NODES)
+    def _checked(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        """The mass of each panel, and what may hide between its ends and the outermost nodes, as a jump does."""
+        nodes, weights = gauss_legendre_rule(_PANEL_NODES)
+        width = high - low
+        inside = self._checked_pdf(low + nodes[:, None] * width)
+        gap, beside = nodes[0] * width, _TOLERANCE * (self.high - self.low)
+        close = np.minimum(beside, gap)
+        ends = self._checked_pdf(np.stack([low + close, high - close]))
+        hidden = np.abs(end_extrapolation(_PANEL_NODES) @ inside - ends).sum(axis=0) * gap
+        return (weights @ inside) * width, np.where(gap > beside, hidden, 0.0)
+
+    def _inner(self, c: Floats) -> Floats:
+        """The nearest cost ratios inside the bounds, at which alone the density need be finite."""
+        return np.clip(c, np.nextafter(self.low, 1.0), np.nextafter(self.high, 0.0))
 
     def _checked_pdf(self, c: Floats) -> Floats:
+        c = self._inner(c)
         value = np.asarray(self.pdf(c), dtype=float)
         if value.shape not in {(), c.shape}:
             raise ValueError(f"pdf must return one value for each cost ratio, got shape {value.shape} for {c.shape}.")
@@ -256,6 +274,7 @@ class Density(_Panels):
 
     def _panel_moment(self, panel: NDArray[np.intp], low: Floats, high: Floats, *, negative: bool) -> Floats:  # noqa: ARG002  (the density is one function)
         def moment(c: Floats) -> Floats:
+            c = self._inner(c)
             return (c if negative else 1.0 - c) * self.pdf(c)
 
         return gauss_legendre(moment, low, high, _PANEL_NODES)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.core.validation import check_number, to_array, to_floats
 from stakes.costs._base import CostDistribution, check_interval
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ class _Atoms(CostDistribution):
     _weights: Floats
 
     def _set(self, values: Floats, weights: Floats, tie: float) -> None:
-        if not 0.0 <= tie <= 1.0:
+        if not 0.0 <= check_number(tie, "tie") <= 1.0:
             raise ValueError(f"tie must lie in [0, 1], got {tie}.")
         self._values, self._weights, self.tie = values, weights, float(tie)
         for array in (values, weights):
@@ -101,7 +102,7 @@ class Fixed(_Atoms):
     kind = "fixed"
 
     def __init__(self, c: float, tie: float = 1.0) -> None:
-        if not 0.0 <= c <= 1.0:
+        if not 0.0 <= check_number(c, "c") <= 1.0:
             raise ValueError(f"c must lie in [0, 1], got {c}.")
         self.c = float(c)
         self._set(np.array([self.c]), np.ones(1), tie)
@@ -151,8 +152,10 @@ class Empirical(_Atoms):
     kind = "empirical"
 
     def __init__(self, values: ArrayLike, weights: ArrayLike | None = None, tie: float = 1.0) -> None:
-        at = np.atleast_1d(np.asarray(values, dtype=float))
-        mass = np.ones(at.shape) if weights is None else np.atleast_1d(np.asarray(weights, dtype=float))
+        at = np.atleast_1d(to_floats(to_array(values, "values"), "values"))
+        mass = np.ones(at.shape)
+        if weights is not None:
+            mass = np.atleast_1d(to_floats(to_array(weights, "weights"), "weights"))
         if at.ndim != 1 or at.size == 0 or mass.shape != at.shape:
             raise ValueError(
                 f"values and weights must be 1-D and of equal length > 0, got {at.shape} and {mass.shape}."

@@ -49,6 +49,16 @@ def gauss_legendre_rule(nodes: int) -> tuple[Floats, Floats]:
     return (x + 1.0) / 2.0, w / 2.0
 
 
+@cache
+def end_extrapolation(nodes: int) -> Floats:
+    """Weights, in two rows, that carry values at the nodes on to the ends 0 and 1 by the polynomial through them."""
+    x, _ = gauss_legendre_rule(nodes)
+    apart = x[:, None] - x[None, :]
+    np.fill_diagonal(apart, 1.0)
+    rows = [np.prod(np.where(np.eye(nodes, dtype=bool), 1.0, end - x[None, :]), axis=1) for end in (0.0, 1.0)]
+    return np.stack(rows) / np.prod(apart, axis=1)
+
+
 def gauss_legendre(function: Callable[[Floats], Floats], low: ArrayLike, high: ArrayLike, nodes: int = 30) -> Floats:
     """Integrate a smooth vectorised function over [low, high], elementwise."""
     lo, hi = np.broadcast_arrays(np.asarray(low, dtype=float), np.asarray(high, dtype=float))

@@ -193,7 +193,7 @@ def bootstrap(
     logits: bool = False,
     probability: bool = True,
     confidence_level: float = 0.95,
-    random_state: int | np.random.Generator | None = None,
+    random_state: int | np.random.Generator | None = 0,
     progress: bool | Callable[[int, int], object] = False,
     **options: Any,
 ) -> Bootstrap:
@@ -227,8 +227,8 @@ def bootstrap(
         Whether scores must lie in [0, 1]; False for scores that only rank.
     confidence_level : float, default 0.95
         Of the intervals, in (0, 1).
-    random_state : int, numpy Generator or None
-        For the same resamples again.
+    random_state : int, numpy Generator or None, default 0
+        The same resamples at every call; None draws others each time.
     progress : bool or callable, default False
         True to count on standard error, or a function of the number done and the number of all.
     **options

@@ -39,7 +39,7 @@ def cross_fitted(
 ) -> Estimate:
     """Estimate the H-measure or the area under the hull from cross-fitted rows."""
     own = {} if metric == "hull_auc" else {"severity_ratio": None, "a": None, "b": None}
-    known = {"n_folds": 10, "random_state": None, **own}
+    known = {"n_folds": 10, "random_state": 0, **own}
     unknown = sorted(set(options) - set(known))
     if unknown:
         raise TypeError(f"{metric} takes no parameter {unknown[0]!r}.")

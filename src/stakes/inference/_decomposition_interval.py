@@ -111,7 +111,7 @@ def decomposition_interval(
     logits: bool = False,
     n_folds: int = 10,
     confidence_level: float = 0.95,
-    random_state: int | np.random.Generator | None = None,
+    random_state: int | np.random.Generator | None = 0,
 ) -> DecompositionInterval:
     """Say how large miscalibration and discrimination are in the population, without the optimism of the same rows.
 
@@ -138,8 +138,8 @@ def decomposition_interval(
         Folds of the cross-fit, 2 to 20.
     confidence_level : float, default 0.95
         Of the intervals, in (0, 1).
-    random_state : int, numpy Generator or None
-        For the same folds again.
+    random_state : int, numpy Generator or None, default 0
+        The same folds at every call; None draws others each time.
 
     Returns
     -------

@@ -26,7 +26,7 @@ def mc_dropout(
     n_samples: int = 50,
     output: Literal["logits", "probabilities"] = "logits",
     batch_size: int = 4096,
-    random_state: int | np.random.Generator | None = None,
+    random_state: int | np.random.Generator | None = 0,
 ) -> EnsembleUncertainty:
     """How far the predictions of a PyTorch module vary with its dropout left on.
 
@@ -42,7 +42,7 @@ def mc_dropout(
         What the module returns: log odds (one value) or unnormalised log probabilities (two), or probabilities.
     batch_size : int, default 4096
         Rows in one call of the module.
-    random_state : int, numpy Generator or None
+    random_state : int, numpy Generator or None, default 0
         Seed of the dropout masks. PyTorch's own generator is left as it was.
 
     Returns

@@ -71,7 +71,7 @@ class PosteriorNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         or more. A mixture is fitted to them too.
     device : str, default "cpu"
         Where PyTorch computes.
-    random_state : int, numpy Generator or None
+    random_state : int, numpy Generator or None, default 0
         For initial weights, held-out rows and batches. PyTorch's own generator is left as it was.
 
     Attributes
@@ -140,7 +140,7 @@ class PosteriorNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         learning_rate: float = 1e-3,
         validation_fraction: float = 0.1,
         device: str = "cpu",
-        random_state: Any = None,
+        random_state: Any = 0,
     ) -> None:
         keep_arguments(self, locals())
 

@@ -221,7 +221,7 @@ def population_threshold(
     pos_label: object = None,
     n_bootstrap: int = 200,
     confidence_level: float = 0.95,
-    random_state: int | np.random.Generator | None = None,
+    random_state: int | np.random.Generator | None = 0,
 ) -> PopulationThreshold:
     """Threshold with the best value of a measure on held-out labels, by an exact scan, with its bootstrap spread.
 
@@ -243,7 +243,7 @@ def population_threshold(
         Resamples of the rows for the spread; 0 for none.
     confidence_level : float, default 0.95
         Of the percentile intervals.
-    random_state : int or numpy Generator, optional
+    random_state : int, numpy Generator or None, default 0
         For the resamples.
 
     Returns
