@@ -93,8 +93,9 @@ The headline is about an average over the range. "At every threshold" is said on
 agree with a band of the difference at 61 thresholds, whose level is shared among all pairs of models and of models
 with the references; `curves-cross` says where that band puts another decision ahead. Both hold whichever decision was
 chosen, and are careful: "every threshold" was false in none of 40 samples of 3,000 rows each where two models are
-equal everywhere, equal below 12%, or cross. With `clusters=`, `lags=`, weights estimated from the rows, or no rows in
-memory, there is no band, and neither is said.
+equal everywhere, equal below 12%, or cross; the [ledger](ledger.md) counts both. The difference with that band is drawn
+by `evaluation.plot()` and the report, and stands in `evaluation.crossing`. With `clusters=`, `lags=`, weights estimated
+from the rows, or no rows in memory, there is no band, and neither is said.
 
 ## Which causes it names
 

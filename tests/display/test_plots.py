@@ -77,6 +77,20 @@ def test_evaluation_is_four_pictures_with_one_legend(rows):
     assert exact.at(line.get_xdata()[::2]) == pytest.approx(np.asarray(line.get_ydata())[::2], abs=1e-15)
 
 
+def test_a_fifth_picture_shows_the_difference_where_curves_cross():
+    rng = np.random.default_rng(0)
+    risk = rng.beta(0.5, 2.0, 3000)
+    y = rng.random(3000) < risk
+    evaluation = evaluate(y, {"timid": np.where(risk < 0.5, 0.01, risk)}, costs=(0.05, 0.8))
+    figure = evaluation.plot()
+    below = figure.axes[-1]
+    assert below.get_ylabel() == "Difference in regret per decision"
+    texts = [text.get_text() for text in below.get_legend().get_texts()]
+    assert texts == ["timid - treat all", "95% simultaneous band", "95% interval at each threshold"]
+    (line,) = [line for line in below.lines if line.get_label() == texts[0]]
+    assert np.array_equal(line.get_ydata(), evaluation.crossing["treat all"].estimate)
+
+
 def test_each_model_has_one_colour_in_all_four_pictures(ten):
     y, models = ten
     figure = evaluate(y, models, costs=(0.1, 0.3)).plot()

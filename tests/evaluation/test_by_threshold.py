@@ -160,3 +160,21 @@ def test_curves_that_cross_are_found_on_enough_rows():
     (found,) = [f for f in result.findings if f.code == "curves-cross"]
     assert found.sentence.startswith("a costs least on average over the range, not at every threshold: b is shown to ")
     assert 0.02 <= found.evidence["from"]["b"] < found.evidence["to"]["b"] <= 0.12
+
+
+def test_difference_where_curves_cross_has_the_band_that_the_finding_speaks_of(pair):
+    (band,) = pair.crossing.values()
+    chosen, (rival,) = pair.selection.chosen, pair.crossing
+    assert (chosen, rival) == ("treat none", "xgboost_2pct")
+    t, table = band.thresholds, pair.tables[0]
+    expected = (1 - t) * pair.prevalence - regret_at(table, t, "score")
+    assert np.allclose(band.estimate, expected, atol=1e-15)
+    assert (band.simultaneous_low > 0).tolist() == pair.by_threshold.more[rival].tolist()
+    assert (band.simultaneous_high < 0).tolist() == pair.by_threshold.less[rival].tolist()
+    assert np.all((band.simultaneous_low < band.low) & (band.high < band.simultaneous_high))
+
+
+def test_no_difference_is_drawn_where_no_curves_cross():
+    y, sharp, blunt = forecasts(400)
+    assert evaluate(y, {"sharp": sharp, "blunt": blunt}, costs=(0.3, 0.45)).crossing == {}
+    assert evaluate(y, sharp, costs=0.3).crossing == {}

@@ -14,7 +14,7 @@ import pytest
 from stakes import costs, evaluate
 from stakes.report import render_report
 from tests.report.conftest import HOSTILE, simulated
-from tests.report.pages import Page
+from tests.report.pages import Page, numbers
 
 MOST_BYTES = 6_000_000
 SECTIONS = [
@@ -48,6 +48,20 @@ def test_every_figure_has_words_for_those_who_do_not_see_it(page):
     assert [e.attributes["id"] for e in plots] == [f"plot-{key}" for key in FIGURES]
     assert all(e.attributes["role"] == "img" and len(e.attributes["aria-label"]) > 60 for e in plots)
     assert len(page.all("figcaption")) == len(plots)
+
+
+def test_curves_that_cross_have_a_section_with_the_band_of_their_difference(page):
+    assert page.payload["crossing"] == []
+    y, scores = simulated(["plain"], n=3000)
+    evaluation = evaluate(y, np.where(scores["plain"] < 0.3, 0.001, scores["plain"]), costs=(0.02, 0.8))
+    crossing = render(evaluation)
+    assert [e.attributes["id"] for e in crossing.all("section")][3:6] == ["decision", "crossing", "threshold"]
+    (pair,) = crossing.payload["crossing"]
+    band = evaluation.crossing["treat all"]
+    assert (pair["name"], pair["model"]) == ("treat all", None)
+    limits = np.concatenate([band.simultaneous_low, band.simultaneous_high])
+    assert np.allclose(numbers(pair["limits"]), limits, atol=1e-7)
+    assert "treating everyone" in crossing.one("figure", id="figure-crossing").text
 
 
 def test_words_of_a_figure_give_the_main_numbers(page, example):

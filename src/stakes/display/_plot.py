@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from stakes.curves import BrierCurve, reliability_curve
 from stakes.display._axes import legend_under, pyplot, settle
+from stakes.display._band import BandDisplay
 from stakes.display._benefit import InterventionsAvoidedDisplay, StandardizedDecisionCurveDisplay
 from stakes.display._cost import CostCurveDisplay
 from stakes.display._costs import CostDistributionDisplay
@@ -119,6 +120,9 @@ def plot_evaluation(
 ) -> Figure:
     """Draw regret, decision curve, reliability and decomposition in one figure, the plausible range shaded.
 
+    Where another decision is shown to cost less than the chosen one at some thresholds, a fifth picture shows their
+    difference with its band.
+
     Parameters
     ----------
     evaluation : Evaluation
@@ -145,8 +149,11 @@ def plot_evaluation(
     >>> [axes.get_ylabel() for axes in figure.axes]
     ['Regret per decision', 'Net benefit', 'Observed event rate', 'Discrimination (regret)']
     """
-    figure, axes = pyplot().subplots(2, 2, figsize=figsize, layout="constrained")
-    (regret, decision), (reliability, decomposition) = axes
+    crossing, (width, height) = list(evaluation.crossing.values()), figsize
+    rows = 2 + bool(crossing)
+    figure = pyplot().figure(figsize=(width, height * rows / 2), layout="constrained")
+    grid = figure.add_gridspec(rows, 2)
+    regret, decision, reliability, decomposition = (figure.add_subplot(grid[k // 2, k % 2]) for k in range(4))
     if evaluation.data_line:
         figure.suptitle(evaluation.data_line, fontsize="small")
     bounds = evaluation.costs.low, evaluation.costs.high
@@ -158,6 +165,8 @@ def plot_evaluation(
     found = {name: evaluation[name].decomposition for name in evaluation.models}
     parts = {name: terms for name, terms in found.items() if terms is not None}
     points = DecompositionDisplay(parts).plot(decomposition, legend=None)
+    if crossing:
+        BandDisplay(crossing).plot(figure.add_subplot(grid[2, :]), x_scale=x_scale, legend="inside")
     _draw_legend(figure, costs, points)
     settle(figure)
     for panel in (regret, decision, reliability):

@@ -9,7 +9,7 @@ import numpy as np
 
 from stakes.core.logistic import logit, sigmoid
 from stakes.costs import LogOddsUniform
-from stakes.inference import dominance, reached, shown_less
+from stakes.inference import dominance, reached, shown_band, shown_less
 from stakes.shown.sentences import REFERENCES, say
 from stakes.shown.words import percent
 
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     from stakes.core.regret import Rule
     from stakes.core.score_table import ScoreTable
     from stakes.costs import CostDistribution
-    from stakes.inference import PairedRows, Selection
+    from stakes.inference import Band, PairedRows, Selection
 
     Bools = NDArray[np.bool_]
     Floats = NDArray[np.float64]
 
 _POINTS = 61
+MOST_RIVALS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,19 +36,20 @@ class ByThreshold:
     """Where the chosen decision is shown to cost less than each other one (``less``), and where more (``more``).
 
     All these statements hold at once with the evaluation's confidence, whichever decision was chosen.
-    ``everywhere`` names those that it is shown to beat at all thresholds of the range.
+    ``everywhere`` names those that it is shown to beat at all thresholds of the range; ``bands`` holds the difference
+    to those in ``dearer``, at most three.
     """
 
     thresholds: Floats
     less: dict[str, Bools]
     more: dict[str, Bools]
     everywhere: tuple[str, ...]
+    bands: dict[str, Band]
 
     @property
     def dearer(self) -> tuple[str, ...]:
         """Decisions that are shown to cost less somewhere, those with the longest stretch first."""
-        found = [name for name, more in self.more.items() if more.any()]
-        return tuple(sorted(found, key=lambda name: -int(self.more[name].sum())))
+        return dearer_of(self.more)
 
     def told(self, where: Bools) -> str:
         """Stretches of thresholds in words."""
@@ -82,7 +84,20 @@ def by_threshold(
     always = [name for name in others if less[name].all()]
     curves = {name: _table(name, tables, options.rule) for name in (chosen, *always)}
     everywhere = [name for name in always if _dominates(curves[chosen], curves[name], costs)]
-    return ByThreshold(thresholds, less, more, tuple(everywhere))
+    bands = {
+        name: shown_band(
+            *(rows, (bins[chosen], bins[name]), thresholds, options.confidence_level),
+            shared=level,
+            name=f"{chosen} - {name}",
+        )
+        for name in dearer_of(more)[:MOST_RIVALS]
+    }
+    return ByThreshold(thresholds, less, more, tuple(everywhere), bands)
+
+
+def dearer_of(more: dict[str, Bools]) -> tuple[str, ...]:
+    """Names of what costs less somewhere, the longest stretch first."""
+    return tuple(sorted((name for name in more if more[name].any()), key=lambda name: -int(more[name].sum())))
 
 
 def shared_level(confidence_level: float, models: int) -> float:

@@ -6,6 +6,7 @@ import math
 from itertools import permutations
 from typing import TYPE_CHECKING
 
+from stakes.evaluation._by_threshold import MOST_RIVALS
 from stakes.evaluation._finding import LEVEL, Observation
 from stakes.inference import metric_difference
 from stakes.shown.sentences import say
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from stakes.evaluation._standings import Standings
     from stakes.inference import Comparison
 
-_MOST_RIVALS = 3
 _PHRASES = {"treat all": "treating everyone", "treat none": "treating no one"}
 
 
@@ -44,7 +44,7 @@ def dearer_somewhere(standings: Standings) -> Observation | None:
     found, choice = standings.by_threshold, standings.selection
     if found is None or choice is None or not found.dearer:
         return None
-    rivals, left = found.dearer[:_MOST_RIVALS], len(found.dearer) - _MOST_RIVALS
+    rivals, left = found.dearer[:MOST_RIVALS], len(found.dearer) - MOST_RIVALS
     names = tuple(name for name in (*choice.tied, *rivals) if name in standings.models)
     called = {name: f"{{{names.index(name)}}}" if name in names else _PHRASES[name] for name in (*choice.tied, *rivals)}
     best = join([called[name] for name in choice.tied])

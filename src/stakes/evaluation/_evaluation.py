@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from stakes.evaluation._best_by_cost import BestByCost
     from stakes.evaluation._finding import Findings
     from stakes.evaluation._sensitivity import BestByBounds
-    from stakes.inference import Dominance, Estimate
+    from stakes.inference import Band, Dominance, Estimate
 
 CurveKind = Literal["regret", "net_benefit", "reliability"]
 _CURVES = {"regret": regret_curve_of, "net_benefit": net_benefit_curve_of}
@@ -167,6 +167,22 @@ class Evaluation(Standings, Tabular):
         if kind not in _CURVES:
             raise ValueError(f'kind must be "regret", "net_benefit" or "reliability", got {kind!r}.')
         return {name: _CURVES[kind](table, self.rule, name) for table, name in pairs}
+
+    @property
+    def crossing(self) -> dict[str, Band]:
+        """How much less the chosen decision costs than those that are shown to cost less at some thresholds.
+
+        The difference in regret per decision, chosen less other, over the range, for three of them at most; each with
+        the band that the finding ``curves-cross`` speaks of: all that all bands say holds at once with the evaluation's
+        confidence. Empty where no curves are shown to cross, or no band can be given.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> evaluate([0, 1] * 50, {"a": [0.1, 0.8] * 50}, costs=(0.1, 0.3)).crossing
+        {}
+        """
+        return {} if self.by_threshold is None else self.by_threshold.bands
 
     def best_by_bounds(self, edges: int | ArrayLike = 101, *, references: bool = False) -> BestByBounds:
         """Say which model has the lowest mean regret for every range of plausible thresholds.
@@ -377,6 +393,8 @@ class Evaluation(Standings, Tabular):
 
     def plot(self, **options: Any) -> Any:
         """Draw regret, decision curve, reliability and decomposition in one figure with matplotlib.
+
+        Where curves are shown to cross, their difference with its band stands below.
 
         Parameters
         ----------

@@ -6,6 +6,7 @@ from stakes.inference._band_result import Band
 from stakes.inference._bands import confidence_band, difference_band
 from stakes.inference._best_models import BestModels, best_models
 from stakes.inference._bootstrap import Bootstrap, bootstrap
+from stakes.inference._by_threshold import shown_band as shown_band
 from stakes.inference._by_threshold import shown_less as shown_less
 from stakes.inference._calibration import CalibrationSummary, calibration_summary
 from stakes.inference._calibration import calibration_of as calibration_of

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.inference._band_limits import combined_limits
 from stakes.shown.faces import draw
 from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from stakes.inference._band_counts import Totals
+    from stakes.inference._band_pieces import Pieces
 
     Floats = NDArray[np.float64]
 
@@ -148,3 +153,39 @@ class Band(Tabular):
             found = f", below zero at {below}, above at {above}"
         rows = f"{self.n_rows} rows with {self.n_positives:.6g} positives"
         return f"Band({what} {where}, {100.0 * self.confidence_level:.6g}%{found}, {rows})"
+
+
+def band_of(
+    pieces: Pieces, totals: Totals, critical: float, *, kind: str, thresholds: Floats, level: float, **told: Any
+) -> Band:
+    """Return the band of a curve: intervals at ``level``, and limits ``critical`` standard errors away.
+
+    Parameters
+    ----------
+    pieces : Pieces
+        The shares of rows that the curve is made of.
+    totals : Totals
+        Of the rows.
+    critical : float
+        Critical value of the band.
+    kind, thresholds, level, **told
+        What the band says of itself.
+
+    Returns
+    -------
+    Band
+    """
+    squared = float(totals.squared[1])
+    return Band(
+        kind,
+        thresholds,
+        pieces.estimate,
+        pieces.standard_error,
+        *combined_limits(pieces, NormalDist().inv_cdf(0.5 + level / 2.0)),
+        *combined_limits(pieces, critical),
+        critical,
+        level,
+        totals.n_rows,
+        float(totals.weight[1]) ** 2 / squared if squared > 0.0 else 0.0,
+        **told,
+    )

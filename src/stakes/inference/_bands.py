@@ -7,7 +7,6 @@ form; the bounds allow for few rows, and none, beyond a threshold. See docs/unce
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,20 +25,22 @@ from stakes.core.validation import (
 )
 from stakes.inference._band_counts import counts_of, pair_counts_of, reached
 from stakes.inference._band_estimated import estimated_pieces
-from stakes.inference._band_limits import combined_limits, critical_value
+from stakes.inference._band_limits import critical_value
 from stakes.inference._band_pieces import curve_pieces, difference_pieces
 from stakes.inference._band_reliability import reliability_band
-from stakes.inference._band_result import Band
+from stakes.inference._band_result import Band, band_of
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
     from stakes.core.outcome import Origin
     from stakes.inference._band_counts import Totals
-    from stakes.inference._band_pieces import Pieces
 
     Floats = NDArray[np.float64]
+    Singles = NDArray[np.float32]
 
 DIFFERENCE_KINDS = ("regret", "net_benefit", "interventions_avoided")
 BAND_KINDS = (*DIFFERENCE_KINDS, "reliability")
@@ -158,8 +159,9 @@ def confidence_band(
         bins = [reached(data.sample.score, points)]
         pieces = estimated_pieces(pieces, kind, data.sample, bins, fixed_prevalence=prevalence is not None)
     totals = _rows_of(counts.totals, None if data.sample is None else data.sample.origin)
-    found = _bounds(pieces, totals, level, draws, generator(random_state))
-    return Band(kind, points, *found, name=name, per=_unit(kind, per))
+    critical = critical_value(pieces, level, _normals(draws, random_state))
+    told = {"name": name, "per": _unit(kind, per)}
+    return band_of(pieces, totals, critical, kind=kind, thresholds=points, level=level, **told)
 
 
 def difference_band(
@@ -254,9 +256,10 @@ def difference_band(
     pieces = difference_pieces(kind, counts, points, _check_per(per))
     bins = [reached(sample.score, points) for sample in (first, second)]
     pieces = estimated_pieces(pieces, kind, first, bins, fixed_prevalence=prevalence is not None)
-    found = _bounds(pieces, _rows_of(counts.totals, first.origin), level, draws, generator(random_state))
-    name = " - ".join(check_names(names))
-    return Band(kind, points, *found, name=name, is_difference=True, per=_unit(kind, per))
+    totals, name = _rows_of(counts.totals, first.origin), " - ".join(check_names(names))
+    critical = critical_value(pieces, level, _normals(draws, random_state))
+    told = {"name": name, "per": _unit(kind, per), "is_difference": True}
+    return band_of(pieces, totals, critical, kind=kind, thresholds=points, level=level, **told)
 
 
 def _rows_of(totals: Totals, origin: Origin | None) -> Totals:
@@ -264,22 +267,9 @@ def _rows_of(totals: Totals, origin: Origin | None) -> Totals:
     return totals if origin is None else totals._replace(n_rows=origin.n_rows)
 
 
-def _bounds(
-    pieces: Pieces, totals: Totals, level: float, draws: int, rng: np.random.Generator
-) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats, float, float, int, float]:
-    """What a band holds, from the estimate to the number of positives."""
-    critical = critical_value(pieces, level, lambda size: rng.standard_normal((draws, size), dtype=np.float32))
-    squared = float(totals.squared[1])
-    return (
-        pieces.estimate,
-        pieces.standard_error,
-        *combined_limits(pieces, NormalDist().inv_cdf(0.5 + level / 2.0)),
-        *combined_limits(pieces, critical),
-        critical,
-        level,
-        totals.n_rows,
-        float(totals.weight[1]) ** 2 / squared if squared > 0.0 else 0.0,
-    )
+def _normals(draws: int, random_state: int | np.random.Generator | None) -> Callable[[int], Singles]:
+    rng = generator(random_state)
+    return lambda size: rng.standard_normal((draws, size), dtype=np.float32)
 
 
 def check_thresholds(thresholds: Any, kind: str) -> Floats:

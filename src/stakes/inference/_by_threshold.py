@@ -16,11 +16,14 @@ from stakes.inference._band_counts import binned_pair
 from stakes.inference._band_estimated import estimated_pieces
 from stakes.inference._band_limits import combined_limits, critical_value
 from stakes.inference._band_pieces import difference_pieces
+from stakes.inference._band_result import band_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from stakes.inference._band_counts import Totals
     from stakes.inference._band_pieces import Pieces
+    from stakes.inference._band_result import Band
     from stakes.inference._loss_moments import PairedRows
 
     Bins = NDArray[np.intp]
@@ -60,21 +63,72 @@ def shown_less(
     >>> [found.tolist() for found in shown_less(rows, (act, wait), np.array([0.1, 0.5]), 0.95)]
     [[True, False], [False, False]]
     """
+    pieces, _ = _pieces(rows, bins, thresholds)
+    bonferroni, least = (_two_sided(confidence_level, count) for count in (len(thresholds), 1))
+    certain = _outside(pieces, bonferroni)
+    if np.array_equal(certain, _outside(pieces, least)):
+        return certain  # whatever the critical value between these two
+    return _outside(pieces, _critical(pieces, confidence_level))
+
+
+def shown_band(
+    rows: PairedRows, bins: tuple[Bins, Bins], thresholds: Floats, confidence_level: float, *, shared: float, name: str
+) -> Band:
+    """Return the band that :func:`shown_less` speaks of, and intervals at each threshold alone.
+
+    Parameters
+    ----------
+    rows, bins, thresholds
+        As there.
+    confidence_level : float
+        Of the intervals, and of the bands of all pairs at once.
+    shared : float
+        Of this band alone, as ``shown_less`` was given.
+    name : str
+        What the difference is of.
+
+    Returns
+    -------
+    Band
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stakes.inference import PairedRows, shown_band
+    >>> rows = PairedRows(np.array([True, False] * 50), [], None)
+    >>> act, wait = np.full(100, 2), np.zeros(100, dtype=int)
+    >>> shown_band(rows, (act, wait), np.array([0.1, 0.5]), 0.95, shared=0.99, name="act - wait").excludes().tolist()
+    [True, False]
+    """
+    pieces, totals = _pieces(rows, bins, thresholds)
+    return band_of(
+        *(pieces, totals, _critical(pieces, shared)),
+        kind="regret",
+        thresholds=thresholds,
+        level=confidence_level,
+        name=name,
+        is_difference=True,
+    )
+
+
+def _pieces(rows: PairedRows, bins: tuple[Bins, Bins], thresholds: Floats) -> tuple[Pieces, Totals]:
     width = len(thresholds) + 1
     counts = binned_pair(rows.y, bins, rows.weight, width, fixed_prevalence=rows.fixed_prevalence)
     pieces = difference_pieces("regret", counts, thresholds, 1.0)
     pieces = estimated_pieces(pieces, "regret", rows, bins, fixed_prevalence=rows.fixed_prevalence)
-    return _beyond(pieces, confidence_level)
+    return pieces, counts.totals
 
 
-def _beyond(pieces: Pieces, level: float) -> tuple[Bools, Bools]:
-    """Where the band leaves zero out; drawn only where it matters between which limits the critical value lies."""
-    tail = (1.0 - level) / 2.0
-    bonferroni, least = (NormalDist().inv_cdf(1.0 - tail / count) for count in (len(pieces.estimate), 1))
-    certain = _outside(pieces, bonferroni)
-    if (1.0 - level) * _DRAWS < _IN_TAIL or np.array_equal(certain, _outside(pieces, least)):
-        return certain
-    return _outside(pieces, min(critical_value(pieces, level, _normals), bonferroni))
+def _critical(pieces: Pieces, level: float) -> float:
+    bonferroni = _two_sided(level, len(pieces.estimate))
+    if (1.0 - level) * _DRAWS < _IN_TAIL:
+        return bonferroni
+    return min(critical_value(pieces, level, _normals), bonferroni)
+
+
+def _two_sided(level: float, count: int) -> float:
+    """Normal quantile for so many statements at once."""
+    return NormalDist().inv_cdf(1.0 - (1.0 - level) / (2.0 * count))
 
 
 def _outside(pieces: Pieces, critical: float) -> tuple[Bools, Bools]:

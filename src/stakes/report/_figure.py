@@ -55,12 +55,12 @@ class Figure:
     smooth: bool = False
     below: str = ""
 
-    def html(self, models: Sequence[Model]) -> str:
-        """A figure: legend, buttons, the drawing itself, caption."""
+    def html(self, models: Sequence[Model], legend: str = "") -> str:
+        """A figure: legend (that of the models, if no other is given), buttons, the drawing itself, caption."""
         below = f'<div class="plot low" id="plot-{self.below}" aria-hidden="true"></div>' if self.below else ""
         label = escape(self.label)
         return (
-            f'<figure id="figure-{self.key}">{_legend(self, models)}'
+            f'<figure id="figure-{self.key}">{legend or _legend(self, models)}'
             f'<div class="above"><p class="axis">{escape(self.axis)}</p>{_tools(self, models)}</div>'
             f'<div class="plot" id="plot-{self.key}" role="img" aria-label="{label}" data-label="{label}"></div>{below}'
             "<noscript><p>The figure needs JavaScript; the tables do not.</p></noscript>"

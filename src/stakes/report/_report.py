@@ -12,6 +12,7 @@ from stakes._version import __version__
 from stakes.report import _sections
 from stakes.report._assets import asset, filled, page_script
 from stakes.report._calibration import calibration_section
+from stakes.report._crossing import crossing_payload, crossing_section
 from stakes.report._decomposition import decomposition_table
 from stakes.report._escaped import json_for_script, named, text_html
 from stakes.report._figures import figures, in_range_table
@@ -39,6 +40,7 @@ _HEADINGS = {
     "ranking-section": "Ranking",
     "regret": "Regret at each threshold",
     "decision": "Decision curve",
+    "crossing": "Where another decision costs less",
     "threshold": "At one threshold",
     "reliability": "Reliability",
     "calibration": "Calibration",
@@ -81,7 +83,7 @@ def render_report(evaluation: Evaluation, *, title: str | None = None) -> str:
     """
     script = page_script()
     models = models_of(evaluation)
-    content = payload(evaluation, models)
+    content = payload(evaluation, models) | {"crossing": crossing_payload(evaluation, models)}
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     full_title = named(_TITLE if title is None else title)
     bodies = _bodies(evaluation, models, content, made)
@@ -109,6 +111,7 @@ def _bodies(evaluation: Evaluation, models: Sequence[Model], content: Json, made
     bodies = {
         "stake": _sections.stake(evaluation, models),
         "ranking-section": ranking_table(evaluation, models) + _further(evaluation, models),
+        "crossing": crossing_section(evaluation, models),
         "threshold": asset("threshold.html"),
         "calibration": calibration_section(evaluation, shown),
         "groups": groups_tables(evaluation, models) if evaluation.groups else "",

@@ -138,6 +138,42 @@ class ThresholdFigure {
   }
 }
 
+// Differences of the decision chosen in the report and others that are shown to cost less somewhere, with their bands.
+class CrossingFigure {
+  constructor(pairs) {
+    Object.assign(this, { key: "crossing" });
+    this.lines = pairs.map(({ name, model, x, y, limits }) => {
+      const look = model === null ? { colour: "--reference", dash: REFERENCE_DASHES[name] } : { colour: colourOf(models[model]), dash: models[model].dash };
+      const [xs, ys, ends] = [decoded(x), decoded(y), decoded(limits)];
+      return { name, xs, ys, low: ends.slice(0, xs.length), high: ends.slice(xs.length), ...look };
+    });
+    this.chart = new Chart(document.getElementById("plot-crossing"), { readout: (t) => this.readout(t) });
+  }
+
+  readout(t) {
+    const rows = this.lines.map(({ name, xs, ys, low, high, colour }) => {
+      const after = Math.min(placeOf(xs, t), xs.length - 1);
+      const k = after > 0 && t - xs[after - 1] < xs[after] - t ? after - 1 : after;
+      return [name, `${number(ys[k])} (${number(low[k])} to ${number(high[k])})`, colour];
+    });
+    return { head: `${percent(t)} · ${odds(t)}: difference and its band`, rows };
+  }
+
+  draw(state) {
+    const all = this.lines.flatMap(({ xs }) => [xs[0], xs[xs.length - 1]]);
+    const [x0, x1] = [Math.min(...all), Math.max(...all)];
+    const ends = this.lines.flatMap(({ low, high }) => [...low, ...high]);
+    const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)];
+    const pad = 0.06 * (high - low);
+    const xTicks = thresholdTicks(state, x0, x1);
+    this.chart.frame({ x0, x1, y0: low - pad, y1: high + pad, xTicks, yWrite: tidy, xTitle: VIEWS[state.view].axis });
+    for (const { xs, ys, low: lows, high: highs, ...look } of this.lines) {
+      this.chart.area(xs, lows, highs, look.colour);
+      this.chart.line(xs, ys, look);
+    }
+  }
+}
+
 // The models whose band is drawn: the one that is best now, the one that the reader chose, all or none.
 function banded(results) {
   const chosen = { best: [results.order[0].model], all: drawnModels, none: [] }[bandOf] ?? [models[Number(bandOf)]];

@@ -5,7 +5,8 @@ const thresholdFigures = ["regret", "decision"].map((key) => new ThresholdFigure
 const reliability = new ReliabilityFigure();
 const roc = new RocFigure();
 const decomposition = new DecompositionFigure();
-const allFigures = [...thresholdFigures, reliability, roc, decomposition];
+const crossing = page.crossing.length ? [new CrossingFigure(page.crossing)] : [];
+const allFigures = [...thresholdFigures, ...crossing, reliability, roc, decomposition];
 const allCharts = allFigures.flatMap(({ chart, below }) => [chart, below]).filter(Boolean);
 const SECTIONS = ["stake", "ranking-section", "regret", "reliability", "decomposition", "threshold", "roc"];
 // milliseconds without a move after which the rest follows; a held handle will probably move on
