@@ -7,6 +7,7 @@ would be (method of variance estimates recovery: Zou and Donner 2008, doi:10.100
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -96,7 +97,7 @@ def critical_value(pieces: Pieces, confidence_level: float, normals: Callable[[i
     covariance = pieces.covariance + _unseen(pieces)
     scale = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     moving = scale > 0.0
-    least = _normal_quantile(confidence_level)
+    least = pointwise_value(pieces, confidence_level)
     if not moving.any():
         return least
     correlation = covariance[np.ix_(moving, moving)] / np.outer(scale[moving], scale[moving])
@@ -104,7 +105,8 @@ def critical_value(pieces: Pieces, confidence_level: float, normals: Callable[[i
     # the symmetric root is the one that rounding in the covariance does not turn into another
     root = ((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T).astype(np.float32)
     # single precision: the error of the draws themselves is a hundred thousand times larger
-    largest = np.abs(normals(len(values)) @ root).max(axis=1)
+    drawn = normals(len(values))
+    largest = np.abs(drawn @ root).max(axis=1) * _scales(pieces.degrees, len(drawn))
     return max(float(np.quantile(largest, confidence_level)), least)
 
 
@@ -116,7 +118,19 @@ def _unseen(pieces: Pieces) -> Floats:
     return np.where(stretch[:, None] == stretch[None], weight.T @ weight, 0.0)
 
 
-def _normal_quantile(confidence_level: float) -> float:
-    from statistics import NormalDist
+def pointwise_value(pieces: Pieces, confidence_level: float, count: int = 1) -> float:
+    """Quantile of Student's t for so many statements at once; the normal one where no clusters limit it."""
+    from scipy.special import ndtri, stdtrit
 
-    return NormalDist().inv_cdf(0.5 + confidence_level / 2.0)
+    tail = (1.0 - confidence_level) / (2.0 * count)
+    return -float(ndtri(tail) if math.isinf(pieces.degrees) else stdtrit(pieces.degrees, tail))
+
+
+def _scales(degrees: float, draws: int) -> Floats:
+    """What makes draws from the normal distribution such from Student's, evenly over its chi-squared divisor."""
+    from scipy.special import gammaincinv
+
+    if math.isinf(degrees):
+        return np.ones(draws)
+    even = (np.arange(draws) + 0.5) / draws
+    return np.asarray(np.sqrt(0.5 * degrees / gammaincinv(0.5 * degrees, even)))

@@ -7,6 +7,7 @@ are independent and weights linearised; under a stated prevalence each class is 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,8 @@ class Pieces:
     """Estimate at m thresholds, its covariance, and the k shares of rows that it is made of.
 
     ``share``, ``size`` (effective number of rows behind the share) and ``coefficient`` are (k, m), ``correlation`` is
-    (k, k, m); ``known`` marks shares that the definition fixes. ``row`` is what one row more would add to a share.
+    (k, k, m); ``known`` marks shares that the definition fixes. ``row`` is what one row more would add to a share;
+    ``degrees`` of freedom are those of the errors.
     """
 
     coefficient: Floats
@@ -45,6 +47,7 @@ class Pieces:
     known: Bools
     row: Floats
     covariance: Floats
+    degrees: float = math.inf
 
     @property
     def estimate(self) -> Floats:

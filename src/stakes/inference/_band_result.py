@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.inference._band_limits import combined_limits
+from stakes.inference._band_limits import combined_limits, pointwise_value
 from stakes.shown.faces import draw
 from stakes.shown.tabular import Tabular
 
@@ -181,7 +180,7 @@ def band_of(
         thresholds,
         pieces.estimate,
         pieces.standard_error,
-        *combined_limits(pieces, NormalDist().inv_cdf(0.5 + level / 2.0)),
+        *combined_limits(pieces, pointwise_value(pieces, level)),
         *combined_limits(pieces, critical),
         critical,
         level,

@@ -7,6 +7,7 @@ form; the bounds allow for few rows, and none, beyond a threshold. See docs/unce
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,13 +24,15 @@ from stakes.core.validation import (
     to_array,
     to_floats,
 )
+from stakes.curves._decision import check_harm
 from stakes.inference._band_counts import counts_of, pair_counts_of, reached
-from stakes.inference._band_estimated import estimated_pieces
+from stakes.inference._band_dependent import dependent_pieces
 from stakes.inference._band_limits import critical_value
 from stakes.inference._band_pieces import curve_pieces, difference_pieces
 from stakes.inference._band_reliability import reliability_band
 from stakes.inference._band_result import Band, band_of
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS
+from stakes.inference._dependence import dependence_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,6 +62,8 @@ def confidence_band(
     pos_label: object = None,
     prevalence: float | None = None,
     logits: bool = False,
+    clusters: ArrayLike | None = None,
+    harm: float = 0.0,
     name: str = "model",
     confidence_level: float = 0.95,
     n_draws: int = 10_000,
@@ -88,6 +93,11 @@ def confidence_band(
         Reweight the classes to this share of positives, which is then taken as known.
     logits : bool, default False
         Whether the scores are log-odds.
+    clusters : array_like of shape (n,), optional
+        Patients or whatever only differs independently: bounds then rest on the clusters.
+    harm : float, default 0
+        What obtaining the score costs each case, in true positives, as in :func:`net_benefit_curve`; of net benefit and
+        interventions avoided.
     name : str, default "model"
         What to call the model.
     confidence_level : float, default 0.95
@@ -146,7 +156,10 @@ def confidence_band(
         logits=logits,
         amounts=True,
     )
+    _check_harm(harm, kind)
     if kind == "reliability":
+        if clusters is not None:
+            raise ValueError("clusters must be None for reliability: its band takes the rows as independent.")
         refuse_amounts(y_true)
         refuse_weighing(y_true, "the band of a reliability curve")
         table = data.table
@@ -156,12 +169,19 @@ def confidence_band(
     counts = counts_of(data, points, fixed_prevalence=prevalence is not None)
     pieces = curve_pieces(kind, counts, points, _check_per(per))
     if data.sample is not None:
-        bins = [reached(data.sample.score, points)]
-        pieces = estimated_pieces(pieces, kind, data.sample, bins, fixed_prevalence=prevalence is not None)
+        bins, (codes, _) = (
+            [reached(data.sample.score, points)],
+            dependence_of(data.sample, clusters, None, sample_weight),
+        )
+        fixed = prevalence is not None
+        pieces = dependent_pieces(pieces, kind, data.sample, bins, fixed_prevalence=fixed, codes=codes)
+    elif clusters is not None:
+        raise ValueError("clusters= need the rows: pass y_true and y_prob instead of a ScoreTable.")
     totals = _rows_of(counts.totals, None if data.sample is None else data.sample.origin)
     critical = critical_value(pieces, level, _normals(draws, random_state))
     told = {"name": name, "per": _unit(kind, per)}
-    return band_of(pieces, totals, critical, kind=kind, thresholds=points, level=level, **told)
+    found = band_of(pieces, totals, critical, kind=kind, thresholds=points, level=level, **told)
+    return _harmed(found, harm)
 
 
 def difference_band(
@@ -176,6 +196,8 @@ def difference_band(
     pos_label: object = None,
     prevalence: float | None = None,
     logits: bool = False,
+    clusters: ArrayLike | None = None,
+    harm: tuple[float, float] = (0.0, 0.0),
     names: tuple[str, str] = ("a", "b"),
     confidence_level: float = 0.95,
     n_draws: int = 10_000,
@@ -203,6 +225,10 @@ def difference_band(
         Reweight the classes to this share of positives, which is then taken as known.
     logits : bool, default False
         Whether the scores are log-odds.
+    clusters : array_like of shape (n,), optional
+        Patients or whatever only differs independently: bounds then rest on the clusters.
+    harm : tuple of float, default (0, 0)
+        What obtaining the score of each model costs each case, as in :func:`confidence_band`.
     names : tuple of str, default ("a", "b")
         What to call the models.
     confidence_level : float, default 0.95
@@ -235,6 +261,7 @@ def difference_band(
     Band(regret of a - b at 2 thresholds in [0.2, 0.35], 95%, below zero at 2, above at 0, 120 rows with 60 positives)
     """
     check_choice(kind, "kind", DIFFERENCE_KINDS)
+    less = _check_harms(harm, kind)
     if any(isinstance(value, ScoreTable) for value in (y_true, a, b)):
         raise ValueError(PAIRED_NEEDS_ROWS)
     level, draws = _check_level(confidence_level), _check_draws(n_draws)
@@ -255,11 +282,37 @@ def difference_band(
     counts = pair_counts_of(first, second.score, points, fixed_prevalence=prevalence is not None)
     pieces = difference_pieces(kind, counts, points, _check_per(per))
     bins = [reached(sample.score, points) for sample in (first, second)]
-    pieces = estimated_pieces(pieces, kind, first, bins, fixed_prevalence=prevalence is not None)
+    codes, _ = dependence_of(first, clusters, None, sample_weight)
+    pieces = dependent_pieces(pieces, kind, first, bins, fixed_prevalence=prevalence is not None, codes=codes)
     totals, name = _rows_of(counts.totals, first.origin), " - ".join(check_names(names))
     critical = critical_value(pieces, level, _normals(draws, random_state))
     told = {"name": name, "per": _unit(kind, per), "is_difference": True}
-    return band_of(pieces, totals, critical, kind=kind, thresholds=points, level=level, **told)
+    found = band_of(pieces, totals, critical, kind=kind, thresholds=points, level=level, **told)
+    return _harmed(found, less)
+
+
+def _harmed(band: Band, harm: float) -> Band:
+    """The band of a curve less the known cost of obtaining the score."""
+    if harm == 0.0:
+        return band
+    t, per = band.thresholds, band.per
+    shift = np.full(t.shape, harm) if per is None else per * harm * (1.0 - t) / t
+    names = ("estimate", "low", "high", "simultaneous_low", "simultaneous_high")
+    return replace(band, **{name: getattr(band, name) - shift for name in names})
+
+
+def _check_harm(harm: Any, kind: str) -> float:
+    check_harm(harm)
+    if harm and kind not in {"net_benefit", "interventions_avoided"}:
+        raise ValueError(f"harm must be 0 for {kind}, got {harm}: it is of net benefit and interventions avoided.")
+    return float(harm)
+
+
+def _check_harms(harm: Any, kind: str) -> float:
+    if not isinstance(harm, tuple | list) or len(harm) != 2:
+        raise ValueError(f"harm must be a pair, those of both models, got {harm!r}.")
+    first, second = (_check_harm(value, kind) for value in harm)
+    return first - second
 
 
 def _rows_of(totals: Totals, origin: Origin | None) -> Totals:

@@ -6,15 +6,14 @@ The claim is about all thresholds asked for at once, at a level that the caller 
 from __future__ import annotations
 
 from functools import cache
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from stakes.core.random_state import generator
 from stakes.inference._band_counts import binned_pair
-from stakes.inference._band_estimated import estimated_pieces
-from stakes.inference._band_limits import combined_limits, critical_value
+from stakes.inference._band_dependent import dependent_pieces
+from stakes.inference._band_limits import combined_limits, critical_value, pointwise_value
 from stakes.inference._band_pieces import difference_pieces
 from stakes.inference._band_result import band_of
 
@@ -64,7 +63,7 @@ def shown_less(
     [[True, False], [False, False]]
     """
     pieces, _ = _pieces(rows, bins, thresholds)
-    bonferroni, least = (_two_sided(confidence_level, count) for count in (len(thresholds), 1))
+    bonferroni, least = (pointwise_value(pieces, confidence_level, count) for count in (len(thresholds), 1))
     certain = _outside(pieces, bonferroni)
     if np.array_equal(certain, _outside(pieces, least)):
         return certain  # whatever the critical value between these two
@@ -115,20 +114,16 @@ def _pieces(rows: PairedRows, bins: tuple[Bins, Bins], thresholds: Floats) -> tu
     width = len(thresholds) + 1
     counts = binned_pair(rows.y, bins, rows.weight, width, fixed_prevalence=rows.fixed_prevalence)
     pieces = difference_pieces("regret", counts, thresholds, 1.0)
-    pieces = estimated_pieces(pieces, "regret", rows, bins, fixed_prevalence=rows.fixed_prevalence)
+    fixed, codes = rows.fixed_prevalence, rows.clusters
+    pieces = dependent_pieces(pieces, "regret", rows, bins, fixed_prevalence=fixed, codes=codes)
     return pieces, counts.totals
 
 
 def _critical(pieces: Pieces, level: float) -> float:
-    bonferroni = _two_sided(level, len(pieces.estimate))
+    bonferroni = pointwise_value(pieces, level, len(pieces.estimate))
     if (1.0 - level) * _DRAWS < _IN_TAIL:
         return bonferroni
     return min(critical_value(pieces, level, _normals), bonferroni)
-
-
-def _two_sided(level: float, count: int) -> float:
-    """Normal quantile for so many statements at once."""
-    return NormalDist().inv_cdf(1.0 - (1.0 - level) / (2.0 * count))
 
 
 def _outside(pieces: Pieces, critical: float) -> tuple[Bools, Bools]:

@@ -159,6 +159,16 @@ class Design:
             return variance, degrees, reason or self.reason
         return *variance_of_parts(parts), self.reason
 
+    @property
+    def clusters(self) -> tuple[Clusters, Bools]:
+        """The clusters, and the classes of the rows in them."""
+        if self.codes is None:
+            raise ValueError("these rows have no clusters.")
+        return self._clusters(self.codes)
+
+    def _clusters(self, codes: Integers) -> tuple[Clusters, Bools]:
+        return Clusters(codes, self._own(self.share)), self._own(self.y.astype(float)) > 0.0
+
     def _own(self, values: Floats) -> Floats:
         """Values of the rows among all that the errors rest on."""
         return values if self.origin is None else self.origin.scattered(values)[..., self.origin.outcome.present]
@@ -201,7 +211,7 @@ class Design:
     def _clustered(
         self, codes: Integers, centred: Floats, carried: Floats, one_more: Floats
     ) -> tuple[Spread, tuple[int, int], str]:
-        clusters, y = Clusters(codes, self._own(self.share)), self._own(self.y.astype(float)) > 0.0
+        clusters, y = self._clusters(codes)
         found = cluster_spread(clusters, self.parts(centred), self._own(self.share * carried), y, one_more)
         known = (self._own(np.where(mine, 1.0, 0.0)) for mine in (~self.y, self.y))
         downs, ups = (int(np.count_nonzero(clusters.sums(mine))) for mine in known)

@@ -28,7 +28,8 @@ def no_plain_bands(evaluation: Evaluation) -> str:
 
 def no_bands(evaluation: Evaluation) -> str:
     """Why the page has no bands, or nothing."""
-    if no_plain_bands(evaluation):
+    rows = evaluation.rows
+    if no_plain_bands(evaluation) and (rows is None or rows.clusters is None or rows.origin is not None):
         return no_plain_bands(evaluation)
     if evaluation.costs.low > LAST_THRESHOLD:
         return "the thresholds are too near to 1"

@@ -134,7 +134,7 @@ def _model(evaluation: Evaluation, model: Model, count: int, thresholds: Floats 
         x, y, _ = reliability_curve_of(table).thinned(_RELIABILITY)
         found["reliability"] = {"x": encoded(x, "f4"), "y": encoded(y, "f4")}
         found["smooth"] = _smooth(evaluation, table)
-        found["band"] = None if thresholds is None else _bands(evaluation, table, thresholds)
+        found["band"] = None if thresholds is None else _bands(evaluation, index, thresholds)
     return found
 
 
@@ -196,21 +196,33 @@ def _band_thresholds(evaluation: Evaluation) -> Floats | None:
     return np.linspace(costs.low, last, _BAND_POINTS) if costs.low < last else np.array([costs.low])
 
 
-def _bands(evaluation: Evaluation, table: ScoreTable, thresholds: Floats) -> Json:
+def _bands(evaluation: Evaluation, index: int, thresholds: Floats) -> Json:
     """Simultaneous bands of regret and net benefit over the plausible range; the reader says which are drawn."""
     level, ends = evaluation.confidence_level, {}
     if not isinstance(evaluation.rule, str):
         # at exactly 0 a hard label of 0 would count as acted on, which the deployed threshold does not do
-        table, thresholds = table.at_threshold(evaluation.rule), np.maximum(thresholds, np.finfo(float).tiny)
-    # what lies between two thresholds is decided alike
-    starts = np.unique(np.append(0, np.searchsorted(table.scores, thresholds)))
-    starts = starts[starts < len(table.scores)]
-    pooled = table.pooled(table.scores[starts], starts)
+        thresholds = np.maximum(thresholds, np.finfo(float).tiny)
+    data, options = _banded(evaluation, index, thresholds)
     for kind in ("regret", "net_benefit"):
-        band = confidence_band(pooled, kind=kind, thresholds=thresholds, confidence_level=level, n_draws=_BAND_DRAWS)
+        options |= {"kind": kind, "thresholds": thresholds, "confidence_level": level, "n_draws": _BAND_DRAWS}
+        band = confidence_band(*data, **options)
         limits = np.concatenate([band.simultaneous_low, band.simultaneous_high])
         ends[kind] = encoded(limits, "f4") if np.all(np.isfinite(limits)) else None
     return ends
+
+
+def _banded(evaluation: Evaluation, index: int, thresholds: Floats) -> tuple[tuple[Any, ...], Json]:
+    """What a band is made from: the rows where clusters hold them, else a table as small as the thresholds allow."""
+    rows, rule = evaluation.rows, evaluation.rule
+    if rows is not None and rows.clusters is not None:
+        scores = rows.scores[index] if isinstance(rule, str) else (rows.scores[index] >= rule) * 1.0
+        known = {"prevalence": evaluation.prevalence if rows.fixed_prevalence else None}
+        return (rows.y, scores), {"sample_weight": rows.weight, "clusters": rows.clusters, **known}
+    table = evaluation.tables[index] if isinstance(rule, str) else evaluation.tables[index].at_threshold(rule)
+    # what lies between two thresholds is decided alike
+    starts = np.unique(np.append(0, np.searchsorted(table.scores, thresholds)))
+    starts = starts[starts < len(table.scores)]
+    return (table.pooled(table.scores[starts], starts),), {}
 
 
 def encoded(values: Floats, kind: str = "f8") -> Json:
