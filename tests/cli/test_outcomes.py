@@ -71,6 +71,49 @@ def test_missing_labels_were_not_looked_up(cli, tmp_path):
     assert json.loads(shown.out)["data"]["prevalence"] == pytest.approx(rate, rel=1e-12)
 
 
+@pytest.fixture
+def orders(tmp_path):
+    amount = np.round(RNG.lognormal(3, 0.5, N), 2)
+    fraud = (RNG.random(N) < RISK).astype(int)
+    columns = {"fraud": fraud.tolist(), "amount": amount.tolist(), "risk": RISK.tolist()}
+    columns["other"] = np.round(np.clip(RISK + RNG.normal(0, 0.2, N), 0, 1), 3).tolist()
+    return write_csv(tmp_path / "orders.csv", columns), np.array(fraud), amount
+
+
+AMOUNTS = ["--false-positive-cost", "15", "--false-negative-cost", "amount", "--unit", "EUR"]
+
+
+def test_amounts_by_row_are_money(cli, orders):
+    path, fraud, amount = orders
+    found = json.loads(cli("evaluate", path, "--label", "fraud", "--models", "risk", *AMOUNTS, "--json").out)
+    wrong = (RISK * amount >= (1 - RISK) * 15) != fraud
+    cost = np.where(fraud == 1, amount, 15)[wrong].sum() / N
+    record = next(r for r in found["money"] if r["metric"] == "cost")
+    assert record["value"] == pytest.approx(cost, rel=1e-12)
+    shown = " ".join(cli("evaluate", path, "--label", "fraud", "--models", "risk", *AMOUNTS).out.split())
+    assert "With amounts as stated, risk costs" in shown
+    assert "cost: per row in EUR" in shown
+    assert "EUR at stake" in " ".join(cli("check", path, "--label", "fraud", "--models", "risk", *AMOUNTS).out.split())
+    compared = json.loads(cli("compare", path, "--label", "fraud", "--models", "risk,other", *AMOUNTS, "--json").out)
+    assert compared[0]["difference"] < 0
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        ([*AMOUNTS, "--report", "a.html"], 2, "takes no amounts"),
+        ([*AMOUNTS, "--calibration"], 2, "takes no amounts"),
+        ([*AMOUNTS, "--per", "1000"], 2, "--per does not fit amounts"),
+        ([*AMOUNTS[:3], "nosuch"], 3, "there is no such column"),
+        (["--false-positive-cost", "-5", *AMOUNTS[2:]], 3, "acting never hurts in"),
+    ],
+)
+def test_what_amounts_do_not_bear_is_said(cli, orders, options, code, message):
+    shown = cli("evaluate", orders[0], "--label", "fraud", "--models", "risk", *options)
+    assert shown.code == code
+    assert message in " ".join(shown.err.split())
+
+
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [

@@ -1,5 +1,6 @@
 """Costs per row: the simulated money of every decision, published values of empulse, and what refuses amounts."""
 
+import json
 import math
 
 import numpy as np
@@ -177,7 +178,6 @@ def test_nesting_goes_one_level_deep():
         bounded_brier_loss,
         METRICS["bounded_log_loss"].function,
         METRICS["bounded_brier_skill_score"].function,
-        evaluate,
         lambda y, p: top_k_scores(y, p, k=1),
         lambda y, p: metric_interval(y, p, "roc_auc_score"),
         lambda y, p: confidence_band(y, p, "reliability"),
@@ -191,3 +191,49 @@ def test_what_ranks_or_calibrates_refuses_amounts(ask):
     outcome = RowCosts([0, 1] * 20, false_positive=1, false_negative=np.arange(40) + 1.0)
     with pytest.raises(ValueError, match="amounts, not probabilities, order these rows"):
         ask(outcome, [0.1, 0.3] * 20)
+
+
+def priced(n=400):
+    rng = np.random.default_rng(17)
+    p = rng.beta(1, 4, n)
+    y, amount = rng.random(n) < p, rng.lognormal(3, 0.5, n)
+    models = {"a": p, "b": np.clip(p + rng.normal(0, 0.2, n), 0, 1)}
+    return y, amount, models
+
+
+def test_evaluation_counts_costs_per_unit_of_money_at_stake():
+    y, amount, models = priced()
+    found = evaluate(RowCosts(y, false_positive=7.0, false_negative=amount, unit="EUR"), models)
+    stake = np.where(y, amount, 7.0)
+    for name, p in models.items():
+        act = p * amount >= (1 - p) * 7.0
+        cost = stake[act != y].sum()  # every decision, one by one
+        assert found[name].score == pytest.approx(cost / stake.sum(), rel=1e-12)
+        assert found.money[name].cost.value == pytest.approx(cost / len(y), rel=1e-12)
+        assert found[name].share_acted_on == pytest.approx(act.mean(), rel=1e-12)
+    assert "With amounts as stated, a costs least" in found.conclusion[0]
+    assert "per EUR at stake" in found.conclusion[0]
+    assert json.loads(found.to_json())["money"][0]["model"] == "a"
+
+
+def test_evaluation_of_amounts_says_nothing_of_probabilities():
+    y, amount, models = priced()
+    found = evaluate(RowCosts(y, false_positive=7.0, false_negative=amount), models)
+    assert math.isnan(found["a"].auc)
+    assert not set(found.findings.codes) & {"calibration-in-the-large", "worse-than-prevalence", "auc-disagrees"}
+    asked = [lambda: found.calibration, lambda: found.auc("a"), lambda: found.curves("reliability")]
+    for ask in [*asked, found.plot, lambda: found.to_html("page.html")]:
+        with pytest.raises(ValueError, match="amounts, not probabilities"):
+            ask()
+    for refused in ({"groups": y}, {"prevalence": 0.1}, {"per": 1000}, {"scale": "loss"}):
+        with pytest.raises(ValueError, match="does not fit amounts by row"):
+            evaluate(RowCosts(y, false_positive=7.0, false_negative=amount), models, **refused)
+
+
+def test_few_large_amounts_are_found():
+    y, amount, models = priced()
+    assert "few-amounts-decide" not in evaluate(RowCosts(y, false_positive=7, false_negative=amount), models).findings
+    row = int(np.flatnonzero(y)[0])
+    amount[row], models["a"][row], models["b"][row] = 1e4, 1e-6, 1e-6
+    codes = evaluate(RowCosts(y, false_positive=7, false_negative=amount), models).findings.codes
+    assert "few-amounts-decide" in codes

@@ -10,6 +10,8 @@ from stakes.cli._settings import read_amount, read_count, read_lags, read_metric
 
 if TYPE_CHECKING:
     from stakes.core.options import Options
+    from stakes.costs import CostDistribution
+    from stakes.outcomes import OutcomeColumns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,11 +48,13 @@ class Judging:
     per: opt.Per = "1"
     metric: opt.Metrics = None
 
-    def options(self) -> "Options":
+    def options(self, outcome: "OutcomeColumns | None") -> "Options":
         """Check everything that can be known before any data are read."""
         from stakes.evaluation._request import check_request
 
         costs = read_costs(self.costs, self.odds, self.false_alarms_per_miss, self.weighting)
+        if outcome is not None and outcome.by_amount:
+            costs = self._of_amounts(costs)
         unit_cost, per = read_amount("--unit-cost", self.unit_cost), read_amount("--per", self.per)
         check_scale(self.scale, costs, in_units=(unit_cost, per) != (1.0, 1.0))
         if self.clusters is not None and self.lags is not None:
@@ -69,7 +73,20 @@ class Judging:
             lags=read_lags(self.lags),
             incumbent=self.incumbent,
             n_tried=read_count("--tried", self.tried),
+            outcome=outcome,
         )
+
+    def _of_amounts(self, costs: "CostDistribution") -> "CostDistribution":
+        """Refuse what means nothing for amounts by row, and take these as they are unless a range was given."""
+        words: dict[str, object] = {"--prevalence": self.prevalence, "--groups": self.groups, "--metric": self.metric}
+        words |= {"--unit-cost": self.unit_cost != "1" or None, "--per": self.per != "1" or None, "--scale": self.scale}
+        given = [option for option, value in words.items() if value is not None]
+        if given:
+            raise UsageError(f"{given[0]} does not fit amounts by row")
+        from stakes.costs import Fixed
+        from stakes.evaluation import AS_STATED
+
+        return Fixed(AS_STATED) if self.whole_range else costs
 
     @property
     def whole_range(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -59,6 +60,19 @@ FalseNegativeCost = Annotated[
     ),
 ]
 Unit = Annotated[str | None, typer.Option("--unit", metavar="NAME", help="What these are counted in, such as EUR.")]
+
+
+class OnDominatedRows(StrEnum):
+    """What to do with rows in which one decision is never worse."""
+
+    RAISE = "raise"
+    SET_ASIDE = "set_aside"
+
+
+OnDominated = Annotated[
+    OnDominatedRows,
+    typer.Option("--on-dominated", help="Rows in which one decision is never worse: an error, or set aside."),
+]
 VerifiedBy = Annotated[
     str | None,
     typer.Option(
@@ -82,6 +96,7 @@ class Told:
     false_negative_cost: FalseNegativeCost = None
     unit: Unit = None
     verified_by: VerifiedBy = None
+    on_dominated: OnDominated = OnDominatedRows.RAISE
 
     def label(self, label: str | None) -> str:
         """The column that says what happened: that of the label, or that of the event."""
@@ -126,6 +141,7 @@ class Told:
         from stakes.outcomes import OutcomeColumns
 
         options: dict[str, Any] = {"cause": split_names(self.cause, "--cause"), "unit": self.unit or ""}
+        options["on_dominated"] = str(self.on_dominated)
         if self.censored is not None:
             options["censored"] = self.censored
         if self.horizon is not None:

@@ -97,8 +97,8 @@ def remark(
 
 def describe(source: Source, options: Options, evaluation: Evaluation) -> list[str]:
     """Head the output with the rows, the share of positives and the models."""
-    share = percent(evaluation.prevalence)
-    positive = f"{share} positive in {name(source.label)!r}"
+    share, what = percent(evaluation.prevalence), "of it on positives" if evaluation.options.per_stake else "positive"
+    positive = f"{share} {what} in {name(source.label)!r}"
     if options.prevalence is not None:
         ups = evaluation.moments.rows[1] if evaluation.rows is None else int(evaluation.rows.y.sum())
         positive = f"{ups:,} positive in {name(source.label)!r}, reweighted to {share}"

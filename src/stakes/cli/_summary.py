@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -53,6 +54,9 @@ def print_evaluation(console: Console, evaluation: Evaluation, heading: list[str
         ranking = ranking_table(evaluation, "{value}\n{low} to\n{high}")
     _print_table(console, ranking)
     console.print(Text(_explanation(evaluation), style="dim"), end="\n\n")
+    if evaluation.money:
+        _print_table(console, money_table(evaluation))
+        console.print(Text(_money_words(evaluation), style="dim"), end="\n\n")
     _print_table(console, reasons_table(evaluation))
     console.print(Text(_terms(evaluation), style="dim"), end="\n\n")
     if evaluation.results[0].metrics:
@@ -103,6 +107,28 @@ def reasons_table(evaluation: Evaluation) -> Table:
         cells = [best, fixed(skill, 3), fixed(result.auc, 3), *(fixed(term, decimals) for term in terms)]
         table.add_row(str(rank), Text(name(model)), *cells, acts if acts == MISSING else f"{acts}%")
     return table
+
+
+def money_table(evaluation: Evaluation) -> Table:
+    """What acting by each model costs in money, what that gains over acting on nobody, and the share saved."""
+    table = _table("#", "model", "cost", "gain", "savings")
+    for rank, model in enumerate(evaluation.ranking, start=1):
+        found = evaluation.money[model]
+        shows = partial(fixed, decimals=2), partial(fixed, decimals=2), partial(fixed, decimals=3)
+        parts = zip((found.cost, found.gain, found.savings), shows, strict=True)
+        cells = [with_interval(part.value, part.interval, show, interval=_STACKED) for part, show in parts]
+        table.add_row(str(rank), Text(name(model)), *cells)
+    return table
+
+
+def _money_words(evaluation: Evaluation) -> str:
+    found = evaluation.money[evaluation.ranking[0]]
+    unit = f" in {name(found.unit)}" if found.unit else ""
+    notes = dict.fromkeys(f" {part.note}." for part in (found.cost, found.gain, found.savings) if part.note)
+    return (
+        f"cost: per row{unit}, with amounts as stated; gain: over acting on nobody; savings: share of the cost of the "
+        f"better of acting on all and on nobody.{''.join(notes)}"
+    )
 
 
 def metrics_table(evaluation: Evaluation) -> Table:
@@ -185,7 +211,12 @@ def _decimals(evaluation: Evaluation) -> int:
 
 
 def _explanation(evaluation: Evaluation) -> str:
-    level = percent(evaluation.confidence_level)
+    level, stake = percent(evaluation.confidence_level), evaluation.options.per_stake
+    if stake:
+        return (
+            f"regret: cost beyond that of right decisions, per {name(stake)}. vs: the row minus best, treat all or "
+            f"treat none; below zero the row costs less. x to y: {level} intervals, of a whole column at once."
+        )
     unit = "one miss plus one false alarm"
     if evaluation.unit_cost != 1.0:
         unit = f"which {unit} cost {evaluation.unit_cost:,g}"

@@ -43,7 +43,10 @@ class Task:
         label, horizons, outcome = told.label(reading.label), told.horizons, told.columns()
         if len(horizons) > 1 and delivery.report is not None:
             raise UsageError("--report is of one --horizon: write one for each")
-        options = replace(judging.options(), outcome=outcome)
+        amounts = outcome is not None and outcome.by_amount
+        if amounts and delivery.report is not None:
+            raise UsageError("--report is about probabilities of events, and takes no amounts by row")
+        options = judging.options(outcome)
         source = Source(
             reading.file,
             label,
@@ -55,7 +58,7 @@ class Task:
             dividing_columns(options),
             outcome=outcome,
         )
-        return cls(source, options, delivery, judging.whole_range, horizons)
+        return cls(source, options, delivery, judging.whole_range and not amounts, horizons)
 
     def read(self) -> Predictions:
         """Read the rows, and say what was assumed of them."""
@@ -148,4 +151,9 @@ class Task:
             check_contest(predictions.models, options.incumbent, options.n_tried)
         except ValueError as error:
             raise DataError(str(error).rstrip("."), file=predictions.source, column=self.options.clusters) from None
-        return evaluate_predictions(predictions, self.options)
+        try:
+            return evaluate_predictions(predictions, self.options)
+        except ValueError as error:
+            if predictions.outcome is None:
+                raise
+            raise DataError(str(error).rstrip("."), file=predictions.source) from None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from stakes.cli import _options as opt
 from stakes.cli._deliver import deliver, plan_delivery
+from stakes.cli._errors import UsageError
 from stakes.cli._horizons import ByHorizon
 from stakes.cli._judging import Judging, Reading
 from stakes.cli._outcomes import Told
@@ -45,6 +46,8 @@ def evaluate(
     of three ways: --costs 0.02:0.10, --odds 1/49:1/9 and --false-alarms-per-miss 9:49 are the same range.
     """
     delivery = plan_delivery(report, output, as_json=as_json, source=reading.file)
+    if calibration and told.false_positive_cost is not None:
+        raise UsageError("--calibration is of probabilities, and takes no amounts by row")
     task = Task.of(reading, told, judging, delivery, split_names(reading.models, "--models"))
     return partial(run, task, calibration=calibration)
 

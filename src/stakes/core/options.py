@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 class Options:
     """What was asked for; ``factor`` takes the integral of regret to the scale and unit.
 
+    ``per_stake`` names what costs are counted per where rows count by what is at stake in them, such as "EUR at stake".
+
     What belongs to the rows (weights, clusters, groups) stands for one value per row, or for the name of a column
     until the columns are read.
     """
@@ -44,6 +46,7 @@ class Options:
     outcome: Columns | None = None
     logits: bool = False
     factor: float = 1.0
+    per_stake: str = ""
 
     @property
     def plain_rule(self) -> Rule:

@@ -3,6 +3,7 @@
 from stakes.evaluation._advise import Advice, advise
 from stakes.evaluation._best_by_cost import BestByCost, best_by_cost, lc_index
 from stakes.evaluation._calibration import Calibrations, ModelCalibration
+from stakes.evaluation._evaluate import AS_STATED as AS_STATED
 from stakes.evaluation._evaluate import evaluate, evaluate_frame
 from stakes.evaluation._evaluation import Evaluation
 from stakes.evaluation._finding import Check, Finding, Findings

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from stakes.core.options import Options
+    from stakes.core.outcome import Origin
     from stakes.core.regret import Rule
     from stakes.core.validation import BinarySample
     from stakes.costs import CostDistribution
@@ -36,12 +37,14 @@ if TYPE_CHECKING:
 
 # a model acts like a constant decision if both its decisions and its cost are within this share of the constant's
 _SAME_DECISIONS = 0.01
+_NOWHERE = (math.nan, math.nan, math.nan)
 _SAME_WEIGHTS = 1e-9  # sums of weights in another order
 
 
 def evaluate_rows(rows: Mapping[str, BinarySample], options: Options, **about: Any) -> Evaluation:
     """Evaluate clean rows of models that share labels and weights."""
     _check_names(tuple(rows), options)
+    options = _by_amount(options, next(iter(rows.values())).origin)
     fixed = options.prevalence is not None
     tables = tuple(replace(ScoreTable.from_sample(sample), fixed_prevalence=fixed) for sample in rows.values())
     _refuse_one_class(tables[0])
@@ -56,6 +59,21 @@ def evaluate_rows(rows: Mapping[str, BinarySample], options: Options, **about: A
     moments = loss_moments(paired, options.costs, options.plain_rule, constants=True)
     by_group = evaluate_groups(tuple(rows), paired, groups, options)
     return _assemble(tuple(rows), tables, moments, options, rows=paired, groups=by_group, **about)
+
+
+def _by_amount(options: Options, origin: Origin | None) -> Options:
+    """Count costs per unit of money at stake where rows have amounts; refuse what these have no meaning for."""
+    if origin is None or not origin.outcome.by_amount:
+        return options
+    asked = {"groups": options.groups, "prevalence": options.prevalence, "metrics": options.metrics or None}
+    units = {"unit_cost": options.unit_cost, "per": options.per}
+    given = [name for name, value in asked.items() if value is not None]
+    given += [name for name, value in units.items() if value != 1.0]
+    if given or options.scale != "regret":
+        raise ValueError(f"{given[0] if given else 'scale'}= does not fit amounts by row.")
+    unit = getattr(origin.outcome, "unit", "") or "unit"
+    # at the ratio 1/2 a wrong decision then costs what was stated
+    return replace(options, factor=2.0 * options.factor, unit_cost=2.0, per_stake=f"{unit} at stake")
 
 
 def evaluate_tables(
@@ -157,9 +175,9 @@ def _result(name: str, scored: _Scored, index: int, moments: LossMoments, option
         moments,
         options,
         decomposition=decompose_table(table, options.costs, options.scale, options.factor),
-        auc=area_under_roc(table),
+        auc=math.nan if table.by_amount else area_under_roc(table),
         share_acted_on=acted_on,
-        in_range=_in_range(scored, options.costs.low, options.costs.high),
+        in_range=_NOWHERE if table.by_amount else _in_range(scored, options.costs.low, options.costs.high),
         acts_like=_acts_like(acted_on, moments, index),
         metrics=further_metrics(options, table),
     )

@@ -10,6 +10,7 @@ import numpy as np
 from stakes.core.outcome import Origin
 from stakes.core.regret import row_losses
 from stakes.evaluation._finding import LEVEL, Evidence, Observation, slots
+from stakes.inference import FEW_AMOUNTS, carriers
 from stakes.inference._dependence import Design
 from stakes.outcomes import BeyondFollowUpError, TimeToEvent
 from stakes.shown.words import number, percent
@@ -134,3 +135,17 @@ def looks_like_survival(standings: Standings) -> Observation | None:
         f"the event, {percent(rate)}, than their mean: they look like probabilities of being free of the event."
     )
     return Observation(template, tuple(found), {"mean_score": found, "prevalence": rate})
+
+
+def few_amounts_decide(standings: Standings) -> Observation | None:
+    """Whether a few large amounts make most of what the best model's mistakes cost."""
+    rows, options = standings.rows, standings.options
+    if rows is None or rows.weight is None or not options.per_stake or options.rule == "optimal":
+        return None
+    name = standings.best.name
+    losses = row_losses(rows.y, rows.scores[standings.models.index(name)], options.costs, options.plain_rule)
+    count = carriers(rows.weight * losses)
+    if count >= FEW_AMOUNTS:
+        return None
+    template = f"What mistakes of {{0}} cost is as uneven as {count:.3g} equal amounts: a few large ones decide."
+    return Observation(template, (name,), {"effective_rows": count, "needed": float(FEW_AMOUNTS)})

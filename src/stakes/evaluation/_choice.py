@@ -39,12 +39,20 @@ def choose(moments: LossMoments, models: tuple[str, ...], n_rows: int, options: 
         confidence_level=options.confidence_level,
         scale=options.scale,
         per=options.per,
-        where=f"{describe_costs(options.costs)}, ",
+        where=f"{describe_costs(options.costs, options.per_stake)}, ",
+        unit=options.per_stake or "decision",
     )
 
 
-def describe_costs(costs: CostDistribution) -> str:
-    """The range of thresholds in words."""
+def describe_costs(costs: CostDistribution, per_stake: str = "") -> str:
+    """The range of thresholds in words, or how far amounts are taken as they were stated."""
+    if per_stake and costs.low == costs.high:
+        factor = costs.low / (1.0 - costs.low) if costs.low < 1.0 else np.inf
+        return (
+            "With amounts as stated" if factor == 1.0 else f"With false positives {factor:.3g} times the stated amount"
+        )
+    if per_stake:
+        return describe_costs(costs).replace("thresholds", "cost ratios")
     words = {
         LogOddsUniform: say("log-odds"),
         NetBenefitUniform: ", uniform in net benefit",

@@ -35,10 +35,12 @@ def _choice(standings: Standings) -> Iterator[str]:
         return
     yield say(
         "lead" if len(standings.models) > 1 else "lead_alone",
-        where=describe_costs(standings.costs),
+        where=describe_costs(standings.costs, standings.options.per_stake),
         best=standings.best.name,
         amount=number(standings.best.score),
-        decisions="decision" if standings.per == 1.0 else f"{standings.per:,g} decisions",
+        decisions=standings.options.per_stake or "decision"
+        if standings.per == 1.0
+        else f"{standings.per:,g} decisions",
         unit=standings.scale if standings.unit_cost == 1.0 else say("in_units", scale=standings.scale),
         note=say("hindsight") if standings.rule == "optimal" else "",
     )
@@ -77,7 +79,7 @@ def _calibration(standings: Standings) -> list[str]:
         ends = {"low": low, "high": high, "share": percent(share)}
         words = "all_cases" if share == 1.0 else "cases"
         sentences.append(say(words, best=best.name, mean=percent(mean_score), rate=percent(rate), **ends))
-    if math.isfinite(parts.miscalibration) and parts.score > 0.0:
+    if math.isfinite(parts.miscalibration) and parts.score > 0.0 and not standings.options.per_stake:
         saving = parts.miscalibration / parts.score
         words = "recalibrate_little" if saving < _WORTH_RECALIBRATING else "recalibrate"
         sentences.append(say(words, best=best.name, saving=percent(saving)))

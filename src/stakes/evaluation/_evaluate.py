@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from stakes.core.inputs import refuse_weighing, reweighted
+from stakes.core.outcome import Outcome
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import BinarySample, to_array
 from stakes.evaluation._assemble import evaluate_rows, evaluate_tables
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from stakes.inference import PairSums
     from stakes.outcomes import OutcomeColumns
     from stakes.tables import Predictions
+
+
+AS_STATED = 0.5  # the cost ratio at which amounts count as they are
 
 
 def evaluate(
@@ -61,7 +65,8 @@ def evaluate(
         Probabilities of the positive class: one model, or several by name (the columns of a data frame).
     costs : CostDistribution, tuple of float, or float, optional
         How much each cost ratio counts; (low, high) stands for ``costs.Uniform(low, high)``, c for ``costs.Fixed(c)``.
-        By default the whole range [0, 1], which is seldom what you want.
+        By default the whole range [0, 1], which is seldom what you want; for amounts by row 1/2, which takes them as
+        they are.
     rule : {"score", "optimal"} or float, default "score"
         How scores become decisions; see :func:`expected_regret`. "optimal" is in-sample and has no intervals.
     scale : {"regret", "integral", "loss"}, optional
@@ -120,8 +125,9 @@ def evaluate(
     >>> result.ranking
     ('a', 'b')
     """
+    by_amount = isinstance(y_true, Outcome) and y_true.by_amount
     options = check_request(
-        costs=costs,
+        costs=AS_STATED if costs is None and by_amount else costs,
         rule=rule,
         scale=scale,
         sample_weight=sample_weight,
@@ -215,9 +221,10 @@ def evaluate_frame(
     >>> evaluate_frame(frame, label="cancer", costs=(0.2, 0.6)).ranking
     ('a', 'b')
     """
+    by_amount = outcome is not None and outcome.by_amount
     options = check_request(
         sample_weight=weight,
-        costs=costs,
+        costs=AS_STATED if costs is None and by_amount else costs,
         rule=rule,
         scale=scale,
         groups=groups,
@@ -245,7 +252,7 @@ def _evaluate(y_true: Any, y_prob: Any, options: Options, pairs: PairSums | None
         raise ValueError("pairs= belongs to tables: rows say themselves how sure differences are.")
     models, backend = named_models(y_prob)
     called = {name: f"y_prob[{name!r}]" if isinstance(y_prob, Mapping) else "y_prob" for name in models}
-    rows = {name: options.data(y_true, scores, called[name]).rows for name, scores in models.items()}
+    rows = {name: options.data(y_true, scores, called[name], amounts=True).rows for name, scores in models.items()}
     return evaluate_rows(rows, options, backend=backend or backend_of(y_true))
 
 

@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from stakes.core.inputs import refuse_amounts
 from stakes.core.validation import check_choice
 from stakes.costs import LogOddsUniform
 from stakes.curves._decision import net_benefit_curve_of, regret_curve_of
@@ -163,6 +164,7 @@ class Evaluation(Standings, Tabular):
         """
         pairs = list(zip(self.tables, self.models, strict=True))
         if kind == "reliability":
+            refuse_amounts(self.tables[0])
             return {name: reliability_curve_of(table, name) for table, name in pairs}
         if kind not in _CURVES:
             raise ValueError(f'kind must be "regret", "net_benefit" or "reliability", got {kind!r}.')
@@ -250,6 +252,7 @@ class Evaluation(Standings, Tabular):
         >>> result.calibration.of("model").overall
         CalibrationSummary(O:E 1.11 [0.968, 1.28], in the large 0.251 [-0.154, 0.656], slope 2.53 [1.54, 3.52], ICI ...)
         """
+        refuse_amounts(self.tables[0])
         return calibrate(self)
 
     def methods(self, *, calibration: bool = True) -> str:
@@ -296,6 +299,7 @@ class Evaluation(Standings, Tabular):
         >>> evaluate([0, 1, 0, 1] * 20, {"a": [0.1, 0.8, 0.3, 0.2] * 20}).auc("a")
         Estimate(roc_auc_score = 0.75, 95% interval [0.6239, 0.8444])
         """
+        refuse_amounts(self.tables[0])
         check_choice(model, "model", self.models)
         return area_of(self, model)
 
@@ -383,6 +387,11 @@ class Evaluation(Standings, Tabular):
             "per": self.per,
             "confidence_level": self.confidence_level,
             "models": self._records(),
+            **(
+                {"money": [{"model": n, **r} for n, m in self.money.items() for r in m._records()]}
+                if self.money
+                else {}
+            ),
             "conclusion": self.conclusion,
             "ranking": self.adjusted_ranking()._records(),
             "groups": self.groups._records(),
@@ -415,6 +424,7 @@ class Evaluation(Standings, Tabular):
         >>> from stakes import evaluate
         >>> figure = evaluate([0, 1], [0.1, 0.8]).plot()
         """
+        refuse_amounts(self.tables[0])
         return draw(self, **options)
 
     def to_html(self, path: str | Path) -> Path:
@@ -437,6 +447,7 @@ class Evaluation(Standings, Tabular):
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     written = evaluate([0, 1], [0.1, 0.8]).to_html(pathlib.Path(folder) / "report.html")
         """
+        refuse_amounts(self.tables[0])
         return report(self, path)
 
     def _repr_html_(self) -> str:

@@ -56,6 +56,8 @@ class Check:
         What to do.
     look : callable
         From standings to an observation, or None.
+    of_amounts : bool, default False
+        Whether it holds for amounts by row, whose scores are no probabilities.
 
     Examples
     --------
@@ -70,10 +72,11 @@ class Check:
     raised: str
     remedy: str
     look: Callable[[Standings], Observation | None]
+    of_amounts: bool = False
 
     def run(self, standings: Standings) -> Finding | None:
         """Look, and make a finding of what is seen."""
-        seen = self.look(standings)
+        seen = self.look(standings) if self.of_amounts or not standings.options.per_stake else None
         if seen is None:
             return None
         return Finding(

@@ -10,6 +10,7 @@ from stakes.evaluation import _checks_outcome as outcome
 from stakes.evaluation import _checks_rows as rows
 from stakes.evaluation import _checks_scores as scores
 from stakes.evaluation._finding import LEVEL, SEVERITIES, Check, Findings
+from stakes.inference import FEW_AMOUNTS
 from stakes.shown.markdown import markdown_table
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ FINDINGS: dict[str, Check] = {
             "A test with two outcomes is judged as it is. A classifier should give its probabilities (predict_proba, "
             "not predict), or be evaluated as a deployed threshold (rule=0.5).",
             scores.hard_labels,
+            of_amounts=True,
         ),
         Check(
             "worse-than-prevalence",
@@ -72,6 +74,7 @@ FINDINGS: dict[str, Check] = {
             "Do not claim that the model helps at these thresholds. More rows narrow the interval; recalibration may "
             "lower the cost.",
             models.not_better,
+            of_amounts=True,
         ),
         Check(
             "curves-cross",
@@ -145,6 +148,18 @@ FINDINGS: dict[str, Check] = {
             "Read the intervals as rough, and look for more rows of the rare class: more of the other class help "
             "little.",
             rows.few_events,
+            of_amounts=True,
+        ),
+        Check(
+            "few-amounts-decide",
+            "warning",
+            "a few large amounts make most of the cost",
+            f"with amounts by row: what the best model's mistakes cost is as uneven as fewer than {FEW_AMOUNTS} equal "
+            "amounts",
+            "Look at the largest amounts one by one, and read the intervals as too short: those of money say so, or "
+            "are withheld.",
+            outcome.few_amounts_decide,
+            of_amounts=True,
         ),
         Check(
             "neighbours-alike",

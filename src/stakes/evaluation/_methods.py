@@ -66,9 +66,12 @@ def _sentences(standings: Standings, *, calibration: bool) -> Iterator[str]:
         "Expected regret was decomposed into miscalibration, discrimination and uncertainty by isotonic recalibration "
         "on the same rows [corp]; skill is the share of the cost of forecasting the prevalence that a model saves."
     )
-    yield "The area under the ROC curve has the variance of DeLong et al. [delong] and an interval of Wilson's form."
-    if calibration:
-        yield _calibration(standings)
+    if not standings.options.per_stake:
+        yield (
+            "The area under the ROC curve has the variance of DeLong et al. [delong] and an interval of Wilson's form."
+        )
+        if calibration:
+            yield _calibration(standings)
     if standings.groups:
         yield "Subgroups were compared with all other rows; p-values were adjusted after Holm [holm]."
     yield f"Computed with stakes {__version__}."
@@ -86,6 +89,8 @@ def _data(standings: Standings) -> Iterator[str]:
     if standings.n_dropped:
         yield f"{standings.n_dropped:,} incomplete rows were left out."
     if rows is not None and rows.origin is not None:
+        if standings.options.per_stake:
+            yield f"Mistakes were weighted by their amounts, and costs are per {standings.options.per_stake}."
         yield f"Outcomes were given as {type(rows.origin.outcome).__name__}: {standings.data_line}."
 
 

@@ -10,10 +10,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from stakes.evaluation._by_threshold import by_threshold
 from stakes.evaluation._choice import choose
 from stakes.evaluation._groups import Groups
-from stakes.inference import Comparison, LossMoments, comparison_from_moments
+from stakes.inference import Comparison, LossMoments, comparison_from_moments, money_of
+from stakes.outcomes import RowCosts
 from stakes.shown.sentences import REFERENCES
 
 if TYPE_CHECKING:
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from stakes.costs import CostDistribution
     from stakes.decomposition import Decomposition
     from stakes.evaluation._by_threshold import ByThreshold
-    from stakes.inference import PairedRows, Selection
+    from stakes.inference import Money, PairedRows, Selection
 
 
 @dataclass(frozen=True)
@@ -132,6 +135,27 @@ class Standings:
     def data_line(self) -> str:
         """What is known of the rows, where an outcome weighs them; empty for plain labels."""
         return "" if self.rows is None or self.rows.origin is None else self.rows.origin.outcome.summary
+
+    @cached_property
+    def money(self) -> dict[str, Money]:
+        """What acting by each model costs and saves in money per row, as stated; empty where nothing can be saved.
+
+        Examples
+        --------
+        >>> from stakes import RowCosts, evaluate
+        >>> orders = RowCosts([0, 1, 0, 1] * 20, false_positive=30, false_negative=[100, 200, 50, 20] * 20, unit="EUR")
+        >>> evaluate(orders, {"a": [0.02, 0.3, 0.2, 0.1] * 20}).money["a"].cost.value
+        5.0
+        """
+        rows = self.rows
+        if rows is None or rows.origin is None or not isinstance(rows.origin.outcome, RowCosts) or self.rule != "score":
+            return {}
+        outcome, level = rows.origin.outcome, self.confidence_level
+        both = (outcome.money(np.full(len(outcome.y), act)) for act in (False, True))
+        if min(float(np.dot(outcome.counted, line)) for line in both) <= 0.0:  # gains, against which nothing is saved
+            return {}
+        pairs = zip(self.models, rows.every_score, strict=True)
+        return {name: money_of(outcome, score, 1.0, 1.0, level=level, codes=rows.clusters) for name, score in pairs}
 
     @property
     def described(self) -> dict[str, Any]:

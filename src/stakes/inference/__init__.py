@@ -40,7 +40,10 @@ from stakes.inference._loss_moments import (
 from stakes.inference._loss_moments import unpaired_moments as unpaired_moments
 from stakes.inference._metric_interval import metric_difference, metric_interval
 from stakes.inference._moments import Moments
+from stakes.inference._money import FEW_AMOUNTS as FEW_AMOUNTS
 from stakes.inference._money import Money, money
+from stakes.inference._money import carriers as carriers
+from stakes.inference._money import money_of as money_of
 from stakes.inference._pair_sums import PairSums
 from stakes.inference._pooled import Pooled, pool
 from stakes.inference._ranking import RankedModel, Ranking, holm

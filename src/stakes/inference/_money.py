@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
 
-_FEW, _TOO_FEW = 50, 15  # effective rows that carry a sum of amounts
+FEW_AMOUNTS, _TOO_FEW = 50, 15  # effective rows that carry a sum of amounts
 
 
 @dataclass(frozen=True)
@@ -129,17 +129,27 @@ def money(
         raise ValueError(f"outcome must be a RowCosts, got {type(outcome).__name__}.")
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
     k, rows = check_factor(factor), evaluation_data(outcome, y_prob, logits=logits, amounts=True).rows
-    counted, use = outcome.counted, outcome.present
-    act = _scores(rows, outcome) >= k / (1.0 + k)
+    codes, _ = dependence_of(rows, clusters, None)
+    size = _size(outcome) if per is None else check_number(per, "per")
+    if not 0.0 < size < np.inf:
+        raise ValueError(f"per must be a finite number > 0, got {per}.")
+    return money_of(outcome, _scores(rows, outcome), k, size, level=level, codes=codes)
+
+
+def _size(outcome: RowCosts) -> float:
+    return float(outcome.present.sum() if outcome.sample_weight is None else outcome.sample_weight.sum())
+
+
+def money_of(
+    outcome: RowCosts, score: Floats, k: float, size: float, *, level: float, codes: NDArray[np.intp] | None
+) -> Money:
+    """The same of scores that were mapped by the amounts already, and clean settings."""
+    counted = outcome.counted
+    act = score >= k / (1.0 + k)
     costs = {"own": act, "none": np.zeros_like(act), "all": np.ones_like(act)}
     lines = {name: outcome.money(acted, k) for name, acted in costs.items()}
     places = np.flatnonzero(counted)
-    codes, _ = dependence_of(rows, clusters, None)
     design = Design(outcome.y[places], counted[places], codes=codes, origin=Origin(outcome, places, counted))
-    whole = float(use.sum() if outcome.sample_weight is None else outcome.sample_weight.sum())
-    size = whole if per is None else check_number(per, "per")
-    if not 0.0 < size < np.inf:
-        raise ValueError(f"per must be a finite number > 0, got {per}.")
     means = {name: float(np.average(line, weights=counted)) for name, line in lines.items()}
     best = min(("none", "all"), key=means.__getitem__)
     if means[best] <= 0.0:
@@ -165,12 +175,17 @@ def _scores(rows: Any, outcome: RowCosts) -> Floats:
     return np.asarray(rows.origin.score) if rows.origin is not None else np.zeros(len(outcome.y))
 
 
+def carriers(values: Floats) -> float:
+    """How many equal amounts would make as uneven a sum as these."""
+    return float(effective(np.sum(np.abs(values)), np.sum(values**2)))
+
+
 def _estimate(name: str, value: float, values: Floats, design: Design, level: float) -> Estimate:
     variance, degrees, reason = design.variance_of(design.parts(design.centred(values)))
     carried = design.weight * values
-    rows = float(effective(np.sum(np.abs(carried)), np.sum(carried**2)))
+    rows = carriers(carried)
     if rows < _TOO_FEW:
         reason = reason or f"the amounts of about {rows:.0f} rows decide: an interval needs {_TOO_FEW}"
     moments = Moments(value, float(variance), float(degrees), reason=reason)
-    few = f"the amounts of about {rows:.0f} rows decide: the interval may be too short" if rows < _FEW else ""
+    few = f"the amounts of about {rows:.0f} rows decide: the interval may be too short" if rows < FEW_AMOUNTS else ""
     return Estimate(name, value, moments.standard_error, moments.interval(level), level, moments.note or few)

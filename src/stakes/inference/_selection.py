@@ -46,6 +46,7 @@ def select(
     scale: str = "regret",
     per: float = 1.0,
     where: str = "",
+    unit: str = "decision",
 ) -> Selection:
     """Say which decision is best from mean costs and their covariance.
 
@@ -67,6 +68,8 @@ def select(
         Number of decisions that costs are counted in.
     where : str, default ""
         What the first sentence begins with.
+    unit : str, default "decision"
+        What costs are counted per.
 
     Returns
     -------
@@ -106,6 +109,7 @@ def select(
         confidence_level=confidence_level,
         scale=scale,
         per=per,
+        unit=unit,
         note=note,
     )
     return replace(found, sentences=tuple(say(found, where)))

@@ -78,6 +78,8 @@ class Selection(Tabular):
         "regret", "integral" or "loss".
     per : float
         Number of decisions that costs are counted in.
+    unit : str
+        What costs are counted per: a decision, or money at stake.
     note : str
         Where few rows carry the interval; empty otherwise.
     sentences : tuple of str
@@ -113,6 +115,7 @@ class Selection(Tabular):
     confidence_level: float
     scale: str = "regret"
     per: float = 1.0
+    unit: str = "decision"
     note: str = ""
     sentences: tuple[str, ...] = ()
 

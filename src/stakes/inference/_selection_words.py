@@ -44,7 +44,7 @@ def _lead(found: Selection, where: str) -> str:
         "where": where,
         "rows": f"{found.n_rows:,}",
         "amount": number(found.cost),
-        "decisions": "decision" if found.per == 1.0 else f"{found.per:,g} decisions",
+        "decisions": found.unit if found.per == 1.0 else f"{found.per:,g} {_plural(found)}",
         "sure": _sure(found),
     }
     if found.chosen in found.references:
@@ -126,7 +126,11 @@ def _loss(found: Selection) -> str:
     more = number(loss) if loss >= _TOO_SMALL else fill("less_than", amount=f"{_TOO_SMALL:g}")
     is_model = found.chosen in found.models
     choosing = fill("choosing", best=found.chosen) if is_model else capital(named(found.chosen))
-    return fill("choice_loss", choosing=choosing, loss=more)
+    return fill("choice_loss", choosing=choosing, loss=more, decisions=_plural(found))
+
+
+def _plural(found: Selection) -> str:
+    return "decisions" if found.unit == "decision" else found.unit
 
 
 def _against(found: Selection) -> str:

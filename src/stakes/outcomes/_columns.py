@@ -40,6 +40,8 @@ class OutcomeColumns:
         What wrong decisions cost in each row, a column or one amount for all: see :class:`RowCosts`.
     unit : str, default ""
         What these are counted in, such as "EUR".
+    on_dominated : {"raise", "set_aside"}, default "raise"
+        What to do with rows in which one decision is never worse, as for :class:`RowCosts`.
 
     Raises
     ------
@@ -64,6 +66,7 @@ class OutcomeColumns:
     false_positive: str | float | None = None
     false_negative: str | float | None = None
     unit: str = ""
+    on_dominated: str = "raise"
 
     def __post_init__(self) -> None:
         """Refuse names that do not belong together."""
@@ -121,8 +124,10 @@ class OutcomeColumns:
             return inner
         wrong = (self.false_positive, self.false_negative)
         a, b = (cells[amount] if isinstance(amount, str) else amount for amount in wrong)
-        plain = {} if inner is not None else {"sample_weight": weight, "pos_label": pos}
-        return RowCosts(label if inner is None else inner, false_positive=a, false_negative=b, unit=self.unit, **plain)
+        options: dict[str, Any] = {"unit": self.unit, "on_dominated": self.on_dominated}
+        if inner is None:
+            options |= {"sample_weight": weight, "pos_label": pos}
+        return RowCosts(label if inner is None else inner, false_positive=a, false_negative=b, **options)
 
     def _followed(self, label: NDArray[Any], time: Floats, weight: Floats | None) -> TimeToEvent:
         values = list(set(label.tolist()))

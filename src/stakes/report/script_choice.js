@@ -103,7 +103,7 @@ function lossOf({ chosen, loss }) {
   const amount = (1000 * loss) / page.per;
   const more = amount >= TOO_SMALL ? number(amount) : said("less_than", { amount: String(TOO_SMALL) });
   const choosing = chosen.model ? told("choosing", { best: nameOf(chosen) }) : calledOf(chosen, true);
-  return told("choice_loss", { choosing, loss: more });
+  return told("choice_loss", { choosing, loss: more, decisions: "decisions" });
 }
 
 function againstOf({ against, chosen }) {

@@ -45,7 +45,7 @@ SENTENCES = {
     "share_of": "{name} {share}",
     "sure_share": "above 99%",
     "choosing": "Choosing {best}",
-    "choice_loss": "{choosing} now is expected to cost {loss} more per 1,000 decisions than the truly best decision.",
+    "choice_loss": "{choosing} now is expected to cost {loss} more per 1,000 {decisions} than the truly best decision.",
     "less_than": "less than {amount}",
     "shown": "{best} is shown to cost less than {shown}: {limits}.",
     "not_shown": "{best} is not shown to cost less than {unshown}: {limits}.",
