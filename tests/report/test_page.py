@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 from stakes import costs, evaluate
+from stakes.inference import decomposition_interval
 from stakes.report import render_report
+from stakes.shown.words import number
 from tests.report.conftest import HOSTILE, simulated
 from tests.report.pages import Page, numbers
 
@@ -343,3 +345,15 @@ def test_calibration_has_two_rows_for_each_model_with_the_numbers_of_the_library
         written = f"{found.o_e_ratio:.2f}{low:.2f} to {high:.2f}".replace("-", "\N{MINUS SIGN}")
         assert written in row
         assert row[2].startswith(f"{found.n_rows:,}")
+
+
+def test_what_recalibrating_would_save_on_new_rows_is_cross_fitted(page, example):
+    best = example.ranking[0]
+    table, rows = example.rows, example.models.index(best)
+    found = decomposition_interval(table.y, table.scores[rows], costs=example.costs).miscalibration
+    ends = f"{number(found.interval[0])} to {number(found.interval[1])}"
+    words = f"recalibrating {best} would save about {number(found.value)} (95% interval {ends}; cross-fitted, over the"
+    assert words in page.one("section", id="decomposition").text
+    y, scores = simulated(["plain"])
+    for options in ({"clusters": np.arange(400) // 4}, {"costs": 0.2}, {"rule": 0.3}):
+        assert "cross-fitted, over" not in render_report(evaluate(y, scores, **{"costs": (0.1, 0.3)} | options))

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from stakes.inference import decomposition_interval
+from stakes.inference._crossfit_rows import NEEDED
 from stakes.report._html import follows, table
 from stakes.report._numbers import fixed, skill_percent
 from stakes.report._ranking import caption, cost_words
-from stakes.shown.words import decimals_for
+from stakes.shown.words import decimals_for, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +42,27 @@ def decomposition_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
     missing = [model.html for model, p in known.items() if not all(map(math.isfinite, _terms(p)))]
     note = f"<p>Not drawn, because a term is infinite or undefined: {', '.join(missing)}.</p>" if missing else ""
     shown = table(caption("decomposition", evaluation), heads, rows, follow="decomposition")
-    return shown + follows("missing", note)
+    return shown + follows("missing", note) + _on_new_rows(evaluation, models[0])
+
+
+def _on_new_rows(evaluation: Evaluation, best: Model) -> str:
+    """What recalibrating the best model would save on rows it is not fitted to; nothing where that cannot be said."""
+    rows, costs = evaluation.rows, evaluation.costs
+    if rows is None or rows.dependent or evaluation.rule != "score" or min(np.bincount(rows.y, minlength=2)) < NEEDED:
+        return ""
+    if len(costs.atoms[0]) or not math.isfinite(float(costs.positive_loss(0.0)) + float(costs.negative_loss(1.0))):
+        return ""
+    y, score, _, weight = rows.arguments(*2 * [evaluation.models.index(best.name)])
+    prevalence = evaluation.prevalence if rows.fixed_prevalence else None
+    options: dict[str, Any] = {"sample_weight": weight, "prevalence": prevalence}
+    options["confidence_level"] = evaluation.confidence_level
+    found = decomposition_interval(y, score, costs=costs, scale="integral", **options).miscalibration
+    value, low, high = (number(evaluation.factor * end) for end in (found.value, *found.interval))
+    level = f"{100.0 * found.confidence_level:g}%"
+    return (
+        f"<p>On new rows recalibrating {best.html} would save about {value} ({level} interval {low} to {high}; "
+        "cross-fitted, over the range as reported).</p>"
+    )
 
 
 def _terms(parts: Decomposition) -> tuple[float, float, float, float]:

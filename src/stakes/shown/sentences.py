@@ -86,7 +86,8 @@ SENTENCES = {
     "{rate} of them were positive.",
     "all_cases": "All cases get a score in this range from {best}: their mean score is {mean}, and {rate} of them were "
     "positive.",
-    "recalibrate": "Recalibrating {best} would save about {saving} of its cost on these rows, and less on new ones.",
+    "recalibrate": "Recalibrating {best} would save about {saving} of its cost on these rows, on new ones usually "
+    "less.",
     "recalibrate_little": "Recalibrating {best} would save little there: about {saving} of its cost on these rows.",
     "acts_like": "In this range {models} practically acts like {constant}.",
     "act_like": "In this range {models} practically act like {constant}.",
