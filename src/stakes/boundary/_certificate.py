@@ -48,9 +48,10 @@ class Certificate:
         Rows set aside for the test, and the counts of the region among them (of the first region tried, if abstained).
     lower_bound : float
         Exact (Clopper-Pearson) lower confidence bound of the precision of that region, as if it had been named before
-        the test. It describes what was seen: the confidence is that of the promise, over all repetitions, and among
-        certificates that were issued the precision lies below this bound more often than 1 - confidence_level (10 to
-        19% at 0.9), because only regions that did well are issued. Rely on ``min_precision``.
+        the test. It describes what was seen and promises nothing once a certificate is issued: only regions that did
+        well are. At a confidence of 0.9 the true precision lay below it in 16, 35 and 15% of the certificates issued
+        in three simulated designs of 8,000 rows, and in all of them where no region keeps the promise. A bound that
+        allows for having been issued exists, and was zero for most. Rely on ``min_precision``.
     p_value : float
         Of the exact binomial test that the precision is below the promise.
     regions_tested : int
