@@ -36,7 +36,7 @@ def test_rows_are_decided_as_by_the_library(file, columns, cli, folder, capacity
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["--models", "sharp"], "name what is maximised with --measure, or what deferring costs with --defer-cost"),
+        (["--models", "sharp"], "name what is maximised with --measure, what deferring costs with --defer-cost"),
         (["--models", "sharp", "--defer-cost", "0.1"], "--defer-cost needs --threshold"),
         ([*ASKED, "--measure", "f1"], "--measure does not fit --defer-cost"),
         (["--models", "sharp", "--measure", "f1", "--capacity", "0.1"], "--capacity needs --defer-cost"),

@@ -134,3 +134,19 @@ def test_what_does_not_fit_is_said(cli, followed, options, code, message):
     shown = cli("evaluate", followed, *ASKED, *options)
     assert shown.code == code
     assert message in " ".join(shown.err.split())
+
+
+def test_rows_are_decided_by_their_amounts(cli, orders, folder):
+    path, _, amount = orders
+    shown = cli("decide", path, "--models", "risk", *AMOUNTS, "-o", "decided.csv")
+    assert shown.code == 0, shown.err
+    header, *lines = (folder / "decided.csv").read_text().splitlines()
+    found = np.array([line.split(",") for line in lines], dtype=float)
+    assert header.endswith("decision,decision_threshold")
+    assert np.array_equal(found[:, -2] == 1, RISK * amount >= (1 - RISK) * 15)
+    assert np.allclose(found[:, -1], 15 / (15 + amount), rtol=1e-12)
+    asked = json.loads(cli("decide", path, "--models", "risk", *AMOUNTS, "--json").out)["columns"][0]
+    costs = np.minimum(RISK * amount, (1 - RISK) * 15).sum()
+    assert asked["expected_cost"] == pytest.approx(costs, rel=1e-12)
+    assert "does not fit amounts" in cli("decide", path, "--models", "risk", *AMOUNTS, "--measure", "f1").err
+    assert cli("decide", path, "--models", "risk", *AMOUNTS[:3], "nosuch").code == 3

@@ -22,6 +22,7 @@ from stakes import (
 )
 from stakes.inference import calibration_summary, confidence_band, money, threshold_intervals
 from stakes.metrics import METRICS, roc_auc_score, top_k_scores
+from stakes.outcomes import decide_rows
 from stakes.utility import population_threshold
 
 
@@ -237,3 +238,16 @@ def test_few_large_amounts_are_found():
     amount[row], models["a"][row], models["b"][row] = 1e4, 1e-6, 1e-6
     codes = evaluate(RowCosts(y, false_positive=7, false_negative=amount), models).findings.codes
     assert "few-amounts-decide" in codes
+
+
+def test_rows_in_which_one_decision_is_never_worse_get_that_one():
+    amounts = {"false_positive": [2.0, -1.0, 3.0, 0.0], "false_negative": [6.0, 4.0, -2.0, 0.0]}
+    with pytest.raises(ValueError, match="acting never hurts in 1 rows and never helps in 1"):
+        decide_rows([0.25, 0.0, 1.0, 0.5], **amounts)
+    found = decide_rows([0.25, 0.0, 1.0, 0.5], **amounts, on_dominated="set_aside")
+    assert found.act.tolist() == [True, True, False, False]
+    assert found.n_set_aside == 2
+    assert found.threshold[0] == 0.25
+    assert np.isnan(found.threshold[1:]).all()
+    assert found.expected_cost == 0.75 * 2 - 1 - 2
+    assert decide_rows([0.25], false_positive=2, false_negative=6, factor=1.1).act.tolist() == [False]

@@ -47,10 +47,13 @@ class ColumnSettings:
         """Name of the column with the decisions from one model."""
         return self.column if len(models) == 1 else f"{self.column}_{model}"
 
+    def columns_for(self, model: str, models: tuple[str, ...]) -> tuple[str, ...]:
+        """Names of all columns from one model."""
+        return (self.column_for(model, models),)
+
     def check(self, scored: ScoredFile, output: Path | None) -> None:
         """Refuse what only shows once the file is known."""
-        for model in scored.models:
-            column = self.column_for(model, scored.models)
+        for column in chain.from_iterable(self.columns_for(model, scored.models) for model in scored.models):
             if column in scored.names:
                 raise UsageError(f"--column: the file has a column {name(column)!r} already, name another one")
         if output is not None and output.suffix.lower() not in scored.endings:

@@ -15,6 +15,8 @@ from stakes.shown.text import shown_name as name
 from stakes.shown.text import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from stakes.outcomes import OutcomeColumns
 
 Time = Annotated[
@@ -84,7 +86,36 @@ VerifiedBy = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class Amounts:
+    """What wrong decisions cost in each row, as typed."""
+
+    false_positive_cost: FalsePositiveCost = None
+    false_negative_cost: FalseNegativeCost = None
+    unit: Unit = None
+    on_dominated: OnDominated = OnDominatedRows.RAISE
+
+    @property
+    def given(self) -> bool:
+        """Whether there are amounts; half of them is an error."""
+        amounts = {"--false-positive-cost": self.false_positive_cost, "--false-negative-cost": self.false_negative_cost}
+        missing = [option for option, text in amounts.items() if text is None]
+        if len(missing) == 1:
+            raise UsageError(f"the amounts belong together: {missing[0]} is missing")
+        if missing:
+            refuse({"--unit": self.unit}, "needs amounts")
+        return not missing
+
+    @property
+    def stakes(self) -> tuple[str | float, ...]:
+        """Of a false positive and of a false negative: a column, or one amount for all rows; empty without."""
+        if not self.given:
+            return ()
+        amounts = {"--false-positive-cost": self.false_positive_cost, "--false-negative-cost": self.false_negative_cost}
+        return tuple(_read_stake(option, text) for option, text in amounts.items() if text is not None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told(Amounts):
     """What happened, as typed."""
 
     time: Time = None
@@ -92,11 +123,7 @@ class Told:
     horizon: Horizon = None
     cause: Cause = None
     censored: Censored = None
-    false_positive_cost: FalsePositiveCost = None
-    false_negative_cost: FalseNegativeCost = None
-    unit: Unit = None
     verified_by: VerifiedBy = None
-    on_dominated: OnDominated = OnDominatedRows.RAISE
 
     def label(self, label: str | None) -> str:
         """The column that says what happened: that of the label, or that of the event."""
@@ -105,7 +132,7 @@ class Told:
         if 0 < len(missing) < len(follow_up):
             raise UsageError(f"--time, --event and --horizon belong together: {missing[0]} is missing")
         if missing:
-            _refuse({"--cause": self.cause, "--censored": self.censored}, "needs --time, --event and --horizon")
+            refuse({"--cause": self.cause, "--censored": self.censored}, "needs --time, --event and --horizon")
         elif label is not None:
             raise UsageError("--event stands in place of --label: give one of them")
         found = label or self.event
@@ -130,14 +157,8 @@ class Told:
 
     def columns(self) -> OutcomeColumns | None:
         """What the library takes, at the first horizon; None where labels say all."""
-        amounts = {"--false-positive-cost": self.false_positive_cost, "--false-negative-cost": self.false_negative_cost}
-        missing = [option for option, text in amounts.items() if text is None]
-        if len(missing) == 1:
-            raise UsageError(f"the amounts belong together: {missing[0]} is missing")
-        if missing:
-            _refuse({"--unit": self.unit}, "needs amounts")
-            if self.time is self.verified_by is None:
-                return None
+        if not self.given and self.time is self.verified_by is None:
+            return None
         from stakes.outcomes import OutcomeColumns
 
         options: dict[str, Any] = {"cause": split_names(self.cause, "--cause"), "unit": self.unit or ""}
@@ -146,22 +167,15 @@ class Told:
             options["censored"] = self.censored
         if self.horizon is not None:
             options["horizon"] = self.horizons[0]
+        options |= zip(("false_positive", "false_negative"), self.stakes, strict=False)
         try:
-            return OutcomeColumns(
-                time=self.time,
-                verified_by=self.verified_by,
-                false_positive=read_stake("--false-positive-cost", self.false_positive_cost),
-                false_negative=read_stake("--false-negative-cost", self.false_negative_cost),
-                **options,
-            )
+            return OutcomeColumns(time=self.time, verified_by=self.verified_by, **options)
         except ValueError as error:
             raise UsageError(visible(str(error).removesuffix("."))) from None
 
 
-def read_stake(option: str, text: str | None) -> str | float | None:
+def _read_stake(option: str, text: str) -> str | float:
     """Read one amount for all rows, or the name of a column of amounts."""
-    if text is None:
-        return None
     try:
         amount = float(text)
     except ValueError:
@@ -171,7 +185,8 @@ def read_stake(option: str, text: str | None) -> str | float | None:
     return amount
 
 
-def _refuse(options: dict[str, object], why: str) -> None:
+def refuse(options: Mapping[str, object], why: str) -> None:
+    """Refuse options that go with something else."""
     given = [option for option, value in options.items() if value is not None]
     if given:
         raise UsageError(f"{given[0]} {why}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from stakes.cli import _options as opt
+from stakes.cli._amounts import AmountDecisions, AmountSettings
 from stakes.cli._console import note, working
 from stakes.cli._decisions import (
     ColumnSettings,
@@ -21,7 +22,9 @@ from stakes.cli._decisions import (
 from stakes.cli._deferrals import Deferrals, DeferralSettings
 from stakes.cli._deliver import RowsOut, plan_rows
 from stakes.cli._errors import UsageError
+from stakes.cli._outcomes import Amounts, refuse
 from stakes.cli._settings import read_amount, split_names
+from stakes.cli._spread import spread
 from stakes.shown.text import shown_name as name
 
 if TYPE_CHECKING:
@@ -32,6 +35,10 @@ Example:
   stakes decide predictions.csv --models risk --measure f1 -o decided.csv
   stakes decide predictions.csv --models risk --threshold 0.2 --defer-cost 0.05 -o deferred.csv
 """
+NOTHING_ASKED = (
+    "name what is maximised with --measure, what deferring costs with --defer-cost, or what mistakes cost with "
+    "--false-positive-cost and --false-negative-cost"
+)
 
 Probabilities = Annotated[
     list[str],
@@ -121,6 +128,7 @@ Decided = Annotated[
 ]
 
 
+@spread()
 def decide(
     file: opt.File,
     *,
@@ -129,6 +137,7 @@ def decide(
     defer_cost: DeferCost = None,
     threshold: Threshold = None,
     capacity: Capacity = None,
+    amounts: Amounts,
     zero_division: ZeroDivision = "0",
     groups: Groups = None,
     column: Column = "decision",
@@ -146,19 +155,25 @@ def decide(
 
     The probabilities must be calibrated, and the rows independent. No outcomes are needed. The choice belongs to the
     whole file (or group): the same row may be decided otherwise among other rows. With --defer-cost each row is decided
-    by what it costs, and left to someone else (-1) where that is expected to cost less.
+    by what it costs, and left to someone else (-1) where that is expected to cost less. With --false-positive-cost and
+    --false-negative-cost each row is decided by its own amounts, and a second column holds its threshold.
     """
     correction = read_correction(positive_share, prior)
     only_measure = {"--measure": measure, "--groups": groups, "--sensitivity": sensitivity or None}
     settings: ColumnSettings
-    if defer_cost is None:
-        _refuse({"--threshold": threshold, "--capacity": capacity}, "needs --defer-cost")
+    stakes = amounts.stakes
+    if stakes:
+        others = {"--defer-cost": defer_cost, "--threshold": threshold, "--capacity": capacity}
+        refuse({**only_measure, **others}, "does not fit amounts")
+        settings = AmountSettings(correction, column, stakes, amounts.unit or "", str(amounts.on_dominated))
+    elif defer_cost is None:
+        refuse({"--threshold": threshold, "--capacity": capacity}, "needs --defer-cost")
         if measure is None:
-            raise UsageError("name what is maximised with --measure, or what deferring costs with --defer-cost")
+            raise UsageError(NOTHING_ASKED)
         zero = read_unit("--zero-division", zero_division)
         settings = DecisionSettings(correction, column, read_measure(measure), zero, sensitivity=sensitivity)
     else:
-        _refuse(
+        refuse(
             only_measure | {"--zero-division": None if zero_division == "0" else zero_division},
             "does not fit --defer-cost",
         )
@@ -166,17 +181,11 @@ def decide(
     reading = {
         "models": split_names(models, "--models") or [],
         "groups": split_names(groups, "--groups") or [],
+        "numbers": [stake for stake in stakes if isinstance(stake, str)],
         "on_missing": on_missing,
         "format": file_format,
     }
     return partial(run, file, reading, settings, plan_rows(output, check_endings(), file, as_json=as_json))
-
-
-def _refuse(options: Mapping[str, object], why: str) -> None:
-    """Refuse options that go with something else."""
-    given = [option for option, value in options.items() if value is not None]
-    if given:
-        raise UsageError(f"{given[0]} {why}")
 
 
 def _read_deferral(cost: str, threshold: str | None, capacity: str | None) -> tuple[float, "Deferral", float | None]:
@@ -200,8 +209,10 @@ def run(file: str, reading: Mapping[str, Any], settings: ColumnSettings, where: 
     if scored.n_dropped:
         note(f"{scored.n_dropped:,} rows get no decision, for a value is missing")
     with working(f"Deciding about {len(scored.rows):,} rows"):
-        decisions: Decisions | Deferrals
-        if isinstance(settings, DeferralSettings):
+        decisions: AmountDecisions | Decisions | Deferrals
+        if isinstance(settings, AmountSettings):
+            decisions = AmountDecisions.about(scored, settings)
+        elif isinstance(settings, DeferralSettings):
             decisions = Deferrals.about(scored, settings)
         else:
             decisions = Decisions.about(scored, cast("DecisionSettings", settings))

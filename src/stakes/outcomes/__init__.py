@@ -11,7 +11,17 @@ from stakes.outcomes._imputed import Imputed
 from stakes.outcomes._partly_verified import PartlyVerified
 from stakes.outcomes._row_costs import RowCosts
 from stakes.outcomes._row_costs import check_factor as check_factor
+from stakes.outcomes._row_decisions import RowDecisions, decide_rows
 from stakes.outcomes._time_to_event import BeyondFollowUpError as BeyondFollowUpError
 from stakes.outcomes._time_to_event import TimeToEvent
 
-__all__ = ["CensoringTest", "Imputed", "OutcomeColumns", "PartlyVerified", "RowCosts", "TimeToEvent"]
+__all__ = [
+    "CensoringTest",
+    "Imputed",
+    "OutcomeColumns",
+    "PartlyVerified",
+    "RowCosts",
+    "RowDecisions",
+    "TimeToEvent",
+    "decide_rows",
+]

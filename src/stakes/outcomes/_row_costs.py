@@ -106,7 +106,7 @@ class RowCosts(Outcome):
         self.inner = self._read_labels(y_true, sample_weight, pos_label)
         right = self._read_amounts(false_positive, false_negative, matrix)
         self.unit = str(unit)
-        forced = _dominated(self.false_positive, self.false_negative, self._counted > 0.0, on_dominated)
+        forced = dominated(self.false_positive, self.false_negative, self._counted > 0.0, on_dominated)
         amount = np.where(self.y, self.false_negative, self.false_positive)
         self.weight: Floats = np.where(forced == 0, self._counted * amount, 0.0)
         # what a forced decision costs beyond the right one
@@ -316,7 +316,7 @@ def check_factor(factor: Any) -> float:
     return number
 
 
-def _dominated(a: Floats, b: Floats, counts: Bools, on_dominated: str) -> NDArray[np.int8]:
+def dominated(a: Floats, b: Floats, counts: Bools, on_dominated: str) -> NDArray[np.int8]:
     """Rows in which one decision is never worse: 1 to act, -1 not to, 0 where there is a decision or no stake."""
     check_choice(on_dominated, "on_dominated", ("raise", "set_aside"))
     swapped = counts & (a < 0.0) & (b < 0.0)

@@ -50,6 +50,8 @@ class ScoredFile:
         Name of the file.
     endings : tuple of str
         How the name of a file of this format may end.
+    numbers : dict of str to ndarray
+        Further columns of numbers, complete rows only.
 
     Examples
     --------
@@ -67,6 +69,7 @@ class ScoredFile:
     n_dropped: int
     source: str
     endings: tuple[str, ...]
+    numbers: dict[str, Floats]
     _table: Table
 
     @property
@@ -74,23 +77,24 @@ class ScoredFile:
         """Names of all columns."""
         return list(self._table.names)
 
-    def write(self, path: str | os.PathLike[str], columns: Mapping[str, Integers]) -> None:
+    def write(self, path: str | os.PathLike[str], columns: Mapping[str, Integers | Floats]) -> None:
         """Write the file again with more columns at its end.
 
         Parameters
         ----------
         path : str or path
             Where to.
-        columns : mapping of str to ndarray of int
-            One value for each complete row; the others get a missing value.
+        columns : mapping of str to ndarray
+            One value for each complete row; the others get a missing value, as nan does.
         """
         import polars as pl
 
         n_rows, start = len(self.rows) + self.n_dropped, 0
-        whole = []
+        whole, kinds = [], {}
         for name, values in columns.items():
-            full, missing = np.zeros(n_rows, dtype=np.int64), np.ones(n_rows, dtype=bool)
-            full[self.rows], missing[self.rows] = values, False
+            kinds[name] = pl.Float64 if values.dtype.kind == "f" else pl.Int64
+            full, missing = np.zeros(n_rows, dtype=values.dtype), np.ones(n_rows, dtype=bool)
+            full[self.rows], missing[self.rows] = values, np.isnan(values)
             whole.append(pl.Series(name, full).set(pl.Series(missing), None))
 
         def add(piece: Piece) -> Added:
@@ -98,7 +102,7 @@ class ScoredFile:
             start += piece.n_rows
             return [series.slice(start - piece.n_rows, piece.n_rows) for series in whole], None
 
-        write_rows(self._table, Path(path), add, (), dict.fromkeys(columns, pl.Int64))
+        write_rows(self._table, Path(path), add, (), kinds)
 
     def __repr__(self) -> str:
         return f"ScoredFile({len(self.rows)} rows, models {', '.join(map(repr, self.models))})"
@@ -109,6 +113,7 @@ def read_scores(
     *,
     models: Iterable[str],
     groups: Iterable[str] = (),
+    numbers: Iterable[str] = (),
     on_missing: OnMissing = "raise",
     format: str | None = None,  # noqa: A002  (the name that users of every data library know)
 ) -> ScoredFile:
@@ -122,6 +127,8 @@ def read_scores(
         Names of the columns with the models' probabilities.
     groups : iterable of str, optional
         Names of the columns that divide the rows into groups.
+    numbers : iterable of str, optional
+        Names of further columns, of any finite numbers.
     on_missing : {"raise", "drop"}, default "raise"
         What to do with rows in which a needed value is missing; "drop" leaves them in the file.
     format : {"csv", "parquet", "arrow", "jsonl"}, optional
@@ -147,21 +154,23 @@ def read_scores(
     [0.818, 0.984]
     """
     check_choice(on_missing, "on_missing", ON_MISSING)
-    wanted, by = tuple(models), tuple(groups)
-    table = _open(path, format, [*wanted, *by])
-    found = Gathered.of(table, dict.fromkeys(wanted), by, None)
+    wanted, by, further = tuple(models), tuple(groups), tuple(numbers)
+    table = _open(path, format, [*wanted, *by, *further])
+    found = Gathered.of(table, dict.fromkeys([*wanted, *further]), by, None)
     origin, roles = found.origin, Roles("", wanted, None, by, automatic=False)  # there is no label
     codes = {name: encode(found.series(name)) for name in by}
     keep = np.ones(len(found.floats(wanted[0])), dtype=bool)
-    missing = {name: np.isnan(found.floats(name)) for name in wanted}
+    missing = {name: np.isnan(found.floats(name)) for name in (*wanted, *further)}
     missing |= {name: values < 0 for name, (_, values) in codes.items()}
     dropped = leave_out_incomplete(keep, missing, roles, origin, on_missing)
     rows = np.flatnonzero(keep)
     kept = {name: found.floats(name)[rows] for name in wanted}
     check_numbers(kept, None, roles, replace(origin, rows=rows))
+    others = {name: found.floats(name)[rows] for name in further}
+    check_numbers(others, None, replace(roles, probability=False), replace(origin, rows=rows))
     in_groups = {name: as_array(values)[places[rows]] for name, (values, places) in codes.items()}
     return ScoredFile(
-        wanted, tuple(kept.values()), in_groups, rows, dropped, str(origin.file), ENDINGS[table.kind], table
+        wanted, tuple(kept.values()), in_groups, rows, dropped, str(origin.file), ENDINGS[table.kind], others, table
     )
 
 
