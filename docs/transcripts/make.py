@@ -2,7 +2,8 @@
 
 Each console block of `docs/cli.md` is typed, command by command, into a terminal of 80 columns, in a folder of its own
 that holds the files beside this script, the shipped example as `predictions.csv`, and simulated loans with a score, its
-uncertainty and their outcome: `loans.csv`, and `may.csv` and `june.csv`, in which more of them are repaid. Lines that
+uncertainty and their outcome: `loans.csv`, and `may.csv` and `june.csv`, in which more of them are repaid; followed
+patients, `patients.csv`; and orders with their amounts, `orders.csv`. Lines that
 begin with `$ ` are commands and those with `> ` their continuations; everything else in the block is what the terminal
 showed.
 """
@@ -53,6 +54,8 @@ def replay(block):
         spoken_of = {word for typed in commands(block) for line in typed for word in line.split()}
         for name in spoken_of & set(LOANS):
             write_loans(work / name, *LOANS[name])
+        for name in spoken_of & set(OTHERS):
+            OTHERS[name](work / name)
         lines = []
         for typed in commands(block):
             text = "\n".join(line[2:] for line in typed)
@@ -85,6 +88,28 @@ def write_loans(path, rows, share, seed):
     lines = zip(rng.random(rows) < share * risk, score, 1.0 / np.sqrt(earlier), rng.integers(0, 24, rows), strict=True)
     text = "".join(f"{d:d},{s:.4f},{u:.4f},{hour}\n" for d, s, u, hour in lines)
     path.write_text("defaulted,score,spread,hour\n" + text, encoding="utf-8")
+
+
+def write_patients(path):
+    """Simulate patients of whom many are lost before two years, and two models of their risk of a relapse by then."""
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=800)
+    relapse, lost = rng.exponential(6.0 * np.exp(-x)), rng.exponential(4.0, 800)
+    new, old = (-np.expm1(-np.exp(x + noise) / 3.0) for noise in (0.0, 0.7 * rng.normal(size=800)))
+    lines = zip(np.minimum(relapse, lost), relapse <= lost, new, old, strict=True)
+    text = "".join(f"{t:.3f},{e:d},{a:.4f},{b:.4f}\n" for t, e, a, b in lines)
+    path.write_text("years,relapse,new,old\n" + text, encoding="utf-8")
+
+
+def write_orders(path):
+    """Simulate orders, some of them fraud, and what each is worth."""
+    rng = np.random.default_rng(8)
+    risk, amount = rng.beta(1.0, 9.0, 2_000), rng.lognormal(4.0, 0.7, 2_000)
+    lines = zip(rng.random(2_000) < risk, risk, amount, strict=True)
+    path.write_text("fraud,risk,amount\n" + "".join(f"{f:d},{p:.4f},{a:.2f}\n" for f, p, a in lines), encoding="utf-8")
+
+
+OTHERS = {"patients.csv": write_patients, "orders.csv": write_orders}
 
 
 def shown(command, work):

@@ -24,9 +24,9 @@ def data():
     return rng.random(60) < risk, risk
 
 
-def answer(advice, y_true, scores):
+def answer(advice, y_true, scores, **further):
     """Run the code of an advice as a reader would who pastes it."""
-    names = {"y_true": y_true, "y_prob": scores, "y_score": scores}
+    names = {"y_true": y_true, "y_prob": scores, "y_score": scores, **further}
     *before, last = advice.call.splitlines()
     exec("\n".join(before), names)  # noqa: S102  (the code is the library's own)
     return eval(last, names)  # noqa: S307
@@ -46,6 +46,27 @@ def test_every_call_runs_and_uses_the_metric_it_names(situation, given, probabil
     for text in (advice.why, advice.call, *advice.wrong.values()):
         assert "{" not in text
         assert "}" not in text
+
+
+@pytest.mark.parametrize("outcome", ["time_to_event", "partly_verified", "amounts"])
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_call_makes_the_outcome_that_was_asked_for(situation, outcome, data):
+    decisions, threshold = situation
+    if outcome == "amounts" and decisions == "budget":
+        with pytest.raises(ValueError, match="independent decisions"):
+            advise(decisions=decisions, threshold=threshold, outcome=outcome)
+        return
+    y, risk = data
+    columns = {"event": y, "time": np.where(y, 1.0, 3.0), "horizon": 2.0, "groups": np.arange(60) % 2}
+    columns |= {"false_positive": 3.0, "false_negative": np.linspace(5, 50, 60)}
+    advice = advise(decisions=decisions, threshold=threshold, outcome=outcome)
+    found = answer(advice, y, risk, **columns)
+    if outcome == "amounts":  # as the rows would be decided one by one
+        act = risk * columns["false_negative"] >= (1 - risk) * 3.0
+        cost = 1000 * np.where(y, columns["false_negative"] * ~act, 3.0 * act).mean()
+        assert threshold != "known" or found.cost.value == pytest.approx(cost, rel=1e-12)
+    else:  # every status is known here
+        assert found == answer(advise(decisions=decisions, threshold=threshold), y, risk)
 
 
 @pytest.mark.parametrize("situation", [s for s in SITUATIONS if s[0] == "independent"])

@@ -36,6 +36,15 @@ class Decisions(StrEnum):
     BUDGET = "budget"
 
 
+class Happened(StrEnum):
+    """What is known of each row."""
+
+    LABELS = "labels"
+    TIME_TO_EVENT = "time_to_event"
+    PARTLY_VERIFIED = "partly_verified"
+    AMOUNTS = "amounts"
+
+
 class Threshold(StrEnum):
     """What is known of the threshold."""
 
@@ -67,6 +76,14 @@ def advise(
         str | None,
         typer.Option("--prevalence", metavar="SHARE", help="Share of positives, for what accuracy would make of it."),
     ] = None,
+    outcome: Annotated[
+        Happened,
+        typer.Option(
+            "--outcome",
+            help="What is known of each row: a label, follow-up until an event, a label where somebody looked, or also "
+            "what a mistake costs there.",
+        ),
+    ] = Happened.LABELS,
     as_json: opt.AsJson = False,
     output: opt.Output = None,
     config: opt.Config = None,  # noqa: ARG001  (the parser reads it)
@@ -80,8 +97,10 @@ def advise(
     value = _value(costs, odds, false_alarms_per_miss, k)
     share = None if prevalence is None else read_share("--prevalence", prevalence)
     kinds, places = _implied(value)
+    if outcome is Happened.AMOUNTS and decisions is None:
+        kinds = [Decisions.INDEPENDENT]
     asked = product([decisions] if decisions else kinds, [threshold] if threshold else places)
-    further = {"probabilities": not ranking_only, "prevalence": share, **value}
+    further = {"probabilities": not ranking_only, "prevalence": share, "outcome": str(outcome), **value}
     return partial(run, Advices([_ask(*situation, further) for situation in asked]), delivery)
 
 
@@ -153,7 +172,12 @@ def show(console: Console, advices: Advices) -> None:
         table.add_row(advice.decisions, advice.threshold, advice.metric)
     console.print(table)
     console.print()
-    console.print(Text("Name both for the reason, the code, and what accuracy, F1 or AUC would get wrong."))
+    console.print(
+        Text(
+            "Name both for the reason, the code, and what accuracy, F1 or AUC would get wrong; and --outcome where "
+            "labels are not all: follow-up, labels looked up for some, amounts by row."
+        )
+    )
 
 
 def _show_one(console: Console, advice: "Advice") -> None:

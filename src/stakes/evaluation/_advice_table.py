@@ -190,3 +190,56 @@ RANKING: Mapping[str, Situation] = {
         auc=_RANKED_AUC,
     ),
 }
+
+
+@dataclass(frozen=True)
+class Kind:
+    """An outcome that is not plain labels: what to import, how it is made, and why."""
+
+    name: str
+    made: str
+    why: str
+
+
+AMOUNTS = "amounts"
+OUTCOMES: Mapping[str, Kind | None] = {
+    "labels": None,
+    "time_to_event": Kind(
+        "TimeToEvent",
+        "TimeToEvent(event=event, time=time, horizon=horizon)",
+        "Follow-up ends early for some, so the outcome is the event by a horizon, known rows standing for those lost; "
+        "the scores must be risks of the event by it.",
+    ),
+    "partly_verified": Kind(
+        "PartlyVerified",
+        "PartlyVerified(y_true, groups=groups)",
+        "Labels are known for some rows only, so those known stand for the others of their group: what it depended on "
+        "whether somebody looked.",
+    ),
+    AMOUNTS: Kind(
+        "RowCosts",
+        "RowCosts(y_true, false_positive=false_positive, false_negative=false_negative)",
+        "What a mistake costs differs by row: a row is worth acting on where its probability times the cost of a miss "
+        "exceeds the rest times the cost of a false alarm.",
+    ),
+}
+MONEY = Situation(
+    metric="money",
+    why="The amounts are known, so the answer is in money: what the decisions cost, gain and save.",
+    call="from stakes.inference import money\n\nmoney(y_true, y_prob, per=1000)",
+    accuracy="Accuracy counts mistakes, and a few large ones may cost more than all others together.",
+    f1="F1 counts mistakes, and acts from one threshold where each row has its own.",
+    auc="AUC ranks all rows on one scale; which of them are worth acting on depends on their amounts as well.",
+)
+UNSURE_MONEY = Situation(
+    metric="expected_regret",
+    why="How the amounts compare is known within a range only, so what the decisions cost is averaged over it: 1/3 to "
+    "2/3 is half to double the stated cost of a false alarm.",
+    call=(
+        "from stakes import costs, expected_regret\n\n"
+        "expected_regret(y_true, y_prob, costs=costs.LogOddsUniform({low}, {high}))"
+    ),
+    accuracy=MONEY.accuracy,
+    f1=MONEY.f1,
+    auc=MONEY.auc,
+)

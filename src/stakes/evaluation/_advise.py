@@ -6,11 +6,22 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from stakes.core.validation import check_choice, check_unit
-from stakes.evaluation._advice_table import DECISIONS, RANKING, TABLE, THRESHOLDS
+from stakes.evaluation._advice_table import (
+    AMOUNTS,
+    DECISIONS,
+    MONEY,
+    OUTCOMES,
+    RANKING,
+    TABLE,
+    THRESHOLDS,
+    UNSURE_MONEY,
+    Situation,
+)
 from stakes.shown.tabular import Tabular
 
 Decisions = Literal["independent", "budget"]
 Known = Literal["known", "range", "unknown"]
+Happened = Literal["labels", "time_to_event", "partly_verified", "amounts"]
 
 _RATIO, _BOUNDS, _BUDGET, _BUDGETS = 0.1, (0.05, 0.2), 10, (5, 20)  # where the caller names none
 _FEW = "as many cases as you can act on"
@@ -67,6 +78,7 @@ def advise(
     k: int | tuple[int, int] | None = None,
     probabilities: bool = True,
     prevalence: float | None = None,
+    outcome: Happened = "labels",
 ) -> Advice:
     """Which metric to use, why, how to call it, and what accuracy, F1 or AUC would get wrong.
 
@@ -87,6 +99,9 @@ def advise(
         Whether the scores are meant as probabilities; False for scores that only rank.
     prevalence : float, optional
         Share of positives in (0, 1), for what accuracy would make of it.
+    outcome : {"labels", "time_to_event", "partly_verified", "amounts"}, default "labels"
+        What is known of each row: its label; how long it was followed and what ended that; its label where somebody
+        looked; or its label and what a mistake costs there.
 
     Returns
     -------
@@ -120,24 +135,53 @@ def advise(
     check_choice(threshold, "threshold", THRESHOLDS)
     if not isinstance(probabilities, bool):
         raise ValueError(f"probabilities must be True or False, got {probabilities!r}.")
+    check_choice(outcome, "outcome", tuple(OUTCOMES))
     value = _value(decisions, threshold, cost_ratio=cost_ratio, bounds=bounds, k=k)
     words = _words(decisions, threshold, value)
     ranked = decisions == "independent" and not probabilities
-    situation = (RANKING if ranked else TABLE[decisions])[threshold]
-    example = f" {words['example']} for example: put your own in its place." if value is None and len(words) > 1 else ""
+    if outcome == AMOUNTS:
+        situation = _of_amounts(decisions == "budget" or ranked, cost_ratio, threshold)
+        words |= {} if value else {"low": "1 / 3", "high": "2 / 3", "example": ""}
+    else:
+        situation = (RANKING if ranked else TABLE[decisions])[threshold]
+    said = words.get("example") if value is None else ""
+    example = f" {said} for example: put your own in its place." if said else ""
     accuracy = _HALF if words.get("cost") == "0.5" and not ranked else situation.accuracy
     return Advice(
         decisions,
         threshold,
         situation.metric,
-        situation.why.format(**words) + example,
-        situation.call.format(**words),
+        _why(situation, outcome).format(**words) + example,
+        _call(situation, outcome).format(**words),
         {
             "accuracy": accuracy.format(**words) + _imbalance(prevalence),
             "F1": situation.f1.format(**words),
             "AUC": situation.auc.format(**words),
         },
     )
+
+
+def _of_amounts(otherwise: bool, cost_ratio: float | None, threshold: str) -> Situation:  # noqa: FBT001
+    if otherwise:
+        raise ValueError("outcome='amounts' needs independent decisions by probabilities.")
+    if cost_ratio is not None:
+        raise ValueError("cost_ratio has no place with outcome='amounts': these say it for each row.")
+    return MONEY if threshold == "known" else UNSURE_MONEY
+
+
+def _why(situation: Situation, outcome: str) -> str:
+    kind = OUTCOMES[outcome]
+    return situation.why if kind is None else f"{kind.why} {situation.why}"
+
+
+def _call(situation: Situation, outcome: str) -> str:
+    """The code, with the outcome made first where labels are not all."""
+    kind = OUTCOMES[outcome]
+    if kind is None:
+        return situation.call
+    imports, _, code = situation.call.partition("\n\n")
+    code = code.replace("y_true", "outcome")
+    return f"from stakes import {kind.name}\n{imports}\n\noutcome = {kind.made}\n{code}"
 
 
 def _value(decisions: str, threshold: str, **values: Any) -> Any:
