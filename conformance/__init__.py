@@ -1,0 +1,1 @@
+"""Values of other packages, and what stakes says in their place."""
