@@ -1,16 +1,13 @@
-"""Damaged files through every command that copies a file: ``python -m tests.soak_files --cases 20000``.
+"""Damaged files through every command that copies a file.
 
 Allowed are exit codes 0 (done, and then the copy holds every field of the original, as an independent reader sees
 it), 2 and 3 (refused, and then nothing was written).
 """
 
-import argparse
 import contextlib
 import io
 import os
-import sys
 import tempfile
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -105,23 +102,3 @@ def soak(cases, start=0):
             if problem:
                 problems.append(problem)
     return codes, problems
-
-
-def run(argv=None):
-    """Read the command line, soak, and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", type=int, default=20_000)
-    parser.add_argument("--start", type=int, default=0)
-    asked = parser.parse_args(argv)
-    began = time.perf_counter()
-    codes, problems = soak(asked.cases, asked.start)
-    for kind in ENDINGS:
-        row = {code: sum(n for (k, _, c), n in codes.items() if (k, c) == (kind, code)) for code in (0, 2, 3)}
-        sys.stdout.write(f"{kind:8} done {row[0]:6,}  refused (2) {row[2]:4,}  refused (3) {row[3]:6,}\n")
-    sys.stdout.write(f"{asked.cases:,} cases in {time.perf_counter() - began:.0f} s, {len(problems)} problems\n")
-    sys.stdout.writelines(f"{problem}\n" for problem in problems[:50])
-    return int(bool(problems))
-
-
-if __name__ == "__main__":
-    sys.exit(run())

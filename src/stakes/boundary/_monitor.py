@@ -175,7 +175,7 @@ class PrecisionMonitor(Tabular):
             whole = whole and capital.shape == monitor._log_capital.shape and bool(np.all(capital < np.inf))
             whole = whole and 0 <= positives <= rows and 1 <= (1 if alarm_row is None else alarm_row) <= max(rows, 1)
             whole = whole and 0.0 <= evidence["e_value"] <= evidence["max_e_value"] < math.inf
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"content is no whole state of a monitor: {error}.") from None
         if not whole:
             raise ValueError("content is no whole state of a monitor: its numbers do not belong together.")

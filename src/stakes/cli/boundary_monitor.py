@@ -328,7 +328,7 @@ def read_state(path: Path, asked: "PrecisionMonitor") -> Watched:
             numbers = {"row": int(alarm["row"]), "e_value": float(alarm["e_value"])}
             alarm = {**alarm, "file": str(alarm["file"]), **numbers}
         known = content["format"] == FORMAT and watch.alarm == (alarm is not None)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise DataError(f"is no state of `stakes boundary monitor`: {error}", file=str(path)) from None
     if not known:
         raise DataError(f"is no whole state of format {FORMAT}", file=str(path))

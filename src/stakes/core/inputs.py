@@ -10,7 +10,7 @@ import numpy as np
 from stakes.core.outcome import Outcome
 from stakes.core.regret import row_integral, row_losses, table_integral
 from stakes.core.score_table import ScoreTable
-from stakes.core.validation import BinarySample, check_flag, check_sample, check_unit
+from stakes.core.validation import BinarySample, check_flag, check_prevalence, check_sample
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -162,7 +162,7 @@ def ranking_data(
 
 def reweighted(sample: BinarySample, prevalence: float) -> BinarySample:
     """Scale the weights of each class so that positives make up the stated share."""
-    target = check_unit(prevalence, "prevalence", open_low=True, open_high=True)
+    target = check_prevalence(prevalence)
     weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
     ups = float(weight[sample.y].sum())
     downs = float(weight[~sample.y].sum())

@@ -51,6 +51,14 @@ class LogisticSolution:
     information: Floats
 
 
+def _newton_step(information: Floats, gradient: Floats) -> Floats:
+    """The step to the maximum of the quadratic; the shortest one where rows so far off say nothing of a direction."""
+    try:
+        return np.asarray(np.linalg.solve(information, gradient))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(information, gradient)[0])
+
+
 def fit_logistic(
     design: Floats,
     positives: Floats,
@@ -75,7 +83,7 @@ def fit_logistic(
     beta = np.zeros(design.shape[1]) if start is None else start
     value, gradient, information = likelihood(beta)
     for _ in range(_MAX_STEPS):
-        step = np.linalg.solve(information, gradient)
+        step = _newton_step(information, gradient)
         if float(gradient @ step) <= _TOLERANCE**2 * total:
             beta = beta + step  # convergence is quadratic: this one settles the last digits
             break

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from stakes.core.sums import blocks, weighted_sum
-from stakes.core.validation import check_number
+from stakes.core.validation import check_choice, check_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,8 +49,7 @@ def check_scale(scale: Scale | None, costs: CostDistribution) -> tuple[Scale, fl
     """Resolve the scale and the factor that takes the integral to it; None picks the scale that is defined."""
     if scale is None:
         scale = "regret" if math.isfinite(costs.mass) else "integral" if costs.loss_factor is None else "loss"
-    if scale not in SCALES:
-        raise ValueError(f"scale must be one of {', '.join(map(repr, SCALES))}, got {scale!r}.")
+    check_choice(scale, "scale", SCALES)
     if scale == "integral":
         return scale, 1.0
     if scale == "regret":

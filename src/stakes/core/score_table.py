@@ -17,7 +17,7 @@ from stakes.core.kept import Kept
 from stakes.core.pav import pav_starts
 from stakes.core.sums import weighted_sum
 from stakes.core.table_parts import COLUMNS, MARKS, add_columns, check_columns
-from stakes.core.validation import BinarySample, check_choice, check_sample, check_unit
+from stakes.core.validation import BinarySample, check_choice, check_prevalence, check_sample
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -400,7 +400,7 @@ class ScoreTable(Kept):
         >>> ScoreTable.from_predictions([0, 1], [0.1, 0.8]).with_prevalence(0.15).prevalence
         0.15
         """
-        target = check_unit(prevalence, "prevalence", open_low=True, open_high=True)
+        target = check_prevalence(prevalence)
         if not (self.total_positives > 0.0 and self.total_negatives > 0.0):
             raise ValueError("prevalence= needs rows of both classes, got one class only.")
         up = target * self.total / self.total_positives

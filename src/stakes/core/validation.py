@@ -138,7 +138,7 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
         first = int(np.argmax(np.ma.getmaskarray(values)))
         raise ValueError(f"{name} must not be masked, got a masked value at index {first}.")
     if isinstance(values, np.ndarray):
-        return values
+        return np.asarray(values)  # one of a class of its own, such as a masked one, calculates by rules of its own
     if isinstance(values, Outcome):
         raise ValueError(
             f"{type(values).__name__} cannot stand for {name} here: this function needs a label in every row."
@@ -257,6 +257,8 @@ def check_labels(labels: NDArray[Any], pos_label: object = None) -> Bools:
 def _positive_label(labels: NDArray[Any], distinct: list[Any], shown: str, pos_label: object) -> object:
     """The label that was named, or 1 of 0 and 1 or -1 and 1."""
     if pos_label is not None:
+        if np.ndim(pos_label):  # type: ignore[arg-type]
+            raise ValueError(f"pos_label must be one label, got {pos_label!r}.")
         if len(distinct) == 2 and pos_label not in distinct:
             raise ValueError(f"pos_label must be one of the labels ({shown}), got {pos_label!r}.")
         return pos_label
@@ -399,6 +401,14 @@ def check_unit(value: float, name: str, *, open_low: bool = False, open_high: bo
     return number
 
 
+def check_prevalence(value: float) -> float:
+    """Return a share of positives to weigh the classes by, or raise; a smaller one would lose the weights' digits."""
+    target = check_unit(value, "prevalence", open_low=True, open_high=True)
+    if target < _WEIGHTS[0]:
+        raise ValueError(f"prevalence must be at least {_WEIGHTS[0]:g}, got {value}.")
+    return target
+
+
 def check_number(value: Any, name: str) -> float:
     """Return a real number as a float, or raise: text is none, and neither is True."""
     if isinstance(value, (bool, np.bool_)) or not _is_number(value):
@@ -426,6 +436,13 @@ def check_flag(value: Any, name: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} must be True or False, got {value!r}.")
     return bool(value)
+
+
+def check_name(value: Any, name: str) -> str:
+    """Return a text, or raise."""
+    if not isinstance(value, str):
+        raise ValueError(f"{name} must be text, got {value!r}.")
+    return value
 
 
 def check_choice(value: object, name: str, choices: tuple[str, ...]) -> str:

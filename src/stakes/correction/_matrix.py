@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, overload
 import numpy as np
 
 from stakes.core.sums import blocks
-from stakes.core.validation import to_array, to_floats
+from stakes.core.validation import check_flag, to_array, to_floats
 from stakes.correction._inputs import read_columns
 from stakes.metrics import check_probability_rows
 
@@ -84,7 +84,7 @@ def undo_loss_matrix(
     posterior, root = np.empty(scores.shape), np.empty(len(scores))
     for part in blocks(len(scores), max(1, _CELLS // scale.size)):
         posterior[part], root[part] = _perron(scores[part][:, :, None] * scale)
-    return (posterior, np.abs(root - 1.0)) if return_misfit else posterior
+    return (posterior, np.abs(root - 1.0)) if check_flag(return_misfit, "return_misfit") else posterior
 
 
 def apply_loss_matrix(y_prob: ArrayLike, beta: ArrayLike) -> Floats:

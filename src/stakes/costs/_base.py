@@ -417,7 +417,7 @@ def Mixture(parts: Sequence[CostDistribution], weights: Sequence[float]) -> Cost
         raise ValueError(f"parts must be a list of cost distributions, got {parts!r}.")
     shares = to_floats(to_array(weights, "weights"), "weights")
     if shares.shape != (len(parts),) or not np.all((shares > 0) & np.isfinite(shares)):
-        raise ValueError(f"weights must hold one finite number > 0 for each part, got {list(weights)!r}.")
+        raise ValueError(f"weights must hold one finite number > 0 for each part, got {weights!r}.")
     for part in parts:
         part._require_proper("Mixture")
     shares = shares / shares.sum()
@@ -427,8 +427,8 @@ def Mixture(parts: Sequence[CostDistribution], weights: Sequence[float]) -> Cost
 def check_interval(low: float, high: float, name: str = "bounds") -> None:
     """Raise unless 0 <= low < high <= 1."""
     try:
-        good = 0.0 <= low < high <= 1.0
-    except TypeError:
+        good = 0.0 <= check_number(low, "low") < check_number(high, "high") <= 1.0
+    except ValueError:
         good = False
     if not good:
         raise ValueError(f"{name} must satisfy 0 <= low < high <= 1, got ({low}, {high}).")

@@ -70,9 +70,10 @@ def from_false_alarms_per_miss(false_alarms: float) -> float:
     >>> costs.from_false_alarms_per_miss(9)
     0.1
     """
-    if not 0.0 <= check_number(false_alarms, "false_alarms") < math.inf:
+    number = check_number(false_alarms, "false_alarms")
+    if not 0.0 <= number < math.inf:
         raise ValueError(f"false_alarms must be a finite number >= 0, got {false_alarms}.")
-    return 1.0 / (1.0 + false_alarms)
+    return 1.0 / (1.0 + number)
 
 
 def from_harm_to_benefit(ratio: float) -> float:
@@ -99,9 +100,10 @@ def from_harm_to_benefit(ratio: float) -> float:
     >>> costs.from_harm_to_benefit(0.25)
     0.2
     """
-    if not 0.0 <= check_number(ratio, "ratio") < math.inf:
+    number = check_number(ratio, "ratio")
+    if not 0.0 <= number < math.inf:
         raise ValueError(f"ratio must be a finite number >= 0, got {ratio}.")
-    return ratio / (1.0 + ratio)
+    return number / (1.0 + number)
 
 
 def from_cost_matrix(tn: float, fp: float, fn: float, tp: float) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.validation import to_array, to_floats
+from stakes.core.validation import check_number, to_array, to_floats
 from stakes.costs._base import CostDistribution, check_interval, clipped
 from stakes.costs._quadrature import end_extrapolation, gauss_legendre, gauss_legendre_rule
 
@@ -166,10 +166,10 @@ class Triangular(PiecewiseLinear):
 
     def __init__(self, low: float, mode: float, high: float) -> None:
         check_interval(low, high, "low, high")
-        if not low <= mode <= high:
+        if not low <= check_number(mode, "mode") <= high:
             raise ValueError(f"low, mode, high must be in order, got ({low}, {mode}, {high}).")
-        self.mode = float(mode)
-        corners = {float(low): 0.0, float(high): 0.0, self.mode: 2.0 / (high - low)}
+        low, self.mode, high = float(low), float(mode), float(high)
+        corners = {low: 0.0, high: 0.0, self.mode: 2.0 / (high - low)}
         knots = sorted(corners)
         super().__init__(knots, [corners[k] for k in knots])
 
@@ -215,6 +215,8 @@ class Density(_Panels):
 
     def __init__(self, pdf: Callable[[Floats], Floats], low: float, high: float) -> None:
         check_interval(low, high)
+        if not callable(pdf):
+            raise TypeError(f"pdf must be a function of cost ratios, got {pdf!r}.")
         self.pdf, self.low, self.high = pdf, float(low), float(high)
         self._set(self._refine(self.low, self.high))
 

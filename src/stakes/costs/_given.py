@@ -48,7 +48,7 @@ def as_costs(costs: CostsLike, name: str = "costs") -> CostDistribution:
         return given
     if _is_number(given):
         return Fixed(_share(given, name))
-    if _pair(given) is None:
+    if _pair(given, name) is None:
         hint = "; call it with its parameters" if isinstance(given, type) else ""
         raise ValueError(
             f"{name} must be a cost distribution, a pair (low, high) or one number in [0, 1], got {given!r}{hint}."
@@ -82,7 +82,7 @@ def as_bounds(bounds: Any, name: str = "bounds") -> tuple[float, float]:
     >>> costs.as_bounds([0, 0.2])
     (0.0, 0.2)
     """
-    pair = _pair(bounds)
+    pair = _pair(bounds, name)
     if pair is None:
         raise ValueError(f"{name} must be a pair of numbers (low, high), got {bounds!r}.")
     low, high = pair
@@ -116,11 +116,13 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
 
 
-def _pair(values: Any) -> tuple[float, float] | None:
+def _pair(values: Any, name: str) -> tuple[float, float] | None:
     """A list, tuple or array of two real numbers as floats, or None for anything else."""
     if not isinstance(values, (list, tuple)) and not (isinstance(values, np.ndarray) and values.ndim == 1):
         return None
     if len(values) != 2:
         return None
     low, high = values
-    return (float(low), float(high)) if _is_number(low) and _is_number(high) else None
+    if not (_is_number(low) and _is_number(high)):
+        return None
+    return check_number(low, f"the first of {name}"), check_number(high, f"the second of {name}")

@@ -84,7 +84,10 @@ def churn_profit(
     given = {"a": a, "b": b, "clv": clv, "incentive": incentive, "contact": contact}
     a, b, clv, incentive, contact = (check_number(value, name) for name, value in given.items())
     if not (a > 0.0 and b > 0.0 and clv > 0.0 and incentive >= 0.0 and contact >= 0.0 and incentive + contact > 0.0):
-        raise ValueError(f"a, b, clv and the cost of an offer must be > 0, got {(a, b, clv, incentive, contact)}.")
+        raise ValueError(
+            "a, b, clv and the cost of an offer, incentive + contact, must be > 0, got "
+            f"{(a, b, clv, incentive, contact)}."
+        )
     if incentive + contact >= clv:
         raise ValueError(f"incentive + contact must be less than clv, got {incentive + contact} and {clv}.")
     delta, phi = incentive / clv, contact / clv
@@ -135,7 +138,7 @@ def credit_profit(*, p_no_loss: float = 0.55, p_full_loss: float = 0.1, roi: flo
     given = {"p_no_loss": p_no_loss, "p_full_loss": p_full_loss, "roi": roi}
     p_no_loss, p_full_loss, roi = (check_number(value, name) for name, value in given.items())
     rest = 1.0 - p_no_loss - p_full_loss
-    if not (min(p_no_loss, p_full_loss) >= 0.0 and rest >= -1e-12 and rest + p_full_loss > 0.0 and roi > 0.0):
+    if not (min(p_no_loss, p_full_loss) >= 0.0 and rest >= -1e-12 and rest + p_full_loss > 0.0 and 0.0 < roi < np.inf):
         raise ValueError(
             f"p_no_loss and p_full_loss must be shares that leave a loss, and roi > 0, got "
             f"{(p_no_loss, p_full_loss, roi)}."

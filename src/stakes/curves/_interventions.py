@@ -100,7 +100,8 @@ def interventions_avoided_curve(
     >>> float(curve.at(0.2))  # two of four are spared, and no one is missed
     50.0
     """
-    if not 0.0 < check_number(per, "per") < math.inf:
+    per = check_number(per, "per")
+    if not 0.0 < per < math.inf:
         raise ValueError(f"per must be a finite number > 0, got {per}.")
     check_harm(harm)
     data = evaluation_data(

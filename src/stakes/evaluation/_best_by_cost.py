@@ -11,7 +11,7 @@ import numpy as np
 
 from stakes.core.regret import check_rule
 from stakes.core.score_table import ScoreTable
-from stakes.core.validation import check_unit
+from stakes.core.validation import check_flag, check_unit
 from stakes.costs import as_costs
 from stakes.curves._decision import error_pieces
 from stakes.curves._envelope import lower_envelope
@@ -238,7 +238,7 @@ def competitors(tables: Mapping[str, ScoreTable], rule: Rule, *, references: boo
     if not tables:
         raise ValueError("tables must hold at least one model, got none.")
     models = {name: error_pieces(table, rule) for name, table in tables.items()}
-    if references:
+    if check_flag(references, "references"):
         rate = next(iter(tables.values())).prevalence
         whole, zero = np.array([0.0, 1.0]), np.array([0.0])
         models["treat all"] = whole, np.array([1.0 - rate]), zero

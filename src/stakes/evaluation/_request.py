@@ -32,10 +32,10 @@ def _requested(metrics: MetricsRequest, costs: CostDistribution) -> dict[str, di
     """Further metrics with their arguments; bounds and costs are those of the evaluation unless given."""
     if isinstance(metrics, str) or not isinstance(metrics, (Mapping, Sequence)):
         raise ValueError(f"metrics must be a list of names or a mapping of names to arguments, got {metrics!r}.")
-    asked = metrics if isinstance(metrics, Mapping) else {name: {} for name in metrics}
+    asked = metrics.items() if isinstance(metrics, Mapping) else [(name, {}) for name in metrics]
     binary = [name for name, entry in METRICS.items() if entry.task == "binary"]
     requested: dict[str, dict[str, Any]] = {}
-    for name, options in asked.items():
+    for name, options in asked:
         if name not in binary:
             raise ValueError(f"metrics must be registered for two classes ({', '.join(sorted(binary))}), got {name!r}.")
         if not isinstance(options, Mapping):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.regret import check_rule
-from stakes.core.validation import check_number
+from stakes.core.validation import check_whole, to_array, to_floats
 from stakes.costs import CostDistribution, CostsLike, LogOddsUniform, as_costs
 from stakes.curves._brier import weighted_area
 from stakes.evaluation._best_by_cost import competitors
@@ -225,9 +225,7 @@ def best_by_bounds(
 
 def _check_edges(edges: int | ArrayLike, costs: CostDistribution) -> Floats:
     if np.ndim(edges) == 0:
-        count = int(check_number(edges, "edges"))
-        if count < 2:
-            raise ValueError(f"edges must be at least 2, got {count}.")
+        count = check_whole(edges, "edges", 2)
         if not isinstance(costs, LogOddsUniform):
             return np.linspace(costs.low, costs.high, count)
         if not math.isfinite(costs.mass):
@@ -235,7 +233,7 @@ def _check_edges(edges: int | ArrayLike, costs: CostDistribution) -> Floats:
         low, high = np.log([costs.low, costs.high]) - np.log1p([-costs.low, -costs.high])
         inner = 1.0 / (1.0 + np.exp(-np.linspace(low, high, count)[1:-1]))
         return np.concatenate([[costs.low], inner, [costs.high]])
-    ends = np.asarray(edges, dtype=np.float64)
+    ends = to_floats(to_array(edges, "edges"), "edges")
     good = ends.ndim == 1 and len(ends) >= 2 and bool(np.all(np.diff(ends) > 0.0))
     if not (good and costs.low <= ends[0] and ends[-1] <= costs.high):
         raise ValueError(f"edges must ascend strictly within [{costs.low:g}, {costs.high:g}], got {ends.tolist()}.")

@@ -16,7 +16,7 @@ import numpy as np
 from stakes.core.inputs import evaluation_data, refuse_weighing
 from stakes.core.random_state import generator
 from stakes.core.score_table import ScoreTable
-from stakes.core.validation import check_choice, check_unit
+from stakes.core.validation import check_choice, check_flag, check_unit
 from stakes.inference._dependence import check_dependence
 from stakes.inference._resample import RowSource, TableSource, draw_blocks, draw_clusters, draw_rows, is_whole
 from stakes.metrics import METRICS
@@ -269,7 +269,7 @@ def bootstrap(
     name, function, scores_only = _statistic(metric, options)
     named = _by_model(y_prob)
     data: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "logits": logits}
-    data["probability"] = probability and not scores_only
+    data["probability"] = check_flag(probability, "probability") and not scores_only
     source, whole, scheme = _source(
         y_true, list(named.values()), data, prevalence=prevalence, clusters=clusters, block_length=block_length
     )

@@ -149,11 +149,11 @@ def rank_envelope(curves: Floats, level: float) -> tuple[Floats, Floats]:
         above = len(values) - np.searchsorted(ordered[:, column], values, side="left")
         ranks[:, column] = np.minimum(below, above)
     extreme = np.sort(ranks.min(axis=1))
-    rank = int(extreme[int(np.floor((1.0 - level) * len(extreme)))]) - 1
+    rank = int(extreme[min(int(np.floor((1.0 - level) * len(extreme))), len(extreme) - 1)]) - 1
     if rank < 1:
         raise ValueError(
             f"n_resamples must be larger: {len(extreme)} are too few to tell a {level:.6g} band over "
-            f"{curves.shape[1]} thresholds. Ask for more of the ones or fewer of the others."
+            f"{curves.shape[1]} thresholds. Ask for more of the ones, fewer of the others, or a lower confidence_level."
         )
     return ordered[rank - 1], ordered[-rank]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -58,11 +58,13 @@ def check_dependence(
         return codes.reshape(-1), None
     if lags is None:
         return None, None
-    if lags != "auto" and not (isinstance(lags, (int, np.integer)) and not isinstance(lags, bool) and 0 <= lags < n):
+    text = isinstance(lags, str)  # an array is compared with no text
+    whole = isinstance(lags, (int, np.integer)) and not isinstance(lags, bool) and 0 <= lags < n
+    if not (whole or (text and lags == "auto")):
         raise ValueError(f'lags must be "auto" or a whole number from 0 to {n - 1}, got {lags!r}.')
     if n < NEEDED_ROWS:
         raise ValueError(f"lags= needs at least {NEEDED_ROWS} rows in order, got {n}.")
-    return None, lags
+    return None, cast("int | Literal['auto']", lags)
 
 
 def dependence_of(

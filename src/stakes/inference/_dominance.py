@@ -154,7 +154,8 @@ def dominance(
         if not isinstance(table, ScoreTable):
             raise ValueError(f"{argument} must be a ScoreTable, got {type(table).__name__}.")
     names = check_names(names)
-    if not 0.0 <= check_number(low, "low") <= check_number(high, "high") <= 1.0:
+    low, high = check_number(low, "low"), check_number(high, "high")
+    if not 0.0 <= low <= high <= 1.0:
         raise ValueError(f"low and high must satisfy 0 <= low <= high <= 1, got {low} and {high}.")
     pieces = [error_pieces(table, check_rule(rule)) for table in (first, second)]
     # equal curves go to the one named first, so each is strictly better where it wins though named second

@@ -285,7 +285,7 @@ def _named(metric: Any) -> str:
 
 
 def _check_method(method: Any, metric: str) -> None:
-    if method not in _METHODS or (method == "delong" and metric != "roc_auc_score"):
+    if not isinstance(method, str) or method not in _METHODS or (method == "delong" and metric != "roc_auc_score"):
         raise ValueError(f'method must be "student", or "delong" for "roc_auc_score", got {method!r} for {metric!r}.')
 
 

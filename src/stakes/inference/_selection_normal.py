@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stakes.core.random_state import generator
+from stakes.core.validation import to_array, to_floats
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -121,12 +124,19 @@ def largest_of(
     >>> largest_of([0.02, 0.05], [[0.001, 0.0005], [0.0005, 0.002]]).p_best.round(3).tolist()
     [0.251, 0.749]
     """
-    mean, cov = np.asarray(means, dtype=np.float64), np.asarray(covariance, dtype=np.float64)
+    mean, cov = (
+        to_floats(to_array(means, "means"), "means"),
+        to_floats(to_array(covariance, "covariance"), "covariance"),
+    )
+    if mean.ndim != 1 or not mean.size or not np.all(np.isfinite(mean)):
+        raise ValueError(f"means must be a list of finite numbers, got {means!r}.")
+    if cov.shape != (mean.size, mean.size) or not np.all(np.isfinite(cov)):
+        raise ValueError(f"covariance must be finite and of shape {(mean.size, mean.size)}, got {covariance!r}.")
     first = same_values(mean, cov)
     kept = np.unique(first)
     found = _exact(mean[kept], cov[np.ix_(kept, kept)])
     if found is None:
-        drawn = normal_draws(cov, np.random.default_rng(random_state)) if errors is None else errors
+        drawn = normal_draws(cov, generator(random_state)) if errors is None else errors
         found = largest_of_draws(mean[kept], drawn[kept])
     return Largest(found.expected, found.gain, found.p_best[np.searchsorted(kept, first)], found.excess, found.exact)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.inputs import evaluation_data, refuse_weighing
+from stakes.core.validation import check_number
 from stakes.inference import CostRows
 
 if TYPE_CHECKING:
@@ -40,10 +41,10 @@ def total_decisions(decisions: float | Sequence[float] | None, discount: float |
     if decisions is None or not isinstance(decisions, Sequence):
         if discount is not None:
             raise ValueError(f"discount needs decisions by year, got decisions={decisions!r}.")
-        years = [] if decisions is None else [float(decisions)]
+        years = [] if decisions is None else [check_number(decisions, "decisions")]
     else:
-        years = [float(each) for each in decisions]
-    rate = 0.0 if discount is None else float(discount)
+        years = [check_number(each, "decisions") for each in decisions]
+    rate = 0.0 if discount is None else check_number(discount, "discount")
     if rate < 0.0 or any(not 0.0 <= each < np.inf for each in years):
         raise ValueError(f"decisions and discount must be >= 0, got {decisions!r} and {discount!r}.")
     return sum(each / (1.0 + rate) ** year for year, each in enumerate(years)) if years else None

@@ -133,11 +133,18 @@ def rows_needed(
     plan = _PLANS[for_]
     given = {name: value for name, value in asked.items() if value is not None}
     _check_names(for_, plan, set(given))
-    rows, why = plan(**_checked(given), level=level)
+    try:
+        rows, why = plan(**_checked(given), level=level)
+    except OverflowError:
+        rows, why = math.inf, ""
     if not rows <= _MOST_ROWS:
-        raise ValueError(f"{for_} needs more than {count(_MOST_ROWS)} rows here: ask for less.")
+        raise ValueError(f"{for_} needs more than {count(_MOST_ROWS)} rows for {_written(given)}: ask for less.")
     events = None if prevalence is None else math.ceil(rows * prevalence)
     return Plan(for_, math.ceil(rows), events, why)
+
+
+def _written(given: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in given.items())
 
 
 def _check_names(for_: str, plan: Callable[..., Any], given: set[str]) -> None:

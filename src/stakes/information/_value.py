@@ -231,6 +231,8 @@ def value_of_information(
     """
     t, measure = _at_or_over(threshold, costs)
     check_choice(prior, "prior", PRIORS)
+    if not isinstance(more_rows, (list, tuple, np.ndarray)) or np.ndim(more_rows) != 1:
+        raise TypeError(f"more_rows must be a list of numbers of rows, got {more_rows!r}.")
     sizes = [_size(m) for m in more_rows]
     models = dict(y_probs) if isinstance(y_probs, Mapping) else {"model": y_probs}
     names, rows, samples = decision_rows(

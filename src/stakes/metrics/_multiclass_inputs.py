@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.validation import check_weights, to_array, to_floats
+from stakes.core.validation import check_weights, is_missing, to_array, to_floats
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -48,7 +48,7 @@ def check_probability_rows(y_prob: ArrayLike) -> NDArray[Any]:
     if np.any(off > tolerance):
         first = int(np.argmax(off > tolerance))
         raise ValueError(
-            f"the probabilities of a row must sum to 1 within {tolerance:g}, got {prob[first].sum():.9g} "
+            f"the probabilities y_prob of a row must sum to 1 within {tolerance:g}, got {prob[first].sum():.9g} "
             f"in row {first} ({int((off > tolerance).sum())} rows do not)."
         )
     return prob
@@ -60,6 +60,8 @@ def class_index(labels_of_rows: NDArray[Any], n_classes: int, labels: ArrayLike 
         return _from_one_hot(labels_of_rows)
     if labels_of_rows.ndim != 1 or labels_of_rows.size == 0:
         raise ValueError(f"y_true must be 1-D with at least one row, or one-hot, got shape {labels_of_rows.shape}.")
+    if any(is_missing(value) for value in labels_of_rows if labels_of_rows.dtype == object):
+        raise ValueError("y_true must not be missing, got None or NaN among the labels.")
     if labels is None:
         order = np.arange(n_classes) if _are_indices(labels_of_rows, n_classes) else np.unique(labels_of_rows)
         if len(order) != n_classes:

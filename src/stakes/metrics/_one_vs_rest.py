@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from stakes.core.regret import SCALES
-from stakes.core.validation import check_choice, check_flag, to_array
+from stakes.core.validation import check_choice, check_flag, to_array, to_floats
 from stakes.costs import LogOddsUniform, Uniform, as_bounds
 from stakes.metrics._multiclass_inputs import check_multiclass, weighted_mean
 
@@ -81,7 +81,9 @@ def one_vs_rest_bounded_loss(
     index, prob, weight = check_multiclass(y_true, y_prob, labels, sample_weight)
     n_classes = prob.shape[1]
     pairs = _pairs(bounds, n_classes)
-    share = np.ones(n_classes) if class_weight is None else np.asarray(to_array(class_weight, "class_weight"), float)
+    share = np.ones(n_classes)
+    if class_weight is not None:
+        share = to_floats(to_array(class_weight, "class_weight"), "class_weight")
     if share.shape != (n_classes,) or not np.all(np.isfinite(share) & (share >= 0.0)):
         raise ValueError(f"class_weight must hold {n_classes} finite numbers >= 0, got {share.tolist()}.")
     rows = np.zeros(len(index))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes.core.validation import check_choice, check_flag, check_number
+from stakes.core.validation import check_choice, check_flag, check_number, check_unit
 from stakes.metrics._multiclass_inputs import check_multiclass, weighted_mean
 from stakes.metrics._tensor_inputs import check_multiclass_tensor, is_tensor, tensor_mean
 
@@ -176,8 +176,8 @@ def penalized_log_loss(
     data = _forecasts(y_true, y_prob, labels, sample_weight)
     n_classes = data.prob.shape[1]
     size = _penalty(penalty, math.log(n_classes), math.log(n_classes / 2))
-    if eps is not None and not 0.0 < check_number(eps, "eps") < 1.0:
-        raise ValueError(f"eps must lie in (0, 1), got {eps}.")
+    if eps is not None:
+        eps = check_unit(eps, "eps", open_low=True, open_high=True)
     true = data.of_true_class()
     if eps is not None:
         true = data.xp.clip(true, eps, None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.validation import check_whole
+from stakes.core.validation import check_number, check_whole, to_array, to_floats
 from stakes.costs import as_bounds
 
 if TYPE_CHECKING:
@@ -102,6 +102,9 @@ def check_proper(
     True
     """
     low, high = as_bounds((low, high), "low, high")
+    if not callable(loss):
+        raise TypeError(f"loss must be a function of the probabilities and the class, got {loss!r}.")
+    atol, points = check_number(atol, "atol"), to_floats(to_array(points, "points"), "points").ravel()
     lattice = _lattice(n_classes, grid)
     if n_classes == 2:
         lattice = np.unique(np.concatenate([lattice, _pairs([low, high])]), axis=0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.validation import to_array
+from stakes.core.validation import check_name, to_array
 from stakes.metrics._registry import METRICS, Metric
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def get_scorer(name: str, **params: Any) -> Any:
     """
     from sklearn.metrics import make_scorer
 
-    if name not in METRICS:
+    if check_name(name, "name") not in METRICS:
         raise ValueError(f"name must be a registered metric ({', '.join(sorted(METRICS))}), got {name!r}.")
     metric = METRICS[name]
     check_parameters(metric, params)

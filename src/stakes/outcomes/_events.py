@@ -93,6 +93,8 @@ def _check_times(times: NDArray[Any]) -> Floats:
 def _check_events(labels: NDArray[Any], censored: Any, cause: Any) -> NDArray[np.int8]:
     """What ended each row."""
     _refuse_missing(labels, "event")
+    if np.ndim(censored):
+        raise ValueError(f"censored must be one label, got {censored!r}.")
     if labels.dtype.kind in "biuf":
         labels = _check_codes(labels)
     elif cause is None or not np.any(labels == censored):
@@ -100,12 +102,19 @@ def _check_events(labels: NDArray[Any], censored: Any, cause: Any) -> NDArray[np
         raise ValueError(f"event holds labels ({shown}): pass censored= and cause= to say what they mean.")
     is_event = labels != censored
     causes = list(cause) if isinstance(cause, (list, tuple, set, np.ndarray)) else [cause]
-    mine = is_event if cause is None else np.isin(labels, np.array(causes, dtype=labels.dtype))
+    mine = is_event if cause is None else np.isin(labels, _among(causes, labels))
     if cause is None:
         _refuse_several(labels[is_event])
     elif (mine & ~is_event).any():
         raise ValueError(f"cause must name events, got the label of censored rows: {censored!r}.")
     return np.where(mine, OF_INTEREST, np.where(is_event, OTHER, CENSORED)).astype(np.int8)
+
+
+def _among(causes: list[Any], labels: NDArray[Any]) -> NDArray[Any]:
+    try:
+        return np.array(causes, dtype=labels.dtype).ravel()
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"cause must name labels of event, got {causes!r}.") from None
 
 
 def _check_codes(labels: NDArray[Any]) -> NDArray[Any]:
