@@ -22,6 +22,7 @@ from tools.imports import (
     import_graph,
     inner_imports,
     module_name,
+    nodes,
     private_imports,
     read_sources,
     upward_imports,
@@ -30,6 +31,7 @@ from tools.layers import PICTURE, draw
 
 ROOT = Path(__file__).resolve().parents[1]
 MAX_CODE_LINES = 400
+MAX_FUNCTION_LINES = 40
 MOST_INNER_IMPORTS = 45  # files read past the __init__ of their room, for what users do not need; it only falls
 MAX_NAMES_AT_THE_TOP = 40
 
@@ -41,17 +43,25 @@ LAZY_LIBRARIES = [
 
 
 def code_lines(source):
-    """Count the lines that hold code: no blank line, comment or docstring."""
+    """Return the numbers of the lines that hold code: no blank line, comment or docstring."""
+    layout = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
     lines = set()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        layout = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
-        if token.type not in layout | {tokenize.ENDMARKER}:
+        if token.type not in layout:
             lines.update(range(token.start[0], token.end[0] + 1))
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(source):
         is_string = isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str)
         if is_string and isinstance(node.value, ast.Constant):
             lines.difference_update(range(node.lineno, node.end_lineno + 1))
-    return len(lines)
+    return lines
+
+
+def too_long(source):
+    """List the functions of more code lines than one can take in at a glance; decorators do not count."""
+    lines = code_lines(source)
+    functions = [node for node in nodes(source) if isinstance(node, ast.FunctionDef)]
+    sizes = [(node.name, len(lines.intersection(range(node.lineno, node.end_lineno + 1)))) for node in functions]
+    return [f"{name}: {size}" for name, size in sizes if size > MAX_FUNCTION_LINES]
 
 
 def public_objects():
@@ -66,13 +76,9 @@ def public_objects():
                 yield f"{prefix}.{name}", item
 
 
-PUBLIC = dict(public_objects())
-
-
-@pytest.mark.parametrize("relative", SOURCES)
-def test_module_imports_only_its_layer_and_those_below(relative):
+def test_modules_import_only_their_layer_and_those_below():
     known = {module_name(other) for other in SOURCES}
-    assert not upward_imports(relative, SOURCES[relative].read_text(encoding="utf-8"), known)
+    assert [found for name, text in read_sources().items() for found in upward_imports(name, text, known)] == []
 
 
 @pytest.mark.parametrize(
@@ -205,26 +211,35 @@ except TypeError as error:
     assert run.stdout.splitlines() == ["False", "True False", "no display is registered for int."]
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_public_name_is_documented_with_an_example(name):
-    item = PUBLIC[name]
+def missing_sections(item):
+    """List what the docstring of a public object lacks."""
     text = inspect.getdoc(item) or ""
     sections = re.findall(r"^([A-Z][A-Za-z ]+)\n-+$", text, flags=re.MULTILINE)
     needed = ["Parameters", "Returns", "Examples"] if inspect.isroutine(item) else ["Examples"]
     if inspect.isroutine(item) and not inspect.signature(item).parameters:
         needed.remove("Parameters")
-    assert [section for section in needed if section not in sections] == [], name
-    assert ">>> " in text, name
+    return [section for section in needed if section not in sections] + ([] if ">>> " in text else ["an example"])
 
 
-@pytest.mark.parametrize("relative", SOURCES)
-def test_module_is_short_enough_to_hold_one_idea(relative):
-    assert code_lines(SOURCES[relative].read_text(encoding="utf-8")) <= MAX_CODE_LINES
+def test_every_public_name_is_documented_with_an_example():
+    assert {name: missing for name, item in public_objects() if (missing := missing_sections(item))} == {}
+
+
+def test_modules_and_functions_are_short_enough_to_hold_one_idea():
+    sources = read_sources()
+    assert {name: size for name, text in sources.items() if (size := len(code_lines(text))) > MAX_CODE_LINES} == {}
+    assert {name: found for name, text in sources.items() if (found := too_long(text))} == {}
+
+
+def test_a_function_that_is_too_long_is_seen():
+    body = "\n    # a remark\n    x = 1" * MAX_FUNCTION_LINES
+    assert too_long(f"def f():{body}\n") == [f"f: {MAX_FUNCTION_LINES + 1}"]
+    assert too_long(f'def f():\n    """Say."""{body[:-25]}\n') == []
 
 
 def test_only_code_counts_as_code_lines():
     source = '"""Docstring,\n\ntwo lines."""\n\n# comment\nx = [\n    1,  # one\n\n    2,\n]\n'
-    assert code_lines(source) == 4
+    assert len(code_lines(source)) == 4
 
 
 def test_the_top_offers_few_names_and_shows_no_other():

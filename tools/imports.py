@@ -1,6 +1,7 @@
 """The house as its imports make it: rooms, layers, who imports whom, and where that runs upwards or in a circle."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "stakes"
@@ -50,9 +51,15 @@ def module_name(relative):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@cache
+def nodes(source):
+    """Return every node of a file, parsed once for all rules."""
+    return tuple(ast.walk(ast.parse(source)))
+
+
 def imported_modules(module, source, *, is_package, known):
     """Yield (line, stakes module) for every import, at any depth of the code, by statement or by string."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(source):
         for name in _named(node, module, is_package=is_package, known=known):
             if name == "stakes" or name.startswith("stakes."):
                 yield node.lineno, name
@@ -69,9 +76,16 @@ def _named(node, module, *, is_package, known):
             base = ".".join([*parts, base] if base else parts)
         inner = [f"{base}.{alias.name}" for alias in node.names]
         return [name if name in known else base for name in inner]
-    if isinstance(node, ast.Call) and "import" in ast.unparse(node.func):
+    if isinstance(node, ast.Call) and "import" in _dotted(node.func):
         return [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
     return []
+
+
+def _dotted(node):
+    """Return the dotted name of what is called, as far as it is one."""
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def upward_imports(relative, source, known):
@@ -132,7 +146,7 @@ def private_imports(relative, source):
     module = module_name(relative)
     return [
         f"{relative}:{node.lineno}: {alias.name} of {node.module}"
-        for node in ast.walk(ast.parse(source))
+        for node in nodes(source)
         if isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").split(".")[0] == "stakes"
         for alias in node.names
         if _is_private(alias.name) and room_of(node.module) not in {room_of(module), ""}

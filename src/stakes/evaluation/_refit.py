@@ -259,9 +259,7 @@ def evaluate_estimator(
         if method == "harrell":
             _refuse_overfitting(overfitting)
             cost = apparent + drawn.optimism
-    half = _reach(rows, 0, -1, asked.confidence_level)
-    events = int(min(np.count_nonzero(task.y), np.count_nonzero(~task.y)))
-    note = "" if events >= _FEW_EVENTS else f"the interval is approximate: the rarer class has {events} rows"
+    half, note = _reach(rows, 0, -1, asked.confidence_level), _note(task.y)
     error = float(np.sqrt(rows.spread(np.array([0]), np.array([-1])).variance[0]))
     ends = (max(cost - half, 0.0), cost + half)
     return Refit(cost, ends, error, apparent, auc, method, overfitting, rows, asked.confidence_level, note)
@@ -273,6 +271,11 @@ def _refuse_overfitting(overfitting: float) -> None:
             f'method="harrell" is refused: the estimator overfits (relative overfitting {overfitting:.2f}, above '
             f'{_MOST_OVERFITTING:g}), and this bootstrap would leave much of its optimism. Use method="cv" or "632+".'
         )
+
+
+def _note(y: Bools) -> str:
+    events = int(min(np.count_nonzero(y), np.count_nonzero(~y)))
+    return "" if events >= _FEW_EVENTS else f"the interval is approximate: the rarer class has {events} rows"
 
 
 def _reach(rows: CostRows, first: int, second: int, level: float) -> float:

@@ -97,8 +97,7 @@ def consistency_band(
     points = check_scores_asked(thresholds, table)
     rng = generator(random_state)
     curves = drawn_curves(table, points, n_resamples, rng)
-    tail = (1.0 - level) / 2.0
-    low, high = np.quantile(curves, [tail, 1.0 - tail], axis=0)
+    low, high = np.quantile(curves, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0)
     outer = rank_envelope(curves, level)
     return Band(
         "reliability",

@@ -134,20 +134,12 @@ def metric_interval(
     dependence = clusters, lags
     if name in METRICS and METRICS[name].task == "multiclass":
         return _estimate(name, _multiclass(name, (y_true, y_prob), options, sample_weight, dependence), level)
-    data = evaluation_data(
-        y_true,
-        y_prob,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        logits=logits,
-        probability=_needs_probability(name),
-        amounts=name in _FOR_AMOUNTS,
-    )
+    asked: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
+    asked |= {"logits": logits, "probability": _needs_probability(name), "amounts": name in _FOR_AMOUNTS}
+    data = evaluation_data(y_true, y_prob, **asked)
     fixed = prevalence is not None
     if name in CROSS_FITTED:
-        if clusters is not None or lags is not None:
-            raise ValueError(f"clusters= and lags= have no cross-fitted interval, which {name!r} needs.")
+        _refuse_dependence(dependence, name)
         return cross_fitted(name, data, options, level, fixed_prevalence=fixed)
     found = _binary(name, data, options, sample_weight, dependence, fixed_prevalence=fixed)
     if method == "delong" and isinstance(found, Area):
@@ -287,6 +279,11 @@ def _named(metric: Any) -> str:
 def _check_method(method: Any, metric: str) -> None:
     if not isinstance(method, str) or method not in _METHODS or (method == "delong" and metric != "roc_auc_score"):
         raise ValueError(f'method must be "student", or "delong" for "roc_auc_score", got {method!r} for {metric!r}.')
+
+
+def _refuse_dependence(dependence: tuple[Any, Any], metric: str) -> None:
+    if dependence != (None, None):
+        raise ValueError(f"clusters= and lags= have no cross-fitted interval, which {metric!r} needs.")
 
 
 def _needs_probability(metric: str) -> bool:
