@@ -1,9 +1,12 @@
 """Write the pages of the documentation that are made from the code: `python docs/generate.py`."""
 
+import inspect
+from importlib import import_module
 from pathlib import Path
 
+import stakes
 from stakes.curves import CURVES
-from stakes.evaluation import findings_table
+from stakes.evaluation import advise, findings_table
 from stakes.metrics import metrics_table
 
 FOLDER = Path(__file__).parent
@@ -124,9 +127,97 @@ def curve_row(entry):
     return "| " + " | ".join(cells) + " |"
 
 
+QUESTIONS_PAGE = """# Which question do you have?
+
+## About a model's decisions
+
+Two answers lead to the metric: whether cases are decided one by one or by a budget, and what is known of where acting
+begins. `stakes advise` and [`advise`](api/stakes.advise.rst) ask the same.
+
+{situations}
+
+## About something else
+
+| question | answer |
+| --- | --- |
+| Which of my models should I act on, and how sure is that? | [Start here](start.md) |
+| Is my model calibrated where it matters? | [Calibration](calibration.md) |
+| Training used class weights or undersampling: what are the probabilities? | [Bent scores](correction.md) |
+| I am judged by F1, Jaccard, G-mean: which cases do I select? | [Decisions for a measure](decisions.md) |
+| My outcomes are censored, have competing causes, or amounts in money | [Outcomes](outcomes.md) |
+| May the model leave some cases to a person? Are there more than two actions? | [More than two actions](actions.md) |
+| I need a precision of 90%, promised: how much can I find? | [Score and uncertainty](boundary.md) |
+| How many rows does a validation need? What would more rows be worth? | [More than two actions](actions.md) |
+| Which epoch do I keep? | [Choosing the epoch](training.md) |
+| My rows do not fit into memory | [From a notebook to the cluster](engines.md) |
+| What does an interval mean here, and how often is it wrong? | [Intervals](intervals.md), [the ledger](ledger.md) |
+| What can I rely on? | [What you can rely on](reliability.md) |
+"""
+KNOWN = {
+    ("independent", "known"): ("One by one, from a known threshold, such as 10%", {"cost_ratio": 0.1}),
+    ("independent", "range"): ("One by one, from a threshold in a range, such as 5% to 30%", {"bounds": (0.05, 0.3)}),
+    ("independent", "unknown"): ("One by one, and nothing is known of the threshold", {}),
+    ("budget", "known"): ("A known number of cases, such as the 100 highest scores", {"k": 100}),
+    ("budget", "range"): ("A number of cases in a range, such as 50 to 200", {"k": (50, 200)}),
+    ("budget", "unknown"): ("The highest scores, nobody knows how many", {}),
+}
+
+
+def situation(decisions, threshold):
+    """Return what to measure in one situation."""
+    title, values = KNOWN[decisions, threshold]
+    advice = advise(decisions=decisions, threshold=threshold, **values)
+    return f"### {title}\n\n**`{advice.metric}`**. {advice.why}\n\n```text\n{advice.call}\n```"
+
+
+REFERENCE_PAGE = """# Reference
+
+Every public name, with an example on its own page. The names of the first table can be imported from `stakes` itself.
+
+{sections}
+"""
+ROOMS = {
+    "metrics": "Losses, scores and scorers",
+    "costs": "What a mistake costs",
+    "curves": "Curves",
+    "inference": "Intervals, bands, comparisons, selection",
+    "evaluation": "Evaluations, findings, advice",
+    "outcomes": "Outcomes that are not plain labels",
+    "correction": "Scores that training bent",
+    "utility": "Decisions for a measure",
+    "actions": "More than two actions",
+    "information": "What more data would be worth",
+    "boundary": "Thresholds over score and uncertainty",
+    "uncertainty": "Where an uncertainty comes from",
+    "training": "Metrics for training",
+    "display": "Pictures",
+    "report": "The report",
+}
+
+
+def room_section(name, title):
+    """Return the table of a module's public names, but for those that stand in the first table."""
+    room = import_module(f"stakes.{name}")
+    return section(title, f"stakes.{name}", [item for item in room.__all__ if item not in stakes.__all__])
+
+
+def section(title, module, names):
+    """Return a heading and a table of names, each a link to its page."""
+    listed = "\n".join(f"   {module}.{name}" for name in sorted(names, key=str.lower))
+    return f"## {title}\n\n```{{eval-rst}}\n.. autosummary::\n   :toctree: api\n\n{listed}\n```"
+
+
+def reference():
+    """Return the sections of the reference: the top level, then every module."""
+    top = [name for name in stakes.__all__ if name[0] != "_" and not inspect.ismodule(getattr(stakes, name))]
+    return "\n\n".join([section("The top level", "stakes", top), *map(room_section, ROOMS, ROOMS.values())])
+
+
 def pages():
     """Return the generated pages by file name."""
     return {
+        "questions.md": QUESTIONS_PAGE.format(situations="\n\n".join(situation(*key) for key in KNOWN)),
+        "reference.md": REFERENCE_PAGE.format(sections=reference()),
         "metrics.md": METRICS_PAGE.format(table=metrics_table()),
         "findings.md": FINDINGS_PAGE.format(table=findings_table()),
         "curves.md": CURVES_PAGE.format(rows="\n".join(map(curve_row, CURVES.values()))),

@@ -1,11 +1,10 @@
-"""Run every command on the page about the command line and write what it prints: `python docs/transcripts/make.py`.
+"""Run every command on the pages that show commands and write what they print: `python docs/transcripts/make.py`.
 
-Each console block of `docs/cli.md` is typed, command by command, into a terminal of 80 columns, in a folder of its own
-that holds the files beside this script, the shipped example as `predictions.csv`, and simulated loans with a score, its
-uncertainty and their outcome: `loans.csv`, and `may.csv` and `june.csv`, in which more of them are repaid; followed
-patients, `patients.csv`; and orders with their amounts, `orders.csv`. Lines that
-begin with `$ ` are commands and those with `> ` their continuations; everything else in the block is what the terminal
-showed.
+Each console block of `docs/cli.md` and `docs/start.md` is typed, command by command, into a terminal of 80 columns, in
+a folder of its own that holds the files beside this script, the shipped example as `predictions.csv`, and simulated
+loans with a score, its uncertainty and their outcome: `loans.csv`, and `may.csv` and `june.csv`, in which more of them
+are repaid; followed patients, `patients.csv`; and orders with their amounts, `orders.csv`. Lines that begin with `$ `
+are commands and those with `> ` their continuations; everything else in the block is what the terminal showed.
 """
 
 import os
@@ -21,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "cli.md"
+PAGES = [HERE.parent / "cli.md", HERE.parent / "start.md"]
 BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
 EXIT_CODE = "$ echo $?"  # asked for where it is not 0
 ROWS_AND_COLUMNS = (50, 80)
@@ -149,4 +148,5 @@ def set_size(terminal):
 
 
 if __name__ == "__main__":
-    PAGE.write_text(BLOCK.sub(lambda found: replay(found[0]), PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in PAGES:
+        page.write_text(BLOCK.sub(lambda found: replay(found[0]), page.read_text(encoding="utf-8")), encoding="utf-8")
