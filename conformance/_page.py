@@ -35,8 +35,8 @@ were taken. A difference counts against the tolerance absolutely below 1 and rel
 ## What is not compared
 
 Not to be had where the values were computed, so without values here: CalibrationCurves, reliabilitydiag and timeROC.
-No values were taken from MAPIE. dcurves for Python turns a marker into S(t) where a risk is meant (`models_to_prob` with
-a time): only ready risks are compared.
+No values were taken from MAPIE. dcurves for Python turns a marker into S(t) where a risk is meant (`models_to_prob`
+with a time): only ready risks are compared.
 """
 
 
