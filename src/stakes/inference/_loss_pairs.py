@@ -62,7 +62,7 @@ class Unasked:
     def _spread(self, pairs: Integers) -> Spread:
         rows, fixed = self.rows, self.rows.fixed_prevalence
         sums = pair_sums(partial(row_parts, rows, self.rules), self.rules, list(zip(*pairs.tolist(), strict=True)))
-        powers = powers_of(sums, self.means[pairs[0]] - self.means[pairs[1]], fixed=fixed)
+        powers = powers_of(sums, (self.means[pairs[0]], self.means[pairs[1]]), fixed=fixed)
         most = np.tile(self.rules.worst[:, None], (1, pairs.shape[1]))
         found = spread_without_rounding(powers, most, self.masses, fixed=fixed)
         alike = sums.carriers.sum(axis=0) == 0.0

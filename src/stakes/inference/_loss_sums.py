@@ -109,11 +109,12 @@ def rule_sums(parts: Parts, rules: Rules, pairs: Sequence[tuple[int, int]], *, f
     unlike = np.zeros((2, rules.models))
     alone = [(i, -1) for i in range(rules.models)]
     sums = CentralSums.of(_gaps(parts, rules, [*alone, *pairs], unlike))
-    first, second, every = _with_constants(sums, rules, [*alone, *pairs], unlike)
-    means = every.totals[:, second == rules.count - 1].sum(axis=0) / every.masses[:, 0].sum()
-    order = np.argsort(first[second == rules.count - 1])
-    means = np.append(means[order], 0.0)
-    powers = powers_of(every, means[first] - means[second], fixed=fixed)
+    with np.errstate(invalid="ignore"):  # two infinite losses have no difference
+        first, second, every = _with_constants(sums, rules, [*alone, *pairs], unlike)
+        itself = np.flatnonzero(second == rules.count - 1)  # less nothing
+        means = every.totals[:, itself].sum(axis=0) / every.masses[:, 0].sum()
+        means = np.append(means[np.argsort(first[itself])], 0.0)
+        powers = powers_of(every, (means[first], means[second]), fixed=fixed)
     whole = []
     for part in vars(powers).values():
         matrix = np.zeros((2, rules.count, rules.count))
@@ -128,9 +129,10 @@ def pair_sums(parts: Parts, rules: Rules, pairs: Sequence[tuple[int, int]]) -> C
     return joined(found)
 
 
-def powers_of(sums: CentralSums, gaps: Floats, *, fixed: bool) -> PowerSums:
+def powers_of(sums: CentralSums, means: tuple[Floats, Floats], *, fixed: bool) -> PowerSums:
     """Power sums about the means: of each class where its weight is known, else of all rows."""
     with np.errstate(invalid="ignore"):  # infinite losses have no interval
+        gaps = means[0] - means[1]
         return sums.power_sums(sums.means if fixed else np.stack([gaps, gaps]))
 
 
