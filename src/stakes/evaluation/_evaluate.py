@@ -125,25 +125,9 @@ def evaluate(
     >>> result.ranking
     ('a', 'b')
     """
+    given = locals()
     by_amount = isinstance(y_true, Outcome) and y_true.by_amount
-    options = check_request(
-        costs=AS_STATED if costs is None and by_amount else costs,
-        rule=rule,
-        scale=scale,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        logits=logits,
-        groups=groups,
-        clusters=clusters,
-        lags=lags,
-        incumbent=incumbent,
-        n_tried=n_tried,
-        confidence_level=confidence_level,
-        unit_cost=unit_cost,
-        per=per,
-        metrics=metrics,
-    )
+    options = _asked(given, ("y_true", "y_prob", "pairs"), by_amount=by_amount)
     return _evaluate(y_true, y_prob, options, pairs)
 
 
@@ -221,27 +205,17 @@ def evaluate_frame(
     >>> evaluate_frame(frame, label="cancer", costs=(0.2, 0.6)).ranking
     ('a', 'b')
     """
+    given = locals() | {"sample_weight": weight}
     by_amount = outcome is not None and outcome.by_amount
-    options = check_request(
-        sample_weight=weight,
-        costs=AS_STATED if costs is None and by_amount else costs,
-        rule=rule,
-        scale=scale,
-        groups=groups,
-        clusters=clusters,
-        lags=lags,
-        incumbent=incumbent,
-        n_tried=n_tried,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        confidence_level=confidence_level,
-        unit_cost=unit_cost,
-        per=per,
-        metrics=metrics,
-        outcome=outcome,
-    )
+    options = _asked(given, ("frame", "label", "models", "weight", "on_missing", "resolution"), by_amount=by_amount)
     what = {"label": label, "models": _names(models, "models"), "on_missing": on_missing}
     return _evaluate_frame(frame, what, options, resolution)
+
+
+def _asked(given: dict[str, Any], data: tuple[str, ...], *, by_amount: bool) -> Options:
+    """Check the arguments of a call but for those that name the data; amounts in the rows state the costs."""
+    asked = {name: value for name, value in given.items() if name not in data}
+    return check_request(**asked | ({"costs": AS_STATED} if asked["costs"] is None and by_amount else {}))
 
 
 def _evaluate(y_true: Any, y_prob: Any, options: Options, pairs: PairSums | None) -> Evaluation:
