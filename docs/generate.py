@@ -6,7 +6,7 @@ from pathlib import Path
 
 import stakes
 from stakes.curves import CURVES
-from stakes.evaluation import advise, findings_table
+from stakes.evaluation import ACTION_FINDINGS, advise, findings_table
 from stakes.metrics import metrics_table
 
 FOLDER = Path(__file__).parent
@@ -62,6 +62,12 @@ An *error* says: do not act on the result as it is. A *warning*: the result, or 
 *info* is a fact about the thresholds that were chosen, and no alarm.
 
 {table}
+
+## Of decisions among many actions
+
+`stakes.evaluation.action_findings` and `stakes evaluate --cost-matrix` raise these:
+
+{actions}
 
 ## How often they are wrong
 
@@ -219,7 +225,7 @@ def pages():
         "questions.md": QUESTIONS_PAGE.format(situations="\n\n".join(situation(*key) for key in KNOWN)),
         "reference.md": REFERENCE_PAGE.format(sections=reference()),
         "metrics.md": METRICS_PAGE.format(table=metrics_table()),
-        "findings.md": FINDINGS_PAGE.format(table=findings_table()),
+        "findings.md": FINDINGS_PAGE.format(table=findings_table(), actions=findings_table(ACTION_FINDINGS)),
         "curves.md": CURVES_PAGE.format(rows="\n".join(map(curve_row, CURVES.values()))),
     }
 

@@ -18,6 +18,7 @@ NAMES = {
     "coverage_intervals": "coverage of the closed-form intervals, for calibrated, miscalibrated and tied forecasts",
     "coverage_outcomes": "coverage of the intervals with censored follow-up, one cause or two",
     "batch_effect": "where looking at the batch beats one threshold for the population, and where it does not",
+    "deferral": "optimism of fitted thresholds, broken certificates, CIFAR-10 halves, intervals of the option's value",
     "expected_utility": "expected utility, plug-in threshold and one half for four measures, on the paper's data",
     "false_alarms": "how often each finding is raised where nothing is wrong, in 1,000 simulations of seven designs",
     "grid_search": "which model a search picks by our scorer, scikit-learn's and briertools'",

@@ -1,10 +1,12 @@
 """The certificate of mistakes among the decided: the oracle's paths, exact tails, and how often the promise breaks."""
 
+from math import comb
+
 import numpy as np
 import pytest
 
 from stakes.actions import certify_decided
-from stakes.actions._certificate import binomial_tail, fewest_rows
+from stakes.actions._certificate import binomial_tail, fewest_rows, new_cases_tail
 
 
 def rows_of(errors, confidence):
@@ -92,3 +94,39 @@ def test_too_many_mistakes_are_said():
 def test_refusals(options, message):
     with pytest.raises(ValueError, match=message):
         certify_decided([0, 1], [0.1, 0.9], **{"threshold": 0.5, "max_error": 0.1, **options})
+
+
+def _by_definition(decided, errors, new, limit):
+    """Over every number of mistakes among all: few here and too many there, where the halves are drawn at random."""
+    every = decided + new
+    ways = [
+        sum(
+            comb(total, k) * comb(every - total, decided - k)
+            for k in range(errors + 1)
+            if limit * new + 1e-9 < total - k <= new and decided - k <= every - total
+        )
+        for total in range(every + 1)
+    ]
+    return max(ways) / comb(every, decided)
+
+
+@pytest.mark.parametrize("case", [(20, 1, 15, 0.1), (30, 0, 30, 0.1), (12, 3, 9, 0.34), (5, 0, 0, 0.1)])
+def test_tail_for_new_cases_is_that_of_its_definition(case):
+    assert new_cases_tail(*case) == pytest.approx(_by_definition(*case), rel=1e-10, abs=1e-15)
+
+
+def test_promise_about_new_cases_takes_more_and_decides_fewer():
+    rng = np.random.default_rng(3)
+    p = rng.beta(0.3, 0.3, 6000)
+    y = rng.random(6000) < p
+    asked = {"threshold": 0.5, "max_error": 0.1}
+    plain = certify_decided(y[:3000], p[:3000], **asked)
+    found = certify_decided(y[:3000], p[:3000], new_prob=p[3000:], **asked)
+    decided = (p[3000:] <= found.zone[0]) | (p[3000:] >= found.zone[1])
+    assert found.new_decided == decided.sum()
+    assert 0 < found.coverage < plain.coverage
+    assert "among these 3,000 new cases" in found.sentence
+    none = certify_decided(y[:40], p[:40], new_prob=p[40:60], threshold=0.5, max_error=0.01)
+    assert not none.certified
+    with pytest.raises(ValueError, match='new_prob= goes with target="selective"'):
+        certify_decided(y, p, target="undetected", new_prob=p, **asked)

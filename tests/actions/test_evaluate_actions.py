@@ -185,7 +185,7 @@ def test_intervals_and_comparisons_are_those_of_means():
     clusters = np.repeat(np.arange(200), 5)
     assert evaluate_actions(y, models, matrices=THREE, clusters=clusters)["a"].cost.standard_error > 0.0
     assert found.frame("pandas")["model"].tolist() == ["a", "b"]
-    assert found.sentence.startswith("Of 2 models, a costs least on these rows: a decision costs 0.")
+    assert found.conclusion[0].startswith("a costs least on these 1,000 rows: 0.")
 
 
 def test_ordered_classes_of_the_oracle(actions_reference):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from stakes.actions._action_result import ActionEvaluation, ModelCosts
 from stakes.actions._certificate import DecidedCertificate, certify_decided
 from stakes.actions._curve import deferral_curve
 from stakes.actions._decision_calibration import DecisionCalibration, decision_calibration_test
+from stakes.actions._deferred_models import DeferredModels
+from stakes.actions._deferred_models import deferred_models as deferred_models
 from stakes.actions._dominance import ActionDominance
-from stakes.actions._evaluate_actions import ActionEvaluation, ModelCosts, evaluate_actions
+from stakes.actions._evaluate_actions import evaluate_actions
 from stakes.actions._evaluate_deferral import Deferred, evaluate_deferral
 from stakes.actions._pair import DeferralPair, fit_deferral
 from stakes.actions._risk_coverage import risk_coverage_score
@@ -25,6 +28,7 @@ __all__ = [
     "DeferralClassifier",
     "DeferralPair",
     "Deferred",
+    "DeferredModels",
     "ModelCosts",
     "apply_deferral",
     "certify_decided",

@@ -138,11 +138,16 @@ def decision_calibration_test(
         labels=labels,
         sample_weight=sample_weight,
     )
-    prob, weight = rows.probs["y_prob"], rows.weight / rows.weight.sum()
+    return calibration_of(rows, rows.probs["y_prob"], level, rng)
+
+
+def calibration_of(rows: ActionRows, prob: Floats, level: float, rng: np.random.Generator) -> DecisionCalibration:
+    """Test the decisions of one model on clean rows."""
+    weight = rows.weight / rows.weight.sum()
     every = _Gap.of(prob, rows.problem.class_costs(prob), rows.index, weight)
     largest = np.array([rows.problem.matrices.max() - rows.problem.matrices.min()])
     gap = mean_estimates(rows.cost_rows(every.difference[:, None], largest), {"gap": (0, -1)}, level)["gap"]
-    found = [_by_action(rows, a, rng) for a in range(len(rows.actions))]
+    found = [_by_action(rows, prob, a, rng) for a in range(len(rows.actions))]
     taken = [each for each in found if each is not None]
     adjusted = holm(np.array([each["p_value"] for each in taken]))
     table = tuple(each | {"holm_p_value": float(p)} for each, p in zip(taken, adjusted, strict=True))
@@ -195,9 +200,9 @@ class _Gap:
         return float(1 + np.count_nonzero(as_far)) / (_DRAWS + 1)
 
 
-def _by_action(rows: ActionRows, action: int, rng: np.random.Generator) -> dict[str, Any] | None:
+def _by_action(rows: ActionRows, prob: Floats, action: int, rng: np.random.Generator) -> dict[str, Any] | None:
     """What one action costs and was announced to; nothing where it is never taken."""
-    prob, weight = rows.probs["y_prob"], rows.weight / rows.weight.sum()
+    weight = rows.weight / rows.weight.sum()
     share = sum(
         float(weight[part] @ np.where(taken == action, count, 0.0))
         for part, taken, counts in rows.problem.pieces(prob)

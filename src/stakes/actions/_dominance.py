@@ -9,7 +9,7 @@ import numpy as np
 
 from stakes.metrics import walk
 from stakes.shown.tabular import Tabular
-from stakes.shown.words import percent
+from stakes.shown.words import number, percent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,18 +82,26 @@ class ActionDominance(Tabular):
     def _records(self) -> list[dict[str, Any]]:
         return [{"low": low, "high": high, "lower_cost": who} for low, high, who in self.intervals()]
 
-    def __repr__(self) -> str:
-        mean = f"difference {self.difference:.4g}"
+    @property
+    def sentence(self) -> str:
+        """What a report says of it, on these rows."""
         parts = {self.first: self.first_better, self.second: self.second_better}
         if min(parts.values()) > 0.0:
             shares = ", ".join(f"{name} costs less on {percent(share)}" for name, share in parts.items())
-            return f"ActionDominance({shares} of the segment; {mean})"
+            return f"{shares} of the segment of matrices; on average over it {self._mean}."
         if max(parts.values()) == 0.0:
-            return f"ActionDominance({self.first} and {self.second} cost the same on all of the segment)"
+            return f"{self.first} and {self.second} cost the same on all of the segment of matrices."
         better = max(parts, key=lambda name: parts[name])
         other = self.second if better == self.first else self.first
-        share = percent(parts[better])
-        return f"ActionDominance({better} costs no more than {other} anywhere, less on {share} of the segment; {mean})"
+        less = f"less on {percent(parts[better])} of the segment of matrices"
+        return f"{better} costs no more than {other} anywhere, {less}; on average over it {self._mean}."
+
+    @property
+    def _mean(self) -> str:
+        return f"{self.first} costs {number(abs(self.difference))} {'less' if self.difference < 0.0 else 'more'}"
+
+    def __repr__(self) -> str:
+        return f"ActionDominance({self.sentence.removesuffix('.')})"
 
 
 def dominance_of(rows: ActionRows, first: str, second: str) -> ActionDominance:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from stakes.actions._deferred_rows import DeferredRows
+    from stakes.core.options import Options
     from stakes.core.validation import BinarySample
     from stakes.costs import CostsLike
 
@@ -206,9 +207,8 @@ def evaluate_deferral(
     (0.0325, 0.875)
     """
     check_choice(rule, "rule", ("score", "optimal"))
-    measure, option = check_finite(as_costs(costs)), as_deferral(deferral)
     asked = check_options(
-        costs=measure,
+        costs=check_finite(as_costs(costs)),
         sample_weight=sample_weight,
         pos_label=pos_label,
         prevalence=prevalence,
@@ -217,20 +217,36 @@ def evaluate_deferral(
         unit_cost=unit_cost,
         per=per,
     )
-    cap = _check_capacity(capacity, measure)
+    option, cap = as_deferral(deferral), check_capacity(capacity, asked.costs)
     sample = asked.data(y_true, y_prob).rows
     codes, _ = check_dependence(clusters, None, len(sample.y), sample_weight)
     if rule == "score":
-        rows = deferred_rows(sample, measure, option, cap)
+        return deferred_of(asked, sample, option, cap, codes=codes)
+    folds = fold_codes(sample.y, check_whole(n_folds, "n_folds", 2), codes, random_state)
+    return deferred_of(asked, sample, option, cap, codes=codes, folds=folds)
+
+
+def deferred_of(
+    asked: Options,
+    sample: BinarySample,
+    option: Deferral,
+    capacity: float | None = None,
+    *,
+    codes: Integers | None = None,
+    folds: Integers | None = None,
+) -> Deferred:
+    """Judge clean rows: at face value, or with folds by what is best on the others."""
+    measure, rule = asked.costs, "score" if folds is None else "optimal"
+    if folds is None:
+        rows = deferred_rows(sample, measure, option, capacity)
     else:
-        folds = fold_codes(sample.y, check_whole(n_folds, "n_folds", 2), codes, random_state)
-        rows = cross_fitted_rows(sample, measure, option, cap, folds)
+        rows = cross_fitted_rows(sample, measure, option, capacity, folds)
     factor = asked.factor * measure.mass  # the rows are means over the costs already
-    shared: dict[str, Any] = {"y": sample.y, "clusters": codes, "by_class": prevalence is not None}
+    shared: dict[str, Any] = {"y": sample.y, "clusters": codes, "by_class": asked.prevalence is not None}
     shared["weight"] = np.ones(len(sample.y)) if sample.weight is None else sample.weight
     return Deferred(
         _estimates(rows, _worst(measure), factor, shared, asked.confidence_level),
-        _zone(sample, measure, option, cap, rule),
+        _zone(sample, measure, option, capacity, rule),
         factor * float(np.average(rows.errors, weights=sample.weight)),
         _by_class(factor * (rows.without - rows.total), sample),
         option,
@@ -246,7 +262,7 @@ def check_finite(costs: CostDistribution) -> CostDistribution:
     return costs
 
 
-def _check_capacity(capacity: Any, costs: CostDistribution) -> float | None:
+def check_capacity(capacity: Any, costs: CostDistribution) -> float | None:
     if capacity is not None and not isinstance(costs, Fixed):
         raise ValueError(f"capacity needs one cost ratio, such as costs=0.2, got {costs!r}.")
     return None if capacity is None else check_unit(capacity, "capacity")

@@ -84,7 +84,7 @@ def read_rows(
     codes, _ = check_dependence(clusters, None, int(np.count_nonzero(used)), sample_weight)
     classes = _class_names(y_true, labels, first.shape[1])
     names = _action_names(actions, classes, problem.matrices.shape[2])
-    if names == classes:
+    if actions is None and names == classes:
         _warn_if_transposed(problem.mean_matrix, classes)
     probs = {name: np.asarray(prob, dtype=np.float64)[used] for name, (_, prob, _) in read.items()}
     return ActionRows(index[used], probs, given[used], codes, problem, classes, names)

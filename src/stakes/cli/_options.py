@@ -183,6 +183,24 @@ Metrics = Annotated[
         help="A further metric, such as h_measure_score or net_benefit_score:threshold=0.1; may be repeated.",
     ),
 ]
+Classes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--classes",
+        metavar="NAME,...",
+        help="With --cost-matrix: the classes, as the label names them. A model has one column for each, named by the "
+        "model, one of _ . : - or a space, and the class; columns named by the classes alone are one model.",
+    ),
+]
+CostMatrices = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cost-matrix",
+        metavar="FILE",
+        help="CSV with what each action costs in each class: a row of names, then a name and costs in each row. Given "
+        "twice: the two ends between which costs may lie, as far as --costs says.",
+    ),
+]
 Report = Annotated[
     str | None,
     typer.Option("--report", metavar="OUT.html", help="Also write the report, one HTML file."),

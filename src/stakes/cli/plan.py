@@ -1,8 +1,9 @@
 """``stakes plan``: how many rows a question needs, before there are any."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -12,6 +13,7 @@ from stakes.cli import _options as opt
 from stakes.cli._deliver import Delivery, deliver, plan_delivery
 from stakes.cli._errors import UsageError
 from stakes.cli._settings import read_amount, read_share
+from stakes.cli._spread import spread
 from stakes.shown.text import shown_name as name
 
 if TYPE_CHECKING:
@@ -28,50 +30,47 @@ Target = StrEnum("Target", {target.upper(): target for target in TARGETS})  # ty
 _SHARES = ("power", "prevalence", "sensitivity", "specificity", "threshold", "auc", "max_error")
 
 
+Typed = str | None
+
+
+def _text(option: str, metavar: str, words: str) -> Any:
+    return typer.Option(option, metavar=metavar, help=words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expected:
+    """What is asked for and expected, as typed; the names are those of ``rows_needed``."""
+
+    width: Annotated[Typed, _text("--width", "NUMBER", "Full width that the interval is to have.")] = None
+    power: Annotated[Typed, _text("--power", "SHARE", "In place of a width: probability of showing it.")] = None
+    prevalence: Annotated[Typed, _text("--prevalence", "SHARE", "Expected share of positives.")] = None
+    sensitivity: Annotated[Typed, _text("--sensitivity", "SHARE", "Expected at the threshold.")] = None
+    specificity: Annotated[Typed, _text("--specificity", "SHARE", "Expected at the threshold.")] = None
+    threshold: Annotated[Typed, _text("--threshold", "T", "At which decisions are taken.")] = None
+    standard_deviation: Annotated[Typed, _text("--standard-deviation", "NUMBER", "Of the rows' costs, for regret.")] = (
+        None
+    )
+    difference: Annotated[Typed, _text("--difference", "NUMBER", "Of mean costs that is to be shown, for regret.")] = (
+        None
+    )
+    auc: Annotated[Typed, _text("--auc", "SHARE", "Expected AUC.")] = None
+    o_to_e: Annotated[
+        Typed, _text("--o-to-e", "RATIO", "Expected ratio of observed to expected events; 1 by default.")
+    ] = None
+    linear_predictor: Annotated[
+        Typed, _text("--linear-predictor", "MEAN,SD", "Of the scores' log-odds, for the slope.")
+    ] = None
+    error: Annotated[
+        Typed, _text("--error", "SHARE", "True share of mistakes among the decided, for a certificate.")
+    ] = None
+    max_error: Annotated[Typed, _text("--max-error", "SHARE", "The limit that a certificate promises.")] = None
+
+
+@spread()
 def plan(
     target: Annotated[Target, typer.Argument(help="What is to be known.")],
+    expected: Expected,
     *,
-    width: Annotated[
-        str | None, typer.Option("--width", metavar="NUMBER", help="Full width that the interval is to have.")
-    ] = None,
-    power: Annotated[
-        str | None, typer.Option("--power", metavar="SHARE", help="In place of a width: probability of showing it.")
-    ] = None,
-    prevalence: Annotated[
-        str | None, typer.Option("--prevalence", metavar="SHARE", help="Expected share of positives.")
-    ] = None,
-    sensitivity: Annotated[
-        str | None, typer.Option("--sensitivity", metavar="SHARE", help="Expected at the threshold.")
-    ] = None,
-    specificity: Annotated[
-        str | None, typer.Option("--specificity", metavar="SHARE", help="Expected at the threshold.")
-    ] = None,
-    threshold: Annotated[
-        str | None, typer.Option("--threshold", metavar="T", help="At which decisions are taken.")
-    ] = None,
-    standard_deviation: Annotated[
-        str | None, typer.Option("--standard-deviation", metavar="NUMBER", help="Of the rows' costs, for regret.")
-    ] = None,
-    difference: Annotated[
-        str | None,
-        typer.Option("--difference", metavar="NUMBER", help="Of mean costs that is to be shown, for regret."),
-    ] = None,
-    auc: Annotated[str | None, typer.Option("--auc", metavar="SHARE", help="Expected AUC.")] = None,
-    o_to_e: Annotated[
-        str | None,
-        typer.Option("--o-to-e", metavar="RATIO", help="Expected ratio of observed to expected events; 1 by default."),
-    ] = None,
-    linear_predictor: Annotated[
-        str | None,
-        typer.Option("--linear-predictor", metavar="MEAN,SD", help="Of the scores' log-odds, for the slope."),
-    ] = None,
-    error: Annotated[
-        str | None,
-        typer.Option("--error", metavar="SHARE", help="True share of mistakes among the decided, for a certificate."),
-    ] = None,
-    max_error: Annotated[
-        str | None, typer.Option("--max-error", metavar="SHARE", help="The limit that a certificate promises.")
-    ] = None,
     confidence_level: opt.ConfidenceLevel = "0.95",
     as_json: opt.AsJson = False,
     output: opt.Output = None,
@@ -82,28 +81,13 @@ def plan(
 
     Needs no data. What a question needs besides is said where it is missing.
     """
-    texts = {
-        "width": width,
-        "power": power,
-        "prevalence": prevalence,
-        "sensitivity": sensitivity,
-        "specificity": specificity,
-        "threshold": threshold,
-        "standard_deviation": standard_deviation,
-        "difference": difference,
-        "auc": auc,
-        "o_to_e": o_to_e,
-        "linear_predictor": linear_predictor,
-        "error": error,
-        "max_error": max_error,
-    }
     from stakes.information import rows_needed
 
     delivery = plan_delivery(None, output, as_json=as_json)
-    given = {key: _read(key, text) for key, text in texts.items() if text is not None}
+    given: dict[str, Any] = {key: _read(key, text) for key, text in vars(expected).items() if text is not None}
     try:
         level = read_share("--confidence-level", confidence_level)
-        found = rows_needed(for_=str(target), confidence_level=level, **given)  # type: ignore[arg-type]
+        found = rows_needed(for_=str(target), confidence_level=level, **given)
     except ValueError as problem:
         raise UsageError(str(problem).removesuffix(".")) from None
     return partial(run, found, delivery)

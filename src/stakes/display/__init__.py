@@ -1,6 +1,7 @@
 """Pictures of curves, evaluations, decompositions and cost distributions with matplotlib; nothing is computed here."""
 
 from stakes.display import _registered as _registered
+from stakes.display._actions import ActionCostsDisplay
 from stakes.display._band import BandDisplay
 from stakes.display._benefit import InterventionsAvoidedDisplay, StandardizedDecisionCurveDisplay
 from stakes.display._bins import BinnedReliabilityDisplay
@@ -26,6 +27,7 @@ from stakes.display._training import MonitorDisplay
 from stakes.display._utility import ExpectedUtilityDisplay, UtilityCurveDisplay
 
 __all__ = [
+    "ActionCostsDisplay",
     "BandDisplay",
     "BinnedReliabilityDisplay",
     "BoundaryDisplay",

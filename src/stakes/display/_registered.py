@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from stakes.actions import ActionEvaluation
 from stakes.boundary import Boundary
 from stakes.correction import LossCalibrationCurve
 from stakes.costs import CostDistribution
 from stakes.curves import BinnedReliability, Curve
+from stakes.display._actions import ActionCostsDisplay
 from stakes.display._band import BandDisplay
 from stakes.display._bins import BinnedReliabilityDisplay
 from stakes.display._boundary import BoundaryDisplay
@@ -34,6 +36,7 @@ draw.register(CostDistribution, plot_costs)
 draw.register(Evaluation, plot_evaluation)
 draw.register(Band, _drawn_by(BandDisplay))
 draw.register(BinnedReliability, _drawn_by(BinnedReliabilityDisplay))
+draw.register(ActionEvaluation, _drawn_by(ActionCostsDisplay))
 draw.register(Boundary, _drawn_by(BoundaryDisplay))
 draw.register(ValueOfInformation, _drawn_by(ValueOfInformationDisplay))
 

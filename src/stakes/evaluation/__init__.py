@@ -3,6 +3,7 @@
 from stakes.evaluation._advise import Advice, advise
 from stakes.evaluation._best_by_cost import BestByCost, best_by_cost, lc_index
 from stakes.evaluation._calibration import Calibrations, ModelCalibration
+from stakes.evaluation._checks_actions import ACTION_FINDINGS, action_findings
 from stakes.evaluation._evaluate import AS_STATED as AS_STATED
 from stakes.evaluation._evaluate import evaluate, evaluate_frame
 from stakes.evaluation._evaluation import Evaluation
@@ -14,6 +15,7 @@ from stakes.evaluation._sensitivity import BestByBounds, best_by_bounds
 from stakes.evaluation._standings import ModelResult
 
 __all__ = [
+    "ACTION_FINDINGS",
     "FINDINGS",
     "Advice",
     "BestByBounds",
@@ -28,6 +30,7 @@ __all__ = [
     "ModelCalibration",
     "ModelResult",
     "Refit",
+    "action_findings",
     "advise",
     "best_by_bounds",
     "best_by_cost",

@@ -6,9 +6,7 @@ import json
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from stakes.core.inputs import refuse_amounts
 from stakes.core.validation import check_choice
@@ -19,6 +17,7 @@ from stakes.evaluation._best_by_cost import best_by_cost
 from stakes.evaluation._calibration import Calibrations, area_of, calibrate
 from stakes.evaluation._conclusion import conclude
 from stakes.evaluation._findings import run_checks
+from stakes.evaluation._further import deferral_of, information_of
 from stakes.evaluation._methods import methods_text
 from stakes.evaluation._notebook import evaluation_html
 from stakes.evaluation._ranking import PAPER, ranking_records
@@ -29,12 +28,13 @@ from stakes.shown.faces import draw, report
 from stakes.shown.tabular import Tabular, json_ready
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import ArrayLike
 
     from stakes.core.score_table import ScoreTable
+    from stakes.costs import Deferral
     from stakes.curves import Curve
     from stakes.evaluation._best_by_cost import BestByCost
     from stakes.evaluation._finding import Findings
@@ -76,6 +76,10 @@ class Evaluation(Standings, Tabular):
         Every model in every subgroup that was asked for.
     provenance : dict of str to str
         What the report says of the data beside their source: "sha256" of the file, columns of "label" and "weight".
+    information : ValueOfInformation, optional
+        What more rows would be worth, where :meth:`with_information` asked for it.
+    deferral : DeferredModels, optional
+        What leaving cases to someone else saves, where :meth:`with_deferral` asked for it.
 
     Examples
     --------
@@ -136,9 +140,7 @@ class Evaluation(Standings, Tabular):
         >>> [(row.model, row.rank_low, row.rank_high) for row in evaluate([0, 1, 0, 1] * 10, models).adjusted_ranking()]
         [('a', 1, 1), ('b', 2, 2)]
         """
-        pairs = list(combinations(range(len(self.models)), 2))
-        if pairs:
-            self.moments.spread_at(*np.array(pairs).T)  # all at once is quicker than one by one
+        pairs = combinations(range(len(self.models)), 2)
         differences = {pair: self.moments.difference(*pair) for pair in pairs}
         scores = [self.results[i].score for i in range(len(self.models))]
         return rank_models(self.models, scores, differences, self.confidence_level)
@@ -242,6 +244,72 @@ class Evaluation(Standings, Tabular):
 
     def _named_tables(self) -> dict[str, ScoreTable]:
         return dict(zip(self.models, self.tables, strict=True))
+
+    def with_information(
+        self,
+        *,
+        more_rows: Sequence[int] = (100, 1000),
+        decisions: float | Sequence[float] | None = None,
+        discount: float | None = None,
+        row_cost: float | None = None,
+        fixed_cost: float = 0.0,
+        prior: str = "indifference",
+    ) -> Self:
+        """Return this evaluation with what more rows would be worth, for its report and JSON too.
+
+        Parameters
+        ----------
+        more_rows, decisions, discount, row_cost, fixed_cost, prior
+            As in :func:`stakes.value_of_information`; values are in the unit of this evaluation's costs.
+
+        Returns
+        -------
+        Evaluation
+            With ``information``.
+
+        Raises
+        ------
+        ValueError
+            For rows that are not independent, or have no plain labels, and for invalid settings.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> result = evaluate([0, 1, 0, 1] * 20, {"a": [0.1, 0.6, 0.3, 0.9] * 20}, costs=(0.2, 0.6))
+        >>> result.with_information(more_rows=[500]).information.chosen
+        'a'
+        """
+        study = {"more_rows": more_rows, "decisions": decisions, "discount": discount, "row_cost": row_cost}
+        return replace(self, information=information_of(self, prior, fixed_cost=fixed_cost, **study))
+
+    def with_deferral(self, deferral: Deferral | float, *, capacity: float | None = None) -> Self:
+        """Return this evaluation with what leaving cases to someone else saves, for its report and JSON too.
+
+        Parameters
+        ----------
+        deferral : Deferral or float
+            What deferring costs, or its fee alone.
+        capacity : float, optional
+            Largest share of cases that may be deferred; needs one cost ratio.
+
+        Returns
+        -------
+        Evaluation
+            With ``deferral``.
+
+        Raises
+        ------
+        ValueError
+            For rows in order or without plain labels, and for invalid settings.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> result = evaluate([0, 1, 0, 1] * 20, {"a": [0.1, 0.6, 0.3, 0.9] * 20}, costs=0.2).with_deferral(0.02)
+        >>> round(result.deferral["a"].value, 4)
+        0.035
+        """
+        return replace(self, deferral=deferral_of(self, deferral, capacity))
 
     @cached_property
     def calibration(self) -> Calibrations:
@@ -400,6 +468,8 @@ class Evaluation(Standings, Tabular):
             "ranking": self.adjusted_ranking()._records(),
             "groups": self.groups._records(),
             **({"calibration": self.calibration._records()} if calibration else {}),
+            **({"value_of_information": self.information.record()} if self.information else {}),
+            **({"deferral": self.deferral.record()} if self.deferral else {}),
             "findings": [finding.record() for finding in self.findings],
         }
         return json.dumps(json_ready(content), indent=2)

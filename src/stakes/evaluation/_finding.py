@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from stakes.shown.frames import build_frame
 from stakes.shown.html import table
 from stakes.shown.tabular import Tabular
 from stakes.shown.text import shorten
 from stakes.shown.words import join
-
-if TYPE_CHECKING:
-    from stakes.evaluation._standings import Standings
 
 Severity = Literal["error", "warning", "info"]
 SEVERITIES = ("error", "warning", "info")
@@ -55,7 +52,7 @@ class Check:
     remedy : str
         What to do.
     look : callable
-        From standings to an observation, or None.
+        From what is judged, such as standings, to an observation or None.
     of_amounts : bool, default False
         Whether it holds for amounts by row, whose scores are no probabilities.
 
@@ -71,10 +68,10 @@ class Check:
     summary: str
     raised: str
     remedy: str
-    look: Callable[[Standings], Observation | None]
+    look: Callable[[Any], Observation | None]
     of_amounts: bool = False
 
-    def run(self, standings: Standings) -> Finding | None:
+    def run(self, standings: Any) -> Finding | None:
         """Look, and make a finding of what is seen."""
         seen = self.look(standings) if self.of_amounts or not standings.options.per_stake else None
         if seen is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stakes.evaluation import _checks_calibration as calibration
+from stakes.evaluation import _checks_deferral as deferral
 from stakes.evaluation import _checks_models as models
 from stakes.evaluation import _checks_outcome as outcome
 from stakes.evaluation import _checks_rows as rows
@@ -14,7 +15,7 @@ from stakes.inference import FEW_AMOUNTS
 from stakes.shown.markdown import markdown_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from stakes.evaluation._standings import Standings
 
@@ -190,6 +191,31 @@ FINDINGS: dict[str, Check] = {
             scores.score_on_threshold,
         ),
         Check(
+            "deferral-harms",
+            "warning",
+            "leaving cases to someone else costs more than it saves",
+            "the interval of the value of the option lies below zero",
+            "Recalibrate the scores before deferring by them, or fit the thresholds (evaluate_deferral, "
+            'rule="optimal"); at face value they send the wrong cases.',
+            deferral.harms,
+        ),
+        Check(
+            "deferring-all",
+            "warning",
+            "with the option to defer, no model is shown to be needed",
+            "the limit of the difference from deferring every case, valid after selection, does not lie below zero",
+            "At this fee compare with having every case decided by someone else; state their errors too.",
+            deferral.no_model_needed,
+        ),
+        Check(
+            "most-deferred",
+            "info",
+            "more cases are deferred than decided",
+            f"more than {deferral.MOST:.0%} of the cases of the best model with the option",
+            "Say the share deferred beside any number about the cases decided.",
+            deferral.most_deferred,
+        ),
+        Check(
             "half-outside",
             "info",
             "accuracy's threshold of 0.5 lies outside the range",
@@ -212,8 +238,13 @@ def run_checks(standings: Standings, ignore: Iterable[str] = ()) -> Findings:
     return Findings(sorted(seen, key=lambda finding: SEVERITIES.index(finding.severity)))
 
 
-def findings_table() -> str:
+def findings_table(checks: Mapping[str, Check] = FINDINGS) -> str:
     """Return the checks as a Markdown table: code, severity, what it finds, when it is raised, what to do.
+
+    Parameters
+    ----------
+    checks : mapping of str to Check, default FINDINGS
+        Those of an evaluation, or ``ACTION_FINDINGS``.
 
     Returns
     -------
@@ -228,6 +259,6 @@ def findings_table() -> str:
     """
     header = ["code", "severity", "what it finds", "raised when", "what to do"]
     cells = [
-        [f"`{check.code}`", check.severity, check.summary, check.raised, check.remedy] for check in FINDINGS.values()
+        [f"`{check.code}`", check.severity, check.summary, check.raised, check.remedy] for check in checks.values()
     ]
     return markdown_table(header, cells)

@@ -20,6 +20,7 @@ from stakes.outcomes import RowCosts
 from stakes.shown.sentences import REFERENCES
 
 if TYPE_CHECKING:
+    from stakes.actions import DeferredModels
     from stakes.core.options import Options
     from stakes.core.regret import Rule
     from stakes.core.score_table import ScoreTable
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from stakes.decomposition import Decomposition
     from stakes.evaluation._by_threshold import ByThreshold
     from stakes.inference import Money, PairedRows, Selection
+    from stakes.information import ValueOfInformation
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,8 @@ class Standings:
     rows: PairedRows | None = None
     groups: Groups = field(default_factory=Groups)
     provenance: dict[str, str] = field(default_factory=dict)
+    information: ValueOfInformation | None = None
+    deferral: DeferredModels | None = None
 
     @property
     def costs(self) -> CostDistribution:

@@ -124,8 +124,8 @@ def _share(p: float) -> str:
 def _loss(found: Selection) -> str:
     loss = 1000.0 * found.expected_regret / found.per
     more = number(loss) if loss >= _TOO_SMALL else fill("less_than", amount=f"{_TOO_SMALL:g}")
-    is_model = found.chosen in found.models
-    choosing = fill("choosing", best=found.chosen) if is_model else capital(named(found.chosen))
+    own_word = found.chosen in REFERENCES  # "treating everyone"; what else is no model is chosen as a model is
+    choosing = capital(named(found.chosen)) if own_word else fill("choosing", best=found.chosen)
     return fill("choice_loss", choosing=choosing, loss=more, decisions=_plural(found))
 
 

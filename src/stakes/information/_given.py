@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,19 @@ if TYPE_CHECKING:
 REFERENCES = ("treat all", "treat none")
 
 
+class Asked(NamedTuple):
+    """What is asked of rows of costs, checked."""
+
+    threshold: float | None
+    prior: str
+    sizes: tuple[int, ...]
+    n_decisions: float | None
+    unit_cost: float | None
+    per: float
+    row_cost: float | None
+    fixed_cost: float
+
+
 def decision_rows(
     y_true: ArrayLike, models: Mapping[str, ArrayLike], costs: CostDistribution, **options: Any
 ) -> tuple[tuple[str, ...], CostRows, list[BinarySample]]:
@@ -34,6 +47,43 @@ def decision_rows(
     ]
     rows = CostRows.of(samples, costs, factor=1.0 / costs.mass)
     return (*map(str, models), *REFERENCES), rows, samples
+
+
+def _size(m: Any) -> int:
+    if not isinstance(m, (int, np.integer)) or isinstance(m, bool) or m < 1:
+        raise ValueError(f"more_rows must hold whole numbers > 0, got {m!r}.")
+    return int(m)
+
+
+def check_study(
+    *,
+    more_rows: Sequence[int] = (100, 1000),
+    decisions: float | Sequence[float] | None = None,
+    discount: float | None = None,
+    unit_cost: float | None = None,
+    per: float = 1.0,
+    row_cost: float | None = None,
+    fixed_cost: float = 0.0,
+) -> tuple[tuple[int, ...], float | None, float | None, float, float | None, float]:
+    """What :class:`Asked` holds of units, years and prices."""
+    if not isinstance(more_rows, (list, tuple, np.ndarray)) or np.ndim(more_rows) != 1:
+        raise TypeError(f"more_rows must be a list of numbers of rows, got {more_rows!r}.")
+    return (
+        tuple(_size(m) for m in more_rows),
+        total_decisions(decisions, discount),
+        None if unit_cost is None else check_positive(unit_cost, "unit_cost"),
+        check_positive(per, "per"),
+        None if row_cost is None else check_number(row_cost, "row_cost"),
+        check_number(fixed_cost, "fixed_cost"),
+    )
+
+
+def check_positive(value: Any, name: str) -> float:
+    """A finite number above zero, or raise."""
+    number = check_number(value, name)
+    if not 0.0 < number < np.inf:
+        raise ValueError(f"{name} must be a finite number > 0, got {value!r}.")
+    return number
 
 
 def total_decisions(decisions: float | Sequence[float] | None, discount: float | None) -> float | None:

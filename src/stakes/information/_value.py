@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,9 +14,10 @@ from stakes.core.validation import check_choice, check_number, check_unit
 from stakes.costs import Fixed, as_costs
 from stakes.inference import CostRows, largest_of
 from stakes.information._cells import PRIORS, cell_value, pseudo_rows
-from stakes.information._given import decision_rows, total_decisions
+from stakes.information._given import Asked, check_study, decision_rows
+from stakes.information._words import sentences
 from stakes.shown.faces import draw
-from stakes.shown.tabular import Tabular
+from stakes.shown.tabular import Tabular, json_ready
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -56,7 +58,11 @@ class ValueOfInformation(Tabular):
     n_decisions : float or None
         How many decisions the choice is for, discounted.
     threshold : float or None
-        At which values are net benefits; None over a range of costs.
+        At which values are net benefits; None over a range of costs, and in units of cost.
+    per : float
+        Number of decisions that values are counted in.
+    row_cost, fixed_cost : float
+        Price of one further row, and of any study, where they are known.
 
     Examples
     --------
@@ -76,11 +82,47 @@ class ValueOfInformation(Tabular):
     scale: str
     n_decisions: float | None = None
     threshold: float | None = None
+    per: float = 1.0
+    row_cost: float | None = None
+    fixed_cost: float = 0.0
 
     @property
     def total(self) -> float | None:
         """Value of perfect information over all decisions."""
-        return None if self.n_decisions is None else self.evpi * self.n_decisions
+        return None if self.n_decisions is None else self.evpi * self.n_decisions / self.per
+
+    @property
+    def conclusion(self) -> list[str]:
+        """What a report says of it."""
+        return list(sentences(self))
+
+    def study_records(self) -> list[dict[str, Any]]:
+        """Each number of further rows: what it saves, also over all decisions, and less its price, as plain values."""
+        gains = {} if self.row_cost is None else self.net_gain(self.row_cost, fixed_cost=self.fixed_cost)
+        many = None if self.n_decisions is None else self.n_decisions / self.per
+        return [
+            {
+                "more_rows": m,
+                "saving": saved,
+                "total_saving": None if many is None else saved * many,
+                "net_gain": gains.get(m),
+            }
+            for m, saved in self.evsi.items()
+        ]
+
+    def to_json(self) -> str:
+        """Return everything as JSON; infinite and undefined numbers become the strings "inf", "-inf" and null."""
+        return json.dumps(json_ready(self.record()), indent=2)
+
+    def record(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        plain = ("chosen", "evpi", "scale", "per", "method", "deciding_rows", "n_decisions", "total")
+        return {
+            **{key: getattr(self, key) for key in plain},
+            "decisions": self._records(),
+            "studies": self.study_records(),
+            "conclusion": self.conclusion,
+        }
 
     @property
     def total_in_false_positives(self) -> float | None:
@@ -123,7 +165,8 @@ class ValueOfInformation(Tabular):
         for name, price in (("row_cost", row_cost), ("fixed_cost", fixed_cost)):
             if not 0.0 <= check_number(price, name) < np.inf:
                 raise ValueError(f"{name} must be a finite number >= 0, got {price}.")
-        return {m: saved * self.n_decisions - fixed_cost - row_cost * m for m, saved in self.evsi.items()}
+        many = self.n_decisions / self.per
+        return {m: saved * many - fixed_cost - row_cost * m for m, saved in self.evsi.items()}
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw what further rows are expected to save, with matplotlib.
@@ -169,6 +212,10 @@ def value_of_information(
     more_rows: Sequence[int] = (100, 1000),
     decisions: float | Sequence[float] | None = None,
     discount: float | None = None,
+    unit_cost: float | None = None,
+    per: float = 1.0,
+    row_cost: float | None = None,
+    fixed_cost: float = 0.0,
     sample_weight: ArrayLike | None = None,
     pos_label: object = None,
     logits: bool = False,
@@ -195,6 +242,13 @@ def value_of_information(
         How many decisions the choice is for, in all or by year.
     discount : float, optional
         Yearly rate at which later years of ``decisions`` count less.
+    unit_cost : float, optional
+        What a false positive and a false negative cost together: values are then mean regrets in that unit, at a
+        threshold too.
+    per : float, default 1
+        Number of decisions that values are counted in.
+    row_cost, fixed_cost : float, optional
+        Price of one further row and of any study, in the unit of the values; needs ``decisions``.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0, which count as their effective number of rows.
     pos_label : object, optional
@@ -230,36 +284,57 @@ def value_of_information(
     (0.000509, 0.8)
     """
     t, measure = _at_or_over(threshold, costs)
-    check_choice(prior, "prior", PRIORS)
-    if not isinstance(more_rows, (list, tuple, np.ndarray)) or np.ndim(more_rows) != 1:
-        raise TypeError(f"more_rows must be a list of numbers of rows, got {more_rows!r}.")
-    sizes = [_size(m) for m in more_rows]
     models = dict(y_probs) if isinstance(y_probs, Mapping) else {"model": y_probs}
     names, rows, samples = decision_rows(
         y_true, models, measure, sample_weight=sample_weight, pos_label=pos_label, logits=logits
     )
+    study = check_study(
+        more_rows=more_rows,
+        decisions=decisions,
+        discount=discount,
+        unit_cost=unit_cost,
+        per=per,
+        row_cost=row_cost,
+        fixed_cost=fixed_cost,
+    )
+    asked = Asked(t, check_choice(prior, "prior", PRIORS), *study)
+    return value_of(rows, names, [sample.score for sample in samples], asked, generator(random_state))
+
+
+def value_of(
+    rows: CostRows, names: tuple[str, ...], scores: Sequence[Floats], asked: Asked, rng: np.random.Generator
+) -> ValueOfInformation:
+    """Value of information from rows of mean regrets: the models, then treating all and no one."""
+    t = asked.threshold
     order = np.argsort(rows.means, kind="stable")
-    deciding, rng, unit = _deciding(rows, order), generator(random_state), 1.0
+    deciding, count = _deciding(rows, order), len(scores)
     if t is None:
         evpi, p_best, p_useful, method = _over_costs(rows, deciding, rng)
-        evsi = {m: _saved(rows, m) for m in sizes}
+        evsi = {m: _saved(rows, m) for m in asked.sizes}
     else:
-        acting, unit = np.stack([sample.score >= t for sample in samples], axis=1), 1.0 / (1.0 - t)
-        evpi, p_best, p_useful, method = _at_threshold(rows, acting, t, prior, rng)
-        cells = _joint_cells(rows, acting, t, prior)
-        evsi = {m: saved_by_cells(cells, t, m, rng) for m in sizes}
-    return ValueOfInformation(
+        acting = np.stack([score >= t for score in scores], axis=1)
+        evpi, p_best, p_useful, method = _at_threshold(rows, acting, t, asked.prior, rng)
+        cells = _joint_cells(rows, acting, t, asked.prior)
+        evsi = {m: saved_by_cells(cells, t, m, rng) for m in asked.sizes}
+    benefit = t is not None and asked.unit_cost is None
+    unit = asked.per * (1.0 / (1.0 - t) if t is not None and benefit else asked.unit_cost or 1.0)
+    found = ValueOfInformation(
         names[int(order[0])],
         unit * evpi,
         dict(zip(names, map(float, p_best), strict=True)),
-        dict(zip(models, map(float, p_useful), strict=True)),
+        dict(zip(names[:count], map(float, p_useful), strict=True)),
         {m: unit * saved for m, saved in evsi.items()},
         method,
         deciding,
-        "regret" if t is None else "net benefit",
-        total_decisions(decisions, discount),
-        t,
+        "net benefit" if benefit else "regret",
+        asked.n_decisions,
+        t if benefit else None,
+        asked.per,
+        asked.row_cost,
+        asked.fixed_cost,
     )
+    found.study_records()  # prices that cannot be are refused here
+    return found
 
 
 def _over_costs(rows: CostRows, deciding: int, rng: np.random.Generator) -> tuple[float, Floats, list[float], str]:
@@ -285,12 +360,6 @@ def _at_or_over(threshold: Any, costs: Any) -> tuple[float | None, CostDistribut
         return None, as_costs(costs)
     t = check_unit(threshold, "threshold", open_low=True, open_high=True)
     return t, Fixed(t)
-
-
-def _size(m: Any) -> int:
-    if not isinstance(m, (int, np.integer)) or isinstance(m, bool) or m < 1:
-        raise ValueError(f"more_rows must hold whole numbers > 0, got {m!r}.")
-    return int(m)
 
 
 def _deciding(rows: CostRows, order: NDArray[np.intp]) -> int:

@@ -10,7 +10,7 @@ from stakes.report._escaped import text_html
 from stakes.report._models import NAME_LIMIT, typeset
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from stakes.evaluation import Evaluation, Finding
     from stakes.report._models import Model
@@ -23,17 +23,24 @@ def findings_list(evaluation: Evaluation, models: Sequence[Model]) -> str:
     if len(evaluation.findings) == 0:
         return f"<p>None of the {len(FINDINGS)} checks found anything.</p>"
     names = {model.name: f"<b>{model.html}</b>" for model in models}
-    return f'<ul class="checks">{"".join(_item(finding, names) for finding in evaluation.findings)}</ul>'
+    return finding_items(evaluation.findings, names)
 
 
 def grave_findings(evaluation: Evaluation, models: Sequence[Model]) -> str:
     """The errors and warnings, which stand under the headline: they may make it worth little."""
-    grave = [finding for finding in evaluation.findings if finding.severity in _GRAVE]
-    if not grave:
-        return ""
     names = {model.name: f"<b>{model.html}</b>" for model in models}
-    listed = "".join(_item(finding, names) for finding in grave)
-    return f'<p class="grave">Before acting on this (the range as reported):</p><ul class="checks">{listed}</ul>'
+    return grave_items(evaluation.findings, names, " (the range as reported)")
+
+
+def grave_items(findings: Iterable[Finding], names: dict[str, str], where: str = "") -> str:
+    """Errors and warnings of all findings, with the names of models as ready HTML."""
+    grave = [finding for finding in findings if finding.severity in _GRAVE]
+    return f'<p class="grave">Before acting on this{where}:</p>{finding_items(grave, names)}' if grave else ""
+
+
+def finding_items(findings: Iterable[Finding], names: dict[str, str]) -> str:
+    """A list of findings, with the names of models as ready HTML."""
+    return f'<ul class="checks">{"".join(_item(finding, names) for finding in findings)}</ul>'
 
 
 def _item(finding: Finding, names: dict[str, str]) -> str:

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from stakes._version import __version__
 from stakes.report import _sections
-from stakes.report._assets import asset, filled, page_script
+from stakes.report._assets import asset, page_script
 from stakes.report._calibration import calibration_section
 from stakes.report._crossing import crossing_payload, crossing_section
 from stakes.report._decomposition import decomposition_table
 from stakes.report._escaped import json_for_script, named, text_html
 from stakes.report._figures import figures, in_range_table
 from stakes.report._findings import findings_list
+from stakes.report._further import deferral_section, information_section
 from stakes.report._groups import groups_tables
-from stakes.report._html import section
 from stakes.report._models import models_of
 from stakes.report._numbers import percent
+from stakes.report._page import made_now, whole_page
 from stakes.report._payload import MAX_DRAWN, payload
 from stakes.report._ranking import further_table, ranking_table
-from stakes.shown.text import shorten
 from stakes.shown.words import count
 
 if TYPE_CHECKING:
@@ -34,7 +31,6 @@ if TYPE_CHECKING:
     from stakes.report._payload import Json
 
 _TITLE = "What acting on these predictions would cost"
-_TITLE_LIMIT = 120
 _HEADINGS = {
     "stake": "What is at stake",
     "ranking-section": "Ranking",
@@ -46,6 +42,8 @@ _HEADINGS = {
     "calibration": "Calibration",
     "decomposition": "Where the cost comes from",
     "roc": "ROC curves, and what they assume",
+    "deferral": "Leaving cases to someone else",
+    "information": "Is it worth more rows?",
     "groups": "Groups",
     "findings": "Findings",
     "data": "Data",
@@ -81,26 +79,18 @@ def render_report(evaluation: Evaluation, *, title: str | None = None) -> str:
     >>> page.startswith("<!doctype html>")
     True
     """
-    script = page_script()
     models = models_of(evaluation)
     content = payload(evaluation, models) | {"crossing": crossing_payload(evaluation, models)}
-    made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    full_title = named(_TITLE if title is None else title)
+    made = made_now()
     bodies = _bodies(evaluation, models, content, made)
-    return filled(
-        "page.html",
-        policy=_policy(script),
-        version=__version__,
-        title=html.escape(shorten(full_title, _TITLE_LIMIT)),
-        style=asset("style.css"),
-        heading=text_html(full_title, _TITLE_LIMIT),
-        facts=_facts(evaluation),
-        contents="".join(f'<li><a href="#{key}">{_HEADINGS[key]}</a></li>' for key in bodies),
-        controls=_sections.controls(evaluation),
-        sections="\n".join(section(key, _HEADINGS[key], body) for key, body in bodies.items()),
+    return whole_page(
+        named(_TITLE if title is None else title),
+        _facts(evaluation),
+        {key: (_HEADINGS[key], body) for key, body in bodies.items()},
         made=made,
+        controls=_sections.controls(evaluation),
+        script=page_script(),
         payload=json_for_script(content),
-        script=script,
     )
 
 
@@ -114,6 +104,8 @@ def _bodies(evaluation: Evaluation, models: Sequence[Model], content: Json, made
         "crossing": crossing_section(evaluation, models),
         "threshold": asset("threshold.html"),
         "calibration": calibration_section(evaluation, shown),
+        "deferral": deferral_section(evaluation, shown),
+        "information": information_section(evaluation),
         "groups": groups_tables(evaluation, models) if evaluation.groups else "",
         "findings": findings_list(evaluation, models),
         "data": _sections.data(evaluation, models, made, __version__),
@@ -139,12 +131,3 @@ def _facts(evaluation: Evaluation) -> str:
     rows = html.escape(evaluation.data_line) or f"{count(evaluation.n_rows)} rows"
     share = percent(evaluation.prevalence)
     return f"{source}{rows}, {share} positive · reported for {where}"
-
-
-def _policy(script: str) -> str:
-    """Content-security policy: this script and inline styles, pictures made in the page, nothing from elsewhere."""
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return (
-        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
-        "form-action 'none'"
-    )

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stakes.report._report import render_report
 from stakes.shown.files import replacing
 
 if TYPE_CHECKING:
-    from stakes.evaluation import Evaluation
+    from collections.abc import Callable
 
 
-def write_report(evaluation: Evaluation, path: str | Path, *, title: str | None = None) -> Path:
+def write_report(
+    evaluation: Any, path: str | Path, *, title: str | None = None, render: Callable[..., str] | None = None
+) -> Path:
     """Write the report of an evaluation: one HTML file that needs no network.
 
     Parameters
     ----------
-    evaluation : Evaluation
+    evaluation : Evaluation or ActionEvaluation
         What to report.
     path : str or Path
         The file to write; one that exists is replaced once the new one is complete.
     title : str, optional
         Heading of the page.
+    render : callable, optional
+        Makes the page: :func:`render_report` by default, :func:`render_actions` for many actions.
 
     Returns
     -------
@@ -48,7 +52,7 @@ def write_report(evaluation: Evaluation, path: str | Path, *, title: str | None 
     """
     target = Path(path)
     _check(target)
-    page = render_report(evaluation, title=title)
+    page = (render or render_report)(evaluation, title=title)
     with replacing(target) as partial:
         partial.write_bytes(page.encode())
     return target

@@ -5,6 +5,7 @@ Two ways in: :func:`group_scores` needs one group-by and serves one classifier o
 """
 
 from stakes.core.expressions import Sql, sql_column
+from stakes.tables._classes import ClassPredictions, read_class_predictions
 from stakes.tables._content import file_digest
 from stakes.tables._errors import DataError
 from stakes.tables._files import read_predictions
@@ -20,6 +21,7 @@ from stakes.tables._write import ENDINGS
 __all__ = [
     "ENDINGS",
     "NO_CLOSED_FORM",
+    "ClassPredictions",
     "Copied",
     "DataError",
     "NewColumns",
@@ -34,6 +36,7 @@ __all__ = [
     "group_scores",
     "group_scores_by",
     "model_columns",
+    "read_class_predictions",
     "read_columns",
     "read_predictions",
     "read_scores",

@@ -1,0 +1,137 @@
+"""Coded checks of decisions among many actions, and of leaving cases to someone else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stakes.evaluation._finding import LEVEL, SEVERITIES, Check, Findings, Observation
+from stakes.shown.words import join, number, p_value
+
+if TYPE_CHECKING:
+    from stakes.actions import ActionEvaluation
+
+FEW_ROWS = 20
+
+
+def _plain(text: object) -> str:
+    """A name that a template takes literally."""
+    return str(text).replace("{", "{{").replace("}", "}}")
+
+
+def _not_better(found: ActionEvaluation) -> Observation | None:
+    """The best model beside the single actions that no model is needed for."""
+    chosen = found.selection
+    if chosen.chosen in chosen.references:
+        words = f"{_plain(chosen.chosen)} costs no more than {{0}}, the best model"
+        return Observation(words, (chosen.best_model,), {"cost": chosen.cost})
+    unshown = [name for name, other in chosen.against.items() if name in chosen.references and not other.shown]
+    if not unshown:
+        return None
+    limits = {name: chosen.against[name].limit for name in unshown}
+    return Observation(
+        f"{{0}} is not shown to cost less than {_plain(join(unshown))}", (chosen.chosen,), {"limits": limits}
+    )
+
+
+def _unlike_announced(found: ActionEvaluation) -> Observation | None:
+    """Actions whose cost is not what the probabilities say."""
+    off = [row for row in found.calibration()._records() if row["holm_p_value"] < LEVEL]
+    if not off:
+        return None
+    worst = max(off, key=lambda row: row["share"] * abs(row["gap"]))
+    words = (
+        f"decisions by {{0}} for {_plain(worst['action'])} cost {number(worst['incurred'])} and were announced to cost "
+        f"{number(worst['announced'])} (p {p_value(worst['holm_p_value'])})"
+    )
+    gaps = {str(row["action"]): float(row["gap"]) for row in off}
+    return Observation(words, (found.best.model,), {"gaps": gaps})
+
+
+def _few_rows(found: ActionEvaluation) -> Observation | None:
+    """Classes that too few rows stand for."""
+    counts = np.bincount(found.rows.index, minlength=len(found.rows.classes))
+    few = {str(name): float(count) for name, count in zip(found.rows.classes, counts, strict=True) if count < FEW_ROWS}
+    if not few:
+        return None
+    said = join([f"{name} ({count:.0f})" for name, count in few.items()])
+    return Observation(f"few rows are of the class{'es' * (len(few) > 1)} {_plain(said)}", (), {"rows": few})
+
+
+def _never_taken(found: ActionEvaluation) -> Observation | None:
+    """Actions that no row calls for."""
+    shares = found.best.confusion.sum(axis=0)
+    never = [str(action) for action, share in zip(found.rows.actions, shares, strict=True) if share == 0.0]
+    if not never:
+        return None
+    return Observation(
+        f"{{0}} never takes the action{'s' * (len(never) > 1)} {_plain(join(never))}", (found.best.model,)
+    )
+
+
+ACTION_FINDINGS: dict[str, Check] = {
+    check.code: check
+    for check in (
+        Check(
+            "not-better-than-one-action",
+            "warning",
+            "the best model is not shown to cost less than one action for all",
+            "the limit of the difference, valid after selection, does not lie below zero",
+            "Do not claim that the model helps under these costs. More rows narrow the limit; recalibration may help.",
+            _not_better,
+            of_amounts=True,
+        ),
+        Check(
+            "cost-not-as-announced",
+            "warning",
+            "decisions cost more or less than their probabilities announce",
+            f"the test of an action's costs by the best model has a p-value, adjusted after Holm, below {LEVEL:g}",
+            "Recalibrate on rows that were not used for training (temperature scaling), then evaluate again.",
+            _unlike_announced,
+            of_amounts=True,
+        ),
+        Check(
+            "few-rows-of-a-class",
+            "warning",
+            "a class has so few rows that its costs are hardly known",
+            f"fewer than {FEW_ROWS} rows",
+            "Collect rows of that class, or state its costs as unknown; intervals have room for costs not yet seen.",
+            _few_rows,
+            of_amounts=True,
+        ),
+        Check(
+            "action-never-taken",
+            "info",
+            "the best model never takes an action",
+            "no row calls for it at any of the matrices",
+            "Nothing, if another is always cheaper; else see whether the probabilities ever are extreme enough.",
+            _never_taken,
+            of_amounts=True,
+        ),
+    )
+}
+
+
+def action_findings(found: ActionEvaluation) -> Findings:
+    """Look for what is wrong with decisions among many actions.
+
+    Parameters
+    ----------
+    found : ActionEvaluation
+        What :func:`stakes.actions.evaluate_actions` returned.
+
+    Returns
+    -------
+    Findings
+        The gravest first.
+
+    Examples
+    --------
+    >>> from stakes.actions import evaluate_actions
+    >>> from stakes.evaluation import action_findings
+    >>> action_findings(evaluate_actions([0, 1] * 9, [[0.7, 0.3], [0.2, 0.8]] * 9, matrices=[[0, 1], [1, 0]])).codes
+    ('few-rows-of-a-class',)
+    """
+    seen = [finding for check in ACTION_FINDINGS.values() if (finding := check.run(found)) is not None]
+    return Findings(sorted(seen, key=lambda finding: SEVERITIES.index(finding.severity)))

@@ -1,0 +1,74 @@
+"""Choosing among models for many actions: two classes and actions are the binary case, whose selection is known."""
+
+import numpy as np
+import pytest
+
+from stakes import select_best
+from stakes.actions import evaluate_actions
+from stakes.evaluation import action_findings
+
+
+@pytest.fixture(scope="module")
+def binary():
+    rng = np.random.default_rng(2)
+    risk = rng.beta(1.0, 4.0, 800)
+    models = {f"m{k}": np.clip(risk + 0.06 * rng.normal(size=800), 0.0, 1.0) for k in range(4)}
+    return rng.random(800) < risk, models
+
+
+def test_two_actions_are_chosen_among_as_by_select_best(binary):
+    y, models = binary
+    expected = select_best(y, models, costs=0.2, incumbent="m1", n_tried=9)
+    found = evaluate_actions(
+        y.astype(int),
+        {name: np.stack([1.0 - p, p], axis=1) for name, p in models.items()},
+        matrices=[[0.2, 0.0], [0.0, 0.8]],  # act first: ties are acted on
+        actions=["act", "wait"],
+        incumbent="m1",
+        n_tried=9,
+    ).selection
+    assert found.chosen == expected.chosen
+    assert found.references == ("always act", "always wait")
+    assert found.corrected_cost == pytest.approx(expected.corrected_cost, rel=1e-10)
+    assert found.expected_regret == pytest.approx(expected.expected_regret, rel=1e-9)
+    assert found.interval == pytest.approx(expected.interval, rel=0.02)  # no class is known to be rare here
+    renamed = {"treat all": "always act", "treat none": "always wait"}
+    assert found.possible == tuple(renamed.get(name, name) for name in expected.possible)
+    limits = {renamed.get(name, name): other.limit for name, other in expected.against.items()}
+    assert {name: other.limit for name, other in found.against.items()} == pytest.approx(limits, rel=0.05)
+
+
+def test_a_constant_added_to_a_class_changes_no_choice(binary):
+    y, models = binary
+    probs = {name: np.stack([1.0 - p, p], axis=1) for name, p in models.items()}
+    plain, moved = (
+        evaluate_actions(y.astype(int), probs, matrices=m, actions=["act", "wait"]).selection
+        for m in ([[0.2, 0.0], [0.0, 0.8]], [[0.2, 0.0], [-5.0, -4.2]])
+    )
+    assert (moved.scale, plain.scale) == ("regret", "cost")
+    assert moved.cost == pytest.approx(plain.cost, abs=1e-14)
+    assert moved.p_best == pytest.approx(plain.p_best, abs=1e-9)
+
+
+def test_findings_name_what_is_wrong():
+    rng = np.random.default_rng(4)
+    prob = rng.dirichlet([4.0, 4.0, 0.05], 400)
+    y = (rng.random((400, 1)) > prob.cumsum(axis=1)).sum(axis=1)
+    bold = prob**6 / (prob**6).sum(axis=1, keepdims=True)
+    matrix = [[0, 1, 3], [1, 0, 3], [1, 1, 0]]
+    found = {key: action_findings(evaluate_actions(y, p, matrices=matrix)) for key, p in {"a": prob, "b": bold}.items()}
+    assert "few-rows-of-a-class" in found["a"].codes
+    assert "cost-not-as-announced" not in found["a"].codes
+    assert "cost-not-as-announced" in found["b"].codes
+    useless = action_findings(evaluate_actions(y, np.tile([0.6, 0.3, 0.1], (400, 1)), matrices=matrix))
+    assert {"not-better-than-one-action", "action-never-taken"} <= set(useless.codes)
+    names = ["a{0}", "b}", "c"]
+    odd = evaluate_actions(y, np.tile([0.6, 0.3, 0.1], (400, 1)), matrices=matrix, actions=names)
+    assert "b}" in " ".join(finding.sentence for finding in action_findings(odd))
+
+
+def test_a_model_called_like_a_single_action_is_refused(binary):
+    y, models = binary
+    prob = {"always 1": np.stack([1.0 - models["m0"], models["m0"]], axis=1)}
+    with pytest.raises(ValueError, match="must not call a model 'always 1': that names an action for all rows"):
+        _ = evaluate_actions(y.astype(int), prob, matrices=[[0, 1], [1, 0]]).selection

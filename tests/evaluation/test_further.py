@@ -1,0 +1,92 @@
+"""An evaluation with deferral and the value of more rows: the numbers of the functions that answer these alone."""
+
+import json
+
+import numpy as np
+import pytest
+
+from stakes import costs, evaluate, expected_regret, select_best, value_of_information
+from stakes.actions import evaluate_deferral
+from stakes.report import render_report
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(8)
+    risk = rng.beta(1.0, 4.0, 500)
+    y = rng.random(500) < risk
+    return y, {f"m{k}": np.clip(risk + (0.04 + 0.1 * k) * rng.normal(size=500), 0.0, 1.0) for k in range(2)}
+
+
+def test_more_rows_are_worth_what_the_function_says_in_the_unit_of_the_evaluation(rows):
+    y, models = rows
+    years = [1000.0, 1000.0]
+    study = {"more_rows": (300, 3000), "decisions": years, "discount": 0.05}
+    result = evaluate(y, models, costs=(0.1, 0.3), unit_cost=50.0, per=100.0)
+    found = result.with_information(**study, row_cost=0.01, fixed_cost=2.0).information
+    plain = value_of_information(y, models, costs=(0.1, 0.3), **study)
+    assert found.evpi == pytest.approx(5000.0 * plain.evpi, rel=1e-12)
+    assert found.total == pytest.approx(50.0 * plain.evpi * (1000.0 + 1000.0 / 1.05), rel=1e-12)
+    saved = 50.0 * plain.evsi[3000] * (1000.0 + 1000.0 / 1.05)
+    assert found.study_records()[1]["net_gain"] == pytest.approx(saved - 2.0 - 30.0, rel=1e-9)
+    assert saved < 32.0
+    assert found.conclusion[-1] == "No study of these sizes is worth its price."
+
+
+def test_at_one_threshold_the_unit_is_cost_and_not_net_benefit(rows):
+    y, models = rows
+    found = evaluate(y, models, costs=0.2).with_information().information
+    plain = value_of_information(y, models, threshold=0.2)
+    assert (found.scale, plain.scale) == ("regret", "net benefit")
+    assert found.evpi == pytest.approx(0.8 * plain.evpi, rel=1e-12)
+    assert found.method == plain.method
+
+
+def test_models_are_judged_with_the_option_as_one_by_one(rows):
+    y, models = rows
+    option = costs.Deferral(0.02, 0.1, 0.05)
+    result = evaluate(y, models, costs=(0.1, 0.3), incumbent="m1").with_deferral(option)
+    found = result.deferral
+    for name, prob in models.items():
+        alone = evaluate_deferral(y, prob, costs=(0.1, 0.3), deferral=option)
+        assert found[name].estimates["value"] == alone.estimates["value"]
+        fee = costs.Deferral(found.fees[7], 0.1, 0.05)
+        by_hand = expected_regret(y, prob, costs=(0.1, 0.3), deferral=fee)
+        assert found.over_fees[name][7] == pytest.approx(by_hand, rel=1e-12)
+    chosen = select_best(y, models, costs=option.applied_to(costs.Uniform(0.1, 0.3)), incumbent="m1")
+    both = [name for name in chosen.costs if "treat" not in name]
+    assert [found.selection.costs[name] for name in both] == pytest.approx([chosen.costs[name] for name in both])
+    # deferring all: the fee, and the other's mistakes
+    bar_c, share = 0.2, y.mean()
+    all_deferred = 0.02 + (1.0 - share) * 0.1 * bar_c + share * 0.05 * (1.0 - bar_c)
+    assert found.selection.costs["deferring all"] == pytest.approx(all_deferred, rel=1e-12)
+
+
+def test_report_json_and_findings_have_what_was_asked_for(rows):
+    y, models = rows
+    result = evaluate(y, models, costs=0.2)
+    assert "Leaving cases" not in render_report(result)
+    further = result.with_deferral(0.01, capacity=0.2).with_information(more_rows=[50])
+    page = render_report(further)
+    assert "Leaving cases to someone else" in page
+    assert "Is it worth more rows?" in page
+    content = json.loads(further.to_json())
+    assert content["deferral"]["models"][0]["deferred"] <= 0.2
+    assert content["value_of_information"]["studies"][0]["more_rows"] == 50
+    assert {"deferring-all", "most-deferred"} <= set(result.with_deferral(1e-4).findings.codes)
+    unsure_and_right = {"m": np.where(y, 0.25, 0.15)}
+    harmed = evaluate(y, unsure_and_right, costs=0.2).with_deferral(0.02)
+    assert harmed.deferral["m"].value == pytest.approx(-0.02)
+    assert "deferral-harms" in harmed.findings.codes
+
+
+def test_what_cannot_be_answered_is_refused(rows):
+    y, models = rows
+    with pytest.raises(ValueError, match='deferral needs rule="score"'):
+        evaluate(y, models, costs=0.2, rule=0.5).with_deferral(0.1)
+    with pytest.raises(ValueError, match="needs independent rows at their own prevalence"):
+        evaluate(y, models, costs=0.2, clusters=np.arange(500) // 2).with_information()
+    with pytest.raises(ValueError, match="net_gain needs to know how many decisions"):
+        evaluate(y, models, costs=0.2).with_information(row_cost=1.0)
+    with pytest.raises(ValueError, match="per must be a finite number > 0, got 0"):
+        value_of_information(y, models, costs=0.2, per=0)
