@@ -91,7 +91,11 @@ def simulate(prevalence, name, n, *, smoother, samples, curves, seed=0):
     for number in SHOWN:
         size = curves if number in CURVE else len(runs)
         hit, width = np.array([run.get(number, (np.nan, np.nan)) for run in runs[:size]]).T
-        found[number] = float(np.nanmean(hit)), float(np.nanmean(width)), float(np.mean(np.isnan(hit)))
+        missing = np.isnan(hit)
+        found[number] = (
+            *((np.nan, np.nan) if missing.all() else (float(np.nanmean(hit)), float(np.nanmean(width)))),
+            float(missing.mean()),
+        )
     return found
 
 
@@ -112,8 +116,8 @@ def main(argv=None):
             for n in options.sizes:
                 how = {"smoother": options.smoother, "samples": options.samples, "curves": options.curves}
                 found = simulate(prevalence, name, n, **how)
-                shown = " | ".join(f"{share:.3f}" for share, _, _ in found.values())
-                none = max(missing for *_, missing in found.values())
+                shown = " | ".join("none" if np.isnan(share) else f"{share:.3f}" for share, _, _ in found.values())
+                none = max(found[number][2] for number in CLOSED)
                 print(f"| {prevalence:.0%} | {name} | {n} | {shown} | {none:.1%} |", flush=True)
                 design = f"{prevalence:.0%} {name} {n}"
                 failing += [

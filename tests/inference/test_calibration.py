@@ -176,10 +176,19 @@ def test_loess_is_a_local_parabola_over_three_quarters_of_the_rows():
     assert summary.e50 == pytest.approx(np.median(gaps), rel=1e-9)
 
 
+def test_loess_is_that_of_r():
+    i = np.arange(120)
+    s = (((i * 37) % 120 + 0.5) / 120) ** 1.5
+    y = ((i * 7919) % 101) / 101 < s**0.8 * 0.9
+    # R 4.2.2: d <- abs(s - predict(loess(y ~ s, control = loess.control(surface = "direct")))); mean(d); max(d)
+    summary = calibration_summary(y, s, smoother="loess")
+    assert (summary.ici, summary.emax) == pytest.approx((0.048227720601, 0.090107273986), abs=1e-12)
+
+
 @pytest.mark.parametrize(
     ("y", "s", "names", "note"),
     [
-        ([1] * 8, np.linspace(0.2, 0.8, 8), NAMES, "only 0 negatives|only one class"),
+        ([1] * 8, np.linspace(0.2, 0.8, 8), NAMES, "only 0 negatives|only one class|only 8 positives"),
         ([0] * 20 + [1] * 3, np.linspace(0.1, 0.8, 23) ** 2, ["o_e_ratio", "ici"], "only 3 positives: .* needs 5"),
         ([0] * 8 + [1] * 8, np.linspace(0.1, 0.8, 16), ["slope", "joint_intercept"], "separate the classes"),
     ],

@@ -351,9 +351,14 @@ def test_what_recalibrating_would_save_on_new_rows_is_cross_fitted(page, example
     best = example.ranking[0]
     table, rows = example.rows, example.models.index(best)
     found = decomposition_interval(table.y, table.scores[rows], costs=example.costs).miscalibration
+    assert found.interval[0] == 0.0
+    words = f"Recalibrating {best} is not shown to save anything on new rows (95% interval 0 to "
+    assert f"{words}{number(found.interval[1])}; cross-fitted" in page.one("section", id="decomposition").text
+    y, scores = simulated(["plain"], n=3000)
+    twice = np.clip(2.0 * scores["plain"], 0.0, 1.0)
+    found = decomposition_interval(y, twice, costs=(0.1, 0.3)).miscalibration
     ends = f"{number(found.interval[0])} to {number(found.interval[1])}"
-    words = f"recalibrating {best} would save about {number(found.value)} (95% interval {ends}; cross-fitted, over the"
-    assert words in page.one("section", id="decomposition").text
-    y, scores = simulated(["plain"])
-    for options in ({"clusters": np.arange(400) // 4}, {"costs": 0.2}, {"rule": 0.3}):
+    words = f"recalibrating model would save about {number(found.value)} (95% interval {ends}; cross-fitted, over the"
+    assert words in render(evaluate(y, twice, costs=(0.1, 0.3))).one("section", id="decomposition").text
+    for options in ({"clusters": np.arange(3000) // 4}, {"costs": 0.2}, {"rule": 0.3}):
         assert "cross-fitted, over" not in render_report(evaluate(y, scores, **{"costs": (0.1, 0.3)} | options))

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stakes.curves import smooth_calibration_curve_of
 from stakes.curves._smooth import local_fits
 from stakes.inference._cluster_sums import Clusters
 from stakes.inference._estimate import Estimate
 from stakes.inference._moments import too_few
-from stakes.inference._power_sums import NEEDED, freed
+from stakes.inference._power_sums import freed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
+    from stakes.core.score_table import ScoreTable
     from stakes.curves._smooth import LocalFits
     from stakes.inference._dependence import Design
     from stakes.inference._influence import Cells
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 WITHHELD = {"e50", "emax"}
 _NO_INTERVAL = "no interval: those tried cover the quantiles of the distance too seldom"
 _ESTIMATED = "no interval: the noise of the smoothed curve would take the weights as known"
+_NEEDED_EVENTS = 50  # of each class: with 30, intervals of 95% covered 89 to 92%
 _POINTS = 100  # of the curve, at equal shares of the rows
 _DRAWS = 500
 _HALVINGS = 14
@@ -58,6 +61,7 @@ class Deviations:
     alone: Floats
     weight: Floats
     shift: Floats
+    bias: Floats
 
 
 def curve_estimates(
@@ -90,7 +94,7 @@ def _reason(cells: Cells, design: Design) -> str:
     count = cells.weight**2 / cells.square
     rows = round(float(count[~cells.y].sum())), round(float(count[cells.y].sum()))
     clustered = Clusters(design.codes, design.share).reason() if design.codes is not None else ""
-    return too_few(rows, NEEDED) or clustered
+    return too_few(rows, _NEEDED_EVENTS) or clustered
 
 
 def _estimate(name: str, value: float, seen: Deviations, level: float) -> Estimate:
@@ -118,7 +122,10 @@ def _estimate(name: str, value: float, seen: Deviations, level: float) -> Estima
     high, size = max(1.0, highest(seen.fitted)), float(number(seen.shift[:, None])[0])
     if size > 0.0:  # scores of 0 and 1 alone cannot shift
         high = max(high, highest(seen.shift * (at / size)))
-    return Estimate(name, value, error, (low * value, high * value), level)
+    # what smoothing flattens, as far as a less smooth curve shows it
+    flattened = float(number((seen.fitted - seen.bias)[:, None])[0]) - at
+    ends = low * value + min(flattened, 0.0), high * value + max(flattened, 0.0)
+    return Estimate(name, value, error, (max(ends[0], 0.0), ends[1]), level)
 
 
 def _crossing(rising: Callable[[float], float], goal: float, low: float, high: float) -> float:
@@ -132,14 +139,21 @@ def _deviations(cells: Cells, codes: Integers | None, smoother: tuple[float, int
     at, weight = _points(cells)
     fits = local_fits(cells.table, at, span=smoother[0], degree=smoother[1])
     rate = np.clip(np.interp(cells.score, at, fits.rate), 0.0, 1.0)
-    residual = cells.weight * (cells.y - rate)
+    residual, bias = cells.weight * (cells.y - rate), _bias(cells.table, at, fits)
     if codes is not None:
         noise = fits.matrix @ _clustered(cells, codes, residual, fits, rng)
-        return Deviations(fits.rate - at, noise, noise, weight, at * (1.0 - at))
+        return Deviations(fits.rate - at, noise, noise, weight, at * (1.0 - at), bias)
     normal = rng.standard_normal((len(fits.score), _DRAWS))
     seen, stated = (residual / cells.weight) ** 2, cells.score * (1.0 - cells.score)
     noise, alone = (fits.matrix @ (_error(cells, variance, fits)[:, None] * normal) for variance in (seen, stated))
-    return Deviations(fits.rate - at, noise, alone, weight, at * (1.0 - at))
+    return Deviations(fits.rate - at, noise, alone, weight, at * (1.0 - at), bias)
+
+
+def _bias(table: ScoreTable, at: Floats, fits: LocalFits) -> Floats:
+    """What the smoother would add to a curve over the log-odds that bends more freely."""
+    curve = smooth_calibration_curve_of(table, axis="log-odds")
+    weight = np.bincount(fits.cell, table.positives + table.negatives, len(fits.score))
+    return fits.matrix @ (weight * curve.at(fits.score)) - curve.at(at)
 
 
 def _points(cells: Cells) -> tuple[Floats, Floats]:

@@ -58,11 +58,10 @@ def _on_new_rows(evaluation: Evaluation, best: Model) -> str:
     options["confidence_level"] = evaluation.confidence_level
     found = decomposition_interval(y, score, costs=costs, scale="integral", **options).miscalibration
     value, low, high = (number(evaluation.factor * end) for end in (found.value, *found.interval))
-    level = f"{100.0 * found.confidence_level:g}%"
-    return (
-        f"<p>On new rows recalibrating {best.html} would save about {value} ({level} interval {low} to {high}; "
-        "cross-fitted, over the range as reported).</p>"
-    )
+    sure = f"{100.0 * found.confidence_level:g}% interval {low} to {high}; cross-fitted, over the range as reported"
+    if found.interval[0] <= 0.0:
+        return f"<p>Recalibrating {best.html} is not shown to save anything on new rows ({sure}).</p>"
+    return f"<p>On new rows recalibrating {best.html} would save about {value} ({sure}).</p>"
 
 
 def _terms(parts: Decomposition) -> tuple[float, float, float, float]:
