@@ -112,7 +112,7 @@ TABLES = {
     "edges out of order": (lambda: best_by_bounds({"a": TABLE}, edges=[0.5, 0.1]), "edges must ascend"),
     "edges in percent": (lambda: best_by_bounds({"a": TABLE}, edges=[2, 10]), "edges must ascend"),
     "edges as text": (lambda: best_by_bounds({"a": TABLE}, edges="many"), "edges must"),
-    "one edge": (lambda: best_by_bounds({"a": TABLE}, edges=1), "edges must be at least 2"),
+    "one edge": (lambda: best_by_bounds({"a": TABLE}, edges=1), "edges must be a whole number >= 2, got 1"),
     "arrays for an index": (lambda: lc_index(Y, RISK), r"must be a ScoreTable"),
     "an unknown model": (lambda: evaluate(Y, MODELS).compare("a", "c"), "model must be one of .*'c'"),
     "an unknown curve": (lambda: evaluate(Y, MODELS).curves("roc"), "kind must be"),
