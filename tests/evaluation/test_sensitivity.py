@@ -77,18 +77,23 @@ def test_third_line_below_a_crossing_is_found():
     assert knots.tolist() == pytest.approx([0.0, 0.05 / 0.55, 1 / 3, 0.8, 1.0])
 
 
-def test_long_curves_are_cut_into_blocks_without_a_seam():
+def test_curves_that_a_coarse_look_rules_out_are_nowhere_the_lowest(monkeypatch):
+    monkeypatch.setattr("stakes.curves._envelope._KNOTS", 50)  # many cells, few at once
+    monkeypatch.setattr("stakes.curves._envelope._CELLS", 3)
     rng = np.random.default_rng(0)
-    n = 200_000
+    n = 3000
     p = rng.random(n)
     y = rng.random(n) < p
-    tables = {f"m{i}": ScoreTable.from_predictions(y, np.clip(p + rng.normal(0, 0.1, n), 0, 1)) for i in range(2)}
+    # four hardly apart, which cross often, and two that are never the best
+    noise = [rng.normal(0, spread, n) for spread in (0.1, 0.1, 0.1, 0.1, 0.2, 0.4)]
+    tables = {f"m{i}": ScoreTable.from_predictions(y, np.clip(p + e, 0, 1)) for i, e in enumerate(noise)}
     result = best_by_cost(tables)
-    curves = [regret_curve(table) for table in tables.values()]
-    probe = rng.random(2000)
+    edges = np.unique(np.concatenate([result.knots, *(table.scores for table in tables.values())]))
+    probe = np.concatenate([edges[1:], (edges[:-1] + edges[1:]) / 2])
     winner = result.best[np.searchsorted(result.knots, probe, side="left") - 1]
-    heights = np.array([curve.at(probe) for curve in curves])
-    assert np.all(heights[winner, np.arange(2000)] <= heights.min(axis=0) * (1 + 1e-9))
+    heights = np.array([regret_curve(table).at(probe) for table in tables.values()])
+    assert np.all(heights[winner, np.arange(len(probe))] <= heights.min(axis=0) * (1 + 1e-11))
+    assert len(result.knots) > 100
 
 
 def test_equal_models_keep_the_order_given():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from stakes import costs
 from stakes.core.options import check_options
 from stakes.inference import PairSums, loss_moments, select
-from stakes.inference._loss_moments import PairedRows
+from stakes.inference._paired_rows import PairedRows
 from stakes.inference._selection_moments import contest_from_moments
 
 pytest.importorskip("pyarrow")

@@ -250,10 +250,11 @@ class ScoreTable(Kept):
         """The distinct scores inside (0, 1), between 0 and 1: where decisions change."""
         first, last = int(self.scores[0] <= 0.0), len(self.scores) - int(self.scores[-1] >= 1.0)
         framed = self.scores.base
-        if (first, last) == (0, len(self.scores)) and isinstance(framed, np.ndarray) and len(framed) == last + 2:
+        if isinstance(framed, np.ndarray) and len(framed) == len(self.scores) + 2 and framed.dtype == np.float64:
             same_place = framed[1:].ctypes.data == self.scores.ctypes.data
-            if same_place and framed.dtype == np.float64 and framed[0] == 0.0 and framed[-1] == 1.0:
-                return framed
+            found: Floats = framed[first : last + 2]
+            if same_place and (framed[0], framed[-1]) == (found[0], found[-1]) == (0.0, 1.0):
+                return found
         return np.concatenate([[0.0], self.scores[first:last], [1.0]]) if first < last else np.array([0.0, 1.0])
 
     @cached_property

@@ -26,9 +26,6 @@ from stakes.inference._loss_moments import (
     LossMoments as LossMoments,
 )
 from stakes.inference._loss_moments import (
-    PairedRows as PairedRows,
-)
-from stakes.inference._loss_moments import (
     loss_moments as loss_moments,
 )
 from stakes.inference._loss_moments import (
@@ -45,6 +42,7 @@ from stakes.inference._money import Money, money
 from stakes.inference._money import carriers as carriers
 from stakes.inference._money import money_of as money_of
 from stakes.inference._pair_sums import PairSums
+from stakes.inference._paired_rows import PairedRows as PairedRows
 from stakes.inference._pooled import Pooled, pool
 from stakes.inference._ranking import RankedModel, Ranking, holm
 from stakes.inference._ranking import rank_models as rank_models

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from stakes.core.validation import BinarySample
     from stakes.inference._band_pieces import Pieces
-    from stakes.inference._loss_moments import PairedRows
+    from stakes.inference._paired_rows import PairedRows
 
     Bins = NDArray[np.intp]
     Floats = NDArray[np.float64]

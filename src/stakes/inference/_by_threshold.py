@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from stakes.inference._band_counts import Totals
     from stakes.inference._band_pieces import Pieces
     from stakes.inference._band_result import Band
-    from stakes.inference._loss_moments import PairedRows
+    from stakes.inference._paired_rows import PairedRows
 
     Bins = NDArray[np.intp]
     Bools = NDArray[np.bool_]

@@ -8,14 +8,14 @@ the sum of the other groups, each about its own means: no large sums are subtrac
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stakes.core.sums import blocks
-from stakes.inference._power_sums import PowerSums, moved, spread_of
+from stakes.inference._power_sums import PowerSums, dot, moved, spread_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     Part = tuple[int, Floats, Floats | None, Floats | None]
 
 BLOCK = 1 << 15  # rows at once
+_PARTS = 256  # of a class, before they are pooled
 _CENTRES = 16  # at once: the sums of all groups about them fit the cache
 
 
@@ -63,12 +64,15 @@ class CentralSums:
     @classmethod
     def of(cls, parts: Iterable[Part]) -> CentralSums:
         """Sums over all parts of each class, each part looked at once."""
-        found: tuple[list[list[float]], ...] = ([], [])
+        found: tuple[list[Floats], ...] = ([], [])
         with np.errstate(invalid="ignore"):  # infinite losses have no spread
             for k, values, weight, square in parts:
-                if len(values):
+                if values.shape[-1]:
                     found[k].append(_sums_of(values, weight, square))
-        pooled = [_pooled(np.array(mine).T) if mine else np.zeros(13) for mine in found]
+                if len(found[k]) == _PARTS:
+                    found[k][:] = [_pooled(np.stack(found[k], axis=-1))]
+        shape = next((mine[0].shape for mine in found if mine), (13,))
+        pooled = [_pooled(np.stack(mine, axis=-1)) if mine else np.zeros(shape) for mine in found]
         columns = np.stack(pooled, axis=1)
         rows, masses, totals, carriers, means = columns[:5]
         return cls(rows, masses, totals, carriers, means, columns[5:8], columns[8:])
@@ -94,6 +98,11 @@ class CentralSums:
         """Sums over the rows of all other groups."""
         rows, masses, totals, carriers = map(_of_others, (self.rows, self.masses, self.totals, self.carriers))
         return CentralSums(rows, masses, totals, carriers, self.means, self.second, self.fourth, others=True)
+
+    @property
+    def columns(self) -> dict[str, Floats]:
+        """All sums by name."""
+        return {item.name: getattr(self, item.name) for item in fields(self) if item.name != "others"}
 
     def about(self, centre: Floats) -> tuple[Floats, Floats]:
         """Sums of second and fourth powers about a centre for each class."""
@@ -140,38 +149,51 @@ def skill_spread(
         return ratio, base, replace(spread, variance=spread.variance / base**2, room=spread.room / base**2)
 
 
-def _sums_of(values: Floats, weight: Floats | None, square: Floats | None) -> list[float]:
-    """The numbers of one part, in the order of :class:`CentralSums`; a cell of a table holds weight^2 / square rows."""
-    carries = values != 0.0
+def joined(each: Iterable[CentralSums], *, new_axis: bool = False) -> CentralSums:
+    """Many estimates side by side, of rows of the same classes."""
+    join: Any = partial(np.stack if new_axis else np.concatenate, axis=-1)
+    columns = [part.columns for part in each]
+    return CentralSums(**{name: join([part[name] for part in columns]) for name in columns[0]})
+
+
+def _sums_of(values: Floats, weight: Floats | None, square: Floats | None) -> Floats:
+    """The numbers of one part, in the order of :class:`CentralSums`; a cell of a table holds weight^2 / square rows.
+
+    Rows are the last axis of the values; the numbers are the first axis of what is returned.
+    """
+    shape, carries = values.shape[:-1], values != 0.0
     if weight is None:
-        n, total = float(len(values)), float(values.sum())
-        powers = [n, *map(_total, _powers(values - total / n))]
-        return [n, n, total, float(np.count_nonzero(carries)), total / n, *powers[:3], *powers]
+        n, total = float(values.shape[-1]), values.sum(axis=-1)
+        powers = [np.full(shape, n), *_powers(values - (total / n)[..., None])]
+        carriers = np.array([np.count_nonzero(row) for row in carries.reshape(-1, values.shape[-1])], dtype=np.float64)
+        return np.array([powers[0], powers[0], total, carriers.reshape(shape), total / n, *powers[:3], *powers])
     square = weight * weight if square is None else square
-    count, mass, total = weight * weight / square, float(weight.sum()), _total(weight * values)
-    away = _powers(values - total / mass)
+    count, mass, total = weight * weight / square, float(weight.sum()), (weight * values).sum(axis=-1)
+    away = values - (total / mass)[..., None]
     fourth = square * square / count  # square^3 / weight^2, without the cost of general powers
-    second = [_total(square), *(_total(square * power) for power in away[:2])]
-    head = [_total(count), mass, total, _total(count[carries]), total / mass]
-    return [*head, *second, _total(fourth), *(_total(fourth * power) for power in away)]
+    rows, masses, *weights = (np.full(shape, float(part.sum())) for part in (count, weight, square, fourth))
+    head = [rows, masses, total, np.where(carries, count, 0.0).sum(axis=-1), total / mass]
+    second = away * square
+    second = [second.sum(axis=-1), dot(second, away)]
+    return np.array([*head, weights[0], *second, weights[1], *_powers(away, fourth)])
 
 
-def _powers(away: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def _powers(away: Floats, weight: Floats | None = None) -> list[Floats]:
+    """Weighted sums of the first to the fourth powers of values over the last axis."""
     squares = away * away
-    return away, squares, squares * away, squares * squares
-
-
-def _total(values: Floats) -> float:
-    return float(values.sum())
+    first, second = (away, squares) if weight is None else (away * weight, squares * weight)
+    return [first.sum(axis=-1), dot(first, away), dot(first, squares), dot(second, squares)]
 
 
 def _pooled(parts: Floats) -> Floats:
     """One part in the place of many (the last axis)."""
     with np.errstate(invalid="ignore"):
-        mean = parts[2].sum() / parts[1].sum()
-        gaps = parts[4] - mean
-        sums = [moved(powers[: j + 1], gaps).sum() for powers in (parts[5:8], parts[8:]) for j in range(len(powers))]
-    return np.array([*parts[:4].sum(axis=1), mean, *sums])
+        mean = parts[2].sum(axis=-1) / parts[1].sum(axis=-1)
+        gaps = parts[4] - mean[..., None]
+        sums = [
+            moved(powers[: j + 1], gaps).sum(axis=-1) for powers in (parts[5:8], parts[8:]) for j in range(len(powers))
+        ]
+    return np.array([*parts[:4].sum(axis=-1), mean, *sums])
 
 
 def _of_others(sums: Floats) -> Floats:

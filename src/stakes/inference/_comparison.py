@@ -11,7 +11,8 @@ from stakes.core.score_table import ScoreTable
 from stakes.core.validation import check_names
 from stakes.inference._dependence import dependence_of
 from stakes.inference._dominance import dominance
-from stakes.inference._loss_moments import LossMoments, PairedRows, loss_moments
+from stakes.inference._loss_moments import LossMoments, loss_moments
+from stakes.inference._paired_rows import PairedRows
 from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:

@@ -159,8 +159,8 @@ def dominance(
         raise ValueError(f"low and high must satisfy 0 <= low <= high <= 1, got {low} and {high}.")
     pieces = [error_pieces(table, check_rule(rule)) for table in (first, second)]
     # equal curves go to the one named first, so each is strictly better where it wins though named second
-    knots, beaten = lower_envelope(pieces)
-    others, won = lower_envelope(pieces[::-1])
+    knots, beaten = lower_envelope(pieces, low, high)
+    others, won = lower_envelope(pieces[::-1], low, high)
     edges = np.unique(np.concatenate([knots, others, [low, high]]))
     upper = edges[1:]
     behind = beaten[np.searchsorted(knots, upper, side="left") - 1] == 1

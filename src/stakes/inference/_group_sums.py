@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from stakes.core.regret import losses_by_score, row_losses
-from stakes.inference._central_sums import CentralSums, mean_spread, skill_spread
+from stakes.inference._central_sums import CentralSums, joined, mean_spread, skill_spread
 from stakes.inference._influence import NEEDED_FOR_SKILL
 from stakes.inference._moments import Moments, moments_of
 from stakes.inference._power_sums import Spread
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from stakes.core.regret import Rule
     from stakes.core.score_table import ScoreTable
     from stakes.costs import CostDistribution
-    from stakes.inference._loss_moments import PairedRows
+    from stakes.inference._paired_rows import PairedRows
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
@@ -97,9 +97,7 @@ def group_moments_of_tables(
     Where rows of unlike weights share a score, the degrees of freedom are approximate.
     """
     each = [_central_sums(table, ups, costs, rule) for table, ups in tables]
-    names = [item.name for item in fields(CentralSums) if item.name != "others"]
-    stacked: Any = {name: np.stack([getattr(sums, name) for sums in each], axis=-1) for name in names}
-    return _compared(CentralSums(**stacked), costs)
+    return _compared(joined(each, new_axis=True), costs)
 
 
 def _central_sums(table: ScoreTable, ups: int, costs: CostDistribution, rule: Rule) -> CentralSums:

@@ -10,40 +10,40 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from stakes.core.regret import losses_by_score, row_losses
 from stakes.core.sums import blocks, weighted_sum
-from stakes.core.validation import BinarySample
 from stakes.inference._dependence import Design
+from stakes.inference._loss_pairs import Unasked, spread_without_rounding
+from stakes.inference._loss_sums import Rules, row_parts, rule_sums
 from stakes.inference._moments import Moments, moments_of
-from stakes.inference._power_sums import PowerSums, Spread, class_sums, spread_of
+from stakes.inference._power_sums import PowerSums, Spread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from stakes.core.outcome import Origin
     from stakes.core.regret import Rule
     from stakes.core.score_table import ScoreTable
     from stakes.costs import CostDistribution
+    from stakes.inference._loss_sums import Part
+    from stakes.inference._paired_rows import PairedRows
 
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
     Integers = NDArray[np.intp]
-    # losses of every rule (rows) for some rows of one class, with their weights and squared weights
-    Part = tuple[int, Floats, Floats | None, Floats | None]
 
 UNPAIRED = (
     "separate score tables do not say which scores belong together: evaluate the rows, or pass pairs=, the PairSums of "
     "the models"
 )
 _ROUNDING = 64 * np.finfo(float).eps
-_CONSTANT = 1e-24  # share of the squares of a constant that subtracting its mean leaves
-_BLOCK = 1 << 18  # numbers at once
+_FEW = 8  # models of which every pair is worked out at once
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class LossMoments:
 
     ``spread`` holds a matrix for every pair of rules, the last of which is "nothing"; ``rows`` are the rows of each
     class (the clusters that have it). ``reason`` says why there is no spread, ``unpaired`` why there is none of the
-    difference between two models.
+    difference between two models; ``unasked`` works out the pairs of many models when they are asked for.
     """
 
     means: Floats
@@ -61,6 +61,7 @@ class LossMoments:
     clustered: bool = False
     reason: str = ""
     unpaired: str = ""
+    unasked: Unasked | None = None
 
     def of(self, index: int) -> Moments:
         """Moments of one rule's mean loss."""
@@ -80,16 +81,24 @@ class LossMoments:
     def standard_error(self, index: int) -> float:
         return self.of(index).standard_error
 
+    def spread_at(self, first: Integers | int, second: Integers | int) -> Spread:
+        """Spread of the differences of some pairs; those of models that are not known yet are worked out."""
+        if self.unasked is not None:
+            self.unasked.fill(self.spread, np.atleast_1d(first), np.atleast_1d(second))
+        return Spread(*(part[..., first, second] for part in vars(self.spread).values()))
+
     @property
     def covariance(self) -> Floats:
         """Covariances of the rules' mean losses."""
+        if self.unasked is not None:
+            return self.unasked.covariance
         variance = self.spread.variance
         alone = variance[:-1, -1]
         return 0.5 * (alone[:, None] + alone[None, :] - variance[:-1, :-1])
 
     def _pair(self, value: float, first: int, second: int) -> Moments:
         paired = second < len(self.means)
-        spread = Spread(*(part[..., first, second] for part in vars(self.spread).values()))
+        spread = self.spread_at(first, second)
         return moments_of(
             value,
             spread,
@@ -103,96 +112,7 @@ class LossMoments:
         """Return the same means, the first rules' spread unknown: their decisions were fitted to these rows."""
         variance = self.spread.variance.copy()
         variance[:count, :] = variance[:, :count] = np.nan
-        return replace(self, spread=replace(self.spread, variance=variance))
-
-
-@dataclass(frozen=True)
-class PairedRows:
-    """Rows that several models share; ``clusters`` are codes of what is independent, ``lags`` is for rows in order.
-
-    Where an outcome weighs the rows, ``origin`` is where they come from and ``every_score`` the scores of all rows.
-    """
-
-    y: Bools
-    scores: Sequence[Floats]
-    weight: Floats | None
-    fixed_prevalence: bool = False
-    clusters: Integers | None = None
-    lags: int | str | None = None
-    origin: Origin | None = None
-    every_score: Sequence[Floats] = ()
-
-    def taken(self, part: Bools | Integers | slice) -> PairedRows:
-        """Some of the rows; where an outcome weighs them, their errors and clusters stay those of all its rows."""
-        weight = None if self.weight is None else self.weight[part]
-        clusters, origin = self.clusters, self.origin
-        if origin is not None:
-            origin = replace(origin, places=origin.places[part])
-        elif clusters is not None:
-            clusters = clusters[part]
-        scores = [s[part] for s in self.scores]
-        return replace(self, y=self.y[part], scores=scores, weight=weight, clusters=clusters, origin=origin)
-
-    def arguments(self, first: int, second: int) -> tuple[Any, Floats, Floats, Floats | None]:
-        """Labels, scores of two models and weights as a public function takes them."""
-        if self.origin is None:
-            return self.y, self.scores[first], self.scores[second], self.weight
-        scattered = self.origin.scattered
-        return self.origin.outcome, scattered(self.scores[first]), scattered(self.scores[second]), None
-
-    def sample(self, index: int) -> BinarySample:
-        """The rows of one model."""
-        origin = self.origin and replace(self.origin, score=self.every_score[index])
-        return BinarySample(self.y, self.scores[index], self.weight, origin)
-
-    @property
-    def dependent(self) -> bool:
-        """Whether rows depend on each other, in clusters, in order of time or by weights estimated from all of them."""
-        return self.clusters is not None or self.lags is not None or self.origin is not None
-
-    @property
-    def used(self) -> PairedRows:
-        """The rows of positive weight."""
-        return self if self.weight is None or self.weight.all() else self.taken(self.weight > 0.0)
-
-
-@dataclass(frozen=True)
-class Rules:
-    """Models under one rule; where asked for, "always act" and "never act"; and last "nothing"."""
-
-    costs: CostDistribution
-    rule: Rule
-    models: int
-    constants: bool
-
-    @property
-    def count(self) -> int:
-        return self.models + 2 * self.constants + 1
-
-    @property
-    def worst(self) -> Floats:
-        """What a row of each class costs at most."""
-        return np.array([float(self.costs.negative_loss(np.inf)), float(self.costs.positive_loss(-np.inf))])
-
-    def completed(self, losses: list[Floats], k: int) -> Floats:
-        """Losses of all rules for rows of one class, from those of the models."""
-        lines = np.zeros((self.count, len(losses[0])))
-        lines[: self.models] = losses
-        if self.constants:  # always acting costs the negatives all, never acting the positives
-            lines[self.models + k] = self.worst[k]
-        return lines
-
-    def most(self, *, fixed: bool) -> Floats:
-        """How far the losses of a row of each class can lie apart, for every pair of rules."""
-        most = np.tile(self.worst[:, None, None], (1, self.count, self.count))
-        if self.constants:
-            always, never, nothing = range(self.models, self.count)
-            # treating all cannot miss, treating none raises no false alarm; class totals that are known leave no error
-            for k, i, j in [(1, always, nothing), (0, never, nothing)]:
-                most[k, [i, j], [j, i]] = 0.0
-            if fixed:
-                most[:, self.models :, self.models :] = 0.0
-        return most
+        return replace(self, spread=replace(self.spread, variance=variance), unasked=None)
 
 
 def table_moments(table: ScoreTable, costs: CostDistribution, rule: Rule, *, constants: bool = True) -> LossMoments:
@@ -201,16 +121,16 @@ def table_moments(table: ScoreTable, costs: CostDistribution, rule: Rule, *, con
     rules = Rules(costs, "score" if rule == "optimal" else rule, 1, constants)
     columns = (table.negatives, table.negatives_squared), (table.positives, table.positives_squared)
 
-    def parts() -> Iterator[Part]:
-        for part in blocks(len(scores)):
+    def parts(_models: Sequence[int], size: int) -> Iterator[Part]:
+        for part in blocks(len(scores), size):
             losses = losses_by_score(scores[part], costs, rules.rule)
             for k, (weight, square) in enumerate(columns):
                 used = weight[part] > 0.0
-                yield k, rules.completed([losses[k][used]], k), weight[part][used], square[part][used]
+                yield k, losses[k][used][None], weight[part][used], square[part][used]
 
-    means, sums, masses = _summed(parts, rules.count, fixed=table.fixed_prevalence)
-    sums = replace(sums, rows=sums.rows * (table.n_rows / sums.rows[:, 0, 1].sum()))
-    return moments_of_sums(means, sums, masses, rules, fixed=table.fixed_prevalence)
+    sums = rule_sums(parts, rules, (), fixed=table.fixed_prevalence)
+    powers = replace(sums.powers, rows=sums.powers.rows * (table.n_rows / sums.powers.rows[:, 0, -1].sum()))
+    return moments_of_sums(sums.means, powers, sums.masses, rules, fixed=table.fixed_prevalence)
 
 
 def table_standard_error(table: ScoreTable, costs: CostDistribution, rule: Rule) -> float:
@@ -224,64 +144,35 @@ def loss_moments(rows: PairedRows, costs: CostDistribution, rule: Rule, *, const
     """Moments of the models' mean integrated costs and of their differences; ``constants`` adds two rules."""
     rows = rows.used
     rules = Rules(costs, rule, len(rows.scores), constants)
-
-    if not rows.dependent:
-        means, sums, masses = _summed(partial(row_parts, rows, rules), rules.count, fixed=rows.fixed_prevalence)
-        found = moments_of_sums(means, sums, masses, rules, fixed=rows.fixed_prevalence)
-    else:
+    if rows.dependent:
         found = _dependent(rows, rules)
+        return without_room_for_copies(found, _apart(rows, found.spread.carriers.sum(axis=0) > 0.0))
+    fixed, few = rows.fixed_prevalence, rules.models <= _FEW
+    pairs = list(combinations(range(rules.models), 2)) if few else []
+    sums = rule_sums(partial(row_parts, rows, rules), rules, pairs, fixed=fixed)
+    found = moments_of_sums(sums.means, sums.powers, sums.masses, rules, fixed=fixed)
+    if not few:
+        return replace(found, unasked=Unasked(rows, rules, sums.means, sums.masses))
+    return without_room_for_copies(found, _apart(rows, sums.powers.carriers.sum(axis=0) > 0.0))
+
+
+def _apart(rows: PairedRows, apart: Bools) -> Bools:
+    """Which models give a row different scores; those whose costs differ do."""
     count = len(rows.scores)
-    apart: Bools = found.spread.carriers.sum(axis=0)[:count, :count] > 0.0
+    apart = apart[:count, :count].copy()
     alike: list[list[int]] = np.argwhere(~apart).tolist()
     for i, j in alike:
         apart[i, j] = not np.array_equal(rows.scores[i], rows.scores[j])
-    return without_room_for_copies(found, apart)
-
-
-def row_parts(rows: PairedRows, rules: Rules) -> Iterator[Part]:
-    """Losses of all rules, class by class, for some rows at a time."""
-    for part in blocks(len(rows.y), min(max(_BLOCK // rules.count, 1 << 10), 1 << 13)):
-        for k, mine in enumerate((~rows.y[part], rows.y[part])):
-            weight = None if rows.weight is None else rows.weight[part][mine]
-            y = rows.y[part][mine]
-            losses = [row_losses(y, score[part][mine], rules.costs, rules.rule) for score in rows.scores]
-            yield k, rules.completed(losses, k), weight, None
-
-
-def _summed(parts: Callable[[], Iterator[Part]], count: int, *, fixed: bool) -> tuple[Floats, PowerSums, Floats]:
-    """Mean loss of every rule, power sums of every pair, and weight of each class."""
-    sums, masses = np.zeros((2, count)), np.zeros(2)
-    for k, lines, weight, _ in parts():
-        if lines.shape[1]:
-            ones = np.ones(lines.shape[1]) if weight is None else weight
-            masses[k] += ones.sum()
-            sums[k] += [weighted_sum(ones, line) for line in lines]
-    means = sums.sum(axis=0) / masses.sum()
-    centres = sums / np.maximum(masses, np.finfo(float).tiny)[:, None] if fixed else np.stack([means, means])
-    powers = np.zeros((6, 2, count, count))
-    with np.errstate(invalid="ignore"):  # infinite losses have no interval
-        for k, lines, weight, square in parts():
-            if not lines.shape[1]:
-                continue
-            for i in range(count - 1):
-                gaps = lines[i] - lines[i + 1 :]
-                centred = gaps - (centres[k, i] - centres[k, i + 1 :])[:, None]
-                powers[:, k, i, i + 1 :] += class_sums(centred, gaps, weight, square)
-    return means[:-1], PowerSums(*(powers + np.swapaxes(powers, 2, 3))), masses
+    return apart
 
 
 def moments_of_sums(means: Floats, sums: PowerSums, masses: Floats, rules: Rules, *, fixed: bool) -> LossMoments:
     """Moments of all rules from the power sums of every pair."""
-    counts = sums.rows[:, 0, 1]
+    counts = sums.rows[:, 0, -1]
     positives = round(float(counts[1]))
     rows = round(float(counts.sum())) - positives, positives
-    # no row tells the two apart, or all of a class do by as much: the rest is rounding
-    none = (sums.carriers == 0.0).all(axis=0) | (sums.second <= _CONSTANT * sums.carried_second)
-    second, fourth = (np.where(none, 0.0, part) for part in (sums.second, sums.fourth))
-    sums = replace(sums, rows=sums.rows + np.eye(none.shape[-1]) * counts[:, None, None], second=second, fourth=fourth)
-    with np.errstate(invalid="ignore"):
-        spread = spread_of(sums, rules.most(fixed=fixed), masses, fixed=fixed)
-    return LossMoments(means, spread, rows)
+    sums = replace(sums, rows=sums.rows + np.eye(sums.rows.shape[-1]) * counts[:, None, None])
+    return LossMoments(means, spread_without_rounding(sums, rules.most(fixed=fixed), masses, fixed=fixed), rows)
 
 
 def _dependent(rows: PairedRows, rules: Rules) -> LossMoments:

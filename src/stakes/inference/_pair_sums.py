@@ -19,7 +19,9 @@ from stakes.core.kept import Kept
 from stakes.core.options import check_options
 from stakes.core.validation import BinarySample
 from stakes.costs import CostDistribution
-from stakes.inference._loss_moments import PairedRows, Rules, moments_of_sums, row_parts, without_room_for_copies
+from stakes.inference._loss_moments import moments_of_sums, without_room_for_copies
+from stakes.inference._loss_sums import Rules, block_size, row_parts
+from stakes.inference._paired_rows import PairedRows
 from stakes.inference._power_sums import PowerSums, moved
 
 if TYPE_CHECKING:
@@ -211,7 +213,8 @@ class PairSums(Kept):
         pairs = _pairs(len(names))
         counts, mass, powers = np.zeros(2), np.zeros(2), np.zeros((len(POWERS), 2, len(pairs)))
         carriers = np.zeros((2, len(pairs)))
-        for k, lines, weight, _ in row_parts(rows, rules):
+        for k, found, weight, _ in row_parts(rows, rules, range(rules.models), block_size(rules.count)):
+            lines = rules.completed(found, k)
             ones = np.ones(lines.shape[1]) if weight is None else weight
             counts[k] += len(ones)
             mass[k] += ones.sum()

@@ -105,10 +105,10 @@ def class_sums(
         return [
             np.full(part.shape[:-1], float(part.shape[-1])),
             squares.sum(axis=-1),
-            _dot(squares, squares),
+            dot(squares, squares),
             np.count_nonzero(carries, axis=-1).astype(np.float64),
             carried_squares.sum(axis=-1),
-            _dot(carried_squares, carried_squares),
+            dot(carried_squares, carried_squares),
         ]
     square = weight * weight if square is None else square
     count = weight * weight / square
@@ -116,10 +116,10 @@ def class_sums(
     return [
         np.full(part.shape[:-1], float(count.sum())),
         squares @ square,
-        _dot(squares * fourth, squares),
+        dot(squares * fourth, squares),
         np.where(carries, count, 0.0).sum(axis=-1),
         carried_squares @ square,
-        _dot(carried_squares * fourth, carried_squares),
+        dot(carried_squares * fourth, carried_squares),
     ]
 
 
@@ -221,5 +221,6 @@ def aligned(numbers: Floats, axes: int) -> Floats:
     return numbers.reshape(numbers.shape + (1,) * (axes - numbers.ndim))
 
 
-def _dot(a: Floats, b: Floats) -> Floats:
+def dot(a: Floats, b: Floats) -> Floats:
+    """Sum of products over the last axis."""
     return np.asarray(np.einsum("...n,...n->...", a, b), dtype=np.float64)

@@ -58,12 +58,11 @@ def contest_from_moments(
     finite = np.flatnonzero(np.isfinite(means))
     if moments.reason or not len(finite) or not np.isfinite(covariance[np.ix_(finite, finite)]).all():
         return None
-    spread = moments.spread
-    scarce = np.where(spread.scarce, spread.carrying, math.inf).min(axis=0)
 
     def spread_of(first: Integers, second: Integers) -> Spread:
         # the last row and column of every matrix, which -1 means, is no cost at all
-        pairs = (factor**2 * spread.variance, spread.degrees, factor**2 * spread.room, scarce)
-        return Spread(*(part[first, second] for part in pairs))
+        spread = moments.spread_at(first, second)
+        scarce = np.where(spread.scarce, spread.carrying, math.inf).min(axis=0)
+        return Spread(factor**2 * spread.variance, spread.degrees, factor**2 * spread.room, scarce)
 
     return Contest(names, n_models, means, covariance, n_rows, spread_of, highest)

@@ -176,7 +176,7 @@ def _spread(evaluation: Evaluation, models: Sequence[Model]) -> Json | None:
         return None
     # those of the evaluation's own range stand for every range
     rules = [*chosen, *range(len(evaluation.models), len(evaluation.models) + 3)]
-    degrees = [evaluation.moments.spread.degrees[rules[i], rules[j]] for i, j in found.pairs]
+    degrees = [float(evaluation.moments.spread_at(rules[i], rules[j]).degrees) for i, j in found.pairs]
     return {
         "cuts": encoded(found.cuts),
         "degrees": encoded(np.array(degrees)),

@@ -1,0 +1,47 @@
+"""The pairs of many models, worked out when asked for: against plain formulas and against two models alone."""
+
+import numpy as np
+import pytest
+
+from stakes import compare, costs, evaluate
+from stakes.inference._loss_moments import _FEW, loss_moments
+from stakes.inference._paired_rows import PairedRows
+
+RANGE = costs.Uniform(0.05, 0.4)
+MODELS = _FEW + 2
+
+
+def rows(n=5000):  # more than a block of so many models
+    rng = np.random.default_rng(1)
+    p = rng.beta(1, 4, n)
+    scores = [np.clip(p + 0.02 * k * rng.normal(size=n), 0, 1) for k in range(MODELS - 1)]
+    return rng.random(n) < p, [*scores, scores[0].copy()], rng.gamma(2.0, size=n)
+
+
+def test_pairs_and_covariance_are_those_of_the_plain_formulas():
+    y, scores, _ = rows()
+    losses = np.array([np.where(y, RANGE.positive_loss(s), RANGE.negative_loss(s)) for s in scores])
+    found = loss_moments(PairedRows(y, scores, None), RANGE, "score", constants=True)
+    cov = np.cov(losses) / len(y)
+    assert found.covariance[:MODELS, :MODELS] == pytest.approx(cov, rel=1e-10)
+    constants = np.where(y, 0.0, 0.5 * 0.35 * 0.45), np.where(y, 0.5 * 0.35 * 1.55, 0.0)  # half of d^2 between the ends
+    known = [[np.cov(line, loss)[0, 1] / len(y) for loss in losses] for line in constants]
+    assert found.covariance[MODELS:, :MODELS] == pytest.approx(np.array(known), rel=1e-10)
+    for i, j in ((0, 1), (7, 3), (2, 9)):
+        gap = losses[i] - losses[j]
+        moments = found.difference(i, j)
+        assert (moments.value, moments.variance) == pytest.approx((gap.mean(), gap.var(ddof=1) / len(y)), rel=1e-10)
+    assert found.difference(0, MODELS - 1).room == found.difference(0, MODELS - 1).variance == 0.0
+
+
+@pytest.mark.parametrize("given", [{"sample_weight": True}, {"prevalence": 0.3}])
+def test_a_pair_of_many_is_as_the_two_alone(given):
+    y, scores, weight = rows()
+    given = {"sample_weight": weight} if "sample_weight" in given else given
+    found = evaluate(y, {f"m{k}": s for k, s in enumerate(scores)}, costs=RANGE, **given)
+    known = compare(y, scores[2], scores[5], costs=RANGE, **given)
+    mine = found.compare("m2", "m5")
+    assert (mine.difference, *mine.interval) == pytest.approx((known.difference, *known.interval), rel=1e-10)
+    alone = evaluate(y, {"a": scores[2], "b": scores[5]}, costs=RANGE, **given).moments.covariance
+    some = [2, 5, MODELS, MODELS + 1]
+    assert found.moments.covariance[np.ix_(some, some)] == pytest.approx(alone, rel=1e-9, abs=1e-18)
