@@ -2,6 +2,8 @@
 
 import json
 import math
+import posixpath
+import re
 
 import numpy as np
 import pytest
@@ -252,3 +254,18 @@ def test_unknown_further_metrics_are_refused(metrics, message):
 def test_share_acted_on_follows_the_rule():
     assert evaluate(Y, Q, costs=RANGE, rule=0.25).results[0].share_acted_on == pytest.approx((Q >= 0.25).mean())
     assert "optimistic" in evaluate(Y, Q, costs=RANGE, rule="optimal").conclusion[0]
+
+
+def test_flat_metrics_are_the_numbers_of_the_table_under_names_that_mlflow_takes():
+    y, p = [0, 1, 0, 1, 1] * 20, [0.1, 0.8, 0.3, 0.6, 0.2] * 20
+    result = evaluate(y, {"../a (x)": p, "b": [0.4, 0.6, 0.5, 0.4, 0.7] * 20}, costs=(0.2, 0.6))
+    flat = result.to_metrics()
+    # mlflow 3: letters, digits and these signs, and a path that is its own normal form
+    assert all(re.fullmatch(r"[/\w.\- :]+", name) and posixpath.normpath(name) == name for name in flat)
+    assert all(type(value) is float for value in flat.values())
+    for record in json.loads(result.to_json())["models"]:
+        name = "__a _x_" if record["model"] == "../a (x)" else record["model"]
+        assert flat[f"{name}/score"] == record["score"]
+        assert flat[f"{name}/vs_best_ci_high"] == record["vs_best_ci_high"]
+    with pytest.raises(ValueError, match="a second 'a_b'"):
+        evaluate(y, {"a/b": p, "a(b": p}, costs=(0.2, 0.6)).to_metrics()

@@ -22,7 +22,7 @@ from stakes.evaluation._findings import run_checks
 from stakes.evaluation._further import deferral_of, information_of
 from stakes.evaluation._methods import methods_text
 from stakes.evaluation._notebook import evaluation_html
-from stakes.evaluation._ranking import PAPER, ranking_records
+from stakes.evaluation._ranking import PAPER, flat_metrics, ranking_records
 from stakes.evaluation._sensitivity import best_by_bounds
 from stakes.evaluation._standings import Standings
 from stakes.inference import Comparison, Ranking, dominance, rank_models
@@ -477,6 +477,28 @@ class Evaluation(Standings, Tabular):
             "findings": [finding.record() for finding in self.findings],
         }
         return json.dumps(json_ready(content), indent=2)
+
+    def to_metrics(self) -> dict[str, float]:
+        """Return every number of the ranking in one flat dictionary, as MLflow's ``log_metrics`` takes it.
+
+        Returns
+        -------
+        dict of str to float
+            "model/column", by the columns of :meth:`frame`; yes and no as 1 and 0, nan where a number is undefined.
+
+        Raises
+        ------
+        ValueError
+            Where the names of two models differ only in signs that become "_".
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> metrics = evaluate([0, 1, 0, 1], {"a": [0.1, 0.8, 0.3, 0.6]}, costs=(0.2, 0.6)).to_metrics()
+        >>> round(metrics["a/score"], 5), metrics["a/rank"], round(metrics["treat all/score"], 5)
+        (0.01562, 1.0, 0.2)
+        """
+        return flat_metrics(self._records())
 
     def plot(self, **options: Any) -> Any:
         """Draw regret, decision curve, reliability and decomposition in one figure with matplotlib.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 from stakes.shown.sentences import REFERENCES
@@ -63,6 +64,18 @@ def _differences(standings: Standings, name: str) -> Record:
         found[f"vs_{label}"] = versus.difference if versus else 0.0
         found[f"vs_{label}_ci_low"], found[f"vs_{label}_ci_high"] = versus.interval if versus else (0.0, 0.0)
         found[f"vs_{label}_p_value"] = versus.p_value if versus else math.nan
+    return found
+
+
+def flat_metrics(records: Iterable[Record]) -> dict[str, float]:
+    """Every number of the ranking by "model/column", in names that trackers of experiments take."""
+    found: dict[str, float] = {}
+    for record in records:
+        name = re.sub(r"[^\w.\- :]|^\.+", "_", record["model"])
+        if f"{name}/score" in found:
+            raise ValueError(f"models must differ in letters, digits or one of '_-. :', got a second {name!r}.")
+        numbers = ((column, value) for column, value in record.items() if isinstance(value, (int, float)))
+        found |= {f"{name}/{column}": float(value) for column, value in numbers}
     return found
 
 
