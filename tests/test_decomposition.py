@@ -1,5 +1,6 @@
 """S = MCB - DSC + UNC for every cost distribution, with both terms non-negative."""
 
+import json
 import math
 
 import numpy as np
@@ -71,3 +72,16 @@ def test_h_measure_does_not_change_under_increasing_transforms():
     rng = np.random.default_rng(0)
     y, s = rng.integers(0, 2, 80), rng.normal(size=80)
     assert h_measure_score(y, s) == pytest.approx(h_measure_score(y, np.exp(3 * s) - 7), rel=1e-13)
+
+
+def test_terms_and_records_of_three_rows_by_hand():
+    found = decompose([0, 1, 1], [0.1, 0.2, 0.2], costs=(0, 1))
+    # half the Brier score is 1.29 / 6; recalibrated scores make no mistake, so DSC = UNC = (1/3) (2/3) / 2
+    record = {"score": 0.215, "miscalibration": 0.215, "discrimination": 1 / 9, "uncertainty": 1 / 9, "skill": -0.935}
+    (told,) = json.loads(found.to_json())
+    assert told.pop("scale") == "regret"
+    assert told == pytest.approx(record, abs=1e-15)
+
+
+def test_skill_without_uncertainty_is_undefined():
+    assert math.isnan(decompose([0, 0, 0], [0.1, 0.2, 0.2], costs=(0, 1)).skill)

@@ -12,7 +12,7 @@ from boundary_brute import best_counts, boundaries, f_beta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stakes.boundary._exact import solve_exact
+from stakes.boundary._exact import _argbest, solve_exact
 from stakes.boundary._frontier import NEVER, _pruned, frontier_of, min_plus, trace
 from stakes.boundary._knapsack import solve_knapsack
 from stakes.boundary._options import Options
@@ -307,3 +307,19 @@ def test_knapsack_takes_values_and_slacks_in_any_order(seed):
     if found is not None:
         assert found.value == found.bound == best == value[starts[:-1] + found.chosen].sum()
         assert slack[starts[:-1] + found.chosen].sum() >= 0
+
+
+@pytest.mark.parametrize(
+    ("goal", "tp", "n", "best"),
+    [
+        ("precision", [9, 5], [10, 5], 1),
+        ("precision", [0, 1, 2, 3], [0, 1, 2, 4], 2),  # of equals the last
+        ("precision", [99_999_998, 99_999_999], [99_999_999, 100_000_000], 1),  # 1e-16 apart
+        ("precision", [99_999_999, 99_999_998], [100_000_000, 99_999_999], 0),
+        ("false_positives", [9, 5], [10, 5], 1),
+        ("false_positives", [9, 8], [10, 10], 0),
+        ("false_positives", [3, 4], [5, 6], 1),
+    ],
+)
+def test_best_of_some_counts_is_that_of_fractions(goal, tp, n, best):
+    assert _argbest(Problem(goal), np.array(tp), np.array(n), 10**8) == best

@@ -18,6 +18,7 @@ from stakes import ScoreTable, costs
 from stakes.core.regret import (
     check_rule,
     check_scale,
+    check_units,
     losses_by_score,
     regret_at,
     row_integral,
@@ -417,3 +418,10 @@ def test_regret_of_a_measure_without_mass_is_undefined():
 def test_integer_cost_ratios_do_not_cut_the_threshold():
     table = ScoreTable.from_predictions([0, 1], [0.25, 0.75])
     assert regret_at(table, np.array([1]), 0.5).tolist() == regret_at(table, np.array([1.0]), 0.5).tolist()
+
+
+@pytest.mark.parametrize("name", ["unit_cost", "per"])
+def test_units_multiply_and_are_above_zero(name):
+    assert check_units("regret", 300.0, 1000.0) == 300_000.0
+    with pytest.raises(ValueError, match=rf"{name} must be a finite number > 0, got 0"):
+        check_units("regret", **{"unit_cost": 1.0, "per": 1.0, name: 0.0})
