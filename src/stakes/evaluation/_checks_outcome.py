@@ -144,7 +144,7 @@ def few_amounts_decide(standings: Standings) -> Observation | None:
         return None
     name = standings.best.name
     losses = row_losses(rows.y, rows.scores[standings.models.index(name)], options.costs, options.plain_rule)
-    count = carriers(rows.weight * losses)
+    count = carriers(rows.weight * losses, rows.y)
     if count >= FEW_AMOUNTS:
         return None
     template = f"What mistakes of {{0}} cost is as uneven as {count:.3g} equal amounts: a few large ones decide."

@@ -175,15 +175,17 @@ def _scores(rows: Any, outcome: RowCosts) -> Floats:
     return np.asarray(rows.origin.score) if rows.origin is not None else np.zeros(len(outcome.y))
 
 
-def carriers(values: Floats) -> float:
-    """How many equal amounts would make as uneven a sum as these."""
-    return float(effective(np.sum(np.abs(values)), np.sum(values**2)))
+def carriers(values: Floats, y: Bools) -> float:
+    """How many equal amounts would make as uneven a sum as those of the class that spreads the sum most."""
+    squares = {positive: float(np.sum(values[y == positive] ** 2)) for positive in (True, False)}
+    main = max(squares, key=squares.__getitem__)
+    return float(effective(np.sum(np.abs(values[y == main])), np.float64(squares[main])))
 
 
 def _estimate(name: str, value: float, values: Floats, design: Design, level: float) -> Estimate:
     variance, degrees, reason = design.variance_of(design.parts(design.centred(values)))
     carried = design.weight * values
-    rows = carriers(carried)
+    rows = carriers(carried, design.y)
     if rows < _TOO_FEW:
         reason = reason or f"the amounts of about {rows:.0f} rows decide: an interval needs {_TOO_FEW}"
     moments = Moments(value, float(variance), float(degrees), reason=reason)
