@@ -168,6 +168,8 @@ def certify_decided(
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
     check_choice(target, "target", TARGETS)
     sample = evaluation_data(y_true, y_prob, pos_label=pos_label, logits=logits).rows
+    if sample.origin is not None:
+        raise ValueError(f"{type(y_true).__name__} cannot stand for labels here: a certificate takes no weights.")
     wrong = (sample.score >= c) != sample.y
     if new_prob is None:
         return _for_population(_Rows(sample.score, wrong, c), limit, level, target, min_rows)

@@ -12,6 +12,7 @@ from stakes.actions._deferred_rows import cross_fitted_rows, deferred_rows
 from stakes.actions._estimates import mean_estimates
 from stakes.actions._pair import best_pair
 from stakes.actions._zone import capacity_price, deferral_zone
+from stakes.core.inputs import refuse_weighing
 from stakes.core.options import check_options
 from stakes.core.random_state import generator
 from stakes.core.score_table import ScoreTable
@@ -218,6 +219,7 @@ def evaluate_deferral(
         per=per,
     )
     option, cap = as_deferral(deferral), check_capacity(capacity, asked.costs)
+    refuse_weighing(y_true, "evaluate_deferral")
     sample = asked.data(y_true, y_prob).rows
     codes, _ = check_dependence(clusters, None, len(sample.y), sample_weight)
     if rule == "score":
