@@ -16,7 +16,7 @@ NAMES = {
     "coverage_calibration": "coverage of the intervals of O:E, calibration in the large, slope, ICI, E50, E90, Emax",
     "coverage_decomposition": "coverage of the intervals of MCB, DSC, the H-measure and hull AUC",
     "coverage_intervals": "coverage of the closed-form intervals, for calibrated, miscalibrated and tied forecasts",
-    "coverage_outcomes": "coverage of the intervals with censored follow-up, one cause or two",
+    "coverage_outcomes": "coverage of the intervals of censored follow-up, amounts by row and labels seen for some",
     "batch_effect": "where looking at the batch beats one threshold for the population, and where it does not",
     "deferral": "optimism of fitted thresholds, broken certificates, CIFAR-10 halves, intervals of the option's value",
     "expected_utility": "expected utility, plug-in threshold and one half for four measures, on the paper's data",

@@ -108,12 +108,13 @@ class RowCosts(Outcome):
         self.unit = str(unit)
         forced = dominated(self.false_positive, self.false_negative, self._counted > 0.0, on_dominated)
         amount = np.where(self.y, self.false_negative, self.false_positive)
-        self.weight: Floats = np.where(forced == 0, self._counted * amount, 0.0)
-        # what a forced decision costs beyond the right one
-        beyond = np.where((forced > 0) & ~self.y | (forced < 0) & self.y, amount, 0.0)
-        self.correct = right + beyond
+        self.weight: Floats = self._counted * amount
+        self.correct, self.decided = right, forced != 0
         self.n_set_aside = int(np.count_nonzero(forced))
-        self.decided: Bools = forced != 0
+        if self.n_set_aside:
+            self.weight[self.decided] = 0.0
+            # what a forced decision costs beyond the right one
+            self.correct = right + np.where((forced > 0) & ~self.y | (forced < 0) & self.y, amount, 0.0)
         if not self.weight.any():
             raise ValueError("nothing is at stake: no row has a wrong decision that costs anything.")
 
@@ -208,10 +209,15 @@ class RowCosts(Outcome):
         [0.75, 0.5]
         """
         p = check_scores(to_array(score, "y_prob"), "y_prob")
-        gain, loss = p * self.false_negative, (1.0 - p) * self.false_positive
+        gain = p * self.false_negative
+        whole = 1.0 - p
+        whole *= self.false_positive
+        whole += gain
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = gain / (gain + loss)
-        return np.where(self.decided | ~np.isfinite(found), 0.0, found)
+            found = np.divide(gain, whole, out=gain)
+        if self.n_set_aside or not np.isfinite(found).all():  # nothing is at stake in rows without a number
+            found[self.decided | ~np.isfinite(found)] = 0.0
+        return found
 
     def thresholds(self, factor: float = 1.0) -> Floats:
         """Return the probability from which each row is worth acting on.
@@ -319,6 +325,8 @@ def check_factor(factor: Any) -> float:
 def dominated(a: Floats, b: Floats, counts: Bools, on_dominated: str) -> NDArray[np.int8]:
     """Rows in which one decision is never worse: 1 to act, -1 not to, 0 where there is a decision or no stake."""
     check_choice(on_dominated, "on_dominated", ("raise", "set_aside"))
+    if a.min() > 0.0 and b.min() > 0.0:
+        return np.zeros(len(counts), dtype=np.int8)
     swapped = counts & (a < 0.0) & (b < 0.0)
     if swapped.any():
         raise ValueError(
