@@ -69,9 +69,9 @@ def main():
             question, options = SHOWN[shown]
             tolerance = TOLERANCE if shown in ("Intercept", "Slope") else 1e-9
             model = {"model": "q"} if column == "q" else {}
-            record.add(
-                "val.prob", name, question, value, arguments={"shown": shown}, tolerance=tolerance, **options, **model
-            )
+            function = "val.prob, smooth curve" if shown in ("Eavg", "E90", "Emax") else "val.prob"
+            asked = {"arguments": {"shown": shown}, "tolerance": tolerance, **options, **model}
+            record.add(function, name, question, value, **asked)
     record.write()
     version, found = run("stats", STATS, [*INPUTS, "weighted"])
     record = Record("stats", version=version, source="glm, lowess, isoreg, computed, Debian 12's package", language="R")
