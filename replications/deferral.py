@@ -64,7 +64,7 @@ def certificate(draws):
         broken = np.zeros(3)
         p = 0.5 * (np.arange(n) + 0.5) / n
         counts = np.arange(1, n + 1)
-        least = max(29, n // 5)
+        least = 29  # so many rows the limit needs without a mistake
         for _ in range(draws):
             wrong = rng.random(n) < limit + 1e-9
             errors = np.cumsum(wrong)

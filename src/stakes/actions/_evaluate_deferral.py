@@ -151,8 +151,9 @@ def evaluate_deferral(
 
     Parameters
     ----------
-    y_true : array_like of shape (n,)
-        Labels with two values.
+    y_true : array_like of shape (n,) or RowCosts
+        Labels with two values, or amounts by row: costs are then per unit of money at stake, at ``costs=0.5`` and
+        ``unit_cost=2`` in money, and the fee is a share of twice what is at stake in the row.
     y_prob : array_like of shape (n,) or (n, 2)
         Probability of the positive class.
     costs : CostDistribution, tuple of float, or float
@@ -220,7 +221,7 @@ def evaluate_deferral(
     )
     option, cap = as_deferral(deferral), check_capacity(capacity, asked.costs)
     refuse_weighing(y_true, "evaluate_deferral")
-    sample = asked.data(y_true, y_prob).rows
+    sample = asked.data(y_true, y_prob, amounts=True).rows
     codes, _ = check_dependence(clusters, None, len(sample.y), sample_weight)
     if rule == "score":
         return deferred_of(asked, sample, option, cap, codes=codes)
