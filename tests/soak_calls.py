@@ -55,7 +55,7 @@ SLOW = 3.0  # seconds of processor time
 # what a message may call an argument beside its own name
 ALSO = {
     "y_true": "labels|y_prob|y_score|rows?|outcome|classes|event",
-    "y_prob": "probabilities|column|y_true|rows?",
+    "y_prob": "probabilities|column|y_true|rows?|beta",
     "y_score": "rows?|y_true|y_prob",
     "a": "y_prob|probabilities|column|scores|severity|y_true|rows?",
     "b": "y_prob|probabilities|column|scores|severity|y_true|rows?",

@@ -209,3 +209,14 @@ def test_a_pair_decides_no_scores_that_are_none(bad):
     pair = fit_deferral([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8], threshold=0.5, deferral=0.1)
     with pytest.raises(ValueError, match="y_prob"):
         pair.predict(bad)
+
+
+@pytest.mark.parametrize("fee", [3.0, 1e20, 1e308])
+def test_fee_beyond_every_mistake_leaves_the_best_single_threshold(fee):
+    y, p = [0, 1, 0, 1, 0, 1, 1], [0.1, 0.4, 0.4, 0.8, 0.35, 0.3, 0.05]
+    c = 0.3
+    cuts = [*sorted(set(p)), math.inf]
+    best = min(sum(c * (s >= t) if not k else (1 - c) * (s < t) for k, s in zip(y, p, strict=True)) for t in cuts) / 7
+    found = fit_deferral(y, p, threshold=c, deferral=fee)
+    assert found.share == 0.0
+    assert found.cost == pytest.approx(best, abs=1e-15)
