@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stakes.core.regret import row_losses
+from stakes.core.sums import blocks
 from stakes.evaluation._finding import Observation
 from stakes.inference import ordered_variance
 from stakes.shown.words import number
@@ -53,8 +54,9 @@ def neighbours_alike(standings: Standings) -> Observation | None:
     losses = row_losses(rows.y, rows.scores[place], standings.costs, standings.rule)
     if not np.isfinite(losses).all():
         return None
-    weight = np.ones(len(rows.y)) if rows.weight is None else rows.weight
-    terms = weight * (losses - np.average(losses, weights=weight))
+    terms = losses - np.average(losses, weights=rows.weight)
+    if rows.weight is not None:
+        terms *= rows.weight
     total = float(terms @ terms)
     if total == 0.0:
         return None
@@ -62,8 +64,8 @@ def neighbours_alike(standings: Standings) -> Observation | None:
     correlation = float(products.sum()) / total
     # by their own spread, so that a few large costs that happen to be neighbours prove nothing
     chance = 0.5 * math.erfc(float(products.sum()) / math.sqrt(2.0 * float(products @ products)))
-    wider = math.sqrt(float(ordered_variance(terms, "auto")[0]) / total)
-    if chance > CLEAR or wider < WIDER:
+    wider = math.sqrt(float(ordered_variance(terms, "auto")[0]) / total) if chance <= CLEAR else 0.0
+    if wider < WIDER:
         return None
     template = (
         f"The costs of {{0}} in neighbouring rows resemble each other (correlation {number(correlation)}): if the rows "
@@ -73,8 +75,13 @@ def neighbours_alike(standings: Standings) -> Observation | None:
 
 
 def _sorted(values: NDArray[np.bool_] | Floats) -> bool:
-    steps = np.diff(values.astype(np.float64))
-    return bool(np.all(steps >= 0.0) or np.all(steps <= 0.0))
+    rising = falling = True
+    for part in blocks(len(values) - 1):
+        here, there = values[part], values[part.start + 1 : part.stop + 1]
+        rising, falling = rising and bool(np.all(here <= there)), falling and bool(np.all(here >= there))
+        if not (rising or falling):
+            return False
+    return True
 
 
 def _effective(weights: np.ndarray, squares: np.ndarray) -> float:
