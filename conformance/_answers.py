@@ -17,20 +17,16 @@ def scored(data, *, model="p", weighted=False, horizon=None, cause=None, **optio
     return (y, data[model]), given | options
 
 
-def metric(data, *, name, at=None, over=None, share=1.0, **options):
-    """A metric; over a parameter, one value for each entry of `at`."""
+def metric(data, *, name, **options):
+    """A metric."""
     pair, given = scored(data, **options)
-    function = getattr(metrics, name)
-    if over is None:
-        return share * function(*pair, **given)
-    return [share * function(*pair, **given, **{over: value}) for value in at]
+    return getattr(metrics, name)(*pair, **given)
 
 
-def curve(data, *, name, at, reference=None, **options):
-    """Points of a curve, or of one of its references."""
+def curve(data, *, name, at, **options):
+    """Points of a curve."""
     pair, given = scored(data, **options)
-    found = getattr(curves, name)(*pair, **given)
-    return (found.references[reference] if reference else found).at(at)
+    return getattr(curves, name)(*pair, **given).at(at)
 
 
 def of_curve(data, *, name, read, count=False, **options):
