@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from strategies import samples
 
-from stakes import costs, decompose, expected_regret
+from stakes import RowCosts, costs, decompose, expected_regret
 from stakes.metrics import h_measure_score
 
 MEASURES = [
@@ -85,3 +85,10 @@ def test_terms_and_records_of_three_rows_by_hand():
 
 def test_skill_without_uncertainty_is_undefined():
     assert math.isnan(decompose([0, 0, 0], [0.1, 0.2, 0.2], costs=(0, 1)).skill)
+
+
+def test_amounts_of_rows_are_decomposed_too():
+    outcome = RowCosts([0, 1, 0, 1], false_positive=[1.0, 2.0, 3.0, 1.0], false_negative=[9.0, 5.0, 4.0, 8.0])
+    parts = decompose(outcome, [0.1, 0.6, 0.4, 0.3], costs=(0.1, 0.5))
+    assert parts.score == pytest.approx(parts.miscalibration - parts.discrimination + parts.uncertainty, abs=1e-15)
+    assert parts.uncertainty > 0.0

@@ -5,7 +5,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from stakes import ScoreTable, actions, correction, costs, evaluation, inference, information, metrics, outcomes
+from stakes import ScoreTable, actions, correction, costs, curves, evaluation, inference, information, metrics, outcomes
 from tests import soak_calls
 from tests.mistakes import assert_named
 
@@ -46,6 +46,7 @@ FOUND = {
         lambda: outcomes.TimeToEvent(event=Y, time=P + 1, horizon=4.0, censored=[0.1, np.nan]),
     ),
     "roi infinite": ("roi", lambda: costs.credit_profit(roi=np.inf)),
+    "flag of a curve": ("drop_intermediate", lambda: curves.roc_curve(Y, P, drop_intermediate=ARRAY)),
     "flag array": ("return_misfit", lambda: correction.undo_loss_matrix(two(), [[1, 2], [3, 1]], return_misfit=[])),
 }
 

@@ -153,9 +153,7 @@ def best_pair(table: ScoreTable, c: float, deferral: Deferral, capacity: float |
     """Minimise the cost over all pairs of levels of a table."""
     a, b = deferral.false_positive_rate, deferral.false_negative_rate
     n0, n1 = table.negatives, table.positives
-    fee = min(
-        deferral.fee, 2.0
-    )  # no mistake costs more than 1: a larger fee is as little paid, and would swamp the sums
+    fee = min(deferral.fee, 2.0)  # no mistake costs more than 1; a larger fee would swamp the sums
     deferred = _from_zero(fee * (n0 + n1) + a * c * n0 + b * (1.0 - c) * n1)
     below = _from_zero((1.0 - c) * n1) - deferred
     above = deferred + c * np.append(np.cumsum(n0[::-1])[::-1], 0.0)

@@ -102,9 +102,7 @@ def _class_names(y_true: Any, labels: Any, count: int) -> tuple[Any, ...]:
 def _action_names(actions: Any, classes: tuple[Any, ...], count: int) -> tuple[Any, ...]:
     if actions is None:
         return classes if count == len(classes) else tuple(range(count))
-    names = (
-        tuple(actions) if isinstance(actions, (list, tuple)) else tuple(to_array(actions, "actions").ravel().tolist())
-    )
+    names = tuple(actions if isinstance(actions, (list, tuple)) else to_array(actions, "actions").ravel().tolist())
     if len(names) != count or len(set(names)) != count:
         raise ValueError(f"actions must name the {count} columns of the matrices once each, got {list(names)}.")
     return names

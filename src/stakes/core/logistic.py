@@ -56,7 +56,7 @@ def _newton_step(information: Floats, gradient: Floats) -> Floats:
     try:
         return np.asarray(np.linalg.solve(information, gradient))
     except np.linalg.LinAlgError:
-        return np.asarray(np.linalg.lstsq(information, gradient)[0])
+        return np.asarray(np.linalg.lstsq(information, gradient, rcond=None)[0])
 
 
 def fit_logistic(

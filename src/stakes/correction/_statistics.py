@@ -106,7 +106,7 @@ def design_effect(table: ScoreTable, fit: LogisticFit) -> float:
     """Mean factor by which weights inflate the variances (Rao and Scott 1984)."""
     if not is_weighted(table) or fit.status:
         return 1.0
-    return float(np.trace(np.linalg.lstsq(fit.covariance, sandwich(table, fit))[0])) / len(fit.covariance)
+    return float(np.trace(np.linalg.lstsq(fit.covariance, sandwich(table, fit), rcond=None)[0])) / len(fit.covariance)
 
 
 def chi2_tail(statistic: float, degrees: int) -> float:

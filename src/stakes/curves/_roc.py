@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.inputs import ranking_data, undefined
+from stakes.core.validation import check_flag
 from stakes.curves._curve import Curve, straight, through
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def roc_curve(
     table = ranking_data(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence).table
     if not (table.total_positives > 0.0 and table.total_negatives > 0.0):
         undefined("roc_curve", "only one class is present")
-    return roc_curve_of(table, name, drop_intermediate=drop_intermediate)
+    return roc_curve_of(table, name, drop_intermediate=check_flag(drop_intermediate, "drop_intermediate"))
 
 
 def roc_curve_of(table: ScoreTable, name: str = "model", *, drop_intermediate: bool = False) -> RocCurve:

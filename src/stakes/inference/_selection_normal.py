@@ -124,10 +124,8 @@ def largest_of(
     >>> largest_of([0.02, 0.05], [[0.001, 0.0005], [0.0005, 0.002]]).p_best.round(3).tolist()
     [0.251, 0.749]
     """
-    mean, cov = (
-        to_floats(to_array(means, "means"), "means"),
-        to_floats(to_array(covariance, "covariance"), "covariance"),
-    )
+    given = {"means": means, "covariance": covariance}
+    mean, cov = (to_floats(to_array(values, name), name) for name, values in given.items())
     if mean.ndim != 1 or not mean.size or not np.all(np.isfinite(mean)):
         raise ValueError(f"means must be a list of finite numbers, got {means!r}.")
     if cov.shape != (mean.size, mean.size) or not np.all(np.isfinite(cov)):

@@ -60,7 +60,7 @@ def class_index(labels_of_rows: NDArray[Any], n_classes: int, labels: ArrayLike 
         return _from_one_hot(labels_of_rows)
     if labels_of_rows.ndim != 1 or labels_of_rows.size == 0:
         raise ValueError(f"y_true must be 1-D with at least one row, or one-hot, got shape {labels_of_rows.shape}.")
-    if any(is_missing(value) for value in labels_of_rows if labels_of_rows.dtype == object):
+    if labels_of_rows.dtype == object and any(map(is_missing, labels_of_rows)):
         raise ValueError("y_true must not be missing, got None or NaN among the labels.")
     if labels is None:
         order = np.arange(n_classes) if _are_indices(labels_of_rows, n_classes) else np.unique(labels_of_rows)
