@@ -11,7 +11,6 @@ from rich.text import Text
 from stakes.cli._console import print_table
 from stakes.cli._errors import UsageError
 from stakes.cli._settings import read_amount, read_count, read_share
-from stakes.cli._summary import _table, listed
 from stakes.shown.text import shown_name as name
 from stakes.shown.text import visible
 from stakes.shown.words import MISSING, number, percent
@@ -136,6 +135,8 @@ def print_further(console: Console, evaluation: Evaluation) -> None:
 
 
 def _print_deferral(console: Console, found: DeferredModels) -> None:
+    from stakes.cli._summary import _table
+
     table = _table("", "with deferral", "cost", "without", "worth", "deferred", "defer from", "to")
     for model, each in found.models.items():
         low, high = each.estimates["value"].interval
@@ -147,6 +148,8 @@ def _print_deferral(console: Console, found: DeferredModels) -> None:
 
 
 def _print_information(console: Console, found: ValueOfInformation) -> None:
+    from stakes.cli._summary import _table
+
     table = _table("", "further rows", "save per decision", "over all decisions", "less their price")
     if found.per != 1.0:
         table.columns[2].header = f"save per {found.per:,g} decisions"
@@ -157,6 +160,8 @@ def _print_information(console: Console, found: ValueOfInformation) -> None:
 
 
 def _print(console: Console, table: Any, sentences: list[str]) -> None:
+    from stakes.cli._summary import listed
+
     console.print()
     print_table(console, table, 1)
     console.print()
