@@ -18,9 +18,11 @@ from stakes.inference import Comparison, Contest, Estimate, select
 from stakes.shown.faces import draw, report
 from stakes.shown.frames import build_frame
 from stakes.shown.tabular import Tabular, json_ready
+from stakes.shown.text import LONGEST_NAME
 from stakes.shown.words import number, percent
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -374,6 +376,15 @@ class ActionEvaluation(Tabular):
         bill = self.calibration(best.model).sentence
         mine = bill if len(self.models) == 1 else f"{best.model}: {bill[0].lower()}{bill[1:]}"
         return [*self.selection.sentences, f"{left}{number(best.best_constant)}{saved}.", mine, *self._along()]
+
+    def told(self, show: Callable[[str], str]) -> list[str]:
+        """The conclusion with every long name of a model or action as ``show`` writes it."""
+        long = [each.model for each in self.models] + [f"always {action}" for action in self.rows.actions]
+        found = self.conclusion
+        for name in sorted(long, key=len, reverse=True):
+            if len(name) > LONGEST_NAME:
+                found = [sentence.replace(name, show(name)) for sentence in found]
+        return found
 
     def _along(self) -> list[str]:
         """Where along a segment of matrices the best model costs less than each other one."""

@@ -175,7 +175,7 @@ def _heading(task: ActionsTask, rows: ClassPredictions) -> list[str]:
 
 def _show(console: Console, found: ActionEvaluation, heading: list[str], findings: Any) -> None:
     """Print the answer, what speaks against it, and every number behind it."""
-    headline, *others = [visible(sentence) for sentence in found.conclusion]
+    headline, *others = [visible(sentence) for sentence in found.told(name)]
     console.print(Text("\n".join(map(visible, heading))), end="\n\n")
     console.print(Text(headline, style="bold"), end="\n\n")
     if findings:

@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stakes.evaluation._finding import LEVEL, SEVERITIES, Check, Findings, Observation
+from stakes.shown.text import shorten, visible
 from stakes.shown.words import join, number, p_value
 
 if TYPE_CHECKING:
     from stakes.actions import ActionEvaluation
 
 FEW_ROWS = 20
+_LONGEST = 300
 
 
 def _plain(text: object) -> str:
     """A name that a template takes literally."""
-    return str(text).replace("{", "{{").replace("}", "}}")
+    return shorten(visible(str(text)), _LONGEST).replace("{", "{{").replace("}", "}}")
 
 
 def _not_better(found: ActionEvaluation) -> Observation | None:

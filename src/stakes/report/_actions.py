@@ -69,16 +69,8 @@ def render_actions(found: ActionEvaluation, *, title: str | None = None) -> str:
     return whole_page(named(_TITLE if title is None else title), source + size, bodies)
 
 
-def _sentence(found: ActionEvaluation, text: str) -> str:
-    """HTML of a sentence, long names of models shortened."""
-    for model in sorted((each.model for each in found.models), key=len, reverse=True):
-        if len(model) > NAME_LIMIT:
-            text = text.replace(model, shorten(named(model), NAME_LIMIT))
-    return typeset(visible(text))
-
-
 def _stake(found: ActionEvaluation) -> str:
-    lead, *others = (_sentence(found, text) for text in found.conclusion)
+    lead, *others = (typeset(visible(text)) for text in found.told(lambda name: shorten(named(name), NAME_LIMIT)))
     items = "".join(f"<li>{text}</li>" for text in others)
     grave = grave_items(action_findings(found), _names(found))
     return f'<p class="lead">{lead}</p><ul class="findings">{items}</ul>{grave}'

@@ -1,0 +1,25 @@
+"""The page of many actions: no scripts, and names from outside are text."""
+
+import re
+
+import numpy as np
+
+from stakes.actions import evaluate_actions
+from stakes.report import render_actions
+from tests.report.conftest import HOSTILE
+
+
+def test_names_of_models_classes_and_actions_are_text():
+    count = len(HOSTILE)
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(count), 60)
+    y = rng.integers(0, count, 60)
+    models = {name: prob if k else prob[:, ::-1] for k, name in enumerate(HOSTILE[:3])}
+    found = evaluate_actions([HOSTILE[k] for k in y], models, matrices=1 - np.eye(count), labels=HOSTILE)
+    page = render_actions(found, title="<script>alert(1)</script>")
+    assert "<script" not in page
+    assert "<img" not in page
+    assert 'javascript:alert(2)"' not in page
+    assert "\u202e" not in page
+    assert "x" * 500 not in re.sub(r'title="[^"]*"', "", page)  # the whole name is shown on demand only
+    assert "script-src" not in page
