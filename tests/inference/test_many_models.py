@@ -45,3 +45,13 @@ def test_a_pair_of_many_is_as_the_two_alone(given):
     alone = evaluate(y, {"a": scores[2], "b": scores[5]}, costs=RANGE, **given).moments.covariance
     some = [2, 5, MODELS, MODELS + 1]
     assert found.moments.covariance[np.ix_(some, some)] == pytest.approx(alone, rel=1e-9, abs=1e-18)
+
+
+def test_an_infinite_cost_leaves_the_others_their_spread():
+    y, scores, _ = rows(200)
+    scores[4][np.argmax(y)] = 0.0  # a positive that was certain to be none
+    models = {f"m{k}": np.clip(s, 1e-9, 1 - 1e-9) if k != 4 else s for k, s in enumerate(scores)}
+    found = evaluate(y, models, costs=costs.LogOddsUniform(0, 1))
+    assert found["m4"].score == np.inf
+    assert np.isfinite(found.moments.covariance[0, 1])
+    assert np.isnan(found.moments.covariance[4, 1])

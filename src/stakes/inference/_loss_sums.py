@@ -94,10 +94,7 @@ def block_size(count: int) -> int:
 
 @dataclass(frozen=True)
 class RuleSums:
-    """Means of all rules, power sums of the pairs that are known, and the weight of each class.
-
-    ``known`` are the pairs of models, beside those of a model and a rule that is the same for all.
-    """
+    """Means of all rules, power sums of the pairs that were asked for, and the weight of each class."""
 
     means: Floats
     powers: PowerSums
@@ -147,9 +144,10 @@ def covariance(parts: Parts, rules: Rules, means: Floats, masses: Floats, *, fix
             totals[k] += rules.completed(lines, k)[:-1] @ (np.ones(lines.shape[1]) if weight is None else weight)
         centres = totals / masses[:, None]
     for k, lines, weight, _ in parts(models, block_size(rules.count)):
-        centred = rules.completed(lines, k)[:-1] - centres[k][:, None]
-        centred = centred if weight is None else centred * weight
-        products[k] += centred @ centred.T
+        with np.errstate(invalid="ignore"):  # infinite losses have no covariance
+            centred = rules.completed(lines, k)[:-1] - centres[k][:, None]
+            centred = centred if weight is None else centred * weight
+            products[k] += centred @ centred.T
         rows[k] += lines.shape[1]
     scale = freed(rows) if fixed else freed([rows.sum()] * 2)
     return np.asarray((scale[:, None, None] * products).sum(axis=0)) / masses.sum() ** 2
