@@ -81,10 +81,10 @@ def test_numbers_of_other_kinds_give_the_same_answers():
 
 
 def test_random_calls_are_answered_or_refused_by_name():
-    counts, problems = soak_calls.soak(250)
+    counts, problems = soak_calls.soak(100)
     assert problems == []
-    assert counts["answered"] > 50
-    assert counts["refused"] > 50
+    assert counts["answered"] > 20
+    assert counts["refused"] > 20
 
 
 def test_harness_sees_a_wrong_answer_and_a_refusal_without_a_name(monkeypatch):
@@ -99,9 +99,9 @@ def test_harness_sees_a_wrong_answer_and_a_refusal_without_a_name(monkeypatch):
 def test_damaged_files_are_copied_whole_or_refused():
     pytest.importorskip("typer")
     pytest.importorskip("pyarrow", minversion="16")  # the other reader must know polars' types
-    codes, problems = import_module("tests.soak_files").soak(200)
+    codes, problems = import_module("tests.soak_files").soak(100)
     assert problems == []
-    assert sum(codes.values()) == 200
+    assert sum(codes.values()) == 100
     assert {code for _, _, code in codes} <= {0, 2, 3}
 
 
@@ -109,9 +109,9 @@ def test_damaged_texts_and_odd_command_lines_end_as_they_may():
     pytest.importorskip("typer")
     pytest.importorskip("polars")
     soaks = import_module("tests.soak_texts")
-    counts, problems = soaks.soak_texts(300)
+    counts, problems = soaks.soak_texts(150)
     assert problems == []
-    assert counts["refused"] > 100
-    codes, problems = soaks.soak_commands(12)
+    assert counts["refused"] > 60
+    codes, problems = soaks.soak_commands(5)
     assert problems == []
     assert set(codes) <= {0, 2, 3, 4}
