@@ -53,37 +53,43 @@ class Threshold(StrEnum):
     UNKNOWN = "unknown"
 
 
+DecisionsOption = Annotated[
+    Decisions | None,
+    typer.Option("--decisions", help="Each case on its own, or the highest scores as far as a budget goes."),
+]
+ThresholdOption = Annotated[
+    Threshold | None,
+    typer.Option("--threshold", help="What is known of the threshold, or of the budget. --costs and --k tell it."),
+]
+Budget = Annotated[
+    str | None, typer.Option("--k", metavar="K or LOW:HIGH", help="Number of cases acted on under a budget.")
+]
+RankingOnly = Annotated[bool, typer.Option("--ranking-only", help="The scores are not meant as probabilities.")]
+Prevalence = Annotated[
+    str | None,
+    typer.Option("--prevalence", metavar="SHARE", help="Share of positives, for what accuracy would make of it."),
+]
+OutcomeOption = Annotated[
+    Happened,
+    typer.Option(
+        "--outcome",
+        help="What is known of each row: a label, follow-up until an event, a label where somebody looked, or also "
+        "what a mistake costs there.",
+    ),
+]
+
+
 def advise(
     *,
-    decisions: Annotated[
-        Decisions | None,
-        typer.Option("--decisions", help="Each case on its own, or the highest scores as far as a budget goes."),
-    ] = None,
-    threshold: Annotated[
-        Threshold | None,
-        typer.Option("--threshold", help="What is known of the threshold, or of the budget. --costs and --k tell it."),
-    ] = None,
+    decisions: DecisionsOption = None,
+    threshold: ThresholdOption = None,
     costs: opt.Costs = None,
     odds: opt.Odds = None,
     false_alarms_per_miss: opt.FalseAlarms = None,
-    k: Annotated[
-        str | None, typer.Option("--k", metavar="K or LOW:HIGH", help="Number of cases acted on under a budget.")
-    ] = None,
-    ranking_only: Annotated[
-        bool, typer.Option("--ranking-only", help="The scores are not meant as probabilities.")
-    ] = False,
-    prevalence: Annotated[
-        str | None,
-        typer.Option("--prevalence", metavar="SHARE", help="Share of positives, for what accuracy would make of it."),
-    ] = None,
-    outcome: Annotated[
-        Happened,
-        typer.Option(
-            "--outcome",
-            help="What is known of each row: a label, follow-up until an event, a label where somebody looked, or also "
-            "what a mistake costs there.",
-        ),
-    ] = Happened.LABELS,
+    k: Budget = None,
+    ranking_only: RankingOnly = False,
+    prevalence: Prevalence = None,
+    outcome: OutcomeOption = Happened.LABELS,
     as_json: opt.AsJson = False,
     output: opt.Output = None,
     config: opt.Config = None,  # noqa: ARG001  (the parser reads it)

@@ -1,6 +1,7 @@
 """``stakes decide``: which rows to act on, for the measure that one is judged by, from a file of probabilities."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -128,15 +129,39 @@ Decided = Annotated[
 ]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Deferring:
+    """What leaving cases to someone else costs, as typed."""
+
+    defer_cost: DeferCost = None
+    threshold: Threshold = None
+    capacity: Capacity = None
+
+    @property
+    def further(self) -> dict[str, str | None]:
+        """What has no meaning without a cost."""
+        return {"--threshold": self.threshold, "--capacity": self.capacity}
+
+    @property
+    def terms(self) -> tuple[float, "Deferral", float | None]:
+        """The cost ratio, what deferring costs, and how many rows may be deferred."""
+        from stakes.costs import Deferral
+
+        if self.threshold is None:
+            raise UsageError("--defer-cost needs --threshold, the cost ratio")
+        cost = self.defer_cost or ""
+        fee = 0.0 if cost.strip() == "0" else read_amount("--defer-cost", cost)
+        share = None if self.capacity is None else read_unit("--capacity", self.capacity)
+        return read_unit("--threshold", self.threshold), Deferral(fee), share
+
+
 @spread()
 def decide(
     file: opt.File,
     *,
     models: Probabilities,
     measure: MeasureOption = None,
-    defer_cost: DeferCost = None,
-    threshold: Threshold = None,
-    capacity: Capacity = None,
+    deferring: Deferring,
     amounts: Amounts,
     zero_division: ZeroDivision = "0",
     groups: Groups = None,
@@ -159,44 +184,25 @@ def decide(
     --false-negative-cost each row is decided by its own amounts, and a second column holds its threshold.
     """
     correction = read_correction(positive_share, prior)
-    only_measure = {"--measure": measure, "--groups": groups, "--sensitivity": sensitivity or None}
+    of_measure = {"--measure": measure, "--groups": groups, "--sensitivity": sensitivity or None}
     settings: ColumnSettings
-    stakes = amounts.stakes
-    if stakes:
-        others = {"--defer-cost": defer_cost, "--threshold": threshold, "--capacity": capacity}
-        refuse({**only_measure, **others}, "does not fit amounts")
-        settings = AmountSettings(correction, column, stakes, amounts.unit or "", str(amounts.on_dominated))
-    elif defer_cost is None:
-        refuse({"--threshold": threshold, "--capacity": capacity}, "needs --defer-cost")
+    if amounts.stakes:
+        refuse({**of_measure, "--defer-cost": deferring.defer_cost, **deferring.further}, "does not fit amounts")
+        settings = AmountSettings(correction, column, amounts.stakes, amounts.unit or "", str(amounts.on_dominated))
+    elif deferring.defer_cost is None:
+        refuse(deferring.further, "needs --defer-cost")
         if measure is None:
             raise UsageError(NOTHING_ASKED)
         zero = read_unit("--zero-division", zero_division)
         settings = DecisionSettings(correction, column, read_measure(measure), zero, sensitivity=sensitivity)
     else:
-        refuse(
-            only_measure | {"--zero-division": None if zero_division == "0" else zero_division},
-            "does not fit --defer-cost",
-        )
-        settings = DeferralSettings(correction, column, *_read_deferral(defer_cost, threshold, capacity))
-    reading = {
-        "models": split_names(models, "--models") or [],
-        "groups": split_names(groups, "--groups") or [],
-        "numbers": [stake for stake in stakes if isinstance(stake, str)],
-        "on_missing": on_missing,
-        "format": file_format,
-    }
+        of_measure["--zero-division"] = None if zero_division == "0" else zero_division
+        refuse(of_measure, "does not fit --defer-cost")
+        settings = DeferralSettings(correction, column, *deferring.terms)
+    names = {"models": split_names(models, "--models") or [], "groups": split_names(groups, "--groups") or []}
+    numbers = [stake for stake in amounts.stakes if isinstance(stake, str)]
+    reading = {**names, "numbers": numbers, "on_missing": on_missing, "format": file_format}
     return partial(run, file, reading, settings, plan_rows(output, check_endings(), file, as_json=as_json))
-
-
-def _read_deferral(cost: str, threshold: str | None, capacity: str | None) -> tuple[float, "Deferral", float | None]:
-    """Read the cost ratio, what deferring costs, and how many rows may be deferred."""
-    if threshold is None:
-        raise UsageError("--defer-cost needs --threshold, the cost ratio")
-    fee = 0.0 if cost.strip() == "0" else read_amount("--defer-cost", cost)
-    share = None if capacity is None else read_unit("--capacity", capacity)
-    from stakes.costs import Deferral
-
-    return read_unit("--threshold", threshold), Deferral(fee), share
 
 
 def run(file: str, reading: Mapping[str, Any], settings: ColumnSettings, where: RowsOut) -> None:

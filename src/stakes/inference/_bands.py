@@ -147,33 +147,18 @@ def confidence_band(
     """
     kind = check_choice(kind, "kind", BAND_KINDS)
     level, draws = _check_level(confidence_level), _check_draws(n_draws)
-    data = evaluation_data(
-        y_true,
-        y_prob,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        logits=logits,
-        amounts=True,
-    )
+    asked: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
+    data, fixed = evaluation_data(y_true, y_prob, **asked, logits=logits, amounts=True), prevalence is not None
     _check_harm(harm, kind)
     if kind == "reliability":
-        if clusters is not None:
-            raise ValueError("clusters must be None for reliability: its band takes the rows as independent.")
-        refuse_amounts(y_true)
-        refuse_weighing(y_true, "the band of a reliability curve")
-        table = data.table
-        points = check_scores_asked(thresholds, table)
-        return reliability_band(table, points, name, level)
+        _check_plain(y_true, clusters)
+        return reliability_band(data.table, check_scores_asked(thresholds, data.table), name, level)
     points = check_thresholds(thresholds, kind)
-    counts = counts_of(data, points, fixed_prevalence=prevalence is not None)
+    counts = counts_of(data, points, fixed_prevalence=fixed)
     pieces = curve_pieces(kind, counts, points, _check_per(per))
     if data.sample is not None:
-        bins, (codes, _) = (
-            [reached(data.sample.score, points)],
-            dependence_of(data.sample, clusters, None, sample_weight),
-        )
-        fixed = prevalence is not None
+        codes, _ = dependence_of(data.sample, clusters, None, sample_weight)
+        bins = [reached(data.sample.score, points)]
         pieces = dependent_pieces(pieces, kind, data.sample, bins, fixed_prevalence=fixed, codes=codes)
     elif clusters is not None:
         raise ValueError("clusters= need the rows: pass y_true and y_prob instead of a ScoreTable.")
@@ -182,6 +167,14 @@ def confidence_band(
     told = {"name": name, "per": _unit(kind, per)}
     found = band_of(pieces, totals, critical, kind=kind, thresholds=points, level=level, **told)
     return _harmed(found, harm)
+
+
+def _check_plain(y_true: Any, clusters: Any) -> None:
+    """Refuse what a band of a reliability curve cannot allow for."""
+    if clusters is not None:
+        raise ValueError("clusters must be None for reliability: its band takes the rows as independent.")
+    refuse_amounts(y_true)
+    refuse_weighing(y_true, "the band of a reliability curve")
 
 
 def difference_band(
@@ -266,17 +259,9 @@ def difference_band(
         raise ValueError(PAIRED_NEEDS_ROWS)
     level, draws = _check_level(confidence_level), _check_draws(n_draws)
     points = check_thresholds(thresholds, kind)
+    asked: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
     first, second = (
-        evaluation_data(
-            y_true,
-            scores,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            prevalence=prevalence,
-            logits=logits,
-            amounts=True,
-            name=argument,
-        ).rows
+        evaluation_data(y_true, scores, **asked, logits=logits, amounts=True, name=argument).rows
         for argument, scores in (("a", a), ("b", b))
     )
     counts = pair_counts_of(first, second.score, points, fixed_prevalence=prevalence is not None)

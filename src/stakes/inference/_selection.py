@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -87,10 +87,13 @@ def select(
     (place, tied), names = field.first_place(), field.names
     critical, optimism, intervals, note = field.picked(place, n_tried, confidence_level)
     largest = largest_of(-field.means, field.covariance, errors=field.errors)
+    best_model = contest.names[int(np.argmin(contest.means[: contest.n_models]))]
+    asked: dict[str, Any] = {"n_tried": n_tried, "incumbent": incumbent, "confidence_level": confidence_level}
+    asked |= {"scale": scale, "per": per, "unit": unit}
     found = Selection(
         chosen=names[place],
         tied=tuple(names[k] for k in tied),
-        best_model=contest.names[int(np.argmin(contest.means[: contest.n_models]))],
+        best_model=best_model,
         cost=float(field.means[place]),
         corrected_cost=float(field.means[place]) + optimism,
         interval=intervals[names[place]],
@@ -103,14 +106,9 @@ def select(
         p_values=field.p_values(place),
         n_models=contest.n_models,
         n_rows=contest.n_rows,
-        n_tried=n_tried,
-        incumbent=incumbent,
         critical_value=critical,
-        confidence_level=confidence_level,
-        scale=scale,
-        per=per,
-        unit=unit,
         note=note,
+        **asked,
     )
     return replace(found, sentences=tuple(say(found, where)))
 

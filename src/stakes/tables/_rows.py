@@ -256,8 +256,7 @@ def clean_rows(
         missing[roles.label] = np.zeros(count, dtype=bool)
     if weight is not None and roles.weight is not None:
         missing[roles.weight] = np.isnan(weight)
-    in_order = {name: missing[name] for name in roles.used}
-    n_dropped = leave_out_incomplete(keep, in_order, roles, origin, on_missing)
+    n_dropped = leave_out_incomplete(keep, {name: missing[name] for name in roles.used}, roles, origin, on_missing)
     if not keep.all():
         origin = replace(origin, rows=np.flatnonzero(keep))
         numbers = {name: values[keep] for name, values in numbers.items()}
