@@ -49,6 +49,7 @@ OF_ONE_COMMAND = {
         *["o-to-e", "error", "max-error"],
     },
     "decide": {"defer-cost", "threshold", "capacity"},
+    "evaluate": {"defer-cost", "capacity", "discount", "row-cost"},
 }
 
 
@@ -70,7 +71,7 @@ def test_what_an_option_takes_is_told_by_its_metavar(command):
         *{"costs", "odds", "false-alarms-per-miss", "k"} & set(options)
     }
     assert {key for key, takes in lists.items() if _config.NAMES.match(takes)} == {
-        *{"models", "groups", "by", "fail-on", "ignore", "cause"} & set(lists)
+        *{"models", "groups", "by", "fail-on", "ignore", "cause", "classes"} & set(lists)
     }
 
 

@@ -49,7 +49,7 @@ Decisions = Annotated[
 ]
 Discount = Annotated[
     str | None,
-    typer.Option("--discount", metavar="RATE", help="With --decisions by year: how much less each later year counts."),
+    typer.Option("--discount", metavar="SHARE", help="With --decisions by year: how much less each later year counts."),
 ]
 RowCost = Annotated[
     str | None,

@@ -34,7 +34,7 @@ class InterventionsCurve(Curve):
     --------
     >>> from stakes.curves import interventions_avoided_curve
     >>> interventions_avoided_curve([0, 1], [0.2, 0.7], per=1000).per
-    1000
+    1000.0
     """
 
     per: float = 100.0
