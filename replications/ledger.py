@@ -75,8 +75,8 @@ def judge(ground, rng, rows, *, by_threshold=False):
     contest = Contest(names, ground.count, sample.means, sample.covariance(), len(at), sample.spread, highest)
     found = select(contest, incumbent=names[ground.count - 1], random_state=0)
     said = {}
-    if by_threshold and ground.curves is not None:
-        said = ground.curves.judge(at, sample.y, sample.weight if ground.weighted else None, names, found)
+    if by_threshold and ground.curves is not None and not ground.weighted:
+        said = ground.curves.judge(at, sample.y, None, names, found)
     return _claims(ground, found) | {"events": int(sample.y.sum())} | _intervals(ground, sample) | said
 
 

@@ -178,3 +178,12 @@ def test_no_difference_is_drawn_where_no_curves_cross():
     y, sharp, blunt = forecasts(400)
     assert evaluate(y, {"sharp": sharp, "blunt": blunt}, costs=(0.3, 0.45)).crossing == {}
     assert evaluate(y, sharp, costs=0.3).crossing == {}
+
+
+def test_nothing_is_said_of_single_thresholds_where_rows_of_a_class_weigh_unalike():
+    y, sharp, blunt = forecasts(4000)
+    models, by_class = {"sharp": sharp, "blunt": blunt}, np.where(y, 3.0, 1.0)
+    weighted = evaluate(y, models, costs=(0.3, 0.45), sample_weight=by_class * np.resize([1.0, 2.0], len(y)))
+    assert weighted.by_threshold is None
+    assert not any("at every threshold" in sentence for sentence in weighted.conclusion)
+    assert evaluate(y, models, costs=(0.3, 0.45), sample_weight=by_class).by_threshold is not None

@@ -87,17 +87,6 @@ def read_measure(text: str) -> Measure:
         raise UsageError(f"--measure: {visible(str(error))}") from None
 
 
-def read_unit(option: str, text: str) -> float:
-    """Read a number from 0 to 1."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0.0 <= number <= 1.0:
-        raise UsageError(f"{option} must be a number from 0 to 1, got {name(text)!r}")
-    return number
-
-
 def read_correction(positive_share: str | None, prior: str | None) -> Callable[[Floats], ArrayLike] | None:
     """Read what is to be done to the probabilities first."""
     if positive_share is None and prior is None:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from stakes.cli._console import print_table
 from stakes.cli._errors import UsageError
-from stakes.cli._settings import read_amount, read_count, read_share
+from stakes.cli._settings import read_amount, read_count, read_share, read_unit
 from stakes.shown.text import shown_name as name
 from stakes.shown.text import visible
 from stakes.shown.words import MISSING, number, percent
@@ -93,7 +93,7 @@ class Further:
         fee = None
         if self.defer_cost is not None:
             fee = 0.0 if self.defer_cost.strip() == "0" else read_amount("--defer-cost", self.defer_cost)
-        capacity = None if self.capacity is None else read_share("--capacity", self.capacity)
+        capacity = None if self.capacity is None else read_unit("--capacity", self.capacity)
         return Questions(fee, capacity, study)
 
 

@@ -83,6 +83,17 @@ def read_share(option: str, text: str) -> float:
     return share
 
 
+def read_unit(option: str, text: str) -> float:
+    """Read a number from 0 to 1."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0.0 <= number <= 1.0:
+        raise UsageError(f"{option} must be a number from 0 to 1, got {name(text)!r}")
+    return number
+
+
 def read_amount(option: str, text: str) -> float:
     """Read a number > 0."""
     try:

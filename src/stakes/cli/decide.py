@@ -18,13 +18,12 @@ from stakes.cli._decisions import (
     check_endings,
     read_correction,
     read_measure,
-    read_unit,
 )
 from stakes.cli._deferrals import Deferrals, DeferralSettings
 from stakes.cli._deliver import RowsOut, plan_rows
 from stakes.cli._errors import UsageError
 from stakes.cli._outcomes import Amounts, refuse
-from stakes.cli._settings import read_amount, split_names
+from stakes.cli._settings import read_amount, read_unit, split_names
 from stakes.cli._spread import spread
 from stakes.shown.text import shown_name as name
 

@@ -119,8 +119,7 @@ class OutcomeColumns:
             inner = self._followed(label, cells[self.time], weight)
         elif self.verified_by is not None:
             inner = PartlyVerified(label, groups=cells[self.verified_by], pos_label=pos, sample_weight=weight)
-        if not self.by_amount:
-            assert inner is not None  # noqa: S101  (checked when the names were given)
+        if inner is not None and not self.by_amount:
             return inner
         wrong = (self.false_positive, self.false_negative)
         a, b = (cells[amount] if isinstance(amount, str) else amount for amount in wrong)

@@ -1,0 +1,66 @@
+"""Bands of rows in clusters, by leaving each out, and of tests that do harm themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from stakes import ScoreTable
+from stakes.inference import confidence_band, difference_band
+from tests.inference.test_bands import CURVES, FIELDS, THRESHOLDS, rows
+
+
+@pytest.mark.parametrize("kind", CURVES)
+def test_errors_with_clusters_are_those_of_leaving_each_out(kind):
+    y, a, b, weight = rows(120)
+    codes = np.random.default_rng(3).integers(0, 9, 120)
+    options = {"thresholds": THRESHOLDS[1:5]}
+    band = confidence_band(y, a, kind, clusters=codes, sample_weight=weight, **options)
+    pair = difference_band(y, a, b, kind, clusters=codes, sample_weight=weight, **options)
+    for found, scores in ((band, (a,)), (pair, (a, b))):
+        left = []
+        for code in range(9):
+            kept = codes != code
+            curves = [CURVES[kind](y[kept], score[kept], sample_weight=weight[kept]) for score in scores]
+            heights = [curve.at(options["thresholds"]) for curve in curves]
+            left.append(heights[0] - (heights[1] if len(heights) > 1 else 0.0))
+        variance = 8 / 9 * np.sum((np.array(left) - found.estimate) ** 2, axis=0)
+        assert found.standard_error == pytest.approx(np.sqrt(variance), rel=1e-10)
+
+
+def test_few_clusters_widen_intervals_and_bands_by_student_t():
+    y, a, _, _ = rows(3000)
+    widths = {}
+    for count in (3000, 8):
+        band = confidence_band(y, a, "regret", clusters=np.arange(3000) % count, thresholds=[0.2])
+        widths[count] = (band.high - band.low)[0] / (2 * band.standard_error[0])
+        assert band.critical_value == pytest.approx(stats.t(count - 1).ppf(0.975), rel=0.02)
+    assert widths[3000] == pytest.approx(1.96, rel=0.02)
+    assert widths[8] == pytest.approx(stats.t(7).ppf(0.975), rel=0.05)
+
+
+@pytest.mark.parametrize("kind", ["net_benefit", "interventions_avoided"])
+def test_harm_of_the_test_lowers_the_curve_and_its_bounds(kind):
+    y, a, b, _ = rows()
+    plain, harmed = (confidence_band(y, a, kind, thresholds=THRESHOLDS[:4], harm=h) for h in (0.0, 0.01))
+    shift = harmed.estimate - plain.estimate
+    assert harmed.estimate == pytest.approx(CURVES[kind](y, a, harm=0.01).at(THRESHOLDS[:4]), abs=1e-13)
+    for name in FIELDS[2:]:
+        assert getattr(harmed, name) - getattr(plain, name) == pytest.approx(shift, abs=1e-13)
+    pair, free = (difference_band(y, a, b, kind, thresholds=THRESHOLDS[:4], harm=h) for h in ((0.01, 0.03), (0, 0)))
+    assert pair.estimate - free.estimate == pytest.approx(-2 * shift, abs=1e-13)
+
+
+def test_bands_refuse_what_they_cannot_take():
+    y, a, b, _ = rows()
+    with pytest.raises(ValueError, match=r"harm must be 0 for regret, got 0\.1"):
+        confidence_band(y, a, "regret", harm=0.1)
+    with pytest.raises(ValueError, match=r"harm must be a pair, those of both models, got 0\.1"):
+        difference_band(y, a, b, "net_benefit", harm=0.1)
+    with pytest.raises(ValueError, match="clusters= need the rows"):
+        confidence_band(ScoreTable.from_predictions(y, a), kind="regret", clusters=np.arange(len(y)))
+    with pytest.raises(ValueError, match="clusters must be None for reliability"):
+        confidence_band(y, a, "reliability", clusters=np.arange(len(y)))
+    with pytest.raises(ValueError, match="there is no band: one cluster holds 91% of all weight"):
+        confidence_band(y, a, "regret", clusters=np.maximum(np.arange(len(y)) - 269, 0) % 7)
