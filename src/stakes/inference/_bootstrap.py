@@ -279,12 +279,12 @@ def bootstrap(
     into, report = np.empty((draws, *values.shape)), _reporter(progress=progress)
     # a metric by name returns numbers, while a function may keep the table that it is given
     room = None if callable(metric) else Room()
-    replicates = _replicates(
-        lambda t: [_as_mapping(function(t), name)[term] for term in terms],
-        lambda: source.tables(rng, room),
-        into,
-        report,
-    )
+
+    def row(table: ScoreTable) -> list[float]:
+        found = _as_mapping(function(table), name)
+        return [found[term] for term in terms]
+
+    replicates = _replicates(row, lambda: source.tables(rng, room), into, report)
     result = Bootstrap(tuple(map(str, named)), terms, values, replicates, scheme, level)
     _warn_of_undefined(result)
     _warn_of_bias(result)
