@@ -374,8 +374,8 @@ class _Scan:
 
     @classmethod
     def of(cls, sample: BinarySample, measure: Measure, zero_division: float) -> _Scan:
-        counted = count_sample(sample)
-        columns = counted["scores"], counted["positives"], counted["negatives"]
+        found = count_sample(sample)
+        columns = found["scores"], found["positives"], found["negatives"]
         counted = sample.weight is None
         single = counted and len(columns[0]) == len(sample.y)
         return cls(measure, zero_division, *columns, measure.ranking().descending, counted, single)
