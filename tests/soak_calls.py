@@ -46,6 +46,7 @@ OTHERS = ["register", "select", "comparison_from_moments", "loss_moments", "rank
 OTHERS += [
     "table_standard_error",
     "evaluate_estimator",
+    "select_estimator",
     "evaluate_frame",
     "from_bagging",
     "metrics_table",

@@ -11,6 +11,7 @@ from stakes.evaluation._finding import Check, Finding, Findings
 from stakes.evaluation._findings import FINDINGS, findings_table
 from stakes.evaluation._groups import GroupResult, Groups
 from stakes.evaluation._refit import Refit, evaluate_estimator
+from stakes.evaluation._refit_selection import select_estimator
 from stakes.evaluation._sensitivity import BestByBounds, best_by_bounds
 from stakes.evaluation._standings import ModelResult
 
@@ -39,4 +40,5 @@ __all__ = [
     "evaluate_frame",
     "findings_table",
     "lc_index",
+    "select_estimator",
 ]

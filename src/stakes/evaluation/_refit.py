@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from stakes.core.options import Options
     from stakes.core.regret import Scale
-    from stakes.costs import CostsLike
+    from stakes.costs import CostDistribution, CostsLike
 
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
@@ -79,6 +79,10 @@ class Refit(Tabular):
         Cross-validated cost of each row, in one repeat, for comparisons.
     confidence_level : float
         Of the interval.
+    costs : CostDistribution
+        How much each cost ratio counted.
+    scale : str
+        "regret", "integral" or "loss".
     note : str
         Why the interval is only approximate; empty otherwise.
 
@@ -102,6 +106,8 @@ class Refit(Tabular):
     overfitting: float
     rows: CostRows
     confidence_level: float
+    costs: CostDistribution
+    scale: str
     note: str = ""
 
     @property
@@ -127,7 +133,7 @@ class Refit(Tabular):
         Raises
         ------
         ValueError
-            If the rows differ.
+            If the rows differ, or how costs count.
 
         Examples
         --------
@@ -141,8 +147,7 @@ class Refit(Tabular):
         >>> a.compare(b).significant
         True
         """
-        if not np.array_equal(self.rows.y, other.rows.y):
-            raise ValueError("other must be of the same rows: the labels differ.")
+        self.check_alike(other, "other")
         both = np.concatenate([self.rows.costs, other.rows.costs], axis=1)
         largest = np.concatenate([self.rows.largest, other.rows.largest], axis=1)
         rows = CostRows(both, self.rows.y, self.rows.weight, self.rows.clusters, largest)
@@ -151,6 +156,16 @@ class Refit(Tabular):
         p_value = min(2.0 * float(spread.tail(np.array([abs(gap)]))[0]), 1.0)
         error = float(np.sqrt(spread.variance[0]))
         return Comparison(*names, gap, error, (gap - half, gap + half), p_value, "cost", self.confidence_level)
+
+    def check_alike(self, other: Refit, name: str) -> None:
+        """Refuse another estimator that was judged by other rows or other costs."""
+        if not np.array_equal(self.rows.y, other.rows.y):
+            raise ValueError(f"{name} must be of the same rows: the labels differ.")
+        if not _same(self.rows.clusters, other.rows.clusters):
+            raise ValueError(f"{name} must be of the same rows: the clusters differ.")
+        if (self.costs, self.scale) != (other.costs, other.scale):
+            theirs, ours = (f"{each.costs!r} on the scale {each.scale!r}" for each in (other, self))
+            raise ValueError(f"{name} must be judged by the same costs, got {theirs} beside {ours}.")
 
     def _records(self) -> list[dict[str, Any]]:
         ends = {"ci_low": self.interval[0], "ci_high": self.interval[1]}
@@ -259,10 +274,15 @@ def evaluate_estimator(
         if method == "harrell":
             _refuse_overfitting(overfitting)
             cost = apparent + drawn.optimism
-    half, note = _reach(rows, 0, -1, asked.confidence_level), _note(task.y)
-    error = float(np.sqrt(rows.spread(np.array([0]), np.array([-1])).variance[0]))
+    half, error = _reach(rows, 0, -1, asked.confidence_level), float(np.sqrt(rows.covariance()[0, 0]))
     ends = (max(cost - half, 0.0), cost + half)
-    return Refit(cost, ends, error, apparent, auc, method, overfitting, rows, asked.confidence_level, note)
+    judged = (asked.confidence_level, asked.costs, asked.scale, _note(task.y))
+    return Refit(cost, ends, error, apparent, auc, method, overfitting, rows, *judged)
+
+
+def _same(first: Integers | None, second: Integers | None) -> bool:
+    """Whether two sets of clusters are the same rows together."""
+    return first is second or (first is not None and second is not None and np.array_equal(first, second))
 
 
 def _refuse_overfitting(overfitting: float) -> None:
