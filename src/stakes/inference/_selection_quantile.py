@@ -15,6 +15,8 @@ import numpy as np
 from stakes.inference._selection_normal import ROUNDING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 _NEARLY_ONE = 1e-3  # beyond this correlation the integrand is a step and draws do as well
 _REACH = 9.0
 _PANELS, _NODES = 90, 20
+_CLOSE = 1e-14
+_MOST_STEPS = 100  # far more than halving needs: rounding may keep Newton's steps from settling
 
 
 def largest_quantile(correlation: Floats, errors: Floats, level: float, *, two_sided: bool) -> float:
@@ -43,7 +47,6 @@ def largest_quantile(correlation: Floats, errors: Floats, level: float, *, two_s
 
 
 def _equal_correlation(count: int, correlation: float, level: float, *, two_sided: bool) -> float:
-    from scipy.optimize import brentq
     from scipy.special import ndtr
 
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
@@ -53,10 +56,26 @@ def _equal_correlation(count: int, correlation: float, level: float, *, two_side
     density = np.tile(half * weights, _PANELS) * np.exp(-0.5 * shared**2) / math.sqrt(2.0 * math.pi)
     shift, own = math.sqrt(correlation) * shared, math.sqrt(1.0 - correlation)
 
-    def missed(q: float) -> float:
-        inside = ndtr((q + shift) / own)
+    def missed(q: float) -> tuple[float, float]:
+        ends = ((q + shift) / own, (-q + shift) / own)
+        inside, rise = ndtr(ends[0]), np.exp(-0.5 * ends[0] ** 2)
         if two_sided:
-            inside = inside - ndtr((-q + shift) / own)
-        return float(density @ inside**count) - level
+            inside, rise = inside - ndtr(ends[1]), rise + np.exp(-0.5 * ends[1] ** 2)
+        slope = count / (own * math.sqrt(2.0 * math.pi)) * (density @ (rise * inside ** (count - 1)))
+        return float(density @ inside**count) - level, float(slope)
 
-    return float(brentq(missed, -_REACH if not two_sided else 0.0, _REACH, xtol=1e-14, rtol=1e-15))
+    return _root(missed, 0.0 if two_sided else -_REACH, _REACH)
+
+
+def _root(rising: Callable[[float], tuple[float, float]], low: float, high: float) -> float:
+    """Where a rising function, given with its slope, is zero: Newton's steps, halves where they leave the bracket."""
+    place = 0.5 * (low + high)
+    for _ in range(_MOST_STEPS):
+        value, slope = rising(place)
+        low, high = (place, high) if value < 0.0 else (low, place)
+        step = value / slope if slope > 0.0 else math.inf
+        after = place - step if low < place - step < high else 0.5 * (low + high)
+        if abs(after - place) <= _CLOSE * max(1.0, abs(place)) or not low < after < high:
+            return after
+        place = after
+    return place
