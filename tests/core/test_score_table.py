@@ -434,3 +434,23 @@ def test_tied_scores_are_counted_across_the_pieces_that_are_read_at_once(decimal
     assert np.array_equal(table.scores, distinct)
     assert np.array_equal(table.positives, ups)
     assert np.array_equal(table.negatives, count - ups)
+
+
+@pytest.mark.parametrize("equal", [0, 3, 900, 9000], ids=lambda k: f"{k} of 20000 equal")
+def test_tables_of_many_rows_hold_each_score_once_and_know_their_knots(equal):
+    rng = np.random.default_rng(3)
+    score = rng.random(20_000)
+    score[:equal] = score[rng.integers(equal, 20_000, equal)]
+    for extra in ([], [0.0, 1.0, 1.0]):
+        values = np.concatenate([score, extra])
+        y = rng.random(len(values)) < 0.3
+        table = ScoreTable.from_predictions(y, values)
+        distinct, level = np.unique(values, return_inverse=True)
+        np.testing.assert_array_equal(table.scores, distinct)
+        np.testing.assert_array_equal(table.positives, np.bincount(level, y))
+        np.testing.assert_array_equal(table.negatives, np.bincount(level, ~y))
+        inner = distinct[(distinct > 0.0) & (distinct < 1.0)]
+        np.testing.assert_array_equal(table.knots, np.concatenate([[0.0], inner, [1.0]]))
+        part = table.within(0.0, 0.5)
+        inner = part.scores[part.scores > 0.0]
+        np.testing.assert_array_equal(part.knots, np.concatenate([[0.0], inner, [1.0]]))

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from stakes import costs, evaluate
+from stakes import ScoreTable, costs, evaluate
 from stakes.core.regret import regret_at
-from stakes.inference import PairedRows, difference_band, reached, shown_less
+from stakes.evaluation._by_threshold import _inside
+from stakes.inference import PairedRows, difference_band, dominance, reached, shown_less
 
 
 def forecasts(n, seed=0):
@@ -187,3 +188,37 @@ def test_nothing_is_said_of_single_thresholds_where_rows_of_a_class_weigh_unalik
     assert weighted.by_threshold is None
     assert not any("at every threshold" in sentence for sentence in weighted.conclusion)
     assert evaluate(y, models, costs=(0.3, 0.45), sample_weight=by_class).by_threshold is not None
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        np.linspace(0.02, 0.1, 61),
+        np.linspace(0.0, 1.0, 61)[1:],
+        np.sort(np.random.default_rng(1).random(30)),
+        np.array([0.3]),
+        np.array([0.3, 0.3, 0.5]),  # no cells: found by search
+    ],
+    ids=["narrow", "whole", "uneven", "one", "equal"],
+)
+def test_thresholds_are_counted_to_the_last_bit(points):
+    near = [np.nextafter(points, end) for end in (-1.0, 2.0)]
+    score = np.concatenate([np.random.default_rng(0).random(9000), points, *near, [0.0, -0.0, 1.0, -0.5, 1.5, 1e-300]])
+    expected = (score[:, None] >= points).sum(axis=1)
+    assert reached(score, points).tolist() == expected.tolist()
+    assert reached(score, points, np.int8).tolist() == expected.tolist()
+
+
+def test_dominance_over_a_range_needs_only_the_scores_within():
+    y, sharp, blunt = forecasts(3000)
+    tables = [ScoreTable.from_predictions(y, score) for score in (sharp.round(3), blunt)]
+    for low, high in ((0.2, 0.7), (0.0, 1.0), (0.001, 0.3), (0.9, 0.99), (float(tables[0].scores[5]), 0.5)):
+        whole, part = (
+            dominance(*some, low=low, high=high) for some in (tables, [_inside(t, low, high) for t in tables])
+        )
+        assert len(whole.stretches) == len(part.stretches)
+        for one, two in zip(whole.stretches, part.stretches, strict=True):
+            assert one[2] == two[2]
+            assert one[:2] == pytest.approx(two[:2], abs=1e-14)
+        at = np.linspace(low, high, 50)
+        assert np.allclose(*(regret_at(t, at, "score") for t in (tables[0], _inside(tables[0], low, high))), atol=1e-15)

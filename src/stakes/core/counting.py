@@ -99,7 +99,8 @@ def _count_sorted(y: NDArray[np.bool_], score: Floats) -> tuple[Floats, Floats, 
     half = _is_single(score)
     real: Any = np.float32 if half else np.float64
     whole: Any = np.uint32 if half else np.uint64
-    key: NDArray[Any] = np.empty(len(score), whole) if half else _between_0_and_1(len(score)).view(np.uint64)
+    memory = np.empty(0 if half else len(score) + 2)
+    key: NDArray[Any] = np.empty(len(score), whole) if half else _framed(memory).view(np.uint64)
     label, new = np.empty(len(score), dtype=bool), np.empty(len(score), dtype=bool)
     for part in blocks(len(score)):
         bits = key[part]
@@ -120,13 +121,16 @@ def _count_sorted(y: NDArray[np.bool_], score: Floats) -> tuple[Floats, Floats, 
     distinct: Floats = ordered
     all_new = bool(new.all())
     if half or not all_new:
-        distinct = _between_0_and_1(int(np.count_nonzero(new)))
-        at = 0
+        count, at = int(np.count_nonzero(new)), 0
+        # where few are equal, they take the place of all: fresh memory costs as much as the work
+        here = not half and 2 * count > len(ordered)
+        frame = memory[: count + 2] if here else np.empty(count + 2)
         for part in blocks(len(ordered)):
             found = ordered[part][new[part]]
-            distinct[at : at + len(found)] = found
+            frame[at + 1 : at + 1 + len(found)] = found
             at += len(found)
-    del key, bits, ordered
+        distinct = _framed(frame)
+    del key, bits, ordered, memory  # before the counts take memory
     if all_new:
         positives = label.astype(np.float64)
         return distinct, positives, 1.0 - positives
@@ -163,8 +167,7 @@ def _counts(label: NDArray[np.bool_], new: NDArray[np.bool_], length: int) -> tu
     return positives, counts
 
 
-def _between_0_and_1(length: int) -> Floats:
-    """An empty array whose memory has 0 before it and 1 behind it: the knots of curves then cost nothing."""
-    framed = np.empty(length + 2)
-    framed[0], framed[-1] = 0.0, 1.0
-    return framed[1:-1]
+def _framed(memory: Floats) -> Floats:
+    """An array in memory that has 0 before it and 1 behind it: the knots of curves then cost nothing."""
+    memory[0], memory[-1] = 0.0, 1.0
+    return memory[1:-1]

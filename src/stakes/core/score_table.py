@@ -249,11 +249,16 @@ class ScoreTable(Kept):
     def knots(self) -> Floats:
         """The distinct scores inside (0, 1), between 0 and 1: where decisions change."""
         first, last = int(self.scores[0] <= 0.0), len(self.scores) - int(self.scores[-1] >= 1.0)
-        framed = self.scores.base
-        if isinstance(framed, np.ndarray) and len(framed) == len(self.scores) + 2 and framed.dtype == np.float64:
+        framed, size = self.scores.base, len(self.scores)
+        if (
+            isinstance(framed, np.ndarray)
+            and framed.dtype == np.float64
+            and framed.ndim == 1
+            and len(framed) > size + 1
+        ):
             same_place = framed[1:].ctypes.data == self.scores.ctypes.data
             found: Floats = framed[first : last + 2]
-            if same_place and (framed[0], framed[-1]) == (found[0], found[-1]) == (0.0, 1.0):
+            if same_place and (framed[0], framed[size + 1]) == (found[0], found[-1]) == (0.0, 1.0):
                 return found
         return np.concatenate([[0.0], self.scores[first:last], [1.0]]) if first < last else np.array([0.0, 1.0])
 

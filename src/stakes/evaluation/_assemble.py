@@ -150,20 +150,32 @@ def _assemble(
 
 
 class _Scored(NamedTuple):
-    """A table, and the ascending scores and weights of all rows, of which it may know the class of some only."""
+    """A table, and the ascending scores and weights of all rows, of which it may know the class of some only.
+
+    The weights are the sum of the columns, which is never held whole.
+    """
 
     table: ScoreTable
     scores: Floats
-    weight: Floats
+    columns: tuple[Floats, ...]
+
+    def weight(self, part: slice) -> Floats:
+        """Weights of some of the scores."""
+        own = [column[part] for column in self.columns]
+        return own[0] + own[1] if len(own) > 1 else own[0]
+
+    def total(self, part: slice = slice(None)) -> float:
+        """Their sum."""
+        return sum(float(column[part].sum()) for column in self.columns)
 
 
 def _everyone(table: ScoreTable, rows: PairedRows | None, index: int) -> _Scored:
     if rows is None or rows.origin is None:
-        return _Scored(table, table.scores, table.positives + table.negatives)
+        return _Scored(table, table.scores, (table.positives, table.negatives))
     outcome, score = rows.origin.outcome, rows.every_score[index]
     weight = np.ones(len(score)) if outcome.sample_weight is None else outcome.sample_weight
     order = np.argsort(score)
-    return _Scored(table, score[order], weight[order])
+    return _Scored(table, score[order], (weight[order],))
 
 
 def _result(name: str, scored: _Scored, index: int, moments: LossMoments, options: Options) -> ModelResult:
@@ -192,10 +204,9 @@ def _scaled(name: str, index: int, moments: LossMoments, options: Options, **fac
 
 def share_acted_on(scored: _Scored, costs: CostDistribution, rule: Rule) -> float:
     """Share of weight acted on, averaged over the cost distribution; nan where its mass is infinite."""
-    table, scores, weight = scored
-    whole = float(weight.sum())
+    table, scores, whole = scored.table, scored.scores, scored.total()
     if not isinstance(rule, str):
-        return float(weight[np.searchsorted(scores, rule, side="left") :].sum()) / whole
+        return scored.total(slice(int(np.searchsorted(scores, rule, side="left")), None)) / whole
     if not math.isfinite(costs.mass):
         return math.nan
     if rule == "optimal":
@@ -205,18 +216,21 @@ def share_acted_on(scored: _Scored, costs: CostDistribution, rule: Rule) -> floa
     for part in blocks(len(scores)):
         # mass at or below a score = what acting on a negative costs + what acting on a positive saves
         below = costs.negative_loss(scores[part]) + (never - costs.positive_loss(scores[part]))
-        total += weighted_sum(weight[part], below)
+        total += weighted_sum(scored.weight(part), below)
     return total / (costs.mass * whole)
 
 
 def _in_range(scored: _Scored, low: float, high: float) -> tuple[float, float, float]:
-    table, scores, weights = scored
-    weight, inside = weights[_between(scores, low, high)], _between(table.scores, low, high)
-    mass, known = float(weight.sum()), float((table.positives[inside] + table.negatives[inside]).sum())
+    table, within, inside = scored.table, _between(scored.scores, low, high), _between(scored.table.scores, low, high)
+    mass, ups = scored.total(within), float(table.positives[inside].sum())
+    known, moment = ups + float(table.negatives[inside].sum()), 0.0
+    for part in blocks(within.stop - within.start):
+        some = slice(within.start + part.start, within.start + part.stop)
+        moment += float(np.dot(scored.weight(some), scored.scores[some]))
     return (
-        mass / float(weights.sum()),
-        float(np.dot(weight, scores[_between(scores, low, high)])) / mass if mass else math.nan,
-        float(table.positives[inside].sum()) / known if known else math.nan,
+        mass / scored.total(),
+        moment / mass if mass else math.nan,
+        ups / known if known else math.nan,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _POINTS = 61
+_BIN = np.int8  # counts up to as many
 MOST_RIVALS = 3
 
 
@@ -75,14 +76,17 @@ def by_threshold(
     if choice is None or rows is None or rows.dependent or _uneven(rows) or costs.low == costs.high:
         return None
     thresholds = thresholds_of(costs)
-    bins = {name: reached(_acted(s, options.rule), thresholds) for name, s in zip(tables, rows.scores, strict=True)}
-    bins |= {name: np.full(len(rows.y), k) for name, k in zip(REFERENCES, (len(thresholds), 0), strict=True)}
+    bins = {
+        name: reached(_acted(s, options.rule), thresholds, _BIN) for name, s in zip(tables, rows.scores, strict=True)
+    }
+    for name, all_or_none in zip(REFERENCES, (len(thresholds), 0), strict=True):
+        bins[name] = np.full(len(rows.y), all_or_none, dtype=_BIN)
     count, chosen = max(len(tables), options.n_tried or 0), choice.chosen
     level, others = shared_level(options.confidence_level, count), compared(choice, bins)
     shown = {name: shown_less(rows, (bins[chosen], bins[name]), thresholds, level) for name in others}
     less, more = ({name: found[k] for name, found in shown.items()} for k in (0, 1))
     always = [name for name in others if less[name].all()]
-    curves = {name: _table(name, tables, options.rule) for name in (chosen, *always)}
+    curves = {name: _table(name, tables, options) for name in (chosen, *always)}
     everywhere = [name for name in always if _dominates(curves[chosen], curves[name], costs)]
     bands = {
         name: shown_band(
@@ -136,7 +140,23 @@ def _dominates(first: ScoreTable, second: ScoreTable, costs: CostDistribution) -
     return dominance(first, second, low=costs.low, high=costs.high).winner == "a"
 
 
-def _table(name: str, tables: dict[str, ScoreTable], rule: Rule) -> ScoreTable:
+def _table(name: str, tables: dict[str, ScoreTable], options: Options) -> ScoreTable:
     if name in REFERENCES:  # scores of 1, or of 0
         return next(iter(tables.values())).at_threshold(-1.0 if name == REFERENCES[0] else 2.0)
-    return tables[name] if isinstance(rule, str) else tables[name].at_threshold(rule)
+    if isinstance(options.rule, str):
+        return _inside(tables[name], options.costs.low, options.costs.high)
+    return tables[name].at_threshold(options.rule)
+
+
+def _inside(table: ScoreTable, low: float, high: float) -> ScoreTable:
+    """A table with the same curves over a range: all scores below it are pooled, and all above it."""
+    start = max(int(np.searchsorted(table.scores, low, side="left")) - 1, 0)
+    stop = int(np.searchsorted(table.scores, high, side="right")) + 1
+    columns = {}
+    for column in ("negatives", "positives"):
+        weights = getattr(table, column)
+        columns[column] = weights[start:stop].copy()
+        columns[column][0] += weights[:start].sum()
+        columns[column][-1] += weights[stop:].sum()
+    squared = {f"{name}_squared": weights for name, weights in columns.items()}  # which no curve asks for
+    return replace(table, scores=table.scores[start:stop], **columns, **squared, lower=None, upper=None)

@@ -5,21 +5,28 @@ Rows are put into bins between thresholds by binary search, so nothing is sorted
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from stakes.core.inputs import refuse_weighing
+from stakes.core.sums import blocks
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from stakes.core.inputs import EvaluationData
     from stakes.core.validation import BinarySample
 
     Floats = NDArray[np.float64]
-    Bins = NDArray[np.intp]
+    Bins = NDArray[np.signedinteger[Any]]
+
+_MANY, _MOST_CELLS = 1 << 12, 1 << 12
+_AT_ONCE = 1 << 16
 
 
 class Totals(NamedTuple):
@@ -82,11 +89,14 @@ def binned_pair(
     fixed_prevalence: bool,
 ) -> PairCounts:
     """Counts of two models from how many of the ``width - 1`` thresholds each score reaches."""
-    cell = np.asarray(y, dtype=np.intp) * width
-    cell += bins[0]
-    cell *= width
-    cell += bins[1]
-    joint = _histogram(cell, weight, 2 * width * width).reshape(2, 2, width, width)
+    pooled = np.zeros((2, 2 * width * width))
+    for part in blocks(len(y), max(_AT_ONCE, 2 * width * width)):
+        cell = np.asarray(y[part], dtype=np.intp) * width
+        cell += bins[0][part]
+        cell *= width
+        cell += bins[1][part]
+        pooled += _histogram(cell, None if weight is None else weight[part], 2 * width * width)
+    joint = pooled.reshape(2, 2, width, width)
     by_first, by_second = joint.sum(axis=3), joint.sum(axis=2)
     one = _counts(by_first, fixed_prevalence=fixed_prevalence, n_rows=len(y))
     two = _counts(by_second, fixed_prevalence=fixed_prevalence, n_rows=len(y))
@@ -98,9 +108,42 @@ def binned_pair(
     return PairCounts(only_first, only_second, (one.above[1], two.above[1]), both, one.totals)
 
 
-def reached(score: Floats, thresholds: Floats) -> Bins:
+def reached(score: Floats, thresholds: Floats, kind: type[np.signedinteger[Any]] = np.intp) -> Bins:
     """How many thresholds each score reaches."""
-    return np.searchsorted(thresholds, score, side="right")
+    find = _finder(thresholds) if len(score) > _MANY else None
+    if find is None:
+        return np.searchsorted(thresholds, score, side="right").astype(kind, copy=False)
+    out = np.empty(len(score), dtype=kind)
+    for part in blocks(len(score)):
+        out[part] = find(score[part])
+    return out
+
+
+def _finder(thresholds: Floats) -> Callable[[Floats], Bins] | None:
+    """Count by cells of equal width, at most one threshold in each; None where the cells would be too many.
+
+    The cell of a number rises with it, whatever the rounding: in another cell than that of the threshold, the number
+    lies on the same side as its cell; in the same cell the two are compared.
+    """
+    gap = float(np.diff(thresholds).min(initial=1.0))
+    if not (len(thresholds) and gap > 0.0 and 1.0 / gap < _MOST_CELLS):
+        return None
+    if not 0.0 <= thresholds[0] <= thresholds[-1] <= 1.0:
+        return None
+    scale = float(2 ** math.ceil(math.log2(2.0 / gap)))
+    last = int(scale)
+    below = np.searchsorted(np.floor(thresholds * scale), np.arange(last + 1.0), side="left")
+    first = np.append(thresholds, np.inf)[below]
+
+    def find(score: Floats) -> Bins:
+        cell = np.clip(score, 0.0, 1.0)
+        cell *= scale
+        places = cell.astype(np.intp)
+        found: Bins = below.take(places)
+        found += score >= first.take(places)
+        return found
+
+    return find
 
 
 def _histogram(cell: Bins, weight: Floats | None, cells: int) -> Floats:

@@ -44,6 +44,7 @@ class CsvFile:
     sample: list[list[str]]
     start: int
     kind: str = "csv"
+    n_rows: int | None = None
 
     @classmethod
     def open(cls, content: Content, wanted: str) -> CsvFile:

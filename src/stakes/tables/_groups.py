@@ -147,7 +147,7 @@ class _Groups:
 
     roles: Roles
     origin: Origin
-    labels: tuple[list[Any], NDArray[np.int64]]
+    labels: tuple[list[Any], NDArray[np.signedinteger[Any]]]
     cell: Floats
     lower: Floats
     upper: Floats

@@ -44,6 +44,7 @@ class JsonFile:
     """A JSON lines file."""
 
     kind = "jsonl"
+    n_rows: int | None = None
 
     def __init__(self, content: Content) -> None:
         self.origin = Origin(content.name)

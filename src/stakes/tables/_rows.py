@@ -41,7 +41,7 @@ class Columns(Protocol):
     def floats(self, name: str, hint: str | None = None) -> Floats:
         """Return a column of numbers, nan where it is missing."""
 
-    def labels(self, name: str) -> tuple[list[Any], NDArray[np.int64]]:
+    def labels(self, name: str) -> tuple[list[Any], NDArray[np.signedinteger[Any]]]:
         """Return the distinct values of the label and the index of each row's, -1 where it is missing."""
 
 
@@ -60,7 +60,7 @@ class Held:
         """Return a column of numbers, nan where it is missing."""
         return to_floats(self.frame[name], self.origin, hint=hint)
 
-    def labels(self, name: str) -> tuple[list[Any], NDArray[np.int64]]:
+    def labels(self, name: str) -> tuple[list[Any], NDArray[np.signedinteger[Any]]]:
         """Return the distinct values of the label and the index of each row's, -1 where it is missing."""
         return encode_labels(self.frame[name], self.origin)
 
@@ -275,7 +275,7 @@ def clean_rows(
 def _outcome(
     roles: Roles,
     origin: Origin,
-    label: tuple[list[Any], NDArray[np.int64]],
+    label: tuple[list[Any], NDArray[np.signedinteger[Any]]],
     cells: dict[str, NDArray[Any]],
     given: tuple[Floats | None, object],
 ) -> Outcome | None:

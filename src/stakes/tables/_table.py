@@ -57,6 +57,10 @@ class Table(Protocol):
     def numeric(self) -> Collection[str]:
         """Names of the columns that hold numbers, as far as the first rows tell."""
 
+    @property
+    def n_rows(self) -> int | None:
+        """How many rows there are, where that is known before a pass."""
+
     def pieces(
         self, columns: Collection[str], numbers: Collection[str] = (), label: str | None = None
     ) -> Iterator[Piece]:
@@ -129,6 +133,27 @@ class Numbers:
         return to_floats(series, origin), np.zeros(len(cells), dtype=bool), ""
 
 
+class Stacked:
+    """Numbers of one column, piece by piece, in memory that is as long as the column where that is known."""
+
+    def __init__(self, n_rows: int | None) -> None:
+        self._known = None if n_rows is None else np.empty(n_rows)
+        self._parts: list[Floats] = []
+        self._filled = 0
+
+    def add(self, part: Floats) -> None:
+        """Put a piece behind the others."""
+        if self._known is None:
+            self._parts.append(part)
+        else:
+            self._known[self._filled : self._filled + len(part)] = part
+            self._filled += len(part)
+
+    def whole(self) -> Floats:
+        """All of them."""
+        return np.concatenate(self._parts) if self._known is None else self._known[: self._filled]
+
+
 @dataclass(frozen=True)
 class Gathered:
     """Columns of a file in memory: numbers as arrays, labels and groups as series."""
@@ -156,11 +181,11 @@ class Gathered:
     ) -> Gathered | None:
         others = list(dict.fromkeys([*groups, *([] if label is None else [label])]))
         columns = [Numbers(name, from_text=table.kind == "csv") for name in hints]
-        values: list[list[Floats]] = [[] for _ in hints]
+        values = [Stacked(table.n_rows) for _ in hints]
         parts: dict[str, list[Cells]] = {name: [] for name in others}
         for piece in table.pieces([*hints, *others], hints, label if typed else None):
             for column, found in zip(columns, values, strict=True):
-                found.append(column.take(piece.cells[column.name], table.origin))
+                found.add(column.take(piece.cells[column.name], table.origin))
             for name, cells in parts.items():
                 cells.append(piece.cells[name])
         for column in columns:
@@ -171,7 +196,7 @@ class Gathered:
             if whole is None:
                 return None
             series[name] = nw.from_native(whole, series_only=True)
-        return cls({name: np.concatenate(values.pop(0)) for name in hints}, series, table.origin)
+        return cls({name: values.pop(0).whole() for name in hints}, series, table.origin)
 
     def series(self, name: str) -> nw.Series[Any]:
         """Return a label or a group."""
@@ -181,6 +206,6 @@ class Gathered:
         """Return a column of numbers, nan where it is missing."""
         return self.numbers[name]
 
-    def labels(self, name: str) -> tuple[list[Any], NDArray[np.int64]]:
+    def labels(self, name: str) -> tuple[list[Any], NDArray[np.signedinteger[Any]]]:
         """Return the distinct values of the label and the index of each row's, -1 where it is missing."""
         return encode_labels(self.others[name], self.origin)

@@ -41,8 +41,8 @@ class TypedFile:
             else:
                 self._lazy = (pl.scan_parquet if kind == "parquet" else pl.scan_ipc)(content.path)
             self._schema = dict(self._lazy.collect_schema())
-            self._n_rows = int(self._lazy.select(pl.len()).collect().item())
-        if self._n_rows == 0:
+            self.n_rows = int(self._lazy.select(pl.len()).collect().item())
+        if self.n_rows == 0:
             raise self.origin.error("there are no rows")
         self.names = list(self._schema)
         self.numeric = [name for name, dtype in self._schema.items() if dtype.is_numeric()]
@@ -55,7 +55,7 @@ class TypedFile:
     ) -> Iterator[Piece]:
         """Pass through the rows."""
         chosen = self._lazy.select(list(dict.fromkeys(columns)))
-        for part in blocks(self._n_rows, max(_PART, self._n_rows // _MOST_PARTS)):
+        for part in blocks(self.n_rows, max(_PART, self.n_rows // _MOST_PARTS)):
             length = part.stop - part.start
             with refused(self.origin, f"cannot be read as {TITLES[self.kind]}"):
                 frame = chosen.slice(part.start, length).collect()

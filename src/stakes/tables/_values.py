@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from stakes.core.sums import blocks
 from stakes.core.validation import check_labels, match_label
 
 if TYPE_CHECKING:
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
+    Codes = NDArray[np.signedinteger[Any]]
 
+_AT_ONCE = 1 << 14
 _MANY_LABELS = 1000
 _SHOWN_LABELS = 5
 
@@ -98,7 +101,7 @@ def as_array(values: list[Any]) -> NDArray[Any]:
     return np.array(values, dtype=None if plain else object)
 
 
-def encode_labels(series: nw.Series[Any], origin: Origin) -> tuple[list[Any], NDArray[np.int64]]:
+def encode_labels(series: nw.Series[Any], origin: Origin) -> tuple[list[Any], Codes]:
     """Encode a label column; a column of very many values is refused before any work is spent on it."""
     series = _sortable(series)
     if series.dtype.is_numeric() and not series.null_count():
@@ -111,7 +114,7 @@ def encode_labels(series: nw.Series[Any], origin: Origin) -> tuple[list[Any], ND
     return encode(series)
 
 
-def encode_two_numbers(array: NDArray[Any]) -> tuple[list[Any], NDArray[np.int64]] | None:
+def encode_two_numbers(array: NDArray[Any]) -> tuple[list[Any], Codes] | None:
     """Encode one or two numbers without the tables and sorts that more would need; None for others."""
     if len(array) == 0:
         return None
@@ -119,14 +122,14 @@ def encode_two_numbers(array: NDArray[Any]) -> tuple[list[Any], NDArray[np.int64
     upper = array == high
     if not np.all(upper | (array == low)):
         return None
-    return sorted({low.item(), high.item()}), (upper & (low != high)).astype(np.int64)
+    return sorted({low.item(), high.item()}), (upper & (low != high)).view(np.int8)
 
 
-def positive_labels(
-    values: list[Any], codes: NDArray[np.int64], pos_label: object, origin: Origin, column: str
-) -> Bools:
+def positive_labels(values: list[Any], codes: Codes, pos_label: object, origin: Origin, column: str) -> Bools:
     """Turn encoded labels without missing ones into booleans, True for the positive class."""
-    counts = np.bincount(codes, minlength=len(values))
+    counts = np.zeros(len(values), dtype=np.intp)
+    for part in blocks(len(codes), max(_AT_ONCE, len(values))):
+        counts += np.bincount(codes[part], minlength=len(values))
     present = np.flatnonzero(counts)
     labels = [values[i] for i in present]
     if len(labels) > 2:
@@ -135,7 +138,10 @@ def positive_labels(
         raise _too_many(labels, len(labels), origin, column, row=third, value=values[codes[third]])
     positive = np.zeros(len(values), dtype=bool)
     positive[present] = _positive(labels, pos_label, origin, column)
-    return positive[codes]
+    out = np.empty(len(codes), dtype=bool)
+    for part in blocks(len(codes), _AT_ONCE):
+        out[part] = positive[codes[part]]
+    return out
 
 
 def _positive(labels: list[Any], pos_label: object, origin: Origin, column: str) -> Bools:
