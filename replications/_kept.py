@@ -16,17 +16,17 @@ def kept(
 ) -> Iterator[dict[str, Any]]:
     """Yield the record of each setting, from the file where it is there; a new one is added to the file at once."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    known = {}
-    if path.exists():
-        records = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-        known = {tuple(record["setting"]): record for record in records}
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    known = {tuple(record["setting"]): record for record in map(json.loads, lines)}
     for setting in settings:
         if setting not in known:
             start = time.process_time()
             record = {"setting": list(setting), **work(*setting), "cpu": time.process_time() - start}
-            with path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(record) + "\n")
-            known[setting] = json.loads(json.dumps(record))  # as it will be read again
+            lines.append(json.dumps(record))
+            beside = path.with_suffix(".new")
+            beside.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            beside.replace(path)
+            known[setting] = json.loads(lines[-1])  # as it will be read again
         yield known[setting]
 
 

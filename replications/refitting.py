@@ -186,7 +186,7 @@ def main(options: list[str]) -> None:
             told = [(f"{r['setting'][0]}", *(f"{v:.3f}" for v in (*r["covered"], r["overfitting"]))) for r in records]
             print(f"{markdown(heads, told)}\n\n{draws:,} data sets, {spent(records)}\n", flush=True)
     if "selection" in chosen.parts:
-        grid = [(world, k, n, 2 * chosen.draws) for world in WORLDS for k in (2, 5) for n in (250, 1000)]
+        grid = [(world, k, n, chosen.draws) for world in WORLDS for k in (2, 5) for n in (250, 1000)]
         records = list(kept(chosen.folder / "refitting_selection.jsonl", grid, selection))
         heads = (
             "world",
@@ -200,4 +200,4 @@ def main(options: list[str]) -> None:
         told = [
             (r["setting"][0], *map(str, r["setting"][1:3]), *(f"{r[key]:.3f}" for key in heads[3:])) for r in records
         ]
-        print(f"## selection\n\n{markdown(heads, told)}\n\n{2 * chosen.draws:,} data sets, {spent(records)}")
+        print(f"## selection\n\n{markdown(heads, told)}\n\n{chosen.draws:,} data sets, {spent(records)}")

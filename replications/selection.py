@@ -185,7 +185,7 @@ def summary(records):
 
 def main(options: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m replications selection", description=__doc__)
-    parser.add_argument("--draws", type=int, default=250)
+    parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--parts", nargs="+", choices=("best", "thresholds"), default=["best", "thresholds"])
     parser.add_argument("--models", type=int, nargs="+", default=[2, 5, 10, 50])
     parser.add_argument("--rows", type=int, nargs="+", default=[500, 2000])
@@ -209,9 +209,9 @@ def main(options: list[str]) -> None:
             f"## best\n\n{markdown(heads, summary(records))}\n\n{chosen.draws:,} draws, {spent(records)}\n", flush=True
         )
     if "thresholds" in chosen.parts:
-        grid = [(world, n, 4 * chosen.draws) for world in WORLDS for n in (1000, 5000)]
+        grid = [(world, n, 2 * chosen.draws) for world in WORLDS for n in (1000, 5000)]
         records = list(kept(chosen.folder / "selection_thresholds.jsonl", grid, thresholds))
         heads = ("world", "rows", "lower on average", "at every threshold", "a lower somewhere", "b lower somewhere")
         keys = ("average", "everywhere", "a somewhere", "b somewhere")
         told = [(r["setting"][0], f"{r['setting'][1]:,}", *(f"{r[key]:.3f}" for key in keys)) for r in records]
-        print(f"## thresholds\n\n{markdown(heads, told)}\n\n{4 * chosen.draws:,} draws, {spent(records)}")
+        print(f"## thresholds\n\n{markdown(heads, told)}\n\n{2 * chosen.draws:,} draws, {spent(records)}")

@@ -15,7 +15,8 @@ from replications import _boundary_designs as designs
 from replications import _boundary_methods as methods
 from replications import _boundary_positivity as positivity
 from replications import _boundary_tables as tables
-from replications import assel
+from replications import assel, information, selection
+from replications._kept import kept, markdown
 from stakes.boundary._rows import SortedLevel
 
 
@@ -224,3 +225,38 @@ def test_gains_of_a_design_are_found_out_of_fold():
     assert np.mean([gain.difference for gain in useful]) > 0.02
     assert abs(np.mean([gain.difference for gain in useless])) < 0.02
     assert sum(gain.helps for gain in useful) > sum(gain.helps for gain in useless)
+
+
+def test_finished_settings_are_not_worked_out_again(tmp_path):
+    asked = []
+
+    def work(a, b):
+        asked.append((a, b))
+        return {"sum": a + b}
+
+    path = tmp_path / "new" / "kept.jsonl"
+    first = list(kept(path, [(1, 2), (3, 4)], work))
+    again = list(kept(path, [(3, 4), (5, 6), (1, 2)], work))
+    assert asked == [(1, 2), (3, 4), (5, 6)]
+    assert [record["sum"] for record in first + again] == [3, 7, 7, 11, 3]
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 3
+    assert markdown(["a", "b"], [("1", "2")]) == "| a | b |\n| --- | --- |\n| 1 | 2 |"
+
+
+def test_expected_maximum_of_the_oracle(actions_reference):
+    for count, expected in actions_reference["selection"]["expected_maximum"]:
+        assert selection.expected_maximum(count) == pytest.approx(expected, abs=1e-10)
+
+
+def test_noise_leaves_each_risk_on_its_side_of_the_edge():
+    rng = np.random.default_rng(0)
+    _, models = selection.two_models(rng, 5000, 0.125, (0.7, 0.7), (0.2, 1.2))
+    assert np.array_equal(models[0] < 0.125, models[1] < 0.125)
+    below = models[:, models[0] < 0.125]
+    assert np.mean(np.abs(np.diff(below, axis=0)) > 0) > 0.5
+
+
+def test_normal_form_errs_as_the_reference_says():
+    """Section 3.1: largest error in standard errors, by how many rows decide."""
+    for deciding, stated in ((1, 0.10), (5, 0.041), (8, 0.031), (20, 0.019), (40, 0.013)):
+        assert information.normal(deciding)["worst"] == pytest.approx(stated, abs=0.0025)
