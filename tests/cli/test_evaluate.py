@@ -68,6 +68,8 @@ def test_standard_input(file, stated, frame, cli, tmp_path):
         (["--weight", "weight"], {"weight": "weight"}),
         (["--rule", "0.2"], {"rule": 0.2}),
         (["--rule", "optimal"], {"rule": "optimal"}),
+        (["--harm", "0.01"], {"harm": 0.01}),
+        (["--harm", "sharp=0.02,blurred=0"], {"harm": {"sharp": 0.02, "blurred": 0.0}}),
         (["--scale", "loss"], {"scale": "loss"}),
         (["--prevalence", "0.02"], {"prevalence": 0.02}),
         (["--confidence-level", "0.8"], {"confidence_level": 0.8}),

@@ -52,10 +52,20 @@ def test_harm_of_the_test_lowers_the_curve_and_its_bounds(kind):
     assert pair.estimate - free.estimate == pytest.approx(-2 * shift, abs=1e-13)
 
 
+def test_harm_of_the_test_adds_to_regret_what_as_many_missed_positives_cost():
+    y, a, b, _ = rows()
+    t = np.array(THRESHOLDS[:4])
+    plain, harmed = (confidence_band(y, a, "regret", thresholds=t, harm=h) for h in (0.0, 0.01))
+    for name in FIELDS[2:]:
+        assert getattr(harmed, name) - getattr(plain, name) == pytest.approx(0.01 * (1.0 - t), abs=1e-13)
+    pair, free = (difference_band(y, a, b, "regret", thresholds=t, harm=h) for h in ((0.01, 0.03), (0, 0)))
+    assert pair.estimate - free.estimate == pytest.approx(-0.02 * (1.0 - t), abs=1e-13)
+
+
 def test_bands_refuse_what_they_cannot_take():
     y, a, b, _ = rows()
-    with pytest.raises(ValueError, match=r"harm must be 0 for regret, got 0\.1"):
-        confidence_band(y, a, "regret", harm=0.1)
+    with pytest.raises(ValueError, match=r"harm must be 0 for reliability, got 0\.1"):
+        confidence_band(y, a, "reliability", harm=0.1)
     with pytest.raises(ValueError, match=r"harm must be a pair, those of both models, got 0\.1"):
         difference_band(y, a, b, "net_benefit", harm=0.1)
     with pytest.raises(ValueError, match="clusters= need the rows"):

@@ -10,7 +10,7 @@ import pytest
 from stakes import costs, evaluate, select_best
 from tests.report.conftest import simulated
 from tests.report.pages import numbers
-from tests.report.reader import Report, assert_clean, choose, opened, type_range
+from tests.report.reader import SETTLED, Report, assert_clean, choose, opened, type_range
 
 DRAWS = 10_000
 
@@ -146,3 +146,38 @@ def test_what_holds_at_every_threshold_is_said_for_the_range_as_reported_only(ch
     told = chromium.run("document.querySelector('#stake').textContent")
     assert said not in told
     assert "Whether it costs less at every threshold is worked out for the range as reported only." in told
+
+
+def test_the_harm_of_the_test_follows_the_range(chromium, folder):
+    y, scores = simulated(["a", "b"], n=2000)
+    harm = {"a": 0.004, "b": 0.02}
+    report = Report(evaluate(y, scores, costs=(0.1, 0.3), harm=harm), folder / "harm.html")
+    opened(chromium, report)
+    cuts = numbers(report.page.payload["spread"]["cuts"])
+    inside = cuts[(cuts >= 0.1) & (cuts <= 0.3)]
+    low, high = float(inside[0]), float(inside[6])
+    type_range(chromium, low, high)
+    expected, less, more = (
+        evaluate(y, scores, costs=(low, high), harm=harm, confidence_level=level).selection
+        for level in (0.95, 0.941, 0.959)
+    )
+    assert_selection_is_the_librarys(selection(chromium), expected, less, more)
+    assert "missed positives (test harm): a 0.00400 and b 0.0200." in chromium.run(
+        "document.querySelector('#stake').textContent"
+    )
+    chromium.run("document.getElementById('field-at').select()")
+    chromium.type("0.18")
+    chromium.press("Tab")
+    chromium.wait_for(SETTLED)
+    cells = "[...row.querySelectorAll('[data-value]')].map((cell) => Number(cell.dataset.value))"
+    told = f"[...document.querySelectorAll('#threshold-table tbody tr')].map((row) => {cells})"
+    found = dict(zip(("a", "b"), (row[-3:] for row in chromium.run(told)), strict=False))
+    t = 0.18
+    for name, score in scores.items():
+        act = score >= t
+        hits, alarms = np.mean(act & y), np.mean(act & ~y)
+        benefit = hits - alarms * t / (1.0 - t) - harm[name]
+        everyone = np.mean(y) - np.mean(~y) * t / (1.0 - t)
+        by_hand = (1000 * benefit, 1000 * (benefit - everyone) * (1.0 - t) / t, (1.0 - t) * (np.mean(y) - benefit))
+        assert found[name] == pytest.approx(by_hand, rel=1e-9)
+    assert_clean(chromium, report)

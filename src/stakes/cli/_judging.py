@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 from stakes.cli import _options as opt
 from stakes.cli._errors import UsageError
 from stakes.cli._ranges import check_scale, read_costs
-from stakes.cli._settings import read_amount, read_count, read_lags, read_metrics, read_rule, read_share, split_names
+from stakes.cli._settings import (
+    read_amount,
+    read_count,
+    read_harm,
+    read_lags,
+    read_metrics,
+    read_rule,
+    read_share,
+    split_names,
+)
 
 if TYPE_CHECKING:
     from stakes.core.options import Options
@@ -41,6 +50,7 @@ class Judging:
     incumbent: opt.Incumbent = None
     tried: opt.Tried = None
     rule: opt.Rule = "score"
+    harm: opt.Harm = None
     scale: opt.ScaleOption = None
     prevalence: opt.Prevalence = None
     confidence_level: opt.ConfidenceLevel = "0.95"
@@ -62,6 +72,7 @@ class Judging:
         return check_request(
             costs=costs,
             rule=read_rule(self.rule),
+            harm=read_harm(self.harm),
             scale=self.scale,
             prevalence=None if self.prevalence is None else read_share("--prevalence", self.prevalence),
             confidence_level=read_share("--confidence-level", self.confidence_level),
@@ -79,6 +90,7 @@ class Judging:
     def _of_amounts(self, costs: "CostDistribution") -> "CostDistribution":
         """Refuse what means nothing for amounts by row, and take these as they are unless a range was given."""
         words: dict[str, object] = {"--prevalence": self.prevalence, "--groups": self.groups, "--metric": self.metric}
+        words["--harm"] = self.harm
         words |= {"--unit-cost": self.unit_cost != "1" or None, "--per": self.per != "1" or None, "--scale": self.scale}
         given = [option for option, value in words.items() if value is not None]
         if given:

@@ -132,6 +132,15 @@ Tried = Annotated[
         help="How many models were tried on these rows, those not shown included: the more, the larger the correction.",
     ),
 ]
+Harm = Annotated[
+    str | None,
+    typer.Option(
+        "--harm",
+        metavar="NUMBER|MODEL=NUMBER,...",
+        help="What obtaining a score costs each case, in missed positives (test harm), for all models or some by name: "
+        "costs and net benefit count it.",
+    ),
+]
 Weighting = Annotated[
     str | None,
     typer.Option(

@@ -41,6 +41,29 @@ def read_rule(text: str) -> Rule:
     return threshold
 
 
+def read_harm(text: str | None) -> float | dict[str, float]:
+    """Read one number, or numbers for some of the models, as in ``a=0.01,b=0.002``."""
+    if text is None:
+        return 0.0
+    if "=" not in text:
+        return _harm(text)
+    pairs = [part.rpartition("=") for part in split_names([text], "--harm") or ()]
+    odd = next((part for part, _, _ in pairs if not part), None)
+    if odd is not None:
+        raise UsageError(f"--harm must be a number, or MODEL=NUMBER for some of the models, got {name(text)!r}")
+    return {model: _harm(number) for model, _, number in pairs}
+
+
+def _harm(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0.0 <= number < math.inf:
+        raise UsageError(f"--harm must be a number >= 0, or MODEL=NUMBER for some of the models, got {name(text)!r}")
+    return number
+
+
 def read_metrics(texts: Sequence[str] | None) -> dict[str, dict[str, float]]:
     """Read further metrics, with numbers for their arguments."""
     from stakes.metrics import METRICS

@@ -232,6 +232,7 @@ def _terms(evaluation: Evaluation) -> str:
     parts = evaluation.best.decomposition
     uncertainty = MISSING if parts is None else fixed(parts.uncertainty, _decimals(evaluation))
     of = evaluation.scale if evaluation.rule == "score" else f"the {evaluation.scale} of the scores at face value"
+    of = f"{of} without the harm" if evaluation.harms else of
     return (
         f"MCB miscalibration, DSC discrimination: {of} = MCB - DSC + {uncertainty}, the last being what acting on the "
         "prevalence costs; skill: the share of it that is saved. acts on: share of rows, averaged over the thresholds; "

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _ASKED = (
-    *("costs", "rule", "scale", "prevalence", "confidence_level", "unit_cost", "per", "metrics"),
+    *("costs", "rule", "scale", "prevalence", "confidence_level", "unit_cost", "per", "metrics", "harm"),
     *("groups", "clusters", "incumbent", "n_tried"),
 )
 
@@ -149,6 +149,7 @@ class Task:
             check_groups(options, n_rows)
             check_dependence(options.clusters, options.lags, n_rows)
             check_contest(predictions.models, options.incumbent, options.n_tried)
+            options.check_harmed(predictions.models)
         except ValueError as error:
             raise DataError(str(error).rstrip("."), file=predictions.source, column=self.options.clusters) from None
         try:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from stakes.core.inputs import EvaluationData, evaluation_data
-from stakes.core.regret import check_rule, check_scale, check_units
+from stakes.core.regret import check_harm, check_rule, check_scale, check_units
 from stakes.core.validation import check_unit
 from stakes.costs import CostDistribution, Uniform, as_costs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
 
     from stakes.core.outcome import Columns
     from stakes.core.regret import Rule, Scale
@@ -22,6 +27,8 @@ if TYPE_CHECKING:
 class Options:
     """What was asked for; ``factor`` takes the integral of regret to the scale and unit.
 
+    ``harm`` is what obtaining a score costs each case, in positives missed: one number, or one for some of the models.
+
     ``per_stake`` names what costs are counted per where rows count by what is at stake in them, such as "EUR at stake".
 
     What belongs to the rows (weights, clusters, groups) stands for one value per row, or for the name of a column
@@ -30,6 +37,7 @@ class Options:
 
     costs: CostDistribution = field(default_factory=lambda: Uniform(0.0, 1.0))
     rule: Rule = "score"
+    harm: float | Mapping[str, float] = 0.0
     scale: Scale = "regret"
     confidence_level: float = 0.95
     unit_cost: float = 1.0
@@ -52,6 +60,21 @@ class Options:
     def plain_rule(self) -> Rule:
         """The rule once scores are recalibrated where it asks for that."""
         return "score" if self.rule == "optimal" else self.rule
+
+    def harm_of(self, name: str) -> float:
+        """What obtaining the score of a model costs each case, in positives missed; treating all or none needs none."""
+        return self.harm.get(name, 0.0) if isinstance(self.harm, Mapping) else float(self.harm)
+
+    def harms(self, models: Iterable[str]) -> NDArray[np.float64]:
+        """That of each model, over the cost distribution: what so many missed positives cost."""
+        each = np.array([self.harm_of(name) for name in models])
+        return each * float(self.costs.positive_loss(-np.inf)) if each.any() else each
+
+    def check_harmed(self, models: Sequence[str]) -> None:
+        """Raise unless the harm is of these models."""
+        unknown = [name for name in self.harm if name not in models] if isinstance(self.harm, Mapping) else []
+        if unknown:
+            raise ValueError(f"harm must name models among {', '.join(map(repr, models))}, got {unknown[0]!r}.")
 
     def data(self, y_true: Any, y_prob: Any, name: str = "y_prob", *, amounts: bool = False) -> EvaluationData:
         """Validate the rows of one model, or the table that stands for them."""
@@ -84,7 +107,19 @@ def check_options(**given: Any) -> Options:
         asked,
         costs=costs,
         rule=check_rule(asked.rule),
+        harm=_check_harms(asked.harm, costs),
         scale=scale,
         confidence_level=check_unit(asked.confidence_level, "confidence_level", open_low=True, open_high=True),
         factor=factor * check_units(scale, asked.unit_cost, asked.per),
     )
+
+
+def _check_harms(harm: Any, costs: CostDistribution) -> float | dict[str, float]:
+    """Return the harm of obtaining a score, for all models alike or by name, or raise."""
+    found = {str(name): each for name, each in harm.items()} if isinstance(harm, Mapping) else harm
+    each = list(found.values()) if isinstance(found, dict) else [found]
+    for value in each:
+        check_harm(value)
+    if any(each) and not math.isfinite(float(costs.positive_loss(-np.inf))):
+        raise ValueError(f"harm counts in positives missed, and missing one costs infinitely much under {costs!r}.")
+    return found

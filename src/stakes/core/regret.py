@@ -69,6 +69,12 @@ def check_units(scale: str, unit_cost: float, per: float) -> float:
     return float(unit_cost) * float(per)
 
 
+def check_harm(harm: float) -> None:
+    """Raise unless the test harm is a finite number >= 0."""
+    if not 0.0 <= check_number(harm, "harm") < math.inf:
+        raise ValueError(f"harm must be a finite number >= 0, got {harm}.")
+
+
 def losses_by_score(score: Floats, costs: CostDistribution, rule: Rule) -> tuple[Floats, Floats]:
     """Integrated cost of a negative and of a positive at each score ("score" or a number; not "optimal")."""
     if isinstance(rule, str):

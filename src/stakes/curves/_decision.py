@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.inputs import evaluation_data, undefined
-from stakes.core.regret import check_rule
-from stakes.core.validation import check_choice, check_number
+from stakes.core.regret import check_harm, check_rule
+from stakes.core.validation import check_choice
 from stakes.curves._combination import Combination
 from stakes.curves._curve import Curve
 from stakes.outcomes import TimeToEvent, acted_shares
@@ -196,17 +196,18 @@ def _acted_curve(outcome: Any, data: EvaluationData, harm: float, name: str) -> 
     return Curve("net benefit", knots, height - harm, slope, rate - harm, "odds", name, references=references)
 
 
-def regret_curve_of(table: ScoreTable, rule: Rule = "score", name: str = "model") -> Curve:
-    """Regret curve from a clean table."""
+def regret_curve_of(table: ScoreTable, rule: Rule = "score", name: str = "model", *, harm: float = 0.0) -> Curve:
+    """Regret curve from a clean table; the harm of obtaining a score is one of so many more positives missed."""
     knots, alarms, misses = error_pieces(table, rule)
-    start = 0.0 if isinstance(rule, str) else float(misses[0])
+    start = (0.0 if isinstance(rule, str) else float(misses[0])) + harm
     rate = table.prevalence
     references = {
         "treat all": _single("regret", 0.0, 1.0 - rate, "linear", "treat all"),
         "treat none": _single("regret", rate, -rate, "linear", "treat none"),
     }
-    slope = Combination(alarms, misses, second_factor=-1.0)
-    return Curve("regret", knots, misses, slope, start, "linear", name, references=references)
+    slope = Combination(alarms, misses, second_factor=-1.0, constant=-harm)
+    height = Combination(misses, constant=harm) if harm else misses
+    return Curve("regret", knots, height, slope, start, "linear", name, references=references)
 
 
 def net_benefit_curve_of(
@@ -226,12 +227,6 @@ def net_benefit_curve_of(
     height = Combination(misses, first_factor=-1.0 / unit, constant=(rate - harm) / unit)
     slope = Combination(alarms, first_factor=-1.0 / unit)
     return Curve(kind, knots, height, slope, start / unit, "odds", name, references=references)
-
-
-def check_harm(harm: float) -> None:
-    """Raise unless the test harm is a finite number >= 0."""
-    if not 0.0 <= check_number(harm, "harm") < math.inf:
-        raise ValueError(f"harm must be a finite number >= 0, got {harm}.")
 
 
 def error_pieces(table: ScoreTable, rule: Rule) -> tuple[Floats, Floats, Floats]:

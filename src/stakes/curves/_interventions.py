@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stakes.core.inputs import evaluation_data
-from stakes.core.regret import check_rule
+from stakes.core.regret import check_harm, check_rule
 from stakes.core.validation import check_number
 from stakes.curves._curve import Curve
-from stakes.curves._decision import check_harm, error_pieces
+from stakes.curves._decision import error_pieces
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

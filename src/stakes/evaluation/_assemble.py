@@ -66,6 +66,7 @@ def _by_amount(options: Options, origin: Origin | None) -> Options:
     if origin is None or not origin.outcome.by_amount:
         return options
     asked = {"groups": options.groups, "prevalence": options.prevalence, "metrics": options.metrics or None}
+    asked["harm"] = options.harm or None
     units = {"unit_cost": options.unit_cost, "per": options.per}
     given = [name for name, value in asked.items() if value is not None]
     given += [name for name, value in units.items() if value != 1.0]
@@ -120,6 +121,7 @@ def _check_names(names: tuple[str, ...], options: Options) -> None:
     if taken:
         raise ValueError(f"a model cannot be called {taken[0]!r}: that names a reference.")
     check_contest(names, options.incumbent, options.n_tried)
+    options.check_harmed(names)
 
 
 def _refuse_one_class(table: ScoreTable) -> None:
@@ -136,6 +138,7 @@ def _assemble(
 ) -> Evaluation:
     if options.rule == "optimal":  # the thresholds are fitted to these rows: their plug-in error is not honest
         moments = moments.without_intervals(len(names))
+    moments = replace(moments, means=moments.means + np.append(options.harms(names), np.zeros(len(REFERENCES))))
     rows: PairedRows | None = about.get("rows")
     results = [
         _result(name, _everyone(table, rows, index), index, moments, options)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.regret import check_rule
+from stakes.core.regret import check_harm, check_rule
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import check_flag, check_unit
 from stakes.costs import as_costs
@@ -151,7 +151,13 @@ class BestByCost(Tabular):
         return f"BestByCost({', '.join(stretches[:5])}{', ...' if len(stretches) > 5 else ''})"
 
 
-def best_by_cost(tables: Mapping[str, ScoreTable], *, rule: Rule = "score", references: bool = False) -> BestByCost:
+def best_by_cost(
+    tables: Mapping[str, ScoreTable],
+    *,
+    rule: Rule = "score",
+    references: bool = False,
+    harm: Mapping[str, float] | None = None,
+) -> BestByCost:
     """At which cost ratios each model has the lowest regret, exactly.
 
     Parameters
@@ -162,6 +168,8 @@ def best_by_cost(tables: Mapping[str, ScoreTable], *, rule: Rule = "score", refe
         How scores become decisions; see :func:`expected_regret`.
     references : bool, default False
         Whether "treat all" and "treat none" compete too.
+    harm : mapping of str to float, optional
+        What obtaining the score of some of the models costs each case, in true positives.
 
     Returns
     -------
@@ -181,7 +189,7 @@ def best_by_cost(tables: Mapping[str, ScoreTable], *, rule: Rule = "score", refe
     >>> best_by_cost({"a": a}, references=True)
     BestByCost(a up to 0.4, treat all up to 0.5, a up to 1)
     """
-    models = competitors(tables, check_rule(rule), references=references)
+    models = competitors(tables, check_rule(rule), references=references, harm=harm)
     knots, best = lower_envelope(list(models.values()))
     return BestByCost(tuple(models), knots, best, tuple(models.values()))
 
@@ -228,8 +236,10 @@ def lc_index(first: ScoreTable, second: ScoreTable, *, costs: CostsLike | None =
     return ahead - behind
 
 
-def competitors(tables: Mapping[str, ScoreTable], rule: Rule, *, references: bool) -> dict[str, Pieces]:
-    """Knots and shares of false positives and false negatives of every competitor."""
+def competitors(
+    tables: Mapping[str, ScoreTable], rule: Rule, *, references: bool, harm: Mapping[str, float] | None = None
+) -> dict[str, Pieces]:
+    """Knots and shares of false positives and false negatives of every competitor; a harm is more of the latter."""
     if not isinstance(tables, Mapping):
         raise ValueError(f"tables must be a mapping of names to score tables, got {type(tables).__name__}.")
     for name, table in tables.items():
@@ -238,6 +248,12 @@ def competitors(tables: Mapping[str, ScoreTable], rule: Rule, *, references: boo
     if not tables:
         raise ValueError("tables must hold at least one model, got none.")
     models = {name: error_pieces(table, rule) for name, table in tables.items()}
+    for name, more in (harm or {}).items():
+        if name not in models:
+            raise ValueError(f"harm must name models among {', '.join(map(repr, models))}, got {name!r}.")
+        check_harm(more)
+        knots, alarms, misses = models[name]
+        models[name] = knots, alarms, misses + more
     if check_flag(references, "references"):
         rate = next(iter(tables.values())).prevalence
         whole, zero = np.array([0.0, 1.0]), np.array([0.0])

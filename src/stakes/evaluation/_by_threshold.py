@@ -83,20 +83,31 @@ def by_threshold(
         bins[name] = np.full(len(rows.y), all_or_none, dtype=_BIN)
     count, chosen = max(len(tables), options.n_tried or 0), choice.chosen
     level, others = shared_level(options.confidence_level, count), compared(choice, bins)
-    shown = {name: shown_less(rows, (bins[chosen], bins[name]), thresholds, level) for name in others}
+    harms = {name: _harm(options, chosen) - _harm(options, name) for name in others}
+    shown = {
+        name: shown_less(rows, (bins[chosen], bins[name]), thresholds, level, more=harms[name] * (1.0 - thresholds))
+        for name in others
+    }
     less, more = ({name: found[k] for name, found in shown.items()} for k in (0, 1))
     always = [name for name in others if less[name].all()]
     curves = {name: _table(name, tables, options) for name in (chosen, *always)}
-    everywhere = [name for name in always if _dominates(curves[chosen], curves[name], costs)]
+    # what lies between thresholds is looked up on the rows alone, which a larger harm of the chosen one would change
+    sure = [name for name in always if harms[name] <= 0.0]
+    everywhere = [name for name in sure if _dominates(curves[chosen], curves[name], costs)]
     bands = {
         name: shown_band(
             *(rows, (bins[chosen], bins[name]), thresholds, options.confidence_level),
             shared=level,
             name=f"{chosen} - {name}",
+            more=harms[name] * (1.0 - thresholds),
         )
         for name in dearer_of(more)[:MOST_RIVALS]
     }
     return ByThreshold(thresholds, less, more, tuple(everywhere), bands)
+
+
+def _harm(options: Options, name: str) -> float:
+    return 0.0 if name in REFERENCES else options.harm_of(name)
 
 
 def _uneven(rows: PairedRows) -> bool:

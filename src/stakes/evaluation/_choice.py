@@ -28,7 +28,7 @@ def choose(moments: LossMoments, models: tuple[str, ...], n_rows: int, options: 
         len(models),
         n_rows,
         factor=options.factor,
-        highest=options.factor * max(worst),
+        highest=options.factor * (max(worst) + float(options.harms(models).max())),
     )
     if contest is None:
         return None

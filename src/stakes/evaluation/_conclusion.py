@@ -22,6 +22,7 @@ def conclude(standings: Standings) -> list[str]:
     """Say which decision is best, how sure that is, what being wrong would cost, and how the scores are calibrated."""
     return [
         *_choice(standings),
+        *([standings.harm_line] if standings.harms else []),
         *_boundless(standings),
         *_calibration(standings),
         *_constant_models(standings),
@@ -80,7 +81,8 @@ def _calibration(standings: Standings) -> list[str]:
         words = "all_cases" if share == 1.0 else "cases"
         sentences.append(say(words, best=best.name, mean=percent(mean_score), rate=percent(rate), **ends))
     if math.isfinite(parts.miscalibration) and parts.score > 0.0 and not standings.options.per_stake:
-        saving = parts.miscalibration / parts.score
+        harm = standings.factor * float(standings.options.harms([best.name])[0])
+        saving = parts.miscalibration / (parts.score + harm)
         words = "recalibrate_little" if saving < _WORTH_RECALIBRATING else "recalibrate"
         sentences.append(say(words, best=best.name, saving=percent(saving)))
     return sentences

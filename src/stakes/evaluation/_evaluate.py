@@ -38,6 +38,7 @@ def evaluate(
     *,
     costs: CostsLike | None = None,
     rule: Rule = "score",
+    harm: float | Mapping[str, float] = 0.0,
     scale: Scale | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: object = None,
@@ -69,6 +70,10 @@ def evaluate(
         they are.
     rule : {"score", "optimal"} or float, default "score"
         How scores become decisions; see :func:`expected_regret`. "optimal" is in-sample and has no intervals.
+    harm : float or mapping of str to float, default 0
+        What obtaining the score costs each case, in true positives, as in :func:`net_benefit_curve`: for all models
+        alike, or for those named. Treating everyone or no one needs no score. Costs, their differences, the choice and
+        net benefit count it; decomposition, skill and AUC are of the scores alone.
     scale : {"regret", "integral", "loss"}, optional
         By default "regret", or "loss" where the mass of ``costs`` is infinite.
     sample_weight : array_like of shape (n,), optional
@@ -144,6 +149,7 @@ def evaluate_frame(
     n_tried: int | None = None,
     costs: CostsLike | None = None,
     rule: Rule = "score",
+    harm: float | Mapping[str, float] = 0.0,
     scale: Scale | None = None,
     pos_label: object = None,
     prevalence: float | None = None,
@@ -177,7 +183,7 @@ def evaluate_frame(
         For rows in order of time; see :func:`compare`.
     incumbent, n_tried
         As in :func:`evaluate`.
-    costs, rule, scale, pos_label, prevalence, confidence_level, unit_cost, per, metrics
+    costs, rule, harm, scale, pos_label, prevalence, confidence_level, unit_cost, per, metrics
         As in :func:`evaluate`.
     on_missing : {"raise", "drop"}, default "raise"
         Whether rows with a missing value are an error, or dropped and counted.

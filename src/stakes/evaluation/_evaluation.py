@@ -119,6 +119,7 @@ class Evaluation(Standings, Tabular):
         """
         found = self.difference(first, second)
         known = first != second and {first, second} <= set(self.models)  # the references have no table
+        known = known and self.options.harm_of(first) == self.options.harm_of(second)
         return replace(found, judge=partial(self._dominance, first, second)) if known else found
 
     def _dominance(self, first: str, second: str) -> Dominance:
@@ -178,7 +179,7 @@ class Evaluation(Standings, Tabular):
             return {name: reliability_curve_of(table, name) for table, name in pairs}
         if kind not in _CURVES:
             raise ValueError(f'kind must be "regret", "net_benefit" or "reliability", got {kind!r}.')
-        return {name: _CURVES[kind](table, self.rule, name) for table, name in pairs}
+        return {name: _CURVES[kind](table, self.rule, name, harm=self.options.harm_of(name)) for table, name in pairs}
 
     @property
     def crossing(self) -> dict[str, Band]:
@@ -224,7 +225,8 @@ class Evaluation(Standings, Tabular):
         ['a', 'a', 'a']
         """
         family = LogOddsUniform(0.001, 0.999) if isinstance(self.costs, LogOddsUniform) else None
-        return best_by_bounds(self._named_tables(), costs=family, edges=edges, rule=self.rule, references=references)
+        asked: dict[str, Any] = {"rule": self.rule, "references": references, "harm": self.harms}
+        return best_by_bounds(self._named_tables(), costs=family, edges=edges, **asked)
 
     def best_by_cost(self, *, references: bool = False) -> BestByCost:
         """Say which model has the lowest regret at every single cost ratio, exactly.
@@ -244,7 +246,7 @@ class Evaluation(Standings, Tabular):
         >>> evaluate([0, 1], {"a": [0.2, 0.4], "b": [0.6, 0.8]}).best_by_cost()
         BestByCost(a up to 0.4, b up to 0.5, a up to 0.6, b up to 0.8, a up to 1)
         """
-        return best_by_cost(self._named_tables(), rule=self.rule, references=references)
+        return best_by_cost(self._named_tables(), rule=self.rule, references=references, harm=self.harms)
 
     def _named_tables(self) -> dict[str, ScoreTable]:
         return dict(zip(self.models, self.tables, strict=True))
@@ -461,6 +463,7 @@ class Evaluation(Standings, Tabular):
             "scale": self.scale,
             "unit_cost": self.unit_cost,
             "per": self.per,
+            **({"harm": self.harms} if self.harms else {}),
             "confidence_level": self.confidence_level,
             "models": self._records(),
             **(

@@ -26,6 +26,8 @@ def samples_of(standings: Standings, what: str) -> dict[str, BinarySample]:
         raise ValueError(f'{what} needs rule="score", got {standings.rule!r}.')
     if rows.origin is not None:
         raise ValueError(f"{what} needs plain labels: rows of another outcome are not worth one row each.")
+    if standings.options.harms(standings.models).any():
+        raise ValueError(f"{what} does not count harm=: evaluate without it.")
     scores = zip(standings.models, rows.scores, strict=True)
     return {name: BinarySample(rows.y, score, rows.weight) for name, score in scores}
 

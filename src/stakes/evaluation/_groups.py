@@ -252,7 +252,9 @@ def _area(data: EvaluationData, options: Options, clusters: Any = None, lags: An
 
 
 def _result(data: EvaluationData, own: Pair, gap: Pair, options: Options, about: dict[str, Any]) -> GroupResult:
-    score, difference, skill = own[0].scaled(options.factor), gap[0].scaled(options.factor), own[1]
+    harm = float(options.harms([about["model"]])[0])  # the same in every group
+    score = replace(own[0], value=own[0].value + harm).scaled(options.factor)
+    difference, skill = gap[0].scaled(options.factor), own[1]
     (low, high), bounds = (part.interval(options.confidence_level) for part in (score, skill))
     p_value, skill_p_value = difference.p_value(), gap[1].p_value()
     return GroupResult(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from stakes._version import __version__
 from stakes.costs import Fixed, LogOddsUniform, Uniform
-from stakes.shown.words import percent
+from stakes.shown.words import number, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,6 +58,12 @@ def _sentences(standings: Standings, *, calibration: bool) -> Iterator[str]:
         "net benefit is the prevalence less regret divided by 1 - t [vickers]."
     )
     yield _rule(standings)
+    if standings.harms:
+        each = " and ".join(f"{number(value)} ({name})" for name, value in standings.harms.items())
+        yield (
+            "Obtaining a score was taken to cost each case as much as so many missed positives, the test harm of "
+            f"decision curve analysis [vickers]: {each}; costs and net benefit count it."
+        )
     if standings.rule != "optimal":
         yield from _intervals(standings)
     if standings.selection is not None:

@@ -170,6 +170,7 @@ def best_by_bounds(
     edges: int | ArrayLike = 101,
     rule: Rule = "score",
     references: bool = False,
+    harm: Mapping[str, float] | None = None,
 ) -> BestByBounds:
     """Which model has the lowest mean regret, for every range of plausible thresholds between some edges.
 
@@ -186,6 +187,8 @@ def best_by_bounds(
         How scores become decisions; see :func:`expected_regret`.
     references : bool, default False
         Whether "treat all" and "treat none" compete too.
+    harm : mapping of str to float, optional
+        What obtaining the score of some of the models costs each case, in true positives.
 
     Returns
     -------
@@ -214,7 +217,7 @@ def best_by_bounds(
     if len(measure.atoms[0]):
         raise ValueError(f"costs must have no atoms, which belong to both ranges that they divide, got {measure!r}.")
     ends = _check_edges(edges, measure)
-    models = competitors(tables, check_rule(rule), references=references)
+    models = competitors(tables, check_rule(rule), references=references, harm=harm)
     cells = [measure.restrict(float(low), float(high)) for low, high in pairwise(ends)]
     masses = _running([cell.mass for cell in cells])
     if not math.isfinite(masses[-1]):

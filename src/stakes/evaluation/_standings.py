@@ -17,7 +17,8 @@ from stakes.evaluation._choice import choose
 from stakes.evaluation._groups import Groups
 from stakes.inference import Comparison, LossMoments, comparison_from_moments, money_of
 from stakes.outcomes import RowCosts
-from stakes.shown.sentences import REFERENCES
+from stakes.shown.sentences import REFERENCES, say
+from stakes.shown.words import join, number
 
 if TYPE_CHECKING:
     from stakes.actions import DeferredModels
@@ -134,6 +135,21 @@ class Standings:
     def per(self) -> float:
         """Number of decisions that scores refer to."""
         return self.options.per
+
+    @property
+    def harms(self) -> dict[str, float]:
+        """What obtaining the score of each model costs a case, in positives missed; empty where none costs anything."""
+        found = {name: self.options.harm_of(name) for name in self.models}
+        return found if any(found.values()) else {}
+
+    @property
+    def harm_line(self) -> str:
+        """What obtaining a score costs, and which numbers count it; empty where it costs nothing."""
+        found = self.harms
+        if len(set(found.values())) == 1:
+            return say("harm", harm=number(next(iter(found.values()))))
+        each = [say("harm_of", name=name, harm=number(value)) for name, value in found.items()]
+        return say("harms", each=join(each)) if each else ""
 
     @property
     def data_line(self) -> str:

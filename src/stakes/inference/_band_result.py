@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -188,3 +188,9 @@ def band_of(
         float(totals.weight[1]) ** 2 / squared if squared > 0.0 else 0.0,
         **told,
     )
+
+
+def shifted(band: Band, more: Floats | float) -> Band:
+    """The band of a curve that lies higher by a known amount at each threshold."""
+    names = ("estimate", "low", "high", "simultaneous_low", "simultaneous_high")
+    return replace(band, **{name: getattr(band, name) + more for name in names})

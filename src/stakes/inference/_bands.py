@@ -7,13 +7,13 @@ form; the bounds allow for few rows, and none, beyond a threshold. See docs/unce
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stakes.core.inputs import evaluation_data, refuse_amounts, refuse_weighing
 from stakes.core.random_state import generator
+from stakes.core.regret import check_harm
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import (
     check_choice,
@@ -24,13 +24,12 @@ from stakes.core.validation import (
     to_array,
     to_floats,
 )
-from stakes.curves._decision import check_harm
 from stakes.inference._band_counts import counts_of, pair_counts_of, reached
 from stakes.inference._band_dependent import dependent_pieces
 from stakes.inference._band_limits import critical_value
 from stakes.inference._band_pieces import curve_pieces, difference_pieces
 from stakes.inference._band_reliability import reliability_band
-from stakes.inference._band_result import Band, band_of
+from stakes.inference._band_result import Band, band_of, shifted
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS
 from stakes.inference._dependence import dependence_of
 
@@ -96,8 +95,8 @@ def confidence_band(
     clusters : array_like of shape (n,), optional
         Patients or whatever only differs independently: bounds then rest on the clusters.
     harm : float, default 0
-        What obtaining the score costs each case, in true positives, as in :func:`net_benefit_curve`; of net benefit and
-        interventions avoided.
+        What obtaining the score costs each case, in true positives, as in :func:`net_benefit_curve`; not of
+        reliability.
     name : str, default "model"
         What to call the model.
     confidence_level : float, default 0.95
@@ -281,15 +280,15 @@ def _harmed(band: Band, harm: float) -> Band:
     if harm == 0.0:
         return band
     t, per = band.thresholds, band.per
-    shift = np.full(t.shape, harm) if per is None else per * harm * (1.0 - t) / t
-    names = ("estimate", "low", "high", "simultaneous_low", "simultaneous_high")
-    return replace(band, **{name: getattr(band, name) - shift for name in names})
+    if band.kind == "regret":
+        return shifted(band, harm * (1.0 - t))
+    return shifted(band, -harm if per is None else -per * harm * (1.0 - t) / t)
 
 
 def _check_harm(harm: Any, kind: str) -> float:
     check_harm(harm)
-    if harm and kind not in {"net_benefit", "interventions_avoided"}:
-        raise ValueError(f"harm must be 0 for {kind}, got {harm}: it is of net benefit and interventions avoided.")
+    if harm and kind == "reliability":
+        raise ValueError(f"harm must be 0 for {kind}, got {harm}: what obtaining a score costs is no matter of rates.")
     return float(harm)
 
 

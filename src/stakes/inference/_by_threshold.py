@@ -15,7 +15,7 @@ from stakes.inference._band_counts import binned_pair
 from stakes.inference._band_dependent import dependent_pieces
 from stakes.inference._band_limits import combined_limits, critical_value, pointwise_value
 from stakes.inference._band_pieces import difference_pieces
-from stakes.inference._band_result import band_of
+from stakes.inference._band_result import band_of, shifted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +34,12 @@ _IN_TAIL = 10.0  # draws beyond a quantile, below which their noise makes it wor
 
 
 def shown_less(
-    rows: PairedRows, bins: tuple[Bins, Bins], thresholds: Floats, confidence_level: float
+    rows: PairedRows,
+    bins: tuple[Bins, Bins],
+    thresholds: Floats,
+    confidence_level: float,
+    *,
+    more: Floats | float = 0.0,
 ) -> tuple[Bools, Bools]:
     """Say at which thresholds the first of two decisions is shown to cost less, and at which the second.
 
@@ -48,6 +53,8 @@ def shown_less(
         Ascending cost ratios in (0, 1].
     confidence_level : float
         Of all these claims at once.
+    more : ndarray of shape (m,) or float, default 0
+        What the first costs more at each threshold than the rows say, such as the harm of its test.
 
     Returns
     -------
@@ -64,14 +71,21 @@ def shown_less(
     """
     pieces, _ = _pieces(rows, bins, thresholds)
     bonferroni, least = (pointwise_value(pieces, confidence_level, count) for count in (len(thresholds), 1))
-    certain = _outside(pieces, bonferroni)
-    if np.array_equal(certain, _outside(pieces, least)):
+    certain = _outside(pieces, bonferroni, more)
+    if np.array_equal(certain, _outside(pieces, least, more)):
         return certain  # whatever the critical value between these two
-    return _outside(pieces, _critical(pieces, confidence_level))
+    return _outside(pieces, _critical(pieces, confidence_level), more)
 
 
 def shown_band(
-    rows: PairedRows, bins: tuple[Bins, Bins], thresholds: Floats, confidence_level: float, *, shared: float, name: str
+    rows: PairedRows,
+    bins: tuple[Bins, Bins],
+    thresholds: Floats,
+    confidence_level: float,
+    *,
+    shared: float,
+    name: str,
+    more: Floats | float = 0.0,
 ) -> Band:
     """Return the band that :func:`shown_less` speaks of, and intervals at each threshold alone.
 
@@ -85,6 +99,8 @@ def shown_band(
         Of this band alone, as ``shown_less`` was given.
     name : str
         What the difference is of.
+    more : ndarray of shape (m,) or float, default 0
+        As there.
 
     Returns
     -------
@@ -100,7 +116,7 @@ def shown_band(
     [True, False]
     """
     pieces, totals = _pieces(rows, bins, thresholds)
-    return band_of(
+    found = band_of(
         *(pieces, totals, _critical(pieces, shared)),
         kind="regret",
         thresholds=thresholds,
@@ -108,6 +124,7 @@ def shown_band(
         name=name,
         is_difference=True,
     )
+    return shifted(found, more)
 
 
 def _pieces(rows: PairedRows, bins: tuple[Bins, Bins], thresholds: Floats) -> tuple[Pieces, Totals]:
@@ -126,9 +143,9 @@ def _critical(pieces: Pieces, level: float) -> float:
     return min(critical_value(pieces, level, _normals), bonferroni)
 
 
-def _outside(pieces: Pieces, critical: float) -> tuple[Bools, Bools]:
+def _outside(pieces: Pieces, critical: float, more: Floats | float) -> tuple[Bools, Bools]:
     low, high = combined_limits(pieces, critical)
-    return high < 0.0, low > 0.0
+    return high + more < 0.0, low + more > 0.0
 
 
 @cache

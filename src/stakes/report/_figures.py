@@ -107,7 +107,7 @@ def _middle(evaluation: Evaluation, models: Sequence[Model], kind: str) -> str:
     if evaluation.rule == "score":
         table = table.at_threshold(at)  # all that matters there, and small
     make = regret_curve_of if kind == "regret" else net_benefit_curve_of
-    curve = make(table, evaluation.rule)
+    curve = make(table, evaluation.rule, harm=evaluation.options.harm_of(models[0].name))
     lines = {models[0].short: curve, **curve.references}
     values = ", ".join(f"{name} {float(line.at(at)):.3g}" for name, line in lines.items())
     return f"At a threshold of {percent(at)}: {values}."

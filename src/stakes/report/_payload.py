@@ -68,6 +68,7 @@ def payload(evaluation: Evaluation, models: Sequence[Model]) -> Json:
         "incumbent": _place(evaluation, evaluation.options.incumbent),
         "spread": _spread(evaluation, drawn),
         "bands": None if thresholds is None else encoded(thresholds),
+        "harmed": evaluation.harm_line,
         "sentences": SENTENCES,
     }
 
@@ -113,6 +114,7 @@ def _model(evaluation: Evaluation, model: Model, count: int, thresholds: Floats 
     blocks = thinned(table.recalibrated(), min(limit, _MOST_BLOCKS), focus)
     found: Json = {
         "name": model.short,
+        "harm": evaluation.options.harm_of(model.name),
         "given": index,
         "colour": model.colour,
         "dash": [] if model.dash == "solid" else [float(x) for x in model.dash.replace("px", "").split(",")],
@@ -203,8 +205,15 @@ def _bands(evaluation: Evaluation, index: int, thresholds: Floats) -> Json:
         # at exactly 0 a hard label of 0 would count as acted on, which the deployed threshold does not do
         thresholds = np.maximum(thresholds, np.finfo(float).tiny)
     data, options = _banded(evaluation, index, thresholds)
+    harm = evaluation.options.harm_of(evaluation.models[index])
     for kind in ("regret", "net_benefit"):
-        options |= {"kind": kind, "thresholds": thresholds, "confidence_level": level, "n_draws": _BAND_DRAWS}
+        options |= {
+            "kind": kind,
+            "harm": harm,
+            "thresholds": thresholds,
+            "confidence_level": level,
+            "n_draws": _BAND_DRAWS,
+        }
         band = confidence_band(*data, **options)
         limits = np.concatenate([band.simultaneous_low, band.simultaneous_high])
         ends[kind] = encoded(limits, "f4") if np.all(np.isfinite(limits)) else None

@@ -29,7 +29,7 @@ function meaning({ low, high }) {
 function conclusion(state, results) {
   const found = selectionOf(results);
   const [first, ...others] = found.why ? unsaid(state, results, found) : choiceSentences(whereOf(state), found, results.scale);
-  const sentences = [...others, ...everyThreshold(state, found), ...boundless(results), ...calibration(state, results), ...likeConstants(results)];
+  const sentences = [...others, ...everyThreshold(state, found), ...harmed(), ...boundless(results), ...calibration(state, results), ...likeConstants(results)];
   const items = sentences.map((nodes) => make("li", {}, ...nodes));
   return [make("p", { class: "lead", "data-selection": inFull(found) }, ...first), make("ul", { class: "findings" }, ...items)];
 }
@@ -63,12 +63,17 @@ function everyThreshold({ low, high }, { why }) {
   return why || low === high ? [] : [told("every_unsaid")];
 }
 
+// What obtaining a score costs, whatever the range.
+function harmed() {
+  return page.harmed ? [[page.harmed]] : [];
+}
+
 function boundless({ order }) {
   const found = order.filter(({ integral }) => integral === Infinity);
   return found.length ? [told(found.length === 1 ? "boundless_one" : "boundless", { others: listed(found.map(nameOf)) })] : [];
 }
 
-function calibration(state, { order: [best] }) {
+function calibration(state, { order: [best], factor }) {
   const sentences = [];
   const [share, mean, rate] = best.model.scores.within(state.low, state.high);
   if (share > 0 && state.low < state.high) {
@@ -78,7 +83,7 @@ function calibration(state, { order: [best] }) {
   }
   const { miscalibration, score } = best.parts;
   if (Number.isFinite(miscalibration) && score > 0) {
-    const saving = miscalibration / score;
+    const saving = miscalibration / (score + (best.score - factor * best.bare));
     const words = saving < WORTH_RECALIBRATING ? "recalibrate_little" : "recalibrate";
     sentences.push(told(words, { best: nameOf(best), saving: percent(saving) }));
   }

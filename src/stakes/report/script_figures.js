@@ -80,7 +80,7 @@ class ThresholdFigure {
   readout(t) {
     const at = (model) => {
       const { alarms: alarm, missed: miss } = actedOn(model).at(page.rule === "score" ? t : 0.5);
-      return this.kind.value(t, alarm, miss);
+      return this.kind.value(t, alarm, miss + model.harm);
     };
     const rows = shownModels().map((model) => [model.name, number(at(model)), colourOf(model)]);
     const references = [[ALL, number(this.kind.all(t)), "--reference"], [NONE, number(this.kind.none(t)), "--reference"]];
@@ -89,7 +89,7 @@ class ThresholdFigure {
 
   draw(state, results) {
     const [x0, x1] = windowOf(state, this.view, this.kind.last);
-    const lines = drawnModels.map((model) => [model, ...curvePoints(actedOn(model), x0, x1, this.kind.value, this.key === "decision")]);
+    const lines = drawnModels.map((model) => [model, ...this.points(model, x0, x1)]);
     const [y0, y1] = this.heights(lines, x0, x1);
     const { chart } = this;
     chart.frame({ x0, x1, y0, y1, xTicks: thresholdTicks(state, x0, x1), yWrite: tidy, xTitle: VIEWS[state.view].axis });
@@ -105,6 +105,11 @@ class ThresholdFigure {
         chart.line(xs, ys, { colour: colourOf(model), dash: model.dash, width });
       }
     }
+  }
+
+  points(model, x0, x1) {
+    const value = (t, alarm, miss) => this.kind.value(t, alarm, miss + model.harm);
+    return curvePoints(actedOn(model), x0, x1, value, this.key === "decision");
   }
 
   heights(lines, x0, x1) {

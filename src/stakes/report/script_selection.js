@@ -223,7 +223,8 @@ function selectionOf({ order, all, none, costs, factor }) {
   const sureness = surenessOf(means[chosen], rules[chosen], NOTHING, costs, 1);
   const critical = field.critical(family);
   const reach = reachOf(tailOf(critical), sureness);
-  const most = Math.max(costs.negative(Infinity), costs.positive(-Infinity));
+  const harm = Math.max(...models.map((model) => model.harm)) * costs.positive(-Infinity);
+  const most = Math.max(costs.negative(Infinity), costs.positive(-Infinity)) + (harm || 0);
   const out = new Map(field.kept.map((k) => [k, field.shutOut(k)]));
   return {
     chosen: rules[chosen],

@@ -232,6 +232,9 @@ function evaluated(state) {
 function decided(model, costs) {
   const table = actedOn(model);
   const found = { ...table.sums(costs), outside: table.outside(costs.low, costs.high) };
+  // obtaining the score costs as much as so many missed positives; the parts of the cost are of the scores alone
+  found.bare = found.integral;
+  found.integral += model.harm ? model.harm * costs.positive(-Infinity) : 0;
   return model.deployed ? { ...found, actedOn: model.deployed.at(0.5).found + model.deployed.at(0.5).alarms } : found;
 }
 
@@ -311,8 +314,8 @@ function around(value, { error, room, quantile }) {
 }
 
 // Cost = miscalibration - discrimination + uncertainty, of the scores taken at face value.
-function partsOf({ model, integral }, costs, factor, uncertainty) {
-  const of = (columns) => factor * (model.acted === columns ? integral : model[columns].sums(costs).integral);
+function partsOf({ model, bare }, costs, factor, uncertainty) {
+  const of = (columns) => factor * (model.acted === columns ? bare : model[columns].sums(costs).integral);
   const [score, recalibrated] = [of("scores"), of("blocks")];
   return {
     score,

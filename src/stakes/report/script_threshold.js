@@ -11,11 +11,12 @@ function thresholdTable(state, results) {
       ? actedOn(rule.model).at(page.rule === "score" ? state.at : 0.5)
       : { found: acts ? positive : 0, missed: acts ? 0 : positive, alarms: acts ? negative : 0, spared: acts ? 0 : negative };
     const { found, missed, alarms: wrong, spared } = counts;
-    const regret = state.at * wrong + (1 - state.at) * missed;
+    const harm = rule.model?.harm ?? 0;
+    const regret = state.at * wrong + (1 - state.at) * (missed + harm);
     const worth = (1 - state.at) / state.at;
-    const benefit = state.at < 1 ? found - wrong / worth : NaN;
+    const benefit = state.at < 1 ? found - harm - wrong / worth : NaN;
     // against treating everyone: negatives left alone, less what the positives missed are worth in them
-    const avoided = state.at > 0 && state.at < 1 ? spared - worth * missed : NaN;
+    const avoided = state.at > 0 && state.at < 1 ? spared - worth * (missed + harm) : NaN;
     const per = (share) => cell(Number.isNaN(share) ? fixed(share, 0) : tidy(CASES * share), [], { value: CASES * share });
     const rate = (value) => cell(percent(value), [], { value });
     const cost = (value) => cell(number(value), [], { value });

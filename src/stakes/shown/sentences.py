@@ -57,6 +57,12 @@ SENTENCES = {
     "carried": "Note: {note}.",
     "few_carry": "Note: the cost of {decision} rests on few rows of a class: the interval has room for costs not yet "
     "seen.",
+    # what obtaining a score costs each case, in positives missed
+    "harm": "Obtaining a score costs each case as much as {harm} missed positives (test harm): the costs of models, "
+    "their differences and net benefit count it; decomposition, skill and AUC do not.",
+    "harms": "Obtaining a score costs each case as much as so many missed positives (test harm): {each}. The costs of "
+    "models, their differences and net benefit count it; decomposition, skill and AUC do not.",
+    "harm_of": "{name} {harm}",
     "unsaid": "Which decision is best cannot be said with confidence here, for {why}.",
     # the same at every threshold, or not
     "every_threshold": "{best} is shown to cost less than {other} at every threshold from {low} to {high}.",
