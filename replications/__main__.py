@@ -6,6 +6,7 @@ import argparse
 from importlib import import_module
 
 NAMES = {
+    "action_claims": "how often what is said of many actions is false, and what further rows truly save",
     "assel": "net benefit and bounded scores of Assel et al.'s eight tests, corrected, exactly and by simulation",
     "boundary": "recall by thresholds over score and uncertainty: designs, real models, sweeps, theory, run times",
     "boundary_gain": "how often a boundary's report says that uncertainty helps, where it does and where it cannot",

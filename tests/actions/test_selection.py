@@ -67,6 +67,32 @@ def test_findings_name_what_is_wrong():
     assert "b}" in " ".join(finding.sentence for finding in action_findings(odd))
 
 
+def test_an_action_that_costs_the_same_whatever_the_class_is_never_off():
+    rng = np.random.default_rng(1)
+    prob = rng.dirichlet([3.0, 2.0, 1.0], 500)
+    y = (rng.random((500, 1)) > prob.cumsum(axis=1)).sum(axis=1)
+    # by the third action every class costs 0.7: what is left of its announced cost is rounding
+    found = evaluate_actions(y, prob, matrices=[[0.0, 0.9, 0.7], [0.9, 0.0, 0.7], [4.0, 4.0, 0.7]])
+    (third,) = [row for row in found.calibration()._records() if row["action"] == 2]
+    assert (third["gap"], third["announced"], np.isnan(third["p_value"])) == (0.0, pytest.approx(0.7), True)
+    assert "cost-not-as-announced" not in action_findings(found).codes
+
+
+def test_the_bill_of_a_picked_model_allows_for_its_having_been_picked():
+    rng = np.random.default_rng(6)
+    prob = rng.dirichlet([2.0, 2.0], 300)
+    y = (rng.random(300) < prob[:, 1]).astype(int)
+    bold = {f"m{k}": np.stack([1 - p, p], axis=1) for k, p in enumerate(prob[:, 1] ** power for power in (2.0, 1.0))}
+    found = evaluate_actions(y, bold, matrices=[[0, 1], [1, 0]], n_tried=5)
+    named, picked = found.calibration(found.best.model), found.calibration()
+    assert (named.picked, picked.picked) == (1, 5)
+    assert picked.p_value == pytest.approx(min(5 * named.p_value, 1.0))
+    for alone, among in zip(named._records(), picked._records(), strict=True):
+        assert among["holm_p_value"] == pytest.approx(min(5 * alone["holm_p_value"], 1.0))
+    assert "as it was picked among 5)." in " ".join(found.conclusion)
+    assert "picked among" not in named.sentence
+
+
 def test_a_model_called_like_a_single_action_is_refused(binary):
     y, models = binary
     prob = {"always 1": np.stack([1.0 - models["m0"], models["m0"]], axis=1)}

@@ -337,7 +337,8 @@ class ActionEvaluation(Tabular):
         Parameters
         ----------
         model : str, optional
-            By default the best.
+            By default the best: as it was picked on these rows, its p-values are multiplied by the number of models
+            tried.
 
         Returns
         -------
@@ -356,7 +357,8 @@ class ActionEvaluation(Tabular):
         DecisionCalibration(gap -0.25, z -5.81, p < 0.001)
         """
         name = self.best.model if model is None else self[model].model
-        return calibration_of(self.rows, self.rows.probs[name], self.confidence_level, generator(0))
+        picked = max(len(self.models), self.n_tried or 1) if model is None else 1
+        return calibration_of(self.rows, self.rows.probs[name], self.confidence_level, generator(0), picked=picked)
 
     @cached_property
     def conclusion(self) -> list[str]:
@@ -373,7 +375,7 @@ class ActionEvaluation(Tabular):
         each = "" if len(self.rows.problem.matrices) == 1 else "at each matrix "
         left = f"With perfect knowledge a decision would cost {number(best.oracle)}, by the best single action {each}"
         saved = "" if math.isnan(best.skill) else f": {best.model} saves {percent(best.skill)} of what lies between"
-        bill = self.calibration(best.model).sentence
+        bill = self.calibration().sentence
         mine = bill if len(self.models) == 1 else f"{best.model}: {bill[0].lower()}{bill[1:]}"
         return [*self.selection.sentences, f"{left}{number(best.best_constant)}{saved}.", mine, *self._along()]
 

@@ -43,6 +43,8 @@ class DecisionCalibration(Tabular):
         Test that the gap is zero, by the variance that the probabilities imply; nan where they leave no doubt.
     by_action : tuple of dict
         For each action taken: its share, announced and incurred mean cost, gap, z, p-value and Holm's p-value.
+    picked : int, default 1
+        Among how many models this one was picked on these rows: the p-value and Holm's are multiplied by it.
 
     Examples
     --------
@@ -58,6 +60,7 @@ class DecisionCalibration(Tabular):
     z: float
     p_value: float
     by_action: tuple[dict[str, Any], ...]
+    picked: int = 1
 
     @property
     def sentence(self) -> str:
@@ -66,7 +69,8 @@ class DecisionCalibration(Tabular):
         if math.isnan(self.p_value):
             return f"{costs}; the probabilities leave no doubt to test."
         verdict = "beyond chance" if self.p_value < 1.0 - self.gap.confidence_level else "not beyond chance"
-        return f"{costs}, a difference {verdict} (p {p_value(self.p_value)})."
+        among = "" if self.picked == 1 else f", as it was picked among {self.picked:,}"
+        return f"{costs}, a difference {verdict} (p {p_value(self.p_value)}{among})."
 
     def _records(self) -> list[dict[str, Any]]:
         return list(self.by_action)
@@ -141,8 +145,10 @@ def decision_calibration_test(
     return calibration_of(rows, rows.probs["y_prob"], level, rng)
 
 
-def calibration_of(rows: ActionRows, prob: Floats, level: float, rng: np.random.Generator) -> DecisionCalibration:
-    """Test the decisions of one model on clean rows."""
+def calibration_of(
+    rows: ActionRows, prob: Floats, level: float, rng: np.random.Generator, *, picked: int = 1
+) -> DecisionCalibration:
+    """Test the decisions of one model on clean rows, where it was picked on these among so many."""
     weight = rows.weight / rows.weight.sum()
     every = _Gap.of(prob, rows.problem.class_costs(prob), rows.index, weight)
     largest = np.array([rows.problem.matrices.max() - rows.problem.matrices.min()])
@@ -150,9 +156,10 @@ def calibration_of(rows: ActionRows, prob: Floats, level: float, rng: np.random.
     found = [_by_action(rows, prob, a, rng) for a in range(len(rows.actions))]
     taken = [each for each in found if each is not None]
     adjusted = holm(np.array([each["p_value"] for each in taken]))
-    table = tuple(each | {"holm_p_value": float(p)} for each, p in zip(taken, adjusted, strict=True))
+    table = tuple(each | {"holm_p_value": min(picked * float(p), 1.0)} for each, p in zip(taken, adjusted, strict=True))
     announced = float(weight @ every.announced)
-    return DecisionCalibration(announced, announced + gap.value, gap, every.z, every.p_value, table)
+    p = min(picked * every.p_value, 1.0)
+    return DecisionCalibration(announced, announced + gap.value, gap, every.z, p, table, picked)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,8 +174,10 @@ class _Gap:
 
     @classmethod
     def of(cls, prob: Floats, costs: Floats, index: NDArray[np.intp], weight: Floats) -> _Gap:
-        announced = np.einsum("nk,nk->n", prob, costs)
-        deviation = costs - announced[:, None]
+        # from the first class on: an action that costs the same whatever the class leaves no rounding to be tested
+        beyond = costs - costs[:, :1]
+        more = np.einsum("nk,nk->n", prob, beyond)
+        announced, deviation = costs[:, 0] + more, beyond - more[:, None]
         variance = np.einsum("nk,nk,nk->n", prob, deviation, deviation)
         return cls(deviation[np.arange(len(index)), index], announced, deviation, weight, weight**2 * variance)
 
