@@ -1,8 +1,15 @@
 """What every test and every docstring example has in common."""
 
+import os
 import sys
 
 import pytest
+
+# Before numpy is imported: as many processes run tests as there are processors, and threads of theirs would wait for
+# each other. Programs that a test starts inherit it.
+for library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 
 @pytest.fixture(autouse=True)
