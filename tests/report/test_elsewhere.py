@@ -25,6 +25,19 @@ def tails(chromium):
     return {name: [float(p or "nan") for p in (cells[0], *cells[2:])] for name, *cells in chromium.run(TAILS)}
 
 
+@pytest.fixture(scope="module")
+def report_once(folder):
+    """Return a function that evaluates and writes a report the first time that it is asked for, by name."""
+    known = {}
+
+    def report(name, *data, **options):
+        if name not in known:
+            known[name] = Report(evaluate(*data, **options), folder / f"{name}.html")
+        return known[name]
+
+    return report
+
+
 @pytest.mark.parametrize("dependence", [{"clusters": np.arange(400) // 4}, {"lags": 3}, {"lags": "auto"}], ids=repr)
 def test_dependent_rows_have_the_librarys_intervals_and_p_values_elsewhere(chromium, folder, dependence):
     y, scores = simulated(["a", "b", "c"])
@@ -55,10 +68,8 @@ def test_dependent_rows_have_the_librarys_intervals_and_p_values_elsewhere(chrom
 
 @pytest.mark.parametrize("dependence", [{}, {"clusters": np.arange(400) // 4}], ids=repr)
 @pytest.mark.parametrize("bounds", [(0.05, 0.6), (0.21, 0.22), (0.0, 1.0), (0.08, 0.12)])
-def test_p_values_and_intervals_follow_from_the_covariances_of_the_page(chromium, folder, dependence, bounds):
-    report = Report(
-        evaluate(*simulated(["a", "b", "c"]), costs=(0.1, 0.3), **dependence), folder / f"tails{len(dependence)}.html"
-    )
+def test_p_values_and_intervals_follow_from_the_covariances_of_the_page(chromium, report_once, dependence, bounds):
+    report = report_once(f"tails {[*dependence]}", *simulated(["a", "b", "c"]), costs=(0.1, 0.3), **dependence)
     opened(chromium, report)
     type_range(chromium, *bounds)
     spread = report.page.payload["spread"]
@@ -120,9 +131,9 @@ OPTIONS += [({"per": 1000, "unit_cost": 50}, *told) for told in (TOLD[0], TOLD[6
 
 
 @pytest.mark.parametrize(("options", "make", "bounds"), OPTIONS)
-def test_sentences_elsewhere_are_the_librarys(chromium, folder, make, bounds, options):
+def test_sentences_elsewhere_are_the_librarys(chromium, report_once, make, bounds, options):
     y, scores = of_all_kinds()
-    report = Report(evaluate(y, scores, costs=(0.1, 0.3), **options), folder / f"words{len(options)}.html")
+    report = report_once(f"words {[*options]}", y, scores, costs=(0.1, 0.3), **options)
     opened(chromium, report)
     choose(chromium, "weighting", "uniform" if make is costs.Uniform else "log-odds")
     type_range(chromium, *bounds)
@@ -152,12 +163,12 @@ def test_sentences_elsewhere_are_the_librarys(chromium, folder, make, bounds, op
         (0.4, (0.6, 0.8), 2),
     ],
 )
-def test_intervals_are_widened_where_few_rows_carry_a_cost(chromium, folder, rule, bounds, wide):
+def test_intervals_are_widened_where_few_rows_carry_a_cost(chromium, report_once, rule, bounds, wide):
     rng = np.random.default_rng(7)
     risk = rng.beta(0.6, 12.0, size=1500)
     y = rng.random(1500) < risk
     scores = {"plain": risk, "noisy": np.clip(risk + 0.05 * rng.normal(size=1500), 0.0, 1.0)}
-    report = Report(evaluate(y, scores, costs=(0.0, 1.0), rule=rule), folder / "few.html")
+    report = report_once(f"few {rule}", y, scores, costs=(0.0, 1.0), rule=rule)
     opened(chromium, report)
     type_range(chromium, *bounds)
     measure = costs.Fixed(bounds[0]) if bounds[0] == bounds[1] else costs.Uniform(*bounds)
