@@ -132,7 +132,7 @@ def test_bad_parameters_are_refused(data, options, message):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("inner", [(LogisticRegression(), distance), (RandomForestClassifier(8, random_state=0),)])
+@pytest.mark.parametrize("inner", [(LogisticRegression(), distance), (RandomForestClassifier(3, random_state=0),)])
 def test_classifier_keeps_the_contract_of_scikit_learn(inner):
     if not hasattr(sklearn.utils, "get_tags"):
         pytest.skip("the checks that may be expected to fail came with scikit-learn 1.6.")

@@ -1,5 +1,6 @@
 """Run the command line in this process, in an empty folder, and see what it leaves."""
 
+import contextlib
 import io
 import sys
 from dataclasses import dataclass
@@ -103,12 +104,24 @@ def rows(tmp_path, scores):
     return write_csv(tmp_path / "scored.csv", scores)
 
 
+@pytest.fixture(scope="session")
+def boundary(tmp_path_factory, scores):
+    """Return the text of the boundary that was fitted to them, once."""
+    for library in ("typer", "rich", "polars"):
+        pytest.importorskip(library)
+    folder = tmp_path_factory.mktemp("boundary")
+    rows, path = write_csv(folder / "scored.csv", scores), folder / "boundary.json"
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as said:
+        code = main(["boundary", "fit", str(rows), *ROLES, "--min-precision", "0.6", "-o", str(path)])
+    assert code == 0, said.getvalue()
+    return path.read_text(encoding="utf-8")
+
+
 @pytest.fixture
-def kept(tmp_path, rows, cli):
-    """Return the file of a boundary that was fitted to them."""
+def kept(tmp_path, boundary):
+    """Return a file of that boundary."""
     path = tmp_path / "boundary.json"
-    outcome = cli("boundary", "fit", rows, *ROLES, "--min-precision", "0.6", "-o", path)
-    assert outcome.code == 0, outcome.err
+    path.write_text(boundary, encoding="utf-8")
     return path
 
 

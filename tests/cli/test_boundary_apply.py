@@ -297,7 +297,9 @@ def large(tmp_path_factory):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals.")
-@pytest.mark.parametrize(("ending", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+@pytest.mark.parametrize(
+    ("ending", "code"), [("SIGINT", 130), pytest.param("SIGTERM", 143, marks=pytest.mark.thorough)]
+)
 def test_signal_while_a_file_is_being_written_leaves_nothing(ending, code, large, folder):
     columns = ["--score", "risk", "--uncertainty", "spread"]
     found = end_while_writing([*ASK, large / "b.json", large / "large.csv", *columns, "-o", "out.csv"], ending, folder)

@@ -143,9 +143,15 @@ def test_gain_and_optimism_are_those_of_the_library(rows, scores, cli):
 
 
 @pytest.mark.parametrize(
-    "options", [["--tune", "cv"], ["--tune", "cv", "--levels", "cv"], ["--tune", "cv", "--solver", "cv"]]
+    "options",
+    [
+        ["--tune", "cv"],
+        pytest.param(["--tune", "cv", "--levels", "cv"], marks=pytest.mark.thorough),
+        pytest.param(["--tune", "cv", "--solver", "cv"], marks=pytest.mark.thorough),
+    ],
 )
-def test_tuning_aims_higher_and_says_so(options, rows, cli):
+def test_tuning_aims_higher_and_says_so(options, cli, tmp_path):
+    rows = write_csv(tmp_path / "rows.csv", scored(500))
     arguments = ["boundary", "fit", rows, *ROLES, "--min-precision", "0.7", *options]
     found = page(cli(*arguments, "--json"))
     assert found["tuned_precision"] >= 0.7

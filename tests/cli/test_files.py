@@ -131,6 +131,9 @@ def end_while_writing(arguments, ending, folder):
     return process.returncode, errors.decode()
 
 
+CORRECT, DECIDE = ["correct", "--scale-pos-weight", "3"], ["decide", "--measure", "accuracy"]
+
+
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
     """Return a file that takes a moment to write again."""
@@ -141,8 +144,17 @@ def large(tmp_path_factory):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals.")
-@pytest.mark.parametrize(("ending", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
-@pytest.mark.parametrize("command", [["correct", "--scale-pos-weight", "3"], ["decide", "--measure", "accuracy"]])
+@pytest.mark.parametrize(
+    ("command", "ending", "code"),
+    [
+        (CORRECT, "SIGINT", 130),
+        (DECIDE, "SIGTERM", 143),
+        pytest.param(CORRECT, "SIGTERM", 143, marks=pytest.mark.thorough),
+        (CORRECT, "SIGHUP", 129),
+        pytest.param(DECIDE, "SIGINT", 130, marks=pytest.mark.thorough),
+        pytest.param(DECIDE, "SIGHUP", 129, marks=pytest.mark.thorough),
+    ],
+)
 def test_signal_while_a_file_is_being_written_leaves_nothing(ending, code, command, large, folder):
     name, *options = command
     found = end_while_writing([name, large, "--models", "risk", *options, "-o", "out.csv"], ending, folder)

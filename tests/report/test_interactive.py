@@ -25,7 +25,7 @@ from tests.report.reader import (
 
 @pytest.fixture(scope="module")
 def large(folder):
-    evaluation = evaluate(*simulated([f"m{k}" for k in range(10)], n=200_000), costs=(0.02, 0.10))
+    evaluation = evaluate(*simulated([f"m{k}" for k in range(4)], n=60_000), costs=(0.02, 0.10))
     return Report(evaluation, folder / "large.html")
 
 
