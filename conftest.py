@@ -1,5 +1,6 @@
 """What every test and every docstring example has in common."""
 
+import gc
 import os
 import sys
 
@@ -10,6 +11,12 @@ import pytest
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 os.environ.setdefault("POLARS_MAX_THREADS", "1")
+
+
+def pytest_collection_finish():
+    """Take what was collected, which stays to the end, out of the rounds of the garbage collector."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

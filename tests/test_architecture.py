@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import io
 import re
@@ -42,6 +43,15 @@ LAZY_LIBRARIES = [
 ]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def forget():
+    """Let go of the trees of all files in the end: whatever runs after would carry them along."""
+    yield
+    nodes.cache_clear()
+    code_lines.cache_clear()
+
+
+@functools.cache
 def code_lines(source):
     """Return the numbers of the lines that hold code: no blank line, comment or docstring."""
     layout = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
@@ -53,7 +63,7 @@ def code_lines(source):
         is_string = isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str)
         if is_string and isinstance(node.value, ast.Constant):
             lines.difference_update(range(node.lineno, node.end_lineno + 1))
-    return lines
+    return frozenset(lines)
 
 
 def too_long(source):

@@ -31,6 +31,7 @@ def script():
     return module
 
 
+@pytest.mark.thorough
 def test_script_makes_the_shipped_file_again(script, shipped, tmp_path):
     path = tmp_path / "again.csv"
     script.write(script.cross_validated_columns(), path)

@@ -5,23 +5,32 @@ a folder of its own that holds the files beside this script, the shipped example
 loans with a score, its uncertainty and their outcome: `loans.csv`, and `may.csv` and `june.csv`, in which more of them
 are repaid; followed patients, `patients.csv`; and orders with their amounts, `orders.csv`. Lines that begin with `$ `
 are commands and those with `> ` their continuations; everything else in the block is what the terminal showed.
+
+A command that needs no shell runs in a child of this process, which has loaded the program already. With `--blocks`,
+blocks are read from standard input as JSON, one a line, and answered likewise.
 """
 
+import json
 import os
+import pkgutil
 import pty
 import re
 import shlex
 import shutil
 import sys
 import tempfile
-from importlib import resources
+import traceback
+from importlib import import_module, resources
 from pathlib import Path
 
 import numpy as np
 
+import stakes.cli
+
 HERE = Path(__file__).parent
 PAGES = [HERE.parent / "cli.md", HERE.parent / "start.md"]
 BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
+NEEDS_A_SHELL = re.compile(r"[|<>;&$*?~`#]|^(?!stakes )")
 EXIT_CODE = "$ echo $?"  # asked for where it is not 0
 ROWS_AND_COLUMNS = (50, 80)
 # A terminal without colours and without a cursor that moves: what is left is text.
@@ -125,9 +134,11 @@ def on_terminal(command, work):
     environment["PATH"] = f"{work.parent / 'bin'}{os.pathsep}{environment['PATH']}"
     child, terminal = pty.fork()
     if child == 0:
+        set_size(0)
         os.chdir(work)
+        if not NEEDS_A_SHELL.search(command):
+            become(shlex.split(command.replace("\\\n", " ")), environment)
         os.execve("/bin/sh", ["/bin/sh", "-c", command], environment)  # noqa: S606  (commands of our own page)
-    set_size(terminal)
     screen = b""
     try:
         while piece := os.read(terminal, 65_536):
@@ -136,6 +147,33 @@ def on_terminal(command, work):
         pass
     os.close(terminal)
     return os.waitpid(child, 0)[1], screen
+
+
+def load():
+    """Import what the commands use, so that their processes need not; not polars, whose threads no child inherits."""
+    for module in pkgutil.iter_modules(stakes.cli.__path__, "stakes.cli."):
+        import_module(module.name)
+    for name in ("stakes.boundary", "stakes.decomposition", "stakes.evaluation", "stakes.inference", "scipy.stats"):
+        import_module(name)
+    if "polars" in sys.modules:
+        raise RuntimeError("a part of the program imports polars before it reads a file.")
+
+
+def become(argv, environment):
+    """Go on as the program `stakes`, in a process that was parted from one that has loaded it."""
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115  (the process ends with them)
+    sys.stdout, sys.stderr = (open(n, "w", buffering=1, encoding="utf-8", closefd=False) for n in (1, 2))  # noqa: SIM115
+    sys.argv, code = argv, 1
+    try:
+        code = stakes.cli.main(argv[1:])
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BaseException:  # noqa: BLE001  (nothing of the parent may go on in this process)
+        traceback.print_exc()
+    finally:
+        os._exit(code)
 
 
 def set_size(terminal):
@@ -147,6 +185,16 @@ def set_size(terminal):
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", *ROWS_AND_COLUMNS, 0, 0))
 
 
+def answer():
+    """Replay the blocks that come in on standard input."""
+    for line in sys.stdin:
+        print(json.dumps(replay(json.loads(line))), flush=True)
+
+
 if __name__ == "__main__":
+    load()
+    if sys.argv[1:] == ["--blocks"]:
+        answer()
+        sys.exit()
     for page in PAGES:
         page.write_text(BLOCK.sub(lambda found: replay(found[0]), page.read_text(encoding="utf-8")), encoding="utf-8")

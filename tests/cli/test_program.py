@@ -241,7 +241,7 @@ PIPED = {
 }
 
 
-# One that prints only, one that draws tables, one that copies rows and one that reads two files: the rest are of a kind.
+# Text, tables, rows, and rows by the rule of another file: the rest are of these kinds.
 OFTEN = ("help", "check", "corrected rows", "applied rows")
 
 

@@ -16,6 +16,7 @@ def test_rates_of_rejection(capsys):
     assert steep[0] > 0.8
 
 
+@pytest.mark.thorough
 def test_figures_3_and_4(reference_dir, tmp_path):
     pytest.importorskip("pandas")
     pytest.importorskip("matplotlib.pyplot")
@@ -27,6 +28,7 @@ def test_figures_3_and_4(reference_dir, tmp_path):
     assert len(list(tmp_path.glob("figure_[34]_log*.png"))) == 4
 
 
+@pytest.mark.thorough
 def test_real_models(reference_dir):
     pytest.importorskip("pandas")
     rows = list(correction_models.study(reference_dir, "bank_marketing", ["logistic regression"]))

@@ -27,8 +27,8 @@ def axe():
     return Path(path).read_text(encoding="utf-8")
 
 
-@pytest.fixture(params=["example", "groups", "hostile"])
-def path(request, tmp_path):
+@pytest.fixture(params=["example", "groups", "hostile"], scope="module")
+def path(request, folder):
     """Write a report."""
     kind = request.param
     if kind == "groups":
@@ -36,7 +36,7 @@ def path(request, tmp_path):
         evaluation = evaluate(y, scores, costs=(0.1, 0.3), groups={"sex": np.where(np.arange(len(y)) % 2, "f", "m")})
     else:
         evaluation = request.getfixturevalue(kind)
-    return write_report(evaluation, tmp_path / "report.html")
+    return write_report(evaluation, folder / f"{kind}.html")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -126,11 +126,14 @@ TOLD = [(costs.Uniform, ends) for ends in ((0.05, 0.15), (0.02, 0.6), (0.3, 0.9)
 TOLD += [(costs.LogOddsUniform, ends) for ends in ((0.05, 0.15), (0.02, 0.6), (0.3, 0.9))]
 
 
-OPTIONS = [*[({}, *told) for told in TOLD], *[({"rule": 0.25}, *told) for told in TOLD[1::2]]]
-OPTIONS += [({"per": 1000, "unit_cost": 50}, *told) for told in (TOLD[0], TOLD[6])]
+OFTEN = [*[({}, *told) for told in TOLD[::2]], ({"rule": 0.25}, *TOLD[1]), ({"per": 1000, "unit_cost": 50}, *TOLD[6])]
+SELDOM = [*[({}, *told) for told in TOLD[1::2]], *[({"rule": 0.25}, *told) for told in TOLD[3::2]]]
+SELDOM += [({"per": 1000, "unit_cost": 50}, *TOLD[0])]
 
 
-@pytest.mark.parametrize(("options", "make", "bounds"), OPTIONS)
+@pytest.mark.parametrize(
+    ("options", "make", "bounds"), [*OFTEN, *[pytest.param(*case, marks=pytest.mark.thorough) for case in SELDOM]]
+)
 def test_sentences_elsewhere_are_the_librarys(chromium, report_once, make, bounds, options):
     y, scores = of_all_kinds()
     report = report_once(f"words {[*options]}", y, scores, costs=(0.1, 0.3), **options)
