@@ -42,6 +42,7 @@ def test_paths_of_the_oracle(actions_reference):
             assert np.sum(np.asarray(case["conf"]) >= cut) == np.sum((p <= found.zone[0]) | (p >= found.zone[1]))
 
 
+@pytest.mark.simulation
 def test_promise_breaks_as_seldom_as_it_says():
     """Acceptance 6: the error rate is the limit at every level, the worst case; plug-in breaks it in 88 and 95%."""
     rng = np.random.default_rng(20261122)

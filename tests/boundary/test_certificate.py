@@ -28,6 +28,7 @@ def worst_case(seed, n=1500, sigma=0.8, delta=0.1):
     return not certify(rows, sigma, 1 - delta, rng)[1].abstained
 
 
+@pytest.mark.simulation
 def test_least_favourable_rows_are_certified_at_most_delta_of_the_time():
     broken = np.mean([worst_case(seed) for seed in range(600)])
     assert 0.04 < broken < 0.1 + 2.6 * np.sqrt(0.09 / 600)  # 99.5 per cent of a rate of 0.1

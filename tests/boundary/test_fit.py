@@ -231,6 +231,7 @@ def replicate(seed, bound, levels, **options):
     return boundary, float(score[inside].mean()) if inside.any() else np.nan
 
 
+@pytest.mark.simulation
 def test_optimism_is_what_new_rows_take_back():
     # the truth is known here: the rate of positives is the score
     promised, expected, true = [], [], []
@@ -244,6 +245,7 @@ def test_optimism_is_what_new_rows_take_back():
     assert np.mean(promised) - np.mean(expected) == pytest.approx(loss, rel=0.35)
 
 
+@pytest.mark.simulation
 def test_optimism_of_two_levels_is_half_of_what_they_capture_apart():
     # one level's worth of noise is lost to the constraint: nothing is left of one level, half of two
     assert replicate(0, 0.8, 1)[0].optimism().captured == 0.0

@@ -49,6 +49,7 @@ def _matched_recall(y, score, precision):
     return tp[kept[-1]] / y.sum()
 
 
+@pytest.mark.simulation
 def test_standard_error_is_the_spread_over_data_sets():
     problem = check_problem("recall", min_precision=0.8)
     rng = np.random.default_rng(0)

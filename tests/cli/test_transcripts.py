@@ -41,7 +41,9 @@ def replay():
         yield replayed
 
 
-@pytest.mark.parametrize("number", range(len(BLOCKS)))
+@pytest.mark.parametrize(
+    "number", [0, *(pytest.param(number, marks=pytest.mark.thorough) for number in range(1, len(BLOCKS)))]
+)
 def test_transcript_is_what_the_commands_print_today(number, replay):
     assert replay(BLOCKS[number]) == BLOCKS[number], "run python docs/transcripts/make.py"
 

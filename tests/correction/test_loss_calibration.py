@@ -152,6 +152,7 @@ def test_implied_weight_by_a_general_optimiser(weighted):
     assert found.scale_pos_weight == pytest.approx(np.exp(-best.x[0]), rel=1e-5)
 
 
+@pytest.mark.simulation
 def test_intervals_of_the_implied_weight_cover():
     rng = np.random.default_rng(2)
     share, slope = 0, 0
@@ -312,6 +313,7 @@ def test_two_classes_as_a_vector_are_the_binary_test(weighted):
     assert statistic == pytest.approx(loss_calibration_test(y, p, n_bootstrap=0).likelihood_ratio, abs=1e-7)
 
 
+@pytest.mark.simulation
 def test_size_of_the_vector_test():
     rng = np.random.default_rng(5)
     p_values = []

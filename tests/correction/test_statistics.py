@@ -181,6 +181,7 @@ def test_weighted_likelihood_ratio_keeps_its_size():
     assert 6 <= rejected <= 38  # 20 expected; without the design effect about 80
 
 
+@pytest.mark.simulation
 def test_rates_of_rejection_on_right_scores():
     rng = np.random.default_rng(9)
     rejected = np.zeros(4)

@@ -483,6 +483,7 @@ def test_checks_survive_every_kind_of_evaluation(data, rule, measure):
     assert all("nan" not in f.sentence for f in findings)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("name", false_alarms.DESIGNS)
 def test_false_alarms_are_rare(name):
     design = false_alarms.DESIGNS[name]

@@ -84,6 +84,7 @@ def test_harrell_is_refused_where_the_fit_interpolates():
         evaluate_estimator(tree, X, y, costs=(0.1, 0.3), method="harrell", resamples=20, repeats=1)
 
 
+@pytest.mark.simulation
 def test_cross_validation_has_little_bias_and_apparent_cost_much():
     """Section 5 of the reference: 250 rows, apparent 15% too low, cross-validation within 1%."""
     fresh, outcome = drawn(20_000, 99)

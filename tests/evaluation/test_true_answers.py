@@ -1,6 +1,7 @@
 """What is said of equally good, useless or tied models and of one named beforehand, and that it is seldom false."""
 
 import numpy as np
+import pytest
 from scipy.special import expit
 
 from replications import false_alarms
@@ -29,6 +30,7 @@ def test_the_best_of_ten_equal_models_is_not_said_to_beat_the_others():
     assert set(result.by_threshold.everywhere) <= {"treat all", "treat none"}
 
 
+@pytest.mark.simulation
 def test_claims_about_ten_equal_models_are_seldom_false():
     false = 0
     for seed in range(60):

@@ -235,6 +235,7 @@ def test_difference_of_independent_estimates_has_welchs_degrees_of_freedom():
     assert gap.interval(0.95) == pytest.approx((-half, half))
 
 
+@pytest.mark.simulation
 def test_auc_of_a_rare_class_is_covered():
     """Nine positives in 300 on average; truth by integrating the ranks over q."""
     q = stats.beta.ppf((np.arange(20_000) + 0.5) / 20_000, 0.6, 19.4)
@@ -300,6 +301,7 @@ def test_clusters_of_zero_weight_are_absent():
     assert weighted.interval == pytest.approx(kept.interval)
 
 
+@pytest.mark.simulation
 def test_clustered_interval_covers_where_the_naive_one_does_not():
     """Thirty clusters with a common shift of all event probabilities; truth by averaging the definition."""
     rng = np.random.default_rng(11)
@@ -353,6 +355,7 @@ def test_long_run_variance_by_cosines_of_its_definition():
     assert result.p_value == pytest.approx(2 * stats.t.sf(abs(gap.mean()) / error, count), rel=1e-8)
 
 
+@pytest.mark.simulation
 def test_autocorrelated_days_are_covered():
     """Events with a persistent state: the interval for days in order holds, that for independent days fails."""
     rng = np.random.default_rng(4)

@@ -39,8 +39,15 @@ def path(request, folder):
     return write_report(evaluation, folder / f"{kind}.html")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (1280, "light"),
+        (390, "dark"),
+        pytest.param(1280, "dark", marks=pytest.mark.thorough),
+        pytest.param(390, "light", marks=pytest.mark.thorough),
+    ],
+)
 def test_axe_finds_nothing_as_reported_and_for_another_range(chromium, axe, path, width, scheme):
     chromium.open(path, width=width, scheme=scheme)
     chromium.wait_for("document.documentElement.dataset.drawn === 'true'")

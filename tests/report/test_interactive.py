@@ -396,7 +396,13 @@ def test_what_is_in_sight_follows_while_the_handle_is_held(chromium, small):
     assert_clean(chromium, small)
 
 
-@pytest.mark.parametrize("name", ["bcsc_predictions/bcsc_predictions", "solar_flares_c1/solar_flares_c1"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("bcsc_predictions/bcsc_predictions", marks=pytest.mark.thorough),
+        "solar_flares_c1/solar_flares_c1",
+    ],
+)
 def test_reports_of_published_data_follow_the_reader(chromium, load_data, folder, name):
     report = published(name, load_data, folder / "published.html")
     opened(chromium, report)
