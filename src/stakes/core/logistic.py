@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.core.sums import blocks
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -70,15 +72,15 @@ def fit_logistic(
 ) -> LogisticSolution:
     """Maximise the likelihood of positives and negatives at each row of the design, less ridge / 2 * |beta|^2."""
     total = float(positives.sum() + negatives.sum())
+    shifts = np.broadcast_to(offset, positives.shape)
 
     def likelihood(beta: Floats) -> tuple[float, Floats, Floats]:
-        eta = design @ beta + offset
-        p = sigmoid(eta)
-        value = -float(positives @ np.logaddexp(0.0, -eta) + negatives @ np.logaddexp(0.0, eta))
-        gradient = design.T @ (positives - (positives + negatives) * p)
-        information = design.T @ (design * ((positives + negatives) * p * (1.0 - p))[:, None])
-        penalty = 0.5 * ridge * float(beta @ beta)
-        return value - penalty, gradient - ridge * beta, information + ridge * np.eye(len(beta))
+        value, gradient = -0.5 * ridge * float(beta @ beta), -ridge * beta
+        information = ridge * np.eye(len(beta))
+        for part in blocks(len(positives)):
+            own = _likelihood(design[part], positives[part], negatives[part], design[part] @ beta + shifts[part])
+            value, gradient, information = value + own[0], gradient + own[1], information + own[2]
+        return value, gradient, information
 
     beta = np.zeros(design.shape[1]) if start is None else start
     value, gradient, information = likelihood(beta)
@@ -95,3 +97,15 @@ def fit_logistic(
         beta = beta + step
         value, gradient, information = trial
     return LogisticSolution(beta, value, information)
+
+
+def _likelihood(design: Floats, positives: Floats, negatives: Floats, eta: Floats) -> tuple[float, Floats, Floats]:
+    """Log likelihood of some rows, its gradient and its information; one exponential serves all three."""
+    small = np.exp(-np.abs(eta))
+    one_more = 1.0 + small
+    rare = small / one_more  # probability of the class that is the less likely one
+    weight = positives + negatives
+    low = eta < 0.0
+    p = np.where(low, rare, 1.0 / one_more)
+    value = positives @ np.minimum(eta, 0.0) - negatives @ np.maximum(eta, 0.0) - weight @ np.log1p(small)
+    return float(value), design.T @ (positives - weight * p), design.T @ (design * (weight * rare / one_more)[:, None])

@@ -344,18 +344,17 @@ def _starts(table: ScoreTable, before: Floats) -> NDArray[np.intp]:
 
 def _smoother(at: Floats, score: Floats, weight: Floats, reach: Floats, degree: int = 1) -> Floats:
     """Matrix that turns the weight of positives in each cell into local polynomial fits at some points."""
-    matrix = np.empty((len(at), len(score)))
+    matrix = np.zeros((len(at), len(score)))
+    first, last = np.searchsorted(score, at - reach, side="left"), np.searchsorted(score, at + reach, side="right")
     for row in range(len(at)):  # at most two thousand, however long the data
-        u = score - at[row]
-        with np.errstate(over="ignore"):
-            u = np.clip(u / reach[row], -1.0, 1.0) if reach[row] > 0.0 else np.sign(u)
-        near = np.abs(u)
-        kernel = 1.0 - near * near * near
-        kernel *= kernel * kernel
+        within = slice(int(first[row]), int(last[row]))  # beyond it the kernel is zero
+        u, kernel = _kernel(score[within] - at[row], float(reach[row]))
         if not kernel.any():  # all cells lie where the neighbourhood ends, or beyond: the nearest count
+            within = slice(None)
+            u, kernel = _kernel(score - at[row], float(reach[row]))
             gap = np.abs(score - at[row])
             kernel[gap <= max(reach[row], gap.min()) * (1.0 + _FLAT)] = 1.0
-        pull = kernel * weight
+        pull = kernel * weight[within]
         mass = pull.sum()
         centre = np.dot(pull, u) / mass
         u -= centre
@@ -363,8 +362,18 @@ def _smoother(at: Floats, score: Floats, weight: Floats, reach: Floats, degree: 
         if spread > _FLAT:
             tilt = 1.0 - centre / spread * u
             kernel *= tilt if degree == 1 else tilt + _bend(u, pull / mass, centre, spread)
-        matrix[row] = kernel / mass
+        np.divide(kernel, mass, out=matrix[row, within])
     return matrix
+
+
+def _kernel(gap: Floats, reach: float) -> tuple[Floats, Floats]:
+    """Distances in units of the reach, and the tricube weights that they have."""
+    with np.errstate(over="ignore"):
+        u = np.clip(gap / reach, -1.0, 1.0) if reach > 0.0 else np.sign(gap)
+    near = np.abs(u)
+    kernel = 1.0 - near * near * near
+    kernel *= kernel * kernel
+    return u, kernel
 
 
 def _bend(u: Floats, share: Floats, centre: float, spread: float) -> Floats | float:
