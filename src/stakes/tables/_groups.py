@@ -12,7 +12,17 @@ from stakes.core.counting import count_cells, count_groups, count_sample
 from stakes.core.validation import BinarySample
 from stakes.tables._errors import Origin
 from stakes.tables._roles import choose_roles
-from stakes.tables._rows import PROBABILITY_HINT, Held, clean_rows, column_names, frame_columns, from_native
+from stakes.tables._rows import (
+    INCOMPLETE_HINT,
+    LARGEST,
+    PROBABILITY_HINT,
+    Held,
+    clean_rows,
+    column_names,
+    frame_columns,
+    from_native,
+    is_nan,
+)
 from stakes.tables._values import as_array, encode, encode_labels, positive_labels, to_floats
 
 if TYPE_CHECKING:
@@ -156,6 +166,7 @@ class _Groups:
     squared: Floats
     moment: Floats
     bad_weights: NDArray[np.int64]
+    missing_weights: NDArray[np.int64]
     groups: tuple[list[Any], NDArray[np.int64]] | None
     least_weight: Floats
 
@@ -179,6 +190,7 @@ class _Groups:
             moment=column.get("moment", column["cell"]),
             groups=encode(found["group"].alias(roles.groups[0])) if roles.groups else None,
             bad_weights=column.get("bad", np.zeros(len(count))).astype(np.int64),
+            missing_weights=column.get("missing", np.zeros(len(count))).astype(np.int64),
             least_weight=column.get("least", column["count"]),
         )
 
@@ -192,7 +204,7 @@ class _Groups:
         """Check the groups, and pool those of each value of the dividing column."""
         positive = self._checked(pos_label, exact=resolution is None)
         values, codes = self.groups or ([], np.empty(0, dtype=np.int64))
-        self._refuse("must not be missing", codes < 0, column=self.roles.groups[0])
+        self._refuse("must not be missing", codes < 0, column=self.roles.groups[0], hint=INCOMPLETE_HINT)
         order = np.argsort(codes, kind="stable")
         found = []
         for part in np.split(order, np.searchsorted(codes[order], np.arange(1, len(values)))):
@@ -220,8 +232,8 @@ class _Groups:
         if not len(codes):
             rule = "there are no rows" if self.roles.weight is None else "there are no rows of positive weight"
             raise self.origin.error(rule, column=self.roles.weight)
-        self._refuse("must not be missing", codes < 0, column=self.roles.label)
-        self._refuse("must not be missing", np.isnan(self.cell), column=score)
+        self._refuse("must not be missing", codes < 0, column=self.roles.label, hint=INCOMPLETE_HINT)
+        self._refuse("must not be missing", np.isnan(self.cell), column=score, hint=INCOMPLETE_HINT)
         if self.bad_weights.any():
             self._refuse_weights()
         positive = positive_labels(values, codes, pos_label, self.origin, self.roles.label)
@@ -242,14 +254,13 @@ class _Groups:
             raise self.origin.error(rule, count=count, total=total, **details)
 
     def _refuse_weights(self) -> None:
-        least = float(np.nanmin(self.least_weight, initial=0.0))
-        raise self.origin.error(
-            "must be finite, not missing and >= 0",
-            column=self.roles.weight,
-            value=least if least < 0.0 else None,
-            count=int(self.bad_weights.sum()),
-            total=int(self.count.sum()),
-        )
+        details: dict[str, Any] = {"column": self.roles.weight, "total": int(self.count.sum())}
+        missing = int(self.missing_weights.sum())
+        if missing:
+            raise self.origin.error("must not be missing", count=missing, hint=INCOMPLETE_HINT, **details)
+        least = float(self.least_weight.min())
+        value, count = least if least < 0.0 else np.inf, int(self.bad_weights.sum())
+        raise self.origin.error("must be finite and >= 0", value=value, count=count, **details)
 
 
 def _rows(frame: nw.LazyFrame[Any], roles: Roles, origin: Origin) -> nw.LazyFrame[Any]:
@@ -267,9 +278,12 @@ def _rows(frame: nw.LazyFrame[Any], roles: Roles, origin: Origin) -> nw.LazyFram
     if roles.weight is None:
         return selected
     weight = nw.col("weight")
-    fine = (weight >= 0.0) & (weight < float("inf"))
+    missing = weight.is_null() | is_nan(weight)
+    fine = (weight >= 0.0) & (weight <= LARGEST) & ~missing
     return selected.filter((weight != 0.0) | weight.is_null()).with_columns(
-        (weight * weight).alias("squared"), nw.when(fine).then(nw.lit(0)).otherwise(nw.lit(1)).alias("bad")
+        (weight * weight).alias("squared"),
+        nw.when(fine).then(nw.lit(0)).otherwise(nw.lit(1)).alias("bad"),
+        nw.when(missing).then(nw.lit(1)).otherwise(nw.lit(0)).alias("missing"),
     )
 
 
@@ -278,7 +292,7 @@ def _grouped(rows: nw.LazyFrame[Any], resolution: int | None) -> nw.LazyFrame[An
     names = rows.collect_schema().names()
     weighted = "weight" in names
     if weighted:
-        sums = [nw.col(name).sum() for name in ("weight", "squared", "bad")] + [nw.col("weight").min().alias("least")]
+        sums = [nw.col(name).sum() for name in ("weight", "squared", "bad", "missing")] + [nw.col("weight").min().alias("least")]
     if resolution is None:
         rows = rows.with_columns(score.alias("cell"))
     else:

@@ -14,7 +14,7 @@ from stakes.tables._errors import Origin
 from stakes.tables._groups import group_scores, run
 from stakes.tables._losses import NO_CLOSED_FORM, expressible, row_loss
 from stakes.tables._roles import choose_roles
-from stakes.tables._rows import column_names
+from stakes.tables._rows import LARGEST, column_names, is_nan
 from stakes.tables._values import encode_labels, positive_labels
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _positive(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object) -> nw.E
     bad = [_bad(nw.col(name).cast(nw.Float64), 1.0).alias(f"bad{i}") for i, name in enumerate(roles.models)]
     if roles.weight is not None:
         # not more than the largest number: infinity is no weight
-        bad.append(_bad(nw.col(roles.weight).cast(nw.Float64), float(np.finfo(float).max)).alias("bad"))
+        bad.append(_bad(nw.col(roles.weight).cast(nw.Float64), LARGEST).alias("bad"))
     seen = frame.select(nw.col(roles.label).alias("label"), *bad)
     names = [name for name in seen.collect_schema().names() if name != "label"]
     found = run(seen.group_by("label").agg(nw.len().alias("count"), *(nw.col(name).sum() for name in names)))
@@ -111,7 +111,7 @@ def _positive(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object) -> nw.E
 
 
 def _bad(value: nw.Expr, most: float) -> nw.Expr:
-    fine = (value >= 0.0) & (value <= most)
+    fine = (value >= 0.0) & (value <= most) & ~is_nan(value)
     return nw.when(fine).then(nw.lit(0)).otherwise(nw.lit(1))
 
 

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 OnMissing = Literal["raise", "drop"]
 ON_MISSING = ("raise", "drop")
+LARGEST = float(np.finfo(np.float64).max)
 PROBABILITY_HINT = "Pass the probability of the positive class."
+INCOMPLETE_HINT = 'on_missing="drop" (command line: --on-missing drop) leaves incomplete rows out.'
 
 
 class Columns(Protocol):
@@ -205,10 +207,15 @@ def complete_rows(frame: nw.LazyFrame[Any], roles: Roles, on_missing: OnMissing)
     for name in roles.used:
         missing = missing | nw.col(name).is_null()
         if schema[name].is_float():
-            missing = missing | nw.col(name).is_nan()
+            missing = missing | is_nan(nw.col(name))
     incomplete = missing if roles.weight is None else missing & ~(nw.col(roles.weight).fill_null(1.0) == 0.0)
     count = frame.select(nw.when(incomplete).then(nw.lit(1)).otherwise(nw.lit(0)).sum().alias("count")).collect()
     return frame.filter(~missing), int(count["count"][0] or 0)
+
+
+def is_nan(value: nw.Expr) -> nw.Expr:
+    """Whether a float is NaN, also where DuckDB trusts the statistics of Parquet files, which leave NaN out."""
+    return value.is_nan() | ((value * 0.0 != 0.0) & (value <= LARGEST) & (value >= -LARGEST))
 
 
 def from_native(frame: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
@@ -306,7 +313,7 @@ def leave_out_incomplete(
     first = int(np.argmax(incomplete))
     column = next(name for name, mask in missing.items() if mask[first])
     if on_missing == "raise" or count == np.count_nonzero(keep):
-        hint = 'on_missing="drop" (command line: --on-missing drop) leaves incomplete rows out.'
+        hint = INCOMPLETE_HINT
         if on_missing == "drop":
             hint = "No complete row is left."
         if column in roles.models and roles.hint:
