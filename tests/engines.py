@@ -59,7 +59,12 @@ def sqlframe(columns):
 
 def spark(columns):
     """All rows in one partition, and seven empty ones."""
-    return _spark().read.parquet(_parquet(columns)).repartition(8, importlib.import_module(_functions()).lit(1))
+    return spark_file(columns).repartition(8, importlib.import_module(_functions()).lit(1))
+
+
+def spark_file(columns):
+    """Rows as Spark reads them from a file."""
+    return _spark().read.parquet(_parquet(columns))
 
 
 ENGINES = [polars_lazy, polars_files, duckdb, duckdb_file, dask, dask_cluster, ibis, sqlframe, spark]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from engines import spark_file
 
 from stakes.boundary import fit_boundary
 from stakes.boundary._rules import LevelRule, ShiftedRule
@@ -83,6 +84,26 @@ def test_a_fitted_boundary_is_written_in_every_dialect(rows):
     # DuckDB reads the type's name in Postgres too
     np.testing.assert_array_equal(in_duckdb(rows, texts["postgres"]), known)
     assert texts["snowflake"] == texts["duckdb"]
+
+
+@pytest.mark.filterwarnings("ignore")  # pyspark warns of pandas
+def test_rules_decide_in_spark_as_here(rows):
+    rng = np.random.default_rng(1)
+    score, spread = rng.random(500), rng.random(500)
+    boundary = fit_boundary(rng.random(500) < score, score, spread, min_precision=0.7)
+    texts = {"boundary": boundary.to_sql("a risk", "spread", dialect="spark")}
+    known = {"boundary": boundary.predict(rows["a risk"], rows["spread"])}
+    risk = sql_column("a risk", "spark")
+    for name, rule in RULES.items():
+        known[name] = rule.select(rows["a risk"], rows["spread"])
+        texts[name] = str(rule.expression(risk, sql_column("spread", "spark")))
+    for name, correct in CORRECTIONS.items():
+        known[name] = correct(rows["a risk"])
+        texts[name] = str(correct(risk))
+    selected = [f"{text} AS `{name}`" for name, text in texts.items()]
+    found = spark_file(rows | {"row": np.arange(ROWS)}).selectExpr("row", *selected).toArrow().sort_by("row")
+    for name, values in known.items():
+        np.testing.assert_array_equal(found[name].to_numpy(), values, err_msg=name)
 
 
 def test_what_would_not_be_the_same_is_refused():

@@ -292,7 +292,9 @@ def _grouped(rows: nw.LazyFrame[Any], resolution: int | None) -> nw.LazyFrame[An
     names = rows.collect_schema().names()
     weighted = "weight" in names
     if weighted:
-        sums = [nw.col(name).sum() for name in ("weight", "squared", "bad", "missing")] + [nw.col("weight").min().alias("least")]
+        sums = [nw.col(name).sum() for name in ("weight", "squared", "bad", "missing")] + [
+            nw.col("weight").min().alias("least")
+        ]
     if resolution is None:
         rows = rows.with_columns(score.alias("cell"))
     else:
