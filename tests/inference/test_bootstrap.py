@@ -79,7 +79,7 @@ def test_strata_keep_their_sizes():
 def test_cell_counts_are_multinomial(counts):
     counts = np.array(counts)
     draw, rng, n = draw_counts(counts), np.random.default_rng(2), counts.sum()
-    sample = np.array([draw(rng) for _ in range(4000)])
+    sample = np.array([draw(rng).copy() for _ in range(4000)])
     assert np.all(sample.sum(axis=1) == n)
     share = counts / n
     error = np.sqrt(n * share * (1 - share) / 4000)
@@ -361,3 +361,22 @@ def test_bootstrap_and_closed_form_agree_on_real_data(load_data, source):
         assert result.values[0, k] == pytest.approx(estimate.value, rel=1e-9)
         assert result.standard_errors[0, k] == pytest.approx(error, rel=0.05)
         assert [low[0, k], high[0, k]] == pytest.approx(estimate.interval, abs=0.15 * error)
+
+
+def test_a_function_may_keep_its_tables_and_a_metric_by_name_draws_the_same():
+    y, score = rows()
+    kept, seen = [], []
+
+    def area(table):
+        kept.append(table)
+        seen.append(table.positives.tolist())
+        return roc_auc_score(table)
+
+    by_function = bootstrap(y, score, area, n_resamples=50, random_state=4)
+    assert [table.positives.tolist() for table in kept] == seen
+    by_name = bootstrap(y, score, "roc_auc_score", n_resamples=50, random_state=4)
+    np.testing.assert_array_equal(by_function.replicates, by_name.replicates)
+    rng, order = np.random.default_rng(4), np.lexsort((score, y))  # cells in order: negatives, then positives
+    for replicate in by_name.replicates[:5, 0, 0]:
+        drawn = order[rng.integers(0, len(y), len(y))]
+        assert replicate == pytest.approx(roc_auc_score(y[drawn], score[drawn]), abs=1e-12)

@@ -1,9 +1,13 @@
 """Blocks of rows give the curve that one row after the other would: exact sums and exponential sums are the oracles."""
 
+import math
+from itertools import combinations
+
 import numpy as np
 import pytest
 
 from stakes.utility import F1, MCC, FBeta, GMean, HMean, expected_utility
+from stakes.utility._thin import elementary
 
 RNG = np.random.default_rng(11)
 
@@ -37,6 +41,19 @@ def test_blocks_agree_with_sums_of_exponentials_and_fourier_frequencies(name, p)
         found, other = (expected_utility(p, measure, method=way) for way in ("gauss", "auto"))
         error = np.abs(found.curve - other.curve).max()
         assert error <= min(2e-13, found.error_bound + other.error_bound), (name, measure)
+
+
+def test_long_blocks_of_many_rows_agree_with_sums_of_exponentials():
+    u = np.random.default_rng(12).random(200_000)
+    for p in (u * 5e-4, u * 1e-6, u**20, np.where(u < 0.5, 0.0, 1.0 - u * 1e-4)):
+        found, other = (expected_utility(p, F1(), method=way) for way in ("gauss", "auto"))
+        assert np.abs(found.curve - other.curve).max() <= min(2e-13, found.error_bound + other.error_bound)
+
+
+def test_power_sums_give_elementary_symmetric_polynomials():
+    chances = RNG.random(9) * 0.05
+    brute = [sum(math.prod(some) for some in combinations(chances, m)) for m in range(10)]
+    np.testing.assert_allclose(elementary(chances, 9), brute, rtol=0.0, atol=1e-17)
 
 
 def test_mirror_image_has_the_mirrored_curve():

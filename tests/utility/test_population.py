@@ -182,3 +182,16 @@ def test_a_scan_in_pieces_finds_what_one_over_all_thresholds_would():
         best = int(np.argmax(values))
         assert found.threshold == score[order][best]
         assert found.utility == pytest.approx(values[best], abs=1e-12)
+
+
+def test_resampled_thresholds_are_those_of_the_repeated_rows():
+    rng = np.random.default_rng(5)
+    score, y = rng.permutation(40) / 40, rng.integers(0, 2, 40)
+    found = population_threshold(y, score, "g_mean", n_bootstrap=20, random_state=6)
+    draws, order = np.random.default_rng(6), np.argsort(score)
+    for threshold, utility in zip(found.bootstrap_thresholds, found.bootstrap_utilities, strict=True):
+        rows = order[draws.integers(40, size=40)]
+        again = population_threshold(y[rows], score[rows], "g_mean", n_bootstrap=0)
+        assert again.utility == pytest.approx(utility, abs=1e-12)
+        value = get_measure("g_mean").value(*counts_at(y[rows], score[rows], np.ones(40), threshold))
+        assert float(value) == pytest.approx(utility, abs=1e-12)

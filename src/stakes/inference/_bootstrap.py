@@ -18,7 +18,7 @@ from stakes.core.random_state import generator
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import check_choice, check_flag, check_unit
 from stakes.inference._dependence import check_dependence
-from stakes.inference._resample import RowSource, TableSource, draw_blocks, draw_clusters, draw_rows, is_whole
+from stakes.inference._resample import Room, RowSource, TableSource, draw_blocks, draw_clusters, draw_rows, is_whole
 from stakes.metrics import METRICS
 from stakes.shown.tabular import Tabular
 
@@ -277,9 +277,14 @@ def bootstrap(
     terms = tuple(first[0])
     values = np.array([[float(row[term]) for term in terms] for row in first])
     into, report = np.empty((draws, *values.shape)), _reporter(progress=progress)
-    replicates = _replicates(
-        lambda t: [_as_mapping(function(t), name)[term] for term in terms], source, into, rng, report
-    )
+    # a metric by name returns numbers, while a function may keep the table that it is given
+    room = None if callable(metric) else Room()
+
+    def row(table: ScoreTable) -> list[float]:
+        found = _as_mapping(function(table), name)
+        return [found[term] for term in terms]
+
+    replicates = _replicates(row, lambda: source.tables(rng, room), into, report)
     result = Bootstrap(tuple(map(str, named)), terms, values, replicates, scheme, level)
     _warn_of_undefined(result)
     _warn_of_bias(result)
@@ -302,9 +307,8 @@ def _by_model(y_prob: Any) -> Mapping[str, Any]:
 
 def _replicates(
     row: Callable[[ScoreTable], list[float]],
-    source: RowSource | TableSource,
+    tables: Callable[[], list[ScoreTable]],
     into: Floats,
-    rng: np.random.Generator,
     report: Callable[[int, int], object],
 ) -> Floats:
     from sklearn.exceptions import UndefinedMetricWarning
@@ -312,7 +316,7 @@ def _replicates(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # they are counted and reported once, at the end
         for i in range(len(into)):
-            into[i] = [row(table) for table in source.tables(rng)]
+            into[i] = [row(table) for table in tables()]
             report(i + 1, len(into))
     return into
 

@@ -71,16 +71,19 @@ def draw_blocks(n: int, length: int) -> Draw:
 
 
 def draw_counts(counts: Integers) -> Draw:
-    """Say how many of n equal rows are drawn from each cell of a table."""
+    """Say how many of n equal rows are drawn from each cell of a table; the answer holds until the next draw."""
     n = int(counts.sum())
     if n > _TIED * len(counts):
         shares = counts / n
         return lambda rng: rng.multinomial(n, shares)
     used = np.flatnonzero(counts)
     starts = np.cumsum(counts[used]) - counts[used]
+    # written anew by every draw: fresh memory of this size would cost more than the draw
+    rows, found = np.empty(n, dtype=np.intp), np.zeros(len(counts), dtype=np.intp)
 
     def draw(rng: np.random.Generator) -> Integers:
-        drawn, found = np.bincount(rng.integers(0, n, n), minlength=n), np.zeros(len(counts), dtype=np.intp)
+        rows[:] = rng.integers(0, n, n)
+        drawn = np.bincount(rows, minlength=n)
         found[used] = drawn if len(used) == n else np.add.reduceat(drawn, starts)
         return found
 
@@ -102,18 +105,42 @@ class TableSource:
             return cls(table, units, tuple(draw_counts(column) for column in counts))
         return cls(table, units, (draw_counts(np.concatenate(counts)),))
 
-    def tables(self, rng: np.random.Generator) -> list[ScoreTable]:
-        """One resampled table."""
-        negatives, positives = np.split(np.concatenate([draw(rng) for draw in self.draws]), 2)
-        seen = np.flatnonzero(negatives + positives > 0)
+    def tables(self, rng: np.random.Generator, room: Room | None = None) -> list[ScoreTable]:
+        """One resampled table; with ``room`` it holds until the next one is made there."""
+        drawn = [draw(rng) for draw in self.draws]
+        negatives, positives = np.split(drawn[0], 2) if len(drawn) == 1 else drawn
+        seen = np.flatnonzero(np.logical_or(negatives, positives))
+        room = Room() if room is None else room
         old, weights = self.table, []
-        for unit, counts in zip(self.units, (negatives, positives), strict=True):
-            weight = counts.take(seen).astype(np.float64)
+        for name, unit, counts in zip(("down", "up"), self.units, (negatives, positives), strict=True):
+            weight = room.floats(name, room.taken("count", counts, seen))
             weights.append((weight, weight) if unit == 1.0 else (unit * weight, unit * (unit * weight)))
         (downs, down_squares), (ups, up_squares) = weights
         lower, upper = (None if edge is None else edge.take(seen) for edge in (old.lower, old.upper))
-        columns = old.scores.take(seen), ups, downs, up_squares, down_squares
+        columns = room.taken("scores", old.scores, seen), ups, downs, up_squares, down_squares
         return [ScoreTable(*columns, old.n_rows, old.fixed_prevalence, lower, upper)]
+
+
+class Room:
+    """Memory that one resample after the other is written to."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, NDArray[Any]] = {}
+
+    def taken(self, name: str, values: NDArray[Any], places: Integers) -> NDArray[Any]:
+        """Some entries of an array."""
+        return values.take(places, out=self._of(name, len(places), values), mode="clip")
+
+    def floats(self, name: str, values: NDArray[Any]) -> Floats:
+        """Numbers as floats."""
+        out: Floats = self._of(name, len(values), np.empty(0))
+        out[:] = values
+        return out
+
+    def _of(self, name: str, size: int, like: NDArray[Any]) -> NDArray[Any]:
+        if name not in self._held or len(self._held[name]) < size:
+            self._held[name] = np.empty(size + size // 8, like.dtype)
+        return self._held[name][:size]
 
 
 def row_counts(table: ScoreTable) -> tuple[tuple[Integers, Integers], tuple[float, float]]:
@@ -152,7 +179,7 @@ class RowSource:
             models.append((scores, 2 * level.reshape(-1) + sample.y))
         return cls(models, samples[0].weight, draw, prevalence)
 
-    def tables(self, rng: np.random.Generator) -> list[ScoreTable]:
+    def tables(self, rng: np.random.Generator, _room: Room | None = None) -> list[ScoreTable]:
         """One resampled table for each model, all from the same rows."""
         counts = self.draw(rng)
         drawn = int(counts.sum())

@@ -35,6 +35,7 @@ SMALL_VARIANCE = 80.0
 _ROUNDING = 1e-13
 _MOST_ROWS = 4096
 _LONG = 512  # beyond it, rows cost more than blocks, and less mass is better
+_STEP = 128  # of longer blocks: few sizes, whose polynomials are kept
 _ROWS_AT_ONCE = 1 << 15
 _LAWS_AT_ONCE = 16
 _FAR = math.log(2.0 / WINDOW)
@@ -69,6 +70,7 @@ class _Plan:
         self.stop = n - int(np.searchsorted(accurate_cumsum(spread[::-1]), SMALL_VARIANCE))
         rare_last = batch.yes[0] > 0.5
         self._turn = int(np.count_nonzero((batch.yes > 0.5) == rare_last))
+        self._made: dict[int, Block] = {}
         marks, rooms = [0], []
         for mark, room in self._blocks():
             marks.append(mark)
@@ -78,6 +80,12 @@ class _Plan:
         self.large = (self.marks[:-1] >= self.start) & (self.marks[1:] <= self.stop)
         self.total = _block_sums(batch, self.marks)
         self.first, self.rest = _sums_before(self.total), _sums_before(self.total[:, ::-1])[:, ::-1]
+
+    def block(self, batch: Batch, j: int) -> Block:
+        """A thin block, made once: both laws and its values need the same sums."""
+        if j not in self._made:
+            self._made[j] = Block.of(batch, int(self.marks[j]), int(self.marks[j + 1]))
+        return self._made[j]
 
     def _blocks(self) -> Iterator[tuple[int, float]]:
         """Yield the end of each block, and the least growing cell of a thin one."""
@@ -118,6 +126,7 @@ class _Plan:
         before, after = (alarm, rejected) if self._chances[k] <= 0.5 else (hit, miss)
         before, after = before - _reach(spread), after - _reach(float(self._spread[-1]) - spread)
         size = min(size, int(before / THIN_ROOM), int(after / (THIN_ROOM + 1)))
+        size -= size % _STEP if size > _LONG else 0
         return (size, min(before, after - size)) if size >= FEW else (1, 0.0)
 
 
@@ -156,7 +165,7 @@ def _fill_thin(values: Floats, batch: Batch, value: CountValue, plan: _Plan) -> 
 
     for j in np.flatnonzero(~plan.large & (plan.sizes > 1)).tolist():
         start, stop = int(plan.marks[j]), int(plan.marks[j + 1])
-        block, first, rest = Block.of(batch, start, stop), side(laws, plan.first, j), side(ends, plan.rest, j + 1)
+        block, first, rest = plan.block(batch, j), side(laws, plan.first, j), side(ends, plan.rest, j + 1)
         values[start:stop] = block_values(value, block, (first, rest), n, plan.rooms[j])
     single = np.append(np.flatnonzero(~plan.large & (plan.sizes == 1)), count)
     kind = np.array([(j in laws) + 2 * (j in ends) for j in single.tolist()])
@@ -193,6 +202,6 @@ def _laws(batch: Batch, plan: _Plan, blocks: range, last: int) -> dict[int, Law]
         if stop - start == 1:
             law = law.with_row(float(batch.yes[start]), float(batch.no[start]), WINDOW)
         else:
-            law = Block.of(batch, start, stop).added_to(law, WINDOW)
+            law = plan.block(batch, j).added_to(law, WINDOW)
         out[j + 1 if up else j] = law
     return out

@@ -369,12 +369,16 @@ class _Scan:
     positives: Floats
     negatives: Floats
     descending: bool
+    counted: bool = False  # without weights: sums of whole numbers are exact in any order
+    single: bool = False  # one row at each score: the negatives are the others
 
     @classmethod
     def of(cls, sample: BinarySample, measure: Measure, zero_division: float) -> _Scan:
-        counted = count_sample(sample)
-        columns = counted["scores"], counted["positives"], counted["negatives"]
-        return cls(measure, zero_division, *columns, measure.ranking().descending)
+        found = count_sample(sample)
+        columns = found["scores"], found["positives"], found["negatives"]
+        counted = sample.weight is None
+        single = counted and len(columns[0]) == len(sample.y)
+        return cls(measure, zero_division, *columns, measure.ranking().descending, counted, single)
 
     def values(self) -> Floats:
         """Value of the measure when all but the j lowest levels are acted on (the j lowest, if ascending)."""
@@ -382,13 +386,17 @@ class _Scan:
 
     def _pieces(self) -> Iterator[tuple[int, Floats]]:
         """Yield the values of some j, and the first of these j: a piece that stays in the cache."""
-        columns = self.positives, self.negatives
-        total = _total(self.positives), _total(self.negatives)
-        start, known = 0, [np.zeros(1), np.zeros(1)]
+        columns = [self.positives, self.negatives]
+        total = [float(column.sum()) if self.counted else _total(column) for column in columns]
+        if self.single:
+            columns.pop()
+        start, known = 0, [np.zeros(1) for _ in columns]
         for part in blocks(len(self.scores)):
             known = [np.cumsum(np.append(x[-1:], column[part])) for x, column in zip(known, columns, strict=True)]
-            positives, negatives = (x[min(start, 1) :] for x in known)
-            yield start, self._at(positives, negatives, total)
+            skip = min(start, 1)
+            positives = known[0][skip:]
+            rest = known[1][skip:] if len(known) > 1 else np.arange(part.start + skip, part.stop + 1.0) - positives
+            yield start, self._at(positives, rest, (total[0], total[1]))
             start = part.stop + 1
 
     def _at(self, positives: Floats, negatives: Floats, total: tuple[float, float]) -> Floats:
@@ -422,7 +430,7 @@ class _Scan:
         for line in out:
             counts = np.bincount(rng.integers(n, size=n), minlength=n) * weight
             positives, negatives = (np.add.reduceat(np.where(mine, counts, 0.0), starts) for mine in (y, ~y))
-            line[:] = replace(self, positives=positives, negatives=negatives).best()
+            line[:] = replace(self, positives=positives, negatives=negatives, single=False).best()
         return out
 
 

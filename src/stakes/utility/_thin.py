@@ -13,11 +13,13 @@ terms is at most 1 / (M+1)! for a measure bounded by one. In j, H is interpolate
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from stakes.core.sums import blocks
 from stakes.utility._chords import chebyshev
 from stakes.utility._gauss_rules import Cumulants, order
 from stakes.utility._laws import Law
@@ -35,11 +37,13 @@ MASS = 0.5
 ROOM = 8
 # Fewer rows are worked out one by one.
 FEW = 16
-_REST = 1e-17
+_REST = 1e-16
 _MOST_TERMS = 20
+_AT_ONCE = 256  # places of a block worked out together: the table over nodes and terms stays in the cache
 
 
-class Block(NamedTuple):
+@dataclass(frozen=True)
+class Block:
     """Rows start..stop; ``rare`` are the probabilities of their rare label, which is the positive one or not."""
 
     start: int
@@ -53,20 +57,20 @@ class Block(NamedTuple):
         positive = bool(batch.yes[start] <= 0.5 and batch.yes[stop - 1] <= 0.5)
         return cls(start, stop, (batch.yes if positive else batch.no)[start:stop], positive)
 
-    def terms(self) -> int:
-        """How many terms of the series matter."""
+    @cached_property
+    def sums(self) -> Floats:
+        """Elementary symmetric polynomials of its probabilities, as many as the series needs."""
         mass, count, left = 2.0 * float(self.rare.sum()), 0, 1.0
         while count < min(len(self.rare), _MOST_TERMS):
             left *= mass / (count + 1)
             if left <= _REST:
                 break
             count += 1
-        return count
+        return elementary(self.rare, count)
 
     def added_to(self, law: Law, drop: float) -> Law:
         """The law with these rows as well."""
-        e = symmetric(self.rare, self.terms())[:, -1]
-        mass = differences(len(e) - 1).T @ e
+        mass = differences(len(self.sums) - 1).T @ self.sums
         size = len(self.rare)
         if not self.positive:
             mass = mass[::-1]
@@ -104,7 +108,7 @@ def block_values(
     value: CountValue, block: Block, sides: tuple[Law | Cumulants, Law | Cumulants], total: int, room: float
 ) -> Floats:
     """Values of k = start..stop - 1, from TP before the block and FN after it; ``room`` is the least growing cell."""
-    size, most = len(block.rare), block.terms()
+    size, most = len(block.rare), len(block.sums) - 1
     one = points(sides[0], block.start, most, positive=block.positive)
     two = points(sides[1], total - block.stop, most, positive=block.positive)
     nodes, basis = _places(size, room)
@@ -114,10 +118,32 @@ def block_values(
     table = value(*cells) if block.positive else value(cells[1], cells[0], cells[3], cells[2])
     step = differences(most)
     change = (step @ one.weight) @ table @ (step @ two.weight).T
-    before = symmetric(block.rare, most)[:, :-1]
-    after = symmetric(block.rare[::-1], most)[:, :0:-1]
-    along = np.einsum("mj,cmj->cj", before, change @ after)
-    out: Floats = np.einsum("cj,cj->j", basis, along)
+    change = change[:, *_needed(np.abs(change).max(axis=0), block.sums)]
+    before = symmetric(block.rare, change.shape[1] - 1)[:, :-1]
+    after = symmetric(block.rare[::-1], change.shape[2] - 1)[:, :0:-1]
+    lines = change.transpose(1, 0, 2).reshape(len(before), -1)
+    out = np.empty(size)
+    for part in blocks(size, _AT_ONCE):
+        weight = basis[:, None, part] * after[None, :, part]
+        np.einsum("mj,mj->j", before[:, part], lines @ weight.reshape(lines.shape[1], -1), out=out[part])
+    return out
+
+
+def _needed(change: Floats, e: Floats) -> tuple[slice, slice]:
+    """Terms before and after that matter anywhere: e_m e'_m' is at most e_(m + m') of the whole block."""
+    orders = np.add.outer(np.arange(len(e)), np.arange(len(e)))
+    matters = change * np.append(e, np.zeros(len(e)))[orders] > _REST / len(e)
+    one, two = (max(1, int(np.flatnonzero(np.append(True, matters.any(axis=axis)))[-1])) for axis in (1, 0))
+    return slice(one), slice(two)
+
+
+def elementary(chances: Floats, most: int) -> Floats:
+    """Elementary symmetric polynomials 0 to ``most`` of some small numbers, from their power sums (Newton)."""
+    power, sums, out = chances.copy(), np.empty(most), np.ones(most + 1)
+    for m in range(most):
+        sums[m] = (-1) ** m * power.sum()
+        power *= chances
+        out[m + 1] = (out[m::-1] @ sums[: m + 1]) / (m + 1)
     return out
 
 
@@ -139,7 +165,7 @@ def differences(most: int) -> Floats:
 def _places(size: int, room: float) -> tuple[Floats, Floats]:
     """Places in a block from which a function with no pole nearer than ``room`` is known, and what each counts."""
     z = 1.0 + 2.0 * room / size
-    count = 1 + math.ceil(37.0 / math.log(z + math.sqrt(z * z - 1.0)))
+    count = 1 + math.ceil(35.0 / math.log(z + math.sqrt(z * z - 1.0)))
     if size <= count:
         return np.arange(float(size)), np.eye(size)
     nodes, basis = chebyshev(count, size)
