@@ -22,7 +22,7 @@ from stakes.metrics._rank import area_under_roc
 from stakes.shown.sentences import REFERENCES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -153,7 +153,7 @@ def _assemble(
 
 
 class _Scored(NamedTuple):
-    """A table, and the ascending scores and weights of all rows, of which it may know the class of some only.
+    """A table, and the scores and weights of all rows in any order, of which it may know the class of some only.
 
     The weights are the sum of the columns, which is never held whole.
     """
@@ -162,14 +162,11 @@ class _Scored(NamedTuple):
     scores: Floats
     columns: tuple[Floats, ...]
 
-    def weight(self, part: slice) -> Floats:
-        """Weights of some of the scores."""
-        own = [column[part] for column in self.columns]
-        return own[0] + own[1] if len(own) > 1 else own[0]
-
-    def total(self, part: slice = slice(None)) -> float:
-        """Their sum."""
-        return sum(float(column[part].sum()) for column in self.columns)
+    def pieces(self) -> Iterator[tuple[Floats, Floats]]:
+        """Yield scores and weights of some of the rows."""
+        for part in blocks(len(self.scores)):
+            own = [column[part] for column in self.columns]
+            yield self.scores[part], own[0] + own[1] if len(own) > 1 else own[0]
 
 
 def _everyone(table: ScoreTable, rows: PairedRows | None, index: int) -> _Scored:
@@ -177,8 +174,7 @@ def _everyone(table: ScoreTable, rows: PairedRows | None, index: int) -> _Scored
         return _Scored(table, table.scores, (table.positives, table.negatives))
     outcome, score = rows.origin.outcome, rows.every_score[index]
     weight = np.ones(len(score)) if outcome.sample_weight is None else outcome.sample_weight
-    order = np.argsort(score)
-    return _Scored(table, score[order], (weight[order],))
+    return _Scored(table, score, (weight,))
 
 
 def _result(name: str, scored: _Scored, index: int, moments: LossMoments, options: Options) -> ModelResult:
@@ -207,33 +203,35 @@ def _scaled(name: str, index: int, moments: LossMoments, options: Options, **fac
 
 def share_acted_on(scored: _Scored, costs: CostDistribution, rule: Rule) -> float:
     """Share of weight acted on, averaged over the cost distribution; nan where its mass is infinite."""
-    table, scores, whole = scored.table, scored.scores, scored.total()
+    table, whole = scored.table, math.fsum(float(weight.sum()) for _, weight in scored.pieces())
     if not isinstance(rule, str):
-        return scored.total(slice(int(np.searchsorted(scores, rule, side="left")), None)) / whole
+        return math.fsum(float(weight[scores >= rule].sum()) for scores, weight in scored.pieces()) / whole
     if not math.isfinite(costs.mass):
         return math.nan
-    if rule == "optimal":
-        level = np.minimum(np.searchsorted(table.scores, scores), len(table.scores) - 1)
-        scores = table.pav_by_score()[level]
+    fitted = table.pav_by_score() if rule == "optimal" else None
     never, total = float(costs.positive_loss(-np.inf)), 0.0
-    for part in blocks(len(scores)):
+    for scores, weight in scored.pieces():
+        at = scores
+        if fitted is not None:
+            at = fitted[np.minimum(np.searchsorted(table.scores, scores), len(fitted) - 1)]
         # mass at or below a score = what acting on a negative costs + what acting on a positive saves
-        below = costs.negative_loss(scores[part]) + (never - costs.positive_loss(scores[part]))
-        total += weighted_sum(scored.weight(part), below)
+        below = costs.negative_loss(at) + (never - costs.positive_loss(at))
+        total += weighted_sum(weight, below)
     return total / (costs.mass * whole)
 
 
 def _in_range(scored: _Scored, low: float, high: float) -> tuple[float, float, float]:
-    table, within, inside = scored.table, _between(scored.scores, low, high), _between(scored.table.scores, low, high)
-    mass, ups = scored.total(within), float(table.positives[inside].sum())
-    known, moment = ups + float(table.negatives[inside].sum()), 0.0
-    for part in blocks(within.stop - within.start):
-        some = slice(within.start + part.start, within.start + part.stop)
-        moment += float(np.dot(scored.weight(some), scored.scores[some]))
+    table, inside = scored.table, _between(scored.table.scores, low, high)
+    whole = mass = moment = 0.0
+    for scores, weight in scored.pieces():
+        within = weight * ((scores >= low) & (scores <= high))
+        whole, mass = whole + float(weight.sum()), mass + float(within.sum())
+        moment += float(np.dot(within, scores))
+    ups, downs = (float(column[inside].sum()) for column in (table.positives, table.negatives))
     return (
-        mass / scored.total(),
+        mass / whole,
         moment / mass if mass else math.nan,
-        ups / known if known else math.nan,
+        ups / (ups + downs) if ups + downs else math.nan,
     )
 
 
