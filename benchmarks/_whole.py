@@ -4,13 +4,14 @@ import json
 import math
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from benchmarks._run import ROOT, THREAD_VARIABLES
 from benchmarks._table import _pipes, _short
 
 CPU_LIMIT = 180  # seconds, after which a measurement is given up
-REPEAT = 3  # runs of which the least counts, while they take no longer than this together
+REPEAT = 5  # pairs of runs, the question and its limit by turns, while they take no longer than this together
 ENOUGH = 6.0
 LOSS = 4 / 3  # a ratio that rose by more than a third is a loss
 WRAPPER = """
@@ -71,7 +72,7 @@ class Cliff:
 
 @dataclass(frozen=True)
 class Pair:
-    """CPU seconds and peak bytes of a question at one size, and of its limit."""
+    """Least CPU seconds and peak bytes of a question at one size and of its limit; the middle one of their ratios."""
 
     name: str
     size: int
@@ -80,10 +81,7 @@ class Pair:
     limit: str
     limit_cpu: float
     limit_peak: float
-
-    @cached_property
-    def ratio(self):
-        return self.cpu / self.limit_cpu
+    ratio: float
 
 
 def run_rows(suite, rows, *, small):
@@ -92,12 +90,11 @@ def run_rows(suite, rows, *, small):
     for row in rows:
         found, error = (_commands if isinstance(row.ours, Command) else _calls)(suite, row, small)
         for size in sizes_of(row, small):
-            if {("ours", size), ("limit", size)} <= found.keys():
+            if size in found:
+                cpu, peak, limit_cpu, limit_peak, ratio = found[size]
                 limit = f"{row.limit.library} {row.limit.call}"
-                pairs.append(Pair(row.name, size, *found["ours", size], limit, *found["limit", size]))
-                print(
-                    f"{row.name}: {size:,} {pairs[-1].cpu:.3g} s, {pairs[-1].ratio:.3g} x", file=sys.stderr, flush=True
-                )
+                pairs.append(Pair(row.name, size, cpu, peak, limit, limit_cpu, limit_peak, ratio))
+                print(f"{row.name}: {size:,} {cpu:.3g} s, {ratio:.3g} x", file=sys.stderr, flush=True)
             else:
                 notes.append(f"{row.name!r} failed at {size:,}: {error}")
     return pairs, notes
@@ -117,19 +114,33 @@ def _commands(_suite, row, small):
     """CPU seconds and peak bytes of whole processes, started by a small one: a child's peak starts at its parent's."""
     found, error = {}, ""
     for size in sizes_of(row, small):
-        for which, one in (("ours", row.ours), ("limit", row.limit)):
-            with tempfile.TemporaryDirectory() as folder:
-                one.prepare(size, Path(folder))
-                command = [sys.executable, "-S", "-c", WRAPPER, str(CPU_LIMIT), *one.arguments(Path(folder))]
-                runs = []
-                while len(runs) < REPEAT and sum(run[1] for run in runs) < ENOUGH:
-                    child = subprocess.run(command, cwd=ROOT, env=_environment(), capture_output=True, check=True)
-                    runs.append(json.loads(child.stdout))
-            if any(run[0] for run in runs):
-                error = f"{one.call}: exit status {runs[-1][0]}"
-            else:
-                found[which, size] = min(run[1] for run in runs), min(run[2] for run in runs)
+        with ExitStack() as folders:
+            both = [(one, Path(folders.enter_context(tempfile.TemporaryDirectory()))) for one in (row.ours, row.limit)]
+            for one, folder in both:
+                one.prepare(size, folder)
+            runs = [[], []]
+            for mine, (one, folder) in _by_turns(runs, both):
+                command = [sys.executable, "-S", "-c", WRAPPER, str(CPU_LIMIT), *one.arguments(folder)]
+                child = subprocess.run(command, cwd=ROOT, env=_environment(), capture_output=True, check=True)
+                status, cpu, peak = json.loads(child.stdout)
+                error = f"{one.call}: exit status {status}" if status else error
+                mine.append((cpu, peak))
+        if not error:
+            found[size] = _summary(*runs)
     return found, error
+
+
+def _by_turns(runs, both):
+    """Yield where the next run is noted and what to run: by turns, so that what else is going on meets both alike."""
+    while len(runs[0]) < REPEAT and sum(cpu for mine in runs for cpu, _ in mine) < ENOUGH:
+        yield from zip(runs, both, strict=True)
+
+
+def _summary(ours, limit):
+    """Least CPU seconds and peak of both, and the middle one of the ratios of neighbouring runs."""
+    ratios = [one / other for (one, _), (other, _) in zip(ours, limit, strict=True)]
+    least = [min(values) for runs in (ours, limit) for values in zip(*runs, strict=True)]
+    return (*least, statistics.median(ratios))
 
 
 def _calls(suite, row, small):
@@ -138,17 +149,24 @@ def _calls(suite, row, small):
     child = subprocess.run(arguments, cwd=ROOT, env=_environment(), capture_output=True, text=True, check=False)
     lines = [json.loads(line) for line in child.stdout.splitlines() if line.startswith("[")]
     error = (child.stderr.strip().splitlines() or [f"exit status {child.returncode}"])[-1]
-    return {(which, size): (cpu, peak) for which, size, cpu, peak in lines}, error
+    return {size: tuple(numbers) for size, *numbers in lines}, error
 
 
-def measure_here(one, size, folder):
-    """In the child: CPU seconds of the call alone, and its peak memory above what was held, inputs included."""
-    held = _reset_peak()
-    ready = one.prepare(size, folder)
-    times = [_batch(one, ready)]
-    while len(times) < REPEAT and sum(times) < ENOUGH:
-        times.append(_batch(one, ready))
-    return min(times), math.nan if held is None else _memory("VmHWM") - held
+def measure_here(both, size, folder):
+    """In the child: CPU seconds of the calls alone, by turns, and the peak memory of each above what was held before.
+
+    The inputs of each are part of its peak.
+    """
+    ready, peaks = [], []
+    for one in both:
+        held = _reset_peak()
+        ready.append((one, one.prepare(size, folder)))
+        _batch(*ready[-1])
+        peaks.append(math.nan if held is None else _memory("VmHWM") - held)
+    runs = [[], []]
+    for mine, ((one, inputs), peak) in _by_turns(runs, list(zip(ready, peaks, strict=True))):
+        mine.append((_batch(one, inputs), peak))
+    return _summary(*runs)
 
 
 def _batch(one, ready):
@@ -193,18 +211,18 @@ def losses(pairs, committed):
 
 def records(pairs):
     """Return what is committed."""
-    return [asdict(pair) | {"ratio": pair.ratio} for pair in pairs]
+    return [asdict(pair) for pair in pairs]
 
 
 def main(suite, name, which):
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_LIMIT, CPU_LIMIT))
     row = next(row for row in import_module(f"benchmarks.{suite}").ROWS if row.name == name)
     with tempfile.TemporaryDirectory() as folder:
-        for part in ("ours", "limit"):
-            one = getattr(row, part)
+        both = row.ours, row.limit
+        for one in both:
             one.run(one.prepare(one.tiny, Path(folder)))  # what is loaded at first use counts as imports
-            for size in sizes_of(row, which == "small"):
-                print(json.dumps([part, size, *measure_here(one, size, Path(folder))]), flush=True)
+        for size in sizes_of(row, which == "small"):
+            print(json.dumps([size, *measure_here(both, size, Path(folder))]), flush=True)
 
 
 if __name__ == "__main__":

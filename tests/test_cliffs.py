@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import _whole, cliffs
 
-MEASURED = _whole.Pair("compare", 100, 2.0, 1e6, "numpy sort", 1.0, 1e6)
+MEASURED = _whole.Pair("compare", 100, 2.0, 1e6, "numpy sort", 1.0, 1e6, ratio=2.0)
 
 
 def chosen(*names):
@@ -29,9 +29,9 @@ def test_a_command_that_fails_is_noted():
     assert (pairs, notes) == ([], ["'import stakes' failed at 1: x: exit status 1"])
 
 
-@pytest.mark.parametrize(("cpu", "lost"), [(2.0, False), (2.6, False), (2.8, True), (1.0, False)])
-def test_a_loss_of_more_than_a_third_is_told(cpu, lost):
-    found = _whole.losses([replace(MEASURED, cpu=cpu)], _whole.records([MEASURED]))
+@pytest.mark.parametrize(("ratio", "lost"), [(2.0, False), (2.6, False), (2.8, True), (1.0, False)])
+def test_a_loss_of_more_than_a_third_is_told(ratio, lost):
+    found = _whole.losses([replace(MEASURED, ratio=ratio)], _whole.records([MEASURED]))
     assert bool(found) == lost
     assert _whole.losses([MEASURED], []) == []
 
@@ -51,10 +51,25 @@ def test_check_fails_on_a_loss_and_write_keeps_other_lines(tmp_path, monkeypatch
     cliffs.run(Namespace(**ask | {"write": True}))
     assert [line["name"] for line in json.loads(cliffs.TABLE.read_text(encoding="utf-8"))] == ["other", "compare"]
     cliffs.run(Namespace(**ask | {"check": True}))
-    monkeypatch.setattr(cliffs, "run_rows", lambda *_, **__: ([replace(MEASURED, cpu=9.0)], []))
+    monkeypatch.setattr(cliffs, "run_rows", lambda *_, **__: ([replace(MEASURED, ratio=9.0)], []))
     with pytest.raises(SystemExit, match="compare at 100: 9 x its limit, 2 x committed"):
         cliffs.run(Namespace(**ask | {"check": True}))
     assert "| compare | 100 |" in capsys.readouterr().out
+
+
+def test_a_loss_that_is_gone_when_measured_anew_is_not_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(cliffs, "TABLE", tmp_path / "cliffs.json")
+    cliffs.TABLE.write_text(json.dumps(_whole.records([MEASURED])), encoding="utf-8")
+    ratios = iter([9.0, 2.1, 9.0])
+    monkeypatch.setattr(cliffs, "run_rows", lambda *_, **__: ([replace(MEASURED, ratio=next(ratios))], []))
+    monkeypatch.setattr(cliffs, "ROWS", chosen("compare"))
+    cliffs.run(Namespace(only="", small=True, check=True, write=False))
+    assert next(ratios) == 9.0
+
+
+def test_the_ratio_is_the_middle_one_of_neighbouring_runs():
+    ours, limit = [(2.0, 5), (9.0, 4), (3.0, 6)], [(1.0, 2), (3.0, 3), (1.0, 1)]
+    assert _whole._summary(ours, limit) == (2.0, 4, 1.0, 1, 3.0)
 
 
 def test_every_row_of_the_committed_table_exists():
