@@ -38,10 +38,10 @@ GRID = beta.ppf((np.arange(100_000) + 0.5) / 100_000, 1.0, 4.0)
 GRID_SCORE = shifted(GRID)
 
 
-def true_cost(low, high):
+def true_cost(low, high, c=C, fee=FEE):
     """Expected cost of a pair of thresholds on the scores."""
     act, wait = high <= GRID_SCORE, low > GRID_SCORE
-    return float(np.where(act, C * (1.0 - GRID), np.where(wait, (1.0 - C) * GRID, FEE)).mean())
+    return float(np.where(act, c * (1.0 - GRID), np.where(wait, (1.0 - c) * GRID, fee)).mean())
 
 
 def optimism(draws):
@@ -98,36 +98,47 @@ def images(draws):
             yield (network, f"{limit:.0%}", about, f"{np.mean(shares):.1%}", *(f"{b:.3f}" for b in broken / draws))
 
 
+DESIGNS = ((C, FEE), (0.5, 0.1))
+
+
 def intervals(draws):
-    yield ("rows", "rule", "misses below", "misses above", "said to be worth something where it is not")
-    worth = _value_at_face()
-    for n in (200, 1000):
-        for rule in ("score", "optimal"):
-            rng, miss = np.random.default_rng(n), np.zeros(3)
-            for k in range(draws):
-                y, p = sample(rng, n)
-                found = evaluate_deferral(y, p, costs=C, deferral=FEE, rule=rule, random_state=k)
-                low, high = found.estimates["value"].interval
-                truth = worth if rule == "score" else _value_of_fitted(y, p)
-                miss += [truth < low, truth > high, 0.0]
-                none = evaluate_deferral(y, p, costs=C, deferral=0.155, rule=rule, random_state=k)
-                # at this fee deferring hardly ever pays, at face value it does harm
-                miss[2] += none.estimates["value"].interval[0] > max(_value_at_face(0.155), 0.0)
-            yield (f"{n:,}", rule, *(f"{share:.3f}" for share in miss / draws))
+    """Fitted thresholds are fitted anew to resamples of each sample: a quarter of the draws."""
+    yield ("cost ratio, fee", "rows", "rule", "draws", "truth below", "truth above", "said to save where it does not")
+    for c, fee in DESIGNS:
+        for n in (200, 1000):
+            for rule in ("score", "optimal"):
+                many = draws if rule == "score" else draws // 4
+                below, above, wrong = missed(many, n, rule, c, fee)
+                yield (f"{c:g}, {fee:g}", f"{n:,}", rule, f"{many:,}", f"{below:.3f}", f"{above:.3f}", f"{wrong:.3f}")
 
 
-def _value_at_face(fee=FEE):
-    low, high = fee / (1.0 - C), 1.0 - fee / C
-    alone = np.where(GRID_SCORE >= C, C * (1.0 - GRID), (1.0 - C) * GRID)
+def missed(draws, n, rule, c, fee):
+    """How often the interval of the value lies above and below the truth, and shows a saving where there is none."""
+    rng, miss, worth = np.random.default_rng(n), np.zeros(3), _value_at_face(c, fee)
+    useless = 0.97 * c * (1.0 - c)  # at this fee deferring hardly ever pays, at face value it does harm
+    most = max(_value_at_face(c, useless), 0.0)
+    for k in range(draws):
+        y, p = sample(rng, n)
+        options = {"costs": c, "rule": rule, "random_state": k}
+        low, high = evaluate_deferral(y, p, deferral=fee, **options).estimates["value"].interval
+        truth = worth if rule == "score" else _value_of_fitted(y, p, c, fee)
+        none = evaluate_deferral(y, p, deferral=useless, **options)
+        miss += [truth < low, truth > high, none.estimates["value"].interval[0] > most]
+    return miss / draws
+
+
+def _value_at_face(c, fee):
+    low, high = fee / (1.0 - c), 1.0 - fee / c
+    alone = np.where(c <= GRID_SCORE, c * (1.0 - GRID), (1.0 - c) * GRID)
     defer = (low < GRID_SCORE) & (high > GRID_SCORE)
     return float((alone - np.where(defer, fee, alone)).mean())
 
 
-def _value_of_fitted(y, p):
+def _value_of_fitted(y, p, c, fee):
     """What the pair that is best on these rows truly saves over the single threshold that is best on them."""
-    pair = fit_deferral(y, p, threshold=C, deferral=FEE)
-    alone = fit_deferral(y, p, threshold=C, deferral=FEE, capacity=0.0)
-    return true_cost(alone.low, alone.high) - true_cost(pair.low, pair.high)
+    pair = fit_deferral(y, p, threshold=c, deferral=fee)
+    alone = fit_deferral(y, p, threshold=c, deferral=fee, capacity=0.0)
+    return true_cost(alone.low, alone.high, c, fee) - true_cost(pair.low, pair.high, c, fee)
 
 
 def table(part, draws, folder):

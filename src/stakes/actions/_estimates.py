@@ -20,15 +20,20 @@ def mean_estimates(
     pairs: Mapping[str, tuple[int, int]],
     level: float,
     limits: tuple[float, float] = (-np.inf, np.inf),
+    widening: Mapping[str, float] | None = None,
 ) -> dict[str, Estimate]:
-    """Estimate the mean of one column less that of another (-1: of a column alone), by name."""
+    """Estimate the mean of one column less that of another (-1: of a column alone), by name.
+
+    ``widening`` says how many times as large as the rows show the error of each is.
+    """
     first, second = np.array(list(pairs.values()), dtype=np.intp).T
     means = rows.means
     value = means[first] - np.where(second < 0, 0.0, means[second])
     spread = rows.spread(first, second)
-    reach = spread.reach(NormalDist().inv_cdf(0.5 + level / 2.0))
+    times = np.array([1.0 if widening is None else widening[name] for name in pairs])
+    reach = times * spread.reach(NormalDist().inv_cdf(0.5 + level / 2.0))
     ends = np.clip(np.stack([value - reach, value + reach], axis=1), *limits).tolist()
     return {
         name: Estimate(name, float(v), float(error), (low, high), level)
-        for name, v, error, (low, high) in zip(pairs, value, np.sqrt(spread.variance), ends, strict=True)
+        for name, v, error, (low, high) in zip(pairs, value, times * np.sqrt(spread.variance), ends, strict=True)
     }
