@@ -18,6 +18,7 @@ import numpy as np
 
 from replications._ledger_designs import designs
 from replications._ledger_thresholds import Curves
+from stakes.core.progress import time_left
 from stakes.costs import as_costs
 from stakes.inference import Contest, CostRows, select
 
@@ -198,14 +199,16 @@ def main(options: list[str]) -> None:
         records = [json.loads(line) for line in chosen.out.read_text(encoding="utf-8").splitlines()]
         done = {record["design"]: record for record in records if record["samples"] == chosen.samples}
     todo = [design for design in designs() if chosen.only in design.name]
-    for place, design in enumerate(todo, 1):
-        if label(design) in done:
-            continue
+    missing = [design for design in todo if label(design) not in done]
+    begun = time.monotonic()
+    for place, design in enumerate(missing, 1):
         record = run(design, chosen.samples, chosen.seed)
         done[label(design)] = record
         with chosen.out.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
-        print(f"{place} of {len(todo)}: {label(design)}, {record['seconds']:.0f} s", file=sys.stderr, flush=True)
+        left = time_left(place, len(missing), time.monotonic() - begun) or "done"
+        said = f"{place} of {len(missing)}: {label(design)}, {record['seconds']:.0f} s, {left}"
+        print(said, file=sys.stderr, flush=True)
     kept = [done[label(design)] for design in todo]
     print(table(kept))
     print(f"\n{len(kept)} designs, {chosen.samples} samples each, {sum(r['seconds'] for r in kept) / 60:.0f} minutes.")

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleDimensions
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from stakes.core.progress import listening, time_left
 from stakes.shown.text import visible
 
 if TYPE_CHECKING:
@@ -99,17 +100,26 @@ def print_table(out: Console, table: Table, names: int) -> None:
     out.size = given
 
 
+class _Rest(ProgressColumn):
+    """How long the rest takes, where the work tells how far it is."""
+
+    def render(self, task: Task) -> Text:
+        """Make the text."""
+        return Text("" if task.total is None else time_left(int(task.completed), int(task.total), task.elapsed or 0.0))
+
+
 @contextmanager
 def working(task: str) -> Iterator[None]:
-    """Show on a terminal that long work goes on, and for how long; it vanishes when the work is done."""
+    """Show on a terminal that long work goes on, for how long, and how much longer; it vanishes when all is done."""
     errors = console("stderr")
     if not errors.is_terminal or errors.is_dumb_terminal:  # what cannot erase would be left with empty lines
         yield
         return
-    columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
+    columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn(), _Rest()
     with Progress(*columns, console=errors, transient=True) as progress:
-        progress.add_task(visible(task), total=None)
-        yield
+        shown = progress.add_task(visible(task), total=None)
+        with listening(lambda done, of: progress.update(shown, completed=done, total=of)):
+            yield
 
 
 def write_out(text: str) -> None:

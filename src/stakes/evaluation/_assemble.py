@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from stakes.core.progress import tell
 from stakes.core.score_table import ScoreTable
 from stakes.core.sums import blocks, weighted_sum
 from stakes.decomposition import decompose_table
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 # a model acts like a constant decision if both its decisions and its cost are within this share of the constant's
 _SAME_DECISIONS = 0.01
+_Found = TypeVar("_Found")
 _NOWHERE = (math.nan, math.nan, math.nan)
 _SAME_WEIGHTS = 1e-9  # sums of weights in another order
 
@@ -46,7 +48,7 @@ def evaluate_rows(rows: Mapping[str, BinarySample], options: Options, **about: A
     _check_names(tuple(rows), options)
     options = _by_amount(options, next(iter(rows.values())).origin)
     fixed = options.prevalence is not None
-    tables = tuple(replace(ScoreTable.from_sample(sample), fixed_prevalence=fixed) for sample in rows.values())
+    tables = tuple(_told(_table(sample, fixed=fixed), k, 2 * len(rows)) for k, sample in enumerate(rows.values(), 1))
     _refuse_one_class(tables[0])
     samples = list(rows.values())
     if options.rule == "optimal":
@@ -59,6 +61,16 @@ def evaluate_rows(rows: Mapping[str, BinarySample], options: Options, **about: A
     moments = loss_moments(paired, options.costs, options.plain_rule, constants=True)
     by_group = evaluate_groups(tuple(rows), paired, groups, options)
     return _assemble(tuple(rows), tables, moments, options, rows=paired, groups=by_group, **about)
+
+
+def _table(sample: BinarySample, *, fixed: bool) -> ScoreTable:
+    return replace(ScoreTable.from_sample(sample), fixed_prevalence=fixed)
+
+
+def _told(found: _Found, done: int, of: int) -> _Found:
+    """Hand on what was found, and say how far the work is."""
+    tell(done, of)
+    return found
 
 
 def _by_amount(options: Options, origin: Origin | None) -> Options:
@@ -141,7 +153,11 @@ def _assemble(
     moments = replace(moments, means=moments.means + np.append(options.harms(names), np.zeros(len(REFERENCES))))
     rows: PairedRows | None = about.get("rows")
     results = [
-        _result(name, _everyone(table, rows, index), index, moments, options)
+        _told(
+            _result(name, _everyone(table, rows, index), index, moments, options),
+            len(names) + index + 1,
+            2 * len(names),
+        )
         for index, (name, table) in enumerate(zip(names, tables, strict=True))
     ]
     results += [

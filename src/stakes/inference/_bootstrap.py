@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from stakes.core.inputs import evaluation_data, refuse_weighing
+from stakes.core.progress import time_left
 from stakes.core.random_state import generator
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import check_choice, check_flag, check_unit
@@ -397,8 +398,8 @@ def _reporter(*, progress: bool | Callable[[int, int], object]) -> Callable[[int
 
     def write(done: int, of: int) -> None:
         if done == of or 100 * done // of > 100 * (done - 1) // of:
-            left = (monotonic() - begun) / done * (of - done)
-            rest = f", about {left:,.0f} s left" if done < of else ""
+            left = time_left(done, of, monotonic() - begun)
+            rest = f", {left}" if left else ""
             sys.stderr.write(f"\rbootstrap: {done:,} of {of:,}{rest:<{_REST}}" + ("\n" if done == of else ""))
             sys.stderr.flush()
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from stakes.core.progress import tell
 from stakes.tables._text import numbers_from_text
 from stakes.tables._values import encode_labels, to_floats
 
@@ -183,11 +184,15 @@ class Gathered:
         columns = [Numbers(name, from_text=table.kind == "csv") for name in hints]
         values = [Stacked(table.n_rows) for _ in hints]
         parts: dict[str, list[Cells]] = {name: [] for name in others}
+        read = 0
         for piece in table.pieces([*hints, *others], hints, label if typed else None):
             for column, found in zip(columns, values, strict=True):
                 found.add(column.take(piece.cells[column.name], table.origin))
             for name, cells in parts.items():
                 cells.append(piece.cells[name])
+            read += piece.n_rows
+            if table.n_rows is not None:
+                tell(read, table.n_rows)
         for column in columns:
             column.refuse(table.origin, hints[column.name])
         series: dict[str, nw.Series[Any]] = {}
