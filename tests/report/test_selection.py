@@ -184,3 +184,15 @@ def test_the_harm_of_the_test_follows_the_range(chromium, folder):
         by_hand = (1000 * benefit, 1000 * (benefit - everyone) * (1.0 - t) / t, (1.0 - t) * (np.mean(y) - benefit))
         assert found[name] == pytest.approx(by_hand, rel=1e-9)
     assert_clean(chromium, report)
+
+
+def test_models_that_do_harm_are_seen_to_within_the_range(chromium, folder):
+    y = np.random.default_rng(3).random(2000) < 0.1
+    scores = {name: np.random.default_rng(seed).random(2000) for seed, name in enumerate(("noise", "more noise"))}
+    report = Report(evaluate(y, scores, costs=(0.2, 0.4)), folder / "harmful.html")
+    opened(chromium, report)
+    ticks = "[...document.querySelectorAll('#plot-decision .tick')].map((tick) => tick.textContent)"
+    lowest = min(float(text.replace("\u2212", "-")) for text in chromium.run(ticks) if text[-1].isdigit())
+    worst = min(float(curve.at(0.4)) for curve in report.evaluation.curves("net_benefit").values())
+    assert worst < -0.25
+    assert lowest == pytest.approx(worst, abs=0.05)

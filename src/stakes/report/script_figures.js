@@ -90,7 +90,7 @@ class ThresholdFigure {
   draw(state, results) {
     const [x0, x1] = windowOf(state, this.view, this.kind.last);
     const lines = drawnModels.map((model) => [model, ...this.points(model, x0, x1)]);
-    const [y0, y1] = this.heights(lines, x0, x1);
+    const [y0, y1] = this.heights(lines, x0, x1, state);
     const { chart } = this;
     chart.frame({ x0, x1, y0, y1, xTicks: thresholdTicks(state, x0, x1), yWrite: tidy, xTitle: VIEWS[state.view].axis });
     banded(results).filter((model) => model.band).forEach((model) => this.band(model));
@@ -112,15 +112,16 @@ class ThresholdFigure {
     return curvePoints(actedOn(model), x0, x1, value, this.key === "decision");
   }
 
-  heights(lines, x0, x1) {
+  heights(lines, x0, x1, range) {
     const grid = Array.from({ length: 201 }, (_, k) => x0 + ((x1 - x0) * k) / 200);
     const references = grid.map((t) => [this.kind.all(t), this.kind.none(t)]);
-    let [low, high] = [Infinity, -Infinity];
-    for (const [, , ys] of lines) {
-      for (const y of ys) {
+    let [low, high, plausible] = [Infinity, -Infinity, Infinity];
+    for (const [, xs, ys] of lines) {
+      ys.forEach((y, k) => {
         low = Math.min(low, y);
         high = Math.max(high, y);
-      }
+        plausible = xs[k] >= range.low && xs[k] <= range.high ? Math.min(plausible, y) : plausible;
+      });
     }
     if (this.key === "regret") {
       const cheaper = Math.max(...references.map((pair) => Math.min(...pair)));
@@ -128,7 +129,9 @@ class ThresholdFigure {
     }
     const better = references.map((pair) => Math.max(...pair));
     [low, high] = [Math.min(low, ...better), Math.max(high, ...better)];
-    low = Math.max(low, -(this.view === "whole" ? 0.4 : 3) * (high || 0.25));
+    // a plunge does not squash the rest, but models that do harm are seen to within the range
+    const deep = this.view === "whole" ? 0.4 : 3;
+    low = Math.max(low, Math.min(-deep * (high || 0.25), Math.max(plausible, -deep * page.shares.positive)));
     const pad = 0.06 * (high - low) || 0.05;
     return [low - pad, high + pad];
   }
@@ -324,14 +327,16 @@ class DecompositionFigure {
     const [left, bottom] = [-0.06 * right, -0.06 * top];
     const xTicks = (place) => roundValues(left, right, (place(right) - place(left)) / 90).map((value) => ({ value, text: tidy(value) }));
     this.chart.frame({ x0: left, x1: right, y0: bottom, y1: top, xTicks, yWrite: tidy, xTitle: "miscalibration MCB (less is better)" });
-    this.equalCosts(uncertainty, left, right, bottom, top);
+    const ticks = this.equalCosts(uncertainty, left, right, bottom, top);
     const places = points.map((p) => ({ ...p, x: this.chart.x(p.miscalibration), y: this.chart.y(p.discrimination) }));
-    const taken = places.map(({ x, y }) => ({ x, y, room: 7 }));
+    const taken = [...places.map(({ x, y }) => ({ x, y, room: 7 })), ...ticks];
     [...places].reverse().forEach((place) => this.dot(place));
     places.forEach((place) => this.label(place, taken, results));
   }
 
+  // Lines of equal cost, and where their numbers stand.
   equalCosts(uncertainty, left, right, bottom, top) {
+    const ticks = [];
     const levels = roundValues(uncertainty + left - top, uncertainty + right - bottom, 6);
     for (const level of [...levels, uncertainty]) {
       const rise = uncertainty - level;
@@ -341,8 +346,10 @@ class DecompositionFigure {
       if (level !== uncertainty && x > left && x + rise > bottom) {
         const at = { x: this.chart.x(x) - 4, y: this.chart.y(x + rise) + (x < right ? 12 : -4), class: "tick end small" };
         this.chart.layers.marks.append(shape("text", at, tidy(level)));
+        ticks.push({ x: at.x - 6, y: at.y - 4, room: 8 }, { x: at.x - 18, y: at.y - 4, room: 8 });
       }
     }
+    return ticks;
   }
 
   dot({ model, x, y }) {
