@@ -1,0 +1,86 @@
+"""Single numbers that were wrong, or were said wrongly: each with what it must say."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from stakes import evaluate, metric_difference
+
+polars = pytest.importorskip("polars")
+
+
+def test_a_difference_that_no_positive_shows_has_room_for_one_that_would():
+    # 0 discordant positives and 7 negatives on one side: plain Student's t says p = .024 or less
+    y = np.repeat([True, False], [45, 255])
+    a = np.where(y, 0.5, 0.05)
+    b = a.copy()
+    b[45:52] = 0.2
+    gap = np.where(b >= 0.1, 0.1 / 0.9, 0.0) - np.where(a >= 0.1, 0.1 / 0.9, 0.0)
+    assert stats.ttest_1samp(np.where(y, 0.0, gap), 0.0).pvalue < 0.025
+    found = metric_difference(y, a, b, "net_benefit_score", threshold=0.1)
+    low, high = found.interval
+    assert found.difference == pytest.approx(7 * (0.1 / 0.9) / 300, rel=1e-12)
+    assert low < 0.0 < high
+    assert found.p_value > 0.05
+    assert "no positive tells the two apart" in found.note
+
+
+def test_treating_all_cannot_miss_and_is_not_widened_for_misses():
+    y = np.random.default_rng(0).random(2000) < 0.02
+    found = evaluate(y, {"a": np.where(y, 0.3, 0.01)}, costs=(0.01, 0.1))["treat all"]
+    # it costs the mean threshold for each negative: a plain interval of a share
+    share = np.mean(~y)
+    plain = 0.055 * np.sqrt(share * (1.0 - share) / 1999)
+    assert found.score == pytest.approx(0.055 * share, rel=1e-12)
+    assert found.standard_error == pytest.approx(plain, rel=1e-9)
+    assert np.ptp(found.interval) <= 1.05 * 2 * 1.959964 * plain
+    assert found.note == ""
+
+
+def test_with_a_known_prevalence_treating_no_one_has_no_error():
+    rng = np.random.default_rng(1)
+    y = rng.random(500) < 0.5
+    found = evaluate(y, {"a": rng.random(500)}, costs=(0.1, 0.3), prevalence=0.02)
+    for name, cost in (("treat none", 0.02 * 0.8), ("treat all", 0.98 * 0.2)):
+        assert found[name].standard_error == 0.0
+        assert found[name].interval == pytest.approx((cost, cost), rel=1e-12)
+
+
+def test_signs_of_sentences_and_tables_agree_and_intervals_have_two_ends(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("typer")
+    from stakes.cli import main
+
+    rng = np.random.default_rng(2)
+    risk = rng.beta(1.0, 6.0, 800)
+    y = (rng.random(800) < risk).astype(int)
+    polars.DataFrame({"y": y, "good": risk, "poor": rng.permutation(risk)}).write_csv(tmp_path / "p.csv")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    assert main(["evaluate", "p.csv", "--label", "y", "--costs", "0.05:0.3"]) == 0
+    out = capsys.readouterr().out
+    assert not re.search(r"±|\+-|\+/-", out)
+    found = evaluate(y, {"good": risk, "poor": np.loadtxt("p.csv", delimiter=",", skiprows=1)[:, 2]}, costs=(0.05, 0.3))
+    for model, other in (("poor", "good"), ("good", "treat all"), ("good", "treat none")):
+        gap = found.adjusted_difference(model, other)
+        shown = re.sub(r"\s+", " ", out.replace("\u2212", "-"))
+        low, high = gap.interval
+        assert np.sign(gap.difference) == (1 if model == "poor" else -1)
+        assert low < gap.difference < high
+        assert f" {gap.difference:.4f} ({low:.4f} to {high:.4f})" in shown
+    limit = found.selection.against["treat all"].limit
+    assert limit < 0.0
+    assert f"treating everyone (by at least {-limit:.3g}" in " ".join(out.split())
+
+
+def test_errors_stand_directly_under_the_headline_of_the_report(tmp_path):
+    rng = np.random.default_rng(3)
+    y = rng.random(1000) < 0.1
+    found = evaluate(y, {"noise": rng.random(1000)}, costs=(0.2, 0.4))
+    assert "worse-than-prevalence" in found.findings.codes
+    page = found.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
+    places = [
+        page.index(words) for words in ('class="lead"', "Before acting on this", "worse-than-prevalence", 'id="ranking')
+    ]
+    assert places == sorted(places)
