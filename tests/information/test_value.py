@@ -23,7 +23,7 @@ def test_cells_of_the_oracle(actions_reference):
 
 
 def test_gusto_as_published():
-    """Sadatsafavi et al. 2023, 500 rows: difference .0020, EVPI .0005; three priors by actions_oracle.py."""
+    """Acceptance 9. Sadatsafavi et al. 2023, 500 rows: difference .0020, EVPI .0005; three priors of the oracle."""
     y, p = rows_of(41, 310, 2, 147, 0.02)
     stated = {"haldane": 0.0005069791, "indifference": 0.0005092148, "uniform": 0.0013300619}
     for prior, evpi in stated.items():

@@ -135,6 +135,11 @@ class Refit(Tabular):
         ValueError
             If the rows differ, or how costs count.
 
+        Notes
+        -----
+        The error is that of rows and does not hold how the fits vary: of pairs of estimators that cost the same on
+        average, 2 to 10% were told apart at 250 rows and 3 to 5% at 1,000 (nominal 5%; about a fifth positive).
+
         Examples
         --------
         >>> from sklearn.datasets import make_classification
