@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
     Integers = NDArray[np.intp]
 
-_AT_ONCE = 1 << 22  # parts of rows in shares
+_AT_ONCE = 1 << 19  # parts of rows in shares: more of them leave the cache
 
 
 def dependent_pieces(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -63,6 +64,18 @@ class Stratum:
     def risk(self) -> Floats:
         return self.later + self.gone
 
+    @cached_property
+    def hazard(self) -> Floats:
+        """Share of those at risk who are censored at each time."""
+        return np.divide(self.gone, self.risk, out=np.zeros_like(self.gone), where=self.risk > 0.0)
+
+    @cached_property
+    def places(self) -> Integers:
+        """Place in the order of time of each of the rows, where they are all there are."""
+        places = np.empty(len(self.rows), dtype=np.intp)
+        places[self.rows] = np.arange(len(self.rows))
+        return places
+
     def weights(self) -> Floats:
         """One over the share not censored just before the end of each row, or the horizon."""
         stay = np.divide(self.later, self.risk, out=np.ones_like(self.later), where=self.risk > 0.0)
@@ -73,9 +86,8 @@ class Stratum:
         """What the estimated weights add to each row's part, per unit of its sample weight."""
         borne = np.take(_suffix_sums(parts), self.after, axis=-1)
         mean = np.divide(borne, self.later, out=np.zeros_like(borne), where=self.later > 0.0)
-        hazard = np.divide(self.gone, self.risk, out=np.zeros_like(self.gone), where=self.risk > 0.0)
         cumulated = np.zeros((*parts.shape[:-1], len(self.gone) + 1))
-        np.cumsum(mean * hazard, axis=-1, out=cumulated[..., 1:])
+        np.cumsum(mean * self.hazard, axis=-1, out=cumulated[..., 1:])
         found = np.take(np.negative(cumulated, out=cumulated), self.seen, axis=-1)
         found[..., self.left] += mean[..., self.at]
         return found
@@ -105,7 +117,7 @@ class Censoring:
         """What the estimated weights add to each row's part (the last axis), per unit of its sample weight."""
         if len(self.strata) == 1:  # np.take is several times faster than an index
             found = self.strata[0].estimated(np.take(parts, self.strata[0].rows, axis=-1))
-            return np.take(found, np.argsort(self.strata[0].rows), axis=-1)
+            return np.take(found, self.strata[0].places, axis=-1)
         found = np.empty_like(parts)
         for stratum in self.strata:
             found[..., stratum.rows] = stratum.estimated(np.take(parts, stratum.rows, axis=-1))
