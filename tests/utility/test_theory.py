@@ -90,6 +90,7 @@ def paired_gain(batches, size, distort, seed=3):
     return np.mean(gains), np.std(gains) / np.sqrt(batches)
 
 
+@pytest.mark.simulation
 def test_looking_at_the_batch_wins_on_small_batches_of_calibrated_rows():
     mean, error = paired_gain(3000, 12, lambda p: p)
     assert mean > 4 * error > 0
