@@ -3,9 +3,10 @@
 Models are calibrated: each sees one part of what decides the class, and gives the mean probabilities over the rest.
 Rows are drawn from a population of class probabilities, so that the true cost of every decision is known. Counted are
 false claims about the choice (a set without the truly best decision, a lead that is not there), the finding
-`cost-not-as-announced` and the words "beyond chance" of the chosen bill, all false here, and the intervals of
-its cost. `--part information` compares the expected loss of a choice, and what further rows would save of it, with what
-choices among models for two actions truly lose and save.
+`cost-not-as-announced` and the words "beyond chance" of the chosen bill, all false here, and the intervals of its cost,
+with how often `unseen-costs` says that they may miss, and how often they miss unsaid. `--part information` compares the
+expected loss of a choice, and what further rows would save of it, with what choices among models for two actions truly
+lose and save.
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ from stakes.costs import as_costs
 from stakes.evaluation import action_findings
 
 ROWS, ATOMS, TIES = 20_000, 50, 1e-12
-ANNOUNCED, BEYOND = "cost-not-as-announced", "a difference beyond chance"
+ANNOUNCED, UNSEEN, BEYOND = "cost-not-as-announced", "unseen-costs", "a difference beyond chance"
 MATRICES = {
     "alike": [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]],
     "one dear": [[0.0, 0.5, 1.0], [1.0, 0.0, 1.0], [20.0, 20.0, 1.0]],
 }
 FURTHER = 1000
+COUNTED = ("set", "lead", "announced", "bill", "covers", "unseen", "unsaid")
 
 
 @dataclass(frozen=True)
@@ -82,12 +84,15 @@ class Ground:
         chosen, best = found.selection, min(self.cost.values())
         shown = [name for name, other in chosen.against.items() if other.shown]
         low, high = chosen.interval
+        codes, covers = action_findings(found).codes, low - TIES <= self.cost[chosen.chosen] <= high + TIES
         return {
             "set": all(self.cost[name] > best + TIES for name in chosen.possible),
             "lead": any(self.cost[chosen.chosen] >= self.cost[name] - TIES for name in shown),
-            "announced": ANNOUNCED in action_findings(found).codes,
+            "announced": ANNOUNCED in codes,
             "bill": any(BEYOND in sentence for sentence in found.conclusion),
-            "covers": low - TIES <= self.cost[chosen.chosen] <= high + TIES,
+            "covers": covers,
+            "unseen": UNSEEN in codes,
+            "unsaid": not covers and UNSEEN not in codes,
             "said": chosen.expected_regret,
             "lost": self.cost[chosen.chosen] - best,
         }
@@ -106,13 +111,14 @@ def _mean_of_taken(paid, announced):
 
 def claims(runs):
     """Print how often each statement is false, by design."""
-    heads = ("design", "set", "lead", "not as announced", "bill beyond chance", "chosen covers", "loss said / true")
+    heads = ("design", "set", "lead", "not as announced", "bill", "chosen covers", "unseen costs", "missed unsaid")
+    heads += ("loss said / true",)
     print("| " + " | ".join(heads) + " |\n|" + " --- |" * len(heads))
     for design in designs():
         ground, rng = Ground(design), np.random.default_rng(2026)
         found = [ground.judge(rng, design.rows) for _ in range(runs)]
         mean = {key: np.mean([record[key] for record in found]) for key in found[0]}
-        shares = " | ".join(f"{mean[key]:.3f}" for key in ("set", "lead", "announced", "bill", "covers"))
+        shares = " | ".join(f"{mean[key]:.3f}" for key in COUNTED)
         print(f"| {design} | {shares} | {mean['said']:.2g} / {mean['lost']:.2g} |", flush=True)
 
 

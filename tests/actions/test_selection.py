@@ -93,6 +93,24 @@ def test_the_bill_of_a_picked_model_allows_for_its_having_been_picked():
     assert "picked among" not in named.sentence
 
 
+def test_a_dear_class_whose_errors_no_row_shows_is_named():
+    y = np.repeat(["a", "b", "dear"], [500, 460, 40])
+    prob = np.tile([0.48, 0.46, 0.06], (1000, 1))
+    prob[:300], prob[500:700] = [0.97, 0.02, 0.01], [0.02, 0.97, 0.01]  # decided; for no row of the dear class
+    matrix = [[0.0, 0.5, 1.0], [1.0, 0.0, 1.0], [20.0, 20.0, 1.0]]
+    found = evaluate_actions(y, prob, matrices=matrix, actions=["A", "B", "check"])
+    (said,) = [finding for finding in action_findings(found) if finding.code == "unseen-costs"]
+    # a row of the class costs 1 as all 40 do, and 20 if it were decided: 19 of 1,000 rows
+    assert said.evidence["one_more"] == {"dear": pytest.approx(0.019)}
+    assert said.sentence.startswith(
+        "few rows of dear show what model costs when it errs there: one more of dear might bring 0.0190 per decision"
+    )
+    seen = prob.copy()
+    seen[960:980] = [0.97, 0.02, 0.01]
+    shown = evaluate_actions(y, seen, matrices=matrix, actions=["A", "B", "check"])
+    assert "unseen-costs" not in action_findings(shown).codes
+
+
 def test_a_model_called_like_a_single_action_is_refused(binary):
     y, models = binary
     prob = {"always 1": np.stack([1.0 - models["m0"], models["m0"]], axis=1)}

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from stakes.actions import ActionEvaluation
 
 FEW_ROWS = 20
+FEW_EFFECTIVE, NOTICED = 5, 0.1  # as intervals say which rows are scarce, and what one more matters
 _LONGEST = 300
 
 
@@ -61,6 +62,36 @@ def _few_rows(found: ActionEvaluation) -> Observation | None:
     return Observation(f"few rows are of the class{'es' * (len(few) > 1)} {_plain(said)}", (), {"rows": few})
 
 
+def _unseen_costs(found: ActionEvaluation) -> Observation | None:
+    """Classes of which few rows show what the chosen model costs beyond the usual, where one more row would matter."""
+    chosen, rows = found.selection, found.rows
+    if chosen.chosen in chosen.references:
+        return None
+    place = [each.model for each in found.models].index(chosen.chosen)
+    costs, total = found.cost_rows.costs[:, place], float(rows.weight.sum())
+    error = float(np.sqrt(found.cost_rows.spread(np.array([place]), np.array([-1])).variance[0]))
+    one_more: dict[str, float] = {}
+    for k, name in enumerate(rows.classes):
+        mine = rows.index == k
+        if not mine.any():
+            continue
+        usual = float(np.median(costs[mine]))
+        beyond = rows.weight[mine] * (costs[mine] - usual)
+        second, fourth = float((beyond**2).sum()), float((beyond**4).sum())
+        brings = float(rows.problem.mean_matrix[k].max() - usual) * float(rows.weight[mine].mean()) / total
+        if brings > NOTICED * error and (fourth == 0.0 or second**2 / fourth < FEW_EFFECTIVE):
+            one_more[str(name)] = brings
+    if not one_more:
+        return None
+    worst = max(one_more, key=lambda name: one_more[name])
+    classes, most = _plain(join(list(one_more))), number(one_more[worst])
+    words = (
+        f"few rows of {classes} show what {{0}} costs when it errs there: one more of {_plain(worst)} might bring "
+        f"{most} per decision, where the standard error is {number(error)}"
+    )
+    return Observation(words, (chosen.chosen,), {"one_more": one_more, "standard_error": error})
+
+
 def _never_taken(found: ActionEvaluation) -> Observation | None:
     """Actions that no row calls for."""
     shares = found.best.confusion.sum(axis=0)
@@ -100,6 +131,16 @@ ACTION_FINDINGS: dict[str, Check] = {
             f"fewer than {FEW_ROWS} rows",
             "Collect rows of that class, or state its costs as unknown; intervals have room for costs not yet seen.",
             _few_rows,
+            of_amounts=True,
+        ),
+        Check(
+            "unseen-costs",
+            "warning",
+            "a class might cost much more than its rows show",
+            f"fewer than {FEW_EFFECTIVE} effective rows of a class differ from its usual cost by the chosen model, and "
+            f"one more might bring over {NOTICED:g} standard errors",
+            "Intervals do not allow for this, and often miss: collect rows of these classes before relying on a cost.",
+            _unseen_costs,
             of_amounts=True,
         ),
         Check(
