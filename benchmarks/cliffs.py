@@ -133,8 +133,16 @@ def sort(inputs):
 def probabilities(kind, size, _folder):
     rng = np.random.default_rng(SEED)
     u = rng.random(size)
-    kinds = {"calibrated": rng.beta(1, 9, size), "tiny": u * 1e-5, "zeros and ones": (u < 0.3).astype(float)}
+    kinds = {
+        "calibrated": rng.beta(1, 9, size),
+        "rare": u * 1e-4,
+        "tiny": u * 1e-5,
+        "zeros and ones": (u < 0.3).astype(float),
+    }
     return kinds[kind]
+
+
+KINDS = "calibrated", "rare", "tiny", "zeros and ones"
 
 
 def utility_row(measure, kind):
@@ -252,7 +260,7 @@ CALLS = (
     ),
     by("interval of the AUC", ours("metric_interval", partial(interval, "roc_auc_score")), SORT, TEN_MILLION),
     by("compare", ours("compare", compared), limit("means of two losses", two_losses), MILLION),
-    *(utility_row(m, k) for m in ("g_mean", "h_mean") for k in ("calibrated", "tiny", "zeros and ones")),
+    *(utility_row(m, k) for m in ("g_mean", "h_mean") for k in KINDS),
     by("F1-optimal set", ours("expected_utility(f1)", lambda x: expected_utility(x.score, "f1")), SORT, TEN_MILLION),
     by(
         "plug-in threshold",
