@@ -61,6 +61,54 @@ def test_files_by_a_pattern_are_evaluated_as_one(cli, more):
         )
 
 
+@pytest.mark.usefixtures("days")
+@pytest.mark.parametrize("file", ["day=*/*.parquet", "all.parquet"])
+@pytest.mark.parametrize("engine", ["memory", "polars", "duckdb", "spark"])
+@pytest.mark.filterwarnings("ignore")  # pyspark warns of pandas
+def test_every_engine_gives_the_answer_of_the_file_read(cli, engine, file):
+    pytest.importorskip("pyspark" if engine == "spark" else "duckdb")
+    found = cli("evaluate", file, *ASKED, "--groups", "day", "--engine", engine, "--json")
+    known = cli("evaluate", "all.parquet", *ASKED, "--groups", "day", "--json")
+    assert (found.code, known.code) == (0, 0), found.err
+    answers = [json.loads(outcome.out) for outcome in (found, known)]
+    for name in ("data", "models", "ranking"):
+        assert near(answers[0][name], answers[1][name]), name
+    assert [row["group"] for row in answers[0]["groups"]] == [row["group"] for row in answers[1]["groups"]]
+    assert ("the rows are not kept in memory" in found.err) == (engine != "memory")
+
+
+@pytest.mark.usefixtures("days")
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_an_engine_refuses_what_is_no_parquet_file(cli, folder, engine):
+    pytest.importorskip(engine)
+    (folder / "text.parquet").write_text("cancer,a\n0,0.1\n")
+    (folder / "x.csv").write_text("cancer,a\n0,0.1\n")
+    for file, message in [
+        ("text.parquet", "text.parquet: cannot be read as Parquet"),
+        ("none.parquet", "none.parquet: cannot be read as Parquet"),
+        ("x.csv", "must be a Parquet file, as --engine looks at them"),
+    ]:
+        outcome = cli("evaluate", file, *ASKED, "--engine", engine)
+        assert outcome.code == 3
+        assert message in outcome.err
+    outcome = cli("evaluate", "all.parquet", *ASKED, "--engine", engine, "--format", "parquet")
+    assert outcome.code == 2
+    assert "--engine is for Parquet files, and takes no --format" in outcome.err
+
+
+@pytest.mark.usefixtures("days")
+def test_duckdb_drops_the_rows_whose_scores_are_no_numbers(cli, folder):
+    pytest.importorskip("duckdb")
+    FRAME.with_columns(a=pl.when(pl.int_range(pl.len()) < 7).then(float("nan")).otherwise("a")).write_parquet(
+        folder / "nan.parquet"
+    )
+    refused = cli("evaluate", "nan.parquet", *ASKED, "--engine", "duckdb")
+    assert refused.code == 3
+    assert "column 'a': must not be missing (7 of 3000 rows)" in refused.err.replace("3,000", "3000")
+    found = cli("evaluate", "nan.parquet", *ASKED, "--engine", "duckdb", "--on-missing", "drop", "--json")
+    assert json.loads(found.out)["data"]["dropped"] == 7
+
+
 def test_a_report_and_a_comparison_are_made_from_a_pattern(cli, days):
     done = cli("evaluate", "day=*/*.parquet", *ASKED, "--report", "report.html")
     assert done.code == 0, done.err

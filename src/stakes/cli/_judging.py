@@ -34,6 +34,7 @@ class Reading:
     pos_label: opt.PosLabel = None
     on_missing: opt.Missing = opt.OnMissing.RAISE
     file_format: opt.FileFormat = None
+    engine: opt.EngineOption = opt.Engine.AUTO
 
 
 @dataclass(frozen=True, kw_only=True)

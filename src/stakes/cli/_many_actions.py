@@ -99,6 +99,8 @@ def _refuse_meaningless(reading: Reading, judging: Judging, segment: bool) -> No
         if field.name not in meant and getattr(judging, field.name) != field.default:
             why = ": it says how far between two matrices costs may lie" if field.name in _SEGMENT else ""
             raise UsageError(f"--{field.name.replace('_', '-')} has no meaning with --cost-matrix{why}")
+    if reading.engine != "auto":
+        raise UsageError("--engine has no meaning with --cost-matrix: its rows are read into memory")
     if reading.label is None:
         raise UsageError("--cost-matrix needs --label, the column with the true classes")
     if reading.pos_label is not None:

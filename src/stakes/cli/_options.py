@@ -7,6 +7,16 @@ from typing import Annotated
 import typer
 
 
+class Engine(StrEnum):
+    """What looks at Parquet files."""
+
+    AUTO = "auto"
+    MEMORY = "memory"
+    POLARS = "polars"
+    DUCKDB = "duckdb"
+    SPARK = "spark"
+
+
 class OnMissing(StrEnum):
     """What to do with incomplete rows."""
 
@@ -69,6 +79,14 @@ Missing = Annotated[
 FileFormat = Annotated[
     Format | None,
     typer.Option("--format", help="Without it: told by the file's content and name."),
+]
+EngineOption = Annotated[
+    Engine,
+    typer.Option(
+        "--engine",
+        help="What looks at Parquet files where they lie, or memory to read them; auto: polars for a pattern and from "
+        "1 GiB on.",
+    ),
 ]
 Costs = Annotated[
     str | None,

@@ -34,6 +34,7 @@ class Task:
     delivery: Delivery
     whole_range: bool = False
     horizons: tuple[float, ...] = ()
+    engine: str = "auto"
 
     @classmethod
     def of(cls, reading: Reading, told: Told, judging: Judging, delivery: Delivery, models: list[str] | None) -> Task:
@@ -46,6 +47,8 @@ class Task:
         amounts = outcome is not None and outcome.by_amount
         if amounts and delivery.report is not None:
             raise UsageError("--report is about probabilities of events, and takes no amounts by row")
+        if reading.engine != "auto" and reading.file_format is not None:
+            raise UsageError("--engine is for Parquet files, and takes no --format")
         options = judging.options(outcome)
         source = Source(
             reading.file,
@@ -58,7 +61,7 @@ class Task:
             dividing_columns(options),
             outcome=outcome,
         )
-        return cls(source, options, delivery, judging.whole_range and not amounts, horizons)
+        return cls(source, options, delivery, judging.whole_range and not amounts, horizons, reading.engine)
 
     def read(self) -> Predictions:
         """Read the rows, and say what was assumed of them."""
@@ -72,7 +75,7 @@ class Task:
         """Evaluate several files, or a large one, where they lie, and all else in memory; by horizon, 0 without one."""
         from stakes.tables import scan_parquet
 
-        frame = None if self.source.format else scan_parquet(self.source.file)
+        frame = None if self.source.format else scan_parquet(self.source.file, engine=self.engine)
         if frame is not None and self.source.outcome is None:
             return {0.0: self._scanned(frame, doing)}
         predictions = self.read() if frame is None else self._gathered(frame)
@@ -111,7 +114,7 @@ class Task:
     def _scanned(self, frame: Any, doing: str) -> Evaluation:
         """Evaluate a lazy frame; what asks for rows in clusters or in order takes them into memory."""
         from stakes.evaluation import evaluate_frame
-        from stakes.tables import DataError
+        from stakes.tables import DataError, in_memory
 
         source, options = self.source, self.options
         if options.lags is not None:
@@ -120,7 +123,7 @@ class Task:
         what |= {key: getattr(source, key) for key in ("label", "models", "weight", "pos_label", "on_missing")}
         with working(f"{doing} {name(source.file)}"):
             try:
-                rows = frame if options.clusters is None else frame.collect()
+                rows = frame if options.clusters is None else in_memory(frame)
                 found = evaluate_frame(rows, **what)
             except DataError as error:
                 error.file = source.file

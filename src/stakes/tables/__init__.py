@@ -14,7 +14,7 @@ from stakes.tables._losses import NO_CLOSED_FORM, expressible
 from stakes.tables._pairs import sum_pairs
 from stakes.tables._parquet import read_columns, write_columns
 from stakes.tables._rows import Predictions, complete_rows, frame_columns, model_columns
-from stakes.tables._scan import scan_parquet
+from stakes.tables._scan import in_memory, scan_parquet
 from stakes.tables._scored import Copied, NewColumns, ScoredFile, copy_with_columns, read_scores
 from stakes.tables._write import ENDINGS
 
@@ -35,6 +35,7 @@ __all__ = [
     "frame_columns",
     "group_scores",
     "group_scores_by",
+    "in_memory",
     "model_columns",
     "read_class_predictions",
     "read_columns",
