@@ -18,9 +18,9 @@ import numpy as np
 
 from replications._ledger_designs import designs
 from replications._ledger_thresholds import Curves
-from stakes.core.progress import time_left
 from stakes.costs import as_costs
 from stakes.inference import Contest, CostRows, select
+from stakes.shown.progress import time_left
 
 Z = 1.959963984540054
 SAMPLES = 1000

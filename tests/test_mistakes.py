@@ -73,6 +73,7 @@ OWN = {
 # by index in the table: no mistakes here (any ranking score, three classes), and what is checked elsewhere
 ALLOWED = {
     ("cost_curve", "y_prob"): [2],
+    ("difference_band", "harm"): [2],  # of two models
     **{
         (f"{name}_loss", "y_prob"): [5]
         for name in ("cost_matrix", "one_vs_rest_bounded", "ordinal", "penalized_brier", "penalized_log")

@@ -41,7 +41,7 @@ NUMBERS = {
     *["costs", "odds", "false-alarms-per-miss", "k", "lags", "rule", "prevalence", "confidence-level", "unit-cost"],
     *["per", "pos-label", "zero-division", "positive-share", "scale-pos-weight", "prior", "training-prior"],
     *["min-precision", "min-recall", "max-selected", "f-beta", "levels", "score-bins", "random-state", "tried"],
-    *["horizon", "false-positive-cost", "false-negative-cost"],
+    *["horizon", "false-positive-cost", "false-negative-cost", "harm"],
 }
 OF_ONE_COMMAND = {
     "plan": {

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
-from stakes.core.logistic import fit_logistic
+from stakes.core.logistic import fit_logistic, logit
 
 
 @pytest.mark.parametrize("ridge", [0.0, 0.5])
@@ -33,3 +34,18 @@ def test_rows_far_off_neither_overflow_nor_warn():
     found = fit_logistic(design, np.array([0.0, 1.0, 0.0, 1.0]), np.array([1.0, 0.0, 1.0, 0.0]), ridge=1e-3)
     assert np.all(np.isfinite(found.coefficients))
     assert np.all(np.isfinite(found.information))
+
+
+def test_a_positive_of_score_next_to_zero_leaves_a_fit_that_is_the_best():
+    p = np.array([0.971498797, 0.0304287589, 0.425879751, 5e-324, 0.937236012, 0.0738037647, 0.954906417])
+    y = np.array([0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0])
+    x = logit(p)
+    found = fit_logistic(np.column_stack([np.ones_like(x), x]), y, 1.0 - y, start=np.array([0.0, 1.0]))
+
+    def unlikely(beta):
+        eta = beta[0] + beta[1] * x
+        return float(y @ np.logaddexp(0.0, -eta) + (1.0 - y) @ np.logaddexp(0.0, eta))
+
+    known = minimize(unlikely, [0.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-14})
+    assert found.coefficients == pytest.approx(known.x, rel=1e-5)
+    assert found.log_likelihood == pytest.approx(-known.fun, rel=1e-12)

@@ -15,7 +15,7 @@ from rich.console import Console, ConsoleDimensions
 from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from stakes.core.progress import listening, time_left
+from stakes.shown.progress import listening, time_left
 from stakes.shown.text import visible
 
 if TYPE_CHECKING:

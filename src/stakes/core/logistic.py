@@ -18,6 +18,9 @@ _MAX_STEPS = 100
 _MAX_HALVINGS = 60
 _TOLERANCE = 1e-12
 _FLAT = 1e-14
+# of what the slope promises; a full step near the top gains half of that, and one that lands where every probability is
+# 0 or 1, from where no step leads back, next to nothing
+_LEAST_GAIN = 0.25
 
 
 def sigmoid(logit: Any) -> Any:
@@ -91,9 +94,11 @@ def fit_logistic(
             break
         for _ in range(_MAX_HALVINGS):  # halve a step that overshoots; the likelihood is concave
             trial = likelihood(beta + step)
-            if trial[0] >= value - _FLAT * abs(value):
+            if trial[0] >= value + _LEAST_GAIN * float(gradient @ step) - _FLAT * abs(value):
                 break
             step = step / 2.0
+        else:
+            break  # to the last digit there is nowhere higher
         beta = beta + step
         value, gradient, information = trial
     return LogisticSolution(beta, value, information)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from stakes.core.progress import tell
 from stakes.core.score_table import ScoreTable
 from stakes.core.sums import blocks, weighted_sum
 from stakes.decomposition import decompose_table
@@ -20,6 +19,7 @@ from stakes.evaluation._standings import ModelResult
 from stakes.inference import UNPAIRED, LossMoments, check_contest, loss_moments, unpaired_moments
 from stakes.inference._comparison import paired_rows
 from stakes.metrics._rank import area_under_roc
+from stakes.shown.progress import tell
 from stakes.shown.sentences import REFERENCES
 
 if TYPE_CHECKING:

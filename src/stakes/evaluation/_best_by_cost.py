@@ -248,6 +248,8 @@ def competitors(
     if not tables:
         raise ValueError("tables must hold at least one model, got none.")
     models = {name: error_pieces(table, rule) for name, table in tables.items()}
+    if not (harm is None or isinstance(harm, Mapping)):
+        raise ValueError(f"harm must be a mapping of names to numbers, got {harm!r}.")
     for name, more in (harm or {}).items():
         if name not in models:
             raise ValueError(f"harm must name models among {', '.join(map(repr, models))}, got {name!r}.")

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from stakes.core.inputs import evaluation_data, refuse_weighing
-from stakes.core.progress import time_left
 from stakes.core.random_state import generator
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import check_choice, check_flag, check_unit
 from stakes.inference._dependence import check_dependence
 from stakes.inference._resample import Room, RowSource, TableSource, draw_blocks, draw_clusters, draw_rows, is_whole
 from stakes.metrics import METRICS
+from stakes.shown.progress import time_left
 from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from stakes.core.progress import tell
+from stakes.shown.progress import tell
 from stakes.tables._text import numbers_from_text
 from stakes.tables._values import encode_labels, to_floats
 

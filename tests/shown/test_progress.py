@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stakes import evaluate
-from stakes.core.progress import listening, tell, time_left
+from stakes.shown.progress import listening, tell, time_left
 
 
 def test_the_rest_takes_as_long_as_what_was_done():
