@@ -16,6 +16,7 @@ def chosen(*names):
     return [replace(row, small=row.small[:1]) for row in cliffs.ROWS if row.name in names]
 
 
+@pytest.mark.thorough
 def test_a_call_and_a_command_are_measured_beside_their_limits():
     pairs, notes = _whole.run_rows("cliffs", chosen("compare", "import stakes"), small=True)
     assert notes == []

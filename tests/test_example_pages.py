@@ -24,6 +24,7 @@ def test_every_page_is_tested_and_listed_in_the_index():
     assert set(re.findall(r"^- \[.+?\]\((\w+)\.md\)", page("README"), re.MULTILINE)) == names
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", DATA)
 def test_code_of_a_page_prints_what_it_shows(name, reference_dir, monkeypatch, capsys):
     pytest.importorskip("pandas")

@@ -100,7 +100,7 @@ def test_each_model_has_one_colour_in_all_four_pictures(ten):
 
 
 @pytest.mark.parametrize("measure", [costs.Fixed(0.2), costs.LogOddsUniform(0.0, 1.0), costs.Beta(2.0, 5.0), None])
-@pytest.mark.parametrize("x_scale", ["linear", "log-odds"])
+@pytest.mark.parametrize("x_scale", ["log-odds", pytest.param("linear", marks=pytest.mark.thorough)])
 def test_every_kind_of_costs_is_drawn(rows, measure, x_scale):
     y, models = rows
     figure = evaluate(y, models, costs=measure).plot(x_scale=x_scale)
