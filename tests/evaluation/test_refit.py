@@ -199,3 +199,23 @@ def test_refusals(options, message):
     X, y = make_classification(60, random_state=0)
     with pytest.raises(ValueError, match=message):
         evaluate_estimator(LogisticRegression(), X, y, costs=0.2, **options)
+
+
+def test_an_estimator_gives_an_evaluation_of_its_cross_validated_probabilities(tmp_path):
+    X, y = drawn(300, 3)
+    folds = PredefinedSplit(np.arange(300) % 5)
+    estimator = LogisticRegression()
+    asked = {"folds": folds, "repeats": 2, "costs": (0.1, 0.5)}
+    result = evaluate_estimator(estimator, X, y, **asked).evaluation("logistic")
+    prob = cross_val_predict(estimator, X, y, cv=folds, method="predict_proba")[:, 1]
+    assert result["logistic"].score == pytest.approx(expected_regret(y, prob, costs=(0.1, 0.5)), rel=1e-12)
+    assert "logistic" in result.to_html(tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_fits_say_how_far_they_are(capfd):
+    X, y = drawn(100, 3)
+    evaluate_estimator(Given(), np.abs(X[:, :1]) % 1.0, y, costs=0.3, folds=3, repeats=1)
+    assert capfd.readouterr() == ("", "")
+    evaluate_estimator(Given(), np.abs(X[:, :1]) % 1.0, y, costs=0.3, folds=3, repeats=1, verbose=11)
+    told = capfd.readouterr()
+    assert "Done" in told.out + told.err

@@ -174,7 +174,7 @@ def action_findings(found: ActionEvaluation) -> Findings:
     >>> from stakes.actions import evaluate_actions
     >>> from stakes.evaluation import action_findings
     >>> action_findings(evaluate_actions([0, 1] * 9, [[0.7, 0.3], [0.2, 0.8]] * 9, matrices=[[0, 1], [1, 0]])).codes
-    ('few-rows-of-a-class',)
+    ('few-rows-of-a-class', 'unseen-costs')
     """
     seen = [finding for check in ACTION_FINDINGS.values() if (finding := check.run(found)) is not None]
     return Findings(sorted(seen, key=lambda finding: SEVERITIES.index(finding.severity)))

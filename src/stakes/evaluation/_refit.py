@@ -13,6 +13,7 @@ from stakes.core.options import check_options
 from stakes.core.random_state import generator
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import BinarySample, check_choice, check_labels, check_whole, to_array
+from stakes.evaluation._evaluate import evaluate
 from stakes.inference import Comparison, CostRows, check_dependence
 from stakes.metrics import roc_auc_score
 from stakes.shown.tabular import Tabular
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from stakes.core.options import Options
     from stakes.core.regret import Scale
     from stakes.costs import CostDistribution, CostsLike
+    from stakes.evaluation._evaluation import Evaluation
 
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
@@ -77,6 +79,8 @@ class Refit(Tabular):
         Relative overfitting of the bootstrap, from 0 to 1; nan for "cv".
     rows : CostRows
         Cross-validated cost of each row, in one repeat, for comparisons.
+    y_prob : ndarray of shape (n,)
+        Its probability in that repeat, by a model fitted without it.
     confidence_level : float
         Of the interval.
     costs : CostDistribution
@@ -105,10 +109,44 @@ class Refit(Tabular):
     method: str
     overfitting: float
     rows: CostRows
+    y_prob: Floats
     confidence_level: float
     costs: CostDistribution
-    scale: str
+    scale: Scale
     note: str = ""
+
+    def evaluation(self, name: str = "model") -> Evaluation:
+        """Evaluate the cross-validated probabilities: tables, curves, findings and the report.
+
+        Parameters
+        ----------
+        name : str, default "model"
+            What to call the estimator.
+
+        Returns
+        -------
+        Evaluation
+            Of one repeat of cross-validation, whatever ``method`` was asked for, so that its cost differs from
+            :attr:`cost`; its rank statistics pool the scores of different fits, which rank a little too low together.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from stakes.evaluation import evaluate_estimator
+        >>> X, y = make_classification(300, weights=[0.5], random_state=0)
+        >>> found = evaluate_estimator(LogisticRegression(), X, y, costs=(0.1, 0.5), repeats=1)
+        >>> found.evaluation("logistic").models
+        ('logistic',)
+        """
+        return evaluate(
+            self.rows.y,
+            {name: self.y_prob},
+            costs=self.costs,
+            scale=self.scale,
+            clusters=self.rows.clusters,
+            confidence_level=self.confidence_level,
+        )
 
     @property
     def optimism(self) -> float:
@@ -199,6 +237,7 @@ def evaluate_estimator(
     clusters: ArrayLike | None = None,
     confidence_level: float = 0.95,
     n_jobs: int | None = None,
+    verbose: int = 0,
     random_state: int | np.random.Generator | None = 0,
 ) -> Refit:
     """Say what an estimator, fitted to all these rows, will cost on new ones.
@@ -231,6 +270,8 @@ def evaluate_estimator(
         Of the interval, in (0, 1).
     n_jobs : int, optional
         Fits at the same time, by joblib.
+    verbose : int, default 0
+        How much joblib tells of how far the fits are: 1 now and then, 11 and more each of them.
     random_state : int, numpy Generator or None, default 0
         For folds and resamples.
 
@@ -264,11 +305,11 @@ def evaluate_estimator(
     check_choice(method, "method", METHODS)
     asked = check_options(costs=costs, confidence_level=confidence_level, **({} if scale is None else {"scale": scale}))
     target = to_array(y, "y")
-    task = _Task(estimator, X, target, check_labels(target, pos_label), asked, n_jobs)
+    task = _Task(estimator, X, target, check_labels(target, pos_label), asked, n_jobs, verbose)
     codes, _ = check_dependence(clusters, None, len(target))
     rng = generator(random_state)
     times = check_whole(repeats, "repeats", 1)
-    losses, auc = task.cross_validated(list(task.splits(folds, times, codes, rng)), times)
+    losses, y_prob, auc = task.cross_validated(list(task.splits(folds, times, codes, rng)), times)
     rows = task.rows(losses[0], codes)
     apparent_prob = task.scores(np.arange(len(target)), np.arange(len(target)))
     apparent = task.mean_loss(apparent_prob, task.y)
@@ -281,9 +322,8 @@ def evaluate_estimator(
             _refuse_overfitting(overfitting)
             cost = apparent + drawn.optimism
     half, error = _reach(rows, 0, -1, asked.confidence_level), float(np.sqrt(rows.covariance()[0, 0]))
-    ends = (max(cost - half, 0.0), cost + half)
-    judged = (asked.confidence_level, asked.costs, asked.scale, _note(task.y))
-    return Refit(cost, ends, error, apparent, auc, method, overfitting, rows, *judged)
+    judged = (rows, y_prob, asked.confidence_level, asked.costs, asked.scale, _note(task.y))
+    return Refit(cost, (max(cost - half, 0.0), cost + half), error, apparent, auc, method, overfitting, *judged)
 
 
 def _same(first: Integers | None, second: Integers | None) -> bool:
@@ -326,6 +366,7 @@ class _Task:
     y: Bools
     asked: Options
     n_jobs: int | None
+    verbose: int
 
     def scores(self, fit: Integers, judge: Integers) -> Floats:
         """Probabilities of some rows by a model fitted to others."""
@@ -341,7 +382,9 @@ class _Task:
         """Scores for many pairs of rows to fit and to judge."""
         from sklearn.utils.parallel import Parallel, delayed
 
-        found: list[Floats] = Parallel(n_jobs=self.n_jobs)(delayed(self.scores)(*pair) for pair in pairs)
+        found: list[Floats] = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(
+            delayed(self.scores)(*pair) for pair in pairs
+        )
         return found
 
     def row_losses(self, prob: Floats, y: Bools) -> Floats:
@@ -369,17 +412,18 @@ class _Task:
                 splitter = kind(check_whole(folds, "folds", 2), shuffle=True, random_state=seed)
             yield from splitter.split(np.zeros((len(self.y), 1)), self.y, codes)
 
-    def cross_validated(self, pairs: list[tuple[Integers, Integers]], repeats: int) -> tuple[Floats, float]:
-        """Loss of each row in each repeat, and the AUC averaged over folds."""
+    def cross_validated(self, pairs: list[tuple[Integers, Integers]], repeats: int) -> tuple[Floats, Floats, float]:
+        """Loss of each row in each repeat, its probability in the first, and the AUC averaged over folds."""
         losses, per = np.full((repeats, len(self.y)), np.nan), len(pairs) // repeats
-        areas = []
+        areas, first = [], np.full(len(self.y), np.nan)
         for place, (prob, (_, test)) in enumerate(zip(self.all_scores(pairs), pairs, strict=True)):
             losses[place // per, test] = self.row_losses(prob, self.y[test])
+            first[test] = prob if place < per else first[test]
             if self.y[test].any() and not self.y[test].all():
                 areas.append(roc_auc_score(ScoreTable.from_sample(BinarySample(self.y[test], prob, None))))
         if np.isnan(losses).any():
             raise ValueError("folds must put every row into a test fold once.")
-        return losses, float(np.mean(areas)) if areas else math.nan
+        return losses, first, float(np.mean(areas)) if areas else math.nan
 
     def bootstrap(self, resamples: int, codes: Integers | None, rng: np.random.Generator) -> _Drawn:
         """Mean optimism of models fitted to resamples, and mean loss of the rows left out."""
