@@ -108,11 +108,17 @@ def check_problem(
     """Read what was given as cost matrices."""
     table = to_floats(to_array(matrices, "matrices"), "matrices")
     table = table[None] if table.ndim == 2 else table
-    if table.ndim != 3 or table.shape[1] != n_classes or 0 in table.shape or not np.all(np.isfinite(table)):
+    if table.ndim != 3 or table.shape[1] != n_classes or 0 in table.shape:
         hint = "; rows are classes: is it transposed?" if table.ndim == 3 and table.shape[2] == n_classes else "."
         raise ValueError(
-            f"matrices must be finite, of shape (classes, actions) or (m, classes, actions) with "
-            f"{n_classes} classes, got shape {np.shape(matrices)}{hint}"
+            f"matrices must be of shape (classes, actions) or (m, classes, actions) with {n_classes} classes, got "
+            f"shape {np.shape(matrices)}{hint}"
+        )
+    if not np.isfinite(table).all():
+        which, row, action = (int(place) for place in np.argwhere(~np.isfinite(table))[0])
+        raise ValueError(
+            f"matrices must be finite, got {table[which, row, action]} for class {row} and action {action} of matrix "
+            f"{which}."
         )
     if theta is None:
         return CostProblem(table, _shares(weights, len(table)))
