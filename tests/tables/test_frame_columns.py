@@ -148,9 +148,10 @@ def test_unknown_positive_label_is_refused_with_the_labels_there_are(build):
 
 def test_third_label_is_named_with_its_row(build, engine):
     frame = build({"y": ["c", "b", "c", "a", "b"], "p": [0.1] * 5})
-    with pytest.raises(DataError, match=r"labels must take two values, not 3 \('a', 'b', 'c'\), got 'a'") as caught:
+    with pytest.raises(DataError, match=r"labels must take two values, not 3 \('a', 'b', 'c'\)") as caught:
         frame_columns(frame, label="y", pos_label="c")
     assert caught.value.row == (None if engine == "duckdb" else 4)
+    assert ("got 'a'" in str(caught.value)) == (engine != "duckdb")
 
 
 def test_third_label_in_a_dropped_row_does_not_count(build):

@@ -132,6 +132,8 @@ def positive_labels(values: list[Any], codes: Codes, pos_label: object, origin: 
         counts += np.bincount(codes[part], minlength=len(values))
     present = np.flatnonzero(counts)
     labels = [values[i] for i in present]
+    if len(labels) > 2 and not origin.ordered:  # which of them comes third is chance
+        raise _too_many(labels, len(labels), origin, column)
     if len(labels) > 2:
         others = (codes != codes[0]) & (codes != codes[np.argmax(codes != codes[0])])
         third = int(np.argmax(others))
