@@ -53,7 +53,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "stakes"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_extra_path = ["llms.txt"]
+html_extra_path = ["llms.txt", "SKILL.md"]
 html_show_sourcelink = False
 html_theme_options = {
     "header_links_before_dropdown": 7,

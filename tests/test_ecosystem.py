@@ -1,0 +1,183 @@
+"""The recipes for other tools do what docs/ecosystem.md says, with the tools themselves where they are installed."""
+
+import doctest
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from importlib import metadata, resources
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "docs" / "ecosystem.md").read_text(encoding="utf-8")
+SKILL = (ROOT / "docs" / "SKILL.md").read_text(encoding="utf-8")
+EXAMPLE = resources.files("stakes") / "data" / "breast_cancer.csv"
+
+
+def blocks(heading, language):
+    """Return the fenced blocks below a heading of the page, whose first lines come before any heading."""
+    section = re.split(r"^## ", PAGE, flags=re.MULTILINE)
+    found = section[0] if heading is None else next(text for text in section if text.startswith(f"{heading}\n"))
+    return re.findall(rf"^```{language}\n(.*?)^```$", found, re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def recipe(tmp_path, monkeypatch, capsys):
+    """Run the examples of a section in an empty folder, and return the names that they defined."""
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+
+    def run(heading):
+        runner, namespace = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE), {}
+        examples = blocks(None, "python") + blocks(heading, "pycon")
+        for number, block in enumerate(examples):
+            example = doctest.DocTestParser().get_doctest(block, namespace, f"{heading} {number}", None, 0)
+            runner.run(example, clear_globs=False)
+            namespace = example.globs
+        assert runner.failures == 0, capsys.readouterr().out
+        assert runner.tries > 5
+        return namespace
+
+    return run
+
+
+# What other people's code warns of is theirs.
+@pytest.mark.filterwarnings("default")
+def test_mlflow_keeps_every_number_and_takes_metrics(recipe, tmp_path):
+    mlflow = pytest.importorskip("mlflow")
+    mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'runs.db'}")
+    mlflow.set_experiment(experiment_id=mlflow.create_experiment("trial", artifact_location=(tmp_path / "a").as_uri()))
+    names = recipe("MLflow")
+    assert names["kept"] == pytest.approx(names["result"].to_metrics(), rel=0, abs=0, nan_ok=True)
+    assert list((tmp_path / "a").rglob("report.html"))
+
+
+@pytest.mark.filterwarnings("default")
+def test_skore_shows_our_loss(recipe):
+    pytest.importorskip("skore")
+    recipe("skore")
+
+
+def notebook_cells(heading):
+    """Return the statements of a section as the source of two cells."""
+    parser = doctest.DocTestParser()
+    for found in (blocks(None, "python"), blocks(heading, "pycon")):
+        yield "".join(example.source for block in found for example in parser.get_examples(block))
+
+
+@pytest.mark.filterwarnings("default")
+def test_jupyter_shows_the_report_in_a_cell(tmp_path):
+    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    pytest.importorskip("ipykernel")
+    pytest.importorskip("pandas")
+    cells = [nbformat.v4.new_code_cell(source) for source in notebook_cells("Jupyter")]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    nbclient.NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    (output,) = notebook.cells[1].outputs
+    assert output.data["text/html"].startswith("<iframe srcdoc=")
+    assert notebook.cells[0].outputs == []
+
+
+@pytest.mark.filterwarnings("default")
+def test_marimo_shows_the_report_in_a_frame(recipe):
+    pytest.importorskip("marimo")
+    names = recipe("marimo")
+    assert names["shown"].text.startswith("<iframe srcdoc=")
+
+
+def test_r_prints_what_the_page_shows(tmp_path):
+    pytest.importorskip("pandas")
+    program = shutil.which("Rscript")
+    if not program:
+        pytest.skip("R is not installed")
+    if metadata.version("numpy").split(".")[0] != "1" or metadata.version("pandas").split(".")[0] != "2":
+        pytest.skip("Debian's reticulate knows neither numpy 2 nor pandas 3")
+    shutil.copy(EXAMPLE, tmp_path / "breast_cancer.csv")
+    (script,) = blocks("R, by reticulate", "r")
+    (shown,) = blocks("R, by reticulate", "text")
+    found = subprocess.run(
+        [program, "--vanilla", "-e", script],
+        cwd=tmp_path,
+        env=os.environ | {"RETICULATE_PYTHON": sys.executable, "PYTHONWARNINGS": "ignore"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (found.returncode, found.stdout) == (0, shown), found.stderr
+    assert (tmp_path / "report.html").exists()
+
+
+def action_step(number):
+    yaml = pytest.importorskip("yaml")
+    action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    assert action["runs"]["using"] == "composite"
+    step = action["runs"]["steps"][number]
+    assert step["shell"] == "bash"
+    # what GitHub puts in: the defaults of the inputs
+    inputs = {name: about.get("default", "") for name, about in action["inputs"].items()}
+    return step, {name: inputs.get(value[len("${{ inputs.") : -len(" }}")], "") for name, value in step["env"].items()}
+
+
+def run_check(tmp_path, **given):
+    step, environment = action_step(1)
+    assert set(given) <= set(environment)
+    shutil.copy(EXAMPLE, tmp_path / "a file.csv")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+    environment = os.environ | environment | given | {"PATH": path}
+    return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(("given", "code"), [({}, 0), ({"FAIL_ON": "few-events"}, 4), ({"FILE": "$(touch trap)"}, 3)])
+def test_step_of_the_action_checks_and_runs_nothing_that_is_given(tmp_path, given, code):
+    for library in ("polars", "typer"):
+        pytest.importorskip(library)
+    if not shutil.which("stakes", path=str(Path(sys.executable).parent)):
+        pytest.skip("the command is not installed")
+    done = run_check(tmp_path, **{"FILE": "a file.csv", "LABEL": "malignant", "COSTS": "0.05:0.30"} | given)
+    assert done.returncode == code, done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["a file.csv"]
+
+
+def test_action_installs_and_hook_names_what_there_is():
+    step, _ = action_step(0)
+    yaml = pytest.importorskip("yaml")
+    assert step["run"] == 'python -m pip install "${ACTION}[cli]"'
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    assert hook["entry"].split() == ["stakes", "check"]
+    assert hook["additional_dependencies"] == [".[cli]"]
+    (example,) = blocks("pre-commit", "yaml")
+    assert yaml.safe_load(example)["repos"][0]["hooks"][0]["id"] == hook["id"]
+    (example,) = blocks("GitHub Actions", "yaml")
+    action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    assert set(yaml.safe_load(example)[1]["with"]) <= set(action["inputs"])
+
+
+def test_commands_of_the_skill_file_work(tmp_path, monkeypatch):
+    for library in ("polars", "typer"):
+        pytest.importorskip(library)
+    from stakes.cli import main
+
+    shutil.copy(EXAMPLE, tmp_path / "predictions.csv")
+    monkeypatch.chdir(tmp_path)
+    (found,) = re.findall(r"^```console\n(.*?)^```$", SKILL, re.MULTILINE | re.DOTALL)
+    for line in found.splitlines():
+        assert main(shlex.split(line)[1:]) == 0
+    assert (tmp_path / "report.html").exists()
+
+
+def test_names_and_pages_that_assistants_are_told_of_exist():
+    import stakes
+    from stakes.evaluation import Evaluation
+
+    for path in set(re.findall(r"`(?:stakes\.)?((?:metrics|correction|utility|\w+)(?:\.\w+)*)\(", SKILL)):
+        found = Evaluation if path.startswith("result.") else stakes
+        for name in path.removeprefix("result.").split("."):
+            found = getattr(found, name)
+    pages = re.findall(r"\]\((\w+)\.html\)", (ROOT / "docs" / "llms.txt").read_text(encoding="utf-8"))
+    assert len(pages) > 5
+    assert [name for name in pages if not (ROOT / "docs" / f"{name}.md").exists()] == []
