@@ -106,6 +106,18 @@ def test_disagreement_within_chance_is_none():
     assert "auc-disagrees" not in codes(y, unbent)
 
 
+def test_a_dear_test_is_no_disagreement_of_auc_and_cost():
+    y, risk = risks()
+    blurred = expit(logit(risk) + np.random.default_rng(4).normal(size=len(y)))
+    harmed = evaluate(y, {"sharp": risk, "blurred": blurred}, costs=(0.05, 0.3), harm={"sharp": 0.1})
+    assert harmed["sharp"].auc > harmed["blurred"].auc
+    assert harmed.ranking == ("blurred", "sharp")
+    assert harmed.compare("blurred", "sharp").p_value < 1e-6
+    assert "auc-disagrees" not in harmed.findings.codes
+    bent = evaluate(y, bent_rival(y, risk), costs=(0.05, 0.3), harm={"sharp": 0.01})
+    assert "auc-disagrees" in bent.findings.codes
+
+
 # miscalibration exceeds discrimination
 
 

@@ -70,6 +70,11 @@ class Options:
         each = np.array([self.harm_of(name) for name in models])
         return each * float(self.costs.positive_loss(-np.inf)) if each.any() else each
 
+    def renamed(self, names: Mapping[str, str]) -> Options:
+        """Return the same where models have other names."""
+        harm = {names[name]: each for name, each in self.harm.items()} if isinstance(self.harm, Mapping) else self.harm
+        return replace(self, incumbent=names.get(self.incumbent or ""), harm=harm)
+
     def check_harmed(self, models: Sequence[str]) -> None:
         """Raise unless the harm is of these models."""
         unknown = [name for name in self.harm if name not in models] if isinstance(self.harm, Mapping) else []

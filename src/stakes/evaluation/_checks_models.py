@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import permutations
 from typing import TYPE_CHECKING
 
@@ -81,18 +82,21 @@ def _told(found: Comparison, level: str) -> str:
 
 
 def auc_disagrees(standings: Standings) -> Observation | None:
-    """Whether AUC prefers a model that costs more in this range, both beyond chance."""
+    """Whether AUC prefers a model that costs more in this range, both beyond chance, and not for its harm alone."""
     rows, names = standings.rows, standings.models
     if rows is None or standings.rule == "optimal":
         return None
     level = LEVEL / max(len(names) * (len(names) - 1) // 2, 1)
+    harms = standings.options.harms(names)
     found = []
     for cheap, dear in permutations(range(len(names)), 2):
         if not standings.results[cheap].auc < standings.results[dear].auc:
             continue
-        cost = standings.moments.difference(cheap, dear).scaled(standings.factor)
-        if not (cost.value < 0.0 and cost.p_value() <= level):
+        gap = standings.moments.difference(cheap, dear)
+        acting = replace(gap, value=gap.value - (harms[cheap] - harms[dear]))
+        if not all(each.value < 0.0 and each.p_value() <= level for each in (gap, acting)):
             continue
+        cost = gap.scaled(standings.factor)
         labels, one, other, weight = rows.arguments(dear, cheap)
         area = metric_difference(
             labels, one, other, "roc_auc_score", sample_weight=weight, clusters=rows.clusters, lags=rows.lags

@@ -122,7 +122,7 @@ def conclusion_html(evaluation: Evaluation, models: Sequence[Model]) -> list[str
         evaluation,
         models=tuple(stand_in[name] for name in evaluation.models),
         results=tuple(replace(r, name=stand_in.get(r.name, r.name)) for r in evaluation.results),
-        options=replace(evaluation.options, incumbent=stand_in.get(evaluation.options.incumbent or "")),
+        options=evaluation.options.renamed(stand_in),
     )
 
     def name_html(match: re.Match[str]) -> str:
