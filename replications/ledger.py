@@ -19,7 +19,7 @@ import numpy as np
 from replications._ledger_designs import designs
 from replications._ledger_thresholds import Curves
 from stakes.costs import as_costs
-from stakes.inference import Contest, CostRows, select
+from stakes.inference import FEW_DEGREES, Contest, CostRows, select
 from stakes.shown.progress import time_left
 
 Z = 1.959963984540054
@@ -107,11 +107,13 @@ def _intervals(ground, sample):
     values = sample.means[0] - np.where(second < 0, 0.0, sample.means[second])
     true = ground.truth[0] - np.where(second < 0, 0.0, ground.truth[second])
     reach, scarce = spread.reach(Z), np.isfinite(spread.scarce)
+    few = ~scarce & (spread.degrees < FEW_DEGREES)
     plain = Z * np.sqrt(spread.variance)
     for k, part in enumerate(PARTS):
         record[part] = abs(values[k] - true[k]) <= reach[k] + TIES
         record[f"{part} scarce"] = scarce[k]
-        record[f"{part} width"] = reach[k] / plain[k] if plain[k] > 0.0 and not scarce[k] else np.nan
+        record[f"{part} few"] = few[k]
+        record[f"{part} width"] = reach[k] / plain[k] if plain[k] > 0.0 and not (scarce[k] or few[k]) else np.nan
         record[f"{part} above"] = values[k] - reach[k] > true[k] + TIES
         record[f"{part} normal"] = abs(values[k] - true[k]) <= plain[k] + TIES
     return record
@@ -143,11 +145,12 @@ def table(records):
     header = [
         *("design", "events", "false claims", "set", "lead", "chosen covers", "set size"),
         *("false at thresholds", "curves cross", "every threshold"),
-        *("cost covers", "difference covers", "against all covers", "scarce", "width", "normal covers", "samples"),
+        *("cost covers", "difference covers", "against all covers"),
+        *("scarce", "few", "width", "normal covers", "samples"),
     ]
     lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
     for r in records:
-        scarce = [r[f"{part} scarce"] for part in PARTS]
+        scarce, few = ([r[f"{part} {flag}"] for part in PARTS] for flag in ("scarce", "few"))
         widths = [r[f"{part} width"] for part in PARTS]
         cells = [
             *(
@@ -160,7 +163,7 @@ def table(records):
             *(f"{r['chosen']:.3f}", f"{r['size']:.1f}"),
             *(_share(r.get(part)) for part in AT_THRESHOLDS),
             *(f"{r[part]:.3f}" for part in PARTS),
-            " ".join(f"{s:.2f}" for s in scarce),
+            *(" ".join(f"{s:.2f}" for s in flagged) for flagged in (scarce, few)),
             " ".join("-" if w is None else f"{w:.2f}" for w in widths),
             " ".join(f"{r[f'{part} normal']:.3f}" for part in PARTS),
             str(r["samples"]),

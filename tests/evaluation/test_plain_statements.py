@@ -27,6 +27,25 @@ def test_a_difference_that_no_positive_shows_has_room_for_one_that_would():
     assert "no positive tells the two apart" in found.note
 
 
+def test_how_many_rows_would_do_is_said():
+    # three positives that only one model misses, at costs of 1, 1 and x: (2 + x^2)^2 / (2 + x^4) = 2.7 effective
+    # rows, and 237 * 5 / 2.7 = 438.9
+    x = np.sqrt((4.0 - np.sqrt(16.0 - 4.0 * 1.7 * 1.4)) / 3.4)
+    low, high = 0.05, 0.2
+    whole = ((1.0 - low) ** 2 - (1.0 - high) ** 2) / 2.0  # of 1 - c, from low to high
+    partly = 1.0 - np.sqrt((1.0 - high) ** 2 + 2.0 * x * whole)
+    y = np.repeat([True, False], [237, 3000])
+    a = np.where(y, 0.5, 0.01)
+    b = a.copy()
+    b[:3] = low, low, partly
+    b[300:420] = 0.1
+    found = metric_difference(y, a, b, "expected_regret", costs=(low, high))
+    assert found.note == (
+        "the difference rests on about 2.7 of 237 positives: the interval has room for costs not yet seen; "
+        "about 440 positives would do"
+    )
+
+
 def test_treating_all_cannot_miss_and_is_not_widened_for_misses():
     y = np.random.default_rng(0).random(2000) < 0.02
     found = evaluate(y, {"a": np.where(y, 0.3, 0.01)}, costs=(0.01, 0.1))["treat all"]

@@ -392,6 +392,28 @@ def test_few_rows_that_carry_a_cost_widen_the_interval():
     assert metric_interval(y, s, "expected_regret", costs=costs.Fixed(0.1)).note == ""
 
 
+@pytest.mark.parametrize("missed", [6, 8, 10, 12, 14, 20, 40])
+def test_where_nothing_is_said_the_interval_is_hardly_wider_than_the_normal_one(missed):
+    y = np.repeat([0, 1], [3000, 1000])
+    s = np.repeat([0.05, 0.9], [3000, 1000])
+    s[:10] = 0.4  # ten false alarms at a ninth of what a missed positive costs
+    s[3000 : 3000 + missed] = 0.05
+    result = metric_interval(y, s, "expected_regret", costs=costs.Fixed(0.1))
+    wider = (result.interval[1] - result.value) / (1.959963984540054 * result.standard_error)
+    few = "few rows carry the error of the estimate (about"
+    assert result.note.startswith(few) == (wider > 1.049)
+    assert wider <= 1.05 or result.note.endswith("degrees of freedom): the interval is wider than a normal one")
+    assert (missed <= 10, missed >= 14) == (wider > 1.05, wider < 1.05) or missed == 12
+
+
+def test_few_clusters_say_so():
+    y, a, b, _ = rows(1200)
+    clusters = np.arange(1200) // 60
+    found = metric_difference(y, a, b, "bounded_brier_loss", clusters=clusters)
+    assert found.note.startswith("few clusters carry the error of the difference (about 1")
+    assert metric_difference(y, a, b, "bounded_brier_loss").note == ""
+
+
 def test_a_perfect_ranking_is_not_certain():
     y = np.repeat([0, 1], [30, 20])
     result = metric_interval(y, y + 0.0, "roc_auc_score")

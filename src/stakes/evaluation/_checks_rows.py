@@ -39,8 +39,9 @@ def few_events(standings: Standings) -> Observation | None:
         weighted = "" if count.is_integer() else " (rows of equal weight that would tell as much)"
         template = f"There are only {count:.3g} {name}{weighted}; with fewer than {FEW:g} an interval means little."
         return Observation(template, (), evidence)
-    if standings.best.note:
-        return Observation(f"For {{0}} {standings.best.note}.", (standings.best.name,), evidence)
+    scarcity = standings.moments.of(standings.models.index(standings.best.name)).scarcity
+    if scarcity:
+        return Observation(f"For {{0}} {scarcity}.", (standings.best.name,), evidence)
     return None
 
 

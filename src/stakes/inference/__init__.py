@@ -36,6 +36,7 @@ from stakes.inference._loss_moments import (
 )
 from stakes.inference._loss_moments import unpaired_moments as unpaired_moments
 from stakes.inference._metric_interval import metric_difference, metric_interval
+from stakes.inference._moments import FEW_DEGREES as FEW_DEGREES
 from stakes.inference._moments import Moments
 from stakes.inference._money import FEW_AMOUNTS as FEW_AMOUNTS
 from stakes.inference._money import Money, money

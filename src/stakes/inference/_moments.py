@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from stakes.inference._power_sums import Spread
 
 CLASSES = ("negative", "positive")
+FEW_DEGREES = 26.0  # below, a 95% interval is more than 1.05 times as wide as the normal one
 
 
 @dataclass(frozen=True)
@@ -110,11 +111,24 @@ class Moments:
 
     @property
     def note(self) -> str:
-        """On how few rows of which class the estimate rests, and how many would do; empty where there are enough."""
+        """On how few rows the estimate rests, and of which class how many would do; empty where there are enough."""
+        return self.scarcity or self._few_degrees
+
+    @property
+    def scarcity(self) -> str:
+        """Of which class too few rows carry the estimate for those unseen not to matter; empty where enough do."""
         if self.reason or math.isnan(self.variance):
             return self.reason
         scarce = [k for k in (1, 0) if self.scarce[k]]
         return self._short or (self._rests_on(scarce[0]) if scarce else "")
+
+    @property
+    def _few_degrees(self) -> str:
+        if not 0.0 < self.degrees < FEW_DEGREES or not self.variance > 0.0:
+            return ""
+        what, members = "difference" if self.paired else "estimate", "clusters" if self.clustered else "rows"
+        free = f"about {self.degrees:.2g} degrees of freedom"
+        return f"few {members} carry the error of the {what} ({free}): the interval is wider than a normal one"
 
     def _scarcer(self, other: Moments, k: int) -> Moments:
         mine, theirs = ((not part.scarce[k], part.carrying[k]) for part in (self, other))
