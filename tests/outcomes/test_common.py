@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stakes import PartlyVerified, ScoreTable, TimeToEvent
+from stakes import PartlyVerified, RowCosts, ScoreTable, TimeToEvent
 from stakes.metrics import METRICS
 
 RNG = np.random.default_rng(21)
@@ -13,44 +13,81 @@ TIME = np.round(RNG.exponential(2.0 * (1.2 - P)), 1)
 LEFT = np.round(RNG.exponential(2.0, N), 1)
 ROWS = {"event": np.where(TIME <= LEFT, 1 + (RNG.random(N) < 0.2), 0), "time": np.minimum(TIME, LEFT)}
 ASKED = {"horizon": 1.5, "cause": 1}
+ILL = TIME < 1.5
+SEEN = np.where((P > 0.4) | (np.arange(N) % 3 == 0), ILL, np.nan)
+BAND = (P > 0.4) + 0
+AMOUNT = np.round(RNG.lognormal(3, 0.5, N), 1)
+EVERY = np.arange(N)
 BINARY = {name: entry for name, entry in METRICS.items() if entry.task == "binary"}
-metric = pytest.mark.parametrize("metric", BINARY.values(), ids=BINARY)
+# what does not take scores for probabilities, nor ranks them
+OF_AMOUNTS = {"expected_regret", "net_benefit_score", "average_net_benefit_score"}
+
+
+def followed(rows, weight=None):
+    return TimeToEvent(**{name: part[rows] for name, part in ROWS.items()}, **ASKED, sample_weight=weight)
+
+
+def looked_up(rows, weight=None):
+    return PartlyVerified(SEEN[rows], groups=BAND[rows], sample_weight=weight)
+
+
+def priced(rows, weight=None):
+    return RowCosts(ILL[rows], false_positive=5.0, false_negative=AMOUNT[rows], sample_weight=weight)
+
+
+def priced_and_followed(rows, weight=None):
+    return RowCosts(followed(rows, weight), false_positive=5.0, false_negative=AMOUNT[rows])
+
+
+CASES = [
+    pytest.param(make, entry, id=f"{make.__name__}-{name}")
+    for make in (followed, looked_up, priced, priced_and_followed)
+    for name, entry in BINARY.items()
+    if make in (followed, looked_up) or name in OF_AMOUNTS
+]
+each = pytest.mark.parametrize(("make", "metric"), CASES)
 
 
 def value(metric, *data, **options):
     return metric.function(*data, **metric.parameters, **options)
 
 
-@metric
-def test_outcome_stands_for_its_weighted_rows(metric):
-    outcome = TimeToEvent(**ROWS, **ASKED)
+@each
+def test_outcome_stands_for_its_weighted_rows(make, metric):
+    outcome = make(EVERY)
     known = outcome.weight > 0
-    rows = value(metric, outcome.y[known], P[known], sample_weight=outcome.weight[known])
+    rows = value(metric, outcome.y[known], outcome.scores(P)[known], sample_weight=outcome.weight[known])
     assert value(metric, outcome, P) == pytest.approx(rows, rel=1e-13)
-    assert value(metric, ScoreTable.from_predictions(outcome, P)) == pytest.approx(rows, rel=1e-13)
+    if make in (followed, looked_up):
+        assert value(metric, ScoreTable.from_predictions(outcome, P)) == pytest.approx(rows, rel=1e-13)
 
 
-@metric
-def test_order_of_rows_does_not_matter(metric):
-    order = RNG.permutation(N)
-    shuffled = TimeToEvent(**{name: part[order] for name, part in ROWS.items()}, **ASKED)
-    assert value(metric, shuffled, P[order]) == pytest.approx(value(metric, TimeToEvent(**ROWS, **ASKED), P), rel=1e-12)
+@each
+def test_order_of_rows_does_not_matter(make, metric):
+    order = np.random.default_rng(3).permutation(N)
+    assert value(metric, make(order), P[order]) == pytest.approx(value(metric, make(EVERY), P), rel=1e-12)
 
 
-@metric
-def test_integer_weight_equals_repeated_rows(metric):
-    count = RNG.integers(0, 4, N)
-    weighted = TimeToEvent(**ROWS, **ASKED, sample_weight=count)
-    repeated = TimeToEvent(**{name: np.repeat(part, count) for name, part in ROWS.items()}, **ASKED)
-    assert value(metric, weighted, P) == pytest.approx(value(metric, repeated, np.repeat(P, count)), rel=1e-12)
+@each
+def test_integer_weight_equals_repeated_rows(make, metric):
+    count = np.random.default_rng(4).integers(0, 4, N)
+    repeated = np.repeat(EVERY, count)
+    expected = value(metric, make(repeated), P[repeated])
+    assert value(metric, make(EVERY, count), P) == pytest.approx(expected, rel=1e-12)
 
 
-@metric
+@pytest.mark.parametrize("metric", BINARY.values(), ids=BINARY)
 def test_outcome_that_knows_every_row_is_plain_labels(metric):
-    y = P + RNG.normal(0, 0.2, N) > 0.5
+    y = P + np.random.default_rng(5).normal(0, 0.2, N) > 0.5
     seen = TimeToEvent(event=y, time=np.where(y, 1.0, 3.0), horizon=2)
     assert value(metric, seen, P) == value(metric, y, P)
-    assert value(metric, PartlyVerified(y.astype(int), groups=np.arange(N) % 3), P) == value(metric, y, P)
+    assert value(metric, PartlyVerified(y.astype(int), groups=EVERY % 3), P) == value(metric, y, P)
+    if metric.name in OF_AMOUNTS:  # equal amounts of a false positive and a false negative
+        priced_alike = RowCosts(y, false_positive=1, false_negative=1)
+        assert value(metric, priced_alike, P) == pytest.approx(value(metric, y, P), rel=1e-13)
+    else:
+        with pytest.raises(ValueError, match="amounts, not probabilities, order these rows"):
+            value(metric, RowCosts(y, false_positive=1, false_negative=1), P)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
@@ -58,14 +95,25 @@ def test_columns_of_data_frames_are_taken(library):
     module = pytest.importorskip(library)
     column = {"pandas": "Series", "polars": "Series", "pyarrow": "chunked_array"}[library]
     wrap = (lambda v: module.chunked_array([v])) if library == "pyarrow" else getattr(module, column)
-    expected = TimeToEvent(**ROWS, **ASKED)
+    expected = followed(EVERY)
     found = TimeToEvent(**{name: wrap(part) for name, part in ROWS.items()}, **ASKED)
     assert np.array_equal(found.weight, expected.weight)
     labels = np.where(ROWS["event"] == 0, "censored", np.where(ROWS["event"] == 1, "relapse", "death"))
     named = TimeToEvent(event=wrap(labels), time=ROWS["time"], horizon=1.5, cause="relapse", censored="censored")
     assert np.array_equal(named.weight, expected.weight)
+    verified = PartlyVerified(wrap(SEEN), groups=wrap(BAND))
+    assert np.array_equal(verified.weight, looked_up(EVERY).weight)
+    amounts = RowCosts(wrap(ILL + 0), false_positive=5.0, false_negative=wrap(AMOUNT))
+    assert np.array_equal(amounts.weight, priced(EVERY).weight)
+    assert np.array_equal(amounts.scores(wrap(P)), priced(EVERY).scores(P))
 
 
 def test_shorter_types_of_numbers_are_taken():
     narrow = TimeToEvent(event=ROWS["event"].astype(np.int8), time=ROWS["time"].tolist(), **ASKED)
-    assert np.array_equal(narrow.weight, TimeToEvent(**ROWS, **ASKED).weight)
+    assert np.array_equal(narrow.weight, followed(EVERY).weight)
+    whole = AMOUNT.round().astype(np.int16)
+    narrow = RowCosts(ILL.astype(np.uint8), false_positive=np.float32(5), false_negative=whole)
+    wide = RowCosts(ILL.tolist(), false_positive=5.0, false_negative=whole.astype(float).tolist())
+    assert np.array_equal(narrow.weight, wide.weight)
+    narrow = PartlyVerified(SEEN.astype(np.float32), groups=BAND.astype(np.int8).tolist())
+    assert np.array_equal(narrow.weight, looked_up(EVERY).weight)

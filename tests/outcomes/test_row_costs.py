@@ -132,6 +132,20 @@ def test_bad_amounts_are_refused_with_a_sentence(given, message):
         RowCosts([0, 1], **given)
 
 
+def test_matrix_that_is_transposed_is_refused_whatever_becomes_of_dominated_rows():
+    rows = {"false_positive": [5, -1, 5], "false_negative": [5, -1, -5]}
+    with pytest.raises(ValueError, match=r"in 1 rows, the first at index 1: the matrix is transposed"):
+        RowCosts([0, 1, 1], **rows, on_dominated="set_aside")
+
+
+def test_rows_with_nothing_at_stake_count_for_nothing():
+    outcome = RowCosts([0, 1, 0, 1], false_positive=[5, 0, 0, 5], false_negative=[50, 0, 0, 20])
+    assert outcome.weight.tolist() == [5, 0, 0, 20]
+    without = RowCosts([0, 1], false_positive=[5, 5], false_negative=[50, 20])
+    p = np.array([0.1, 0.9, 0.8, 0.3])
+    assert expected_regret(outcome, p, costs=0.5) == expected_regret(without, p[[0, 3]], costs=0.5)
+
+
 def test_amounts_on_censored_follow_up_multiply_weights():
     rows = {"event": [1, 0, 1, 0, 0, 1] * 20, "time": np.arange(120) % 7 + 1.0, "horizon": 4}
     inner = TimeToEvent(**rows)

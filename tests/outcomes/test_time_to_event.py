@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.exceptions import UndefinedMetricWarning
 
 from stakes import ScoreTable, TimeToEvent, metric_difference, metric_interval, net_benefit_curve
 from stakes.core.validation import to_array
@@ -52,6 +53,66 @@ def test_weights_estimates_and_errors_are_those_of_the_reference(outcomes_refere
         assert METRICS["bounded_brier_loss"].function(table) == pytest.approx(expected["table"]["brier"], abs=1e-14)
         if expected["table"]["auc"] is not None:
             assert METRICS["roc_auc_score"].function(table) == pytest.approx(expected["table"]["auc"], abs=1e-14)
+
+
+def slopes(y, score, weight):
+    """Derivative of each estimate to the weight of each row, times the sum of weights, from its definition."""
+    share = weight / weight.sum()
+    rate = share @ y
+    found = {"prevalence": y - rate, "brier": (y - score) ** 2 - share @ (y - score) ** 2}
+    for t in (0.1, 0.2, 0.3):
+        loss = np.where(score >= t, t * ~y, (1 - t) * y)
+        found[f"regret({t})"] = loss - share @ loss
+        gain = (score >= t) * np.where(y, 1.0, -t / (1 - t))
+        found[f"net_benefit({t})"] = gain - share @ gain
+    if 0 < rate < 1:
+        above = (score[:, None] > score) + 0.5 * (score[:, None] == score)
+        placed = np.where(y, above @ (share * ~y) / (1 - rate), (share * y) @ above / rate)
+        area = share[y] @ placed[y] / rate
+        found["auc"] = np.where(y, (placed - area) / rate, (placed - area) / (1 - rate))
+    return found
+
+
+def test_every_error_of_the_small_cases_is_that_of_the_reference(outcomes_reference):
+    checked = 0
+    for name, case in outcomes_reference["inputs"]["survival"].items():
+        if "raises" in case:
+            continue
+        outcome, score = of_case(case), np.array(case["score"])
+        v = np.array(case.get("sample_weight", np.ones(len(score))))
+        own = slopes(outcome.y, score, outcome.weight)
+        other = slopes(outcome.y, np.array(case["other"]), outcome.weight) if "other" in case else {}
+        for label, expected in outcomes_reference["expected"]["survival"][name]["errors"].items():
+            plain = label.removeprefix("difference ")
+            psi = outcome.influence(own[plain] - (other[plain] if plain != label else 0.0)) * v / v.sum()
+            assert math.sqrt(psi @ psi) == pytest.approx(expected["se"], rel=1e-10, abs=1e-14), (name, label)
+            checked += 1
+    assert checked == sum(
+        len(case["errors"]) for case in outcomes_reference["expected"]["survival"].values() if case is not None
+    )
+
+
+def test_rows_of_length_zero_count_if_they_ended_in_an_event():
+    outcome = TimeToEvent(event=[1, 0, 0, 1], time=[0, 0, 2, 1], horizon=1.5)
+    assert outcome.weight == pytest.approx([1, 0, 1.5, 1.5])  # one of three at risk left at once
+
+
+@pytest.mark.parametrize("horizon", [0.5, 9.0])
+def test_one_class_by_the_horizon_has_losses_but_no_ranking(horizon):
+    outcome = TimeToEvent(event=[1, 1, 1, 1], time=[1.0, 2.0, 2.5, 3.0], horizon=horizon)
+    score, happened = np.array([0.4, 0.1, 0.2, 0.3]), horizon > 3
+    assert METRICS["bounded_brier_loss"].function(outcome, score) == pytest.approx(np.mean((happened - score) ** 2))
+    with pytest.warns(UndefinedMetricWarning, match="roc_auc_score"):
+        assert math.isnan(METRICS["roc_auc_score"].function(outcome, score))
+
+
+def test_errors_of_greenwood_and_of_aalen_and_johansen_are_those_of_survfit(outcomes_reference):
+    case = outcomes_reference["inputs"]["survival"]["ties"]
+    for tau, (first, second, se_first, se_second) in outcomes_reference["expected"]["r_ties"].items():
+        for cause, share, error in ((1, first, se_first), (2, second, se_second)):
+            outcome = of_case(case | {"horizon": float(tau), "cause": cause})
+            psi = outcome.influence(outcome.y - outcome.prevalence)
+            assert (outcome.prevalence, math.sqrt(psi @ psi) / len(psi)) == pytest.approx((share, error), abs=1e-14)
 
 
 def test_influence_is_the_derivative_by_complex_step(outcomes_reference):
