@@ -76,6 +76,7 @@ def orders(tmp_path):
     amount = np.round(RNG.lognormal(3, 0.5, N), 2)
     fraud = (RNG.random(N) < RISK).astype(int)
     columns = {"fraud": fraud.tolist(), "amount": amount.tolist(), "risk": RISK.tolist()}
+    columns["part"] = [0, 1] * (N // 2)
     columns["other"] = np.round(np.clip(RISK + RNG.normal(0, 0.2, N), 0, 1), 3).tolist()
     return write_csv(tmp_path / "orders.csv", columns), np.array(fraud), amount
 
@@ -94,6 +95,13 @@ def test_amounts_by_row_are_money(cli, orders):
     assert "With amounts as stated, risk costs" in shown
     assert "cost: per row in EUR" in shown
     assert "EUR at stake" in " ".join(cli("check", path, "--label", "fraud", "--models", "risk", *AMOUNTS).out.split())
+    page = cli("evaluate", path, "--label", "fraud", "--models", "risk", *AMOUNTS, "--report", "page.html")
+    assert page.code == 0, page.err
+    assert "EUR per row" in (path.parent / "work" / "page.html").read_text("utf-8")
+    ranged = ["--costs", "0.4:0.6", "--groups", "part"]
+    shown = cli("evaluate", path, "--label", "fraud", "--models", "risk", *AMOUNTS, *ranged)
+    assert "held: whose amounts are as stated" in " ".join(shown.out.split())
+    assert "cost and gain: per row" in " ".join(shown.out.split())
     compared = json.loads(cli("compare", path, "--label", "fraud", "--models", "risk,other", *AMOUNTS, "--json").out)
     assert compared[0]["difference"] < 0
 
@@ -101,7 +109,6 @@ def test_amounts_by_row_are_money(cli, orders):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        ([*AMOUNTS, "--report", "a.html"], 2, "takes no amounts"),
         ([*AMOUNTS, "--calibration"], 2, "takes no amounts"),
         ([*AMOUNTS, "--per", "1000"], 2, "--per does not fit amounts"),
         ([*AMOUNTS[:3], "nosuch"], 3, "there is no such column"),

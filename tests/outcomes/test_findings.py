@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from stakes import TimeToEvent, evaluate
+from stakes import RowCosts, TimeToEvent, evaluate
 
 
 def stream(k, seed=1, n=1000):
@@ -67,6 +67,8 @@ def test_few_people_at_the_horizon_and_heavy_weights_are_found():
     found = codes(late, score)
     assert {"thin-follow-up", "heavy-weights"} <= set(found)
     assert late.at_risk == 8
+    priced = RowCosts(late, false_positive=1.0, false_negative=np.linspace(5.0, 9.0, 100))
+    assert {"thin-follow-up", "heavy-weights"} <= set(evaluate(priced, {"a": score}).findings.codes)
 
 
 def test_data_line_says_what_is_known(df_surv, tmp_path):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -52,6 +55,15 @@ def hostile():
 def page(example):
     """Return the report of the example, read as a tree."""
     return Page(render_report(example))
+
+
+@pytest.fixture(scope="session")
+def axe():
+    """Return the text of axe-core's script."""
+    path = os.environ.get("STAKES_AXE", "")
+    if not Path(path).is_file():
+        pytest.skip("STAKES_AXE does not name axe.min.js of axe-core.")
+    return Path(path).read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="session")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,15 +14,6 @@ from tests.report.conftest import simulated
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 CALL = """axe.run(document, {{runOnly: {}}}).then(found => JSON.stringify(
     found.violations.map(rule => [rule.id, rule.impact, rule.nodes.map(node => node.html.slice(0, 100))])))"""
-
-
-@pytest.fixture(scope="module")
-def axe():
-    """Return the text of axe-core's script."""
-    path = os.environ.get("STAKES_AXE", "")
-    if not Path(path).is_file():
-        pytest.skip("STAKES_AXE does not name axe.min.js of axe-core.")
-    return Path(path).read_text(encoding="utf-8")
 
 
 @pytest.fixture(params=["example", "groups", "hostile"], scope="module")

@@ -90,7 +90,7 @@ class Judging:
 
     def _of_amounts(self, costs: "CostDistribution") -> "CostDistribution":
         """Refuse what means nothing for amounts by row, and take these as they are unless a range was given."""
-        words: dict[str, object] = {"--prevalence": self.prevalence, "--groups": self.groups, "--metric": self.metric}
+        words: dict[str, object] = {"--prevalence": self.prevalence, "--metric": self.metric}
         words["--harm"] = self.harm
         words |= {"--unit-cost": self.unit_cost != "1" or None, "--per": self.per != "1" or None, "--scale": self.scale}
         given = [option for option, value in words.items() if value is not None]

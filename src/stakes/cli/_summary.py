@@ -31,6 +31,10 @@ _GROUPS = (
     "The best model by subgroup; compare them by skill, for the cost depends on the share of positives. "
     "p: skill less that of all other rows, adjusted for the number of groups."
 )
+_STAKES = " positive: share of what is at stake; cost and gain: per row, with amounts as stated."
+_SCALES = (
+    "The same on average over the cost ratios; held: whose amounts are as stated, the others following by the ratio."
+)
 _STYLES = {"error": "bold red", "warning": "bold yellow", "info": "cyan"}
 _MEANING = {
     "regret": "regret: cost per {decisions} beyond a perfect forecast's, in units of {unit}.",
@@ -57,13 +61,16 @@ def print_evaluation(console: Console, evaluation: Evaluation, heading: list[str
     if evaluation.money:
         _print_table(console, money_table(evaluation))
         console.print(Text(_money_words(evaluation), style="dim"), end="\n\n")
+    if evaluation.money_over_costs:
+        _print_table(console, scales_table(evaluation))
+        console.print(Text(_SCALES, style="dim"), end="\n\n")
     _print_table(console, reasons_table(evaluation))
     console.print(Text(_terms(evaluation), style="dim"), end="\n\n")
     if evaluation.results[0].metrics:
         _print_table(console, metrics_table(evaluation))
     if evaluation.groups:
         _print_table(console, groups_table(evaluation))
-        console.print(Text(_GROUPS, style="dim"), end="\n\n")
+        console.print(Text(_GROUPS + _STAKES * bool(evaluation.options.per_stake), style="dim"), end="\n\n")
     console.print(listed(others))
     if facts:
         console.print()
@@ -121,6 +128,17 @@ def money_table(evaluation: Evaluation) -> Table:
     return table
 
 
+def scales_table(evaluation: Evaluation) -> Table:
+    """Mean cost and gain over the cost ratios, by which amounts cost what they were stated to."""
+    table = _table("#", "model", "held", "cost", "gain", "savings")
+    for rank, model in enumerate(evaluation.ranking, start=1):
+        for scale, by_model in evaluation.money_over_costs.items():
+            found = by_model[model]
+            cells = fixed(found.cost.value, 2), fixed(found.gain.value, 2), fixed(found.savings.value, 3)
+            table.add_row(str(rank), Text(name(model)), scale.replace("_", " "), *cells)
+    return table
+
+
 def _money_words(evaluation: Evaluation) -> str:
     found = evaluation.money[evaluation.ranking[0]]
     unit = f" in {name(found.unit)}" if found.unit else ""
@@ -144,15 +162,20 @@ def metrics_table(evaluation: Evaluation) -> Table:
 
 def groups_table(evaluation: Evaluation) -> Table:
     """The best model in every subgroup."""
-    table = _table("", "group", "rows", "positive", evaluation.scale, "skill", "AUC", "MCB", "p")
+    last = ["cost", "gain"] if evaluation.options.per_stake else ["AUC", "MCB"]
+    table = _table("", "group", "rows", "positive", evaluation.scale, "skill", *last, "p")
     decimals = _decimals(evaluation)
     columns = {row.column for row in evaluation.groups}
     for row in evaluation.groups.of(evaluation.ranking[0]):
         label = row.group if len(columns) == 1 else f"{row.column}: {row.group}"
         score = with_interval(row.score, row.interval, lambda value: fixed(value, decimals), interval=_STACKED)
         skill = with_interval(row.skill, row.skill_interval, lambda value: fixed(value, 3), interval=_STACKED)
-        cells = [f"{row.n_rows:,}", percent(row.prevalence), score, skill, fixed(row.auc, 3)]
-        cells += [fixed(row.miscalibration, decimals), fixed(row.skill_p_adjusted, 4)]
+        further = [fixed(row.auc, 3), fixed(row.miscalibration, decimals)]
+        if evaluation.options.per_stake:
+            further = (
+                [MISSING] * 2 if row.money is None else [fixed(row.money.cost.value, 2), fixed(row.money.gain.value, 2)]
+            )
+        cells = [f"{row.n_rows:,}", percent(row.prevalence), score, skill, *further, fixed(row.skill_p_adjusted, 4)]
         table.add_row("", Text(name(label)), *cells)
     return table
 

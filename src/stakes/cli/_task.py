@@ -45,8 +45,6 @@ class Task:
         if len(horizons) > 1 and delivery.report is not None:
             raise UsageError("--report is of one --horizon: write one for each")
         amounts = outcome is not None and outcome.by_amount
-        if amounts and delivery.report is not None:
-            raise UsageError("--report is about probabilities of events, and takes no amounts by row")
         if reading.engine != "auto" and reading.file_format is not None:
             raise UsageError("--engine is for Parquet files, and takes no --format")
         options = judging.options(outcome)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.inputs import EvaluationData, evaluation_data
+from stakes.core.outcome import Outcome
 from stakes.core.regret import check_harm, check_rule, check_scale, check_units
 from stakes.core.validation import check_unit
 from stakes.costs import CostDistribution, Uniform, as_costs
@@ -57,6 +58,11 @@ class Options:
     per_stake: str = ""
 
     @property
+    def scale_words(self) -> str:
+        """What costs are, and per what where amounts by row say so."""
+        return f"{self.scale} per {self.per_stake}" if self.per_stake else self.scale
+
+    @property
     def plain_rule(self) -> Rule:
         """The rule once scores are recalibrated where it asks for that."""
         return "score" if self.rule == "optimal" else self.rule
@@ -80,6 +86,21 @@ class Options:
         unknown = [name for name in self.harm if name not in models] if isinstance(self.harm, Mapping) else []
         if unknown:
             raise ValueError(f"harm must name models among {', '.join(map(repr, models))}, got {unknown[0]!r}.")
+
+    def of_amounts(self, outcome: object) -> Options:
+        """Count costs per unit of money at stake where rows have amounts; refuse what these have no meaning for."""
+        if not isinstance(outcome, Outcome) or not outcome.by_amount:
+            return self
+        asked = {"metrics": self.metrics or None, "harm": self.harm or None, "prevalence": self.prevalence}
+        given = [name for name, value in asked.items() if value is not None]
+        given += [name for name in ("unit_cost", "per") if getattr(self, name) != 1.0]
+        if given or self.scale != "regret":
+            what = given[0] if given else "scale"
+            instead = ": weigh the rows instead, by sample_weight= of RowCosts" if what == "prevalence" else ""
+            raise ValueError(f"{what}= does not fit amounts by row{instead}.")
+        unit = getattr(outcome, "unit", "") or "unit"
+        # at the ratio 1/2 a wrong decision then costs what was stated
+        return replace(self, factor=2.0 * self.factor, unit_cost=2.0, per_stake=f"{unit} at stake")
 
     def data(self, y_true: Any, y_prob: Any, name: str = "y_prob", *, amounts: bool = False) -> EvaluationData:
         """Validate the rows of one model, or the table that stands for them."""

@@ -16,6 +16,9 @@ from stakes.costs._deferral import Deferral, as_deferral
 from stakes.costs._density import Density, PiecewiseLinear, Triangular
 from stakes.costs._discrete import Empirical, Fixed
 from stakes.costs._given import CostsLike, as_bounds, as_costs
+from stakes.costs._held import SCALES as SCALES
+from stakes.costs._held import NoMeanError as NoMeanError
+from stakes.costs._held import held as held
 from stakes.costs._profit import Profit, churn_profit, credit_profit
 
 __all__ = [

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from stakes.curves import BrierCurve, reliability_curve
 from stakes.display._axes import legend_under, pyplot, settle
@@ -43,6 +46,7 @@ _BY_KIND = (
 _DISPLAYS: dict[str, Any] = {display.kind: display for display in _BY_KIND}
 _DISPLAYS["normalized expected cost"] = CostCurveDisplay
 _FIGURE_SIZE = (9.0, 7.0)
+_RATIO = "Cost ratio (1/2: amounts as stated)"
 
 
 def plot_curve(curve: Curve, ax: Axes | None = None, **options: Any) -> Any:
@@ -120,6 +124,8 @@ def plot_evaluation(
 ) -> Figure:
     """Draw regret, decision curve, reliability and decomposition in one figure, the plausible range shaded.
 
+    Of rows with amounts there is no reliability, and the curves are per unit of money at stake.
+
     Where another decision is shown to cost less than the chosen one at some thresholds, a fifth picture shows their
     difference with its band.
 
@@ -150,28 +156,49 @@ def plot_evaluation(
     ['Regret per decision', 'Net benefit', 'Observed event rate', 'Discrimination (regret)']
     """
     crossing, (width, height) = list(evaluation.crossing.values()), figsize
-    rows = 2 + bool(crossing)
+    rows, stake = 2 + bool(crossing), evaluation.options.per_stake
     figure = pyplot().figure(figsize=(width, height * rows / 2), layout="constrained")
     grid = figure.add_gridspec(rows, 2)
-    regret, decision, reliability, decomposition = (figure.add_subplot(grid[k // 2, k % 2]) for k in range(4))
+    regret, decision = (figure.add_subplot(grid[0, k]) for k in range(2))
     if evaluation.data_line:
         figure.suptitle(evaluation.data_line, fontsize="small")
     bounds = evaluation.costs.low, evaluation.costs.high
-    costs = RegretCurveDisplay(evaluation.curves("regret")).plot(regret, bounds=bounds, x_scale=x_scale, legend=None)
+    curves = evaluation.curves("regret").items()
+    # of amounts, regret counts the two amounts together as stated: twice that of cost ratios
+    shown = {name: _times(curve, 2.0) if stake else curve for name, curve in curves}
+    costs = RegretCurveDisplay(shown).plot(regret, bounds=bounds, x_scale=x_scale, legend=None)
     DecisionCurveDisplay(evaluation.curves("net_benefit")).plot(decision, bounds=bounds, x_scale=x_scale, legend=None)
-    named_tables = zip(evaluation.models, evaluation.tables, strict=True)
-    rates = [reliability_curve(table, name=name) for name, table in named_tables]
-    ReliabilityDisplay(rates, evaluation.tables).plot(reliability, bounds=bounds, legend=None)
+    panels = [regret, decision]
+    if stake:
+        regret.set(xlabel=_RATIO, ylabel=f"Regret per {stake}")
+        decision.set(xlabel=_RATIO, ylabel=f"Gain over acting on nobody, per {stake}")
+    else:
+        panels.append(figure.add_subplot(grid[1, 0]))
+        _draw_reliability(evaluation, panels[-1])
     found = {name: evaluation[name].decomposition for name in evaluation.models}
     parts = {name: terms for name, terms in found.items() if terms is not None}
-    points = DecompositionDisplay(parts).plot(decomposition, legend=None)
+    points = DecompositionDisplay(parts).plot(figure.add_subplot(grid[1, :] if stake else grid[1, 1]), legend=None)
     if crossing:
         BandDisplay(crossing).plot(figure.add_subplot(grid[2, :]), x_scale=x_scale, legend="inside")
     _draw_legend(figure, costs, points)
     settle(figure)
-    for panel in (regret, decision, reliability):
+    for panel in panels:
         label_references(panel)
     return figure
+
+
+def _draw_reliability(evaluation: Evaluation, ax: Axes) -> None:
+    named_tables = zip(evaluation.models, evaluation.tables, strict=True)
+    rates = [reliability_curve(table, name=name) for name, table in named_tables]
+    bounds = evaluation.costs.low, evaluation.costs.high
+    ReliabilityDisplay(rates, evaluation.tables).plot(ax, bounds=bounds, legend=None)
+
+
+def _times(curve: Curve, factor: float) -> Curve:
+    """A curve and its references, so many times as high."""
+    height, slope = factor * np.asarray(curve.intercept), factor * np.asarray(curve.slope)
+    references = {name: _times(each, factor) for name, each in curve.references.items()}
+    return replace(curve, intercept=height, slope=slope, start=factor * curve.start, references=references)
 
 
 def _draw_legend(figure: Figure, curves: RegretCurveDisplay, points: DecompositionDisplay) -> None:

@@ -4,12 +4,12 @@ from stakes.evaluation._advise import Advice, advise
 from stakes.evaluation._best_by_cost import BestByCost, best_by_cost, lc_index
 from stakes.evaluation._calibration import Calibrations, ModelCalibration
 from stakes.evaluation._checks_actions import ACTION_FINDINGS, action_findings
-from stakes.evaluation._evaluate import AS_STATED as AS_STATED
 from stakes.evaluation._evaluate import evaluate, evaluate_frame
 from stakes.evaluation._evaluation import Evaluation
 from stakes.evaluation._finding import Check, Finding, Findings
 from stakes.evaluation._findings import FINDINGS, findings_table
 from stakes.evaluation._groups import GroupResult, Groups
+from stakes.evaluation._money import AS_STATED as AS_STATED
 from stakes.evaluation._refit import Refit, evaluate_estimator
 from stakes.evaluation._refit_selection import select_estimator
 from stakes.evaluation._sensitivity import BestByBounds, best_by_bounds

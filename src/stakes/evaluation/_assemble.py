@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from stakes.core.options import Options
-    from stakes.core.outcome import Origin
     from stakes.core.regret import Rule
     from stakes.core.validation import BinarySample
     from stakes.costs import CostDistribution
@@ -46,7 +45,8 @@ _SAME_WEIGHTS = 1e-9  # sums of weights in another order
 def evaluate_rows(rows: Mapping[str, BinarySample], options: Options, **about: Any) -> Evaluation:
     """Evaluate clean rows of models that share labels and weights."""
     _check_names(tuple(rows), options)
-    options = _by_amount(options, next(iter(rows.values())).origin)
+    origin = next(iter(rows.values())).origin
+    options = options.of_amounts(None if origin is None else origin.outcome)
     fixed = options.prevalence is not None
     tables = tuple(_told(_table(sample, fixed=fixed), k, 2 * len(rows)) for k, sample in enumerate(rows.values(), 1))
     _refuse_one_class(tables[0])
@@ -71,22 +71,6 @@ def _told(found: _Found, done: int, of: int) -> _Found:
     """Hand on what was found, and say how far the work is."""
     tell(done, of)
     return found
-
-
-def _by_amount(options: Options, origin: Origin | None) -> Options:
-    """Count costs per unit of money at stake where rows have amounts; refuse what these have no meaning for."""
-    if origin is None or not origin.outcome.by_amount:
-        return options
-    asked = {"groups": options.groups, "prevalence": options.prevalence, "metrics": options.metrics or None}
-    asked["harm"] = options.harm or None
-    units = {"unit_cost": options.unit_cost, "per": options.per}
-    given = [name for name, value in asked.items() if value is not None]
-    given += [name for name, value in units.items() if value != 1.0]
-    if given or options.scale != "regret":
-        raise ValueError(f"{given[0] if given else 'scale'}= does not fit amounts by row.")
-    unit = getattr(origin.outcome, "unit", "") or "unit"
-    # at the ratio 1/2 a wrong decision then costs what was stated
-    return replace(options, factor=2.0 * options.factor, unit_cost=2.0, per_stake=f"{unit} at stake")
 
 
 def evaluate_tables(

@@ -12,7 +12,7 @@ from stakes.core.regret import row_losses
 from stakes.evaluation._finding import LEVEL, Evidence, Observation, slots
 from stakes.inference import FEW_AMOUNTS, carriers
 from stakes.inference._dependence import Design
-from stakes.outcomes import BeyondFollowUpError, TimeToEvent
+from stakes.outcomes import BeyondFollowUpError, RowCosts, TimeToEvent
 from stakes.shown.words import number, percent
 
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ _FIFTHS = np.arange(1, 5) / 5
 
 def _outcome(standings: Standings) -> TimeToEvent | None:
     origin = None if standings.rows is None else standings.rows.origin
-    return origin.outcome if origin is not None and isinstance(origin.outcome, TimeToEvent) else None
+    outcome = None if origin is None else origin.outcome
+    outcome = outcome.inner if isinstance(outcome, RowCosts) else outcome
+    return outcome if isinstance(outcome, TimeToEvent) else None
 
 
 def censoring_follows_score(standings: Standings) -> Observation | None:

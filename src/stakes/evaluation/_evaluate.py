@@ -13,6 +13,7 @@ from stakes.core.outcome import Outcome
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import BinarySample, to_array
 from stakes.evaluation._assemble import evaluate_rows, evaluate_tables
+from stakes.evaluation._money import AS_STATED
 from stakes.evaluation._request import MetricsRequest, check_request
 from stakes.inference import PAIRED_NEEDS_ROWS
 from stakes.shown.frames import backend_of
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from stakes.inference import PairSums
     from stakes.outcomes import OutcomeColumns
     from stakes.tables import Predictions
-
-
-AS_STATED = 0.5  # the cost ratio at which amounts count as they are
 
 
 def evaluate(

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from stakes.evaluation._best_by_cost import BestByCost
     from stakes.evaluation._finding import Findings
     from stakes.evaluation._sensitivity import BestByBounds
-    from stakes.inference import Band, Dominance, Estimate
+    from stakes.inference import Band, Dominance, Estimate, Money
 
 CurveKind = Literal["regret", "net_benefit", "reliability"]
 _CURVES = {"regret": regret_curve_of, "net_benefit": net_benefit_curve_of}
@@ -466,9 +466,10 @@ class Evaluation(Standings, Tabular):
             **({"harm": self.harms} if self.harms else {}),
             "confidence_level": self.confidence_level,
             "models": self._records(),
+            **({"money": _money_records(self.money)} if self.money else {}),
             **(
-                {"money": [{"model": n, **r} for n, m in self.money.items() for r in m._records()]}
-                if self.money
+                {"money_over_costs": [r for each in self.money_over_costs.values() for r in _money_records(each)]}
+                if self.money_over_costs
                 else {}
             ),
             "conclusion": self.conclusion,
@@ -506,7 +507,8 @@ class Evaluation(Standings, Tabular):
     def plot(self, **options: Any) -> Any:
         """Draw regret, decision curve, reliability and decomposition in one figure with matplotlib.
 
-        Where curves are shown to cross, their difference with its band stands below.
+        Of rows with amounts there is no reliability, and the curves are per unit of money at stake. Where curves are
+        shown to cross, their difference with its band stands below.
 
         Parameters
         ----------
@@ -527,11 +529,10 @@ class Evaluation(Standings, Tabular):
         >>> from stakes import evaluate
         >>> figure = evaluate([0, 1], [0.1, 0.8]).plot()
         """
-        refuse_amounts(self.tables[0])
         return draw(self, **options)
 
     def to_html(self, path: str | Path) -> Path:
-        """Write the report: one HTML file that needs no network.
+        """Write the report: one HTML file that needs no network; that of rows with amounts has no scripts.
 
         Parameters
         ----------
@@ -550,7 +551,6 @@ class Evaluation(Standings, Tabular):
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     written = evaluate([0, 1], [0.1, 0.8]).to_html(pathlib.Path(folder) / "report.html")
         """
-        refuse_amounts(self.tables[0])
         return report(self, path)
 
     def _repr_html_(self) -> str:
@@ -565,3 +565,7 @@ class Evaluation(Standings, Tabular):
             f"Evaluation(best: {self.best.name}, {self.scale} {self.best.score:.4g}; {len(self.models)} {plural}, "
             f"{self.n_rows} rows, costs={self.costs!r})"
         )
+
+
+def _money_records(money: Mapping[str, Money]) -> list[dict[str, Any]]:
+    return [{"model": name, **record} for name, found in money.items() for record in found._records()]

@@ -130,6 +130,7 @@ FINDINGS: dict[str, Check] = {
             f"fewer than {outcome.FEW_AT_RISK} rows; with fewer than 5 there are no intervals",
             "Choose an earlier horizon, or wait for more follow-up.",
             outcome.thin_follow_up,
+            of_amounts=True,
         ),
         Check(
             "heavy-weights",
@@ -139,6 +140,7 @@ FINDINGS: dict[str, Check] = {
             f"has more than {outcome.HEAVY:.0%} of the whole",
             "Choose an earlier horizon, or read the intervals as rough.",
             outcome.heavy_weights,
+            of_amounts=True,
         ),
         Check(
             "few-events",

@@ -11,6 +11,7 @@ import numpy as np
 
 from stakes.core.inputs import EvaluationData
 from stakes.core.score_table import ScoreTable
+from stakes.evaluation._money import money_by_model
 from stakes.inference import Moments, PairedRows, area_estimate, decomposition_interval, holm
 from stakes.inference._group_gap import gap_moments
 from stakes.inference._group_sums import UNKNOWN, GroupedRows, group_moments, group_moments_of_tables
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from stakes.core.options import Options
     from stakes.core.validation import BinarySample
     from stakes.evaluation._group_labels import Grouping
+    from stakes.inference import Money
 
     Integers = NDArray[np.intp]
     Pair = tuple[Moments, Moments]  # score and skill
@@ -70,6 +72,8 @@ class GroupResult:
         On how few rows of which class the score rests, and how many would do; empty where there are enough.
     judge : callable
         Gives the miscalibration and its interval, which are worked out when one of them is first asked for.
+    charge : callable, optional
+        Gives ``money`` in the same way.
 
     Examples
     --------
@@ -101,6 +105,12 @@ class GroupResult:
     skill_p_adjusted: float
     note: str
     judge: Callable[[], tuple[float, tuple[float, float]]] = field(repr=False, compare=False)
+    charge: Callable[[], Money | None] | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def money(self) -> Money | None:
+        """What acting on the model costs and saves per row of the group, as stated; None without amounts by row."""
+        return None if self.charge is None else self.charge()
 
     @property
     def miscalibration(self) -> float:
@@ -155,7 +165,7 @@ class Groups(tuple[GroupResult, ...], Tabular):  # noqa: SLOT001  (a mix-in with
         return tuple(row for row in self if row.model == model)
 
     def _records(self) -> list[dict[str, Any]]:
-        names = [part.name for part in fields(GroupResult) if part.name != "judge"]
+        names = [part.name for part in fields(GroupResult) if part.name not in {"judge", "charge"}]
         at = names.index("difference")
         names[at:at] = ["miscalibration", "miscalibration_interval"]
         records = []
@@ -168,6 +178,8 @@ class Groups(tuple[GroupResult, ...], Tabular):  # noqa: SLOT001  (a mix-in with
                     record[f"{stem}_low"], record[f"{stem}_high"] = value
                 else:
                     record[name] = value
+            if row.money is not None:
+                record |= {"cost": row.money.cost.value, "gain": row.money.gain.value, "unit": row.money.unit}
             records.append(record)
         return records
 
@@ -194,7 +206,11 @@ def evaluate_groups(
                 sample = _sample(taken)
                 about |= {"n_rows": len(sample.y), "n_positives": int(np.count_nonzero(sample.y)), "judge": later}
                 data = EvaluationData(sample, None)
-                about |= _area(data, options, taken.clusters, taken.lags)
+                if options.per_stake:  # amounts, not scores, order these rows
+                    about |= {"auc": math.nan, "auc_interval": _NO_INTERVAL}
+                    about["charge"] = partial(_money, mine, places, model, options)
+                else:
+                    about |= _area(data, options, taken.clusters, taken.lags)
                 found.append(_result(data, moments, gap, options, about))
             results += _adjusted(found)
     return Groups(results)
@@ -308,6 +324,15 @@ def _miscalibration_of(sample: Any, ups: int, options: Options) -> tuple[float, 
     ).miscalibration
     low, high = terms.interval
     return options.factor * terms.value, (options.factor * low, options.factor * high)
+
+
+def _money(rows: PairedRows, places: Integers, model: str, options: Options) -> Money | None:
+    """Money of one model in some of the rows."""
+    if rows.origin is None:
+        return None
+    among = np.zeros(len(rows.origin.score), dtype=bool)
+    among[rows.origin.places[places]] = True
+    return money_by_model([model], rows, options, among=among).get(model)
 
 
 def _pair(two: Iterable[Moments]) -> Pair:

@@ -87,10 +87,12 @@ def _data(standings: Standings) -> Iterator[str]:
     count, rows = len(standings.models), standings.rows
     stated = " (stated, the classes being reweighted to it)" if standings.tables[0].fixed_prevalence else ""
     models = "1 model" if count == 1 else f"{count:,} models"
-    weighed = " weighted" if rows is not None and rows.weight is not None and not stated else ""
+    amounts = standings.options.per_stake
+    weighed = " weighted" if rows is not None and rows.weight is not None and not (stated or amounts) else ""
+    share = "of what is at stake on positives" if amounts else "of them positive"
     yield (
         f"Predictions of {models} were evaluated on {standings.n_rows:,}{weighed} rows, "
-        f"{percent(standings.prevalence)} of them positive{stated}."
+        f"{percent(standings.prevalence)} {share}{stated}."
     )
     if standings.n_dropped:
         yield f"{standings.n_dropped:,} incomplete rows were left out."
@@ -113,6 +115,11 @@ def _costs(standings: Standings) -> str:
 
 
 def _rule(standings: Standings) -> str:
+    if standings.rule == "score" and standings.options.per_stake:
+        return (
+            "A case of risk p with amounts a for a false positive and b for a false negative was acted on when "
+            "p b / (p b + (1 - p) a) reached the threshold, which is 1/2 for amounts as stated."
+        )
     if standings.rule == "score":
         return "A case was acted on when its predicted risk reached the threshold."
     if standings.rule == "optimal":

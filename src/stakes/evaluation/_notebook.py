@@ -41,9 +41,10 @@ def evaluation_html(
 def _caption(standings: Standings) -> str:
     shown = min(len(standings.models), MOST_ROWS - 2)
     models = "1 model" if len(standings.models) == 1 else f"{len(standings.models):,} models"
+    positive = "of the stake on positives" if standings.options.per_stake else "positive"
     best = "" if shown == len(standings.models) else f", the best {shown} shown"
     return (
-        f"{standings.n_rows:,} rows, {100.0 * standings.prevalence:.3g}% positive; {models}{best}; "
+        f"{standings.n_rows:,} rows, {100.0 * standings.prevalence:.3g}% {positive}; {models}{best}; "
         f"{standings.costs!r}; {100.0 * standings.confidence_level:.6g}% intervals"
     )
 

@@ -10,13 +10,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from stakes.evaluation._by_threshold import by_threshold
 from stakes.evaluation._choice import choose
 from stakes.evaluation._groups import Groups
-from stakes.inference import Comparison, LossMoments, comparison_from_moments, money_of
-from stakes.outcomes import RowCosts
+from stakes.evaluation._money import money_by_model
+from stakes.inference import MONEY_SCALES, Comparison, LossMoments, comparison_from_moments
 from stakes.shown.sentences import REFERENCES, say
 from stakes.shown.words import join, number
 
@@ -167,15 +165,27 @@ class Standings:
         >>> evaluate(orders, {"a": [0.02, 0.3, 0.2, 0.1] * 20}).money["a"].cost.value
         5.0
         """
-        rows = self.rows
-        if rows is None or rows.origin is None or not isinstance(rows.origin.outcome, RowCosts) or self.rule != "score":
+        return money_by_model(self.models, self.rows, self.options)
+
+    @cached_property
+    def money_over_costs(self) -> dict[str, dict[str, Money]]:
+        """The same over the cost ratios of the evaluation, by which amounts are held as stated; empty for one ratio.
+
+        Examples
+        --------
+        >>> from stakes import RowCosts, costs, evaluate
+        >>> orders = RowCosts([0, 1, 0, 1] * 20, false_positive=30, false_negative=[100, 200, 50, 20] * 20, unit="EUR")
+        >>> found = evaluate(orders, [0.02, 0.3, 0.2, 0.1] * 20, costs=costs.LogOddsUniform(1 / 3, 2 / 3))
+        >>> {scale: round(by_model["model"].cost.value, 2) for scale, by_model in found.money_over_costs.items()}
+        {'false_negative': 5.0, 'false_positive': 5.41, 'sum': 5.0}
+        """
+        if self.costs.low == self.costs.high:
             return {}
-        outcome, level = rows.origin.outcome, self.confidence_level
-        both = (outcome.money(np.full(len(outcome.y), act)) for act in (False, True))
-        if min(float(np.dot(outcome.counted, line)) for line in both) <= 0.0:  # gains, against which nothing is saved
-            return {}
-        pairs = zip(self.models, rows.every_score, strict=True)
-        return {name: money_of(outcome, score, 1.0, 1.0, level=level, codes=rows.clusters) for name, score in pairs}
+        found = {
+            scale: money_by_model(self.models, self.rows, self.options, costs=self.costs, scale=scale)
+            for scale in MONEY_SCALES
+        }
+        return {scale: by_model for scale, by_model in found.items() if by_model}
 
     @property
     def described(self) -> dict[str, Any]:

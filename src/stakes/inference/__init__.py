@@ -39,8 +39,10 @@ from stakes.inference._metric_interval import metric_difference, metric_interval
 from stakes.inference._moments import FEW_DEGREES as FEW_DEGREES
 from stakes.inference._moments import Moments
 from stakes.inference._money import FEW_AMOUNTS as FEW_AMOUNTS
+from stakes.inference._money import MONEY_SCALES as MONEY_SCALES
 from stakes.inference._money import Money, money
 from stakes.inference._money import carriers as carriers
+from stakes.inference._money import law_of as law_of
 from stakes.inference._money import money_of as money_of
 from stakes.inference._pair_sums import PairSums
 from stakes.inference._paired_rows import PairedRows as PairedRows

@@ -50,7 +50,7 @@ class Comparison(Tabular):
     p_value : float
         Two-sided, for no difference.
     scale : str
-        "regret", "integral" or "loss".
+        "regret", "integral" or "loss"; "regret per EUR at stake" for amounts by row in euros.
     confidence_level : float
         Of the interval.
     note : str
@@ -128,7 +128,7 @@ def _comparison(difference: Moments, names: tuple[str, str], options: Options) -
         found.standard_error,
         found.interval(level),
         found.p_value(),
-        options.scale,
+        options.scale_words,
         level,
         note=found.note,
     )
@@ -241,7 +241,7 @@ def compare(
         clusters=clusters,
         lags=lags,
         confidence_level=confidence_level,
-    )
+    ).of_amounts(y_true)
     if options.rule == "optimal":
         raise ValueError(
             'rule="optimal" is fitted to the same rows and has no closed-form interval; compare by "score".'

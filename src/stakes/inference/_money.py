@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from stakes.core.inputs import evaluation_data
 from stakes.core.outcome import Origin
-from stakes.core.validation import check_number, check_unit
+from stakes.core.validation import check_choice, check_number, check_unit
+from stakes.costs import SCALES, Fixed, as_costs, held
 from stakes.inference._dependence import Design, dependence_of
 from stakes.inference._estimate import Estimate
 from stakes.inference._moments import Moments
@@ -20,10 +21,13 @@ from stakes.shown.tabular import Tabular
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from stakes.costs import CostDistribution, CostsLike
+
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
 
 FEW_AMOUNTS, _TOO_FEW = 50, 15  # effective rows that carry a sum of amounts
+MONEY_SCALES = SCALES
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,9 @@ class Money(Tabular):
         For how many rows; all of them where it is their weight.
     acted : float
         Share of rows acted on.
+    scale : str
+        Which amounts cost as stated, where their ratio is uncertain: those of a "false_negative", of a
+        "false_positive", or the "sum" of both.
 
     Examples
     --------
@@ -60,9 +67,11 @@ class Money(Tabular):
     unit: str
     per: float
     acted: float
+    scale: str = "false_negative"
 
     def _records(self) -> list[dict[str, Any]]:
-        return [record for part in (self.cost, self.gain, self.savings) for record in part._records()]
+        parts = self.cost, self.gain, self.savings
+        return [record | {"scale": self.scale} for part in parts for record in part._records()]
 
     def __repr__(self) -> str:
         unit = f" {self.unit}" if self.unit else ""
@@ -78,6 +87,8 @@ def money(
     y_prob: ArrayLike,
     *,
     factor: float = 1.0,
+    costs: CostsLike | None = None,
+    scale: str = "false_negative",
     per: float | None = None,
     logits: bool = False,
     clusters: ArrayLike | None = None,
@@ -93,6 +104,12 @@ def money(
         Probability of the positive class.
     factor : float, default 1
         By how much false positives cost more than stated.
+    costs : CostDistribution, tuple of float, or float, optional
+        In place of ``factor``, how sure it is: cost ratios c, at which false positives cost c / (1 - c) times the
+        stated amount beside false negatives; money is the mean over them.
+    scale : {"false_negative", "false_positive", "sum"}, default "false_negative"
+        Which amounts cost as stated where their ratio is uncertain: those of false negatives, those of false positives,
+        or half the sum of one stated amount of each. At c = 1/2 they agree.
     per : float, optional
         Number of rows that costs are for; by default all rows together.
     logits : bool, default False
@@ -128,12 +145,54 @@ def money(
     if not isinstance(outcome, RowCosts):
         raise ValueError(f"outcome must be a RowCosts, got {type(outcome).__name__}.")
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
-    k, rows = check_factor(factor), evaluation_data(outcome, y_prob, logits=logits, amounts=True).rows
+    law = law_of(outcome, _ratios(factor, costs), check_choice(scale, "scale", MONEY_SCALES))
+    rows = evaluation_data(outcome, y_prob, logits=logits, amounts=True).rows
     codes, _ = dependence_of(rows, clusters, None)
     size = _size(outcome) if per is None else check_number(per, "per")
     if not 0.0 < size < np.inf:
         raise ValueError(f"per must be a finite number > 0, got {per}.")
-    return money_of(outcome, _scores(rows, outcome), k, size, level=level, codes=codes)
+    return money_of(outcome, _scores(rows, outcome), law, size, level=level, codes=codes)
+
+
+def _ratios(factor: float, costs: CostsLike | None) -> CostDistribution:
+    k = check_factor(factor)
+    if costs is None:
+        return Fixed(k / (1.0 + k))
+    if k != 1.0:
+        raise ValueError("factor= and costs= cannot both be given: a factor k is the cost ratio k / (1 + k).")
+    return as_costs(costs)
+
+
+class Law(NamedTuple):
+    """How much cost ratios count, and the measure of what mistakes cost in money under them."""
+
+    costs: CostDistribution
+    measure: CostDistribution
+    scale: str
+
+    def acted(self, score: Floats) -> Floats:
+        """How often a row is acted on: the part of the cost ratios at or below its score."""
+        never = float(self.costs.positive_loss(-np.inf))
+        found = self.costs.negative_loss(score) + (never - self.costs.positive_loss(score))
+        return np.asarray(found / self.costs.mass)
+
+    def charged(self, outcome: RowCosts, score: Floats | float) -> Floats:
+        """What each row costs on average, acted on from its score on."""
+        return outcome.charged(self.measure.negative_loss(score), self.measure.positive_loss(score))
+
+    def constants(self, outcome: RowCosts) -> tuple[Floats, Floats]:
+        """What each row costs if nobody is acted on, and if everybody is."""
+        return self.charged(outcome, -np.inf), self.charged(outcome, np.inf)
+
+
+def law_of(outcome: RowCosts, costs: CostDistribution, scale: str) -> Law:
+    """What mistakes cost on average over cost ratios, or raise where that has no mean or rows were set aside."""
+    if outcome.n_set_aside and (costs.low, costs.high) != (0.5, 0.5):
+        raise ValueError(
+            f"factor must be 1 where rows are set aside ({outcome.n_set_aside}), and costs 1/2: what their decisions "
+            "cost has no common factor."
+        )
+    return Law(costs, held(costs, scale), scale)
 
 
 def _size(outcome: RowCosts) -> float:
@@ -141,15 +200,21 @@ def _size(outcome: RowCosts) -> float:
 
 
 def money_of(
-    outcome: RowCosts, score: Floats, k: float, size: float, *, level: float, codes: NDArray[np.intp] | None
+    outcome: RowCosts,
+    score: Floats,
+    law: Law,
+    size: float,
+    *,
+    level: float,
+    codes: NDArray[np.intp] | None,
+    among: Bools | None = None,
 ) -> Money:
-    """The same of scores that were mapped by the amounts already, and clean settings."""
-    counted = outcome.counted
-    act = score >= k / (1.0 + k)
-    costs = {"own": act, "none": np.zeros_like(act), "all": np.ones_like(act)}
-    lines = {name: outcome.money(acted, k) for name, acted in costs.items()}
+    """The same of scores that were mapped by the amounts already, and clean settings, of some of the rows."""
+    counted = outcome.counted if among is None else np.where(among, outcome.counted, 0.0)
+    lines = dict(zip(("none", "all"), law.constants(outcome), strict=True)) | {"own": law.charged(outcome, score)}
     places = np.flatnonzero(counted)
-    design = Design(outcome.y[places], counted[places], codes=codes, origin=Origin(outcome, places, counted))
+    origin = Origin(outcome, places, counted, among)
+    design = Design(outcome.y[places], counted[places], codes=codes, origin=origin)
     means = {name: float(np.average(line, weights=counted)) for name, line in lines.items()}
     best = min(("none", "all"), key=means.__getitem__)
     if means[best] <= 0.0:
@@ -162,12 +227,14 @@ def money_of(
         "gain": (size * (means["none"] - means["own"]), size * (lines["none"] - lines["own"])),
         "savings": (1.0 - ratio, (ratio * lines[best] - lines["own"]) / means[best]),
     }
-    weight = np.ones(len(act)) if outcome.sample_weight is None else outcome.sample_weight
+    weight = np.ones(len(score)) if outcome.sample_weight is None else outcome.sample_weight
+    weight = weight if among is None else weight * among
     return Money(
         **{name: _estimate(name, pair[0], pair[1][places], design, level) for name, pair in found.items()},
         unit=outcome.unit,
         per=size,
-        acted=float(np.average(act, weights=weight)),
+        acted=float(np.average(law.acted(score), weights=weight)),
+        scale=law.scale,
     )
 
 

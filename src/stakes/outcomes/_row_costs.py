@@ -158,11 +158,13 @@ class RowCosts(Outcome):
         if found.ndim and found.shape != self.y.shape:
             raise ValueError(f"{name} must be a number or one for each of the {len(self.y)} rows, got {found.shape}.")
         found = np.broadcast_to(found, self.y.shape)
-        bad = ~np.isfinite(found) & (self._counted > 0.0)
-        if bad.any():
-            first = int(np.argmax(bad))
+        bad = ~np.isfinite(found)
+        if not bad.any():
+            return found
+        if (bad & (self._counted > 0.0)).any():
+            first = int(np.argmax(bad & (self._counted > 0.0)))
             raise ValueError(f"{name} must be finite, got {found[first]} at index {first} ({int(bad.sum())} rows).")
-        return found
+        return np.where(bad, 0.0, found)  # of rows that do not count
 
     @property
     def counted(self) -> Floats:
@@ -267,9 +269,11 @@ class RowCosts(Outcome):
         """
         if factor != 1.0 and self.n_set_aside:
             raise ValueError(f"factor must be 1 where rows are set aside ({self.n_set_aside}), got {factor}.")
-        wrong = np.where(
-            self.y, np.where(act, 0.0, self.false_negative), np.where(act, factor * self.false_positive, 0)
-        )
+        return self.charged(np.where(act, factor, 0.0), np.where(act, 0.0, 1.0))
+
+    def charged(self, negative: Floats, positive: Floats) -> Floats:
+        """What each row costs where its mistake, as a negative or a positive, costs so many times the stated amount."""
+        wrong = np.where(self.y, positive * self.false_negative, negative * self.false_positive)
         return self.correct + np.where(self.decided, 0.0, wrong)
 
     def parts(self, parts: Floats) -> Floats:

@@ -21,7 +21,8 @@ _GRAVE = ("error", "warning")
 def findings_list(evaluation: Evaluation, models: Sequence[Model]) -> str:
     """Every finding with its severity, code and remedy, or that there are none."""
     if len(evaluation.findings) == 0:
-        return f"<p>None of the {len(FINDINGS)} checks found anything.</p>"
+        made = sum(check.of_amounts or not evaluation.options.per_stake for check in FINDINGS.values())
+        return f"<p>None of the {made} checks found anything.</p>"
     names = {model.name: f"<b>{model.html}</b>" for model in models}
     return finding_items(evaluation.findings, names)
 

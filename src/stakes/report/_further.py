@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stakes.report._drawing import line, word
 from stakes.report._html import table
 from stakes.report._models import typeset
 from stakes.report._numbers import interval, percent
@@ -15,13 +16,9 @@ from stakes.shown.words import decimals_for, fixed, number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from stakes.evaluation import Evaluation
     from stakes.report._html import Cell
     from stakes.report._models import Model
-
-    Floats = NDArray[np.float64]
 
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 560, 240, 64, 34
 
@@ -76,18 +73,18 @@ def _over_fees(evaluation: Evaluation, models: Sequence[Model]) -> str:
         return ""
     shown = [model for model in models if model.name in found.over_fees]
     top = 1.05 * max(float(np.max(found.over_fees[model.name])) for model in shown) or 1.0
-    x = _LEFT + (_WIDTH - _LEFT - 10) * found.fees / found.fees[-1]
-    lines = [_line(x, found.over_fees[model.name] / top, model) for model in shown]
-    at = _LEFT + (_WIDTH - _LEFT - 10) * min(found.deferral.fee / float(found.fees[-1]), 1.0)
     bottom = _HEIGHT - _BOTTOM
+    x = _LEFT + (_WIDTH - _LEFT - 10) * found.fees / found.fees[-1]
+    lines = [line(x, 8.0 + (bottom - 8.0) * (1.0 - found.over_fees[model.name] / top), model) for model in shown]
+    at = _LEFT + (_WIDTH - _LEFT - 10) * min(found.deferral.fee / float(found.fees[-1]), 1.0)
     frame = f'<path d="M{_LEFT} 8V{bottom}H{_WIDTH - 10}" stroke="var(--line)" fill="none"/>'
     mark = f'<path d="M{at:.1f} 8V{bottom}" stroke="var(--muted)" stroke-dasharray="2 3" fill="none"/>'
     words = [
-        _word(_LEFT, bottom + 16, "0", "middle"),
-        _word(_WIDTH - 10, bottom + 16, f"{found.fees[-1]:.3g}", "end"),
-        _word(at, bottom + 16, f"fee {found.deferral.fee:.3g}", "middle"),
-        _word(_LEFT - 6, bottom, "0", "end"),
-        _word(_LEFT - 6, 16, number(top / 1.05), "end"),
+        word(_LEFT, bottom + 16, "0", "middle"),
+        word(_WIDTH - 10, bottom + 16, f"{found.fees[-1]:.3g}", "end"),
+        word(at, bottom + 16, f"fee {found.deferral.fee:.3g}", "middle"),
+        word(_LEFT - 6, bottom, "0", "end"),
+        word(_LEFT - 6, 16, number(top / 1.05), "end"),
     ]
     label = (
         "Line chart of the cost of a case with the option to defer over its fee. The table has the numbers at the fee."
@@ -98,14 +95,3 @@ def _over_fees(evaluation: Evaluation, models: Sequence[Model]) -> str:
         f'{legend}</figcaption><svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label}" '
         f'style="max-width: 40rem; width: 100%">{frame}{mark}{"".join(lines)}{"".join(words)}</svg></figure>'
     )
-
-
-def _line(x: Floats, share: Floats, model: Model) -> str:
-    y = 8.0 + (_HEIGHT - _BOTTOM - 8.0) * (1.0 - share)
-    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
-    dash = "" if model.dash == "solid" else f' stroke-dasharray="{model.dash.replace("px", "")}"'
-    return f'<polyline points="{points}" stroke="var(--model-{model.colour})" stroke-width="2"{dash} fill="none"/>'
-
-
-def _word(x: float, y: float, text: str, anchor: str) -> str:
-    return f'<text x="{x:.1f}" y="{y}" text-anchor="{anchor}" font-size="12" fill="var(--muted)">{text}</text>'

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from stakes.report._models import Model
 
 _GAP = "Skill less that of the others"
-_HEADS = ("Rows", "Positive", "Expected cost", "Skill", _GAP, "Miscalibration", "AUC")
+_HEADS = ("Rows", "Positive", "Expected cost", "Skill", _GAP)
+_OF_PROBABILITIES = ("Miscalibration", "AUC")
+_OF_AMOUNTS = ("Cost per row", "Gain per row")
 
 
 def groups_tables(evaluation: Evaluation, models: Sequence[Model]) -> str:
@@ -37,27 +39,45 @@ def groups_tables(evaluation: Evaluation, models: Sequence[Model]) -> str:
             for row in mine
         ]
         name = shorten(named(column), NAME_LIMIT)
-        heads, labels = ["Model", "Group", *_HEADS], ["", "", *_HEADS]
+        shown = (*_HEADS, *(_OF_AMOUNTS if evaluation.options.per_stake else _OF_PROBABILITIES))
+        heads, labels = ["Model", "Group", *shown], ["", "", *shown]
         labels[labels.index(_GAP)] = "Skill less others'"
         parts.append(table(f"Every model in every group of {name}", heads, rows, labels=labels, kind="groups"))
     level = f"{evaluation.confidence_level * 100:g}%"
     return (
         "<p>Over the range as reported. Expected cost depends on how many positives a group has: compare groups by "
-        f"skill. Intervals are {level} intervals; p-values are adjusted for the number of groups (Holm).</p>"
+        f"skill.{_stake_words(evaluation)} Intervals are {level} intervals; p-values are "
+        "adjusted for the number of groups (Holm).</p>"
     ) + "".join(parts)
 
 
 def _cells(row: GroupResult, decimals: int) -> list[str]:
     score = fixed(row.score, decimals) + f"<small>{interval(row.interval, decimals)}</small>"
-    skill = skill_percent(row.skill) + f"<small>{_share_interval(row.skill_interval)}</small>"
+    skill = skill_percent(row.skill) + f"<small>{share_interval(row.skill_interval)}</small>"
     gap = "&ndash;"
     if not math.isnan(row.skill_difference):
         gap = skill_percent(row.skill_difference)
         if not math.isnan(row.skill_p_adjusted):
             gap += f"<small>p {html.escape(p_value(row.skill_p_adjusted))}</small>"
-    rows = count(row.n_rows)
-    area = fixed(row.auc, 3) + f"<small>{interval(row.auc_interval, 3)}</small>"
-    return [rows, percent(row.prevalence), score, skill, gap, fixed(row.miscalibration, decimals), area]
+    return [count(row.n_rows), percent(row.prevalence), score, skill, gap, *_further(row, decimals)]
+
+
+def _further(row: GroupResult, decimals: int) -> list[str]:
+    """Calibration and ranking, or money where each row has amounts of its own."""
+    if row.charge is None:
+        area = fixed(row.auc, 3) + f"<small>{interval(row.auc_interval, 3)}</small>"
+        return [fixed(row.miscalibration, decimals), area]
+    if row.money is None:
+        return ["&ndash;", "&ndash;"]
+    parts = row.money.cost, row.money.gain
+    places = decimals_for([row.money.cost.standard_error], [row.money.cost.value])
+    return [f"{fixed(part.value, places)}<small>{interval(part.interval, places)}</small>" for part in parts]
+
+
+def _stake_words(evaluation: Evaluation) -> str:
+    stake = evaluation.options.per_stake
+    words = " Positive is their share of what is at stake; cost and gain per row are with amounts as stated, in money."
+    return words if stake else ""
 
 
 def _note(row: GroupResult) -> str:
@@ -65,5 +85,6 @@ def _note(row: GroupResult) -> str:
     return f'<small class="note">{html.escape(row.note)}</small>' if row.note else ""
 
 
-def _share_interval(ends: tuple[float, float]) -> str:
+def share_interval(ends: tuple[float, float]) -> str:
+    """An interval of a share in percent."""
     return "no interval" if any(map(math.isnan, ends)) else f"{fixed(100 * ends[0], 1)}% to {fixed(100 * ends[1], 1)}%"

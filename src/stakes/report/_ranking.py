@@ -74,6 +74,8 @@ def _head(name: str, model: int | None = None) -> str:
 def _scales(evaluation: Evaluation) -> dict[str, float]:
     """Factors from the evaluation's scale to every scale; nan where one is not defined."""
     costs = evaluation.costs
+    if evaluation.options.per_stake:
+        return {evaluation.scale: 1.0}
     units = evaluation.unit_cost * evaluation.per
     factors = {
         "regret": units / costs.mass if 0.0 < costs.mass < math.inf else math.nan,
@@ -88,7 +90,9 @@ def _columns(evaluation: Evaluation) -> list[tuple[str, str]]:
     versus = f"difference, {level} interval, p; of this pair alone"
     words = {"regret": "Mean regret", "integral": "Integral", "loss": "Loss"}
     unit = f"{unit_words(evaluation)}, " if evaluation.scale == "regret" else ""
-    scales = [(head, f"{unit}{level} interval" if name == evaluation.scale else "") for name, head in words.items()]
+    scales = [
+        (words[name], f"{unit}{level} interval" if name == evaluation.scale else "") for name in _scales(evaluation)
+    ]
     return [
         ("#", ""),
         ("Model", ""),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from stakes._version import __version__
 from stakes.report import _sections
+from stakes.report._amounts import render_amounts
 from stakes.report._assets import asset, page_script
 from stakes.report._calibration import calibration_section
 from stakes.report._crossing import crossing_payload, crossing_section
@@ -69,7 +70,8 @@ def render_report(evaluation: Evaluation, *, title: str | None = None) -> str:
     Notes
     -----
     The page holds a thinned table of each model's scores, from which it computes every other range of thresholds as the
-    library would; see ``docs/report.md`` for the bound of the error.
+    library would; see ``docs/report.md`` for the bound of the error. Rows with amounts of their own have the page of
+    :func:`render_amounts`.
 
     Examples
     --------
@@ -79,6 +81,8 @@ def render_report(evaluation: Evaluation, *, title: str | None = None) -> str:
     >>> page.startswith("<!doctype html>")
     True
     """
+    if evaluation.options.per_stake:
+        return render_amounts(evaluation, title=title)
     models = models_of(evaluation)
     content = payload(evaluation, models) | {"crossing": crossing_payload(evaluation, models)}
     made = made_now()

@@ -91,11 +91,14 @@ def _provenance(evaluation: Evaluation) -> list[tuple[str, str]]:
 
 def _prevalence(evaluation: Evaluation) -> str:
     given = " (stated, not counted)" if evaluation.tables[0].fixed_prevalence else ""
-    return f"{percent(evaluation.prevalence, 4)} of the weight{given}"
+    what = "what is at stake" if evaluation.options.per_stake else "the weight"
+    return f"{percent(evaluation.prevalence, 4)} of {what}{given}"
 
 
 def _weights(evaluation: Evaluation) -> str:
     scores = evaluation.tables[0]
+    if evaluation.options.per_stake:
+        return "what is at stake in each row"
     if np.array_equal(scores.positives, scores.positives_squared) and np.array_equal(
         scores.negatives, scores.negatives_squared
     ):

@@ -1,0 +1,164 @@
+"""Money over uncertain ratios and in groups, and what is drawn and written of amounts: against every decision."""
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from stakes import PartlyVerified, RowCosts, compare, costs, evaluate
+from stakes.inference import money
+
+FAMILIES = [
+    costs.Uniform(0.1, 0.6),
+    costs.LogOddsUniform(1 / 3, 2 / 3),
+    costs.Beta(2, 5),
+    costs.Triangular(0.1, 0.3, 0.8),
+    costs.Fixed(0.3),
+    costs.Empirical([0.1, 0.5, 0.5, 0.7]),
+    2 * costs.Uniform(0.2, 0.4) + costs.Fixed(0.5),
+]
+HELD = {"false_negative": lambda c: 1 - c, "false_positive": lambda c: c, "sum": lambda _: 0.5}
+
+
+def priced(n=400, seed=17):
+    rng = np.random.default_rng(seed)
+    p = rng.beta(1, 4, n)
+    y, amount = rng.random(n) < p, rng.lognormal(3, 0.5, n)
+    models = {"a": p, "b": np.clip(p + rng.normal(0, 0.2, n), 0, 1)}
+    return y, amount, models
+
+
+def decided(y, amount, p, c, held):
+    """Cost of every decision at one cost ratio, over what is held."""
+    act = p * amount * (1 - c) >= c * (1 - p) * 7.0
+    return float(np.where(y, ~act * amount * (1 - c), act * 7.0 * c).sum()) / held(c)
+
+
+@pytest.mark.parametrize("scale", HELD)
+@pytest.mark.parametrize("law", FAMILIES, ids=repr)
+def test_money_over_ratios_is_the_mean_of_every_decision(law, scale):
+    y, amount, models = priced(12)
+    p, (at, weights) = models["a"], law.atoms
+    cuts = np.unique((p * amount) / (p * amount + (1 - p) * 7.0))
+    ends = sorted({law.low, law.high, 0.2, 0.3, 0.4, *cuts[(cuts > law.low) & (cuts < law.high)]})
+
+    def weighed(c):
+        return decided(y, amount, p, c, HELD[scale]) * float(law.density(c))
+
+    smooth = sum(quad(weighed, a, b, epsabs=1e-11)[0] for a, b in pairwise(ends))
+    single = sum(w * decided(y, amount, p, c, HELD[scale]) for c, w in zip(at, weights, strict=True))
+    outcome = RowCosts(y, false_positive=7.0, false_negative=amount)
+    found = money(outcome, p, costs=law, scale=scale)
+    assert found.cost.value == pytest.approx((smooth + single) / law.mass, rel=1e-7)
+    assert found.scale == scale
+    nobody = money(outcome, np.zeros(12), costs=law, scale=scale).cost.value
+    assert found.gain.value == pytest.approx(nobody - found.cost.value, rel=1e-9)
+
+
+def test_scales_of_money_agree_at_amounts_as_stated_and_a_factor_is_a_ratio():
+    y, amount, models = priced()
+    outcome = RowCosts(y, false_positive=7.0, false_negative=amount)
+    stated = money(outcome, models["a"])
+    for scale in HELD:
+        assert money(outcome, models["a"], costs=0.5, scale=scale).cost == stated.cost
+    threefold, ratio = money(outcome, models["a"], factor=3), money(outcome, models["a"], costs=0.75)
+    assert threefold.gain.value == pytest.approx(ratio.gain.value, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"factor": 2, "costs": 0.4}, "factor= and costs= cannot both be given"),
+        ({"costs": (0, 1)}, r'scale="false_negative" has no finite mean for Uniform.*towards a cost ratio of 1'),
+        ({"costs": costs.Beta(1, 1)}, 'scale="false_negative" has no finite mean'),
+        ({"costs": (0, 1), "scale": "false_positive"}, "false negatives cost infinitely more .* towards a cost ratio"),
+        ({"costs": 1.0}, "has no finite mean"),
+        ({"costs": costs.LogOddsUniform(0, 1)}, "costs must have a finite mass for a mean in money"),
+        ({"scale": "regret"}, "scale must be"),
+    ],
+)
+def test_ratios_without_a_mean_are_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        money(RowCosts([0, 1] * 20, false_positive=1, false_negative=2), [0.1, 0.5] * 20, **given)
+
+
+def test_rows_set_aside_have_no_common_factor():
+    outcome = RowCosts([0, 1, 1], false_positive=[5, -2, 5], false_negative=50, on_dominated="set_aside")
+    with pytest.raises(ValueError, match=r"factor must be 1 where rows are set aside \(1\), and costs 1/2"):
+        money(outcome, [0.1, 0.2, 0.3], costs=(0.3, 0.6))
+
+
+def test_amounts_missing_where_nothing_is_known_count_for_nothing():
+    labels, amount = np.array([1, np.nan, 0, 1, 0, 1] * 20), np.array([30.0, np.nan, 1.0, 20.0, 2.0, 10.0] * 20)
+    outcome = RowCosts(PartlyVerified(labels, groups=[0] * 120), false_positive=5, false_negative=amount)
+    assert np.isfinite(outcome.at_stake)
+    assert np.isfinite(money(outcome, np.tile([0.2, 0.3], 60)).cost.value)
+
+
+def test_groups_have_costs_per_unit_at_stake_and_money():
+    y, amount, models = priced()
+    group = np.arange(len(y)) % 3
+    outcome = RowCosts(y, false_positive=7.0, false_negative=amount, unit="EUR")
+    found = evaluate(outcome, models, groups={"third": group})
+    stake = np.where(y, amount, 7.0)
+    wrong = (models["a"] * amount >= (1 - models["a"]) * 7.0) != y
+    for row in found.groups.of("a"):
+        mine = group == int(row.group)
+        cost = stake[mine & wrong].sum()
+        assert row.score == pytest.approx(cost / stake[mine].sum(), rel=1e-12)
+        assert row.prevalence == pytest.approx(amount[mine & y].sum() / stake[mine].sum(), rel=1e-12)
+        assert row.money.cost.value == pytest.approx(cost / mine.sum(), rel=1e-12)
+        spread = np.where(wrong & mine, stake, 0.0) - mine * cost / mine.sum()
+        up = len(y) / (len(y) - 1)
+        assert row.money.cost.standard_error == pytest.approx(np.sqrt(up * (spread @ spread)) / mine.sum(), rel=1e-12)
+        assert np.isnan(row.auc)
+    record = found.groups._records()[0]
+    assert (record["unit"], record["cost"]) == ("EUR", found.groups[0].money.cost.value)
+    alone = evaluate(
+        RowCosts(y[group == 0], false_positive=7.0, false_negative=amount[group == 0]), models["a"][group == 0]
+    )
+    assert found.groups.of("a")[0].score == pytest.approx(alone.results[0].score, rel=1e-12)
+
+
+def test_differences_are_per_unit_at_stake_and_say_so():
+    y, amount, models = priced()
+    outcome = RowCosts(y, false_positive=7.0, false_negative=amount, unit="EUR")
+    law = costs.LogOddsUniform(0.3, 0.6)
+    found = evaluate(outcome, models, costs=law).compare("a", "b")
+    assert found.scale == "regret per EUR at stake"
+    alone = compare(outcome, models["a"], models["b"], costs=law)
+    assert (alone.scale, alone.difference) == (found.scale, pytest.approx(found.difference, rel=1e-12))
+    assert compare(y, models["a"], models["b"], costs=law).scale == "regret"
+    with pytest.raises(ValueError, match="prevalence= does not fit amounts by row: weigh the rows instead"):
+        compare(outcome, models["a"], models["b"], costs=law, prevalence=0.1)
+
+
+def test_json_holds_money_on_every_scale():
+    y, amount, models = priced()
+    outcome = RowCosts(y, false_positive=7.0, false_negative=amount, unit="EUR")
+    found = evaluate(outcome, models, costs=costs.LogOddsUniform(0.3, 0.6))
+    written = json.loads(found.to_json())
+    assert {record["scale"] for record in written["money_over_costs"]} == set(HELD)
+    by_scale = found.money_over_costs["sum"]["a"]
+    mean = by_scale.cost.value * len(y) / outcome.at_stake
+    assert mean == pytest.approx(found["a"].score, rel=1e-12)  # the mean regret, in money
+    assert not evaluate(outcome, models).money_over_costs
+
+
+def test_picture_is_per_unit_at_stake_and_has_no_reliability():
+    pytest.importorskip("matplotlib").use("Agg")
+    y, amount, models = priced()
+    outcome = RowCosts(y, false_positive=7.0, false_negative=amount, unit="EUR")
+    found = evaluate(outcome, models)
+    figure = found.plot()
+    labels = [axes.get_ylabel() for axes in figure.axes]
+    assert labels == [
+        "Regret per EUR at stake",
+        "Gain over acting on nobody, per EUR at stake",
+        "Discrimination (regret)",
+    ]
+    line = next(line for line in figure.axes[0].lines if line.get_label() == "a")
+    assert np.interp(0.5, *line.get_data()) == pytest.approx(found["a"].score, rel=0.02)
+    assert "EUR at stake" in figure.get_suptitle()

@@ -1,0 +1,77 @@
+"""The page of rows with amounts: what it says is money, it runs no script, and names from outside are text."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from stakes import RowCosts, costs, evaluate
+from stakes.report import render_report, write_report
+from tests.report.conftest import HOSTILE, simulated
+from tests.report.pages import Page
+from tests.report.test_accessibility import CALL, RULES
+
+
+def priced(names, unit="EUR", **options):
+    y, scores = simulated(names)
+    amount = np.random.default_rng(3).lognormal(3, 0.5, len(y))
+    outcome = RowCosts(y, false_positive=7.0, false_negative=amount, unit=unit)
+    return evaluate(outcome, scores, **options), y, amount, scores
+
+
+@pytest.fixture(scope="module")
+def ranged():
+    rows = np.arange(400) % 2
+    return priced(
+        ["a", "b"], costs=costs.LogOddsUniform(1 / 3, 2 / 3), groups={"half": np.where(rows, "north", "south")}
+    )
+
+
+def test_page_says_what_decisions_cost_in_money(ranged):
+    found, y, amount, scores = ranged
+    page = Page(render_report(found))
+    wrong = (scores["a"] * amount >= (1 - scores["a"]) * 7.0) != y
+    cost = np.where(y, amount, 7.0)[wrong].sum() / len(y)
+    table = next(each for each in page.all("table") if "Cost and gain of each model, EUR per row" in each.text)
+    assert f"{cost:.2f}" in table.text
+    assert page.source.count("<caption>Mean over the cost ratios as reported, EUR per row: ") == 3
+    assert "per EUR at stake" in page.one("p", class_="lead").text
+    assert "north" in page.source
+    for nonsense in ("AUC", "Reliability", "Brier", "recalibrat", "thresholds, "):
+        assert nonsense not in re.sub(r'<section id="method".*', "", page.source, flags=re.DOTALL), nonsense
+
+
+def test_drawing_says_the_gain_as_stated(ranged):
+    found, *_ = ranged
+    figure = Page(render_report(found)).one("svg", role="img")
+    told = float(re.search(r"As stated: .*\ba ([\d.]+\d)", figure.attributes["aria-label"])[1])
+    assert told == pytest.approx(found.money["a"].gain.value, rel=5e-3)
+
+
+def test_names_and_units_are_text():
+    found, *_ = priced(HOSTILE[:4], unit=HOSTILE[0], costs=(0.4, 0.6))
+    page = render_report(found, title="<script>alert(1)</script>")
+    for forbidden in ("<script", "<img", 'javascript:alert(2)"', "\u202e", "script-src"):
+        assert forbidden not in page
+
+
+def test_gains_as_they_are_leave_nothing_to_save():
+    y, scores = simulated(["a"])
+    outcome = RowCosts(y, matrix=(-5, 1, 20, -300))
+    page = render_report(evaluate(outcome, scores))
+    assert "There is no cost to save" in page
+
+
+@pytest.fixture(scope="module")
+def path(ranged, folder):
+    return write_report(ranged[0], folder / "amounts.html")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_browser_and_axe_find_nothing_wrong(chromium, axe, path, width, scheme):
+    chromium.open(path, width=width, scheme=scheme)
+    assert chromium.complaints() == []
+    assert chromium.requests(path) == []
+    chromium.run(axe + "; 0")
+    assert json.loads(chromium.run(CALL.format(RULES))) == []
