@@ -1,4 +1,4 @@
-"""rms in R: val.prob, with the smooth curve of lowess; and R's own glm, isoreg and binom.test beside it."""
+"""rms in R: val.prob, with the smooth curve of lowess; and R's own glm, lowess, loess and isoreg beside it."""
 
 from conformance._r import run
 from conformance._record import Record
@@ -48,6 +48,8 @@ for (name in inputs) {
   exact <- lowess(d$p, d$y, iter = 0, delta = 0)
   rate <- pmin(pmax(approx(exact, xout = d$p, ties = mean)$y, 0), 1)
   error <- abs(d$p - rate)
+  whole <- predict(loess(d$y ~ d$p, surface = "direct", statistics = "approximate"), d$p)
+  put(paste(name, "loess"), mean(abs(d$p - whole)))
   put(paste(name, "lowess"), c(mean(error), quantile(error, 0.9, type = 2), max(error)))
   iso <- isoreg(d$p, d$y)
   put(paste(name, "brier"), mean((iso$yf - d$y[iso$ord])^2))
@@ -74,7 +76,9 @@ def main():
             record.add(function, name, question, value, **asked)
     record.write()
     version, found = run("stats", STATS, [*INPUTS, "weighted"])
-    record = Record("stats", version=version, source="glm, lowess, isoreg, computed, Debian 12's package", language="R")
+    record = Record(
+        "stats", version=version, source="glm, lowess, loess, isoreg, computed, Debian 12's package", language="R"
+    )
     for key, value in found.items():
         name, shown = key.split(" ")
         weighted = {"weighted": True} if name == "weighted" else {}
@@ -83,6 +87,9 @@ def main():
         elif shown == "both":
             asked = {"read": ["joint_intercept:value", "slope"], **weighted}
             record.add("glm", name, "calibration", value, tolerance=1e-8, **asked)
+        elif shown == "loess":
+            asked = {"smoother": "loess", "read": ["ici:value"]}
+            record.add("loess, surface = direct", name, "calibration", value, tolerance=1e-9, **asked)
         elif shown == "lowess":
             asked = {"read": ["ici:value", "e90:value", "emax:value"]}
             record.add(
