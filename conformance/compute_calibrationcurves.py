@@ -1,4 +1,4 @@
-"""CalibrationCurves in R: val.prob.ci.2, of a package that needs a newer rms than Debian 12 has, read from its source."""
+"""CalibrationCurves in R: val.prob.ci.2, by its source, for the package needs a newer rms than Debian 12 has."""
 
 from conformance._r import run
 from conformance._record import Record

@@ -3,8 +3,8 @@
 from conformance._r import run
 from conformance._record import Record
 
-# prevalence, c-statistic, widths of O:E and of c; mean and standard deviation of the log-odds; sensitivity, specificity,
-# threshold and width of standardised net benefit
+# prevalence, c-statistic, widths of O:E and of c; mean and standard deviation of the log-odds; sensitivity,
+# specificity, threshold and width of standardised net benefit
 SETTINGS = [
     (0.1, 0.8, 0.2, 0.1, -2, 1, 0.7, 0.8, 0.1, 0.2),
     (0.018, 0.8, 1.0, 0.1, -5, 2.5, 0.5, 0.9, 0.02, 0.4),
