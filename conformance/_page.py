@@ -37,10 +37,10 @@ were taken. A difference counts against the tolerance absolutely below 1 and rel
 Not to be had where the values were computed, so without values here: timeROC, and the survival side of
 CalibrationCurves, which needs packages that Debian 12 lacks. R packages of which Debian has none, or none new enough,
 were read from their source at the commit that the table names (`STAKES_R_SOURCES` holds the folders): of
-CalibrationCurves `val.prob.ci.2` with Debian's rms. Intervals of reliabilitydiag are asymptotic or by 100 resamples and are not compared. Of MAPIE the
-measures of calibration are compared; its controller of risks chooses among given thresholds by another test.
-dcurves for Python turns a marker into S(t) where a risk is meant (`models_to_prob` with a time): only ready risks are
-compared.
+CalibrationCurves `val.prob.ci.2` with Debian's rms. Intervals of reliabilitydiag are asymptotic or by 100 resamples and
+are not compared. Of MAPIE the measures of calibration are compared; its controller of risks chooses among given
+thresholds by another test. dcurves for Python turns a marker into S(t) where a risk is meant (`models_to_prob` with a
+time): only ready risks are compared.
 """
 
 
