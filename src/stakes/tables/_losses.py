@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from stakes.costs import CostDistribution
 
     Expr = nw.Expr
-    Losses = tuple[Expr, Expr]  # of a negative and of a positive row
 
 _MOST_ATOMS = 100
 NO_CLOSED_FORM = (
@@ -42,51 +41,40 @@ def expressible(costs: CostDistribution) -> bool:
 
 def row_loss(score: Expr, positive: Expr, costs: CostDistribution, rule: float | str) -> Expr:
     """Integrated cost of each row, as the rows in memory have it for arrays."""
-    if isinstance(rule, str):
-        negative, missed = _both(score, costs)
-    else:
+    if not isinstance(rule, str):
         always, never = float(costs.negative_loss(math.inf)), float(costs.positive_loss(-math.inf))
-        negative, missed = _choose(score >= rule, always, 0.0), _choose(score >= rule, 0.0, never)
-    return nw.when(positive).then(missed).otherwise(negative)
-
-
-def _both(score: Expr, costs: CostDistribution) -> Losses:
+        return _choose(positive, _choose(score >= rule, 0.0, never), _choose(score >= rule, always, 0.0))
     if isinstance(costs, Weighted):
-        pairs = [_both(score, part) for part in costs.parts]
-        sums = [sum((f * p[k] for f, p in zip(costs.factors, pairs, strict=True)), nw.lit(0.0)) for k in (0, 1)]
-        return sums[0], sums[1]
-    return _FAMILIES[type(costs)](score, costs)
+        parts = (f * row_loss(score, positive, p, rule) for f, p in zip(costs.factors, costs.parts, strict=True))
+        return sum(parts, nw.lit(0.0))
+    return _FAMILIES[type(costs)](score, positive, costs)
 
 
-def _atoms(score: Expr, costs: Any) -> Losses:
-    tie, negative, positive = costs.tie, nw.lit(0.0), nw.lit(0.0)
+def _atoms(score: Expr, positive: Expr, costs: Any) -> Expr:
+    tie, negative, missed = costs.tie, nw.lit(0.0), nw.lit(0.0)
     for value, weight in zip(*(part.tolist() for part in costs.atoms), strict=True):
-        acting, missed = value * weight, (1.0 - value) * weight
-        at = _choose(score == value, tie * acting, 0.0), _choose(score == value, (1.0 - tie) * missed, 0.0)
-        negative = negative + nw.when(score > value).then(nw.lit(acting)).otherwise(at[0])
-        positive = positive + nw.when(score < value).then(nw.lit(missed)).otherwise(at[1])
-    return negative, positive
+        acting, waiting = value * weight, (1.0 - value) * weight
+        at = _choose(score == value, tie * acting, 0.0), _choose(score == value, (1.0 - tie) * waiting, 0.0)
+        negative = negative + _choose(score > value, acting, at[0])
+        missed = missed + _choose(score < value, waiting, at[1])
+    return _choose(positive, missed, negative)
 
 
-def _uniform(score: Expr, costs: Any) -> Losses:
-    low, high = costs.low, costs.high
-    inside = (score - low) * (score + low) * 0.5, (high - score) * ((1.0 - high) + (1.0 - score)) * 0.5
-    return _within(score, costs, inside)
+def _uniform(score: Expr, positive: Expr, costs: Any) -> Expr:
+    # one expression for both classes, as the rows in memory have it: engines choose between values at a price
+    at, y = score.clip(costs.low, costs.high), _choose(positive, 1.0, 0.0)
+    best = _choose(positive, costs.high, costs.low)
+    return (best - at) * ((y - best) + (y - at)) * 0.5
 
 
-def _log_odds(score: Expr, costs: Any) -> Losses:
-    inside = math.log1p(-costs.low) - _logarithm(1.0 - score), math.log(costs.high) - _logarithm(score)
-    return _within(score, costs, inside)
-
-
-def _within(score: Expr, costs: Any, inside: Losses) -> Losses:
+def _log_odds(score: Expr, positive: Expr, costs: Any) -> Expr:
     """Losses at scores between the bounds, and beyond them exactly what the constant decisions cost."""
     always, never = float(costs.negative_loss(math.inf)), float(costs.positive_loss(-math.inf))
+    inside = math.log1p(-costs.low) - _logarithm(1.0 - score), math.log(costs.high) - _logarithm(score)
     found = []
     for loss, below, above in ((inside[0], 0.0, always), (inside[1], never, 0.0)):
-        upper = nw.when(score >= costs.high).then(nw.lit(above)).otherwise(loss)
-        found.append(nw.when(score <= costs.low).then(nw.lit(below)).otherwise(upper))
-    return found[0], found[1]
+        found.append(_choose(score <= costs.low, below, _choose(score >= costs.high, above, loss)))
+    return _choose(positive, found[1], found[0])
 
 
 def _logarithm(value: Expr) -> Expr:
@@ -95,11 +83,12 @@ def _logarithm(value: Expr) -> Expr:
     return nw.when(value > 0.0).then(inside).otherwise(nw.lit(-math.inf))
 
 
-def _choose(condition: Expr, yes: float, no: float) -> Expr:
-    return nw.when(condition).then(nw.lit(yes)).otherwise(nw.lit(no))
+def _choose(condition: Expr, yes: float | Expr, no: float | Expr) -> Expr:
+    first, second = (nw.lit(value) if isinstance(value, float) else value for value in (yes, no))
+    return nw.when(condition).then(first).otherwise(second)
 
 
-_FAMILIES: dict[type[Any], Callable[[Expr, Any], Losses]] = {
+_FAMILIES: dict[type[Any], Callable[[Expr, Expr, Any], Expr]] = {
     Fixed: _atoms,
     Empirical: _atoms,
     Uniform: _uniform,
