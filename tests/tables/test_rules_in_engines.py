@@ -9,7 +9,7 @@ from engines import spark_file
 from stakes.boundary import fit_boundary
 from stakes.boundary._rules import LevelRule, ShiftedRule
 from stakes.correction import apply_class_weight, shift_prior, undo_class_weight, undo_sampling
-from stakes.tables import sql_column
+from stakes.tables import onnx_column, sql_column
 
 duckdb = pytest.importorskip("duckdb")
 nw = pytest.importorskip("narwhals.stable.v2")
@@ -106,6 +106,43 @@ def test_rules_decide_in_spark_as_here(rows):
         np.testing.assert_array_equal(found[name].to_numpy(), values, err_msg=name)
 
 
+def in_onnx(rows, model):
+    import onnx
+    import onnxruntime as runtime
+
+    onnx.checker.check_model(model, full_check=True)
+    session = runtime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    return session.run(None, {item.name: rows[item.name] for item in session.get_inputs()})[0]
+
+
+def test_rules_decide_in_onnx_as_here(rows):
+    pytest.importorskip("onnxruntime")
+    rng = np.random.default_rng(1)
+    score, spread = rng.random(500), rng.random(500)
+    boundary = fit_boundary(rng.random(500) < score, score, spread, min_precision=0.7)
+    found = in_onnx(rows, boundary.to_onnx("a risk", "spread"))
+    np.testing.assert_array_equal(found, boundary.predict(rows["a risk"], rows["spread"]))
+    for name, rule in RULES.items():
+        found = in_onnx(rows, rule.expression(onnx_column("a risk"), onnx_column("spread")).model())
+        np.testing.assert_array_equal(found, rule.select(rows["a risk"], rows["spread"]), err_msg=name)
+    for name, correct in CORRECTIONS.items():
+        known, found = correct(rows["a risk"]), correct(onnx_column("a risk"))
+        np.testing.assert_array_equal(in_onnx(rows, found.model()), known, err_msg=name)
+        cut = float(np.median(known))
+        np.testing.assert_array_equal(in_onnx(rows, (found >= cut).model()), known >= cut, err_msg=name)
+
+
+def test_a_formula_of_onnx_is_read_as_it_was_written():
+    twice = shift_prior(shift_prior(onnx_column("risk"), old=0.5, new=0.2), old=0.2, new=0.5) >= 0.25
+    values = {"risk": 0.3}
+    known = shift_prior(shift_prior([0.3], old=0.5, new=0.2), old=0.2, new=0.5)[0] >= 0.25
+    assert eval(str(twice), {"__builtins__": {}}, values) == known  # noqa: S307
+    with pytest.raises(ValueError, match="name must be that of an input"):
+        onnx_column("")
+    with pytest.raises(ValueError, match="numbers in SQL and ONNX must be finite"):
+        onnx_column("a") + np.nan
+
+
 def test_what_would_not_be_the_same_is_refused():
     rng = np.random.default_rng(1)
     score, spread = rng.random(500), rng.random(500)
@@ -116,7 +153,7 @@ def test_what_would_not_be_the_same_is_refused():
         ranked.to_sql("a", "b", dialect="oracle")
     with pytest.raises(ValueError, match="name must be that of a column in bigquery"):
         sql_column("a`b", "bigquery")
-    with pytest.raises(ValueError, match="numbers in SQL must be finite"):
+    with pytest.raises(ValueError, match="numbers in SQL and ONNX must be finite"):
         sql_column("a") + np.inf
 
 

@@ -15,11 +15,13 @@ from stakes.boundary._optimism import estimate_optimism
 from stakes.boundary._rows import check_covariates
 from stakes.boundary._rules import LevelRule
 from stakes.core.expressions import sql_column
+from stakes.core.onnx import onnx_column
 from stakes.shown.faces import draw
 from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+    from onnx import ModelProto
 
     from stakes.boundary._cells import Cells
     from stakes.boundary._certificate import Certificate
@@ -210,6 +212,35 @@ class Boundary(Tabular):
         """
         columns = sql_column(score, dialect), sql_column(uncertainty, dialect)
         return str(self._rule.expression(*columns))
+
+    def to_onnx(self, score: str = "score", uncertainty: str = "uncertainty") -> ModelProto:
+        """Return :meth:`predict` as a model of ONNX.
+
+        Parameters
+        ----------
+        score, uncertainty : str, default "score" and "uncertainty"
+            Names of the inputs, of doubles without missing values.
+
+        Returns
+        -------
+        onnx.ModelProto
+            Its output ``decision`` is 1 inside the region, 0 outside, as :meth:`predict` says to the last bit.
+
+        Raises
+        ------
+        ValueError
+            For a boundary with a learned ranker.
+        ImportError
+            If onnx is not installed (``pip install 'stakes[onnx]'``).
+
+        Examples
+        --------
+        >>> from stakes.boundary import fit_boundary
+        >>> boundary = fit_boundary([1, 0, 1, 0], [0.9, 0.4, 0.6, 0.5], [0, 0, 1, 1], min_precision=1, levels=2)
+        >>> [column.name for column in boundary.to_onnx("risk", "spread").graph.input]  # doctest: +SKIP
+        ['spread', 'risk']
+        """
+        return self._rule.expression(onnx_column(score), onnx_column(uncertainty)).model()
 
     def gain(self, *, confidence_level: float = 0.95, cv: int = 5, random_state: Any = None) -> Gain:
         """What uncertainty adds to a single threshold on rows that neither was fitted to.

@@ -1,4 +1,4 @@
-"""Rules where the data are: one formula becomes an expression of a data engine, or the text of plain SQL.
+"""Rules where the data are: one formula becomes an expression of a data engine, the text of plain SQL, or ONNX.
 
 A formula made of sums, products, quotients and comparisons of doubles, in one order, has the same bits everywhere.
 """
@@ -6,8 +6,9 @@ A formula made of sums, products, quotients and comparisons of doubles, in one o
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 from stakes.core.validation import check_choice
 
@@ -17,8 +18,44 @@ _DOUBLE = {"postgres": "DOUBLE PRECISION", "bigquery": "FLOAT64"}
 _BACKTICKS = ("bigquery", "spark")
 
 
+class Formula(ABC):
+    """What is put together by sums, products, quotients and comparisons, with numbers or its own kind."""
+
+    @abstractmethod
+    def joined(self, sign: str, other: Any, *, swapped: bool = False) -> Self:
+        """Join by a sign with another, which comes first if swapped."""
+
+    def __add__(self, other: Any) -> Self:
+        return self.joined("+", other)
+
+    def __sub__(self, other: Any) -> Self:
+        return self.joined("-", other)
+
+    def __rsub__(self, other: Any) -> Self:
+        return self.joined("-", other, swapped=True)
+
+    def __mul__(self, other: Any) -> Self:
+        return self.joined("*", other)
+
+    def __rmul__(self, other: Any) -> Self:
+        return self.joined("*", other, swapped=True)
+
+    def __truediv__(self, other: Any) -> Self:
+        return self.joined("/", other)
+
+    def __ge__(self, other: Any) -> Self:
+        return self.joined(">=", other)
+
+    def __le__(self, other: Any) -> Self:
+        return self.joined("<=", other)
+
+    @abstractmethod
+    def choosing(self, yes: Any, no: Any) -> Self:
+        """One of two values, by this condition."""
+
+
 @dataclass(frozen=True, eq=False)
-class Sql:
+class Sql(Formula):
     """SQL that is put together as a formula is; ``str`` gives the text.
 
     Made by :func:`sql_column`; corrections and comparisons take it in place of scores.
@@ -46,36 +83,17 @@ class Sql:
     def __str__(self) -> str:
         return self.text
 
-    def _with(self, sign: str, other: Any, *, swapped: bool = False) -> Sql:
+    def joined(self, sign: str, other: Any, *, swapped: bool = False) -> Sql:
+        """Join by a sign with another, which comes first if swapped."""
         # as text it is read to the last bit; a plain 0.1 would be a decimal in some dialects
         kind = _DOUBLE.get(self.dialect, "DOUBLE")
-        its = other.text if isinstance(other, Sql) else f"CAST('{_spelled(other)}' AS {kind})"
+        its = other.text if isinstance(other, Sql) else f"CAST('{finite(other)!r}' AS {kind})"
         left, right = (its, self.text) if swapped else (self.text, its)
         return Sql(f"({left} {sign} {right})", self.dialect)
 
-    def __add__(self, other: Any) -> Sql:
-        return self._with("+", other)
-
-    def __sub__(self, other: Any) -> Sql:
-        return self._with("-", other)
-
-    def __rsub__(self, other: Any) -> Sql:
-        return self._with("-", other, swapped=True)
-
-    def __mul__(self, other: Any) -> Sql:
-        return self._with("*", other)
-
-    def __rmul__(self, other: Any) -> Sql:
-        return self._with("*", other, swapped=True)
-
-    def __truediv__(self, other: Any) -> Sql:
-        return self._with("/", other)
-
-    def __ge__(self, other: Any) -> Sql:
-        return self._with(">=", other)
-
-    def __le__(self, other: Any) -> Sql:
-        return self._with("<=", other)
+    def choosing(self, yes: Any, no: Any) -> Sql:
+        """One of two values, by this condition."""
+        return Sql(f"CASE WHEN {self} THEN {yes} ELSE {no} END", self.dialect)
 
 
 def sql_column(name: str, dialect: Dialect = "duckdb") -> Sql:
@@ -111,7 +129,7 @@ def sql_column(name: str, dialect: Dialect = "duckdb") -> Sql:
 
 
 def is_expression(value: Any) -> bool:
-    """Whether scores stand in a data engine: SQL, or an expression of narwhals or polars.
+    """Whether scores stand elsewhere: SQL, ONNX, or an expression of narwhals or polars.
 
     Examples
     --------
@@ -120,7 +138,7 @@ def is_expression(value: Any) -> bool:
     >>> is_expression(pl.col("a")), is_expression([0.1])
     (True, False)
     """
-    return isinstance(value, Sql) or type(value).__name__ == "Expr"
+    return isinstance(value, Formula) or type(value).__name__ == "Expr"
 
 
 def choose(condition: Any, yes: Any, no: Any) -> Any:
@@ -133,16 +151,17 @@ def choose(condition: Any, yes: Any, no: Any) -> Any:
     >>> print(choose(sql_column("a") >= 0.5, 1, 0))
     CASE WHEN ("a" >= CAST('0.5' AS DOUBLE)) THEN 1 ELSE 0 END
     """
-    if isinstance(condition, Sql):
-        return Sql(f"CASE WHEN {condition} THEN {yes} ELSE {no} END", condition.dialect)
+    if isinstance(condition, Formula):
+        return condition.choosing(yes, no)
     import narwhals.stable.v2 as nw
 
     yes, no = (nw.lit(value) if isinstance(value, int) else value for value in (yes, no))
     return nw.when(condition).then(yes).otherwise(no)
 
 
-def _spelled(value: Any) -> str:
+def finite(value: Any) -> float:
+    """A number of a formula."""
     number = float(value)
     if not math.isfinite(number):
-        raise ValueError(f"numbers in SQL must be finite, got {number}.")
-    return repr(number)
+        raise ValueError(f"numbers in SQL and ONNX must be finite, got {number}.")
+    return number

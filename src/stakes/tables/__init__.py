@@ -5,6 +5,7 @@ Two ways in: :func:`group_scores` needs one group-by and serves one classifier o
 """
 
 from stakes.core.expressions import Sql, sql_column
+from stakes.core.onnx import Onnx, onnx_column
 from stakes.tables._classes import ClassPredictions, read_class_predictions
 from stakes.tables._content import file_digest
 from stakes.tables._errors import DataError
@@ -25,6 +26,7 @@ __all__ = [
     "Copied",
     "DataError",
     "NewColumns",
+    "Onnx",
     "Predictions",
     "ScoredFile",
     "Sql",
@@ -37,6 +39,7 @@ __all__ = [
     "group_scores_by",
     "in_memory",
     "model_columns",
+    "onnx_column",
     "read_class_predictions",
     "read_columns",
     "read_predictions",
