@@ -84,19 +84,22 @@ def net_benefit_score(
         logits=logits,
         amounts=True,
     )
-    return float(data.prevalence - _regret_at(data, t, rule) / (1.0 - t))
+    if rule == "optimal":
+        return float(data.prevalence - regret_at(data.table, np.array([t]), rule)[0] / (1.0 - t))
+    hits, alarms = _acted_on(data, t if rule == "score" else rule)
+    return float(hits - alarms * t / (1.0 - t))
 
 
-def _regret_at(data: EvaluationData, c: float, rule: Rule) -> float:
-    if data.sample is None or rule == "optimal":
-        return float(regret_at(data.table, np.array([c]), rule)[0])
-    rows = data.sample
-    acting = rows.score >= (c if isinstance(rule, str) else rule)
-    weight = rows.weight
-    if weight is None:
-        alarms, misses = np.count_nonzero(acting & ~rows.y), np.count_nonzero(rows.y & ~acting)
-        return (c * alarms + (1.0 - c) * misses) / len(rows.y)
-    return float((c * weight[acting & ~rows.y].sum() + (1.0 - c) * weight[rows.y & ~acting].sum()) / weight.sum())
+def _acted_on(data: EvaluationData, threshold: float) -> Floats:
+    """True and false positives at a threshold of the scores, as shares of all rows; of none acted on exactly 0."""
+    if data.sample is None:
+        table, acting = data.table, data.table.scores >= threshold
+        return np.array([table.positives[acting].sum(), table.negatives[acting].sum()]) / table.total
+    rows, acting = data.sample, data.sample.score >= threshold
+    kinds = acting & rows.y, acting & ~rows.y
+    if rows.weight is None:
+        return np.array([np.count_nonzero(kind) for kind in kinds]) / len(rows.y)
+    return np.array([rows.weight[kind].sum() for kind in kinds]) / rows.weight.sum()
 
 
 def average_net_benefit_score(
