@@ -8,7 +8,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
-MAIN = ["index", "start", "questions", "ideas", "howto", "guides", "reference", "errata", "comparison", "glossary"]
+MAIN = [
+    *("index", "start", "questions", "ideas", "howto", "ecosystem", "auto_gallery/index", "guides", "reference"),
+    *("errata", "comparison", "conformance", "reliability", "glossary"),
+]
 MOST_CLICKS = 2
 NOT_READ = {"genindex.html", "search.html", "py-modindex.html"}
 GRAVE = ("serious", "critical")
