@@ -4,9 +4,9 @@ Models are calibrated: each sees one part of what decides the class, and gives t
 Rows are drawn from a population of class probabilities, so that the true cost of every decision is known. Counted are
 false claims about the choice (a set without the truly best decision, a lead that is not there), the finding
 `cost-not-as-announced` and the words "beyond chance" of the chosen bill, all false here, and the intervals of its cost,
-with how often `unseen-costs` says that they may miss, and how often they miss unsaid. `--part information` compares the
-expected loss of a choice, and what further rows would save of it, with what choices among models for two actions truly
-lose and save.
+with how often a note says that few rows carry it or `unseen-costs` that a class may be dearer than seen, and how often
+they miss without that finding. `--part information` compares the expected loss of a choice, and what further rows would
+save of it, with what choices among models for two actions truly lose and save.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ ANNOUNCED, UNSEEN, BEYOND = "cost-not-as-announced", "unseen-costs", "a differen
 MATRICES = {
     "alike": [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]],
     "one dear": [[0.0, 0.5, 1.0], [1.0, 0.0, 1.0], [20.0, 20.0, 1.0]],
+    "dear or not": [[0.0, 0.5, 1.0], [1.0, 0.0, 1.0], [20.0, 2.0, 0.0]],
 }
 FURTHER = 1000
-COUNTED = ("set", "lead", "announced", "bill", "covers", "unseen", "unsaid")
+COUNTED = ("set", "lead", "announced", "bill", "covers", "noted", "unseen", "unsaid")
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ def designs():
     for models, known, rows in product((1, 3, 10), (1.0, 0.1), (200, 1000)):
         yield Design(models, known, rows, "alike", 1.0 / 3.0)
         yield Design(models, known, rows, "one dear", 0.03)
+        yield Design(models, known, rows, "dear or not", 0.03)
 
 
 class Ground:
@@ -91,6 +93,7 @@ class Ground:
             "announced": ANNOUNCED in codes,
             "bill": any(BEYOND in sentence for sentence in found.conclusion),
             "covers": covers,
+            "noted": bool(chosen.note),
             "unseen": UNSEEN in codes,
             "unsaid": not covers and UNSEEN not in codes,
             "said": chosen.expected_regret,
@@ -111,8 +114,8 @@ def _mean_of_taken(paid, announced):
 
 def claims(runs):
     """Print how often each statement is false, by design."""
-    heads = ("design", "set", "lead", "not as announced", "bill", "chosen covers", "unseen costs", "missed unsaid")
-    heads += ("loss said / true",)
+    heads = ("design", "set", "lead", "not as announced", "bill", "chosen covers", "noted", "unseen costs")
+    heads += ("missed unsaid", "loss said / true")
     print("| " + " | ".join(heads) + " |\n|" + " --- |" * len(heads))
     for design in designs():
         ground, rng = Ground(design), np.random.default_rng(2026)

@@ -235,6 +235,8 @@ def test_a_transposed_matrix_is_named():
             {"matrices": [[0, 1, 2], [1, float("nan"), 1], [2, 1, 0]]},
             "matrices must be finite, got nan for class 1 and action 1 of matrix 0",
         ),
+        ({"matrices": [[0, 1], [1, 0]]}, r"with 3 classes, got shape \(2, 2\)\.$"),
+        ({"matrices": [0, 1, 1]}, r"with 3 classes, got shape \(3,\)"),
         ({"matrices": THREE, "theta": (0, 1)}, "theta needs the two matrices at its ends"),
         ({"matrices": [THREE, THREE], "theta": costs.LogOddsUniform(0, 1)}, "theta must have a mass in"),
         ({"matrices": THREE, "actions": ["a", "b"]}, "actions must name the 3 columns"),

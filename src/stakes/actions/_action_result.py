@@ -81,7 +81,8 @@ class ModelCosts(Tabular):
     def _records(self) -> list[dict[str, Any]]:
         ends = {"ci_low": self.cost.interval[0], "ci_high": self.cost.interval[1]}
         own = {"model": self.model, "cost": self.cost.value, "standard_error": self.cost.standard_error, **ends}
-        return [own | {"regret": self.regret.value, "best_constant": self.best_constant, "skill": self.skill}]
+        rest = {"regret": self.regret.value, "best_constant": self.best_constant, "skill": self.skill}
+        return [own | rest | {"note": self.cost.note}]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -265,7 +266,7 @@ class ActionEvaluation(Tabular):
         spread = self.cost_rows.spread(np.array([a]), np.array([b]))
         p_value = float(2.0 * spread.tail(np.array([abs(found.value)]))[0])
         rest = (found.value, found.standard_error, found.interval, min(p_value, 1.0), "cost", self.confidence_level)
-        return Comparison(first, second, *rest)
+        return Comparison(first, second, *rest, found.note)
 
     def dominance(self, first: str, second: str) -> ActionDominance:
         """Say where along the segment of matrices one model costs less than another on these rows.
@@ -316,10 +317,11 @@ class ActionEvaluation(Tabular):
             raise ValueError(f"y_probs must not call a model {taken!r}: that names an action for all rows.")
         costs = np.concatenate([self.cost_rows.costs, rows.problem.mean_matrix[rows.index]], axis=1)
         scale = "cost" if rows.problem.matrices.min() >= 0.0 else "regret"
-        if scale == "regret":
-            costs = np.maximum(costs - rows.best()[rows.index][:, None], 0.0)
+        best, worst = rows.best()[:, None], rows.worst()[:, None]
+        beyond = np.maximum(costs - best[rows.index], 0.0)
+        ends = np.concatenate([np.tile(worst, len(names)), rows.problem.mean_matrix], axis=1) - best
+        found = rows.cost_rows(costs if scale == "cost" else beyond, beyond, ends, whole=scale == "cost")
         most = float(rows.problem.matrices.max() - min(rows.problem.matrices.min(), 0.0))
-        found = rows.cost_rows(costs, np.full(costs.shape[1], most))
         contest = Contest(
             (*names, *single), len(names), found.means, found.covariance(), len(costs), found.spread, most
         )

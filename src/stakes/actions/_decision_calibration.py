@@ -151,8 +151,10 @@ def calibration_of(
     """Test the decisions of one model on clean rows, where it was picked on these among so many."""
     weight = rows.weight / rows.weight.sum()
     every = _Gap.of(prob, rows.problem.class_costs(prob), rows.index, weight)
-    largest = np.array([rows.problem.matrices.max() - rows.problem.matrices.min()])
-    gap = mean_estimates(rows.cost_rows(every.difference[:, None], largest), {"gap": (0, -1)}, level)["gap"]
+    best = rows.best()
+    beyond = np.maximum(every.announced + every.difference - best[rows.index], 0.0)  # what a class hides is incurred
+    gaps = rows.cost_rows(every.difference[:, None], beyond[:, None], (rows.worst() - best)[:, None])
+    gap = mean_estimates(gaps, {"gap": (0, -1)}, level)["gap"]
     found = [_by_action(rows, prob, a, rng) for a in range(len(rows.actions))]
     taken = [each for each in found if each is not None]
     adjusted = holm(np.array([each["p_value"] for each in taken]))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes.inference import Estimate
+from stakes.inference import Estimate, few_carry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +33,12 @@ def mean_estimates(
     times = np.array([1.0 if widening is None else widening[name] for name in pairs])
     reach = times * spread.reach(NormalDist().inv_cdf(0.5 + level / 2.0))
     ends = np.clip(np.stack([value - reach, value + reach], axis=1), *limits).tolist()
+    notes = [
+        few_carry("the estimate" if k < 0 else "the difference", float(rows))
+        for k, rows in zip(second, spread.scarce, strict=True)
+    ]
+    errors = (times * np.sqrt(spread.variance)).tolist()
     return {
-        name: Estimate(name, float(v), float(error), (low, high), level)
-        for name, v, error, (low, high) in zip(pairs, value, times * np.sqrt(spread.variance), ends, strict=True)
+        name: Estimate(name, v, error, (low, high), level, note)
+        for name, v, error, (low, high), note in zip(pairs, value.tolist(), errors, ends, notes, strict=True)
     }

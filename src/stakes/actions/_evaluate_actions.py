@@ -90,7 +90,8 @@ def evaluate_actions(
     -----
     Each row takes the action with the lowest expected cost by its probabilities, the first of equals, at each matrix.
     Adding a constant to a row of a matrix changes no decision and no regret. The best of several models looks better
-    than it is: ``.selection`` and ``.conclusion`` allow for that.
+    than it is: ``.selection`` and ``.conclusion`` allow for that. Where few rows of a class show what is dear there,
+    intervals have room for what was not seen, and their notes say so.
 
     Examples
     --------
@@ -122,9 +123,9 @@ def _evaluated(rows: ActionRows, level: float) -> ActionEvaluation:
     costs = np.stack([rows.problem.losses(prob, rows.index) for prob in rows.probs.values()], axis=1)
     regret = np.maximum(costs - best[rows.index][:, None], 0.0)
     pairs = {name: (k, -1) for k, name in enumerate(rows.probs)}
-    spread = np.full(len(pairs), rows.problem.matrices.max() - rows.problem.matrices.min())
-    regrets = mean_estimates(rows.cost_rows(regret, spread), pairs, level, (0.0, math.inf))
-    cost_rows = rows.cost_rows(costs, spread)
+    most = np.tile((rows.worst() - best)[:, None], len(pairs))
+    regrets = mean_estimates(rows.cost_rows(regret, regret, most, whole=False), pairs, level, (0.0, math.inf))
+    cost_rows = rows.cost_rows(costs, regret, most)
     estimates = mean_estimates(cost_rows, pairs, level)
     oracle, single = float(share @ best), float(share @ rows.constant())
     found = [

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stakes.core.validation import to_array
-from stakes.inference import CostRows, check_dependence
+from stakes.inference import NEEDED, CostRows, check_dependence
 from stakes.metrics import check_multiclass, check_problem
 from stakes.shown.text import shown_name
 
@@ -51,10 +51,48 @@ class ActionRows:
         share = np.tile(self.class_share, (len(self.classes), 1))
         return self.problem.losses(share, np.arange(len(self.classes)))
 
-    def cost_rows(self, columns: Floats, most: Floats) -> CostRows:
-        """Rows of costs from 0 to some most, as estimates of means take them."""
-        largest = np.stack([most, np.zeros(len(most))])  # all rows are of one kind: which class is rare is seen in them
-        return CostRows(columns, np.zeros(len(self.index), dtype=bool), self.weight, self.clusters, largest)
+    def worst(self) -> Floats:
+        """What each class costs at most, by the worst action at each matrix."""
+        own = np.arange(len(self.classes))
+        return -replace(self.problem, matrices=-self.problem.matrices).losses(np.eye(len(own)), own)
+
+    def kinds(self) -> Integers:
+        """Class of each class where two are given, else groups of those whose costs are about as large.
+
+        Rows whose errors cost the same are one kind whatever their class: what is rare among them is seen in all.
+        """
+        best, worst = self.best(), self.worst()
+        if len(best) == 2:
+            return np.arange(2)
+        most = np.stack([worst - best, worst - best.min()])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            halvings = np.floor(np.log2(most.max(axis=1, keepdims=True) / most))
+        halvings = np.where(most > 0.0, halvings, -1.0)
+        return np.asarray(np.unique(halvings, axis=1, return_inverse=True)[1]).reshape(-1)
+
+    def cost_rows(self, columns: Floats, beyond: Floats, most: Floats, *, whole: bool = True) -> CostRows:
+        """Rows whose columns are averaged, of kinds as dear as each other.
+
+        ``beyond`` is what each row costs beyond the best action for its class, and ``most`` (classes, columns) the most
+        that can be. Small errors may hide that the large ones have not been seen: what lies above the fifth largest has
+        room of its own. Where classes differ in what the best action costs, a rare one may be dear although no row of
+        it errs: ``whole`` costs have room for that too.
+        """
+        best, kinds = self.best(), self.kinds()
+        least, kind = best - best.min(), kinds[self.index]
+        places = range(int(kinds.max()) + 1)
+
+        def of_kinds(values: Floats) -> Floats:
+            return np.stack([values[kinds == each].max(axis=0) for each in places])
+
+        largest = of_kinds(most)
+        carried = [(beyond, largest)]
+        if len(best) > 2:
+            seen = np.stack([_fifth(beyond[kind == each]) for each in places])
+            carried.append((np.maximum(beyond - seen[kind], 0.0), largest - seen))
+        if whole and least.any():
+            carried.append((beyond + least[self.index][:, None], of_kinds(most + least[:, None])))
+        return CostRows(columns, kind, self.weight, self.clusters, largest, carried=tuple(carried))
 
 
 def read_rows(
@@ -88,6 +126,13 @@ def read_rows(
         _warn_if_transposed(problem.mean_matrix, classes)
     probs = {name: np.asarray(prob, dtype=np.float64)[used] for name, (_, prob, _) in read.items()}
     return ActionRows(index[used], probs, given[used], codes, problem, classes, names)
+
+
+def _fifth(values: Floats) -> Floats:
+    """So much at least have as many rows as an interval needs (0 with fewer)."""
+    if len(values) < NEEDED:
+        return np.zeros(values.shape[1])
+    return np.asarray(np.partition(values, len(values) - NEEDED, axis=0)[len(values) - NEEDED])
 
 
 def _class_names(y_true: Any, labels: Any, count: int) -> tuple[Any, ...]:

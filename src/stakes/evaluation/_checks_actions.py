@@ -139,7 +139,7 @@ ACTION_FINDINGS: dict[str, Check] = {
             "a class might cost much more than its rows show",
             f"fewer than {FEW_EFFECTIVE} effective rows of a class differ from its usual cost by the chosen model, and "
             f"one more might bring over {NOTICED:g} standard errors",
-            "Intervals do not allow for this, and often miss: collect rows of these classes before relying on a cost.",
+            "Intervals have room for it and are wide: collect rows of these classes before relying on a cost.",
             _unseen_costs,
             of_amounts=True,
         ),

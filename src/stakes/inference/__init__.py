@@ -47,6 +47,7 @@ from stakes.inference._money import money_of as money_of
 from stakes.inference._pair_sums import PairSums
 from stakes.inference._paired_rows import PairedRows as PairedRows
 from stakes.inference._pooled import Pooled, pool
+from stakes.inference._power_sums import NEEDED as NEEDED
 from stakes.inference._ranking import RankedModel, Ranking, holm
 from stakes.inference._ranking import rank_models as rank_models
 from stakes.inference._select_best import check_contest as check_contest
@@ -58,6 +59,7 @@ from stakes.inference._selection_result import Against, Selection
 from stakes.inference._selection_rows import Contest, Spread
 from stakes.inference._selection_rows import CostRows as CostRows
 from stakes.inference._selection_words import capital as capital
+from stakes.inference._selection_words import few_carry as few_carry
 from stakes.inference._selection_words import listed as listed
 from stakes.inference._selection_words import named as named
 from stakes.inference._threshold_intervals import ThresholdIntervals, threshold_intervals

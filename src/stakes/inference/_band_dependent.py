@@ -10,6 +10,7 @@ import numpy as np
 from stakes.core.sums import blocks
 from stakes.inference._band_pieces import SIDES
 from stakes.inference._dependence import Design
+from stakes.inference._power_sums import members
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +82,7 @@ def _clustered(pieces: Pieces, design: Design) -> Pieces:
     clusters, y = design.clusters
     if clusters.reason():
         raise ValueError(f"there is no band: {clusters.reason()}.")
-    more = np.resize(clusters.rows_at_once(y), len(pieces.row))
+    more = np.resize(clusters.rows_at_once(members(y)), len(pieces.row))
     size = np.where(pieces.share * (1.0 - pieces.share) > 0.0, pieces.size, pieces.size / more[:, None])
     return replace(pieces, size=size, row=pieces.row * more, degrees=clusters.degrees())
 

@@ -6,10 +6,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes.inference._power_sums import PowerSums, Spread, class_sums, effective, freed, kurtosis_degrees, with_room
+from stakes.inference._power_sums import (
+    Spread,
+    aligned,
+    by_class,
+    class_sums,
+    effective,
+    freed,
+    kurtosis_degrees,
+    with_room,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from stakes.inference._power_sums import PowerSums
 
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
@@ -59,32 +72,35 @@ class Clusters:
             return f"one cluster holds {largest:.0%} of all weight: an interval needs half at most"
         return ""
 
-    def rows_at_once(self, y: Bools) -> Floats:
+    def rows_at_once(self, members: Sequence[Bools]) -> Floats:
         """How many rows of each class come with a row of it, in the cluster of a typical row."""
         n = len(self.order)
-        size, rate = float(np.sum(self.sizes.astype(np.float64) ** 2)) / n, np.count_nonzero(y) / n
-        return 1.0 + (size - 1.0) * np.array([1.0 - rate, rate])
+        size = float(np.sum(self.sizes.astype(np.float64) ** 2)) / n
+        rates = np.array([np.count_nonzero(mine) / n for mine in members])
+        return 1.0 + (size - 1.0) * rates
 
-    def carried(self, values: Floats, y: Bools) -> PowerSums:
+    def carried(self, values: Floats, members: Sequence[Bools]) -> PowerSums:
         """Powers of the clusters' sums of each class; ``rows`` are the clusters that have the class."""
-        members = [self.sums(np.where(mine, 1.0, 0.0)) > 0.0 for mine in (~y, y)]
-        sums = [class_sums(x, x) for x in (self.sums(np.where(mine, values, 0.0)) for mine in (~y, y))]
-        for mine, present in zip(sums, members, strict=True):
-            mine[0] = np.full(mine[1].shape, float(np.count_nonzero(present)))
-        return PowerSums(*(np.stack(both) for both in zip(*sums, strict=True)))
+        sums = [class_sums(x, x) for x in (self.sums(np.where(mine, values, 0.0)) for mine in members)]
+        for found, mine in zip(sums, members, strict=True):
+            found[0] = np.full(found[1].shape, float(np.count_nonzero(self.sums(np.where(mine, 1.0, 0.0)) > 0.0)))
+        return by_class(*sums)
 
 
-def cluster_spread(clusters: Clusters, parts: Floats, carried: Floats, y: Bools, one_more: Floats) -> Spread:
+def cluster_spread(
+    clusters: Clusters, parts: Floats, carried: Floats, members: Sequence[Bools], one_more: Floats
+) -> Spread:
     """Spread over clusters.
 
-    ``parts`` are the rows' parts in the error, ``carried`` their uncentred values over all weight, ``one_more`` how far
-    one more row of each class could move the estimate at most. Rows are the last axis.
+    ``parts`` are the rows' parts in the error, ``carried`` their uncentred values over all weight, ``members`` which
+    rows are of each class, ``one_more`` how far one more row of it could move the estimate at most. Rows are the last
+    axis.
     """
     variance, degrees = left_out_variance(clusters.left_out(parts), clusters.degrees())
-    largest = one_more * clusters.rows_at_once(y).reshape(2, *(1,) * (one_more.ndim - 1))
+    largest = one_more * aligned(clusters.rows_at_once(members), one_more.ndim)
     if clusters.reason():
         variance = np.full_like(variance, np.nan)
-    return with_room(variance, degrees, largest, clusters.carried(carried, y))
+    return with_room(variance, degrees, largest, clusters.carried(carried, members))
 
 
 def left_out_variance(moved: Floats, cap: float) -> tuple[Floats, Floats]:

@@ -17,6 +17,7 @@ from stakes.inference._power_sums import (
     class_sums,
     freed,
     mean_weights,
+    members,
     pooled_variance,
     spread_of,
     with_rows_unseen,
@@ -85,16 +86,18 @@ class Design:
 
     ``square`` are the squared weights of cells; ``fixed`` says that the class totals are known; ``codes`` are those of
     the clusters, ``lags`` is for rows in order. ``origin`` is that of rows whose weights were estimated: their errors
-    rest on all rows of the outcome, whose clusters ``codes`` then are.
+    rest on all rows of the outcome, whose clusters ``codes`` then are. ``y`` says positive or not, or which of so many
+    ``kinds`` of rows it is.
     """
 
-    y: Bools
+    y: Bools | Integers
     weight: Floats
     square: Floats | None = None
     fixed: bool = False
     codes: Integers | None = None
     lags: int | str | None = None
     origin: Origin | None = None
+    kinds: int = 2
 
     @property
     def dependent(self) -> bool:
@@ -111,7 +114,7 @@ class Design:
         if not self.fixed:
             return values - np.expand_dims(values @ self.weight / float(self.weight.sum()), -1)
         found = np.empty(values.shape)
-        for mine in (~self.y, self.y):
+        for mine in self._members:
             if mine.any():
                 weight = self.weight[mine] / float(self.weight[mine].sum())
                 found[..., mine] = values[..., mine] - np.expand_dims(values[..., mine] @ weight, -1)
@@ -122,7 +125,7 @@ class Design:
         parts = self.parts(self.centred(values))
         if self.dependent:
             return self.unit_parts(parts)
-        for mine in (~self.y, self.y) if self.fixed else (np.ones(len(self.y), dtype=bool),):
+        for mine in self._members if self.fixed else (np.ones(len(self.y), dtype=bool),):
             # a single row shows no spread: the room for what was not seen stands for it
             parts[..., mine] *= np.sqrt(freed(max(int(np.count_nonzero(mine)), 2)))
         return parts
@@ -162,29 +165,34 @@ class Design:
         return *variance_of_parts(parts), self.reason
 
     @property
-    def clusters(self) -> tuple[Clusters, Bools]:
+    def clusters(self) -> tuple[Clusters, Bools | Integers]:
         """The clusters, and the classes of the rows in them."""
         if self.codes is None:
             raise ValueError("these rows have no clusters.")
         return self._clusters(self.codes)
 
-    def _clusters(self, codes: Integers) -> tuple[Clusters, Bools]:
-        return Clusters(codes, self._own(self.share)), self._own(self.y.astype(float)) > 0.0
+    def _clusters(self, codes: Integers) -> tuple[Clusters, Bools | Integers]:
+        y = self._own(self.y.astype(float))
+        return Clusters(codes, self._own(self.share)), y > 0.0 if self.y.dtype == np.bool_ else y.astype(np.intp)
 
     def _own(self, values: Floats) -> Floats:
         """Values of the rows among all that the errors rest on."""
         return values if self.origin is None else self.origin.scattered(values)[..., self.origin.outcome.present]
 
-    def spread(self, centred: Floats, carried: Floats, most: Floats) -> tuple[Spread, tuple[int, int], str]:
+    @property
+    def _members(self) -> tuple[Bools, ...]:
+        return members(self.y, self.kinds)
+
+    def spread(self, centred: Floats, carried: Floats, most: Floats) -> tuple[Spread, tuple[int, ...], str]:
         """Spread of a mean, rows (clusters) of each class, and why there is no interval, if so.
 
         ``centred`` are the rows' values less their mean, ``carried`` the values themselves; rows are the last axis.
         ``most`` is the largest value of a row of each class.
         """
         sums = self._power_sums(centred, carried)
-        masses = np.array([self.weight[mine].sum() for mine in (~self.y, self.y)])
-        counts = sums.rows.reshape(2, -1)[:, 0]
-        rows = round(float(counts[0])), round(float(counts[1]))
+        masses = np.array([self.weight[mine].sum() for mine in self._members])
+        counts = sums.rows.reshape(self.kinds, -1)[:, 0]
+        rows = tuple(round(float(count)) for count in counts)
         if self.codes is not None:
             one_more = aligned(mean_weights(masses, counts) / masses.sum(), most.ndim) * most
             return self._clustered(self.codes, centred, carried, one_more)
@@ -203,7 +211,7 @@ class Design:
         found = []
         for part in blocks(len(self.y), _BLOCK):
             classes = []
-            for mine in (~self.y[part], self.y[part]):
+            for mine in members(self.y[part], self.kinds):
                 square = None if self.square is None else self.square[part][mine]
                 values = centred[..., part][..., mine], carried[..., part][..., mine]
                 classes.append(class_sums(*values, self.weight[part][mine], square))
@@ -212,12 +220,13 @@ class Design:
 
     def _clustered(
         self, codes: Integers, centred: Floats, carried: Floats, one_more: Floats
-    ) -> tuple[Spread, tuple[int, int], str]:
+    ) -> tuple[Spread, tuple[int, ...], str]:
         clusters, y = self._clusters(codes)
-        found = cluster_spread(clusters, self.parts(centred), self._own(self.share * carried), y, one_more)
-        known = (self._own(np.where(mine, 1.0, 0.0)) for mine in (~self.y, self.y))
-        downs, ups = (int(np.count_nonzero(clusters.sums(mine))) for mine in known)
-        return found, (downs, ups), clusters.reason() or self.reason
+        own = members(y, self.kinds)
+        found = cluster_spread(clusters, self.parts(centred), self._own(self.share * carried), own, one_more)
+        known = (self._own(np.where(mine, 1.0, 0.0)) for mine in self._members)
+        rows = tuple(int(np.count_nonzero(clusters.sums(mine))) for mine in known)
+        return found, rows, clusters.reason() or self.reason
 
 
 def variance_of_parts(parts: Floats) -> tuple[Floats, Floats]:

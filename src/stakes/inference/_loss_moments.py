@@ -57,7 +57,7 @@ class LossMoments:
 
     means: Floats
     spread: Spread
-    rows: tuple[int, int]
+    rows: tuple[int, ...]
     clustered: bool = False
     reason: str = ""
     unpaired: str = ""

@@ -59,7 +59,7 @@ class Moments:
     carrying: tuple[float, float] = (math.inf, math.inf)
     carriers: tuple[float, float] = (math.inf, math.inf)
     scarce: tuple[bool, bool] = (False, False)
-    rows: tuple[int, int] = (NEEDED, NEEDED)
+    rows: tuple[int, ...] = (NEEDED, NEEDED)
     least: int = 0
     reason: str = ""
     paired: bool = False
@@ -151,7 +151,7 @@ class Moments:
         return f"{what} rests on about {self.carrying[k]:.2g} {members}: {done}; {enough}"
 
 
-def moments_of(value: float, spread: Spread, rows: tuple[int, int], **about: Any) -> Moments:
+def moments_of(value: float, spread: Spread, rows: tuple[int, ...], **about: Any) -> Moments:
     """Moments of one estimate from its spread; without a finite value there is none."""
     return Moments(
         value,
@@ -166,7 +166,7 @@ def moments_of(value: float, spread: Spread, rows: tuple[int, int], **about: Any
     )
 
 
-def too_few(rows: tuple[int, int], least: int, names: tuple[str, str] = CLASSES) -> str:
+def too_few(rows: tuple[int, ...], least: int, names: tuple[str, str] = CLASSES) -> str:
     """Say which class has fewer rows than an interval needs; empty where both have enough."""
     for k in (1, 0):
         if rows[k] < least:

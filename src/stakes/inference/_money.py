@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
+    Integers = NDArray[np.intp]
 
 FEW_AMOUNTS, _TOO_FEW = 50, 15  # effective rows that carry a sum of amounts
 MONEY_SCALES = SCALES
@@ -242,7 +243,7 @@ def _scores(rows: Any, outcome: RowCosts) -> Floats:
     return np.asarray(rows.origin.score) if rows.origin is not None else np.zeros(len(outcome.y))
 
 
-def carriers(values: Floats, y: Bools) -> float:
+def carriers(values: Floats, y: Bools | Integers) -> float:
     """How many equal amounts would make as uneven a sum as those of the class that spreads the sum most."""
     squares = {positive: float(np.sum(values[y == positive] ** 2)) for positive in (True, False)}
     main = max(squares, key=squares.__getitem__)

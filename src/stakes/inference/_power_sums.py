@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
+    Integers = NDArray[np.intp]
 
 NEEDED = 5  # effective rows (clusters) of a class that carry the value; with fewer, it is scarce
 _NOTICED = 0.1  # what one more row may bring matters from this share of the standard error on
@@ -28,7 +29,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class PowerSums:
-    """Sums over the rows of each class, which are the first axis: negatives, positives.
+    """Sums over the rows of each class, which are the first axis: negatives, positives, or classes by their codes.
 
     Parameters
     ----------
@@ -123,9 +124,17 @@ def class_sums(
     ]
 
 
-def by_class(negatives: list[Floats], positives: list[Floats]) -> PowerSums:
-    """Sums of both classes."""
-    return PowerSums(*(np.stack(both) for both in zip(negatives, positives, strict=True)))
+def by_class(*classes: list[Floats]) -> PowerSums:
+    """Sums of all classes."""
+    return PowerSums(*(np.stack(each) for each in zip(*classes, strict=True)))
+
+
+def members(y: Bools | Integers, kinds: int = 2) -> tuple[Bools, ...]:
+    """Which rows are of each class: negatives and positives, or those of each code."""
+    if y.dtype != np.bool_:
+        return tuple(y == k for k in range(kinds))
+    positive = y.astype(np.bool_, copy=False)
+    return ~positive, positive
 
 
 def spread_of(sums: PowerSums, most: Floats, masses: Floats, *, fixed: bool = False) -> Spread:
@@ -146,7 +155,7 @@ def with_rows_unseen(variance: Floats, degrees: Floats, sums: PowerSums, most: F
 
 
 def pooled_variance(rows: Floats, second: Floats, fourth: Floats) -> tuple[Floats, Floats]:
-    """Variance of a sum over rows of both classes, and its degrees of freedom."""
+    """Variance of a sum over rows of all classes, and its degrees of freedom."""
     n, second, fourth = (part.sum(axis=0) for part in (rows, second, fourth))
     return freed(n) * second, np.minimum(n - 1.0, kurtosis_degrees(second, fourth - second**2 / np.maximum(n, 1.0)))
 

@@ -19,7 +19,7 @@ from stakes.inference._ranking import holm
 from stakes.inference._selection_normal import ROUNDING, draws_of, largest_of, normal_draws, pair_variances, same_values
 from stakes.inference._selection_quantile import largest_quantile
 from stakes.inference._selection_result import Against, Selection
-from stakes.inference._selection_words import say
+from stakes.inference._selection_words import few_carry, say
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -173,7 +173,7 @@ class _Field:
         high = np.minimum(self.means + reach, self.contest.highest).tolist()
         found = dict.fromkeys(self.contest.names, (math.nan, math.nan))
         found |= dict(zip(self.names, zip(low, high, strict=True), strict=True))
-        return found, _note(self.names[place], float(spread.scarce[place]))
+        return found, few_carry(f"the cost of {self.names[place]}", float(spread.scarce[place]))
 
     def possible(self, level: float) -> Bools:
         """Multiple comparisons with the best (Hsu 1981), with unequal variances: whom no other shuts out.
@@ -279,13 +279,6 @@ def _two_sided(covariance: Floats, errors: Floats, level: float) -> float:
     kept = moving[distinct]
     correlation = correlation[np.ix_(distinct, distinct)]
     return largest_quantile(correlation, errors[kept] / error[kept, None], level, two_sided=True)
-
-
-def _note(name: str, scarce: float) -> str:
-    if math.isinf(scarce):
-        return ""
-    carried = f"the cost of {name} rests on about {scarce:.2g} rows of a class"
-    return f"{carried}: the interval has room for costs not yet seen"
 
 
 def _normal(level: float) -> float:

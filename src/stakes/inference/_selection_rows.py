@@ -124,16 +124,19 @@ class Contest:
 class CostRows:
     """Costs of each row (n) under each decision (k), and what makes rows unequal or dependent.
 
-    ``largest`` holds the most that a row of the negative and of the positive class may cost under each decision.
+    ``y`` says which rows are positive, or of which kind each one is; ``largest`` holds the most that a row of each kind
+    may cost under each decision: first negatives, then positives. Where a kind costs something whatever is decided,
+    ``carried`` holds what rows cost beyond some least, and the most of that: what is rare must show in one of them.
     """
 
     costs: Floats
-    y: Bools
+    y: Bools | Integers
     weight: Floats
     clusters: Integers | None
     largest: Floats
     by_class: bool = False
     origin: Origin | None = None
+    carried: tuple[tuple[Floats, Floats], ...] = ()
 
     @classmethod
     def of(
@@ -178,11 +181,24 @@ class CostRows:
 
     @property
     def _design(self) -> Design:
-        return Design(self.y, self.weight, fixed=self.by_class, codes=self.clusters, origin=self.origin)
+        return Design(
+            self.y,
+            self.weight,
+            fixed=self.by_class,
+            codes=self.clusters,
+            origin=self.origin,
+            kinds=len(self.largest),
+        )
 
     def _spread(self, first: Integers, second: Integers) -> Spread:
-        gap = (self.costs[:, first] - np.where(second < 0, 0.0, self.costs[:, second])).T
-        most = np.where(second < 0, self.largest[:, first], self.largest.max(axis=1)[:, None])
-        found, _, _ = self._design.spread(self._design.centred(gap), gap, most)
-        scarcest = np.where(found.scarce, found.carrying, np.inf).min(axis=0)
-        return Spread(found.variance, found.degrees, found.room, scarcest)
+        alone = second < 0
+        gap = (self.costs[:, first] - np.where(alone, 0.0, self.costs[:, second])).T
+        centred, every = self._design.centred(gap), self.largest.max(axis=1)[:, None]
+        parts = []
+        for values, largest in (self.carried if alone.any() else ()) or ((self.costs, self.largest),):
+            carried = gap if values is self.costs else np.where(alone[:, None], values[:, first].T, gap)
+            found, _, _ = self._design.spread(centred, carried, np.where(alone, largest[:, first], every))
+            parts.append(found)
+        room = np.max([part.room for part in parts], axis=0)
+        scarcest = [np.where(part.scarce, part.carrying, np.inf).min(axis=0) for part in parts]
+        return Spread(found.variance, found.degrees, room, np.min(scarcest, axis=0))

@@ -34,6 +34,15 @@ def say(found: Selection, where: str = "") -> Iterator[str]:
         yield fill("carried", note=found.note)
 
 
+def few_carry(what: str, rows: float) -> str:
+    """Note on what few effective rows of a class carry; empty where enough do."""
+    if math.isinf(rows):
+        return ""
+    few = f"{what} rests on about {rows:.2g} rows of a class"
+    none = f"no row of a class shows how large {what} may be there"
+    return f"{few if rows > 0.0 else none}: the interval has room for costs not yet seen"
+
+
 def named(name: str) -> str:
     """A decision as a sentence names it."""
     return fill(name) if name in REFERENCES else name
