@@ -32,8 +32,8 @@ class Problem:
 def explain(error: BaseException) -> Problem:
     """Turn any exception into an exit code and a message without a traceback."""
     tables = sys.modules.get("stakes.tables")  # an error of a room that was never entered cannot be here
-    if tables is not None and isinstance(error, tables.DataError):
-        return Problem(BAD_DATA, describe(error))
+    if tables is not None and isinstance(error, tables.DataError | tables.EngineError):
+        return Problem(BAD_DATA, describe(error) if isinstance(error, tables.DataError) else str(error))
     if isinstance(error, UsageError):
         return Problem(USAGE, str(error))
     if isinstance(error, ImportError):

@@ -7,6 +7,7 @@ Two ways in: :func:`group_scores` needs one group-by and serves one classifier o
 from stakes.core.expressions import Sql, sql_column
 from stakes.core.onnx import Onnx, onnx_column
 from stakes.tables._classes import ClassPredictions, read_class_predictions
+from stakes.tables._collect import EngineError
 from stakes.tables._content import file_digest
 from stakes.tables._errors import DataError
 from stakes.tables._files import read_predictions
@@ -25,6 +26,7 @@ __all__ = [
     "ClassPredictions",
     "Copied",
     "DataError",
+    "EngineError",
     "NewColumns",
     "Onnx",
     "Predictions",

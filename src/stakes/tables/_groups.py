@@ -10,6 +10,7 @@ import numpy as np
 
 from stakes.core.counting import count_cells, count_groups, count_sample
 from stakes.core.validation import BinarySample
+from stakes.tables._collect import collected, run
 from stakes.tables._errors import Origin
 from stakes.tables._roles import choose_roles
 from stakes.tables._rows import (
@@ -147,7 +148,7 @@ def _held(frame: nw.LazyFrame[Any], roles: Roles) -> Held | None:
     kind = frame.implementation
     if not (kind.is_polars() or kind.is_duckdb()):
         return None
-    found = frame.select(*roles.used).head(_MOST_HELD + 1).collect()
+    found = collected(frame.select(*roles.used).head(_MOST_HELD + 1))
     return Held(found, Origin(ordered=False)) if len(found) <= _MOST_HELD else None
 
 
@@ -306,16 +307,6 @@ def _grouped(rows: nw.LazyFrame[Any], resolution: int | None) -> nw.LazyFrame[An
         sums += [nw.col("moment").sum(), score.min().alias("lower"), score.max().alias("upper")]
     keys = [name for name in ("label", "group", "cell") if name in [*names, "cell"]]
     return rows.group_by(*keys).agg(nw.len().alias("count"), *sums)
-
-
-def run(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
-    """Let the engine work, and take what it found."""
-    if frame.implementation.is_polars():
-        try:
-            return frame.collect(engine="streaming")
-        except (TypeError, ValueError):  # older polars knows no streaming engine by this name
-            pass
-    return frame.collect()
 
 
 def _binned(columns: dict[str, Any], resolution: int) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from stakes.tables._collect import run
 from stakes.tables._errors import DataError, Origin
-from stakes.tables._groups import group_scores, run
+from stakes.tables._groups import group_scores
 from stakes.tables._losses import NO_CLOSED_FORM, expressible, row_loss
 from stakes.tables._roles import choose_roles
 from stakes.tables._rows import LARGEST, column_names

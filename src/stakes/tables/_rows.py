@@ -11,6 +11,7 @@ from narwhals.exceptions import DuplicateError
 
 from stakes.core.validation import check_choice, match_label
 from stakes.shown.frames import backend_of
+from stakes.tables._collect import collected
 from stakes.tables._errors import Origin
 from stakes.tables._roles import choose_roles, reject_duplicates
 from stakes.tables._values import as_array, encode, encode_labels, positive_labels, to_floats
@@ -176,7 +177,7 @@ def frame_columns(
     roles = model_columns(native, label=label, models=models, weight=weight, groups=groups, outcome=outcome)
     chosen = native.select(*roles.used)
     ordered = not isinstance(chosen, nw.LazyFrame) or chosen.implementation.is_polars()
-    eager = chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen
+    eager = collected(chosen) if isinstance(chosen, nw.LazyFrame) else chosen
     origin = Origin(ordered=ordered)
     return clean_rows(
         Held(eager, origin), roles, origin, pos_label=pos_label, on_missing=on_missing, backend=backend_of(frame)
@@ -209,7 +210,7 @@ def complete_rows(frame: nw.LazyFrame[Any], roles: Roles, on_missing: OnMissing)
         if schema[name].is_float():
             missing = missing | is_nan(nw.col(name))
     incomplete = missing if roles.weight is None else missing & ~(nw.col(roles.weight).fill_null(1.0) == 0.0)
-    count = frame.select(nw.when(incomplete).then(nw.lit(1)).otherwise(nw.lit(0)).sum().alias("count")).collect()
+    count = collected(frame.select(nw.when(incomplete).then(nw.lit(1)).otherwise(nw.lit(0)).sum().alias("count")))
     return frame.filter(~missing), int(count["count"][0] or 0)
 
 

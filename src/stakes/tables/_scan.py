@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 from narwhals.exceptions import NarwhalsError
 
+from stakes.tables._collect import collected
 from stakes.tables._errors import DataError
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def in_memory(frame: Any) -> Any:
     >>> in_memory(pl.LazyFrame({"y": [0, 1]})).shape
     (2, 1)
     """
-    return nw.from_native(frame).lazy().collect().to_native()
+    return collected(nw.from_native(frame).lazy()).to_native()
 
 
 def _files(path: str, *, is_pattern: bool) -> list[str]:
