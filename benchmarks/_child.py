@@ -76,14 +76,16 @@ def _memory(field):
 
 def main():
     task = json.load(sys.stdin)
-    rows = import_module(f"benchmarks.{task['suite']}").ROWS
-    row = next(row for row in rows if row.name == task["row"])
+    suite = import_module(f"benchmarks.{task['suite']}")
+    row = next(row for row in suite.ROWS if row.name == task["row"])
     kind = {"tied": row.tied, "weighted": row.weighted}
+    # a benchmark whose inputs are files makes and finds them itself
+    load, make = getattr(suite, "load", load_inputs), getattr(suite, "make", make_inputs)
     measured = measure(
         row.entries[task["entry"]],
-        lambda: load_inputs(Path(task["folder"]), **kind),
+        lambda: load(Path(task["folder"]), **kind),
         repeat=task["repeat"],
-        tiny=make_inputs(TINY_ROWS, **kind),
+        tiny=make(TINY_ROWS, **kind),
     )
     print(json.dumps(asdict(measured)))
 
