@@ -364,6 +364,8 @@ def test_rules_are_two_names_or_any_finite_threshold(rule):
     [
         ("best", r'^rule must be "score", "optimal" or a threshold, got \'best\''),
         ("0.5", r'^rule must be "score", "optimal" or a threshold, got \'0.5\''),
+        (True, r'^rule must be "score", "optimal" or a threshold, got True'),
+        ([0.5], r'^rule must be "score", "optimal" or a threshold, got \[0.5\]'),
         (float("nan"), r"^rule must be a finite threshold, got nan"),
         (float("inf"), r"^rule must be a finite threshold, got inf"),
     ],
