@@ -26,7 +26,7 @@ ROOMS = {
     "costs": (["costs/*.py"], ["tests/costs"]),
     "score_table": (
         ["core/score_table.py", "core/table_parts.py", "core/pav.py", "core/recalibration.py", "core/sums.py"],
-        ["tests/core", "tests/test_decomposition.py"],
+        ["tests/core", "tests/test_decomposition.py", "tests/inference/test_calibration.py", "tests/correction"],
     ),
     "regret": (
         ["core/regret.py"],

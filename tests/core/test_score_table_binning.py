@@ -102,7 +102,11 @@ def test_error_bound_covers_the_other_rules(rule):
 def test_hard_labels_of_a_binned_table_do_not_claim_to_be_exact():
     arrays = [np.array([0.25]), np.array([1.0]), np.array([3.0]), np.array([1.0]), np.array([3.0])]
     coarse = ScoreTable(*arrays, n_rows=4, lower=np.array([0.0]), upper=np.array([0.5]))
-    assert coarse.at_threshold(0.3).error_bound(costs.Fixed(0.5)) > 0.0
+    hard = coarse.at_threshold(0.3)
+    assert hard.error_bound(costs.Fixed(0.5)) > 0.0
+    assert (hard.scores.tolist(), hard.lower.tolist(), hard.upper.tolist()) == ([0.0], [0.0], [1.0])
+    sure = coarse.at_threshold(0.6)
+    assert (sure.scores.tolist(), sure.lower.tolist(), sure.upper.tolist()) == ([0.0], [0.0], [0.0])
 
 
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
