@@ -162,3 +162,16 @@ def test_picture_is_per_unit_at_stake_and_has_no_reliability():
     line = next(line for line in figure.axes[0].lines if line.get_label() == "a")
     assert np.interp(0.5, *line.get_data()) == pytest.approx(found["a"].score, rel=0.02)
     assert "EUR at stake" in figure.get_suptitle()
+
+
+def test_evaluation_of_amounts_is_that_of_rows_with_these_weights():
+    y, amount, models = priced()
+    outcome = RowCosts(y, false_positive=7.0, false_negative=amount)
+    mapped = {name: outcome.scores(p) for name, p in models.items()}
+    found = evaluate(outcome, models, costs=(0.3, 0.7), groups=np.arange(400) % 2)
+    plain = evaluate(y, mapped, costs=(0.3, 0.7), sample_weight=outcome.weight, groups=np.arange(400) % 2)
+    for ours, theirs in zip((*found.results, *found.groups), (*plain.results, *plain.groups), strict=True):
+        assert ours.score == pytest.approx(2 * theirs.score, rel=1e-12)
+        assert ours.standard_error == pytest.approx(2 * theirs.standard_error, rel=1e-12)
+    gap, same = found.compare("a", "b"), plain.compare("a", "b")
+    assert (gap.difference, gap.p_value) == pytest.approx((2 * same.difference, same.p_value), rel=1e-9)

@@ -123,6 +123,12 @@ class Origin:
         return int(np.count_nonzero(self.outcome.present))
 
     @property
+    def as_weights(self) -> bool:
+        """Whether the errors are those of rows with these weights: none was estimated, and every row has its own."""
+        outcome, whole = self.outcome, self.among is None and len(self.places) == self.n_rows
+        return whole and not (outcome.estimated or outcome.reason)
+
+    @property
     def counted(self) -> Floats:
         """Sample weight of each present row that the estimate is of, zero for the others."""
         outcome = self.outcome

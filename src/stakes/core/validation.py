@@ -92,9 +92,15 @@ def _outcome_sample(outcome: Outcome, y_prob: Any, options: dict[str, Any], *, p
             f"per_sample=True needs the class of every row and one weight for all, got {known:,} of "
             f"{len(outcome.y):,} rows that {type(outcome).__name__} knows and weighs."
         )
-    present, score = outcome.present, np.zeros(len(outcome.y))
-    score[present] = check_sample(outcome.y, y_prob, sample_weight=present.astype(float), **options).score
-    score, used = outcome.scores(score), np.flatnonzero(outcome.weight)
+    if outcome.sample_weight is None:
+        score = check_sample(outcome.y, y_prob, **options).score
+    else:
+        present, score = outcome.present, np.zeros(len(outcome.y))
+        score[present] = check_sample(outcome.y, y_prob, sample_weight=present.astype(float), **options).score
+    score = outcome.scores(score)
+    if outcome.weight.min() > 0.0:
+        return BinarySample(outcome.y, score, outcome.weight, Origin(outcome, np.arange(len(score)), score))
+    used = np.flatnonzero(outcome.weight)
     return BinarySample(outcome.y[used], score[used], outcome.weight[used], Origin(outcome, used, score))
 
 

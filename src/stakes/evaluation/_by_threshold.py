@@ -75,6 +75,8 @@ def by_threshold(
     costs = options.costs
     if choice is None or rows is None or rows.dependent or _uneven(rows) or costs.low == costs.high:
         return None
+    if options.per_stake:  # amounts, not thresholds, order these rows
+        return None
     thresholds = thresholds_of(costs)
     bins = {
         name: reached(_acted(s, options.rule), thresholds, _BIN) for name, s in zip(tables, rows.scores, strict=True)

@@ -62,7 +62,8 @@ class PairedRows:
     @property
     def dependent(self) -> bool:
         """Whether rows depend on each other, in clusters, in order of time or by weights estimated from all of them."""
-        return self.clusters is not None or self.lags is not None or self.origin is not None
+        by_outcome = self.origin is not None and not self.origin.as_weights
+        return self.clusters is not None or self.lags is not None or by_outcome
 
     @property
     def used(self) -> PairedRows:

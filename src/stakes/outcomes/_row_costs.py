@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.outcome import Outcome
+from stakes.core.sums import blocks
 from stakes.core.validation import (
     check_choice,
     check_labels,
@@ -106,15 +107,15 @@ class RowCosts(Outcome):
         self.inner = self._read_labels(y_true, sample_weight, pos_label)
         right = self._read_amounts(false_positive, false_negative, matrix)
         self.unit = str(unit)
-        forced = dominated(self.false_positive, self.false_negative, self._counted > 0.0, on_dominated)
+        forced = dominated(self.false_positive, self.false_negative, self._counted, on_dominated)
         amount = np.where(self.y, self.false_negative, self.false_positive)
-        self.weight: Floats = self._counted * amount
+        self.weight: Floats = amount if self._counted.strides == (0,) else self._counted * amount
         self.correct, self.decided = right, forced != 0
         self.n_set_aside = int(np.count_nonzero(forced))
         if self.n_set_aside:
-            self.weight[self.decided] = 0.0
             # what a forced decision costs beyond the right one
             self.correct = right + np.where((forced > 0) & ~self.y | (forced < 0) & self.y, amount, 0.0)
+            self.weight = np.where(self.decided, 0.0, self.weight)
         if not self.weight.any():
             raise ValueError("nothing is at stake: no row has a wrong decision that costs anything.")
 
@@ -125,7 +126,8 @@ class RowCosts(Outcome):
                 raise ValueError(f"y_true must be 1-D, got shape {labels.shape}.")
             self.y = check_labels(labels, pos_label)
             self.sample_weight = check_weights(sample_weight, len(self.y))
-            self._counted = np.ones(len(self.y)) if self.sample_weight is None else self.sample_weight
+            ones: Floats = np.broadcast_to(1.0, self.y.shape)  # that take no memory
+            self._counted = ones if self.sample_weight is None else self.sample_weight
             return None
         if isinstance(y_true, RowCosts):
             raise ValueError("y_true must be labels or an outcome without amounts, got a RowCosts: nest once.")
@@ -151,16 +153,16 @@ class RowCosts(Outcome):
             raise ValueError("false_positive= and false_negative= belong together, got one of them.")
         self.false_positive = self._amounts(false_positive, "false_positive")
         self.false_negative = self._amounts(false_negative, "false_negative")
-        return np.zeros(len(self.y))
+        return np.broadcast_to(0.0, self.y.shape)
 
     def _amounts(self, values: Any, name: str) -> Floats:
         found = to_floats(to_array(values, name), name)
         if found.ndim and found.shape != self.y.shape:
             raise ValueError(f"{name} must be a number or one for each of the {len(self.y)} rows, got {found.shape}.")
-        found = np.broadcast_to(found, self.y.shape)
-        bad = ~np.isfinite(found)
+        found, bad = np.broadcast_to(found, self.y.shape), ~np.isfinite(found)
         if not bad.any():
             return found
+        bad = np.broadcast_to(bad, self.y.shape)
         if (bad & (self._counted > 0.0)).any():
             first = int(np.argmax(bad & (self._counted > 0.0)))
             raise ValueError(f"{name} must be finite, got {found[first]} at index {first} ({int(bad.sum())} rows).")
@@ -211,12 +213,14 @@ class RowCosts(Outcome):
         [0.75, 0.5]
         """
         p = check_scores(to_array(score, "y_prob"), "y_prob")
-        gain = p * self.false_negative
-        whole = 1.0 - p
-        whole *= self.false_positive
-        whole += gain
+        found = np.empty(len(p))
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.divide(gain, whole, out=gain)
+            for part in blocks(len(p)):  # while they are near
+                gain = p[part] * self.false_negative[part]
+                whole = 1.0 - p[part]
+                whole *= self.false_positive[part]
+                whole += gain
+                np.divide(gain, whole, out=found[part])
         if self.n_set_aside or not np.isfinite(found).all():  # nothing is at stake in rows without a number
             found[self.decided | ~np.isfinite(found)] = 0.0
         return found
@@ -326,11 +330,12 @@ def check_factor(factor: Any) -> float:
     return number
 
 
-def dominated(a: Floats, b: Floats, counts: Bools, on_dominated: str) -> NDArray[np.int8]:
+def dominated(a: Floats, b: Floats, weight: Floats, on_dominated: str) -> NDArray[np.int8]:
     """Rows in which one decision is never worse: 1 to act, -1 not to, 0 where there is a decision or no stake."""
     check_choice(on_dominated, "on_dominated", ("raise", "set_aside"))
-    if a.min() > 0.0 and b.min() > 0.0:
-        return np.zeros(len(counts), dtype=np.int8)
+    if min(float(part[0] if part.strides == (0,) else part.min()) for part in (a, b)) > 0.0:
+        return np.zeros(len(weight), dtype=np.int8)
+    counts = weight > 0.0
     swapped = counts & (a < 0.0) & (b < 0.0)
     if swapped.any():
         raise ValueError(

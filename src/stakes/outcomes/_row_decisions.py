@@ -87,7 +87,7 @@ def decide_rows(
     p = check_scores(to_array(y_prob, "y_prob"), "y_prob")
     a = check_factor(factor) * _amounts(false_positive, "false_positive", p)
     b = _amounts(false_negative, "false_negative", p)
-    forced = dominated(a, b, np.ones(len(p), dtype=bool), on_dominated)
+    forced = dominated(a, b, np.broadcast_to(1.0, p.shape), on_dominated)
     acting, leaving = (1.0 - p) * a, p * b
     act = np.where(forced == 0, leaving >= acting, forced > 0) & ((a != 0.0) | (b != 0.0))
     open_ = (forced == 0) & (a + b > 0.0)
