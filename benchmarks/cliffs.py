@@ -105,6 +105,31 @@ def evaluated(inputs, **options):
     return stakes.evaluate(inputs.y, inputs.models, costs=COSTS, **options)
 
 
+def with_amounts(size, _folder):
+    """Labels, scores, amounts, and the weights that these make."""
+    inputs = Inputs(size)
+    stake = np.random.default_rng(SEED).lognormal(4.0, 1.0, size)
+    return inputs.y, inputs.score, stake, np.where(inputs.y == 1, stake, 20.0)
+
+
+def by_amount(judge, rows):
+    y, score, stake, _ = rows
+    return judge(stakes.RowCosts(y, false_positive=20.0, false_negative=stake), score, costs=0.5)
+
+
+def by_weight(judge, rows):
+    y, score, _, weight = rows
+    return judge(y, score, sample_weight=weight, costs=0.5)
+
+
+def amounts_row(name, judge):
+    """Rows with amounts beside rows of these weights."""
+    mine = ours(f"{judge.__name__}(RowCosts)", partial(by_amount, judge), with_amounts)
+    return by(
+        name, mine, limit("the same of weighted rows", partial(by_weight, judge), with_amounts, "stakes"), MILLION
+    )
+
+
 def in_groups(count, inputs):
     return evaluated(inputs, groups=inputs.groups % count)
 
@@ -252,6 +277,8 @@ FILES = (
 CALLS = (
     by("10 groups, 4 models", ours("evaluate(groups=)", partial(in_groups, 10)), PLAIN, MILLION),
     by("1,000 groups, 4 models", ours("evaluate(groups=)", partial(in_groups, 1000)), PLAIN, MILLION),
+    amounts_row("regret with amounts by row", stakes.expected_regret),
+    amounts_row("evaluation with amounts by row", stakes.evaluate),
     by(
         "interval of a mean loss",
         ours("metric_interval", partial(interval, "bounded_brier_loss")),

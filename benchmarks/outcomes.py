@@ -9,6 +9,7 @@ from stakes.inference import confidence_band, difference_band
 SIZES = (10**5, 10**6)
 SEED = 20261122
 HORIZON = 1.0
+THRESHOLDS = np.arange(0.045, 0.5, 0.05)  # between hundredths
 
 
 def follow_up(inputs):
@@ -21,9 +22,65 @@ def follow_up(inputs):
     return {"event": time <= left, "time": np.minimum(time, left), "horizon": HORIZON}, inputs.score, second
 
 
+def rounded(inputs):
+    """The same with scores in hundredths: the work grows with the number of distinct scores."""
+    rows, score, second = follow_up(inputs)
+    return rows, np.round(score, 2), second
+
+
+def structured(inputs):
+    """The same as scikit-survival takes it: pairs of event and time, and the probability to be free of the event."""
+    rows, score, _ = follow_up(inputs)
+    y = np.empty(len(score), dtype=[("event", bool), ("time", float)])
+    y["event"], y["time"] = rows["event"], rows["time"]
+    return y, 1.0 - score[:, None]
+
+
+def framed(inputs):
+    """The same as dcurves takes it."""
+    import pandas as pd
+
+    rows, score, _ = rounded(inputs)
+    return pd.DataFrame({"event": rows["event"].astype(int), "time": rows["time"], "score": score})
+
+
 def amounts(inputs):
-    rng = np.random.default_rng(SEED)
-    return inputs.y, inputs.score, rng.lognormal(4.0, 1.0, len(inputs.y))
+    """Labels, scores and what a false negative costs."""
+    return inputs.y, inputs.score, np.random.default_rng(SEED).lognormal(4.0, 1.0, len(inputs.y))
+
+
+def acted(ready):
+    rows, score, _ = ready
+    return stakes.net_benefit_curve(stakes.TimeToEvent(**rows), score, censoring="acted").at(THRESHOLDS)
+
+
+def acted_by_dcurves(frame):
+    import dcurves
+
+    return dcurves.dca(
+        data=frame,
+        outcome="event",
+        modelnames=["score"],
+        thresholds=THRESHOLDS,
+        time=HORIZON,
+        time_to_outcome_col="time",
+    )
+
+
+def of_model(found):
+    return found[found.model == "score"].sort_values("threshold").net_benefit.to_numpy()
+
+
+def brier(ready):
+    rows, score, _ = ready
+    return stakes.bounded_brier_loss(stakes.TimeToEvent(**rows), score)
+
+
+def brier_by_scikit_survival(ready):
+    from sksurv.metrics import brier_score
+
+    y, free = ready
+    return float(brier_score(y, y, free, [HORIZON])[1][0])
 
 
 def survival_study(ready):
@@ -50,6 +107,16 @@ ROWS = (
         Entry("stakes", "TimeToEvent", lambda ready: stakes.TimeToEvent(**ready[0]), prepare=follow_up),
         (Entry("numpy", "np.sort", lambda ready: np.sort(ready[0]["time"]), prepare=follow_up),),
         goals=(Goal("at most 4 sorts", lambda by: by["stakes"].best / by["numpy"].best, 4.0, "x", rows=10**6),),
+    ),
+    Row(
+        "net benefit at 10 thresholds, scores in hundredths, censoring estimated among the rows acted on",
+        Entry("stakes", 'net_benefit_curve(censoring="acted")', acted, prepare=rounded, answer=np.asarray),
+        (Entry("dcurves", "dca", acted_by_dcurves, prepare=framed, answer=of_model, max_rows=10**5),),
+    ),
+    Row(
+        "Brier score at a horizon, censored",
+        Entry("stakes", "bounded_brier_loss(TimeToEvent)", brier, prepare=follow_up, answer=float),
+        (Entry("scikit-survival", "brier_score", brier_by_scikit_survival, prepare=structured, answer=float),),
     ),
     Row("regret with amounts by row", Entry("stakes", "expected_regret(RowCosts)", by_amount, prepare=amounts)),
 )

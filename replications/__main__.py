@@ -18,6 +18,7 @@ NAMES = {
     "coverage_decomposition": "coverage of the intervals of MCB, DSC, the H-measure and hull AUC",
     "coverage_intervals": "coverage of the closed-form intervals, for calibrated, miscalibrated and tied forecasts",
     "coverage_outcomes": "coverage of the intervals of censored follow-up, amounts by row and labels seen for some",
+    "outcome_findings": "how often findings on follow-up and amounts are raised where they should be, and where not",
     "batch_effect": "where looking at the batch beats one threshold for the population, and where it does not",
     "deferral": "optimism of fitted thresholds, broken certificates, CIFAR-10 halves, intervals of the option's value",
     "expected_utility": "expected utility, plug-in threshold and one half for four measures, on the paper's data",

@@ -175,3 +175,19 @@ def test_evaluation_of_amounts_is_that_of_rows_with_these_weights():
         assert ours.standard_error == pytest.approx(2 * theirs.standard_error, rel=1e-12)
     gap, same = found.compare("a", "b"), plain.compare("a", "b")
     assert (gap.difference, gap.p_value) == pytest.approx((2 * same.difference, same.p_value), rel=1e-9)
+
+
+def test_large_amounts_that_have_not_come_yet_decide_too():
+    rng = np.random.default_rng(4)
+    n = 1000
+    y, p = np.arange(n) % 10 == 0, np.full(n, 0.1)
+    even, huge = np.full(n, 20.0), np.full(n, 20.0)
+    huge[rng.choice(np.flatnonzero(~y), 5, replace=False)] = 1e5  # none of them has been missed so far
+    told = [money(RowCosts(y, false_positive=1, false_negative=amount), p) for amount in (even, huge)]
+    assert [found.gain.value for found in told] == [pytest.approx(told[0].gain.value)] * 2
+    assert np.isfinite(told[0].gain.interval).all()
+    assert np.isnan(told[1].gain.interval).all()
+    assert "rows decide: an interval needs 12" in told[1].gain.note
+    missed = np.where(y, 0.05, 1e-6)  # nobody is acted on
+    codes = [evaluate(RowCosts(y, false_positive=9, false_negative=a), missed).findings.codes for a in (even, huge)]
+    assert ["few-amounts-decide" in each for each in codes] == [False, True]

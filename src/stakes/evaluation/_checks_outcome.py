@@ -10,7 +10,7 @@ import numpy as np
 from stakes.core.outcome import Origin
 from stakes.core.regret import row_losses
 from stakes.evaluation._finding import LEVEL, Evidence, Observation, slots
-from stakes.inference import FEW_AMOUNTS, carriers
+from stakes.inference import FEW_AMOUNTS, carriers, to_expect
 from stakes.inference._dependence import Design
 from stakes.outcomes import BeyondFollowUpError, RowCosts, TimeToEvent
 from stakes.shown.words import number, percent
@@ -18,7 +18,9 @@ from stakes.shown.words import number, percent
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from stakes.core.options import Options
     from stakes.evaluation._standings import Standings
+    from stakes.inference import PairedRows
     from stakes.outcomes import CensoringTest
 
     Floats = NDArray[np.float64]
@@ -145,9 +147,22 @@ def few_amounts_decide(standings: Standings) -> Observation | None:
     if rows is None or rows.weight is None or not options.per_stake or options.rule == "optimal":
         return None
     name = standings.best.name
-    losses = row_losses(rows.y, rows.scores[standings.models.index(name)], options.costs, options.plain_rule)
-    count = carriers(rows.weight * losses, rows.y)
+    score = rows.scores[standings.models.index(name)]
+    losses = row_losses(rows.y, score, options.costs, options.plain_rule)
+    count = min(carriers(rows.weight * losses, rows.y), to_expect(rows.y, _mistakes(rows, score, options)))
     if count >= FEW_AMOUNTS:
         return None
     template = f"What mistakes of {{0}} cost is as uneven as {count:.3g} equal amounts: a few large ones decide."
     return Observation(template, (name,), {"effective_rows": count, "needed": float(FEW_AMOUNTS)})
+
+
+def _mistakes(rows: PairedRows, score: Floats, options: Options) -> tuple[Floats, Floats]:
+    """What each row's mistake would cost were it a negative, and were it a positive."""
+    outcome = None if rows.origin is None else rows.origin.outcome
+    if not isinstance(outcome, RowCosts) or rows.origin is None:
+        raise TypeError("rows that count by amounts come from RowCosts")
+    places, as_class = rows.origin.places, (np.zeros(len(score), dtype=bool), np.ones(len(score), dtype=bool))
+    losses = [row_losses(y, score, options.costs, options.plain_rule) for y in as_class]
+    amounts = outcome.false_positive[places], outcome.false_negative[places]
+    counted = outcome.counted[places]
+    return counted * amounts[0] * losses[0], counted * amounts[1] * losses[1]

@@ -44,6 +44,7 @@ from stakes.inference._money import Money, money
 from stakes.inference._money import carriers as carriers
 from stakes.inference._money import law_of as law_of
 from stakes.inference._money import money_of as money_of
+from stakes.inference._money import to_expect as to_expect
 from stakes.inference._pair_sums import PairSums
 from stakes.inference._paired_rows import PairedRows as PairedRows
 from stakes.inference._pooled import Pooled, pool

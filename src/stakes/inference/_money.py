@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
     Integers = NDArray[np.intp]
 
-FEW_AMOUNTS, _TOO_FEW = 50, 15  # effective rows that carry a sum of amounts
+FEW_AMOUNTS = 50  # effective rows that carry a sum of amounts
+# with fewer there is no interval: among all that could have come, and among those that did. The second is low because
+# a sample without its large amounts looks even: to ask for many there keeps the intervals that miss
+_NEEDED, _NEEDED_SEEN = 12, 8
 MONEY_SCALES = SCALES
 
 
@@ -133,7 +136,8 @@ def money(
     -----
     Bahnsen, Aouada and Ottersten (2014) define savings. Errors are those of sums over rows, by the delta method for
     savings. Where a few large amounts carry a number, with fewer than 50 effective rows, its interval is too short, and
-    ``note`` says so; with fewer than 15 it has none.
+    ``note`` says so; with fewer than 12 it has none. The rows are counted by the amounts of all rows, whatever their
+    class, in proportion to those of the class that carries most: what has not come yet may be larger than what has.
 
     Examples
     --------
@@ -185,6 +189,11 @@ class Law(NamedTuple):
         """What each row costs if nobody is acted on, and if everybody is."""
         return self.charged(outcome, -np.inf), self.charged(outcome, np.inf)
 
+    def lines(self, outcome: RowCosts, score: Floats | float) -> Floats:
+        """What each row costs, and what its mistake would cost were it a negative, and were it a positive."""
+        each = outcome.mistakes(self.measure.negative_loss(score), self.measure.positive_loss(score))
+        return np.stack([self.charged(outcome, score), *each])
+
 
 def law_of(outcome: RowCosts, costs: CostDistribution, scale: str) -> Law:
     """What mistakes cost on average over cost ratios, or raise where that has no mean or rows were set aside."""
@@ -212,11 +221,12 @@ def money_of(
 ) -> Money:
     """The same of scores that were mapped by the amounts already, and clean settings, of some of the rows."""
     counted = outcome.counted if among is None else np.where(among, outcome.counted, 0.0)
-    lines = dict(zip(("none", "all"), law.constants(outcome), strict=True)) | {"own": law.charged(outcome, score)}
+    at: dict[str, Any] = {"none": -np.inf, "all": np.inf, "own": score}
+    lines = {name: law.lines(outcome, scores) for name, scores in at.items()}
     places = np.flatnonzero(counted)
     origin = Origin(outcome, places, counted, among)
     design = Design(outcome.y[places], counted[places], codes=codes, origin=origin)
-    means = {name: float(np.average(line, weights=counted)) for name, line in lines.items()}
+    means = {name: float(np.average(line[0], weights=counted)) for name, line in lines.items()}
     best = min(("none", "all"), key=means.__getitem__)
     if means[best] <= 0.0:
         raise ValueError(
@@ -231,7 +241,7 @@ def money_of(
     weight = np.ones(len(score)) if outcome.sample_weight is None else outcome.sample_weight
     weight = weight if among is None else weight * among
     return Money(
-        **{name: _estimate(name, pair[0], pair[1][places], design, level) for name, pair in found.items()},
+        **{name: _estimate(name, pair[0], pair[1][:, places], design, level) for name, pair in found.items()},
         unit=outcome.unit,
         per=size,
         acted=float(np.average(law.acted(score), weights=weight)),
@@ -250,12 +260,30 @@ def carriers(values: Floats, y: Bools | Integers) -> float:
     return float(effective(np.sum(np.abs(values[y == main])), np.float64(squares[main])))
 
 
-def _estimate(name: str, value: float, values: Floats, design: Design, level: float) -> Estimate:
+def to_expect(y: Bools | Integers, mistakes: tuple[Floats, Floats]) -> float:
+    """How many equal amounts are to be expected, by the amounts of all rows whatever their class.
+
+    ``mistakes`` are what each row would bear were it a negative, and were it a positive; that class counts which
+    spreads the sum most. Infinite where nothing could be borne.
+    """
+    expected = []
+    for mine, every in zip((y == 0, y == 1), mistakes, strict=True):
+        if not every.any():
+            continue
+        share = (np.count_nonzero(every[mine]) + 1.0) / (np.count_nonzero(every) + 1.0)
+        square = np.sum(every**2)
+        expected.append((share * float(square), share * float(effective(np.sum(np.abs(every)), square))))
+    return max(expected)[1] if expected else np.inf
+
+
+def _estimate(name: str, value: float, lines: Floats, design: Design, level: float) -> Estimate:
+    values, *mistakes = lines
     variance, degrees, reason = design.variance_of(design.parts(design.centred(values)))
-    carried = design.weight * values
-    rows = carriers(carried, design.y)
-    if rows < _TOO_FEW:
-        reason = reason or f"the amounts of about {rows:.0f} rows decide: an interval needs {_TOO_FEW}"
+    each = design.weight * mistakes[0], design.weight * mistakes[1]
+    seen, expected = carriers(design.weight * values, design.y), to_expect(design.y, each)
+    rows = min(seen, expected)
+    if seen < _NEEDED_SEEN or expected < _NEEDED:
+        reason = reason or f"the amounts of about {rows:.0f} rows decide: an interval needs {_NEEDED}"
     moments = Moments(value, float(variance), float(degrees), reason=reason)
     few = f"the amounts of about {rows:.0f} rows decide: the interval may be too short" if rows < FEW_AMOUNTS else ""
     return Estimate(name, value, moments.standard_error, moments.interval(level), level, moments.note or few)

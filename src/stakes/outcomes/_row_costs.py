@@ -277,8 +277,12 @@ class RowCosts(Outcome):
 
     def charged(self, negative: Floats, positive: Floats) -> Floats:
         """What each row costs where its mistake, as a negative or a positive, costs so many times the stated amount."""
-        wrong = np.where(self.y, positive * self.false_negative, negative * self.false_positive)
-        return self.correct + np.where(self.decided, 0.0, wrong)
+        return self.correct + np.where(self.y, *reversed(self.mistakes(negative, positive)))
+
+    def mistakes(self, negative: Floats, positive: Floats) -> tuple[Floats, Floats]:
+        """What mistakes cost in each row were it a negative, and were it a positive."""
+        each = negative * self.false_positive, positive * self.false_negative
+        return np.where(self.decided, 0.0, each[0]), np.where(self.decided, 0.0, each[1])
 
     def parts(self, parts: Floats) -> Floats:
         """Parts of all rows in an error; amounts are part of a row, and not estimated."""
