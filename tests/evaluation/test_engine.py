@@ -220,6 +220,43 @@ def test_rows_of_two_days_add_up_from_their_engines(lazy):
     assert near(numbers(evaluate(tables, costs=(0.1, 0.4), pairs=pairs)), numbers(known) | {"groups": []}, rtol=1e-9)
 
 
+def partitions(kind, columns, count, folder):
+    """The same rows in so many files, or partitions of Dask."""
+    if kind == "dask":
+        frames = pytest.importorskip("dask.dataframe")
+        return frames.from_pandas(importlib.import_module("pandas").DataFrame(columns), npartitions=count)
+    for place, part in enumerate(np.array_split(np.arange(len(columns["y"])), count)):
+        pl.DataFrame({name: values[part] for name, values in columns.items()}).write_parquet(
+            folder / f"{place}.parquet"
+        )
+    if kind == "duckdb":
+        return pytest.importorskip("duckdb").read_parquet(f"{folder}/*.parquet")
+    return pl.scan_parquet(folder / "*.parquet")
+
+
+@pytest.mark.parametrize("kind", ["polars", "duckdb", "dask"])
+def test_partitions_change_no_count_and_sums_by_their_rounding(kind, tmp_path):
+    columns = COLUMNS | {"w": np.random.default_rng(4).random(ROWS)}
+    exact = ScoreTable.from_predictions(Y, COLUMNS["b"], sample_weight=COLUMNS["w"])
+    sums = []
+    for count in (1, 7, 64):
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        frame = partitions(kind, columns, count, folder)
+        sums.append(PairSums.from_frame(frame, label="y", models=MODELS, costs=(0.1, 0.4), weight="w"))
+        counted = ScoreTable.from_frame(partitions(kind, COLUMNS, count, folder), label="y", score="b", weight="w")
+        for name in ("scores", "positives", "negatives"):  # sums of halves have no rounding
+            np.testing.assert_array_equal(getattr(counted, name), getattr(exact, name))
+    measure = costs.Uniform(0.1, 0.4)
+    terms = columns["w"] * (measure.row_loss(Y, columns["a"]) - measure.row_loss(Y, columns["b"]))
+    for found in sums:
+        for name in ("rows", "carriers", "apart"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(sums[0], name))
+        for k, mine in enumerate((~Y, Y)):  # adding n numbers in any order rounds n times at most
+            off = abs(found.powers[0, k, 0] - math.fsum(terms[mine]))
+            assert off <= mine.sum() * 2**-53 * np.abs(terms[mine]).sum()
+
+
 @pytest.mark.parametrize("asked", [{"clusters": "site"}, {"lags": 3}], ids=str)
 def test_what_needs_the_rows_says_so(asked):
     with pytest.raises(ValueError, match="collect the columns into memory first"):
