@@ -9,6 +9,7 @@ from stakes.evaluation._evaluation import Evaluation
 from stakes.evaluation._finding import Check, Finding, Findings
 from stakes.evaluation._findings import FINDINGS, findings_table
 from stakes.evaluation._groups import GroupResult, Groups
+from stakes.evaluation._kept import KeptEvaluation
 from stakes.evaluation._money import AS_STATED as AS_STATED
 from stakes.evaluation._refit import Refit, evaluate_estimator
 from stakes.evaluation._refit_selection import select_estimator
@@ -28,6 +29,7 @@ __all__ = [
     "Findings",
     "GroupResult",
     "Groups",
+    "KeptEvaluation",
     "ModelCalibration",
     "ModelResult",
     "Refit",

@@ -95,7 +95,7 @@ def evaluate_tables(
         ups = pairs.mass.sum() * table.prevalence if table.fixed_prevalence else pairs.mass[1]
         _check_same_rows("pairs", (pairs.rows.sum(), pairs.mass.sum(), ups), table, names[0])
         moments = pairs.moments(table.prevalence if table.fixed_prevalence else None)
-    return _assemble(names, each, moments, options, **about)
+    return _assemble(names, each, moments, options, pairs=pairs, **about)
 
 
 def _totals(table: ScoreTable) -> tuple[float, float, float]:

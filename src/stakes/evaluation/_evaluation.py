@@ -82,6 +82,8 @@ class Evaluation(Standings, Tabular):
         What more rows would be worth, where :meth:`with_information` asked for it.
     deferral : DeferredModels, optional
         What leaving cases to someone else saves, where :meth:`with_deferral` asked for it.
+    pairs : PairSums, optional
+        The sums that differences rest on, where tables stand for the rows.
 
     Examples
     --------

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from stakes.costs import CostDistribution
     from stakes.decomposition import Decomposition
     from stakes.evaluation._by_threshold import ByThreshold
-    from stakes.inference import Money, PairedRows, Selection
+    from stakes.inference import Money, PairedRows, PairSums, Selection
     from stakes.information import ValueOfInformation
 
 
@@ -98,6 +98,7 @@ class Standings:
     provenance: dict[str, str] = field(default_factory=dict)
     information: ValueOfInformation | None = None
     deferral: DeferredModels | None = None
+    pairs: PairSums | None = None
 
     @property
     def costs(self) -> CostDistribution:

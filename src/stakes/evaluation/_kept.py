@@ -1,0 +1,215 @@
+"""What an evaluation rests on, kept and added up: two days make one evaluation, without their rows."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+
+from stakes.core.score_table import ScoreTable
+from stakes.costs import CostDistribution
+from stakes.evaluation._assemble import evaluate_tables
+from stakes.evaluation._request import check_request
+from stakes.inference import PairSums
+from stakes.shown.entries import Entries
+from stakes.shown.tabular import json_ready
+
+if TYPE_CHECKING:
+    from stakes.core.options import Options
+    from stakes.evaluation._evaluation import Evaluation
+
+_WHAT, _FORM = "kept evaluation", "stakes-evaluation-1"
+_ASKED = ("rule", "harm", "scale", "confidence_level", "unit_cost", "per", "prevalence", "incumbent", "n_tried")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class KeptEvaluation:
+    """The tables, sums and settings of an evaluation, from which it is made again.
+
+    Groups and further metrics are not kept.
+
+    Parameters
+    ----------
+    tables : dict of str to ScoreTable
+        One for each model.
+    pairs : PairSums or None
+        What says how sure differences between models are; without it each model has its own numbers.
+    options : Options
+        What was asked for.
+    n_dropped : int
+        Incomplete rows that were dropped.
+
+    Examples
+    --------
+    >>> from stakes import evaluate
+    >>> from stakes.evaluation import KeptEvaluation
+    >>> models = {"a": [0.1, 0.8, 0.3, 0.6] * 30, "b": [0.4, 0.6, 0.5, 0.4] * 30}
+    >>> yesterday = KeptEvaluation.of(evaluate([0, 1, 0, 1] * 30, models, costs=(0.2, 0.6))).to_json()
+    >>> today = KeptEvaluation.of(evaluate([0, 1, 1, 1] * 30, models, costs=(0.2, 0.6)))
+    >>> KeptEvaluation.from_json(yesterday).merge(today).evaluate()
+    Evaluation(best: a, regret 0.05937; 2 models, 240 rows, costs=Uniform(low=0.2, high=0.6))
+    """
+
+    tables: dict[str, ScoreTable]
+    pairs: PairSums | None
+    options: Options
+    n_dropped: int = 0
+
+    @classmethod
+    def of(cls, evaluation: Evaluation) -> Self:
+        """Keep an evaluation.
+
+        Parameters
+        ----------
+        evaluation : Evaluation
+            Of rows, of a lazy frame or of tables.
+
+        Returns
+        -------
+        KeptEvaluation
+
+        Raises
+        ------
+        ValueError
+            For clusters, lags and outcomes, whose errors need the rows.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> from stakes.evaluation import KeptEvaluation
+        >>> list(KeptEvaluation.of(evaluate([0, 1], {"a": [0.1, 0.8]}, costs=0.3)).tables)
+        ['a']
+        """
+        rows, pairs = evaluation.rows, evaluation.pairs
+        if rows is not None and rows.dependent:
+            raise ValueError(
+                "clusters=, lags= and outcomes cannot be kept without the rows: evaluate all rows at once."
+            )
+        if rows is not None and evaluation.rule != "optimal":
+            samples = {name: rows.sample(place) for place, name in enumerate(evaluation.models)}
+            pairs = PairSums.from_samples(samples, evaluation.costs, evaluation.rule)
+        tables = dict(zip(evaluation.models, evaluation.tables, strict=True))
+        return cls(tables, pairs, replace(evaluation.options, metrics={}), evaluation.n_dropped)
+
+    def evaluate(self) -> Evaluation:
+        """Evaluate what is kept.
+
+        Returns
+        -------
+        Evaluation
+            Its curves, findings and report are those of tables: what needs the rows says so.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> from stakes.evaluation import KeptEvaluation
+        >>> KeptEvaluation.of(evaluate([0, 1], {"a": [0.1, 0.8]}, costs=0.3)).evaluate().n_rows
+        2
+        """
+        return evaluate_tables(self.tables, self.options, self.pairs, n_dropped=self.n_dropped)
+
+    def merge(self, other: KeptEvaluation) -> Self:
+        """Add what is kept of other rows.
+
+        Parameters
+        ----------
+        other : KeptEvaluation
+            Of the same models and settings.
+
+        Returns
+        -------
+        KeptEvaluation
+            With the counts of all rows to the last bit; without ``pairs`` where one of the two has none.
+
+        Raises
+        ------
+        ValueError
+            If models or settings differ, or the prevalence was set: set that of the sum.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> from stakes.evaluation import KeptEvaluation
+        >>> one = KeptEvaluation.of(evaluate([0, 1], {"a": [0.1, 0.8]}, costs=0.3))
+        >>> one.merge(one).evaluate().n_rows
+        4
+        """
+        mine, its = ({"models": list(kept.tables), **kept._settings()} for kept in (self, other))
+        differing = [name for name in mine if mine[name] != its[name]]
+        if differing:
+            name = differing[0]
+            raise ValueError(f"merge needs evaluations of the same {name}, got {mine[name]!r} and {its[name]!r}.")
+        tables = {name: table.merge(other.tables[name]) for name, table in self.tables.items()}
+        pairs = None if self.pairs is None or other.pairs is None else self.pairs.merge(other.pairs)
+        return replace(self, tables=tables, pairs=pairs, n_dropped=self.n_dropped + other.n_dropped)
+
+    def to_json(self) -> str:
+        """Return everything as JSON that :meth:`from_json` reads.
+
+        Returns
+        -------
+        str
+            With the format and its version; numbers come back to the last bit.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> from stakes.evaluation import KeptEvaluation
+        >>> KeptEvaluation.of(evaluate([0, 1], {"a": [0.1, 0.8]}, costs=0.3)).to_json()[:34]
+        '{"format": "stakes-evaluation-1", '
+        """
+        content = {
+            "format": _FORM,
+            "n_dropped": self.n_dropped,
+            **self._settings(),
+            "tables": {name: json.loads(table.to_json()) for name, table in self.tables.items()},
+            "pairs": None if self.pairs is None else json.loads(self.pairs.to_json()),
+        }
+        return json.dumps(json_ready(content))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what :meth:`to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+            The JSON, which may come from anywhere.
+
+        Returns
+        -------
+        KeptEvaluation
+
+        Raises
+        ------
+        ValueError
+            For another format, or a damaged text, naming the first entry that is wrong.
+
+        Examples
+        --------
+        >>> from stakes.evaluation import KeptEvaluation
+        >>> KeptEvaluation.from_json("{}")
+        Traceback (most recent call last):
+        ValueError: text must be a kept evaluation of format 'stakes-evaluation-1', got format None.
+        """
+        entries = Entries.read(text, _WHAT, _FORM)
+        n_dropped, tables, pairs = (entries.at(name) for name in ("n_dropped", "tables", "pairs"))
+        if not isinstance(n_dropped, int) or n_dropped < 0:
+            raise entries.broken("n_dropped", "a whole number >= 0")
+        if not isinstance(tables, dict) or not tables:
+            raise entries.broken("tables", "score tables by name")
+        try:
+            costs = CostDistribution.from_dict(entries.at("costs"))
+            options = check_request(costs=costs, **{name: entries.at(name) for name in _ASKED})
+        except (TypeError, ValueError, AttributeError) as error:
+            raise entries.broken("what was asked for", f"whole ({str(error).removesuffix('.')})") from None
+        read = {name: ScoreTable.from_json(json.dumps(table)) for name, table in tables.items()}
+        return cls(read, None if pairs is None else PairSums.from_json(json.dumps(pairs)), options, n_dropped)
+
+    def _settings(self) -> dict[str, Any]:
+        return {"costs": self.options.costs.to_dict(), **{name: getattr(self.options, name) for name in _ASKED}}
+
+    def __repr__(self) -> str:
+        rows = next(iter(self.tables.values())).n_rows
+        plural = "model" if len(self.tables) == 1 else "models"
+        return f"KeptEvaluation({len(self.tables)} {plural}, {rows} rows, costs={self.options.costs!r})"

@@ -1,0 +1,135 @@
+"""Evaluations are kept and added up: yesterday's and today's give what all rows give."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from stakes import costs, evaluate, evaluate_frame
+from stakes.evaluation import KeptEvaluation
+from stakes.inference import PairSums
+
+RNG = np.random.default_rng(8)
+ROWS = 1200
+RISK = RNG.random(ROWS)
+Y = RNG.random(ROWS) < RISK
+MODELS = {
+    "a": np.clip(RISK + RNG.normal(0.0, 0.1, ROWS), 0.0, 1.0),
+    "b": RISK.round(1),
+    "c": (RISK > 0.4).astype(float),
+}
+WEIGHT = RNG.choice([0.5, 1.0, 2.0], ROWS)
+DAYS = slice(0, 500), slice(500, None)
+
+
+def asked(changes, rows=slice(None)):
+    given = {"costs": (0.1, 0.4), "incumbent": "b", **changes}
+    return given | ({"sample_weight": WEIGHT[rows]} if "sample_weight" in changes else {})
+
+
+def evaluated(rows, changes):
+    return evaluate(Y[rows], {name: score[rows] for name, score in MODELS.items()}, **asked(changes, rows))
+
+
+def numbers(result):
+    """Scores, intervals and all differences; and the order, and what may be best."""
+    found = [(one.score, *one.interval) for one in result.results]
+    for first in result.models:
+        differences = [result.compare(first, other) for other in result.models if other != first]
+        found += [(one.difference, *one.interval) for one in differences]
+    return found, (result.ranking, result.conclusion[:2], result.n_rows, result.adjusted_ranking().best)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"sample_weight": True, "unit_cost": 3.0, "per": 100.0, "confidence_level": 0.9},
+        {"rule": 0.3, "costs": costs.Fixed(0.3), "incumbent": None, "n_tried": 7},
+        {"harm": {"a": 0.01}, "costs": costs.LogOddsUniform(0.05, 0.6)},
+        {"costs": costs.Beta(2, 5), "scale": "integral"},
+    ],
+    ids=["plain", "weighted", "rule", "harm", "beta"],
+)
+def test_two_days_that_were_kept_are_all_rows(changes):
+    known = evaluated(slice(None), changes)
+    days = [KeptEvaluation.from_json(KeptEvaluation.of(evaluated(day, changes)).to_json()) for day in DAYS]
+    found = days[0].merge(days[1]).evaluate()
+    for mine, its in zip(found.tables, known.tables, strict=True):
+        for name in ("scores", "positives", "negatives"):  # weights are multiples of a half
+            np.testing.assert_array_equal(getattr(mine, name), getattr(its, name))
+    for mine, its in zip(numbers(found)[0], numbers(known)[0], strict=True):
+        assert mine == pytest.approx(its, rel=1e-9, abs=1e-15)
+    assert numbers(found)[1] == numbers(known)[1]
+    # what is said further looks at the rows, where there are any
+    assert found.conclusion == KeptEvaluation.of(known).evaluate().conclusion
+
+
+def test_a_lazy_frame_is_kept_without_its_rows(tmp_path):
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"y": Y, **MODELS})
+    days = [frame.lazy().slice(0, 500), frame.lazy().slice(500)]
+    made = [evaluate_frame(day, label="y", models=list(MODELS), costs=(0.1, 0.4)) for day in days]
+    first, second = (KeptEvaluation.from_json(KeptEvaluation.of(day).to_json()) for day in made)
+    found = first.merge(second).evaluate()
+    known = evaluated(slice(None), {"incumbent": None})
+    assert [one.score for one in found.results] == pytest.approx([one.score for one in known.results], rel=1e-12)
+    assert found.compare("a", "b").interval == pytest.approx(known.compare("a", "b").interval, rel=1e-9)
+    page = found.to_html(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert found.conclusion[0] == known.conclusion[0]
+    assert "1,200" in page
+
+
+def test_what_was_kept_comes_back_to_the_last_bit():
+    kept = KeptEvaluation.of(evaluated(slice(None), {"prevalence": 0.1, "rule": "optimal", "incumbent": None}))
+    again = KeptEvaluation.from_json(kept.to_json())
+    assert again.to_json() == kept.to_json()
+    assert [one.score for one in again.evaluate().results] == [one.score for one in kept.evaluate().results]
+    assert again.pairs is None
+    with pytest.raises(ValueError, match="merge first, then pool or set the prevalence"):
+        again.merge(again)
+
+
+def test_only_what_was_asked_alike_is_added():
+    one = KeptEvaluation.of(evaluated(DAYS[0], {}))
+    for changes, name in [({"costs": (0.1, 0.5)}, "costs"), ({"confidence_level": 0.9}, "confidence_level")]:
+        with pytest.raises(ValueError, match=f"merge needs evaluations of the same {name}"):
+            one.merge(KeptEvaluation.of(evaluated(DAYS[1], changes)))
+    with pytest.raises(ValueError, match="merge needs evaluations of the same models"):
+        one.merge(KeptEvaluation.of(evaluate(Y, MODELS["a"], **asked({"incumbent": None}))))
+    unsure = KeptEvaluation(one.tables, None, one.options)
+    assert one.merge(unsure).evaluate().compare("a", "b").interval == pytest.approx((np.nan, np.nan), nan_ok=True)
+
+
+def test_what_needs_the_rows_is_not_kept():
+    result = evaluated(slice(None), {"clusters": np.arange(ROWS) // 3})
+    with pytest.raises(ValueError, match="cannot be kept without the rows"):
+        KeptEvaluation.of(result)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": "stakes-evaluation-2"}, "must be a kept evaluation of format"),
+        ({"tables": []}, "tables must be score tables by name"),
+        ({"n_dropped": -1}, "n_dropped must be a whole number"),
+        ({"confidence_level": 2}, "what was asked for must be whole .confidence_level must"),
+        ({"costs": {"kind": "uniform", "low": 0.5, "high": 0.1}}, "what was asked for must be whole"),
+        ({"pairs": {"format": "stakes-pairs-1"}}, "set of pair sums: models must be there"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_the_first_damaged_entry_is_named(changes, message):
+    content = json.loads(KeptEvaluation.of(evaluated(DAYS[0], {})).to_json())
+    with pytest.raises(ValueError, match=message):
+        KeptEvaluation.from_json(json.dumps(content | changes))
+
+
+def test_pairs_of_other_rows_are_refused():
+    kept = KeptEvaluation.of(evaluated(DAYS[0], {}))
+    other = PairSums.from_predictions(Y, MODELS, costs=(0.1, 0.4))
+    content = json.loads(kept.to_json()) | {"pairs": json.loads(other.to_json())}
+    with pytest.raises(ValueError, match="pairs must rest on the rows of the table"):
+        KeptEvaluation.from_json(json.dumps(content)).evaluate()
