@@ -278,6 +278,8 @@ def test_given_censoring_weighs_as_known(outcomes_reference, df_surv):
     outcome = TimeToEvent(event=df_surv.cancer_cr, time=df_surv.ttcancer, censoring=given, **CAUSES)
     found = metric_interval(outcome, score, "net_benefit_score", threshold=0.2)
     assert found.value == pytest.approx(expected["table"]["net_benefit(0.2)"], abs=1e-14)
+    whole = expected["table"]["sum_of_weights"] / 750
+    assert outcome.summary.endswith(f", weights sum to {whole:.1%} of the rows")
     assert found.standard_error / UP == pytest.approx(expected["net_benefit(0.2)_se_known"], rel=1e-12)
 
 

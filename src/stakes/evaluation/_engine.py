@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _NEEDS_ROWS = (
     "clusters=, lags= and outcome= need the rows, and those of a lazy frame are not kept here: collect the "
-    "columns into memory first, and evaluate that frame."
+    "columns into memory first, and evaluate that frame. Amounts by row can be expressions: docs/outcomes.md."
 )
 
 

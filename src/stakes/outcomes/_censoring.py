@@ -53,8 +53,8 @@ class Stratum:
         gone = np.bincount(at, weights=v[left], minlength=len(times)).astype(np.float64)
         after = np.searchsorted(t, times, side="right")
         later = _suffix_sums(v)[after]
-        ends = np.minimum(t, horizon)
-        seen = np.where(leaves, np.searchsorted(times, t, side="right"), np.searchsorted(times, ends, side="left"))
+        seen = np.cumsum(np.bincount(after, minlength=len(t) + 1)[: len(t)])  # times before that of each row
+        seen[left] = at + 1
         held = t[v > 0.0]
         last = float(held[-1]) if len(held) else math.inf
         beyond = bool(np.any(leaves[v > 0.0] & (held == last)) and last < horizon) if len(held) else False

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 NEEDED_AT_RISK = 5
+_OFF = 0.05  # from 1, of the sum of weights over the rows: more is told
 
 
 class BeyondFollowUpError(ValueError):
@@ -403,8 +404,14 @@ class TimeToEvent(Outcome):
         share = f" ({unknown / n:.0%})" if unknown else ""
         return (
             f"{n:,} rows, horizon {self.horizon:g}: {events:,} events, {n - unknown - events:,} event-free, "
-            f"{unknown:,} of unknown status{share}, largest weight {self.weight.max():.1f}"
+            f"{unknown:,} of unknown status{share}, largest weight {self.weight.max():.1f}{self._off}"
         )
+
+    @property
+    def _off(self) -> str:
+        """What is wrong with given probabilities of censoring: their weights should stand for all rows."""
+        share = float(self.weight.sum()) / float(self._units.sum())
+        return f", weights sum to {share:.1%} of the rows" if abs(share - 1.0) > _OFF else ""
 
     def __repr__(self) -> str:
         return f"TimeToEvent({self.summary})"
