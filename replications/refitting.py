@@ -122,10 +122,32 @@ def tree(n, draws):
     return study(lambda: DecisionTreeClassifier(min_samples_leaf=2, random_state=0), n, draws)
 
 
+class Tree(ClassifierMixin, BaseEstimator):
+    """A tree with at least so many rows to a leaf, on some of the columns."""
+
+    def __init__(self, columns=None, leaf=20):
+        self.columns = columns
+        self.leaf = leaf
+
+    def fit(self, X, y):
+        self.tree_ = DecisionTreeClassifier(min_samples_leaf=self.leaf, random_state=0).fit(X[:, list(self.columns)], y)
+        self.classes_ = self.tree_.classes_
+        return self
+
+    def predict_proba(self, X):
+        return self.tree_.predict_proba(X[:, list(self.columns)])
+
+
+def three(j):
+    return tuple(range(3 * j, 3 * j + 3))
+
+
 # the five features that count for all and noise of their own, or each its own three of fifteen alike
 WORLDS = {
-    "the same features and five of noise": lambda j: (*range(5), *range(5 + 5 * j, 10 + 5 * j)),
-    "three features each, alike": lambda j: tuple(range(3 * j, 3 * j + 3)),
+    "the same features and five of noise": lambda j: Logistic((*range(5), *range(5 + 5 * j, 10 + 5 * j))),
+    "three features each, alike": lambda j: Logistic(three(j)),
+    "trees of three features each, 20 rows to a leaf": lambda j: Tree(three(j), 20),
+    "trees of three features each, 2 rows to a leaf": lambda j: Tree(three(j), 2),
 }
 
 
@@ -142,7 +164,7 @@ def selection(world, count, n, draws):
     told = np.zeros(4)
     for k in range(draws):
         X, y = alike(np.random.default_rng([4, n, count, k]), n, world, count)
-        names = {f"e{j}": Logistic(WORLDS[world](j)) for j in range(count)}
+        names = {f"e{j}": WORLDS[world](j) for j in range(count)}
         judged = {
             name: evaluate_estimator(each, X, y, costs=COSTS, repeats=1, random_state=k) for name, each in names.items()
         }
@@ -186,7 +208,8 @@ def main(options: list[str]) -> None:
             told = [(f"{r['setting'][0]}", *(f"{v:.3f}" for v in (*r["covered"], r["overfitting"]))) for r in records]
             print(f"{markdown(heads, told)}\n\n{draws:,} data sets, {spent(records)}\n", flush=True)
     if "selection" in chosen.parts:
-        grid = [(world, k, n, chosen.draws) for world in WORLDS for k in (2, 5) for n in (250, 1000)]
+        counts = {world: (2,) if world.startswith("trees") else (2, 5) for world in WORLDS}
+        grid = [(world, k, n, chosen.draws) for world in WORLDS for k in counts[world] for n in (250, 1000)]
         records = list(kept(chosen.folder / "refitting_selection.jsonl", grid, selection))
         heads = (
             "world",

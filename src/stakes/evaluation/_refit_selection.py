@@ -114,4 +114,7 @@ def _together(refits: list[Refit], *, references: bool) -> CostRows:
     kept = slice(2 if references else 0)
     columns = [*(refit.rows.costs for refit in refits), ends[:, kept]]
     largest = [*(refit.rows.largest for refit in refits), most[:, kept]]
-    return replace(own, costs=np.concatenate(columns, axis=1), largest=np.concatenate(largest, axis=1))
+    unsteady = max(refit.rows.unsteady for refit in refits)
+    return replace(
+        own, costs=np.concatenate(columns, axis=1), largest=np.concatenate(largest, axis=1), unsteady=unsteady
+    )

@@ -127,6 +127,8 @@ class CostRows:
     ``y`` says which rows are positive, or of which kind each one is; ``largest`` holds the most that a row of each kind
     may cost under each decision: first negatives, then positives. Where a kind costs something whatever is decided,
     ``carried`` holds what rows cost beyond some least, and the most of that: what is rare must show in one of them.
+    ``unsteady`` is how many times as large as the rows show the variance of a difference is, for decisions by fits that
+    would be others with other rows.
     """
 
     costs: Floats
@@ -137,6 +139,7 @@ class CostRows:
     by_class: bool = False
     origin: Origin | None = None
     carried: tuple[tuple[Floats, Floats], ...] = ()
+    unsteady: float = 1.0
 
     @classmethod
     def of(
@@ -201,4 +204,5 @@ class CostRows:
             parts.append(found)
         room = np.max([part.room for part in parts], axis=0)
         scarcest = [np.where(part.scarce, part.carrying, np.inf).min(axis=0) for part in parts]
-        return Spread(found.variance, found.degrees, room, np.min(scarcest, axis=0))
+        variance = found.variance * np.where(alone, 1.0, self.unsteady)
+        return Spread(variance, found.degrees, room, np.min(scarcest, axis=0))
