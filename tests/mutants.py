@@ -44,7 +44,10 @@ ROOMS = {
     ),
     "inference": (
         ["inference/_loss_moments.py", "inference/_moments.py", "inference/_student.py"],
-        ["tests/inference/test_student.py", "tests/inference/test_one_pass.py", "tests/inference/test_intervals.py"],
+        [
+            *(f"tests/inference/test_{name}.py" for name in ("student", "one_pass", "intervals", "metric_interval")),
+            *(f"tests/evaluation/test_{name}.py" for name in ("groups", "dependence", "tables", "true_answers")),
+        ],
     ),
     "outcomes": (["outcomes/_censoring.py", "outcomes/_row_costs.py", "outcomes/_events.py"], ["tests/outcomes"]),
     "actions": (["actions/_pair.py", "actions/_zone.py", "actions/_dominance.py"], ["tests/actions"]),
@@ -182,13 +185,16 @@ def _run_tests(path, tree, tests):
     os._exit(code)
 
 
-def examine(room, sample, seed, seconds):
-    """Try a sample of the changes of a room; return how many were tried, and those that survived."""
+def examine(room, sample, seed, seconds, places):
+    """Try a sample of the changes of a room, or those of some lines; return how many were tried, and which survived."""
     patterns, tests = ROOMS[room]
     paths = sorted(path for pattern in patterns for path in SOURCE.glob(pattern) if path.name != "__init__.py")
     every = [
         (path, index) for path in paths for index in range(len(_places(ast.parse(path.read_text(encoding="utf-8")))))
     ]
+    if places:
+        at = {(path, index): line for path in paths for index, (line, *_) in enumerate(mutants(path))}
+        every = [each for each in every if f"{each[0].relative_to(SOURCE)}:{at[each]}" in places]
     tried = every if sample is None else random.Random(seed).sample(every, min(sample, len(every)))  # noqa: S311
     if not survives(paths[0], None, tests, 10 * seconds):
         sys.exit(f"{room}: the tests fail as the code stands")
@@ -209,6 +215,7 @@ def run(argv=None):
     parser.add_argument("--sample", type=int, help="how many changes of each; by default all")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=300.0, help="after which a change counts as noticed")
+    parser.add_argument("--at", nargs="+", metavar="FILE:LINE", help="only the changes of these lines")
     asked = parser.parse_args(argv)
     os.chdir(ROOT)
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
@@ -216,7 +223,7 @@ def run(argv=None):
     for name in ("numpy", "scipy.stats", "scipy.special", "hypothesis.strategies", "pytest"):  # once, for all processes
         importlib.import_module(name)
     for room in asked.module:
-        tried, every, left = examine(room, asked.sample, asked.seed, asked.seconds)
+        tried, every, left = examine(room, asked.sample, asked.seed, asked.seconds, asked.at)
         killed = tried - len(left)
         sys.stdout.write(f"{room:14} {every:5} changes, {tried:4} tried, {killed:4} noticed ({killed / tried:.1%})\n")
         sys.stdout.flush()

@@ -96,7 +96,7 @@ def test_clusters_are_the_oracles(reference, name):
         masses = np.array([w[~case.y].sum(), w[case.y].sum()])
         one_more = case.most * mean_weights(masses, rows) / w.sum()
         clusters = Clusters(np.array(record["codes"]), share)
-        found = cluster_spread(clusters, share * (values - value), share * values, case.y, one_more)
+        found = cluster_spread(clusters, share * (values - value), share * values, (~case.y, case.y), one_more)
         check(found, value, record[name])
 
 
