@@ -77,10 +77,11 @@ def test_error_of_a_mean_cost_is_that_of_the_derivative(rows):
     assert clustered.standard_error == pytest.approx(math.sqrt(sums @ sums), rel=0.02)
 
 
+@pytest.mark.parametrize("how", [{}, {"sample_weight": np.arange(N) % 4}, {"groups": np.arange(N) % 2}])
 @pytest.mark.parametrize("kind", ["regret", "net_benefit"])
-def test_bands_have_the_errors_of_the_single_thresholds(rows, kind):
+def test_bands_have_the_errors_of_the_single_thresholds(rows, kind, how):
     data, score, other = rows
-    outcome, thresholds = TimeToEvent(**data), np.array([0.2, 0.4])
+    outcome, thresholds = TimeToEvent(**data, **how), np.array([0.2, 0.4])
     band = confidence_band(outcome, score, kind, thresholds=thresholds)
     gap = difference_band(outcome, score, other, kind, thresholds=thresholds)
     for k, t in enumerate(thresholds):
@@ -90,7 +91,7 @@ def test_bands_have_the_errors_of_the_single_thresholds(rows, kind):
             assert band.standard_error[k] == pytest.approx(own.standard_error, rel=1e-9)
         both = metric_difference(outcome, score, other, "net_benefit_score", threshold=t)
         assert gap.standard_error[k] == pytest.approx(unit * both.standard_error, rel=1e-9)
-    assert band.n_rows == N
+    assert band.n_rows == outcome.present.sum()
     assert np.all(band.simultaneous_low <= band.low)
 
 

@@ -58,6 +58,11 @@ class Outcome(ABC):
         return not self.plain
 
     @property
+    def in_order(self) -> tuple[Outcome, NDArray[np.intp]] | None:
+        """The same rows in an order in which their parts are found faster, and that order; None where none is."""
+        return None
+
+    @property
     def summary(self) -> str:
         """One line on the rows."""
         return f"{self.present.sum():,} rows"
@@ -134,6 +139,17 @@ class Origin:
         outcome = self.outcome
         weight = np.ones(len(self.score)) if outcome.sample_weight is None else outcome.sample_weight
         return (weight if self.among is None else np.where(self.among, weight, 0.0))[outcome.present]
+
+    def arranged(self) -> tuple[Origin, NDArray[np.intp]] | None:
+        """The same where errors are found faster, and the order of the known rows there; None where that is here."""
+        found = self.outcome.in_order
+        if found is None or self.among is not None:
+            return None
+        outcome, order = found
+        places = np.empty(len(order), dtype=np.intp)
+        places[order] = np.arange(len(order))
+        own = np.argsort(places[self.places])
+        return Origin(outcome, places[self.places][own], self.score[order]), own
 
     def spread(self, parts: Floats) -> Floats:
         """Parts of all present rows in an error, from those of the known rows (the last axis)."""

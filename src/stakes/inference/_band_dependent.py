@@ -42,18 +42,23 @@ def dependent_pieces(
 
     ``bins`` say how many of the thresholds each score reaches, for each model; ``codes`` are those of the clusters.
     """
-    weight = np.ones(len(rows.y)) if rows.weight is None else rows.weight
-    design = Design(rows.y, weight, codes=codes, origin=rows.origin)
+    design = _design(rows, codes)
     if not design.dependent:
         return pieces
     if design.reason:
         raise ValueError(f"there is no band: {design.reason}.")
-    classes = ~rows.y, rows.y
+    arranged = None if design.origin is None or codes is not None else design.origin.arranged()
+    if arranged is not None:  # sums over rows are the same in any order
+        origin, order = arranged
+        design = Design(design.y[order], design.weight[order], origin=origin)
+        bins = [reached[order] for reached in bins]
+    y, weight = design.y, design.weight
+    classes = ~y, y
     whole = [weight[mine].sum() if fixed_prevalence else weight.sum() for mine in classes]
-    domain = [mine if fixed_prevalence else np.ones(len(rows.y), dtype=bool) for mine in classes]
+    domain = [mine if fixed_prevalence else np.ones(len(y), dtype=bool) for mine in classes]
     share, (count, size) = pieces.share, pieces.share.shape
     errors, cross = [], np.empty((count, count, size))
-    for part in blocks(size, max(_AT_ONCE // (count * len(rows.y)), 1)):
+    for part in blocks(size, max(_AT_ONCE // (count * len(y)), 1)):
         held = _held(kind, bins, np.arange(part.start, part.stop))
         parts = []
         for k in range(count):
@@ -65,6 +70,11 @@ def dependent_pieces(
         errors.append(np.einsum("kb,kbn->bn", pieces.coefficient[:, part], units))
     found = _with_errors(pieces, np.concatenate(errors), cross)
     return found if codes is None else _clustered(found, design)
+
+
+def _design(rows: BinarySample | PairedRows, codes: Integers | None) -> Design:
+    weight = np.ones(len(rows.y)) if rows.weight is None else rows.weight
+    return Design(rows.y, weight, codes=codes, origin=rows.origin)
 
 
 def _with_errors(pieces: Pieces, errors: Floats, cross: Floats) -> Pieces:

@@ -220,6 +220,14 @@ class TimeToEvent(Outcome):
         return self._follow_up.given is None and not self.plain
 
     @property
+    def in_order(self) -> tuple[Outcome, NDArray[np.intp]] | None:
+        """The same rows in order of time, and that order; None where censoring is not estimated from all at once."""
+        if not self.pooled:
+            return None
+        order = self._censoring.strata[0].rows
+        return self.take(order), order
+
+    @property
     def prevalence(self) -> float:
         """Estimated share of rows with the event of interest by the horizon."""
         return float(self.weight[self.y].sum() / self.weight.sum())
