@@ -1,4 +1,4 @@
-"""Run a benchmark and print its table: `python -m benchmarks NAME`."""
+"""Run a benchmark and print its table: `python -m benchmarks NAME`, or all of them: `python -m benchmarks all`."""
 
 import argparse
 import json
@@ -9,8 +9,10 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
+from benchmarks._all import steps
 from benchmarks._run import run_rows
 from benchmarks._table import describe_run, goal_records, to_markdown
+from tools import every
 
 SIZES = (10**4, 10**6, 10**7)
 
@@ -22,7 +24,7 @@ def suite_names():
 
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure stakes beside its peers.")
-    parser.add_argument("name", nargs="?", choices=suite_names(), help="which benchmark to run")
+    parser.add_argument("name", nargs="?", choices=suite_names(), help="which benchmark to run, or all")
     parser.add_argument("--list", action="store_true", help="say what there is and stop")
     parser.add_argument("--sizes", nargs="+", type=lambda text: int(float(text)), metavar="ROWS")
     parser.add_argument("--repeat", type=int, default=5, help="timed runs of each line, at least (default 5)")
@@ -61,6 +63,10 @@ def write_json(path, about, lines, notes):
 
 
 def main(arguments=None):
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] == ["all"]:
+        names = suite_names()
+        sys.exit(every.main("benchmarks", arguments[1:], steps(names, quick=False), steps(names, quick=True)))
     options = parse(arguments)
     if options.list:
         list_suites()

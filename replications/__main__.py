@@ -1,9 +1,13 @@
-"""Reproduce published tables and figures: `python -m replications NAME`."""
+"""Reproduce published tables and figures: `python -m replications NAME`, or all of them, one after the other."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from importlib import import_module
+
+from replications._all import steps
+from tools import every
 
 NAMES = {
     "action_claims": "how often what is said of many actions is false, and what further rows truly save",
@@ -35,10 +39,12 @@ NAMES = {
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["all"]:
+        sys.exit(every.main("replications", sys.argv[2:], steps(NAMES, quick=False), steps(NAMES, quick=True)))
     parser = argparse.ArgumentParser(
         prog="python -m replications",
         description=__doc__,
-        epilog="\n".join(f"  {name}: {what}" for name, what in NAMES.items()),
+        epilog="\n".join(f"  {name}: {what}" for name, what in ({"all": "every one; --help"} | NAMES).items()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("name", choices=NAMES, metavar="NAME", help=", ".join(NAMES))

@@ -63,7 +63,7 @@ def differences(comparison):
     for criterion, baseline in PAIRS:
         rows = comparison.differences(baseline)._records()
         by_cell = {(row["rule"], row["of"]): row for row in rows if row["criterion"] == criterion}
-        texts = ["{difference:+.4f} ({low:+.4f}, {high:+.4f})".format(**by_cell[cell]) for cell in cells]
+        texts = ["{difference:+.4f} ({ci_low:+.4f}, {ci_high:+.4f})".format(**by_cell[cell]) for cell in cells]
         lines.append(f"| {criterion} less {baseline} | " + " | ".join(texts) + " |")
     return "\n".join(lines)
 

@@ -66,7 +66,7 @@ def drawn(rng, n, features=10):
 def estimates(estimator, X, y, rng):
     """Eight estimates of one data set, from the same fits; and the row losses of one repeat."""
     asked = check_options(costs=COSTS)
-    task = _Task(estimator, X, y, y == 1, asked, None)
+    task = _Task(estimator, X, y, y == 1, asked, None, 0)
     everyone = np.arange(len(y))
     losses, _ = task.cross_validated(list(task.splits(10, 5, None, rng)), 5)
     prob = task.scores(everyone, everyone)

@@ -1,0 +1,18 @@
+"""What `python -m benchmarks all` runs, and with `--quick` in sizes that say nothing but that it runs."""
+
+# their files and models make these slow at any number of rows, or the rows are not what grows
+_QUICK = {
+    "boundary": "--sizes 2000 --repeat 1 --only levels",
+    "cliffs": "--small --only help",
+    "engines": "--sizes 20000 --repeat 1",
+    "report": "--sizes 2000 --repeat 1",
+}
+
+
+def steps(names, *, quick):
+    """Return the arguments of each step; measurements lie beside the pages, where the suite can write them."""
+    found = {name: [name, *("" if name == "cliffs" else f"--json {{folder}}/{name}.json").split()] for name in names}
+    if quick:
+        for name in names:
+            found[name] += _QUICK.get(name, "--sizes 1000 --repeat 1").split()
+    return found

@@ -1,0 +1,84 @@
+"""Everything is run one after the other, goes on where it stopped, and says what failed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import __main__ as benchmarks
+from benchmarks import _all as sizes_of_benchmarks
+from replications import __main__ as replications
+from replications import _all as sizes_of_replications
+from tools import every
+
+ROOT = Path(__file__).resolve().parents[1]
+PART = """
+import pathlib, sys
+with open("calls.txt", "a") as calls:
+    calls.write(" ".join(sys.argv[1:]) + "\\n")
+print("| a table |")
+if "--bad" in sys.argv and not pathlib.Path("mended").exists():
+    sys.exit("this went wrong")
+"""
+STEPS = {"good": ["good", "--size", "3"], "second": ["module", "--bad"], "last": ["last"]}
+
+
+@pytest.fixture
+def parts(tmp_path, monkeypatch):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "__main__.py").write_text(PART)
+    monkeypatch.setattr(every, "ROOT", tmp_path)
+    return tmp_path
+
+
+def run(parts):
+    return every.run_every("parts", STEPS, parts / "kept", {"versions": "numpy 7"})
+
+
+def test_what_fails_is_named_the_rest_goes_on_and_only_it_runs_again(parts, capsys):
+    assert run(parts) == {"second": "failed (1): this went wrong"}
+    whole = (parts / "kept" / "all.md").read_text()
+    assert whole.startswith("2 of 3 parts are finished.\n- second: failed (1): this went wrong\n\n## good\n\n")
+    assert not (parts / "kept" / "second.md").exists()
+    told = capsys.readouterr().err
+    assert "2 of 3: python -m parts module --bad\n" in told
+    assert "left: last" in told
+    (parts / "mended").touch()
+    assert run(parts) == {}
+    assert (parts / "calls.txt").read_text() == "good --size 3\nmodule --bad\nlast\nmodule --bad\n"
+    page = (parts / "kept" / "second.md").read_text()
+    assert page.startswith("## second\n\n`python -m parts module --bad`\n\n- made: 20")
+    assert "- versions: numpy 7\n- CPU seconds: " in page
+    assert page.endswith("\n\n| a table |\n")
+    assert (parts / "kept" / "all.md").read_text().startswith("3 of 3 parts are finished.\n\n## good\n")
+    assert sorted(path.suffix for path in (parts / "kept").iterdir()) == [".md"] * 4
+
+
+@pytest.mark.parametrize(
+    ("sizes", "names", "as_they_are"),
+    [
+        (sizes_of_replications, list(replications.NAMES), {"grid_search"}),
+        (sizes_of_benchmarks, benchmarks.suite_names(), set()),
+    ],
+    ids=["replications", "benchmarks"],
+)
+def test_every_part_has_a_tiny_size(sizes, names, as_they_are):
+    whole, quick = (sizes.steps(names, quick=quick) for quick in (False, True))
+    assert set(names) <= set(whole) == set(quick)
+    assert {name for name in whole if whole[name] == quick[name]} == as_they_are
+    for name, arguments in quick.items():
+        assert arguments[: len(whole[name])] == whole[name]
+        assert arguments[0] in names
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("package", "part"), [("replications", "assel"), ("benchmarks", "correction")])
+def test_one_command_runs_a_part_in_a_tiny_size(package, part, tmp_path):
+    command = [sys.executable, "-m", package, "all", "--quick", "--only", part, "--folder", str(tmp_path)]
+    for count in (0, 1):
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        assert done.stderr.startswith(f"{count} of 1 are finished in ")
+    page = (tmp_path / "quick" / "all.md").read_text()
+    assert "- versions: numpy " in page
+    assert page.count("\n| ") > 3
