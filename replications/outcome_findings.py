@@ -46,6 +46,7 @@ DESIGNS = {
     "people with higher scores leave later, k = -0.8": (followed, FOLLOW_UP, {"n": 1000, "k": -0.8}),
     "scores are those of no event": (followed, FOLLOW_UP, {"n": 300, "turned": True}),
     "8 of 300 rows followed to the horizon": (followed, FOLLOW_UP, {"n": 300, "reach": 8}),
+    "8 of 100 rows followed to the horizon": (followed, FOLLOW_UP, {"n": 100, "reach": 8}),
     "60 of 300 rows followed to the horizon": (followed, FOLLOW_UP, {"n": 300, "reach": 60}),
     "amounts, sigma 0.5, 10,000 rows": (priced, AMOUNTS, {"n": 10_000, "sigma": 0.5}),
     "amounts, sigma 1, 10,000 rows": (priced, AMOUNTS, {"n": 10_000, "sigma": 1.0}),

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from stakes import costs, evaluate, evaluate_frame
+from stakes import RowCosts, costs, evaluate, evaluate_frame
 from stakes.evaluation import KeptEvaluation
 from stakes.inference import PairSums
 
@@ -101,6 +101,12 @@ def test_only_what_was_asked_alike_is_added():
         one.merge(KeptEvaluation.of(evaluate(Y, MODELS["a"], **asked({"incumbent": None}))))
     unsure = KeptEvaluation(one.tables, None, one.options)
     assert one.merge(unsure).evaluate().compare("a", "b").interval == pytest.approx((np.nan, np.nan), nan_ok=True)
+
+
+def test_amounts_by_row_are_not_kept():
+    outcome = RowCosts(Y, false_positive=1.0, false_negative=np.linspace(1.0, 9.0, len(Y)))
+    with pytest.raises(ValueError, match="cannot be kept without the rows"):
+        KeptEvaluation.of(evaluate(outcome, MODELS))
 
 
 def test_what_needs_the_rows_is_not_kept():
