@@ -20,5 +20,5 @@ def test_claims_about_the_best_of_ten_equal_models_hold_as_often_as_stated():
     # what they repair: the plain interval covers in 84 to 93%, the plain test against one model is false in 12 to 15%
     assert mean["plain"] <= 0.93
     assert mean["plain incumbent"] >= 0.08
-    # the best of ten looks better by about as many standard errors as normal errors of that correlation say: .71, not .60
+    # the best of ten looks better by .71 standard errors, and by .60 if errors were normal of that correlation
     assert mean["bias"] == pytest.approx(mean["expected bias"], abs=0.15)
