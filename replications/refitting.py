@@ -68,7 +68,7 @@ def estimates(estimator, X, y, rng):
     asked = check_options(costs=COSTS)
     task = _Task(estimator, X, y, y == 1, asked, None, 0)
     everyone = np.arange(len(y))
-    losses, _ = task.cross_validated(list(task.splits(10, 5, None, rng)), 5)
+    losses, *_ = task.cross_validated(list(task.splits(10, 5, None, rng)), 5)
     prob = task.scores(everyone, everyone)
     apparent = task.mean_loss(prob, task.y)
     resampled = task.bootstrap(100, None, rng)
