@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 import numpy as np
 import pytest
 from engines import spark_file
 
+from stakes import costs
 from stakes.boundary import fit_boundary
 from stakes.boundary._rules import LevelRule, ShiftedRule
 from stakes.correction import apply_class_weight, shift_prior, undo_class_weight, undo_sampling
-from stakes.tables import onnx_column, sql_column
+from stakes.tables import loss_expression, onnx_column, sql_column
 
 duckdb = pytest.importorskip("duckdb")
 nw = pytest.importorskip("narwhals.stable.v2")
@@ -100,6 +103,8 @@ def test_rules_decide_in_spark_as_here(rows):
     for name, correct in CORRECTIONS.items():
         known[name] = correct(rows["a risk"])
         texts[name] = str(correct(risk))
+    texts["cost"] = str(loss_expression(risk, sql_column("spread", "spark") >= 0.6, (0.1, 0.31)))
+    known["cost"] = costs.Uniform(0.1, 0.31).row_loss(rows["spread"] >= 0.6, rows["a risk"])
     selected = [f"{text} AS `{name}`" for name, text in texts.items()]
     found = spark_file(rows | {"row": np.arange(ROWS)}).selectExpr("row", *selected).toArrow().sort_by("row")
     for name, values in known.items():
@@ -141,6 +146,45 @@ def test_a_formula_of_onnx_is_read_as_it_was_written():
         onnx_column("")
     with pytest.raises(ValueError, match="numbers in SQL and ONNX must be finite"):
         onnx_column("a") + np.nan
+
+
+@pytest.mark.parametrize(
+    ("measure", "rule"),
+    [
+        (costs.Uniform(0.1, 0.31), "score"),
+        (costs.Fixed(0.31, tie=0.25), "score"),
+        (costs.Empirical([0.1, 0.31, 0.5], weights=[1, 3, 2]), "score"),
+        (costs.Mixture([costs.Uniform(0.02, 0.3), costs.Fixed(0.5, tie=0.5)], [2, 1]), "score"),
+        (costs.Uniform(0.1, 0.31), 0.31),
+    ],
+    ids=["uniform", "fixed", "empirical", "mixture", "rule"],
+)
+def test_what_a_row_costs_is_computed_in_the_engine(rows, measure, rule):
+    score, y = rows["a risk"], rows["spread"] > 0.6
+    given = score if rule == "score" else np.where(score >= rule, np.inf, -np.inf)
+    known = np.where(y, measure.positive_loss(given), measure.negative_loss(given))
+    columns = rows | {"y": y.astype(float)}
+    text = loss_expression(sql_column("a risk"), sql_column("y") >= 1, measure, rule=rule)
+    found = [in_duckdb(columns, text)]
+    whole = nw.from_native(pl.DataFrame(columns).lazy())
+    expression = loss_expression(nw.col("a risk"), nw.col("y") == 1.0, measure, rule=rule)
+    found.append(whole.select(found=expression).collect()["found"].to_numpy())
+    if importlib.util.find_spec("onnxruntime"):
+        model = loss_expression(onnx_column("a risk"), onnx_column("y") >= 1, measure, rule=rule).model("cost")
+        found.append(in_onnx(columns, model))
+    for values in found:
+        np.testing.assert_allclose(values, known, rtol=1e-14, atol=1e-17)
+
+
+def test_costs_that_are_no_expression_are_refused():
+    score, positive = sql_column("a"), sql_column("y") >= 1
+    for measure, rule, message in [
+        (costs.Beta(2, 5), "score", "have no losses that a data engine computes"),
+        (costs.LogOddsUniform(0.1, 0.4), "score", "take logarithms"),
+        (costs.Uniform(0.1, 0.4), "optimal", 'rule must be "score" or a threshold'),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            loss_expression(score, positive, measure, rule=rule)
 
 
 def test_what_would_not_be_the_same_is_refused():

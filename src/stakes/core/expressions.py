@@ -85,15 +85,19 @@ class Sql(Formula):
 
     def joined(self, sign: str, other: Any, *, swapped: bool = False) -> Sql:
         """Join by a sign with another, which comes first if swapped."""
-        # as text it is read to the last bit; a plain 0.1 would be a decimal in some dialects
-        kind = _DOUBLE.get(self.dialect, "DOUBLE")
-        its = other.text if isinstance(other, Sql) else f"CAST('{finite(other)!r}' AS {kind})"
+        its = self._spelled(float(other) if isinstance(other, int) else other)
         left, right = (its, self.text) if swapped else (self.text, its)
         return Sql(f"({left} {sign} {right})", self.dialect)
 
     def choosing(self, yes: Any, no: Any) -> Sql:
         """One of two values, by this condition."""
-        return Sql(f"CASE WHEN {self} THEN {yes} ELSE {no} END", self.dialect)
+        return Sql(f"CASE WHEN {self} THEN {self._spelled(yes)} ELSE {self._spelled(no)} END", self.dialect)
+
+    def _spelled(self, value: Any) -> str:
+        if isinstance(value, Sql | int):
+            return str(value)
+        # as text it is read to the last bit; a plain 0.1 would be a decimal in some dialects
+        return f"CAST('{finite(value)!r}' AS {_DOUBLE.get(self.dialect, 'DOUBLE')})"
 
 
 def sql_column(name: str, dialect: Dialect = "duckdb") -> Sql:
@@ -142,7 +146,7 @@ def is_expression(value: Any) -> bool:
 
 
 def choose(condition: Any, yes: Any, no: Any) -> Any:
-    """One of two values, by a condition of the same kind; values are 0 and 1, or again conditional.
+    """One of two values, by a condition of the same kind; values are numbers, or again expressions.
 
     Examples
     --------
@@ -155,7 +159,7 @@ def choose(condition: Any, yes: Any, no: Any) -> Any:
         return condition.choosing(yes, no)
     import narwhals.stable.v2 as nw
 
-    yes, no = (nw.lit(value) if isinstance(value, int) else value for value in (yes, no))
+    yes, no = (nw.lit(value) if isinstance(value, int | float) else value for value in (yes, no))
     return nw.when(condition).then(yes).otherwise(no)
 
 

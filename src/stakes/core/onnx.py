@@ -89,8 +89,8 @@ class Onnx(Formula):
             raise ImportError("a model of ONNX needs onnx: pip install 'stakes[onnx]'.") from None
         graph = _Graph()
         graph.nodes.append(helper.make_node("Identity", [graph.add(self)], [name]))
-        kinds = {">=": TensorProto.BOOL, "<=": TensorProto.BOOL, "if": TensorProto.INT64}
-        found = helper.make_tensor_value_info(name, kinds.get(self.sign, TensorProto.DOUBLE), ["rows"])
+        kinds = {bool: TensorProto.BOOL, int: TensorProto.INT64, float: TensorProto.DOUBLE}
+        found = helper.make_tensor_value_info(name, kinds[_kind(self)], ["rows"])
         inputs = [helper.make_tensor_value_info(column, TensorProto.DOUBLE, ["rows"]) for column in graph.columns]
         whole = helper.make_graph(graph.nodes, "stakes", inputs, [found], list(graph.numbers.values()))
         return helper.make_model(whole, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_FORMAT)
@@ -134,6 +134,15 @@ def onnx_column(name: str) -> Onnx:
     if not name or name.startswith(_OURS):
         raise ValueError(f"name must be that of an input, and not begin with {_OURS!r}, got {name!r}.")
     return Onnx(name)
+
+
+def _kind(formula: Any) -> type:
+    """What the values of a formula are."""
+    if not isinstance(formula, Onnx):
+        return type(formula)
+    if formula.sign == "if":
+        return _kind(formula.parts[1])
+    return bool if formula.sign in {">=", "<="} else float
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from stakes.tables._content import file_digest
 from stakes.tables._errors import DataError
 from stakes.tables._files import read_predictions
 from stakes.tables._groups import group_scores, group_scores_by
-from stakes.tables._losses import NO_CLOSED_FORM, expressible
+from stakes.tables._losses import NO_CLOSED_FORM, expressible, loss_expression
 from stakes.tables._pairs import sum_pairs
 from stakes.tables._parquet import read_columns, write_columns
 from stakes.tables._rows import Predictions, complete_rows, frame_columns, model_columns
@@ -40,6 +40,7 @@ __all__ = [
     "group_scores",
     "group_scores_by",
     "in_memory",
+    "loss_expression",
     "model_columns",
     "onnx_column",
     "read_class_predictions",

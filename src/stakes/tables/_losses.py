@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 
-from stakes.costs import Empirical, Fixed, LogOddsUniform, Uniform
+from stakes.core.expressions import Formula, choose
+from stakes.core.validation import check_number
+from stakes.costs import Empirical, Fixed, LogOddsUniform, Uniform, as_costs
 from stakes.costs._base import Weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from stakes.costs import CostDistribution
-
-    Expr = nw.Expr
+    from stakes.costs import CostDistribution, CostsLike
 
 _MOST_ATOMS = 100
 NO_CLOSED_FORM = (
@@ -39,56 +41,93 @@ def expressible(costs: CostDistribution) -> bool:
     return type(costs) in _FAMILIES and len(costs.atoms[0]) <= _MOST_ATOMS
 
 
-def row_loss(score: Expr, positive: Expr, costs: CostDistribution, rule: float | str) -> Expr:
+def loss_expression(score: Any, positive: Any, costs: CostsLike, *, rule: float | str = "score") -> Any:
+    """Return what each row costs, integrated over the cost ratios, as an expression of an engine, SQL or ONNX.
+
+    Parameters
+    ----------
+    score : expression of narwhals, Sql or Onnx
+        Probabilities, without missing values.
+    positive : expression of the same kind
+        A condition, true for positive rows.
+    costs : CostDistribution, tuple of float, or float
+        ``Fixed``, ``Empirical`` (up to 100 values), ``Uniform`` and sums of them; with narwhals ``LogOddsUniform`` too.
+    rule : "score" or float, default "score"
+        How scores become decisions.
+
+    Returns
+    -------
+    narwhals.Expr, Sql or Onnx
+        Its mean, divided by ``costs.mass``, is the regret of :func:`evaluate`.
+
+    Raises
+    ------
+    ValueError
+        For costs whose losses are no such expression.
+
+    Examples
+    --------
+    >>> from stakes.tables import loss_expression, sql_column
+    >>> print(loss_expression(sql_column("risk"), sql_column("cancer") >= 1, 0.25, rule=0.5))
+    CASE WHEN ("cancer" >= CAST('1.0' AS DOUBLE)) THEN CASE WHEN ... THEN CAST('0.0' AS DOUBLE) ELSE ... END END
+    """
+    measure = as_costs(costs)
+    if isinstance(rule, str) and rule != "score":
+        raise ValueError(f'rule must be "score" or a threshold, got {rule!r}.')
+    if not expressible(measure):
+        raise ValueError(f"costs={measure!r} {NO_CLOSED_FORM}.")
+    return row_loss(score, positive, measure, rule if isinstance(rule, str) else check_number(rule, "rule"))
+
+
+def row_loss(score: Any, positive: Any, costs: CostDistribution, rule: float | str) -> Any:
     """Integrated cost of each row, as the rows in memory have it for arrays."""
     if not isinstance(rule, str):
         always, never = float(costs.negative_loss(math.inf)), float(costs.positive_loss(-math.inf))
-        return _choose(positive, _choose(score >= rule, 0.0, never), _choose(score >= rule, always, 0.0))
+        return choose(positive, choose(score >= rule, 0.0, never), choose(score >= rule, always, 0.0))
     if isinstance(costs, Weighted):
-        parts = (f * row_loss(score, positive, p, rule) for f, p in zip(costs.factors, costs.parts, strict=True))
-        return sum(parts, nw.lit(0.0))
+        parts = (row_loss(score, positive, p, rule) * float(f) for f, p in zip(costs.factors, costs.parts, strict=True))
+        return reduce(add, parts)
     return _FAMILIES[type(costs)](score, positive, costs)
 
 
-def _atoms(score: Expr, positive: Expr, costs: Any) -> Expr:
-    tie, negative, missed = costs.tie, nw.lit(0.0), nw.lit(0.0)
+def _atoms(score: Any, positive: Any, costs: Any) -> Any:
+    losses = []
     for value, weight in zip(*(part.tolist() for part in costs.atoms), strict=True):
         acting, waiting = value * weight, (1.0 - value) * weight
-        at = _choose(score == value, tie * acting, 0.0), _choose(score == value, (1.0 - tie) * waiting, 0.0)
-        negative = negative + _choose(score > value, acting, at[0])
-        missed = missed + _choose(score < value, waiting, at[1])
-    return _choose(positive, missed, negative)
+        negative = choose(score >= value, choose(score <= value, costs.tie * acting, acting), 0.0)
+        missed = choose(score <= value, choose(score >= value, (1.0 - costs.tie) * waiting, waiting), 0.0)
+        losses.append(choose(positive, missed, negative))
+    return reduce(add, losses)
 
 
-def _uniform(score: Expr, positive: Expr, costs: Any) -> Expr:
+def _uniform(score: Any, positive: Any, costs: Any) -> Any:
     # one expression for both classes, as the rows in memory have it: engines choose between values at a price
-    at, y = score.clip(costs.low, costs.high), _choose(positive, 1.0, 0.0)
-    best = _choose(positive, costs.high, costs.low)
+    low, high = costs.low, costs.high
+    bounded = isinstance(score, Formula)
+    at = choose(score >= high, high, choose(score <= low, low, score)) if bounded else score.clip(low, high)
+    y, best = choose(positive, 1.0, 0.0), choose(positive, high, low)
     return (best - at) * ((y - best) + (y - at)) * 0.5
 
 
-def _log_odds(score: Expr, positive: Expr, costs: Any) -> Expr:
+def _log_odds(score: Any, positive: Any, costs: Any) -> Any:
     """Losses at scores between the bounds, and beyond them exactly what the constant decisions cost."""
+    if isinstance(score, Formula):
+        raise ValueError(f"costs={costs!r} take logarithms, of which SQL and ONNX are not written here.")
     always, never = float(costs.negative_loss(math.inf)), float(costs.positive_loss(-math.inf))
     inside = math.log1p(-costs.low) - _logarithm(1.0 - score), math.log(costs.high) - _logarithm(score)
     found = []
     for loss, below, above in ((inside[0], 0.0, always), (inside[1], never, 0.0)):
-        found.append(_choose(score <= costs.low, below, _choose(score >= costs.high, above, loss)))
-    return _choose(positive, found[1], found[0])
+        found.append(choose(score <= costs.low, below, choose(score >= costs.high, above, loss)))
+    return choose(positive, found[1], found[0])
 
 
-def _logarithm(value: Expr) -> Expr:
+def _logarithm(value: nw.Expr) -> nw.Expr:
     # some engines refuse the logarithm of 0
     inside = nw.when(value > 0.0).then(value).otherwise(nw.lit(1.0)).log()
     return nw.when(value > 0.0).then(inside).otherwise(nw.lit(-math.inf))
 
 
-def _choose(condition: Expr, yes: float | Expr, no: float | Expr) -> Expr:
-    first, second = (nw.lit(value) if isinstance(value, float) else value for value in (yes, no))
-    return nw.when(condition).then(first).otherwise(second)
-
-
-_FAMILIES: dict[type[Any], Callable[[Expr, Expr, Any], Expr]] = {
+_FAMILIES: dict[type[Any], Callable[[Any, Any, Any], Any]] = {
     Fixed: _atoms,
     Empirical: _atoms,
     Uniform: _uniform,
