@@ -56,6 +56,14 @@ def test_names_and_units_are_text():
         assert forbidden not in page
 
 
+def test_means_that_do_not_exist_are_left_out_with_a_sentence():
+    whole, *_ = priced(["a"], costs=(0.0, 0.9))
+    page = render_report(whole)
+    assert page.count("<caption>Mean over the cost ratios") == 2  # none with false positives held
+    assert "Not every mean over the cost ratios is shown" in page
+    assert "Not every mean" not in render_report(priced(["a"])[0])
+
+
 def test_gains_as_they_are_leave_nothing_to_save():
     y, scores = simulated(["a"])
     outcome = RowCosts(y, matrix=(-5, 1, 20, -300))

@@ -103,6 +103,11 @@ def _money(evaluation: Evaluation, models: Sequence[Model]) -> str:
         _money_table(f"Mean over the cost ratios as reported, {unit} per row: {_HELD[scale]}", by_model, models)
         for scale, by_model in evaluation.money_over_costs.items()
     ]
+    if len(parts) < len(_HELD) and evaluation.costs.low < evaluation.costs.high:
+        words += (
+            "<p>Not every mean over the cost ratios is shown: rows that are set aside have no common factor, and "
+            "towards a ratio of 0 or 1 the mean is infinite.</p>"
+        )
     if not parts:
         return words + shown
     return (
