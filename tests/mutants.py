@@ -45,7 +45,8 @@ ROOMS = {
     "inference": (
         ["inference/_loss_moments.py", "inference/_moments.py", "inference/_student.py"],
         [
-            *(f"tests/inference/test_{name}.py" for name in ("student", "one_pass", "intervals", "metric_interval")),
+            *(f"tests/inference/test_{name}.py" for name in ("student", "one_pass", "intervals", "many_models")),
+            *(f"tests/inference/test_{name}.py" for name in ("metric_interval", "pair_sums", "selection_rows")),
             *(f"tests/evaluation/test_{name}.py" for name in ("groups", "dependence", "tables", "true_answers")),
         ],
     ),

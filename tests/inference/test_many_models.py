@@ -55,3 +55,18 @@ def test_an_infinite_cost_leaves_the_others_their_spread():
     assert found["m4"].score == np.inf
     assert np.isfinite(found.moments.covariance[0, 1])
     assert np.isnan(found.moments.covariance[4, 1])
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.parametrize("count", [3, 12])
+def test_a_copy_cannot_differ_and_another_model_may_though_no_row_shows_it(clustered, count):
+    rng = np.random.default_rng(5)
+    y, score = rng.random(400) < 0.3, rng.uniform(0.4, 0.9, 400)
+    scores = {"model": score, "copy": score.copy(), "above": score + 0.05}  # all act on everyone in the range
+    scores |= {f"other {k}": rng.uniform(0.0, 0.2, 400) for k in range(count - 3)}
+    found = evaluate(y, scores, costs=(0.1, 0.3), clusters=np.arange(400) // 4 if clustered else None)
+    assert found.compare("model", "copy").interval == (0.0, 0.0)
+    another = found.compare("model", "above")
+    low, high = another.interval
+    assert low < another.difference == 0.0 < high
+    assert "tells the two apart" in another.note
