@@ -106,6 +106,39 @@ def whole(open_files):
     return run
 
 
+def many(count):
+    """Ask for the pairs of more models, made of those in the files."""
+    more = {f"m{k}": f"{MODELS[k % len(MODELS)]} * {1 - k / 100}" for k in range(count)}
+
+    def run(made):
+        from stakes.inference import PairSums
+
+        rows = in_duckdb(made).project("y, " + ", ".join(f"{text} AS {name}" for name, text in more.items()))
+        return PairSums.from_frame(rows, label="y", models=list(more), costs=COSTS)
+
+    return run
+
+
+def divided(made):
+    from stakes import evaluate_frame
+
+    rows = in_duckdb(made).project("y, a, hash(b * 7919 + c) % 1000 AS g")
+    return evaluate_frame(rows, label="y", models=["a"], costs=COSTS, groups="g")
+
+
+def pooled(made):
+    from stakes import evaluate_frame
+
+    return evaluate_frame(in_duckdb(made), label="y", models=list(MODELS), costs=COSTS, resolution=1000)
+
+
+def distinct(made):
+    from stakes import ScoreTable
+
+    rows = in_duckdb(made).project("y, a * 0.9 + hash(row_number() OVER ()) / 2e20 AS score")
+    return ScoreTable.from_frame(rows, label="y", score="score")
+
+
 def ours(call, run):
     return Entry("stakes", call, run)
 
@@ -133,4 +166,9 @@ ROWS = (
     ),
     Row("the whole evaluation, DuckDB", ours("evaluate_frame", whole(in_duckdb)), (BARE,), goals=(MEMORY,)),
     Row("the whole evaluation, polars", ours("evaluate_frame", whole(in_polars)), (BARE_POLARS,), goals=(MEMORY,)),
+    Row("8 models, DuckDB", ours("PairSums.from_frame", many(8))),
+    Row("16 models, DuckDB", ours("PairSums.from_frame", many(16))),
+    Row("1,000 groups of one model, DuckDB", ours("evaluate_frame", divided)),
+    Row("1,000 cells, DuckDB", ours("evaluate_frame", pooled)),
+    Row("a table of distinct scores, DuckDB", ours("ScoreTable.from_frame", distinct)),
 )
