@@ -83,7 +83,9 @@ def row_loss(score: Any, positive: Any, costs: CostDistribution, rule: float | s
     """Integrated cost of each row, as the rows in memory have it for arrays."""
     if not isinstance(rule, str):
         always, never = float(costs.negative_loss(math.inf)), float(costs.positive_loss(-math.inf))
-        return choose(positive, choose(score >= rule, 0.0, never), choose(score >= rule, always, 0.0))
+        return _as_double(
+            choose(positive, choose(score >= rule, 0.0, never), choose(score >= rule, always, 0.0)), score
+        )
     if isinstance(costs, Weighted):
         parts = (row_loss(score, positive, p, rule) * float(f) for f, p in zip(costs.factors, costs.parts, strict=True))
         return reduce(add, parts)
@@ -96,8 +98,13 @@ def _atoms(score: Any, positive: Any, costs: Any) -> Any:
         acting, waiting = value * weight, (1.0 - value) * weight
         negative = choose(score >= value, choose(score <= value, costs.tie * acting, acting), 0.0)
         missed = choose(score <= value, choose(score >= value, (1.0 - costs.tie) * waiting, waiting), 0.0)
-        losses.append(choose(positive, missed, negative))
+        losses.append(_as_double(choose(positive, missed, negative), score))
     return reduce(add, losses)
+
+
+def _as_double(loss: Any, score: Any) -> Any:
+    # Ibis and SQLFrame make decimals of numbers, with other sums and without fourth powers; a score is a double
+    return loss if isinstance(score, Formula) else loss + score * 0.0
 
 
 def _uniform(score: Any, positive: Any, costs: Any) -> Any:

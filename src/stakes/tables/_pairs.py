@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from stakes.core.expressions import choose
 from stakes.tables._collect import run
 from stakes.tables._errors import DataError, Origin
 from stakes.tables._groups import group_scores
@@ -136,7 +137,7 @@ def _with_gaps(
 ) -> nw.LazyFrame[Any]:
     """Add the loss of every model, that less the most that its class can cost, and the differences between models."""
     is_positive = nw.col("y") == 1
-    constant = nw.when(is_positive).then(nw.lit(worst[1])).otherwise(nw.lit(worst[0]))
+    constant = choose(is_positive, worst[1], worst[0])
     rows = rows.with_columns(
         *(row_loss(nw.col(f"s{i}"), is_positive, costs, rule).alias(f"l{i}") for i in range(models))
     )
