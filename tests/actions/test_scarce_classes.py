@@ -96,13 +96,13 @@ def test_each_class_as_dear_as_no_other_has_its_rule_of_three(seed, weighted):
         rare, beyond = above_fifth(regret, y, bound)
         half = half_width(cost, (regret, rare, cost), weight, y, (bound, beyond, worst))
         mean = float(weight @ cost / weight.sum())
-        assert found[name].cost.interval == pytest.approx((mean - half, mean + half), abs=1e-10)
+        assert found[name].cost.interval == pytest.approx((mean - half, mean + half), abs=1e-9)
         half = half_width(regret, (regret, rare), weight, y, (bound, beyond))
         mean = float(weight @ regret / weight.sum())
-        assert found[name].regret.interval == pytest.approx((max(mean - half, 0.0), mean + half), abs=1e-10)
+        assert found[name].regret.interval == pytest.approx((max(mean - half, 0.0), mean + half), abs=1e-9)
     gap = rows[0] - rows[1]
     half, mean = half_width(gap, [gap], weight, y, [worst - best]), float(weight @ gap / weight.sum())
-    assert found.compare("m0", "m1").interval == pytest.approx((mean - half, mean + half), abs=1e-10)
+    assert found.compare("m0", "m1").interval == pytest.approx((mean - half, mean + half), abs=1e-9)
 
 
 def test_classes_whose_errors_cost_about_as_much_are_one_kind():

@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 
-import mpmath
 import numpy as np
 import pytest
 
@@ -75,6 +74,7 @@ def test_regret_is_right_to_the_last_digits(rows, low, high):
 @ROWS
 @pytest.mark.parametrize(("low", "high"), BOUNDS)
 def test_log_loss_is_right_to_the_last_digits(rows, low, high):
+    mpmath = pytest.importorskip("mpmath")
     y, score, weight = rows
     with mpmath.workdps(50):
         a, b, total = mpmath.mpf(low), mpmath.mpf(high), mpmath.mpf(0)
