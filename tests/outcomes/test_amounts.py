@@ -149,6 +149,7 @@ def test_json_holds_money_on_every_scale():
 
 def test_picture_is_per_unit_at_stake_and_has_no_reliability():
     pytest.importorskip("matplotlib").use("Agg")
+    pytest.importorskip("matplotlib.pyplot")  # the import itself may warn
     y, amount, models = priced()
     outcome = RowCosts(y, false_positive=7.0, false_negative=amount, unit="EUR")
     found = evaluate(outcome, models)
