@@ -157,3 +157,13 @@ def test_selection_is_that_of_the_rows():
         select(contest_from_moments(part, names, 3, 400, factor=options.factor)) for part in (sums.moments(), known)
     ]
     assert said[0].sentences == said[1].sentences
+
+
+def test_sums_of_rows_that_are_not_fine_are_refused_even_if_no_table_says_why(monkeypatch):
+    polars = pytest.importorskip("polars")
+    frame = polars.LazyFrame({"y": [0, 1, 1], "a": [0.2, 0.7, 1.5]})
+    with pytest.raises(ValueError, match=r"a.*1\.5"):
+        PairSums.from_frame(frame, label="y", models=["a"], costs=(0.1, 0.4))
+    monkeypatch.setattr("stakes.tables._pairs.group_scores", lambda *_, **__: None)
+    with pytest.raises(ValueError, match="a score or a weight is missing or out of bounds"):
+        PairSums.from_frame(frame, label="y", models=["a"], costs=(0.1, 0.4))

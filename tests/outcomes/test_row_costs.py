@@ -265,3 +265,12 @@ def test_rows_in_which_one_decision_is_never_worse_get_that_one():
     assert np.isnan(found.threshold[1:]).all()
     assert found.expected_cost == 0.75 * 2 - 1 - 2
     assert decide_rows([0.25], false_positive=2, false_negative=6, factor=1.1).act.tolist() == [False]
+
+
+def test_amounts_of_rows_that_do_not_count_are_not_counted_as_wrong():
+    amounts = [1.0, math.nan, math.nan, 2.0]
+    assert (
+        RowCosts([0, 1, 0, 1], false_positive=1, false_negative=amounts, sample_weight=[1, 0, 0, 1]).weight.sum() == 3.0
+    )
+    with pytest.raises(ValueError, match=r"must be finite, got nan at index 2 \(1 rows\)"):
+        RowCosts([0, 1, 0, 1], false_positive=1, false_negative=amounts, sample_weight=[1, 0, 1, 1])

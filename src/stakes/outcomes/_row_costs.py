@@ -162,10 +162,10 @@ class RowCosts(Outcome):
         found, bad = np.broadcast_to(found, self.y.shape), ~np.isfinite(found)
         if not bad.any():
             return found
-        bad = np.broadcast_to(bad, self.y.shape)
-        if (bad & (self._counted > 0.0)).any():
-            first = int(np.argmax(bad & (self._counted > 0.0)))
-            raise ValueError(f"{name} must be finite, got {found[first]} at index {first} ({int(bad.sum())} rows).")
+        wrong = bad & (self._counted > 0.0)
+        if wrong.any():
+            first = int(np.argmax(wrong))
+            raise ValueError(f"{name} must be finite, got {found[first]} at index {first} ({int(wrong.sum())} rows).")
         return np.where(bad, 0.0, found)  # of rows that do not count
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from itertools import combinations
 from operator import add, mul
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -85,10 +85,11 @@ def sum_pairs(
     worst = float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))
     counted = frame if weight is None else frame.filter((nw.col(weight) != 0.0) | nw.col(weight).is_null())
 
-    def refuse() -> None:
+    def refuse() -> NoReturn:
         """Say what is wrong with a model's column, in the words of its table."""
         for model in roles.models:
             group_scores(frame, label=label, score=model, weight=weight, pos_label=pos_label)
+        raise Origin(ordered=False).error("a score or a weight is missing or out of bounds")
 
     positive = _positive(counted, roles, pos_label, refuse)
     rows = _with_gaps(_rows(counted, roles, positive), len(roles.models), costs, rule, worst)
@@ -98,7 +99,7 @@ def sum_pairs(
     return _assembled(sums, roles, powers, worst)
 
 
-def _positive(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object, refuse: Callable[[], None]) -> nw.Expr:
+def _positive(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object, refuse: Callable[[], NoReturn]) -> nw.Expr:
     """An expression that is true for positive rows, once every label has been looked at."""
     found = run(frame.select(nw.col(roles.label).alias("label")).group_by("label").agg(nw.len().alias("count")))
     origin = Origin(ordered=False)
@@ -109,7 +110,6 @@ def _positive(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object, refuse:
         is_positive = positive_labels(values, codes, pos_label, origin, roles.label)
     except DataError:
         refuse()
-        raise
     mine = [values[code] for code, yes in zip(codes, is_positive, strict=True) if yes]
     if not mine:
         return nw.col(roles.label).is_null()  # no row is
