@@ -54,6 +54,11 @@ def acted(ready):
     return stakes.net_benefit_curve(stakes.TimeToEvent(**rows), score, censoring="acted").at(THRESHOLDS)
 
 
+def acted_everywhere(ready):
+    rows, score, _ = ready
+    return stakes.net_benefit_curve(stakes.TimeToEvent(**rows), score, censoring="acted")
+
+
 def acted_by_dcurves(frame):
     import dcurves
 
@@ -112,6 +117,11 @@ ROWS = (
         "net benefit at 10 thresholds, scores in hundredths, censoring estimated among the rows acted on",
         Entry("stakes", 'net_benefit_curve(censoring="acted")', acted, prepare=rounded, answer=np.asarray),
         (Entry("dcurves", "dca", acted_by_dcurves, prepare=framed, answer=of_model, max_rows=10**5),),
+    ),
+    Row(
+        "decision curve, censoring estimated among the rows acted on at each distinct score",
+        Entry("stakes", 'net_benefit_curve(censoring="acted")', acted_everywhere, prepare=follow_up, max_rows=10**5),
+        goals=(Goal("at most 10 s", lambda by: by["stakes"].best, 10.0, "s", rows=10**5),),
     ),
     Row(
         "Brier score at a horizon, censored",

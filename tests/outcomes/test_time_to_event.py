@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
-from stakes import ScoreTable, TimeToEvent, metric_difference, metric_interval, net_benefit_curve
+from stakes import ScoreTable, TimeToEvent, metric_difference, metric_interval
 from stakes.core.validation import to_array
 from stakes.metrics import METRICS
 
@@ -288,34 +288,6 @@ def test_censoring_test_has_the_statistics_of_r(df_surv):
     found = outcome.censoring_test(df_surv.cancerpredmarker)
     assert found.trend_z == pytest.approx(-0.27620739424, abs=1e-10)
     assert (found.logrank, found.degrees) == (pytest.approx(8.1381032858906, abs=1e-10), 4)
-
-
-@pytest.mark.parametrize(
-    ("column", "horizon", "file"),
-    [("cancerpredmarker", 1.0, "r_case2_results"), ("famhistory", 1.5, "r_simple_surv_dca_result_df")],
-)
-def test_product_limit_among_the_rows_acted_on_is_that_of_r(load_data, df_surv, column, horizon, file):
-    printed = load_data(f"dcurves/expected/{file}")
-    printed = printed[(printed.variable == column) & printed.net_benefit.notna() & (printed.threshold > 0)]
-    outcome = TimeToEvent(event=df_surv.cancer, time=df_surv.ttcancer, horizon=horizon)
-    curve = net_benefit_curve(outcome, df_surv[column].astype(float), censoring="acted")
-    assert curve.at(printed.threshold) == pytest.approx(printed.net_benefit.to_numpy(), abs=2e-14)
-
-
-def test_net_benefit_of_the_table_and_of_the_rows_acted_on_differ(df_surv):
-    outcome, score = TimeToEvent(event=df_surv.cancer, time=df_surv.ttcancer, **SINGLE), df_surv.cancerpredmarker
-    assert net_benefit_curve(outcome, score, censoring="acted").at(0.2) == pytest.approx(0.123606, abs=5e-7)
-    assert net_benefit_curve(outcome, score).at(0.2) == pytest.approx(0.136858, abs=5e-7)
-
-
-def test_rows_acted_on_need_a_time_to_event():
-    with pytest.raises(ValueError, match="needs a TimeToEvent"):
-        net_benefit_curve([0, 1], [0.2, 0.3], censoring="acted")
-    with pytest.raises(ValueError, match="neither rule="):
-        net_benefit_curve(TimeToEvent(**SMALL), SCORE, censoring="acted", standardized=True)
-    curve = net_benefit_curve(TimeToEvent(**SMALL), SCORE, censoring="acted")
-    assert np.isnan(curve.at(0.25)) == np.isnan(curve.at(0.15)) == np.False_
-    assert curve.at(0.95) == 0.0
 
 
 def test_structured_arrays_of_scikit_survival_are_read():

@@ -13,6 +13,7 @@ from stakes.core.regret import check_harm, check_rule
 from stakes.core.validation import check_choice
 from stakes.curves._combination import Combination
 from stakes.curves._curve import Curve
+from stakes.curves._thresholds import check_thresholds
 from stakes.outcomes import TimeToEvent, acted_shares
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ def net_benefit_curve(
     prevalence: float | None = None,
     logits: bool = False,
     censoring: str | None = None,
+    thresholds: ArrayLike | None = None,
     name: str = "model",
 ) -> Curve:
     """Decision curve: net benefit at every threshold, beside treating everyone and no one.
@@ -131,6 +133,9 @@ def net_benefit_curve(
         For a :class:`TimeToEvent`: estimate the event rate anew among the rows acted on at each threshold, as the
         packages named dcurves do, in place of one weight per row. nan where nobody acted on was followed for long
         enough. Takes one product limit for each distinct score.
+    thresholds : array_like of shape (k,), optional
+        With ``censoring="acted"``: the only thresholds, in [0, 1], at which the curve is to be exact; between them it
+        is that of scores rounded down to them. By default it is exact everywhere.
     name : str, default "model"
         Label of the curve in pictures.
 
@@ -170,19 +175,24 @@ def net_benefit_curve(
         check_choice(censoring, "censoring", ("acted",))
         if rule != "score" or standardized or prevalence is not None:
             raise ValueError('censoring="acted" takes neither rule= nor standardized= nor prevalence=.')
-        return _acted_curve(y_true, data, harm, name)
+        return _acted_curve(y_true, data, harm, name, thresholds)
+    if thresholds is not None:
+        raise ValueError('thresholds= belongs to censoring="acted": other curves are exact at every threshold.')
     if standardized and data.prevalence == 0.0:
         undefined("standardized net benefit", "there are no positives")
     return net_benefit_curve_of(data.table, check_rule(rule), name, harm=harm, standardized=standardized)
 
 
-def _acted_curve(outcome: Any, data: EvaluationData, harm: float, name: str) -> Curve:
+def _acted_curve(outcome: Any, data: EvaluationData, harm: float, name: str, thresholds: Any) -> Curve:
     """Decision curve from the event rate among the rows acted on at each threshold."""
     if not isinstance(outcome, TimeToEvent) or not outcome.pooled:
         raise ValueError('censoring="acted" needs a TimeToEvent without groups= and censoring=.')
     sample, use = data.rows, outcome.present
     score = np.zeros(len(use))
     score[use] = sample.score if sample.origin is None else sample.origin.score[use]
+    if thresholds is not None:
+        grid = np.unique(np.append(check_thresholds(thresholds, probability=True), 0.0))
+        score = grid[np.searchsorted(grid, score, side="right") - 1]
     cuts, hits, alarms = acted_shares(outcome, score)
     inside = (cuts > 0.0) & (cuts < 1.0)
     last = float(cuts[-1] >= 1.0)  # whether anybody is acted on at the highest thresholds

@@ -233,7 +233,7 @@ def threshold_table(
         logits=logits,
         probability=costs is None,
     ).table
-    chosen = None if thresholds is None else _check_thresholds(thresholds, probability=costs is None)
+    chosen = None if thresholds is None else check_thresholds(thresholds, probability=costs is None)
     if not (table.total_positives > 0.0 and table.total_negatives > 0.0):
         undefined("sensitivity or specificity", "only one class is present")
     return threshold_table_of(table, chosen, None if costs is None else as_costs(costs).mean(), per)
@@ -256,7 +256,7 @@ def threshold_table_of(
     return ThresholdTable(thresholds, (ups - fn) * unit, (downs - tn) * unit, fn * unit, tn * unit, c)
 
 
-def _check_thresholds(thresholds: ArrayLike, *, probability: bool) -> Floats:
+def check_thresholds(thresholds: ArrayLike, *, probability: bool) -> Floats:
     values = np.atleast_1d(to_floats(to_array(thresholds, "thresholds"), "thresholds"))
     if values.ndim != 1 or values.size == 0:
         raise ValueError(f"thresholds must be one or more numbers, got shape {values.shape}.")

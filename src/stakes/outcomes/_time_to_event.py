@@ -205,6 +205,11 @@ class TimeToEvent(Outcome):
         )
 
     @property
+    def follow_up(self) -> FollowUp:
+        """The clean rows."""
+        return self._follow_up
+
+    @property
     def pooled(self) -> bool:
         """Whether censoring is estimated, from all rows at once."""
         return self._follow_up.given is None and self._follow_up.strata is None
