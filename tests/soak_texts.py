@@ -129,7 +129,6 @@ def run_command(seed, options):
 @contextlib.contextmanager
 def workplace():
     """Stand in a folder with a small file, and give back every option of every command."""
-    from stakes.cli._command import options_of_all
     from stakes.cli._run import _program
 
     before = Path.cwd()
@@ -142,7 +141,7 @@ def workplace():
         Path("d.csv").write_text("y,m,n\n" + "\n".join(rows) + "\n", encoding="utf-8")
         Path("c.toml").write_text("[stakes]\nlabel = 'y'\n", encoding="utf-8")
         Path("b.json").write_text(kept_texts()[0][0], encoding="utf-8")
-        found = options_of_all(_program())
+        found = _program().options_of_all()
         try:
             yield {key.replace(".", " "): [f"--{name}" for name in found[key] if name != "debug"] for key in found}
         finally:

@@ -7,12 +7,11 @@ import pytest
 from stakes.cli import _config
 
 typer = pytest.importorskip("typer")
-options_of_all = pytest.importorskip("stakes.cli._command").options_of_all
 run = pytest.importorskip("stakes.cli._run")
 
 COMMANDS = {
     command: {key: option for key, option in options.items() if key not in {"config", "debug"}}
-    for command, options in options_of_all(typer.main.get_command(run.app)).items()
+    for command, options in typer.main.get_command(run.app).options_of_all().items()
     if "config" in options
 }
 

@@ -58,6 +58,20 @@ def test_help_lists_the_commands_and_starts_without_slow_libraries():
     assert "demo" in run.stdout
 
 
+@pytest.mark.parametrize("command", [command for command in COMMANDS if " " not in command])
+def test_help_says_of_a_command_what_its_own_help_begins_with(command, cli):
+    own = " ".join(cli(command, "--help").out.split("\n\n")[1].split())
+    assert f" {command} {own} " in " ".join(cli("--help").out.split()) + " "
+
+
+def test_a_command_is_imported_when_it_is_called():
+    loaded = "print([name for name in sys.modules if name.startswith('stakes.cli.') and '._' not in name])"
+    run = python(
+        f"import sys; from stakes.cli import main; main(['--help']); {loaded}; main(['demo', '--help']); {loaded}"
+    )
+    assert [line for line in run.stdout.splitlines() if line.startswith("[")] == ["[]", "['stakes.cli.demo']"]
+
+
 @pytest.fixture
 def files_of_the_examples(folder, columns, scores, boundary):
     """Write the files that the examples of the help speak of."""

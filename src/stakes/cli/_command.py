@@ -17,13 +17,13 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Look at what was typed, add what the file says, and let typer do the rest."""
-        own = _options(self)
+        own = options_of(self)
         if "config" in own and not ctx.resilient_parsing:
             typed, _, _ = self.make_parser(ctx).parse_args(list(args))
             path = typed.get("config", os.environ.get(VARIABLE) or None)
             asks = self.get_help_option(ctx)
             if path is not None and not (asks is not None and typed.get(str(asks.name))):
-                commands = options_of_all(ctx.find_root().command)
+                commands = ctx.find_root().command.options_of_all()
                 tables = read_config(path, {key: options for key, options in commands.items() if "config" in options})
                 known = {option.name: key for key, option in own.items()}
                 found = options_for(_name_in_files(ctx), tables, own, (known[key] for key in typed if key in known))
@@ -34,17 +34,6 @@ class Command(TyperCommand):
         return super().parse_args(ctx, args)
 
 
-def options_of_all(program: Any) -> dict[str, dict[str, Any]]:
-    """Return the options of every command; one in a group is called after both, such as boundary.fit."""
-    found: dict[str, dict[str, Any]] = {}
-    for key, command in program.commands.items():
-        if hasattr(command, "commands"):
-            found |= {f"{key}.{inner}": options for inner, options in options_of_all(command).items()}
-        else:
-            found[key] = _options(command)
-    return found
-
-
 def _name_in_files(ctx: Any) -> str:
     names: list[str] = []
     while ctx.parent is not None:
@@ -53,7 +42,7 @@ def _name_in_files(ctx: Any) -> str:
     return ".".join(reversed(names))
 
 
-def _options(command: Any) -> dict[str, Any]:
+def options_of(command: Any) -> dict[str, Any]:
     """Return the options of a command by their long names."""
     named = {option: param for param in command.params for option in param.opts if option.startswith("--")}
     return {option.removeprefix("--"): param for option, param in named.items()}

@@ -13,15 +13,14 @@ import threading
 import traceback
 import warnings
 from contextlib import contextmanager, redirect_stdout
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from stakes._version import __version__
-from stakes.cli import advise, boundary, check, compare, correct, decide, demo, evaluate, plan
-from stakes.cli._command import Command
 from stakes.cli._console import fail, open_streams, say, warn, write_out
 from stakes.cli._errors import DONE, INTERRUPTED, Problem, explain, parsing_problem
+from stakes.cli._group import Group
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,16 +30,25 @@ if TYPE_CHECKING:
 # Their default is to end the program on the spot, whatever it is writing.
 _ENDING = ("SIGTERM", "SIGHUP")
 
-app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
-app.command(cls=Command, epilog=evaluate.EPILOG)(evaluate.evaluate)
-app.command(cls=Command, epilog=decide.EPILOG)(decide.decide)
-app.command(cls=Command, epilog=compare.EPILOG)(compare.compare)
-app.command(cls=Command, epilog=check.EPILOG)(check.check)
-app.command(cls=Command, epilog=advise.EPILOG)(advise.advise)
-app.command(cls=Command, epilog=plan.EPILOG)(plan.plan)
-app.command(cls=Command, epilog=correct.EPILOG)(correct.correct)
-app.add_typer(boundary.app, name="boundary")
-app.command(cls=Command, epilog=demo.EPILOG)(demo.demo)
+
+class _Program(Group):
+    about: ClassVar = {
+        "evaluate": "Say which model to act on over the plausible thresholds, by how much it is better, and how sure "
+        "that is.",
+        "decide": "Choose the rows whose selection maximises the expected value of a measure on this batch, and mark "
+        "them.",
+        "compare": "Say whether one model costs less than another on the same rows, by how much, and how sure that is.",
+        "check": "Say what to know of the predictions before acting on them: coded findings, each with its remedy.",
+        "advise": "Say which metric fits the decision, why, how to call it, and what accuracy, F1 or AUC would get "
+        "wrong.",
+        "plan": "Say how many rows a validation needs: for an interval of some width, a difference, or a certificate.",
+        "correct": "Undo class weights or sampling in a file of scores, and test with --label what that leaves.",
+        "demo": "Evaluate three models on the example that comes with stakes; no file is needed.",
+        "boundary": "Thresholds over score and uncertainty: fit, certify, apply and monitor them.",
+    }
+
+
+app = typer.Typer(cls=_Program, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
 def _print_version(value: bool) -> None:  # noqa: FBT001  (typer calls it)
