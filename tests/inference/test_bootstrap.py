@@ -118,6 +118,25 @@ def test_rows_of_a_table_are_counted_whatever_they_weigh():
         row_counts(one_cell)
 
 
+@pytest.mark.parametrize("prevalence", [None, 0.3], ids=["free", "fixed prevalence"])
+@pytest.mark.parametrize("decimals", [1, 2, 16], ids=["cells are drawn", "ties", "no ties"])
+def test_areas_without_tables_are_those_of_the_resampled_tables(decimals, prevalence):
+    y, score = rows()
+    table = ScoreTable.from_predictions(y, score.round(decimals), sample_weight=np.full(len(y), 0.7))
+    by_name = bootstrap(table, metric="roc_auc_score", n_resamples=100, prevalence=prevalence)
+    by_table = bootstrap(table, metric=roc_auc_score, n_resamples=100, prevalence=prevalence)
+    np.testing.assert_allclose(by_name.replicates, by_table.replicates, rtol=0, atol=1e-13)
+
+
+@pytest.mark.filterwarnings("ignore:.*leave the statistic undefined")
+def test_areas_without_tables_are_undefined_where_one_class_is_missing():
+    y, score = [1, 1, 0, 0, 0, 0, 0, 0], np.arange(8) / 8
+    by_name = bootstrap(y, score, "roc_auc_score", n_resamples=200).replicates
+    by_table = bootstrap(y, score, roc_auc_score, n_resamples=200).replicates
+    assert 0 < np.isnan(by_name).sum() < 200
+    np.testing.assert_array_equal(by_name, by_table)
+
+
 def test_binned_tables_keep_their_cells():
     pandas = pytest.importorskip("pandas")
     y, score = rows()

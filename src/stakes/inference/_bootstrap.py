@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from statistics import NormalDist
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
@@ -281,15 +282,14 @@ def bootstrap(
     # a metric by name returns numbers, while a function may keep the table that it is given
     room = None if callable(metric) else Room()
 
-    def row(table: ScoreTable) -> list[float]:
-        found = _as_mapping(function(table), name)
-        return [found[term] for term in terms]
+    def resampled() -> Any:
+        found = [_as_mapping(function(table), name) for table in source.tables(rng, room)]
+        return [[row[term] for term in terms] for row in found]
 
-    replicates = _replicates(row, lambda: source.tables(rng, room), into, report)
+    areas = partial(source.area, rng) if isinstance(source, TableSource) and name == "roc_auc_score" else None
+    replicates = _replicates(areas or resampled, into, report)
     result = Bootstrap(tuple(map(str, named)), terms, values, replicates, scheme, level)
-    _warn_of_undefined(result)
-    _warn_of_bias(result)
-    return result
+    return _warned(result)
 
 
 def _check_resamples(n_resamples: Any) -> int:
@@ -307,8 +307,7 @@ def _by_model(y_prob: Any) -> Mapping[str, Any]:
 
 
 def _replicates(
-    row: Callable[[ScoreTable], list[float]],
-    tables: Callable[[], list[ScoreTable]],
+    resampled: Callable[[], Any],
     into: Floats,
     report: Callable[[int, int], object],
 ) -> Floats:
@@ -317,7 +316,7 @@ def _replicates(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # they are counted and reported once, at the end
         for i in range(len(into)):
-            into[i] = [row(table) for table in tables()]
+            into[i] = resampled()
             report(i + 1, len(into))
     return into
 
@@ -406,13 +405,19 @@ def _reporter(*, progress: bool | Callable[[int, int], object]) -> Callable[[int
     return write
 
 
+def _warned(result: Bootstrap) -> Bootstrap:
+    _warn_of_undefined(result)
+    _warn_of_bias(result)
+    return result
+
+
 def _warn_of_undefined(result: Bootstrap) -> None:
     missing: NDArray[np.bool_] = np.any(np.isnan(result.replicates), axis=(1, 2))
     if missing.any() and not np.isnan(result.values).any():
         warnings.warn(
             f"{int(missing.sum()):,} of {len(missing):,} resamples leave the statistic undefined, mostly for want of "
             "one class, and are left out: the intervals are too short.",
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
@@ -430,5 +435,5 @@ def _warn_of_bias(result: Bootstrap) -> None:
             warnings.warn(
                 f"the resampled values of {label} lie {abs(ratio):.2g} standard errors {side} its value on average: "
                 f"its interval does not cover. Choices made on the same rows cause this; {_CHOSEN_ON_THE_ROWS}.",
-                stacklevel=3,
+                stacklevel=4,
             )

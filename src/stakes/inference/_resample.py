@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,8 +108,7 @@ class TableSource:
 
     def tables(self, rng: np.random.Generator, room: Room | None = None) -> list[ScoreTable]:
         """One resampled table; with ``room`` it holds until the next one is made there."""
-        drawn = [draw(rng) for draw in self.draws]
-        negatives, positives = np.split(drawn[0], 2) if len(drawn) == 1 else drawn
+        negatives, positives = self._counts(rng)
         seen = np.flatnonzero(np.logical_or(negatives, positives))
         room = Room() if room is None else room
         old, weights = self.table, []
@@ -119,6 +119,25 @@ class TableSource:
         lower, upper = (None if edge is None else edge.take(seen) for edge in (old.lower, old.upper))
         columns = room.taken("scores", old.scores, seen), ups, downs, up_squares, down_squares
         return [ScoreTable(*columns, old.n_rows, old.fixed_prevalence, lower, upper)]
+
+    def area(self, rng: np.random.Generator) -> float:
+        """AUC of one resampled table, without the table: it needs whole numbers only, whatever a row weighs."""
+        negatives, positives = self._counts(rng)
+        below, found = self._room
+        np.cumsum(negatives, out=below)
+        positives = positives[found]
+        pairs = 2 * int(below[-1]) * int(positives.sum())
+        return int(np.dot(positives, 2 * below[found] - negatives[found])) / pairs if pairs else math.nan
+
+    @cached_property
+    def _room(self) -> tuple[Integers, Integers]:
+        """Memory for the negatives up to each score, and the scores that positives have."""
+        return np.empty(len(self.table.scores), dtype=np.intp), np.flatnonzero(self.table.positives)
+
+    def _counts(self, rng: np.random.Generator) -> Sequence[Integers]:
+        """Rows of each class that are drawn from each cell; they hold until the next draw."""
+        drawn = [draw(rng) for draw in self.draws]
+        return np.split(drawn[0], 2) if len(drawn) == 1 else drawn
 
 
 class Room:
