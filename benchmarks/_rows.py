@@ -41,7 +41,7 @@ class Goal:
     """A bound on one quantity of a row, at `rows` rows."""
 
     text: str
-    value: Callable[[dict[str, Measured]], float]  # from the measurements by library
+    value: Callable[[dict[str, Measured]], float]  # from the measurements by library, and by call
     limit: float
     unit: str = ""
     at_least: bool = False

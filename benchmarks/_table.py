@@ -88,11 +88,14 @@ def goal_records(lines):
     """Return (row, goal, measured value, met) for every goal whose size and peer were measured."""
     records = []
     for (row, rows), group in groupby(lines, key=lambda line: (line.row, line.rows)):
-        by_library = {line.entry.library: line.measured for line in group}
+        # ours comes first, and is what "stakes" means beside other calls of it
+        measured = {
+            key: line.measured for line in reversed(list(group)) for key in (line.entry.call, line.entry.library)
+        }
         for goal in row.goals:
             if goal.rows == rows:
                 try:
-                    value = goal.value(by_library)
+                    value = goal.value(measured)
                 except KeyError:  # the peer was left out
                     continue
                 records.append({"row": row.name, "goal": goal, "value": value, "met": goal.met_by(value)})

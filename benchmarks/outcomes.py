@@ -9,6 +9,8 @@ from stakes.inference import confidence_band, difference_band
 SIZES = (10**5, 10**6)
 SEED = 20261122
 HORIZON = 1.0
+RATIOS = (0.3, 0.7)
+PLAIN = "evaluate of plain rows"
 THRESHOLDS = np.arange(0.045, 0.5, 0.05)  # between hundredths
 
 
@@ -96,6 +98,11 @@ def survival_study(ready):
     return difference_band(outcome, score, second, "net_benefit")
 
 
+def judged(ready):
+    y, score, stake = ready
+    return stakes.evaluate(stakes.RowCosts(y, false_positive=20.0, false_negative=stake), score, costs=RATIOS)
+
+
 def by_amount(ready):
     y, score, stake = ready
     return stakes.expected_regret(stakes.RowCosts(y, false_positive=20.0, false_negative=stake), score, costs=0.5)
@@ -127,6 +134,12 @@ ROWS = (
         "Brier score at a horizon, censored",
         Entry("stakes", "bounded_brier_loss(TimeToEvent)", brier, prepare=follow_up, answer=float),
         (Entry("scikit-survival", "brier_score", brier_by_scikit_survival, prepare=structured, answer=float),),
+    ),
+    Row(
+        "evaluation with amounts by row, beside that of plain rows",
+        Entry("stakes", "evaluate(RowCosts)", judged, prepare=amounts),
+        (Entry("stakes", PLAIN, lambda ready: stakes.evaluate(*ready[:2], costs=RATIOS), prepare=amounts),),
+        goals=(Goal("at most 1.5 x", lambda by: by["stakes"].cpu / by[PLAIN].cpu, 1.5, "x", rows=10**6),),
     ),
     Row("regret with amounts by row", Entry("stakes", "expected_regret(RowCosts)", by_amount, prepare=amounts)),
 )

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+_WORTH_PACKING = 1 << 12
+
 
 def count_sample(sample: BinarySample) -> dict[str, Any]:
     """Count rows at each distinct score: the columns of a score table."""
@@ -36,19 +38,44 @@ def count_groups(
     score: Floats, positive: NDArray[np.bool_], weight: Floats, squared: Floats | None, n_rows: int
 ) -> dict[str, Any]:
     """Pool rows, or groups of rows that carry a total weight and a total squared weight each."""
-    order = np.argsort(score)
-    ordered = score[order]
+    order = order_of(score)
+    ordered = np.take(score, order)
     ordered += 0.0  # -0.0 and 0.0 are one score
     new = np.ones(len(ordered), dtype=bool)
     np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
     starts = None if new.all() else np.flatnonzero(new)
-    is_positive = positive[order]
-    columns = _by_class(weight[order], is_positive)
-    squares = [column * column for column in columns] if squared is None else _by_class(squared[order], is_positive)
+    is_positive = np.take(positive, order)
+    columns = _by_class(np.take(weight, order), is_positive)
+    squares = [c * c for c in columns] if squared is None else _by_class(np.take(squared, order), is_positive)
     if starts is not None:
         ordered = ordered[starts]
         columns, squares = ([np.add.reduceat(c, starts) for c in pair] for pair in (columns, squares))
     return _columns(ordered, columns, squares, n_rows)
+
+
+def order_of(score: Floats) -> NDArray[np.intp]:
+    """An order in which finite scores rise.
+
+    Where none is below zero the lowest bits of each score give way to the row's place, so that plain numbers are sorted
+    in half the time of an index sort; the few rows whose scores differ in those bits alone are put in order after it.
+    """
+    if len(score) < _WORTH_PACKING or score.min() < 0.0:
+        return np.argsort(score)
+    low = np.uint64((1 << len(score).bit_length()) - 1)
+    key = np.add(score, 0.0, dtype=np.float64).view(np.uint64)  # -0.0 becomes 0.0
+    for part in blocks(len(key)):
+        key[part] &= ~low
+        key[part] |= np.arange(part.start, part.stop, dtype=np.uint64)
+    key.sort()
+    ordered, close = np.empty(len(key)), np.empty(len(key) - 1, dtype=bool)
+    np.less_equal(key[1:] ^ key[:-1], low, out=close)
+    key &= low
+    order = key.view(np.intp)
+    np.take(score, order, out=ordered)
+    if np.any(close & (ordered[1:] < ordered[:-1])):
+        mine = np.flatnonzero(np.append(close, False) | np.append(False, close))
+        order[mine] = order[mine][np.argsort(ordered[mine], kind="stable")]
+    return order
 
 
 def count_cells(

@@ -215,7 +215,7 @@ class RowCosts(Outcome):
         p = check_scores(to_array(score, "y_prob"), "y_prob")
         found = np.empty(len(p))
         with np.errstate(divide="ignore", invalid="ignore"):
-            for part in blocks(len(p)):  # while they are near
+            for part in blocks(len(p), 1 << 15):  # while they are near
                 gain = p[part] * self.false_negative[part]
                 whole = 1.0 - p[part]
                 whole *= self.false_positive[part]
