@@ -62,6 +62,9 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "search_bar_text": "Search",
 }
+# These have no pages below them, so that a list of such would be empty and take a quarter of the width.
+_ALONE = "index start questions ideas howto ecosystem errata comparison conformance replications reliability glossary"
+html_sidebars = {page: [] for page in _ALONE.split()}
 
 
 def write_demo(app):

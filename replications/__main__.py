@@ -31,6 +31,7 @@ NAMES = {
     "penalized": "which epoch Brier, penalized and log scores and accuracy choose, and its test F1",
     "information": "value of information of published cells, errors of its normal form, what plans come to",
     "ledger": "how often claims of the conclusion and printed intervals are false, in 126 designs",
+    "published": "printed tables that follow from published files: risk models, penalized scores beside F1",
     "refitting": "bias and coverage of cross-validation, Harrell and .632+, and of claims about the best estimator",
     "selection": "what picking the best of many models does to its numbers, and whether select_best repairs it",
     "posterior_network": "evidence of a Posterior Network beside true sample sizes, its bias, its log loss on adult",

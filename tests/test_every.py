@@ -58,7 +58,7 @@ def test_what_fails_is_named_the_rest_goes_on_and_only_it_runs_again(parts, caps
 @pytest.mark.parametrize(
     ("sizes", "names", "as_they_are"),
     [
-        (sizes_of_replications, list(replications.NAMES), {"grid_search"}),
+        (sizes_of_replications, list(replications.NAMES), {"grid_search", "published"}),
         (sizes_of_benchmarks, benchmarks.suite_names(), set()),
     ],
     ids=["replications", "benchmarks"],

@@ -15,7 +15,7 @@ from replications import _boundary_designs as designs
 from replications import _boundary_methods as methods
 from replications import _boundary_positivity as positivity
 from replications import _boundary_tables as tables
-from replications import assel, information, selection
+from replications import assel, information, published, selection
 from replications._kept import kept, markdown
 from stakes.boundary._rows import SortedLevel
 
@@ -63,6 +63,20 @@ def test_simulated_patients_agree_with_the_integrals():
     rng = np.random.default_rng(1)
     for row in (assel.ROWS["highly sensitive"], assel.ROWS["as tabulated: overestimating"]):
         assert assel.simulated(row, 200_000, rng) == pytest.approx(assel.exact(row), abs=0.004)
+
+
+def test_printed_tables_of_published_files_to_their_digits(reference_dir, monkeypatch):
+    monkeypatch.setenv("STAKES_REFERENCE_DIR", str(reference_dir))
+    for row in published.risk_models():
+        digits = len(row["printed"].split(".")[1])
+        assert round(float(row["file"]), digits) == float(row["printed"]), row
+    rows = published.correlations()
+    apart = [row["network"] for row in rows if any(row[f"{c}: printed"] != row[f"{c}: file"] for c in ("brier", "pbs"))]
+    assert apart == ["User_Identification_From_Walking"]
+    for row in rows:
+        for rule in ("early stopping", "checkpoint"):
+            brier, pbs = map(float, row[f"F1, {rule}"].split(" / "))
+            assert pbs >= brier
 
 
 def few_rows(seed, n=10):

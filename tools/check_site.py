@@ -10,7 +10,7 @@ from urllib.parse import unquote, urldefrag
 
 MAIN = [
     *("index", "start", "questions", "ideas", "howto", "ecosystem", "auto_gallery/index", "guides", "reference"),
-    *("errata", "comparison", "conformance", "reliability", "glossary"),
+    *("errata", "comparison", "conformance", "replications", "reliability", "glossary"),
 ]
 MOST_CLICKS = 2
 NOT_READ = {"genindex.html", "search.html", "py-modindex.html"}
