@@ -49,6 +49,14 @@ def test_drawing_says_the_gain_as_stated(ranged):
     assert told == pytest.approx(found.money["a"].gain.value, rel=5e-3)
 
 
+def test_drawing_says_that_it_leaves_models_out():
+    found, *_ = priced([f"m{i}" for i in range(21)], costs=(0.4, 0.6))
+    figure = Page(render_report(found)).one("figure")
+    assert "Only the 20 models that cost least are drawn, of 21." in figure.text
+    assert found.ranking[20] not in figure.text.split()
+    assert found.ranking[19] in figure.text.split()
+
+
 def test_names_and_units_are_text():
     found, *_ = priced(HOSTILE[:4], unit=HOSTILE[0], costs=(0.4, 0.6))
     page = render_report(found, title="<script>alert(1)</script>")

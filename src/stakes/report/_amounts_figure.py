@@ -64,8 +64,15 @@ def gain_figure(evaluation: Evaluation, models: Sequence[Model]) -> str:
         f'style="width: 100%; min-width: 32rem">{_shade(evaluation, factors)}{_grid(low, high)}{_marks(factors)}'
         f"{''.join(drawn)}</svg></div><figcaption>Amounts of false negatives are as stated; those of false positives "
         "are multiplied by the factor below. Drawn at "
-        f"{_POINTS} factors; a line that leaves the picture runs along its edge.</figcaption></figure>"
+        f"{_POINTS} factors; a line that leaves the picture runs along its edge.{_left_out(models)}</figcaption>"
+        "</figure>"
     )
+
+
+def _left_out(models: Sequence[Model]) -> str:
+    if len(models) <= _MOST_LINES:
+        return ""
+    return f" Only the {_MOST_LINES} models that cost least are drawn, of {len(models):,}."
 
 
 def _constants(every: Floats) -> dict[str, Floats]:
