@@ -6,7 +6,8 @@ from scipy.special import expit
 
 from stakes import ScoreTable, costs, evaluate
 from stakes.core.regret import regret_at
-from stakes.evaluation._by_threshold import _inside
+from stakes.evaluation import _by_threshold
+from stakes.evaluation._by_threshold import _dominates, _stretches
 from stakes.inference import PairedRows, difference_band, dominance, reached, shown_less
 
 
@@ -209,16 +210,42 @@ def test_thresholds_are_counted_to_the_last_bit(points):
     assert reached(score, points, np.int8).tolist() == expected.tolist()
 
 
+RANGES = [(0.2, 0.7), (0.0, 1.0), (0.001, 0.3), (0.9, 0.99)]
+
+
 def test_dominance_over_a_range_needs_only_the_scores_within():
     y, sharp, blunt = forecasts(3000)
     tables = [ScoreTable.from_predictions(y, score) for score in (sharp.round(3), blunt)]
-    for low, high in ((0.2, 0.7), (0.0, 1.0), (0.001, 0.3), (0.9, 0.99), (float(tables[0].scores[5]), 0.5)):
-        whole, part = (
-            dominance(*some, low=low, high=high) for some in (tables, [_inside(t, low, high) for t in tables])
-        )
+    for low, high in (*RANGES, (float(tables[0].scores[5]), 0.5)):
+        inside = [next(_stretches(table, np.array([low, high]))) for table in tables]
+        whole, part = (dominance(*some, low=low, high=high) for some in (tables, inside))
         assert len(whole.stretches) == len(part.stretches)
         for one, two in zip(whole.stretches, part.stretches, strict=True):
             assert one[2] == two[2]
             assert one[:2] == pytest.approx(two[:2], abs=1e-14)
-        at = np.linspace(low, high, 50)
-        assert np.allclose(*(regret_at(t, at, "score") for t in (tables[0], _inside(tables[0], low, high))), atol=1e-15)
+        for cuts in ([low, high], [low, *np.linspace(low, high, 9)[2:-2], high]):
+            for *ends, found in zip(cuts, cuts[1:], _stretches(tables[0], np.array(cuts)), strict=False):
+                at = np.linspace(*ends, 50)
+                assert np.allclose(*(regret_at(t, at, "score") for t in (tables[0], found)), atol=1e-15)
+
+
+def test_dominance_is_the_same_looked_at_some_rows_at_a_time(monkeypatch):
+    y, sharp, blunt = forecasts(300)
+    worse = np.where(sharp < 0.5, 0.9 * sharp, sharp + 0.1 * (1.0 - sharp))
+    shapes = [sharp, sharp.round(2), blunt, worse, np.zeros(300), np.ones(300), (sharp > 0.5) * 1.0]
+    tables = [ScoreTable.from_predictions(y, score) for score in shapes]
+    verdicts = []
+    for rows in (1, 7, 10**9):
+        monkeypatch.setattr(_by_threshold, "_ROWS", rows)
+        verdicts.append(
+            [_dominates(a, b, costs.Uniform(*ends)) for ends in RANGES for a in tables for b in tables if a is not b]
+        )
+    whole = [
+        dominance(a, b, low=low, high=high).winner == "a"
+        for low, high in RANGES
+        for a in tables
+        for b in tables
+        if a is not b
+    ]
+    assert verdicts == [whole] * 3
+    assert 0.1 < np.mean(whole) < 0.9

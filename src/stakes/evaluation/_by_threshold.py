@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from stakes.core.logistic import logit, sigmoid
+from stakes.core.score_table import ScoreTable
 from stakes.costs import LogOddsUniform
 from stakes.inference import dominance, reached, shown_band, shown_less
 from stakes.shown.sentences import REFERENCES, say
 from stakes.shown.words import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
     from stakes.core.options import Options
     from stakes.core.regret import Rule
-    from stakes.core.score_table import ScoreTable
     from stakes.costs import CostDistribution
     from stakes.inference import Band, PairedRows, Selection
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _POINTS = 61
 _BIN = np.int8  # counts up to as many
+_ROWS = 1 << 18  # of a table that are looked at at once
 MOST_RIVALS = 3
 
 
@@ -149,27 +150,47 @@ def thresholds_of(costs: CostDistribution) -> Floats:
 
 
 def _dominates(first: ScoreTable, second: ScoreTable, costs: CostDistribution) -> bool:
-    """Whether the first costs less on these rows between the thresholds too."""
-    return dominance(first, second, low=costs.low, high=costs.high).winner == "a"
+    """Whether the first costs less on these rows between the thresholds too, looked at some rows at a time."""
+    more = max(first, second, key=lambda table: len(table.scores)).scores
+    within = more[np.searchsorted(more, costs.low, side="right") : np.searchsorted(more, costs.high, side="left")]
+    cuts = np.array([costs.low, *within[_ROWS::_ROWS], costs.high])
+    better: set[str] = set()
+    for low, high, one, two in zip(cuts, cuts[1:], _stretches(first, cuts), _stretches(second, cuts), strict=False):
+        found = dominance(one, two, low=low, high=high).stretches
+        # the lower end belongs to the stretch before
+        better |= {name for start, stop, name in found if start < stop or low == costs.low}
+        if "b" in better:
+            return False
+    return "a" in better
 
 
 def _table(name: str, tables: dict[str, ScoreTable], options: Options) -> ScoreTable:
-    if name in REFERENCES:  # scores of 1, or of 0
-        return next(iter(tables.values())).at_threshold(-1.0 if name == REFERENCES[0] else 2.0)
-    if isinstance(options.rule, str):
-        return _inside(tables[name], options.costs.low, options.costs.high)
-    return tables[name].at_threshold(options.rule)
+    if name in REFERENCES:
+        return _single(float(name == REFERENCES[0]), next(iter(tables.values())))
+    return tables[name] if isinstance(options.rule, str) else tables[name].at_threshold(options.rule)
 
 
-def _inside(table: ScoreTable, low: float, high: float) -> ScoreTable:
-    """A table with the same curves over a range: all scores below it are pooled, and all above it."""
-    start = max(int(np.searchsorted(table.scores, low, side="left")) - 1, 0)
-    stop = int(np.searchsorted(table.scores, high, side="right")) + 1
-    columns = {}
-    for column in ("negatives", "positives"):
-        weights = getattr(table, column)
-        columns[column] = weights[start:stop].copy()
-        columns[column][0] += weights[:start].sum()
-        columns[column][-1] += weights[stop:].sum()
-    squared = {f"{name}_squared": weights for name, weights in columns.items()}  # which no curve asks for
-    return replace(table, scores=table.scores[start:stop], **columns, **squared, lower=None, upper=None)
+def _single(score: float, table: ScoreTable) -> ScoreTable:
+    """The table in which all rows have one score."""
+    ups, downs = np.array([table.total_positives]), np.array([table.total_negatives])
+    return _pooled(table, np.array([score]), ups, downs)
+
+
+def _stretches(table: ScoreTable, cuts: Floats) -> Iterator[ScoreTable]:
+    """Tables with the same curves between neighbouring cuts: all scores below are pooled, and all above."""
+    starts = np.maximum(np.searchsorted(table.scores, cuts[:-1], side="left") - 1, 0)
+    stops = np.minimum(np.searchsorted(table.scores, cuts[1:], side="right") + 1, len(table.scores))
+    weights = table.positives, table.negatives
+    below = [np.cumsum([w[a:b].sum() for a, b in zip([0, *starts], starts, strict=False)]) for w in weights]
+    above = [np.cumsum([w[a:b].sum() for a, b in zip(stops, [*stops[1:], None], strict=True)][::-1]) for w in weights]
+    for k, (start, stop) in enumerate(zip(starts, stops, strict=True)):
+        columns = [w[start:stop].copy() for w in weights]
+        for column, low, high in zip(columns, below, above, strict=True):
+            column[0] += low[k]
+            column[-1] += high[len(cuts) - 2 - k]
+        yield _pooled(table, table.scores[start:stop], *columns)
+
+
+def _pooled(table: ScoreTable, scores: Floats, ups: Floats, downs: Floats) -> ScoreTable:
+    """A table of other scores; no curve asks for squared weights, in whose place the weights stand."""
+    return ScoreTable(scores, ups, downs, ups, downs, table.n_rows, table.fixed_prevalence)

@@ -123,7 +123,7 @@ def _far(table: ScoreTable) -> bool:
 
 def _log_odds(table: ScoreTable) -> float:
     """Logarithm of the odds of an event over those of the mean score."""
-    expected = float(np.dot(table.positives + table.negatives, table.scores)) / table.total
+    expected = sum(float(np.dot(weight, table.scores)) for weight in (table.positives, table.negatives)) / table.total
     return float(logit(table.prevalence) - logit(expected))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -52,27 +52,43 @@ def neighbours_alike(standings: Standings) -> Observation | None:
         return None
     if any(_sorted(values) for values in (rows.y, rows.scores[place])):
         return None
-    losses = row_losses(rows.y, rows.scores[place], standings.costs, standings.rule)
-    if not np.isfinite(losses).all():
+    n_rows = len(rows.y)
+    whole = n_rows if rows.weight is None else float(rows.weight.sum())
+    mean = math.fsum(float(_terms(standings, place, part).sum()) for part in blocks(n_rows)) / whole
+    if not math.isfinite(mean):
         return None
-    terms = losses - np.average(losses, weights=rows.weight)
-    if rows.weight is not None:
-        terms *= rows.weight
-    total = float(terms @ terms)
+    total = together = spread = 0.0
+    for part in blocks(n_rows):
+        terms = _terms(standings, place, slice(max(part.start - 1, 0), part.stop), mean)
+        products = terms[1:] * terms[:-1]
+        mine = terms[-(part.stop - part.start) :]
+        total += float(mine @ mine)
+        together += float(products.sum())
+        spread += float(products @ products)
     if total == 0.0:
         return None
-    products = terms[1:] * terms[:-1]
-    correlation = float(products.sum()) / total
+    correlation = together / total
     # by their own spread, so that a few large costs that happen to be neighbours prove nothing
-    chance = 0.5 * math.erfc(float(products.sum()) / math.sqrt(2.0 * float(products @ products)))
-    wider = math.sqrt(float(ordered_variance(terms, "auto")[0]) / total) if chance <= CLEAR else 0.0
-    if wider < WIDER:
+    chance = 0.5 * math.erfc(together / math.sqrt(2.0 * spread))
+    if chance > CLEAR or (wider := _wider(_terms(standings, place, slice(None), mean))) < WIDER:
         return None
     template = (
         f"The costs of {{0}} in neighbouring rows resemble each other (correlation {number(correlation)}): if the rows "
         f"stand in order of time or in groups, its interval should be about {number(wider)} times as wide."
     )
     return Observation(template, (standings.best.name,), {"correlation": correlation, "wider": wider})
+
+
+def _wider(terms: Floats) -> float:
+    """How many times as wide an interval is that allows for the order of the rows."""
+    return math.sqrt(float(ordered_variance(terms, "auto")[0]) / float(terms @ terms))
+
+
+def _terms(standings: Standings, place: int, part: slice, mean: float = 0.0) -> Floats:
+    """How much more than the mean some rows cost with a model, by their weight."""
+    rows: Any = standings.rows
+    terms = row_losses(rows.y[part], rows.scores[place][part], standings.costs, standings.rule) - mean
+    return terms if rows.weight is None else terms * rows.weight[part]
 
 
 def _sorted(values: NDArray[np.bool_] | Floats) -> bool:

@@ -95,7 +95,7 @@ def score_on_threshold(standings: Standings) -> Observation | None:
     for name in standings.models:
         table = standings.table(name)
         on = np.isin(table.scores, atoms)
-        shares[name] = float((table.positives + table.negatives)[on].sum()) / table.total
+        shares[name] = float(table.positives[on].sum() + table.negatives[on].sum()) / table.total
     names = tuple(name for name, share in shares.items() if share >= MANY_ON_THRESHOLD)
     if not names or standings.rule == "optimal":
         return None
@@ -124,7 +124,7 @@ def half_outside(standings: Standings) -> Observation | None:
 def _share_of_ones(standings: Standings, name: str) -> float:
     table = standings.table(name)
     ones = table.scores == 1.0
-    return float((table.positives + table.negatives)[ones].sum()) / table.total
+    return float(table.positives[ones].sum() + table.negatives[ones].sum()) / table.total
 
 
 def _tied_pairs(table: ScoreTable) -> float:
