@@ -40,6 +40,8 @@ class Decomposition(Tabular):
         UNC: the loss of the prevalence as forecast.
     scale : str
         "regret", "integral" or "loss".
+    about : str, default ""
+        What a picture must say of the rows: the horizon, what weighs them.
 
     Examples
     --------
@@ -53,6 +55,7 @@ class Decomposition(Tabular):
     discrimination: float
     uncertainty: float
     scale: str
+    about: str = ""
 
     @property
     def skill(self) -> float:
@@ -148,7 +151,7 @@ def decompose_table(
     # both terms are non-negative by theory; rounding may leave them a few units of the last place below zero
     miscalibration = _at_least_zero(score - recalibrated)
     discrimination = _at_least_zero(uncertainty - recalibrated)
-    return Decomposition(score, miscalibration, discrimination, uncertainty, name)
+    return Decomposition(score, miscalibration, discrimination, uncertainty, name, table.about)
 
 
 def _at_least_zero(value: float) -> float:

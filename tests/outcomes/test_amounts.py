@@ -157,7 +157,7 @@ def test_picture_is_per_unit_at_stake_and_has_no_reliability():
     labels = [axes.get_ylabel() for axes in figure.axes]
     assert labels == [
         "Regret per EUR at stake",
-        "Gain over acting on nobody, per EUR at stake",
+        "Gain over acting on nobody,\nper EUR at stake",
         "Discrimination (regret)",
     ]
     line = next(line for line in figure.axes[0].lines if line.get_label() == "a")

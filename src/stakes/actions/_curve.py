@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -100,8 +101,10 @@ def deferral_curve(
     if rule == "optimal":
         table = table.recalibrated()
     if over == "fee":
-        return _over_fee(table, c, option, name)
-    return _over_capacity(table, c, option, name) if over == "capacity" else _over_coverage(table, c, name)
+        found = _over_fee(table, c, option, name)
+    else:
+        found = _over_capacity(table, c, option, name) if over == "capacity" else _over_coverage(table, c, name)
+    return replace(found, about=table.about)
 
 
 def _levels(table: ScoreTable, c: float, deferral: Deferral) -> tuple[Floats, Floats, Floats, Floats, float]:

@@ -47,7 +47,12 @@ class EvaluationData:
         if rows.weight is None or np.all(rows.weight):
             return rows
         keep = rows.weight > 0.0
-        return BinarySample(rows.y[keep], rows.score[keep], rows.weight[keep])
+        return BinarySample(rows.y[keep], rows.score[keep], rows.weight[keep], about=rows.about)
+
+    @property
+    def about(self) -> str:
+        """What pictures of the rows must say."""
+        return self.table.about if self.sample is None else self.sample.about
 
     def integral(self, costs: CostDistribution, rule: Rule) -> float:
         """Integral of regret, in one pass over the rows where no sort is needed."""

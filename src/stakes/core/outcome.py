@@ -68,6 +68,11 @@ class Outcome(ABC):
         return f"{self.present.sum():,} rows"
 
     @property
+    def about(self) -> str:
+        """A few words that pictures of the rows must say: what happened by when, and what weighs them."""
+        return ""
+
+    @property
     def reason(self) -> str:
         """Why estimates have no interval; empty where they have."""
         return ""

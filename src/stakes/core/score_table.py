@@ -54,6 +54,8 @@ class ScoreTable(Kept):
         Whether an outcome estimated the weights from the rows: errors from the table alone take them as known.
     by_amount : bool, default False
         Whether rows count by what is at stake in them, so that scores are no probabilities.
+    about : str, default ""
+        What pictures of the rows must say: the horizon, what weighs them.
 
     Examples
     --------
@@ -77,6 +79,7 @@ class ScoreTable(Kept):
     resolution: int | None = None
     estimated_weights: bool = False
     by_amount: bool = False
+    about: str = ""
 
     _what: ClassVar[str] = "score table"
     _form: ClassVar[str] = "stakes-table-1"
@@ -147,7 +150,7 @@ class ScoreTable(Kept):
     @classmethod
     def from_sample(cls, sample: BinarySample) -> Self:
         """Build the table from rows that are checked already."""
-        columns = count_sample(sample)
+        columns = count_sample(sample) | {"about": sample.about}
         if sample.origin is not None:
             columns |= {"n_rows": sample.origin.n_rows, "estimated_weights": sample.origin.outcome.estimated}
             columns["by_amount"] = sample.origin.outcome.by_amount
@@ -520,7 +523,7 @@ class ScoreTable(Kept):
 
     def _kept(self) -> tuple[dict[str, Any], dict[str, Floats]]:
         facts = {name: getattr(self, name) for name in ("n_rows", "fixed_prevalence", "resolution")}
-        facts |= {name: True for name in MARKS if getattr(self, name)}
+        facts |= {name: mark for name in MARKS if (mark := getattr(self, name))}
         columns = {name: getattr(self, name) for name in ("scores", *COLUMNS, "lower", "upper")}
         return facts, {name: values for name, values in columns.items() if values is not None}
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-MARKS = ("estimated_weights", "by_amount")  # kept where they are true
+MARKS = ("estimated_weights", "by_amount", "about")  # kept where they are true, or not empty
 COLUMNS = ("positives", "negatives", "positives_squared", "negatives_squared")
 
 
@@ -52,8 +52,9 @@ def check_columns(entries: Entries) -> dict[str, Any]:
     _check_cells(entries, columns, resolution)
     if n_rows < len(scores):
         raise entries.broken("n_rows", f"at least {len(scores):,}, the number of scores")
-    flags = {name: entries.flag(name) for name in ("fixed_prevalence", *(m for m in MARKS if m in entries.content))}
-    return {**columns, **flags, "n_rows": n_rows, "resolution": resolution}
+    flags = {name: entries.flag(name) for name in ("fixed_prevalence", *MARKS[:2]) if name in entries.content}
+    about = entries.text("about") if "about" in entries.content else ""
+    return {**columns, **flags, "n_rows": n_rows, "resolution": resolution, "about": about}
 
 
 def _check_counts(entries: Entries, columns: dict[str, Floats]) -> None:

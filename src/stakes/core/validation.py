@@ -6,7 +6,7 @@ conventions (such a row is as if absent).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,6 +40,7 @@ class BinarySample:
     score: Floats
     weight: Floats | None
     origin: Origin | None = None
+    about: str = ""
 
 
 def check_sample(
@@ -60,8 +61,8 @@ def check_sample(
         options: dict[str, Any] = {"probability": probability, "logits": logits, "name": name}
         if y_true.plain:
             options |= {"sample_weight": y_true.sample_weight, "keep_zero_weight": keep_zero_weight}
-            return check_sample(y_true.y, y_prob, **options)
-        return _outcome_sample(y_true, y_prob, options, per_row=keep_zero_weight)
+            return replace(check_sample(y_true.y, y_prob, **options), about=y_true.about)
+        return replace(_outcome_sample(y_true, y_prob, options, per_row=keep_zero_weight), about=y_true.about)
     check_same_order({"y_true": y_true, name: y_prob, "sample_weight": sample_weight})
     labels, columns = to_array(y_true, "y_true"), to_array(y_prob, name)
     if labels.ndim != 1:

@@ -48,6 +48,8 @@ class BinnedReliability(Tabular):
         How intervals and bins were made.
     name : str
         The model.
+    about : str, default ""
+        What a picture must say of the rows: the horizon, what weighs them.
 
     Examples
     --------
@@ -69,6 +71,7 @@ class BinnedReliability(Tabular):
     interval: str
     binning: str
     name: str = "model"
+    about: str = ""
 
     @property
     def expected_calibration_error(self) -> float:
@@ -219,6 +222,7 @@ def binned_reliability_of(
         interval,
         binning,
         name,
+        about=table.about,
     )
 
 

@@ -217,7 +217,7 @@ def brier_curve_of(
         "treat all": _drawn(axis, whole, 1.0 - rate, zero, start=0.0, name="treat all"),
         "treat none": _drawn(axis, whole, zero, rate, start=table.prevalence, name="treat none"),
     }
-    return replace(curve, references=references)
+    return replace(curve, references=references, about=table.about)
 
 
 def _drawn(axis: Axis, knots: Floats, alarms: Floats, misses: Floats, **more: Any) -> BrierCurve:

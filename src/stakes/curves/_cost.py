@@ -175,6 +175,7 @@ def cost_curve_of(table: ScoreTable, rule: Rule = "optimal", name: str = "model"
         x_label=X_LABEL,
         references=references,
         table=table,
+        about=table.about,
         **closed,
     )
 

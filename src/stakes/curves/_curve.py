@@ -56,6 +56,8 @@ class Curve:
         Curves to compare with, such as "treat all".
     closed : {"right", "left"}, default "right"
         Which end of each piece belongs to it.
+    about : str, default ""
+        What a picture must say of the rows: the horizon, what weighs them.
 
     Examples
     --------
@@ -77,6 +79,7 @@ class Curve:
     width: Floats | None = None
     references: Mapping[str, Curve] = field(default_factory=dict)
     closed: Side = "right"
+    about: str = field(default="", kw_only=True)
 
     def at(self, x: ArrayLike, *, side: Side | None = None) -> Floats:
         """Value at x, exactly, or the limit from one side.

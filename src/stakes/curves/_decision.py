@@ -203,7 +203,9 @@ def _acted_curve(outcome: Any, data: EvaluationData, harm: float, name: str, thr
         "treat none": _single("net benefit", 0.0, 0.0, "odds", "treat none"),
     }
     knots = np.concatenate([[0.0], cuts[inside], [1.0]])
-    return Curve("net benefit", knots, height - harm, slope, rate - harm, "odds", name, references=references)
+    about = outcome.about.replace("weighted", "acted on weighted")
+    start = rate - harm
+    return Curve("net benefit", knots, height - harm, slope, start, "odds", name, references=references, about=about)
 
 
 def regret_curve_of(table: ScoreTable, rule: Rule = "score", name: str = "model", *, harm: float = 0.0) -> Curve:
@@ -217,7 +219,7 @@ def regret_curve_of(table: ScoreTable, rule: Rule = "score", name: str = "model"
     }
     slope = Combination(alarms, misses, second_factor=-1.0, constant=-harm)
     height = Combination(misses, constant=harm) if harm else misses
-    return Curve("regret", knots, height, slope, start, "linear", name, references=references)
+    return Curve("regret", knots, height, slope, start, "linear", name, references=references, about=table.about)
 
 
 def net_benefit_curve_of(
@@ -236,7 +238,7 @@ def net_benefit_curve_of(
     }
     height = Combination(misses, first_factor=-1.0 / unit, constant=(rate - harm) / unit)
     slope = Combination(alarms, first_factor=-1.0 / unit)
-    return Curve(kind, knots, height, slope, start / unit, "odds", name, references=references)
+    return Curve(kind, knots, height, slope, start / unit, "odds", name, references=references, about=table.about)
 
 
 def error_pieces(table: ScoreTable, rule: Rule) -> tuple[Floats, Floats, Floats]:

@@ -132,4 +132,4 @@ def interventions_avoided_curve_of(
         "treat all": replace(curve, knots=whole, intercept=zero, slope=zero, name="treat all"),
         "treat none": replace(curve, knots=whole, intercept=none[0], slope=none[1], name="treat none"),
     }
-    return replace(curve, references=references)
+    return replace(curve, references=references, about=table.about)

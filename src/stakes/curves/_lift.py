@@ -139,12 +139,13 @@ def lift_curve_of(table: ScoreTable, name: str = "model") -> LiftCurve:
     ratio = ratio_of((share, gain, share), "lift", name, X_LABEL)
     line = {key: value for key, value in ratio.items() if key not in {"kind", "denominator"}}
     references = {"chance": straight("gains", "chance", X_LABEL, (0.0, 1.0)), "perfect": _perfect(table.prevalence)}
-    gains = Curve("gains", **line, references=references)
+    gains = Curve("gains", **line, references=references, about=table.about)
     return LiftCurve(
         **ratio,
         references={"chance": straight("lift", "chance", X_LABEL, (1.0, 1.0))},
         gains=gains,
         thresholds=thresholds,
+        about=table.about,
     )
 
 

@@ -151,4 +151,5 @@ def precision_recall_curve_of(table: ScoreTable, name: str = "model") -> Precisi
         thresholds=thresholds,
         precision=precision,
         recall=recall,
+        about=table.about,
     )

@@ -147,4 +147,5 @@ def reliability_curve_of(table: ScoreTable, name: str = "model") -> ReliabilityC
         block_high=high,
         block_rate=rate,
         block_weight=weight,
+        about=table.about,
     )

@@ -202,4 +202,5 @@ def _roc_of(table: ScoreTable, cuts: NDArray[np.intp] | None, name: str) -> RocC
         false_positive_rate=x,
         true_positive_rate=y,
         table=table,
+        about=table.about,
     )

@@ -207,6 +207,7 @@ def smooth_calibration_curve_of(
         effective_n=np.resize(size, max(len(at), 2)),
         span=span,
         odds_factor=factor,
+        about=table.about,
     )
 
 

@@ -56,6 +56,8 @@ class ThresholdTable(Tabular):
         Weight of true and false positives and negatives.
     cost_ratio : ndarray of shape (k,)
         What a false positive costs at each threshold, a false negative costing the rest of 1.
+    about : str, default ""
+        What a picture must say of the rows: the horizon, what weighs them.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class ThresholdTable(Tabular):
     fn: Floats
     tn: Floats
     cost_ratio: Floats
+    about: str = ""
 
     @property
     def sensitivity(self) -> Floats:
@@ -253,7 +256,7 @@ def threshold_table_of(
         fn, tn = missed[cut], spared[cut]
     unit = 1.0 if per is None else per / (ups + downs)
     c = thresholds if cost_ratio is None else np.full(len(thresholds), cost_ratio)
-    return ThresholdTable(thresholds, (ups - fn) * unit, (downs - tn) * unit, fn * unit, tn * unit, c)
+    return ThresholdTable(thresholds, (ups - fn) * unit, (downs - tn) * unit, fn * unit, tn * unit, c, table.about)
 
 
 def check_thresholds(thresholds: ArrayLike, *, probability: bool) -> Floats:

@@ -21,7 +21,7 @@ from stakes.display._style import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from types import ModuleType
 
     from matplotlib.axes import Axes
@@ -41,6 +41,7 @@ SMALL = "small"
 _ODDS_AXIS = "stakes odds"
 _TICK_POINTS = 38.0  # room for one label such as "1:1000"
 CHARACTER = 0.55  # mean width of a character, in font sizes
+OF_AMOUNTS = "Cost ratio (1/2: amounts as stated)"
 _HANDLE = 4.2  # a legend's handle and the space around it, in font sizes
 _PLAIN: dict[str, Any] = {"fontsize": SMALL, "frameon": False, "columnspacing": 1.2}
 _NEARLY_ALL = 0.7  # scores that reach this far make the whole axis worth showing
@@ -203,6 +204,24 @@ def shade_bounds(ax: Axes, bounds: Range | None) -> Polygon | Rectangle | None:
     return span
 
 
+def about_rows(results: Iterable[Any]) -> str:
+    """What the rows of results are: the horizon, what weighs them."""
+    return "; ".join(dict.fromkeys(result.about for result in results if result.about))
+
+
+def name_rows(ax: Axes, results: Iterable[Any]) -> None:
+    """Say below the horizontal axis what the results are about: the horizon, what weighs their rows."""
+    told, label = about_rows(results), ax.get_xlabel()
+    if told and told not in label:
+        ax.set_xlabel(f"{label}\n{told}")
+
+
+def name_amounts(ax: Axes, results: Iterable[Any]) -> None:
+    """Rename the axes of thresholds and of costs per decision where rows count by what is at stake in them."""
+    if any(" at stake" in result.about for result in results):
+        ax.set(xlabel=OF_AMOUNTS, ylabel=ax.get_ylabel().replace("per decision", "per unit at stake"))
+
+
 def draw_legend(ax: Axes, legend: Legend, *, new: bool) -> None:
     """Name the lines: below a figure of our own, or the axes where the caller's figure can make room, else inside."""
     if legend is None:
@@ -288,5 +307,5 @@ def _below(ax: Axes) -> Any:
 
     label = float(ax.xaxis.label.get_fontsize())
     ticks = max((float(text.get_fontsize()) for text in ax.xaxis.get_ticklabels()), default=label)
-    depth = 7.0 + 1.3 * ticks + ax.xaxis.labelpad + 1.5 * label
+    depth = 7.0 + 1.3 * ticks + ax.xaxis.labelpad + (1.5 + 1.2 * ax.get_xlabel().count("\n")) * label
     return ax.transAxes + ScaledTranslation(0.0, -depth / 72.0, figure_of(ax).dpi_scale_trans)

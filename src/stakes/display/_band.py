@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from stakes.curves._curve import straight
-from stakes.display._axes import check_bounds, draw_cost_axis, draw_share_axis, shade_bounds, widened
+from stakes.display._axes import check_bounds, draw_cost_axis, draw_share_axis, name_amounts, shade_bounds, widened
 from stakes.display._base import Display
 from stakes.display._lines import MODEL, draw_line, draw_references, drawn
 from stakes.display._style import format_percent, model_style
 from stakes.inference import Band
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
@@ -147,6 +147,9 @@ class BandDisplay(Display):
                 self._set_labels()
         return self
 
+    def _results(self) -> Iterable[Any]:
+        return self.bands
+
     def _shown(self, bounds: Range | None, x_scale: XScale) -> Range:
         reliability = self.bands[0].kind == "reliability"
         if bounds is not None and bounds != (0.0, 1.0):
@@ -217,6 +220,7 @@ class BandDisplay(Display):
         label = _Y_LABELS[band.kind] + ("" if band.per is None else f" per {band.per:,.6g}")
         label = f"difference in {label}" if band.is_difference else label
         self.ax_.set(xlabel=band.x_label.capitalize(), ylabel=label[0].upper() + label[1:])
+        name_amounts(self.ax_, self.bands)
         self.ax_.yaxis.set_major_formatter(format_percent if band.kind == "reliability" else "{x:.6g}")
 
 

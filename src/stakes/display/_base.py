@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from stakes.display._axes import axes_for, draw_legend, figure_of, settle
+from stakes.display._axes import axes_for, draw_legend, figure_of, name_rows, settle
 from stakes.display._labels import label_references
 from stakes.display._lines import draw_models, draw_references, heights_of_models
 from stakes.display._models import estimator_predictions, named_curves, named_predictions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -32,12 +32,17 @@ class Display:
     lines_: list[Line2D]
     bounds_: Any
 
+    def _results(self) -> Iterable[Any]:
+        """What is drawn, each with what it is about."""
+        return ()
+
     @contextmanager
     def _picture(self, ax: Axes | None, legend: Legend) -> Iterator[bool]:
         """Axes to draw in, and whether they are new; afterwards come the legend, the layout, the reference names."""
         self.ax_, new = axes_for(ax)
         self.figure_ = figure_of(self.ax_)
         yield new
+        name_rows(self.ax_, self._results())
         draw_legend(self.ax_, legend, new=new)
         if new:
             settle(self.figure_)
@@ -120,6 +125,9 @@ class CurvesDisplay(PredictionsDisplay):
         compared = self.curves[0].references.values() if references else ()
         self.reference_lines_ = draw_references(self.ax_, compared, shown)
         return heights_of_models(self.ax_, shown)
+
+    def _results(self) -> Iterable[Any]:
+        return self.curves
 
     def _best_constant(self, thresholds: Floats, *, lower: bool) -> Floats:
         """The better of the references at each threshold; nothing where there are none."""

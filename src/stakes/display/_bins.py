@@ -15,7 +15,7 @@ from stakes.display._models import named_predictions
 from stakes.display._style import format_percent, model_style
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.container import ErrorbarContainer
@@ -110,6 +110,9 @@ class BinnedReliabilityDisplay(PredictionsDisplay):
         return cls([binned_reliability(y_true, scores, name=name, **options) for name, scores in named]).plot(
             ax, legend=legend
         )
+
+    def _results(self) -> Iterable[Any]:
+        return self.bins
 
     def plot(self, ax: Axes | None = None, *, legend: Legend = "auto") -> Self:
         """Draw the bins and the diagonal.

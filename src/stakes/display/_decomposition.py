@@ -17,6 +17,8 @@ from stakes.display._models import named_predictions
 from stakes.display._style import GUIDE_COLOUR, REFERENCE_COLOUR, model_style
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
     from numpy.typing import ArrayLike
@@ -174,6 +176,9 @@ class DecompositionDisplay(PredictionsDisplay):
         with self._picture(ax, legend):
             self._draw(list(self.decompositions.values()))
         return self
+
+    def _results(self) -> Iterable[Any]:
+        return self.decompositions.values()
 
     def _draw(self, parts: list[Decomposition]) -> None:
         scale = parts[0].scale

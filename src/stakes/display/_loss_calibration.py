@@ -16,7 +16,7 @@ from stakes.display._models import named_predictions
 from stakes.display._style import format_percent, model_style, percent_ticks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -196,6 +196,9 @@ class LossCalibrationDisplay(PredictionsDisplay):
             self.ax_.set(xlabel="Corrected score" if corrected else "Score", ylabel="Observed event rate")
         self._place_ticks(scale, shown_x, shown_y)
         return self
+
+    def _results(self) -> Iterable[Any]:
+        return [curve.before for curve in self.curves.values()]
 
     def _draw_expected(self, x: Floats) -> list[Line2D]:
         look: Any = {"linewidth": 1.2, "gid": MODEL}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.curves import BrierCurve, reliability_curve
-from stakes.display._axes import legend_under, pyplot, settle
+from stakes.display._axes import OF_AMOUNTS, legend_under, pyplot, settle
 from stakes.display._band import BandDisplay
 from stakes.display._benefit import InterventionsAvoidedDisplay, StandardizedDecisionCurveDisplay
 from stakes.display._cost import CostCurveDisplay
@@ -46,7 +46,6 @@ _BY_KIND = (
 _DISPLAYS: dict[str, Any] = {display.kind: display for display in _BY_KIND}
 _DISPLAYS["normalized expected cost"] = CostCurveDisplay
 _FIGURE_SIZE = (9.0, 7.0)
-_RATIO = "Cost ratio (1/2: amounts as stated)"
 
 
 def plot_curve(curve: Curve, ax: Axes | None = None, **options: Any) -> Any:
@@ -155,7 +154,7 @@ def plot_evaluation(
     >>> [axes.get_ylabel() for axes in figure.axes]
     ['Regret per decision', 'Net benefit', 'Observed event rate', 'Discrimination (regret)']
     """
-    crossing, (width, height) = list(evaluation.crossing.values()), figsize
+    crossing, (width, height) = [replace(band, about="") for band in evaluation.crossing.values()], figsize
     rows, stake = 2 + bool(crossing), evaluation.options.per_stake
     figure = pyplot().figure(figsize=(width, height * rows / 2), layout="constrained")
     grid = figure.add_gridspec(rows, 2)
@@ -163,20 +162,22 @@ def plot_evaluation(
     if evaluation.data_line:
         figure.suptitle(evaluation.data_line, fontsize="small")
     bounds = evaluation.costs.low, evaluation.costs.high
-    curves = evaluation.curves("regret").items()
+    # the title says what the rows are
+    curves = {name: replace(curve, about="") for name, curve in evaluation.curves("regret").items()}.items()
     # of amounts, regret counts the two amounts together as stated: twice that of cost ratios
     shown = {name: _times(curve, 2.0) if stake else curve for name, curve in curves}
     costs = RegretCurveDisplay(shown).plot(regret, bounds=bounds, x_scale=x_scale, legend=None)
-    DecisionCurveDisplay(evaluation.curves("net_benefit")).plot(decision, bounds=bounds, x_scale=x_scale, legend=None)
+    benefits = {name: replace(curve, about="") for name, curve in evaluation.curves("net_benefit").items()}
+    DecisionCurveDisplay(benefits).plot(decision, bounds=bounds, x_scale=x_scale, legend=None)
     panels = [regret, decision]
     if stake:
-        regret.set(xlabel=_RATIO, ylabel=f"Regret per {stake}")
-        decision.set(xlabel=_RATIO, ylabel=f"Gain over acting on nobody, per {stake}")
+        regret.set(xlabel=OF_AMOUNTS, ylabel=f"Regret per {stake}")
+        decision.set(xlabel=OF_AMOUNTS, ylabel=f"Gain over acting on nobody,\nper {stake}")
     else:
         panels.append(figure.add_subplot(grid[1, 0]))
         _draw_reliability(evaluation, panels[-1])
     found = {name: evaluation[name].decomposition for name in evaluation.models}
-    parts = {name: terms for name, terms in found.items() if terms is not None}
+    parts = {name: replace(terms, about="") for name, terms in found.items() if terms is not None}
     points = DecompositionDisplay(parts).plot(figure.add_subplot(grid[1, :] if stake else grid[1, 1]), legend=None)
     if crossing:
         BandDisplay(crossing).plot(figure.add_subplot(grid[2, :]), x_scale=x_scale, legend="inside")
@@ -189,7 +190,7 @@ def plot_evaluation(
 
 def _draw_reliability(evaluation: Evaluation, ax: Axes) -> None:
     named_tables = zip(evaluation.models, evaluation.tables, strict=True)
-    rates = [reliability_curve(table, name=name) for name, table in named_tables]
+    rates = [replace(reliability_curve(table, name=name), about="") for name, table in named_tables]
     bounds = evaluation.costs.low, evaluation.costs.high
     ReliabilityDisplay(rates, evaluation.tables).plot(ax, bounds=bounds, legend=None)
 

@@ -11,6 +11,7 @@ import numpy as np
 from stakes.core.validation import check_choice
 from stakes.curves import ThresholdTable, threshold_table
 from stakes.display._axes import (
+    about_rows,
     axes_for,
     check_bounds,
     draw_cost_axis,
@@ -18,6 +19,7 @@ from stakes.display._axes import (
     few_ticks,
     figure_of,
     legend_under,
+    name_rows,
     pyplot,
     settle,
     shade_bounds,
@@ -224,8 +226,10 @@ class ThresholdDisplay(PredictionsDisplay):
         self.bounds_, *_ = (shade_bounds(panel, bounds) for panel in self.axes_)
         self._share_value_limits(shown)
         if len(self.tables) == 1:
+            name_rows(self.ax_, self.tables.values())
             self._draw_legend(legend, new=new)
         else:
+            self.figure_.suptitle(about_rows(self.tables.values()), fontsize="medium")
             self._tidy()
             if legend is not None:
                 self._draw_common_legend()

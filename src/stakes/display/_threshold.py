@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from stakes.curves import net_benefit_curve, regret_curve
-from stakes.display._axes import check_bounds, draw_cost_axis, shade_bounds, shown_thresholds
+from stakes.display._axes import check_bounds, draw_cost_axis, name_amounts, shade_bounds, shown_thresholds
 from stakes.display._base import CurvesDisplay
 from stakes.display._lines import MODEL, drawn
 
@@ -144,6 +144,7 @@ class ThresholdCurvesDisplay(CurvesDisplay):
             heights = self._draw_curves(shown, references=references)
             self.ax_.set_ylim(self._y_limits(heights, np.linspace(*shown, 201)))
             self.ax_.set(xlabel=self.x_label, ylabel=self.y_label)
+            name_amounts(self.ax_, self.curves)
             self.ax_.yaxis.set_major_formatter("{x:.6g}")
         return self
 

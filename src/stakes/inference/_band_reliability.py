@@ -60,6 +60,7 @@ def reliability_band(table: ScoreTable, points: Floats, name: str, level: float)
         table.n_rows,
         table.total_positives**2 / squared if squared > 0.0 else 0.0,
         name,
+        about=table.about,
     )
 
 

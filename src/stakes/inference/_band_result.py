@@ -55,6 +55,8 @@ class Band(Tabular):
         Whether the band shows where the curve would lie if the scores were calibrated.
     per : float, optional
         Number of cases that avoided interventions are counted in.
+    about : str, default ""
+        What a picture must say of the rows: the horizon, what weighs them.
 
     Examples
     --------
@@ -82,6 +84,7 @@ class Band(Tabular):
     is_difference: bool = False
     is_consistency: bool = False
     per: float | None = None
+    about: str = ""
 
     @property
     def x_label(self) -> str:

@@ -163,7 +163,7 @@ def confidence_band(
         raise ValueError("clusters= need the rows: pass y_true and y_prob instead of a ScoreTable.")
     totals = _rows_of(counts.totals, None if data.sample is None else data.sample.origin)
     critical = critical_value(pieces, level, _normals(draws, random_state))
-    told = {"name": name, "per": _unit(kind, per)}
+    told = {"name": name, "per": _unit(kind, per), "about": data.about}
     found = band_of(pieces, totals, critical, kind=kind, thresholds=points, level=level, **told)
     return _harmed(found, harm)
 
@@ -270,7 +270,7 @@ def difference_band(
     pieces = dependent_pieces(pieces, kind, first, bins, fixed_prevalence=prevalence is not None, codes=codes)
     totals, name = _rows_of(counts.totals, first.origin), " - ".join(check_names(names))
     critical = critical_value(pieces, level, _normals(draws, random_state))
-    told = {"name": name, "per": _unit(kind, per), "is_difference": True}
+    told = {"name": name, "per": _unit(kind, per), "is_difference": True, "about": first.about}
     found = band_of(pieces, totals, critical, kind=kind, thresholds=points, level=level, **told)
     return _harmed(found, less)
 

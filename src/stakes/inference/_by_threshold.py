@@ -123,6 +123,7 @@ def shown_band(
         level=confidence_level,
         name=name,
         is_difference=True,
+        about="" if rows.origin is None else rows.origin.outcome.about,
     )
     return shifted(found, more)
 

@@ -99,21 +99,20 @@ def consistency_band(
     curves = drawn_curves(table, points, n_resamples, rng)
     low, high = np.quantile(curves, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0)
     outer = rank_envelope(curves, level)
+    ends = low, high, np.minimum(outer[0], low), np.maximum(outer[1], high)
     return Band(
         "reliability",
         points,
         np.interp(points, table.scores, table.pav_by_score()),
         curves.std(axis=0, ddof=1),
-        low,
-        high,
-        np.minimum(outer[0], low),
-        np.maximum(outer[1], high),
+        *ends,
         float("nan"),
         level,
         table.n_rows,
         _effective_positives(table),
         name,
         is_consistency=True,
+        about=table.about,
     )
 
 

@@ -153,6 +153,11 @@ class PartlyVerified(Outcome):
             f"largest weight {self.weight.max():.3g}"
         )
 
+    @property
+    def about(self) -> str:
+        """That rows are weighted where some were not looked up."""
+        return "" if self.plain else "rows weighted for labels not looked up"
+
     def __repr__(self) -> str:
         return f"PartlyVerified({self.summary})"
 

@@ -322,6 +322,13 @@ class RowCosts(Outcome):
         aside = f", {self.n_set_aside:,} rows set aside" if self.n_set_aside else ""
         return f"{what}, {self.at_stake:,.6g}{unit} at stake{aside}"
 
+    @property
+    def about(self) -> str:
+        """In what rows count by what is at stake in them."""
+        inner = "" if self.inner is None else self.inner.about
+        stake = f"by {self.unit or 'the amount'} at stake"
+        return f"{inner} and {stake}" if " weighted " in inner else f"{inner}{', ' * bool(inner)}rows weighted {stake}"
+
     def __repr__(self) -> str:
         return f"RowCosts({self.summary})"
 

@@ -421,6 +421,11 @@ class TimeToEvent(Outcome):
         )
 
     @property
+    def about(self) -> str:
+        """The horizon, and that rows are weighted for censoring where some are."""
+        return f"event by horizon {self.horizon:g}{'' if self.plain else ', rows weighted for censoring'}"
+
+    @property
     def _off(self) -> str:
         """What is wrong with given probabilities of censoring: their weights should stand for all rows."""
         share = float(self.weight.sum()) / float(self._units.sum())

@@ -81,6 +81,13 @@ class Entries:
             raise self.broken(".".join(path), "true or false")
         return value
 
+    def text(self, *path: str) -> str:
+        """Return a text."""
+        value = self.at(*path)
+        if not isinstance(value, str):
+            raise self.broken(".".join(path), "a text")
+        return value
+
     def numbers(self, *path: str, undefined: bool = False) -> NDArray[np.float64]:
         """Return a list of numbers; ``undefined`` ones, null, only where asked for."""
         entry = self.at(*path)

@@ -356,6 +356,7 @@ def utility_curve(
         best_value=best_value,
         threshold=best,
         descending=scan.descending,
+        about=sample.about,
     )
 
 
