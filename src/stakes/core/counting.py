@@ -146,21 +146,17 @@ def _count_sorted(y: NDArray[np.bool_], score: Floats) -> tuple[Floats, Floats, 
     new[:1] = True
     ordered = key.view(real)
     distinct: Floats = ordered
-    all_new = bool(new.all())
-    if half or not all_new:
+    if half or not new.all():
         count, at = int(np.count_nonzero(new)), 0
         # where few are equal, they take the place of all: fresh memory costs as much as the work
         here = not half and 2 * count > len(ordered)
         frame = memory[: count + 2] if here else np.empty(count + 2)
         for part in blocks(len(ordered)):
-            found = ordered[part][new[part]]
+            found = ordered[part] if new[part].all() else ordered[part][new[part]]
             frame[at + 1 : at + 1 + len(found)] = found
             at += len(found)
         distinct = _framed(frame)
     del key, bits, ordered, memory  # before the counts take memory
-    if all_new:
-        positives = label.astype(np.float64)
-        return distinct, positives, 1.0 - positives
     return distinct, *_counts(label, new, len(distinct))
 
 
@@ -172,26 +168,28 @@ def _is_single(score: Floats) -> bool:
 
 def _counts(label: NDArray[np.bool_], new: NDArray[np.bool_], length: int) -> tuple[Floats, Floats]:
     """Positives and negatives of each run of rows; a run begins where ``new`` is true, and may cross two blocks."""
-    positives, counts = np.zeros(length), np.zeros(length)
-    below = np.zeros(next(blocks(len(label))).stop + 1, dtype=np.int32)
+    positives, negatives = np.empty(length), np.empty(length)
+    below = np.zeros(next(blocks(len(label)), slice(0)).stop + 1, dtype=np.int32)
     at = 0
     for part in blocks(len(label)):
-        starts = np.flatnonzero(new[part])
-        first = int(starts[0]) if len(starts) else part.stop - part.start
-        if first:
-            positives[at - 1] += np.count_nonzero(label[part][:first])
-            counts[at - 1] += first
-        if len(starts):
-            mine = slice(at, at + len(starts))
-            ends = np.append(starts[1:], part.stop - part.start)
-            np.cumsum(
-                label[part], out=below[1 : 1 + part.stop - part.start]
-            )  # np.add.reduceat would convert each label
+        own, size, count = label[part], part.stop - part.start, int(np.count_nonzero(new[part]))
+        mine = slice(at, at + count)
+        if count == size:  # nothing is tied
+            positives[mine] = own
+            np.subtract(1.0, positives[mine], out=negatives[mine])
+        else:
+            starts = np.flatnonzero(new[part])
+            first = int(starts[0]) if count else size
+            if first:
+                ups = np.count_nonzero(own[:first])
+                positives[at - 1] += ups
+                negatives[at - 1] += first - ups
+            ends = np.append(starts[1:], size)[:count]
+            np.cumsum(own, out=below[1 : 1 + size])  # np.add.reduceat would convert each label
             positives[mine] = below[ends] - below[starts]
-            counts[mine] = ends - starts
-            at = mine.stop
-    counts -= positives
-    return positives, counts
+            np.subtract(ends - starts, positives[mine], out=negatives[mine])
+        at = mine.stop
+    return positives, negatives
 
 
 def _framed(memory: Floats) -> Floats:

@@ -73,7 +73,7 @@ def dependent_pieces(
 
 
 def _design(rows: BinarySample | PairedRows, codes: Integers | None) -> Design:
-    weight = np.ones(len(rows.y)) if rows.weight is None else rows.weight
+    weight = np.broadcast_to(1.0, len(rows.y)) if rows.weight is None else rows.weight  # most have no use for it
     return Design(rows.y, weight, codes=codes, origin=rows.origin)
 
 
