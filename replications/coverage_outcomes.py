@@ -34,6 +34,7 @@ SINGLE = {
 PAIRED = ("NB(.1)", "Brier", "AUC")
 NAMES = [key for label in SINGLE for key in ((label, f"d{label}") if label in PAIRED else (label,))]
 LARGE = 2_000_000
+FEW_TERMS = 15
 # an independent simulation of the same designs with normal intervals of plain formulas, none of them withheld
 BESIDE = {
     ("1, 20%", 300): (94.8, 93.0, 94.4, 94.7, 94.4, 95.0, 94.2, 94.6),
@@ -122,9 +123,22 @@ def money_truth(sigma):
 def money_covered(rng, n, sigma, true):
     """The same of the cost and the gain a row."""
     p, amount = payments(rng, n, sigma)
-    outcome = RowCosts(rng.random(n) < p, false_positive=1.0, false_negative=amount)
-    found = money(outcome, p, per=1)
-    return [inside(part, value) for part, value in zip((found.cost, found.gain), true, strict=True)]
+    y = rng.random(n) < p
+    found = money(RowCosts(y, false_positive=1.0, false_negative=amount), p, per=1)
+    acted = p * amount >= 1.0 - p
+    terms = np.where(acted, ~y, y * amount), acted * np.where(y, amount, -1.0)
+    ours = [inside(part, value) for part, value in zip((found.cost, found.gain), true, strict=True)]
+    return ours + [by_terms(part, value) for part, value in zip(terms, true, strict=True)]
+
+
+def by_terms(terms, true):
+    """Whether the plain normal interval of a mean holds the truth; nan where its terms are as uneven as 15 equal ones.
+
+    Counted by the terms that came, (sum x)^2 / sum x^2, and not by what may come.
+    """
+    if np.sum(terms) ** 2 < FEW_TERMS * np.sum(terms**2):
+        return np.nan
+    return float(abs(np.mean(terms) - true) <= 1.96 * np.std(terms, ddof=1) / np.sqrt(len(terms)))
 
 
 def verified_truth():
@@ -155,7 +169,8 @@ def table(what, names, designs, sample, options):
         shares = [f"{100 * a / b:.1f}" if b else "-" for a, b in zip(held, given, strict=True)]
         beside = BESIDE.get((label, n))
         if beside is not None:
-            shares = [f"{share} ({other:g})" for share, other in zip(shares, beside, strict=True)]
+            beside += ("",) * (len(shares) - len(beside))
+            shares = [f"{share} ({other:g})" if other else share for share, other in zip(shares, beside, strict=True)]
         withheld = ", ".join(f"{share:.0%}" for share in np.isnan(hits).mean(axis=0)) if np.isnan(hits).any() else "0%"
         print(f"| {label} | {n:,} | {' | '.join(shares)} | {withheld} |", flush=True)
     print(flush=True)
@@ -174,7 +189,7 @@ def main(argv=None):
     ]
     table("causes, unknown", NAMES, censored, covered, options)
     amounts = [(f"sigma {sigma:g}", n, sigma, money_truth(sigma)) for sigma, n in AMOUNTS]
-    table("amounts", ["cost", "gain"], amounts, money_covered, options)
+    table("amounts", ["cost", "gain", "cost, plain rule", "gain, plain rule"], amounts, money_covered, options)
     verified = [(f"{share:.0%} of the others seen", n, share, verified_truth()) for share, n in VERIFIED]
     table("verified", ["prevalence", "Brier", "NB(.1)"], verified, verified_covered, options)
     print(f"{options.samples} samples of each design; {time.process_time() - started:.0f} s of one core")

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from stakes import PartlyVerified, RowCosts, compare, costs, evaluate
-from stakes.inference import money
+from stakes import PartlyVerified, RowCosts, TimeToEvent, compare, costs, evaluate
+from stakes.inference import money, select_best
 
 FAMILIES = [
     costs.Uniform(0.1, 0.6),
@@ -192,3 +192,25 @@ def test_large_amounts_that_have_not_come_yet_decide_too():
     missed = np.where(y, 0.05, 1e-6)  # nobody is acted on
     codes = [evaluate(RowCosts(y, false_positive=9, false_negative=a), missed).findings.codes for a in (even, huge)]
     assert ["few-amounts-decide" in each for each in codes] == [False, True]
+
+
+@pytest.mark.parametrize("followed", [False, True])
+def test_the_best_of_several_by_amount_is_that_of_the_evaluation_and_of_rows_with_these_weights(followed):
+    y, amount, models = priced()
+    rng = np.random.default_rng(5)
+    time, left = np.where(y, 0.5, 2.0), rng.exponential(3.0, len(y))
+    labels = TimeToEvent(event=time <= left, time=np.minimum(time, left), horizon=1.0) if followed else y
+    outcome = RowCosts(labels, false_positive=7.0, false_negative=amount, unit="EUR")
+    found = select_best(outcome, models, costs=0.5)
+    evaluated = evaluate(outcome, models).selection
+    assert found.unit == "EUR at stake"
+    assert found.costs == pytest.approx(evaluated.costs, rel=1e-12)
+    assert found.interval == pytest.approx(evaluated.interval, rel=1e-9)
+    assert (found.chosen, found.possible) == (evaluated.chosen, evaluated.possible)
+    if not followed:
+        mapped = {name: p * amount / (p * amount + (1 - p) * 7.0) for name, p in models.items()}
+        weighed = select_best(y, mapped, costs=0.5, unit_cost=2.0, sample_weight=np.where(y, amount, 7.0))
+        assert found.costs == pytest.approx(weighed.costs, rel=1e-12)
+        assert found.interval == pytest.approx(weighed.interval, rel=1e-9)
+    with pytest.raises(ValueError, match="unit_cost= does not fit amounts by row"):
+        select_best(outcome, models, costs=0.5, unit_cost=3.0)

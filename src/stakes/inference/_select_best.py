@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.inputs import evaluation_data
+from stakes.core.options import Options
 from stakes.core.random_state import generator
 from stakes.core.regret import check_rule, check_scale, check_units
 from stakes.core.score_table import ScoreTable
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from stakes.core.regret import Rule, Scale
     from stakes.core.validation import BinarySample
-    from stakes.costs import CostsLike
+    from stakes.costs import CostDistribution, CostsLike
     from stakes.inference._selection_result import Selection
 
     Floats = NDArray[np.float64]
@@ -56,7 +57,7 @@ def select_best(
     Parameters
     ----------
     y_true : array_like of shape (n,)
-        Labels with two values.
+        Labels with two values; of a :class:`stakes.RowCosts` costs are per unit of money at stake.
     y_probs : mapping of str to array_like of shape (n,) or (n, 2)
         Probabilities of the positive class, by model.
     costs : CostDistribution, tuple of float or float
@@ -122,20 +123,22 @@ def select_best(
     names, rng = check_models(y_true, y_probs), generator(random_state)
     n_tried = check_contest(names, incumbent, n_tried)
     distribution, rule = as_costs(costs), _check_fixed(rule)
-    scale, factor = check_scale(scale, distribution)
-    factor *= check_units(scale, unit_cost, per)
-    samples = samples_of(
-        y_true, y_probs, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
-    )
+    units = _units(y_true, distribution, scale, unit_cost=unit_cost, per=per, prevalence=prevalence)
+    asked = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence, "logits": logits}
+    samples = samples_of(y_true, y_probs, **asked, amounts=True)
     codes, _ = dependence_of(samples[0], clusters, None, sample_weight)
-    references = check_flag(references, "references")
-    rows = CostRows.of(
-        samples, distribution, rule, factor, references=references, clusters=codes, by_class=prevalence is not None
-    )
+    how: dict[str, Any] = {"references": check_flag(references, "references"), "by_class": prevalence is not None}
+    rows = CostRows.of(samples, distribution, rule, units.factor, clusters=codes, **how)
     contest = contest_of(rows, (*names, *(REFERENCES if references else ())), len(names))
-    return select(
-        contest, incumbent=incumbent, n_tried=n_tried, confidence_level=level, random_state=rng, scale=scale, per=per
-    )
+    told: dict[str, Any] = {"scale": units.scale, "per": per, "unit": units.per_stake or "decision"}
+    return select(contest, incumbent=incumbent, n_tried=n_tried, confidence_level=level, random_state=rng, **told)
+
+
+def _units(y_true: Any, costs: CostDistribution, scale: Scale | None, *, unit_cost: float, **given: Any) -> Options:
+    """In what costs are counted, and the factor from the integral of regret to it."""
+    scale, factor = check_scale(scale, costs)
+    factor *= check_units(scale, unit_cost, given["per"])
+    return Options(scale=scale, unit_cost=unit_cost, factor=factor, **given).of_amounts(y_true)
 
 
 def check_models(y_true: Any, y_probs: Any) -> tuple[str, ...]:
