@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 
 # They hold no tests, and need the libraries that read files.
-collect_ignore = ["file_cases.py", "mutants.py", "soak.py", "soak_files.py", "soak_texts.py"]
+collect_ignore = ["file_cases.py", "mutants.py", "mutated.py", "soak.py", "soak_files.py", "soak_texts.py"]
 
 # No deadline: a busy machine is not a bug. On a build server the examples are the same in every run.
 settings.register_profile("local", deadline=None, max_examples=50)

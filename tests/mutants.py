@@ -1,27 +1,34 @@
 """Small changes to the code, each of which a test must notice: ``python -m tests.mutants --module costs --sample 40``.
 
-A change swaps a comparison, an operator, `and` with `or`, a sign or a truth value, or moves a number. It is made
-in memory, in a process of its own that runs the tests of the room until the first fails. Texts of errors and
-annotations are left alone. The same sample and seed give the same
-changes.
+A change swaps a comparison, an operator, `and` with `or`, a sign or a truth value, or moves a number. Texts of errors
+and annotations are left alone. The tests of the room run once, watched, to see which of them reach which line; then
+each change is put into the running functions of a fork, where the tests that reach its line run, the quickest first,
+until one fails. A change of what runs as modules are imported is tried in a process that has it from its start, on the
+tests that reach its file. The same sample and seed give the same changes. `mutants_alike.txt` lists the changes that
+mean the same, and why.
 """
 
 import argparse
-import ast
 import contextlib
-import copy
-import importlib.abc
-import importlib.util
+import importlib
+import json
 import os
 import random
 import signal
+import subprocess
 import sys
+import tempfile
+import threading
 import time
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-SOURCE = ROOT / "src" / "stakes"
-# the files of a room, and the tests that are asked, the quickest first
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+from mutated import SOURCE, Mutant, mutants, put_in_place, start_with  # noqa: E402
+
+# the files of a room, and the tests that are asked
 ROOMS = {
     "costs": (["costs/*.py"], ["tests/costs"]),
     "score_table": (
@@ -43,10 +50,11 @@ ROOMS = {
         ["tests/boundary/test_choice.py", "tests/boundary/test_exact.py", "tests/boundary/test_fit.py"],
     ),
     "inference": (
-        ["inference/_loss_moments.py", "inference/_moments.py", "inference/_student.py"],
+        ["inference/_loss_moments.py", "inference/_moments.py", "inference/_student.py", "inference/_influence.py"],
         [
-            *(f"tests/inference/test_{name}.py" for name in ("student", "one_pass", "intervals", "many_models")),
-            *(f"tests/inference/test_{name}.py" for name in ("metric_interval", "pair_sums", "selection_rows")),
+            *(f"tests/inference/test_{name}.py" for name in ("exact_moments", "student", "one_pass", "intervals")),
+            *(f"tests/inference/test_{name}.py" for name in ("many_models", "metric_interval", "pair_sums")),
+            "tests/inference/test_selection_rows.py",
             *(f"tests/evaluation/test_{name}.py" for name in ("groups", "dependence", "tables", "true_answers")),
         ],
     ),
@@ -57,156 +65,188 @@ ROOMS = {
         ["tests/tables", "tests/shown"],
     ),
 }
-COMPARISONS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
-COMPARISONS |= {ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In}
-OPERATORS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}
-OPERATORS |= {ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.Pow: ast.Mult}
+OPTIONS = ["-n", "0", "-q", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+LATE = 5.0  # times what the tests take: whoever works so long works for ever
+STUCK = 20.0  # times the time allowed on the processor: whoever waits so long waits for ever
 
 
-class _Places(ast.NodeVisitor):
-    """Every place of a tree that can be changed, in order."""
+class Lines:
+    """Which lines of some files run, while it watches."""
 
-    def __init__(self):
-        self.found = []
+    def __init__(self, paths):
+        self.names, self.reached = {str(path) for path in paths}, set()
 
-    def visit(self, node):
-        if isinstance(node, (ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom)):
-            return
-        if changed(node) is not None:
-            self.found.append(node)
-        for name, value in ast.iter_fields(node):
-            if name in {"annotation", "returns", "decorator_list"}:
-                continue
-            for child in value if isinstance(value, list) else [value]:
-                if isinstance(child, ast.AST):
-                    self.visit(child)
+    def __enter__(self):
+        self._set(lambda frame, _event, _value: self._local if frame.f_code.co_filename in self.names else None)
+        return self
 
+    def __exit__(self, *_):
+        self._set(None)
 
-def changed(node):
-    """Return what stands in the place of a node, or None where nothing does."""
-    new = copy.deepcopy(node)
-    if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
-        new.ops[0] = COMPARISONS[type(node.ops[0])]()
-    elif isinstance(node, ast.BinOp) and type(node.op) in OPERATORS and not _is_text(node):
-        new.op = OPERATORS[type(node.op)]()
-    elif isinstance(node, ast.BoolOp):
-        new.op = ast.Or() if isinstance(node.op, ast.And) else ast.And()
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.Not, ast.Invert)):
-        new = new.operand
-    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        new.value = not node.value
-    elif isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
-        new.value = node.value + 1 if isinstance(node.value, int) else node.value * 1.5 + (node.value == 0.0)
-    else:
-        return None
-    return new
+    def _set(self, watch):
+        threading.settrace(watch)
+        sys.settrace(watch)
+
+    def _local(self, frame, event, _value):
+        if event == "line":
+            self.reached.add((frame.f_code.co_filename, frame.f_lineno))
+        return self._local
 
 
-def _is_text(node):
-    return any(
-        isinstance(each, (ast.JoinedStr, ast.Constant)) and not isinstance(getattr(each, "value", ""), (int, float))
-        for each in ast.walk(node)
-    )
+class Tests:
+    """A plugin of pytest that holds the tests as collected, and runs them in forks."""
+
+    def __init__(self, then):
+        self.then, self.items, self.failed = then, [], False
+
+    def pytest_runtest_logreport(self, report):
+        self.failed = self.failed or report.failed
+
+    def pytest_runtestloop(self, session):
+        self.items = session.items
+        self.then(self)
+        return True
+
+    def run(self, chosen):
+        """Run some tests until the first fails; say whether one did."""
+        items = [*(self.items[k] for k in chosen), None]
+        for item, following in pairwise(items):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if self.failed:
+                return True
+        return False
+
+    def watched(self, paths):
+        """Run every test; return the seconds that each takes on the processor and the lines it reaches, and modules."""
+        found = []
+        for item, following in pairwise([*self.items, None]):
+            start = time.process_time()
+            with Lines(paths) as lines:
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if self.failed:
+                return f"{item.nodeid} fails as the code stands"
+            found.append((time.process_time() - start, sorted(lines.reached)))
+        return found, list(sys.modules)
 
 
-class _Replace(ast.NodeTransformer):
-    def __init__(self, node):
-        self.node = node
+def in_fork(work, seconds):
+    """Return what the work returns in its own process, a text where it fails or only waits; None where it is late."""
+    import resource
 
-    def visit(self, node):
-        return changed(node) if node is self.node else self.generic_visit(node)
-
-
-def mutants(path):
-    """Yield each change of a file: its line, what stood there, what stands there now, and the code."""
-    text = path.read_text(encoding="utf-8")
-    for index in range(len(_places(ast.parse(text)))):
-        tree = ast.parse(text)
-        node = _places(tree)[index]
-        was, now = ast.unparse(node), ast.unparse(changed(node))
-        code = ast.fix_missing_locations(_Replace(node).visit(tree))
-        yield node.lineno, was, now, code
-
-
-def _places(tree):
-    visitor = _Places()
-    visitor.visit(tree)
-    return visitor.found
-
-
-class _Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Gives one module its changed code."""
-
-    def __init__(self, name, path, tree):
-        self.name, self.path, self.code = name, path, compile(tree, str(path), "exec")
-
-    def find_spec(self, name, _path=None, _target=None):
-        if name != self.name:
-            return None
-        where = [str(self.path.parent)] if self.path.name == "__init__.py" else None
-        return importlib.util.spec_from_file_location(name, self.path, loader=self, submodule_search_locations=where)
-
-    def exec_module(self, module):
-        exec(self.code, module.__dict__)  # noqa: S102  (it is our own)
+    with tempfile.TemporaryFile("w+") as answer:
+        child = os.fork()
+        if child == 0:
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, 1)
+            os.dup2(null, 2)
+            resource.setrlimit(resource.RLIMIT_CPU, (round(seconds) + 1, round(seconds) + 2))
+            try:
+                found = work()
+            except BaseException as error:  # noqa: BLE001  (the other process ends with it)
+                found = repr(error)
+            json.dump(found, answer)
+            answer.flush()
+            os._exit(0)
+        end = time.monotonic() + STUCK * seconds
+        while not os.waitpid(child, os.WNOHANG)[0]:
+            if time.monotonic() > end:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                return "waits for what does not come"
+            time.sleep(0.02)
+        answer.seek(0)
+        text = answer.read()
+    return json.loads(text) if text else None
 
 
-def survives(path, tree, tests, seconds):
-    """Run the tests against a change in a process of its own; say whether none of them noticed."""
-    child = os.fork()
-    if child == 0:
-        _run_tests(path, tree, tests)
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status) == 0
-        time.sleep(0.05)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return False  # without end: a test would have waited
+class Room:
+    """The changes of a room, and the tests that reach them."""
+
+    def __init__(self, name, asked):
+        self.patterns, self.asked_tests = ROOMS[name]
+        self.name, self.asked, self.left, self.seconds = name, asked, [], []
+        paths = sorted(path for pattern in self.patterns for path in SOURCE.glob(pattern) if path.name != "__init__.py")
+        self.paths, self.collecting = paths, Lines(paths)
+        every = [mutant for path in paths for mutant in mutants(path)]
+        if asked.at:
+            every = [each for each in every if each.at in asked.at]
+        self.every = [each for each in every if not each.alike]
+        size = len(self.every) if asked.sample is None else min(asked.sample, len(self.every))
+        self.tried = random.Random(asked.seed).sample(self.every, size)  # noqa: S311
+        self.alike = len(every) - len(self.every)
+
+    def examine(self, tests):
+        """Try every change of the sample."""
+        self.collecting.__exit__()
+        answer = in_fork(lambda: tests.watched(self.paths), 100.0 * self.asked.seconds)
+        if not isinstance(answer, list):
+            sys.exit(f"{self.name}: {answer}")
+        watched, modules = answer
+        for module in modules:  # once, for all forks
+            with contextlib.suppress(Exception):
+                importlib.import_module(module)
+        self.seconds = seconds = [took for took, _ in watched]
+        reached = [{tuple(line) for line in lines} for _, lines in watched]
+        total = sum(seconds)
+        sys.stdout.write(f"{self.name}: {len(seconds)} tests take {total:.0f} s\n")
+        for mutant in sorted(self.tried, key=lambda each: (each.path, each.index)):
+            quick = sorted(range(len(seconds)), key=seconds.__getitem__)
+            of_line = [k for k in quick if not mutant.lines.isdisjoint(reached[k])]
+            of_file = [k for k in quick if any(path == str(mutant.path) for path, _ in reached[k])]
+            word = self._try(tests, mutant, self._some(of_line, seconds), self._some(of_file or quick, seconds))
+            if word:
+                self.left.append(mutant)
+                sys.stdout.write(f"{word} {mutant} ({len(of_line)} tests reach it)\n")
+            sys.stdout.flush()
+
+    def _some(self, chosen, seconds):
+        """The quickest tests that fit into the time."""
+        spent, some = 0.0, []
+        for k in chosen:
+            spent += seconds[k]
+            if spent > self.asked.seconds:
+                break
+            some.append(k)
+        return some
+
+    def _try(self, tests, mutant, of_line, of_file):
+        """What to call a change that no test notices; empty where one does."""
+
+        def changed():
+            return put_in_place(mutant) and [tests.run(of_line)]
+
+        noticed = in_fork(changed, LATE * sum(self.seconds[k] for k in of_line) + 10.0)
+        if noticed is False or (noticed == [False] and not mutant.lines.isdisjoint(self.collecting.reached)):
+            # pytest imports a file of examples itself, past the change
+            names = [name for name in (tests.items[k].nodeid for k in of_file) if name.startswith("tests/")]
+            noticed = in_fork(lambda: _from_the_start(mutant, names), 60.0)
+        if isinstance(noticed, str):
+            sys.exit(f"{mutant}: {noticed}")
+        return "survived" if noticed in (False, [False]) else ""
 
 
-def _run_tests(path, tree, tests):
+def _from_the_start(mutant, names):
+    """Say whether the tests notice a change in a process that has it from its start."""
+    given = json.dumps({"path": str(mutant.path), "index": mutant.index, "names": names})
+    command = [sys.executable, "-m", "tests.mutants", "--given"]
+    done = subprocess.run(command, input=given, text=True, cwd=ROOT, check=False, capture_output=True)
+    return done.returncode != 0
+
+
+def _given():
+    """Be that process: exit with 0 where all tests pass."""
     import pytest
 
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1)
-    os.dup2(null, 2)
-    code = 2
-    with contextlib.suppress(BaseException):
-        if tree is not None:
-            name = ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__")
-            sys.meta_path.insert(0, _Loader(name, path, tree))
-        options = ["-n", "0", "-x", "-q", "-p", "no:cacheprovider", "-m", "not simulation"]
-        options += [
-            "-W",
-            "ignore::pytest.PytestAssertRewriteWarning",
-        ]  # for what was imported before the processes part
-        code = int(pytest.main([*options, *tests]))
-    os._exit(code)
+    given = json.load(sys.stdin)
+    start_with(Mutant.at_place(Path(given["path"]), given["index"]))
+    files = dict.fromkeys(name.partition("::")[0] for name in given["names"])
+    wanted, failed = set(given["names"]), []
 
+    def run(tests):
+        failed.append(tests.run([k for k, item in enumerate(tests.items) if item.nodeid in wanted]))
 
-def examine(room, sample, seed, seconds, places):
-    """Try a sample of the changes of a room, or those of some lines; return how many were tried, and which survived."""
-    patterns, tests = ROOMS[room]
-    paths = sorted(path for pattern in patterns for path in SOURCE.glob(pattern) if path.name != "__init__.py")
-    every = [
-        (path, index) for path in paths for index in range(len(_places(ast.parse(path.read_text(encoding="utf-8")))))
-    ]
-    if places:
-        at = {(path, index): line for path in paths for index, (line, *_) in enumerate(mutants(path))}
-        every = [each for each in every if f"{each[0].relative_to(SOURCE)}:{at[each]}" in places]
-    tried = every if sample is None else random.Random(seed).sample(every, min(sample, len(every)))  # noqa: S311
-    if not survives(paths[0], None, tests, 10 * seconds):
-        sys.exit(f"{room}: the tests fail as the code stands")
-    left = []
-    for path, index in sorted(tried):
-        line, was, now, tree = next(each for at, each in enumerate(mutants(path)) if at == index)
-        if survives(path, tree, tests, seconds):
-            left.append(f"{path.relative_to(SOURCE)}:{line}: {was}  ->  {now}")
-            sys.stdout.write(f"survived {left[-1]}\n")
-            sys.stdout.flush()
-    return len(tried), len(every), left
+    code = pytest.main([*OPTIONS, *files], plugins=[Tests(run)])
+    sys.exit(code if code not in (0, 5) else int(failed != [False]))
 
 
 def run(argv=None):
@@ -215,19 +255,27 @@ def run(argv=None):
     parser.add_argument("--module", nargs="+", choices=ROOMS, default=list(ROOMS))
     parser.add_argument("--sample", type=int, help="how many changes of each; by default all")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=300.0, help="after which a change counts as noticed")
+    parser.add_argument("--seconds", type=float, default=20.0, help="of tests for each change, on the processor")
     parser.add_argument("--at", nargs="+", metavar="FILE:LINE", help="only the changes of these lines")
+    parser.add_argument("--given", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args(argv)
     os.chdir(ROOT)
-    sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
     os.environ.setdefault("STAKES_EXAMPLES", "few")
-    for name in ("numpy", "scipy.stats", "scipy.special", "hypothesis.strategies", "pytest"):  # once, for all processes
-        importlib.import_module(name)
-    for room in asked.module:
-        tried, every, left = examine(room, asked.sample, asked.seed, asked.seconds, asked.at)
-        killed = tried - len(left)
-        sys.stdout.write(f"{room:14} {every:5} changes, {tried:4} tried, {killed:4} noticed ({killed / tried:.1%})\n")
-        sys.stdout.flush()
+    if asked.given:
+        _given()
+    import pytest
+
+    for name in asked.module if len(asked.module) > 1 else []:  # each in a process of its own, as tests leave traces
+        rest = [*(["--sample", str(asked.sample)] if asked.sample else []), *(["--at", *asked.at] if asked.at else [])]
+        given = ["--module", name, "--seed", str(asked.seed), "--seconds", str(asked.seconds), *rest]
+        subprocess.run([sys.executable, "-m", "tests.mutants", *given], check=True)
+    if len(asked.module) == 1:
+        room = Room(asked.module[0], asked)
+        with room.collecting:
+            pytest.main([*OPTIONS, *room.asked_tests, *map(str, room.paths)], plugins=[Tests(room.examine)])
+        tried, noticed = len(room.tried), len(room.tried) - len(room.left)
+        counts = f"{len(room.every):5} changes ({room.alike} more mean the same), {tried:4} tried, {noticed:4} noticed"
+        sys.stdout.write(f"{room.name:14} {counts} ({noticed / max(tried, 1):.1%})\n")
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ class Cells:
     weight: Floats
     square: Floats
     data: EvaluationData
-    fixed_prevalence: bool = False
+    fixed_prevalence: bool
 
     @property
     def plain(self) -> bool:
@@ -107,11 +107,6 @@ class Influence:
     carried: Floats
     most: tuple[float, float]
     least: int = 0
-
-    def scaled(self, factor: float) -> Influence:
-        """Return the influence on factor > 0 times the estimate."""
-        most = factor * self.most[0], factor * self.most[1]
-        return Influence(factor * self.value, factor * self.slope, factor * self.carried, most, self.least)
 
     def minus(self, other: Influence) -> Influence:
         """Return the influence on the difference from another estimate on the same rows."""

@@ -1,0 +1,209 @@
+"""One small change to a file of the source: its place, its code, and how it gets into a process that runs tests."""
+
+import ast
+import copy
+import functools
+import gc
+import importlib.abc
+import importlib.util
+import inspect
+import sys
+import types
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "stakes"
+ALIKE = Path(__file__).with_name("mutants_alike.txt")
+COMPARISONS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
+COMPARISONS |= {ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In}
+OPERATORS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}
+OPERATORS |= {ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.Pow: ast.Mult}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A change: what stood there, what stands there now, and the statement as it now reads."""
+
+    path: Path
+    index: int
+    was: str
+    now: str
+    statement: str
+    line: int
+    lines: frozenset
+
+    @classmethod
+    def at_place(cls, path, index):
+        """Return the change of a file at the place of that number."""
+        return next(each for each in mutants(path) if each.index == index)
+
+    @property
+    def at(self):
+        return f"{self.path.relative_to(SOURCE)}:{self.line}"
+
+    @property
+    def alike(self):
+        """Whether the change is listed as one that means the same."""
+        return (str(self.path.relative_to(SOURCE)), self.statement) in _alike()
+
+    def __str__(self):
+        return f"{self.at}: {self.was}  ->  {self.now}   | {self.statement}"
+
+    def tree(self):
+        tree = ast.parse(self.path.read_text(encoding="utf-8"))
+        node, _ = _places(tree)[self.index]
+        return ast.fix_missing_locations(_Replace(node).visit(tree))
+
+
+@functools.cache
+def _alike():
+    lines = [line for line in ALIKE.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+    return {tuple(part.strip() for part in line.split("  |  ")[:2]) for line in lines}
+
+
+class _Places(ast.NodeVisitor):
+    """Every place of a tree that can be changed, in order, each with its statement."""
+
+    def __init__(self):
+        self.found, self.statement = [], None
+
+    def visit(self, node):
+        if isinstance(node, (ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom)):
+            return
+        outer = self.statement
+        if isinstance(node, ast.stmt):
+            self.statement = node
+        if changed(node) is not None:
+            self.found.append((node, self.statement))
+        for name, value in ast.iter_fields(node):
+            if name in {"annotation", "returns", "decorator_list"}:
+                continue
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST):
+                    self.visit(child)
+        self.statement = outer
+
+
+def changed(node):
+    """Return what stands in the place of a node, or None where nothing does."""
+    new = copy.deepcopy(node)
+    if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
+        new.ops[0] = COMPARISONS[type(node.ops[0])]()
+    elif isinstance(node, ast.BinOp) and type(node.op) in OPERATORS and not _is_text(node):
+        new.op = OPERATORS[type(node.op)]()
+    elif isinstance(node, ast.BoolOp):
+        new.op = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.Not, ast.Invert)):
+        new = new.operand
+    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        new.value = not node.value
+    elif isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        new.value = node.value + 1 if isinstance(node.value, int) else node.value * 1.5 + (node.value == 0.0)
+    else:
+        return None
+    return new
+
+
+def _is_text(node):
+    return any(
+        isinstance(each, (ast.JoinedStr, ast.Constant)) and not isinstance(getattr(each, "value", ""), (int, float))
+        for each in ast.walk(node)
+    )
+
+
+class _Replace(ast.NodeTransformer):
+    def __init__(self, node):
+        self.node = node
+
+    def visit(self, node):
+        return changed(node) if node is self.node else self.generic_visit(node)
+
+
+def mutants(path):
+    """Return each change of a file, in order."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = []
+    for index, (node, statement) in enumerate(_places(tree)):
+        # the header of a statement is what stands before its body
+        body = getattr(statement, "body", None)
+        end = body[0].lineno - 1 if isinstance(body, list) and body else statement.end_lineno
+        span = {*range(statement.lineno, end + 1), statement.lineno} if end >= node.lineno else {node.lineno}
+        text = ast.unparse(_Replace(node).visit(copy_with(statement, node))).splitlines()
+        where = frozenset((str(path), line) for line in span)
+        was, now = ast.unparse(node), ast.unparse(changed(node))
+        found.append(Mutant(path, index, was, now, text[0] if body else " ".join(text), node.lineno, where))
+    return found
+
+
+def copy_with(statement, node):
+    """Return a copy of a statement that holds the node itself."""
+    return copy.deepcopy(statement, {id(node): node})
+
+
+def _places(tree):
+    visitor = _Places()
+    visitor.visit(tree)
+    return visitor.found
+
+
+def put_in_place(mutant):
+    """Give the functions of this process the code of a change; False where no function has it."""
+    old = compile(mutant.path.read_text(encoding="utf-8"), str(mutant.path), "exec")
+    new = compile(mutant.tree(), str(mutant.path), "exec")
+    pairs = {}
+    if not _differing(old, new, pairs):
+        return False
+    gc.unfreeze()  # some library freezes what is there when it is imported
+    found = 0
+    for function in gc.get_objects():
+        if isinstance(function, types.FunctionType) and function.__code__.co_filename == str(mutant.path):
+            code = function.__code__
+            new = pairs.get((code.co_qualname, code.co_firstlineno, code.co_code))
+            if new is not None:
+                function.__code__ = new
+                found += 1
+    return found > 0
+
+
+def _differing(old, new, pairs):
+    """Collect the functions whose code differs; False where a module or a class differs outside of its functions."""
+    if old == new:
+        return True
+    if old.co_flags & inspect.CO_OPTIMIZED:
+        pairs[old.co_qualname, old.co_firstlineno, old.co_code] = new
+        # a function inside another may live already
+        for mine, theirs in zip(*(_inner(code) for code in (old, new)), strict=True):
+            _differing(mine, theirs, pairs)
+        return True
+    plain = [[each for each in code.co_consts if not isinstance(each, types.CodeType)] for code in (old, new)]
+    if (old.co_code, repr(plain[0])) != (new.co_code, repr(plain[1])):
+        return False
+    found = [_differing(*pair, pairs) for pair in zip(_inner(old), _inner(new), strict=True)]
+    return all(found)
+
+
+def _inner(code):
+    return [each for each in code.co_consts if isinstance(each, types.CodeType)]
+
+
+class _Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Gives one module its changed code."""
+
+    def __init__(self, name, path, tree):
+        self.name, self.path, self.code = name, path, compile(tree, str(path), "exec")
+
+    def find_spec(self, name, _path=None, _target=None):
+        if name != self.name:
+            return None
+        where = [str(self.path.parent)] if self.path.name == "__init__.py" else None
+        return importlib.util.spec_from_file_location(name, self.path, loader=self, submodule_search_locations=where)
+
+    def exec_module(self, module):
+        exec(self.code, module.__dict__)  # noqa: S102  (it is our own)
+
+
+def start_with(mutant):
+    """Have this process, which has not imported the file yet, import the change."""
+    name = ".".join(mutant.path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__")
+    sys.meta_path.insert(0, _Loader(name, mutant.path, mutant.tree()))
