@@ -30,7 +30,7 @@ from mutated import SOURCE, Mutant, mutants, put_in_place, start_with  # noqa: E
 
 # the files of a room, and the tests that are asked
 ROOMS = {
-    "costs": (["costs/*.py"], ["tests/costs"]),
+    "costs": (["costs/*.py"], ["tests/costs", "tests/actions/test_deferral.py"]),
     "score_table": (
         ["core/score_table.py", "core/table_parts.py", "core/pav.py", "core/recalibration.py", "core/sums.py"],
         ["tests/core", "tests/test_decomposition.py", "tests/inference/test_calibration.py", "tests/correction"],

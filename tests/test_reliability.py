@@ -1,8 +1,14 @@
 """What docs/reliability.md and SECURITY.md say is held by tests that exist."""
 
 import ast
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
+
+import numpy as np
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
@@ -40,3 +46,25 @@ def test_nothing_that_is_read_is_run():
                 safe = any(word.arg == "weights_only" for word in node.keywords)
                 assert safe or ast.unparse(node.func) not in {"torch.load", "_torch().load"}, path
                 assert all(word.arg != "allow_pickle" for word in node.keywords), path
+
+
+@pytest.mark.thorough
+def test_number_of_threads_changes_nothing_in_what_a_file_answers(tmp_path):
+    polars = pytest.importorskip("polars")
+    rng = np.random.default_rng(7)
+    n = 40_000
+    risk = rng.beta(1, 3, n)
+    # more scores than rows of a block, weights that round: any other order of a sum would show
+    columns = {"a": risk, "b": np.clip(risk + 0.1 * rng.normal(size=n), 0, 1), "w": rng.gamma(2.0, size=n)}
+    polars.DataFrame({"y": rng.random(n) < risk, **columns}).write_parquet(tmp_path / "rows.parquet")
+    command = [sys.executable, "-m", "stakes", "evaluate", "rows.parquet", "--label", "y", "--models", "a,b"]
+    command += ["--weight", "w", "--costs", "0.1:0.4"]
+    answers = []
+    for threads in ("1", "4"):
+        names = [f"{who}_NUM_THREADS" for who in ("OMP", "OPENBLAS", "MKL")]
+        given = os.environ | dict.fromkeys([*names, "POLARS_MAX_THREADS"], threads)
+        file = tmp_path / f"{threads}.json"
+        subprocess.run([*command, "-o", file], cwd=tmp_path, env=given, capture_output=True, check=True)
+        answers.append(file.read_bytes())
+    assert answers[0] == answers[1]
+    assert b'"rows": 40000' in answers[0]

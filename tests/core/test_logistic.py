@@ -1,10 +1,14 @@
 """The logistic fit against its definition, in blocks as in one piece."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from stakes import ScoreTable
 from stakes.core.logistic import fit_logistic, logit
+from stakes.core.recalibration import fit_recalibration
 
 
 @pytest.mark.parametrize("ridge", [0.0, 0.5])
@@ -49,3 +53,43 @@ def test_a_positive_of_score_next_to_zero_leaves_a_fit_that_is_the_best():
     known = minimize(unlikely, [0.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-14})
     assert found.coefficients == pytest.approx(known.x, rel=1e-5)
     assert found.log_likelihood == pytest.approx(-known.fun, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("y", "score", "slope", "status"),
+    [
+        ([1, 1], [0.2, 0.4], math.nan, "only one class is present"),
+        ([0, 0], [0.2, 0.4], math.nan, "only one class is present"),
+        ([0, 1, 0, 1], [0.2, 0.3, 0.4, 1.0], math.nan, "a score is exactly 0 or 1, where its logit is infinite"),
+        ([0, 1, 0, 1], [0.0, 0.3, 0.4, 0.5], math.nan, "a score is exactly 0 or 1, where its logit is infinite"),
+        ([0, 1, 0, 1], [0.3] * 4, math.nan, "all scores are equal"),
+        ([0, 0, 1, 1], [0.2, 0.3, 0.3, 0.4], math.inf, "the scores separate the classes"),
+        ([1, 1, 0, 0], [0.2, 0.3, 0.3, 0.4], math.inf, "the scores separate the classes"),
+    ],
+)
+def test_recalibration_that_does_not_exist_says_why(y, score, slope, status):
+    found = fit_recalibration(ScoreTable.from_predictions(y, score))
+    assert (found.status, found.covariance.shape) == (status, (2, 2))
+    assert math.isnan(found.intercept)
+    assert found.slope == pytest.approx(slope, nan_ok=True)
+    assert np.isnan(found.covariance).all()
+    fixed = fit_recalibration(ScoreTable.from_predictions(y, score), slope=0.75)
+    assert fixed.covariance.shape == (1, 1)
+    assert fixed.slope == 0.75
+    # with the slope given the intercept exists wherever both classes and finite logits do
+    assert fixed.status == (status if math.isnan(slope) and "equal" not in status else "")
+
+
+@pytest.mark.parametrize("given", [None, 0.6])
+def test_recalibration_has_no_slope_left_and_the_inverse_curvature_as_covariance(given):
+    y, score = np.array([0, 1, 0, 1, 1, 0, 1, 0]), np.array([0.1, 0.2, 0.3, 0.6, 0.7, 0.7, 0.9, 0.2])
+    weight = np.array([1.0, 2, 1, 3, 1, 1, 2, 4])
+    found = fit_recalibration(ScoreTable.from_predictions(y, score, sample_weight=weight), slope=given)
+    x = np.log(score / (1 - score))
+    p = 1 / (1 + np.exp(-(found.intercept + found.slope * x)))
+    assert found.status == ""
+    design = np.stack([np.ones(8), x])[: 2 if given is None else 1]
+    assert design @ (weight * (y - p)) == pytest.approx(0.0, abs=1e-9)
+    information = (design * (weight * p * (1 - p))) @ design.T
+    np.testing.assert_allclose(found.covariance, np.linalg.inv(information), rtol=1e-7)
+    assert found.log_likelihood == pytest.approx(weight @ np.log(np.where(y == 1, p, 1 - p)), rel=1e-12)

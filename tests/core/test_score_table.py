@@ -454,3 +454,19 @@ def test_tables_of_many_rows_hold_each_score_once_and_know_their_knots(equal):
         part = table.within(0.0, 0.5)
         inner = part.scores[part.scores > 0.0]
         np.testing.assert_array_equal(part.knots, np.concatenate([[0.0], inner, [1.0]]))
+
+
+def test_knots_are_right_whatever_stands_around_the_scores_in_memory():
+    ones = np.ones(2)
+    for framed in ([0, 0.2, 0.5], [0, 0.2, 0.5, 1], [0, 0.2, 0.5, 0.9], [0.1, 0.2, 0.5, 1], [0, 0.2, 0.5, 1, 1.5]):
+        table = ScoreTable(np.array(framed, dtype=float)[1:3], ones, ones, ones, ones, n_rows=4)
+        assert table.knots.tolist() == [0.0, 0.2, 0.5, 1.0]
+        # no copy where 0 and 1 stand beside the scores already
+        assert np.shares_memory(table.knots, table.scores) == (framed[0] == 0 and framed[3:4] == [1])
+    # a score of 0 or 1 is an end itself
+    for scores, knots in (([0.0, 0.5], [0.0, 0.5, 1.0]), ([0.5, 1.0], [0.0, 0.5, 1.0]), ([0.0, 1.0], [0.0, 1.0])):
+        table = ScoreTable(np.array([0.0, *scores, 1.0])[1:3], ones, ones, ones, ones, n_rows=4)
+        assert table.knots.tolist() == knots
+    one = np.ones(1)
+    for end in (0.0, 1.0):
+        assert ScoreTable(np.array([end]), one, one, one, one, n_rows=2).knots.tolist() == [0.0, 1.0]
