@@ -19,7 +19,8 @@ BOUNDED = {
 
 
 @pytest.mark.parametrize(
-    "bounds", [(0.3, 0.1), (0.2, 0.2), (-0.1, 0.5), (0.5, 1.5), (NAN, 0.5), (0.1, NAN), (-INF, INF)]
+    "bounds",
+    [("x", 0.5), (0.1, None), (0.3, 0.1), (0.2, 0.2), (-0.1, 0.5), (0.5, 1.5), (NAN, 0.5), (0.1, NAN), (-INF, INF)],
 )
 @pytest.mark.parametrize("make", BOUNDED.values(), ids=BOUNDED)
 def test_bounds_must_ascend_within_0_and_1(make, bounds):
