@@ -19,6 +19,8 @@ from stakes.curves._bins import jeffreys
 from stakes.curves._curve import Curve, straight, through
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import ArrayLike, NDArray
 
     from stakes.core.score_table import ScoreTable
@@ -32,6 +34,7 @@ _LEAST = 1e-6  # scores nearer to 0 or 1 are taken for this near
 _POINTS = 200  # at which lines over the log-odds are fitted
 _CELLS = 1000  # by rank, and as many by score
 _FLAT = 1e-9  # spread of the neighbours, as a share of the squared bandwidth, below which no slope is fitted
+_TINY = 1e-300  # a reach by which a gap can be divided
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -213,8 +216,9 @@ def smooth_calibration_curve_of(
 
 def smoothed_rates(table: ScoreTable, span: float = SPAN) -> Floats:
     """Smoothed event rate at each distinct score of a table."""
-    at, rate, *_ = _smoothed(table, span)
-    return np.interp(table.scores, at, rate)
+    at, (score, weight, ups, _), reach = _neighbourhoods(table, span)
+    rate = np.array([np.dot(row, ups[within]) for within, row in _local_weights(at, score, weight, reach)])
+    return np.interp(table.scores, at, np.clip(rate, 0.0, 1.0))
 
 
 @dataclass(frozen=True)
@@ -275,6 +279,8 @@ def _evened(table: ScoreTable) -> tuple[ScoreTable, float]:
     squares = table.positives_squared, table.negatives_squared
     classes = zip((table.positives, table.negatives), squares, strict=True)
     up, down = (float(square.sum() / weight.sum()) if weight.any() else 1.0 for weight, square in classes)
+    if up == down == 1.0:
+        return table, 1.0
     even = replace(
         table,
         positives=table.positives / up,
@@ -309,15 +315,21 @@ def _over_log_odds(table: ScoreTable, span: float) -> tuple[Floats, Floats, Floa
 
 def _smoothed(table: ScoreTable, span: float) -> tuple[Floats, Floats, Floats, Floats, float]:
     """Points from the smallest to the largest score, event rate at each, its standard error, the rows it rests on."""
-    before = np.concatenate([[0.0], np.cumsum(table.positives + table.negatives)])
-    score, weight, ups, squares = _cells(table, before)
-    at = np.unique(np.concatenate([table.scores[[0]], score, table.scores[[-1]]]))
-    smoother = _smoother(at, score, weight, _bandwidths(at, table.scores, before, span))
+    at, (score, weight, ups, squares), reach = _neighbourhoods(table, span)
+    smoother = _smoother(at, score, weight, reach)
     rate = np.clip(smoother @ ups, 0.0, 1.0)
     spread = np.interp(score, at, rate)
     np.square(smoother, out=smoother)
     error = np.sqrt(smoother @ (squares * spread * (1.0 - spread)))
     return at, rate, error, 1.0 / (smoother @ squares), 1.0
+
+
+def _neighbourhoods(table: ScoreTable, span: float) -> tuple[Floats, tuple[Floats, Floats, Floats, Floats], Floats]:
+    """Points from the smallest to the largest score, the cells of the table, and how far each point looks."""
+    before = np.concatenate([[0.0], np.cumsum(table.positives + table.negatives)])
+    cells = _cells(table, before)
+    at = np.unique(np.concatenate([table.scores[[0]], cells[0], table.scores[[-1]]]))
+    return at, cells, _bandwidths(at, table.scores, before, span)
 
 
 def _cells(table: ScoreTable, before: Floats) -> tuple[Floats, Floats, Floats, Floats]:
@@ -346,6 +358,15 @@ def _starts(table: ScoreTable, before: Floats) -> NDArray[np.intp]:
 def _smoother(at: Floats, score: Floats, weight: Floats, reach: Floats, degree: int = 1) -> Floats:
     """Matrix that turns the weight of positives in each cell into local polynomial fits at some points."""
     matrix = np.zeros((len(at), len(score)))
+    for row, (within, weights) in zip(matrix, _local_weights(at, score, weight, reach, degree), strict=True):
+        row[within] = weights
+    return matrix
+
+
+def _local_weights(
+    at: Floats, score: Floats, weight: Floats, reach: Floats, degree: int = 1
+) -> Iterator[tuple[slice, Floats]]:
+    """Which cells each point looks at, and what the weight of positives in each adds to its fit."""
     first, last = np.searchsorted(score, at - reach, side="left"), np.searchsorted(score, at + reach, side="right")
     for row in range(len(at)):  # at most two thousand, however long the data
         within = slice(int(first[row]), int(last[row]))  # beyond it the kernel is zero
@@ -363,14 +384,19 @@ def _smoother(at: Floats, score: Floats, weight: Floats, reach: Floats, degree: 
         if spread > _FLAT:
             tilt = 1.0 - centre / spread * u
             kernel *= tilt if degree == 1 else tilt + _bend(u, pull / mass, centre, spread)
-        np.divide(kernel, mass, out=matrix[row, within])
-    return matrix
+        kernel /= mass
+        yield within, kernel
 
 
 def _kernel(gap: Floats, reach: float) -> tuple[Floats, Floats]:
-    """Distances in units of the reach, and the tricube weights that they have."""
-    with np.errstate(over="ignore"):
-        u = np.clip(gap / reach, -1.0, 1.0) if reach > 0.0 else np.sign(gap)
+    """Distances in units of the reach, and the tricube weights that they have; the gaps passed in are used up."""
+    if reach > _TINY:
+        gap /= reach
+    else:
+        with np.errstate(over="ignore"):
+            gap = gap / reach if reach > 0.0 else np.sign(gap)
+    u = np.minimum(gap, 1.0, out=gap)
+    np.maximum(u, -1.0, out=u)
     near = np.abs(u)
     kernel = 1.0 - near * near * near
     kernel *= kernel * kernel

@@ -20,6 +20,8 @@ from stakes.inference._influence import cells_of
 from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     from stakes.core.score_table import ScoreTable
@@ -310,10 +312,11 @@ def smoothed_distances(table: ScoreTable, smoother: str) -> dict[str, float]:
     """ICI, E50, E90 and Emax on the rows."""
     weight = table.positives + table.negatives
     distance = np.abs(_rates(table, smoother) - table.scores)
+    half, most = _weighted_quantiles(distance, weight, (0.5, 0.9))
     return {
         "ici": float(np.dot(weight, distance)) / table.total,
-        "e50": _weighted_quantile(distance, weight, 0.5),
-        "e90": _weighted_quantile(distance, weight, 0.9),
+        "e50": half,
+        "e90": most,
         "emax": float(distance.max()),
     }
 
@@ -329,15 +332,14 @@ def _rates(table: ScoreTable, smoother: str) -> Floats:
     return np.interp(table.scores, at, local_fits(table, at, span=span, degree=degree).rate)
 
 
-def _weighted_quantile(values: Floats, weight: Floats, level: float) -> float:
-    """Smallest value with at least this share of the weight at or below it (averaged where the share is exact)."""
-    order = np.argsort(values, kind="stable")
+def _weighted_quantiles(values: Floats, weight: Floats, levels: Sequence[float]) -> list[float]:
+    """Smallest values with at least these shares of the weight at or below (averaged where a share is exact)."""
+    order = np.argsort(values)
     total = np.cumsum(weight[order])
-    goal = level * total[-1]
-    first = int(np.searchsorted(total, goal * (1.0 - 1e-14), side="left"))
-    last = int(np.searchsorted(total, goal * (1.0 + 1e-14), side="right"))
-    last = min(last, len(values) - 1)
-    return float(values[order[first]] + values[order[last]]) / 2.0
+    goals = np.array(levels) * total[-1]
+    first = np.searchsorted(total, goals * (1.0 - 1e-14), side="left")
+    last = np.minimum(np.searchsorted(total, goals * (1.0 + 1e-14), side="right"), len(values) - 1)
+    return [float(values[order[a]] + values[order[b]]) / 2.0 for a, b in zip(first, last, strict=True)]
 
 
 def _warn(message: str) -> None:

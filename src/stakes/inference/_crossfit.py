@@ -61,16 +61,22 @@ def cross_fit(sample: BinarySample, n_folds: int, rng: np.random.Generator) -> C
     scores, level = np.unique(sample.score, return_inverse=True)
     level = level.reshape(-1)
     fold = stratified_folds(sample.y, n_folds, rng)
-    weight = np.ones(len(level)) if sample.weight is None else sample.weight
-    everyone = np.ones(len(level), dtype=bool)
-    whole, _ = _table(sample.y, scores, level, weight, everyone)
+    cell, weight = 2 * level + sample.y, sample.weight
+    everyone = _counted(cell, weight, 2 * len(scores))
+    whole, _ = _table(scores, everyone, len(cell))
     sizes = np.diff(whole.pav_starts)
     share = np.repeat(np.where(sizes == 1, _ALONE, _POOLED), sizes)
     values, filled = [whole.pav_values], len(sizes)
     below, above = np.empty(len(level), dtype=np.intp), np.empty(len(level), dtype=np.intp)
     for k in range(n_folds):
         mine = fold == k
-        table, seen = _table(sample.y, scores, level, weight, ~mine)
+        # whole numbers are subtracted without rounding
+        others = (
+            everyone - _counted(cell[mine], None, len(everyone))
+            if weight is None
+            else _counted(cell[~mine], weight[~mine], len(everyone))
+        )
+        table, seen = _table(scores, others, int(np.count_nonzero(~mine)))
         block = filled + _blocks(table)
         place = level[mine]
         up_to = np.cumsum(seen)[place]  # scores of the others at or below that of each row
@@ -96,10 +102,14 @@ def stratified_folds(y: Bools, n_folds: int, rng: np.random.Generator) -> Intege
     return fold
 
 
-def _table(y: Bools, scores: Floats, level: Integers, weight: Floats, rows: Bools) -> tuple[ScoreTable, Bools]:
-    """Table of some of the rows, from the index of their score and without a sort; and which scores they have."""
-    sums = np.bincount(2 * level[rows] + y[rows], weight[rows], minlength=2 * len(scores))
-    downs, ups = sums.astype(np.float64, copy=False).reshape(-1, 2).T
+def _counted(cell: Integers, weight: Floats | None, cells: int) -> Floats:
+    """Weight of the negatives and of the positives at each distinct score, by turns."""
+    return np.bincount(cell, weight, minlength=cells).astype(np.float64, copy=False)
+
+
+def _table(scores: Floats, sums: Floats, n_rows: int) -> tuple[ScoreTable, Bools]:
+    """Table of some of the rows, from their weight in each cell; and which scores they have."""
+    downs, ups = sums.reshape(-1, 2).T
     seen = downs + ups > 0.0
     downs, ups = downs[seen], ups[seen]
-    return ScoreTable(scores[seen], ups, downs, ups, downs, int(np.count_nonzero(rows))), seen
+    return ScoreTable(scores[seen], ups, downs, ups, downs, n_rows), seen

@@ -211,7 +211,7 @@ class Design:
         found = []
         for part in blocks(len(self.y), _BLOCK):
             classes = []
-            for mine in members(self.y[part], self.kinds):
+            for mine in map(_selected, members(self.y[part], self.kinds)):
                 square = None if self.square is None else self.square[part][mine]
                 values = centred[..., part][..., mine], carried[..., part][..., mine]
                 classes.append(class_sums(*values, self.weight[part][mine], square))
@@ -227,6 +227,11 @@ class Design:
         known = (self._own(np.where(mine, 1.0, 0.0)) for mine in self._members)
         rows = tuple(int(np.count_nonzero(clusters.sums(mine))) for mine in known)
         return found, rows, clusters.reason() or self.reason
+
+
+def _selected(mine: Bools) -> Bools | slice:
+    """The same rows without a copy where they are all, as in a table's cells, which stand class by class."""
+    return slice(None) if mine.all() else mine
 
 
 def variance_of_parts(parts: Floats) -> tuple[Floats, Floats]:
