@@ -196,6 +196,20 @@ def test_refusals(call, message):
         call()
 
 
+def test_a_fee_as_high_as_what_it_can_save_defers_nobody_whatever_the_rounding():
+    p = np.arange(1, 100) / 100
+    for skill, wrong in ((1.0, 0.0), (0.5, 0.25)):
+        for k, most in enumerate(p * (1.0 - p) * skill):
+            for fee in (most, np.nextafter(most, 0.0), np.nextafter(most, 1.0)):
+                option = costs.Deferral(fee, wrong, wrong)
+                low, high, deferred = option.deferred_between(p[k])
+                assert (low, high, bool(deferred)) == (p[k], p[k], False)
+                assert option.zone(p[k]) == (p[k], p[k])
+            less = costs.Deferral(most * (1.0 - 1e-12), wrong, wrong)
+            assert less.deferred_between(p[k])[2]
+            assert less.zone(p[k])[0] < p[k]
+
+
 def test_fees_that_make_deferral_free_or_useless_are_said():
     assert "is free and never wrong" in costs.Deferral().note_at(0.2)
     assert costs.Deferral(0.16).note_at(0.2).endswith("below 0.16, and it is 0.16")

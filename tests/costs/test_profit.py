@@ -53,6 +53,8 @@ def test_credit_needs_no_atom_and_no_density(shares):
 def test_bad_values_are_refused():
     with pytest.raises(ValueError, match="must be less than clv"):
         costs.churn_profit(incentive=300)
+    with pytest.raises(ValueError, match=r"must be less than clv, got 100\.0 and 100\.0"):
+        costs.churn_profit(clv=100, incentive=90, contact=10)
     with pytest.raises(ValueError, match="must be > 0"):
         costs.churn_profit(a=0)
     with pytest.raises(ValueError, match="must be shares"):
