@@ -44,7 +44,16 @@ ROOMS = {
         ["correction/_weights.py", "correction/_shift.py", "correction/_statistics.py"],
         ["tests/correction"],
     ),
-    "utility": (["utility/_fbeta.py", "utility/_exact.py", "utility/_linear.py"], ["tests/utility"]),
+    "utility": (
+        ["utility/_fbeta.py", "utility/_exact.py", "utility/_linear.py"],
+        [
+            *(
+                f"tests/utility/test_{name}.py"
+                for name in ("brute_force", "blocks", "exponential_nodes", "certificate")
+            ),
+            *(f"tests/utility/test_{name}.py" for name in ("theory", "batch_effect", "reference")),
+        ],
+    ),
     "boundary": (
         ["boundary/_exact.py", "boundary/_knapsack_core.py", "boundary/_rules.py"],
         ["tests/boundary/test_choice.py", "tests/boundary/test_exact.py", "tests/boundary/test_fit.py"],
@@ -58,11 +67,23 @@ ROOMS = {
             *(f"tests/evaluation/test_{name}.py" for name in ("groups", "dependence", "tables", "true_answers")),
         ],
     ),
-    "outcomes": (["outcomes/_censoring.py", "outcomes/_row_costs.py", "outcomes/_events.py"], ["tests/outcomes"]),
-    "actions": (["actions/_pair.py", "actions/_zone.py", "actions/_dominance.py"], ["tests/actions"]),
+    "outcomes": (
+        ["outcomes/_censoring.py", "outcomes/_row_costs.py", "outcomes/_events.py"],
+        [f"tests/outcomes/test_{name}.py" for name in ("time_to_event", "row_costs", "common", "amounts", "imputed")],
+    ),
+    "actions": (
+        ["actions/_pair.py", "actions/_zone.py", "actions/_dominance.py"],
+        [
+            f"tests/actions/test_{name}.py"
+            for name in ("deferral", "evaluate_actions", "classifier", "evaluate_deferral")
+        ],
+    ),
     "files": (
         ["tables/_csv.py", "tables/_text.py", "tables/_content.py", "shown/files.py"],
-        ["tests/tables", "tests/shown"],
+        [
+            *(f"tests/tables/test_{name}.py" for name in ("copy", "read_in_parts", "read_predictions", "scored")),
+            *("tests/shown/test_files.py", "tests/cli/test_bad_input.py"),
+        ],
     ),
 }
 OPTIONS = ["-n", "0", "-q", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
