@@ -53,7 +53,7 @@ REFUSES = {
     "threshold_intervals": lambda f, y: f(y, P, thresholds=[0.2]),
     "value_of_information": lambda f, y: f(y, {"p": P, "q": Q}, costs=(0.1, 0.4)),
 }
-ELSEWHERE = {"evaluate_frame", "money"}  # held below
+ELSEWHERE = {"evaluate_frame", "integrated_metric", "money"}  # held below, and over horizons
 
 
 def functions():

@@ -21,6 +21,7 @@ from stakes.inference._dependence import check_dependence as check_dependence
 from stakes.inference._dependence import ordered_variance as ordered_variance
 from stakes.inference._dominance import Dominance, dominance
 from stakes.inference._estimate import Estimate
+from stakes.inference._horizons import integrated_metric
 from stakes.inference._loss_moments import UNPAIRED as UNPAIRED
 from stakes.inference._loss_moments import (
     LossMoments as LossMoments,
@@ -97,6 +98,7 @@ __all__ = [
     "difference_band",
     "dominance",
     "holm",
+    "integrated_metric",
     "largest_of",
     "metric_difference",
     "metric_interval",
