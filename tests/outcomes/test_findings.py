@@ -82,3 +82,15 @@ def test_data_line_says_what_is_known(df_surv, tmp_path):
     assert line in text
     assert "allow for it" in text
     assert evaluate([0, 1] * 20, [0.1, 0.8] * 20).data_line == ""
+
+
+def test_methods_say_how_censoring_was_estimated_in_groups():
+    outcome, score = stream(0.0)
+    group = np.arange(len(score)) % 2
+    asked = {"costs": (0.1, 0.3), "groups": group}
+    for each, where in ((outcome, "from all rows together"), (outcome.within(group), "within the groups given to")):
+        assert f"censoring was estimated {where}" in evaluate(each, score, **asked).methods()
+    priced = RowCosts(outcome, false_positive=1.0, false_negative=9.0)
+    assert "from all rows together" in evaluate(priced, score, groups=group).methods()
+    assert "Rows of subgroups" not in evaluate(outcome.y, score, **asked).methods()
+    assert "Rows of subgroups" not in evaluate(outcome, score, costs=(0.1, 0.3)).methods()

@@ -1,6 +1,7 @@
 """Time to event: weights, prevalence and errors against exact fractions, R and the complex step of the oracle."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -126,7 +127,7 @@ def test_influence_is_the_derivative_by_complex_step(outcomes_reference):
         mean = outcome.weight @ terms / outcome.weight.sum()
         by_step = _complex_step(case, outcome, terms, v)
         assert outcome.influence(terms - mean) == pytest.approx(by_step, abs=1e-12)
-        assert outcome.influence(np.ones(len(v))) == pytest.approx(np.ones(len(v)), abs=1e-13)  # the sum has no error
+        assert outcome.influence(np.ones(len(v))) == pytest.approx(np.ones(len(v)), abs=1e-14)  # the sum has no error
 
 
 def _complex_step(case, outcome, terms, v):
@@ -235,7 +236,19 @@ def test_horizon_beyond_follow_up_is_refused_and_one_after_the_last_event_is_not
         TimeToEvent(event=[0, 1, 1, 0], **rows)
     with pytest.raises(ValueError, match=r"followed in group 'b', 3: nothing is known about 0\.5"):
         TimeToEvent(event=[0, 1, 0, 0], groups=["a", "a", "b", "b"], time=[1, 4, 2, 3], horizon=3.5)
+    with pytest.raises(ValueError, match=r"followed, 3: nothing is known about 1 of the weight"):
+        TimeToEvent(event=[0, 0, 0, 0], cause=1, **rows)
     assert TimeToEvent(event=[0, 1, 0, 1], time=[1.0, 2.0, 2.5, 3.0], horizon=9).prevalence == pytest.approx(1.0)
+
+
+def test_cases_of_the_reference_beyond_follow_up_are_refused_in_its_words(outcomes_reference):
+    cases = outcomes_reference["inputs"]["survival"]
+    refused = {name: case for name, case in cases.items() if "raises" in case}
+    assert set(refused) == {"past_follow_up"}
+    for case in refused.values():
+        with pytest.raises(ValueError, match=re.escape(case["raises"])):
+            of_case(case)
+    assert of_case(cases["past_last_event"]).prevalence == 1.0
 
 
 def test_without_censoring_every_result_is_that_of_plain_labels_bit_for_bit():

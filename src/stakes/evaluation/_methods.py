@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from stakes._version import __version__
 from stakes.costs import Fixed, LogOddsUniform, Uniform
+from stakes.outcomes import RowCosts, TimeToEvent
 from stakes.shown.words import number, percent
 
 if TYPE_CHECKING:
@@ -80,7 +81,17 @@ def _sentences(standings: Standings, *, calibration: bool) -> Iterator[str]:
             yield _calibration(standings)
     if standings.groups:
         yield "Subgroups were compared with all other rows; p-values were adjusted after Holm [holm]."
+        yield from _weights_in_groups(standings)
     yield f"Computed with stakes {__version__}."
+
+
+def _weights_in_groups(standings: Standings) -> Iterator[str]:
+    """How censoring was estimated that weighs the rows of subgroups."""
+    outcome = None if standings.rows is None or standings.rows.origin is None else standings.rows.origin.outcome
+    followed = outcome.inner if isinstance(outcome, RowCosts) else outcome
+    if isinstance(followed, TimeToEvent) and followed.estimated:
+        where = "from all rows together" if followed.pooled else "within the groups given to the outcome"
+        yield f"Rows of subgroups keep their weights: censoring was estimated {where}."
 
 
 def _data(standings: Standings) -> Iterator[str]:
