@@ -161,6 +161,21 @@ class _Scored(NamedTuple):
     table: ScoreTable
     scores: Floats
     columns: tuple[Floats, ...]
+    ordered: bool = False
+
+    @property
+    def whole(self) -> float:
+        """All weight."""
+        return math.fsum(float(column.sum()) for column in self.columns)
+
+    def within(self, low: float, high: float) -> tuple[_Scored, float]:
+        """Leave out rows that score less or more than a range, and say what those above weigh; only if in order."""
+        if not self.ordered:
+            return self, 0.0
+        inside = _between(self.scores, low, high)
+        above = math.fsum(float(column[inside.stop :].sum()) for column in self.columns)
+        columns = tuple(column[inside] for column in self.columns)
+        return self._replace(scores=self.scores[inside], columns=columns), above
 
     def pieces(self) -> Iterator[tuple[Floats, Floats]]:
         """Yield scores and weights of some of the rows."""
@@ -171,7 +186,7 @@ class _Scored(NamedTuple):
 
 def _everyone(table: ScoreTable, rows: PairedRows | None, index: int) -> _Scored:
     if rows is None or rows.origin is None:
-        return _Scored(table, table.scores, (table.positives, table.negatives))
+        return _Scored(table, table.scores, (table.positives, table.negatives), ordered=True)
     outcome, score = rows.origin.outcome, rows.every_score[index]
     weight = np.ones(len(score)) if outcome.sample_weight is None else outcome.sample_weight
     return _Scored(table, score, (weight,))
@@ -203,13 +218,16 @@ def _scaled(name: str, index: int, moments: LossMoments, options: Options, **fac
 
 def share_acted_on(scored: _Scored, costs: CostDistribution, rule: Rule) -> float:
     """Share of weight acted on, averaged over the cost distribution; nan where its mass is infinite."""
-    table, whole = scored.table, math.fsum(float(weight.sum()) for _, weight in scored.pieces())
+    table, whole = scored.table, scored.whole
     if not isinstance(rule, str):
         return math.fsum(float(weight[scores >= rule].sum()) for scores, weight in scored.pieces()) / whole
     if not math.isfinite(costs.mass):
         return math.nan
     fitted = table.pav_by_score() if rule == "optimal" else None
     never, total = float(costs.positive_loss(-np.inf)), 0.0
+    if fitted is None:
+        scored, above = scored.within(costs.low, costs.high)
+        total = above * costs.mass
     for scores, weight in scored.pieces():
         at = scores
         if fitted is not None:
@@ -222,10 +240,10 @@ def share_acted_on(scored: _Scored, costs: CostDistribution, rule: Rule) -> floa
 
 def _in_range(scored: _Scored, low: float, high: float) -> tuple[float, float, float]:
     table, inside = scored.table, _between(scored.table.scores, low, high)
-    whole = mass = moment = 0.0
-    for scores, weight in scored.pieces():
+    whole, mass, moment = scored.whole, 0.0, 0.0
+    for scores, weight in scored.within(low, high)[0].pieces():
         within = weight * ((scores >= low) & (scores <= high))
-        whole, mass = whole + float(weight.sum()), mass + float(within.sum())
+        mass += float(within.sum())
         moment += float(np.dot(within, scores))
     ups, downs = (float(column[inside].sum()) for column in (table.positives, table.negatives))
     return (

@@ -83,7 +83,7 @@ def by_threshold(
         name: reached(_acted(s, options.rule), thresholds, _BIN) for name, s in zip(tables, rows.scores, strict=True)
     }
     for name, all_or_none in zip(REFERENCES, (len(thresholds), 0), strict=True):
-        bins[name] = np.full(len(rows.y), all_or_none, dtype=_BIN)
+        bins[name] = np.broadcast_to(_BIN(all_or_none), len(rows.y))
     count, chosen = max(len(tables), options.n_tried or 0), choice.chosen
     level, others = shared_level(options.confidence_level, count), compared(choice, bins)
     harms = {name: _harm(options, chosen) - _harm(options, name) for name in others}

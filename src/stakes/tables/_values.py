@@ -105,7 +105,7 @@ def encode_labels(series: nw.Series[Any], origin: Origin) -> tuple[list[Any], Co
     """Encode a label column; a column of very many values is refused before any work is spent on it."""
     series = _sortable(series)
     if series.dtype.is_numeric() and not series.null_count():
-        found = encode_two_numbers(series.to_numpy())
+        found = encode_two_numbers(*_parts(series))
         if found is not None:
             return found
     distinct = series.drop_nulls().unique()
@@ -114,15 +114,26 @@ def encode_labels(series: nw.Series[Any], origin: Origin) -> tuple[list[Any], Co
     return encode(series)
 
 
-def encode_two_numbers(array: NDArray[Any]) -> tuple[list[Any], Codes] | None:
+def _parts(series: nw.Series[Any]) -> list[NDArray[Any]]:
+    """A column in the pieces that polars keeps it in, as joining them would copy it."""
+    native = series.to_native()
+    return [part.to_numpy() for part in (native.get_chunks() if hasattr(native, "get_chunks") else [series])]
+
+
+def encode_two_numbers(*parts: NDArray[Any]) -> tuple[list[Any], Codes] | None:
     """Encode one or two numbers without the tables and sorts that more would need; None for others."""
-    if len(array) == 0:
+    parts = tuple(part for part in parts if len(part))
+    if not parts:
         return None
-    low, high = array.min(), array.max()
-    upper = array == high
-    if not np.all(upper | (array == low)):
-        return None
-    return sorted({low.item(), high.item()}), (upper & (low != high)).view(np.int8)
+    low, high = np.min([part.min() for part in parts]), np.max([part.max() for part in parts])
+    codes, at = np.empty(sum(map(len, parts)), dtype=np.int8), 0
+    for part in parts:
+        upper = part == high
+        if not np.all(upper | (part == low)):
+            return None
+        codes[at : at + len(part)] = upper & (low != high)
+        at += len(part)
+    return sorted({low.item(), high.item()}), codes
 
 
 def positive_labels(values: list[Any], codes: Codes, pos_label: object, origin: Origin, column: str) -> Bools:
