@@ -201,6 +201,27 @@ def test_p_value_is_the_level_at_which_the_interval_reaches_the_null(degrees):
         assert found[k] == pytest.approx(level, rel=1e-8)
 
 
+@pytest.mark.parametrize(
+    ("gap", "variance", "degrees", "room"),
+    [
+        (0.00317912, 0.4597429, 2.23878399, 3.10107737e-11),  # room that is next to nothing
+        (1.866862328517882e-05, 89.52700624210298, 3.29206349284554, 9.863393554129684e-16),
+        (2.0, 0.5, 7.0, 0.1),
+        (2.0, 0.5, np.inf, 3.0),
+        (30.0, 0.5, 40.0, 0.1),
+        (1.0, 1e-9, 3.0, 0.2),
+    ],
+)
+def test_p_values_with_room_are_the_root(gap, variance, degrees, room):
+    law = stats.t(degrees) if np.isfinite(degrees) else stats.norm
+
+    def reach(t):
+        return t * t * variance + (np.log(2.0) + law.logsf(t)) ** 2 * room - gap * gap
+
+    root = optimize.brentq(reach, 0.0, gap / np.sqrt(variance), xtol=1e-300, rtol=1e-15, maxiter=1000)
+    assert p_value(gap, variance, degrees, room) == pytest.approx(2.0 * law.sf(root), rel=1e-10)
+
+
 def test_p_values_at_the_ends():
     assert p_value([0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, np.nan], 5.0, 0.0) == pytest.approx(
         [1, 0, 1, np.nan], nan_ok=True

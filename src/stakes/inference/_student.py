@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_HALVINGS = 64  # of a bracket whose ends differ by a factor of two and a half at most
+_NEAR = 4.0 * np.finfo(float).eps
+_MOST_STEPS = 64  # as many halvings of a bracket whose ends differ by a factor of two and a half at most are enough
 
 
 def t_quantile(alpha: ArrayLike, degrees: ArrayLike) -> Floats:
@@ -75,14 +76,22 @@ def _with_room(gap: Floats, variance: Floats, degrees: Floats, room: Floats) -> 
     by_room = -gap / np.sqrt(room)
     with np.errstate(under="ignore"):
         shared = np.exp(by_room)
-    high = np.minimum(high, np.where(shared > 0.0, t_quantile(np.maximum(shared, np.finfo(float).tiny), degrees), high))
-    low = np.zeros_like(high)
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        with np.errstate(divide="ignore"):
-            reach = middle * middle * variance + np.log(two_sided(middle, degrees)) ** 2 * room - gap * gap
+    with np.errstate(over="ignore", invalid="ignore"):
+        there = t_quantile(np.maximum(shared, np.finfo(float).tiny), degrees)
+    high = np.where((shared > 0.0) & (there > 0.0), np.fmin(high, there), high)  # so far out there may be none
+    low, middle = np.zeros_like(high), high
+    for _ in range(_MOST_STEPS):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            tail = two_sided(middle, degrees)
+            alone = np.log(tail)
+            reach = middle * middle * variance + alone * alone * room - gap * gap
+            slope = 2.0 * (middle * variance - alone * room * 2.0 * _density(middle, degrees) / tail)
+            newton = middle - reach / slope
         low, high = np.where(reach > 0.0, low, middle), np.where(reach > 0.0, middle, high)
-    found[both] = two_sided(0.5 * (low + high), degrees)
+        last, middle = middle, np.where((newton >= low) & (newton <= high), newton, 0.5 * (low + high))
+        if np.all(np.abs(middle - last) <= _NEAR * middle):
+            break
+    found[both] = two_sided(middle, degrees)
     return found
 
 
