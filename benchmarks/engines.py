@@ -119,11 +119,14 @@ def many(count):
     return run
 
 
-def divided(made):
-    from stakes import evaluate_frame
+def divided(groups):
+    def run(made):
+        from stakes import evaluate_frame
 
-    rows = in_duckdb(made).project("y, a, hash(b * 7919 + c) % 1000 AS g")
-    return evaluate_frame(rows, label="y", models=["a"], costs=COSTS, groups="g")
+        rows = in_duckdb(made).project(f"y, a, hash(b * 7919 + c) % {groups} AS g")
+        return evaluate_frame(rows, label="y", models=["a"], costs=COSTS, groups="g")
+
+    return run
 
 
 def pooled(made):
@@ -168,7 +171,8 @@ ROWS = (
     Row("the whole evaluation, polars", ours("evaluate_frame", whole(in_polars)), (BARE_POLARS,), goals=(MEMORY,)),
     Row("8 models, DuckDB", ours("PairSums.from_frame", many(8))),
     Row("16 models, DuckDB", ours("PairSums.from_frame", many(16))),
-    Row("1,000 groups of one model, DuckDB", ours("evaluate_frame", divided)),
+    Row("1,000 groups of one model, DuckDB", ours("evaluate_frame", divided(1_000))),
+    Row("10,000 groups of one model, DuckDB", ours("evaluate_frame", divided(10_000))),
     Row("1,000 cells, DuckDB", ours("evaluate_frame", pooled)),
     Row("a table of distinct scores, DuckDB", ours("ScoreTable.from_frame", distinct)),
 )

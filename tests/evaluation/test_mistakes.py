@@ -46,6 +46,11 @@ EVALUATE = {
     "weights of another length": ((Y, RISK), {"sample_weight": np.ones(59)}, "sample_weight must have one value per"),
     "one weight": ((Y, RISK), {"sample_weight": 2.0}, "sample_weight must have one value per row"),
     "groups of another length": ((Y, RISK), {"groups": ["x"] * 59}, "groups must have one value .*60 rows"),
+    "more groups than anybody reads": (
+        (np.tile(Y, 200), np.tile(RISK, 200)),
+        {"groups": np.arange(12_000)},
+        r"groups must name at most 10,000 groups, got 12,000 .*: bin numbers first",
+    ),
     "the name of a column for groups": ((Y, RISK), {"groups": "site"}, "groups must have one value"),
     "clusters of another length": ((Y, RISK), {"clusters": np.arange(59)}, "clusters must have one value .*60 rows"),
     "lags as text": ((Y, RISK), {"lags": "12"}, "lags must be .*'12'"),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Bools = NDArray[np.bool_]
 
-_MOST_GROUPS = 1000
+_MOST_GROUPS = 10_000
 
 
 @dataclass(frozen=True)
