@@ -25,6 +25,10 @@ def of_bands(band):
     return float((band.simultaneous_high - band.simultaneous_low).sum())
 
 
+def of_shares(found):
+    return float(sum((found.high[name] - found.low[name]).sum() for name in ("ppv", "npv", "regret")))
+
+
 # a number that grows with the standard error, from the outcome, or from its known rows with weights as they are
 ALLOWS = {
     "compare": lambda f, y, p, q, **w: f(y, p, q, costs=(0.1, 0.4), **w).standard_error,
@@ -35,6 +39,7 @@ ALLOWS = {
     "calibration_summary": lambda f, y, p, _, **w: np.diff(f(y, p, **w).interval("o_e_ratio"))[0],
     "confidence_band": lambda f, y, p, _, **w: of_bands(f(y, p, "net_benefit", thresholds=[0.2, 0.4], **w)),
     "difference_band": lambda f, y, p, q, **w: of_bands(f(y, p, q, "net_benefit", thresholds=[0.2, 0.4], **w)),
+    "threshold_intervals": lambda f, y, p, _, **w: of_shares(f(y, p, thresholds=[0.2, 0.4], **w)),
     "decomposition_interval": lambda f, y, p, _, **w: np.diff(f(y, p, costs=(0.1, 0.4), **w).score.interval)[0],
 }
 REFUSES = {
@@ -50,7 +55,6 @@ REFUSES = {
     "implied_weight": lambda f, y: f(y, P),
     "loss_calibration_test": lambda f, y: f(y, P),
     "population_threshold": lambda f, y: f(y, P, "f1"),
-    "threshold_intervals": lambda f, y: f(y, P, thresholds=[0.2]),
     "value_of_information": lambda f, y: f(y, {"p": P, "q": Q}, costs=(0.1, 0.4)),
 }
 ELSEWHERE = {"evaluate_frame", "integrated_metric", "money"}  # held below, and over horizons

@@ -16,7 +16,6 @@ from stakes.inference import (
     confidence_band,
     decomposition_interval,
     difference_band,
-    threshold_intervals,
 )
 from stakes.inference._dependence import Design
 from stakes.inference._group_gap import gap_moments
@@ -227,7 +226,6 @@ def test_table_keeps_that_its_weights_are_estimated(rows):
     "ask",
     [
         lambda y, p: bootstrap(y, p, metric="roc_auc_score"),
-        lambda y, p: threshold_intervals(y, p, thresholds=[0.2]),
         lambda y, p: confidence_band(y, p, "reliability"),
         binned_reliability,
         lambda y, p: evaluate(ScoreTable.from_predictions(y, p)),

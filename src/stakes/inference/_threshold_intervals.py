@@ -9,25 +9,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.inputs import evaluation_data, refuse_weighing
+from stakes.core.score_table import ScoreTable
 from stakes.core.validation import check_unit
 from stakes.costs import as_costs
 from stakes.curves._thresholds import threshold_table_of
-from stakes.inference._band_counts import counts_of
+from stakes.inference._band_counts import counts_of, reached
+from stakes.inference._band_dependent import dependent_pieces
 from stakes.inference._band_limits import combined_limits, mid_p_limits
 from stakes.inference._band_pieces import curve_pieces
 from stakes.inference._bands import check_thresholds
+from stakes.inference._dependence import Design
 from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.core.score_table import ScoreTable
+    from stakes.core.validation import BinarySample
     from stakes.costs import CostsLike
     from stakes.inference._band_counts import Counts
+    from stakes.inference._band_pieces import Pieces
 
     Floats = NDArray[np.float64]
     Limits = tuple[Floats, Floats]
 
+_SHARES = ("sensitivity", "specificity", "ppv", "npv", "share_flagged")
 MEASURES = (
     "sensitivity",
     "specificity",
@@ -102,8 +107,9 @@ def threshold_intervals(
 
     Parameters
     ----------
-    y_true : array_like of shape (n,) or ScoreTable
-        Labels with two values, or a table that stands for labels and scores.
+    y_true : array_like of shape (n,), Outcome or ScoreTable
+        Labels with two values, or a table that stands for labels and scores; the intervals of an outcome's rows allow
+        for the estimation of their weights.
     y_prob : array_like of shape (n,) or (n, 2), optional
         Probability of the positive class.
     thresholds : array_like of shape (k,)
@@ -136,7 +142,8 @@ def threshold_intervals(
     Shares have mid-p binomial limits (Lancaster 1961), which stay honest for few rows and for none. Those of a
     likelihood ratio combine the limits of its two shares (Donner and Zou 2012, doi:10.1177/0962280210370265), those of
     regret and net benefit the limits of false positives and of misses, as :func:`confidence_band` does. Under a stated
-    prevalence the predictive values follow from the likelihood ratio by Bayes' rule.
+    prevalence the predictive values follow from the likelihood ratio by Bayes' rule. Of rows that an outcome weighs, as
+    many count for a share p as make p (1 - p) over their number the variance of its estimate, weights estimated anew.
 
     Examples
     --------
@@ -147,7 +154,8 @@ def threshold_intervals(
     """
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
     points = check_thresholds(thresholds, "regret")
-    refuse_weighing(y_true, "threshold_intervals")
+    if isinstance(y_true, ScoreTable):
+        refuse_weighing(y_true, "threshold_intervals")
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )
@@ -155,23 +163,59 @@ def threshold_intervals(
     counts = counts_of(data, points, fixed_prevalence=prevalence is not None)
     entries = threshold_table_of(data.table, points, ratio)
     estimate = {name: np.asarray(getattr(entries, name)) for name in MEASURES}
-    limits = _limits(counts, entries.cost_ratio, estimate, NormalDist().inv_cdf(0.5 + level / 2.0))
+    rows = _Rows(None if data.sample is None or data.sample.origin is None else data.sample, points, estimate)
+    limits = _limits(counts, entries.cost_ratio, estimate, NormalDist().inv_cdf(0.5 + level / 2.0), rows)
     low, high = (
-        {name: np.where(np.isnan(estimate[name]), np.nan, limits[name][end]) for name in MEASURES} for end in (0, 1)
+        {name: np.where(rows.reason or np.isnan(estimate[name]), np.nan, limits[name][end]) for name in MEASURES}
+        for end in (0, 1)
     )
     return ThresholdIntervals(points, estimate, low, high, level)
 
 
-def _limits(counts: Counts, ratio: Floats, estimate: dict[str, Floats], z: float) -> dict[str, Limits]:
-    above, below = counts.above, counts.below
-    sensitivity = _share(above[:, 1], below[:, 1], z)
-    alarms = _share(above[:, 0], below[:, 0], z)
+class _Rows:
+    """Rows that an outcome weighs: how many equal independent ones would make each share as sure as it is."""
+
+    def __init__(self, sample: BinarySample | None, points: Floats, estimate: dict[str, Floats]) -> None:
+        self.sample, self.points = sample, points
+        self.reason = "" if sample is None or sample.origin is None else sample.origin.outcome.reason
+        if sample is None:
+            self.sizes = dict.fromkeys(_SHARES, np.full(len(points), np.nan))
+            return
+        weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
+        design = Design(sample.y, weight, origin=sample.origin)
+        shares = np.stack([estimate[name] for name in _SHARES])
+        variance = np.empty(shares.shape)
+        for k, t in enumerate(points):
+            acted, y = sample.score >= t, sample.y
+            whole = np.stack([y, ~y, acted, ~acted, np.ones(len(y), dtype=bool)])
+            part = np.stack([y & acted, ~(y | acted), y & acted, ~(y | acted), acted])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                slope = (part - shares[:, k, None] * whole) / (whole @ design.share)[:, None]
+            variance[:, k] = design.variance_of(design.parts(slope))[0]
+        spread = shares * (1.0 - shares)
+        found = np.full(shares.shape, np.nan)
+        np.divide(spread, variance, out=found, where=(spread > 0.0) & (variance > 0.0))
+        self.sizes = dict(zip(_SHARES, found, strict=True))
+
+    def pieces(self, kind: str, counts: Counts, ratio: Floats) -> Pieces:
+        """Pieces of a curve at these thresholds."""
+        found = curve_pieces(kind, counts, ratio, 1.0)
+        if self.sample is None or self.reason:
+            return found
+        bins = [reached(self.sample.score, self.points)]
+        return dependent_pieces(found, kind, self.sample, bins, fixed_prevalence=counts.totals.fixed_prevalence)
+
+
+def _limits(counts: Counts, ratio: Floats, estimate: dict[str, Floats], z: float, rows: _Rows) -> dict[str, Limits]:
+    above, below, sizes = counts.above, counts.below, rows.sizes
+    sensitivity = _share(above[:, 1], below[:, 1], z, sizes["sensitivity"])
+    alarms = _share(above[:, 0], below[:, 0], z, sizes["specificity"])
     limits = {
         "sensitivity": sensitivity,
         "specificity": (1.0 - alarms[1], 1.0 - alarms[0]),
-        "ppv": _share(above[:, 1], above[:, 0], z),
-        "npv": _share(below[:, 0], below[:, 1], z),
-        "share_flagged": _share(above.sum(axis=1), below.sum(axis=1), z),
+        "ppv": _share(above[:, 1], above[:, 0], z, sizes["ppv"]),
+        "npv": _share(below[:, 0], below[:, 1], z, sizes["npv"]),
+        "share_flagged": _share(above.sum(axis=1), below.sum(axis=1), z, sizes["share_flagged"]),
     }
     p, q = estimate["sensitivity"], 1.0 - estimate["specificity"]
     limits["lr_positive"] = _quotient(p, sensitivity, q, alarms)
@@ -185,16 +229,17 @@ def _limits(counts: Counts, ratio: Floats, estimate: dict[str, Floats], z: float
         rate = odds / (1.0 + odds)
         reach = [np.hypot(rate * (sensitivity[k] - p), (1.0 - rate) * (alarms[k] - q)) for k in (0, 1)]
         limits["share_flagged"] = estimate["share_flagged"] - reach[0], estimate["share_flagged"] + reach[1]
-    limits["regret"] = combined_limits(curve_pieces("regret", counts, ratio, 1.0), z)
+    limits["regret"] = combined_limits(rows.pieces("regret", counts, ratio), z)
     inner = np.where(ratio < 1.0, ratio, 0.0)
-    limits["net_benefit"] = combined_limits(curve_pieces("net_benefit", counts, inner, 1.0), z)
+    limits["net_benefit"] = combined_limits(rows.pieces("net_benefit", counts, inner), z)
     return limits
 
 
-def _share(part: Floats, rest: Floats, z: float) -> Limits:
-    """Limits of a share; ``part`` and ``rest`` hold weights and squared weights."""
+def _share(part: Floats, rest: Floats, z: float, known: Floats) -> Limits:
+    """Limits of a share; ``part`` and ``rest`` hold weights and squared weights, ``known`` effective sizes or nan."""
     weight, squared = part[0] + rest[0], part[1] + rest[1]
     size = np.divide(weight**2, squared, out=np.zeros_like(weight), where=squared > 0.0)
+    size = np.where(np.isnan(known), size, known)
     share = np.divide(part[0], weight, out=np.zeros_like(weight), where=weight > 0.0)
     return mid_p_limits(share * size, size, z)
 

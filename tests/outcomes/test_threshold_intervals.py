@@ -1,0 +1,98 @@
+"""Intervals of threshold tables where an outcome weighs the rows: errors by small steps, coverage by simulation."""
+
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+
+from stakes import PartlyVerified, TimeToEvent
+from stakes.curves import threshold_table
+from stakes.inference import confidence_band, threshold_intervals
+from stakes.inference._band_limits import mid_p_limits
+from stakes.inference._threshold_intervals import MEASURES
+
+N, AT = 150, [0.15, 0.3]
+Z = NormalDist().inv_cdf(0.975)
+
+
+def rows(n, rng):
+    p = rng.beta(2, 5, n)
+    time, left = rng.exponential(-1.0 / np.log1p(-p)), rng.exponential(1.5, n)
+    return {"event": time <= left, "time": np.minimum(time, left), "horizon": 1.0}, p
+
+
+def followed(n, rng):
+    given, p = rows(n, rng)
+    return TimeToEvent(**given), p
+
+
+@pytest.mark.parametrize("name", ["sensitivity", "specificity", "ppv", "npv", "share_flagged"])
+def test_shares_have_the_limits_of_as_many_rows_as_their_error_says(name):
+    given, p = rows(N, np.random.default_rng(6))
+    outcome = TimeToEvent(**given)
+    found = threshold_intervals(outcome, p, thresholds=AT)
+
+    def share_where(row, weight):
+        every = np.where(np.arange(N) == row, weight, 1.0)
+        return getattr(threshold_table(TimeToEvent(**given, sample_weight=every), p, thresholds=AT), name)
+
+    step, slopes = 1e-5, []
+    for row in range(N):  # the derivative to the weight of each row, by small steps either way
+        up, down = (share_where(row, 1.0 + way * step) for way in (1, -1))
+        slopes.append((up - down) / (2 * step))
+    variance = np.sum(np.square(slopes), axis=0) * N / (N - 1)
+    share = found.estimate[name]
+    assert share == pytest.approx(getattr(threshold_table(outcome, p, thresholds=AT), name), rel=1e-14)
+    size = share * (1.0 - share) / variance
+    low, high = mid_p_limits(share * size, size, Z)
+    assert found.low[name] == pytest.approx(low, rel=1e-6)
+    assert found.high[name] == pytest.approx(high, rel=1e-6)
+
+
+def test_costs_have_the_limits_of_the_band():
+    outcome, p = followed(N, np.random.default_rng(6))
+    found = threshold_intervals(outcome, p, thresholds=AT)
+    for kind in ("regret", "net_benefit"):
+        band = confidence_band(outcome, p, kind, thresholds=AT)
+        assert found.low[kind] == pytest.approx(band.low, rel=1e-12)
+        assert found.high[kind] == pytest.approx(band.high, rel=1e-12)
+
+
+def test_outcomes_that_know_every_row_are_plain_labels():
+    rng = np.random.default_rng(7)
+    p = rng.random(N)
+    y = rng.random(N) < p
+    plain = threshold_intervals(y, p, thresholds=AT)
+    sure = TimeToEvent(event=y, time=np.where(y, 0.5, 1.0), horizon=1), PartlyVerified(y, groups=np.zeros(N))
+    for outcome in sure:
+        found = threshold_intervals(outcome, p, thresholds=AT)
+        for name in MEASURES:
+            assert (found.low[name] == plain.low[name]).all()
+            assert (found.high[name] == plain.high[name]).all()
+
+
+def test_too_few_people_at_the_horizon_leave_no_interval():
+    rng = np.random.default_rng(3)
+    time, p = rng.exponential(size=100), rng.random(100)
+    outcome = TimeToEvent(event=rng.integers(0, 2, 100), time=time, horizon=np.sort(time)[-4])
+    found = threshold_intervals(outcome, p, thresholds=AT)
+    assert all(np.isnan(found.low[name]).all() and np.isnan(found.high[name]).all() for name in MEASURES)
+    assert np.isfinite(found.estimate["ppv"]).all()
+
+
+@pytest.mark.simulation
+def test_every_entry_covers_its_truth():
+    """Calibrated scores: the truth is that of the probabilities."""
+    grid = np.sort(np.random.default_rng(0).beta(2, 5, 400_000))
+    t, act, rng, held = 0.3, grid >= 0.3, np.random.default_rng(9), dict.fromkeys(MEASURES, 0)
+    tp, fp = (grid * act).mean(), ((1 - grid) * act).mean()
+    fn, tn = (grid * ~act).mean(), ((1 - grid) * ~act).mean()
+    rates = tp / (tp + fn), fp / (fp + tn)
+    shares = rates[0], 1 - rates[1], tp / (tp + fp), tn / (tn + fn)
+    ratios = rates[0] / rates[1], (1 - rates[0]) / (1 - rates[1])
+    every = *shares, *ratios, tp + fp, t * fp + (1 - t) * fn, tp - t / (1 - t) * fp
+    for _ in range(400):
+        found = threshold_intervals(*followed(400, rng), thresholds=[t])
+        for name, value in zip(MEASURES, every, strict=True):
+            held[name] += found.low[name][0] <= value <= found.high[name][0]
+    assert all(0.92 <= count / 400 <= 0.98 for count in held.values()), held
