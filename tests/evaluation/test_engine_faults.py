@@ -79,6 +79,7 @@ def dying(part, flag, times):
 def cluster():
     distributed = pytest.importorskip("distributed")
     settings = {"distributed.scheduler.allowed-failures": 1, "distributed.comm.timeouts.connect": "10s"}
+    settings["distributed.scheduler.no-workers-timeout"] = "60s"  # what does not come back on a busy machine is gone
     with (
         importlib.import_module("dask").config.set(settings),
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as workers,
