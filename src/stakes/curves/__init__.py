@@ -17,7 +17,7 @@ from stakes.curves._registry import CURVES, CurveEntry
 from stakes.curves._reliability import ReliabilityCurve, reliability_curve
 from stakes.curves._roc import RocCurve, roc_curve
 from stakes.curves._smooth import SmoothCalibrationCurve, smooth_calibration_curve
-from stakes.curves._smooth import smooth_calibration_curve_of as smooth_calibration_curve_of
+from stakes.curves._smooth import curve_over_log_odds as curve_over_log_odds
 from stakes.curves._thresholds import ThresholdTable, threshold_table
 
 __all__ = [

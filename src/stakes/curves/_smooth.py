@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -35,6 +36,9 @@ _POINTS = 200  # at which lines over the log-odds are fitted
 _CELLS = 1000  # by rank, and as many by score
 _FLAT = 1e-9  # spread of the neighbours, as a share of the squared bandwidth, below which no slope is fitted
 _TINY = 1e-300  # a reach by which a gap can be divided
+
+
+_KEPT: WeakKeyDictionary[ScoreTable, SmoothCalibrationCurve] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -212,6 +216,13 @@ def smooth_calibration_curve_of(
         odds_factor=factor,
         about=table.about,
     )
+
+
+def curve_over_log_odds(table: ScoreTable) -> SmoothCalibrationCurve:
+    """The smooth calibration curve over the log-odds, kept as long as its table: a report asks for it twice."""
+    if table not in _KEPT:
+        _KEPT[table] = smooth_calibration_curve_of(table, axis="log-odds")
+    return _KEPT[table]
 
 
 def smoothed_rates(table: ScoreTable, span: float = SPAN) -> Floats:

@@ -15,7 +15,7 @@ from stakes.shown.sentences import REFERENCES, say
 from stakes.shown.words import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -52,6 +52,12 @@ class ByThreshold:
     def dearer(self) -> tuple[str, ...]:
         """Decisions that are shown to cost less somewhere, those with the longest stretch first."""
         return dearer_of(self.more)
+
+    def renamed(self, names: Mapping[str, str]) -> ByThreshold:
+        """The same with other names in place of those of models."""
+        less, more = ({names.get(k, k): v for k, v in found.items()} for found in (self.less, self.more))
+        bands = {names.get(k, k): band for k, band in self.bands.items()}
+        return ByThreshold(self.thresholds, less, more, tuple(names.get(k, k) for k in self.everywhere), bands)
 
     def told(self, where: Bools) -> str:
         """Stretches of thresholds in words."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes.curves import smooth_calibration_curve_of
+from stakes.curves import curve_over_log_odds
 from stakes.curves._smooth import local_fits
 from stakes.inference._cluster_sums import Clusters
 from stakes.inference._estimate import Estimate
@@ -151,7 +151,7 @@ def _deviations(cells: Cells, codes: Integers | None, smoother: tuple[float, int
 
 def _bias(table: ScoreTable, at: Floats, fits: LocalFits) -> Floats:
     """What the smoother would add to a curve over the log-odds that bends more freely."""
-    curve = smooth_calibration_curve_of(table, axis="log-odds")
+    curve = curve_over_log_odds(table)
     weight = np.bincount(fits.cell, table.positives + table.negatives, len(fits.score))
     return fits.matrix @ (weight * curve.at(fits.score)) - curve.at(at)
 

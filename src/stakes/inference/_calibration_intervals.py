@@ -20,6 +20,8 @@ from stakes.inference._moments import Moments, moments_of
 from stakes.inference._power_sums import NEEDED
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from stakes.core.recalibration import LogisticFit
@@ -35,17 +37,19 @@ def recalibration_estimates(cells: Cells, design: Design, level: float) -> tuple
     """Ratio, calibration in the large, slope and joint intercept, and why recalibration is undefined, if it is."""
     fits = fit_recalibration(cells.table, slope=1.0), fit_recalibration(cells.table)
     found = [observed_to_expected(cells, design, level)]
-    for name, fit, place in (
-        ("calibration_in_the_large", fits[0], 0),
-        ("slope", fits[1], 1),
-        ("joint_intercept", fits[1], 0),
+    moments = _coefficients(cells, design, fits)
+    for name, which, place in (
+        ("calibration_in_the_large", 0, 0),
+        ("slope", 1, 1),
+        ("joint_intercept", 1, 0),
     ):
+        fit = fits[which]
         value = (fit.intercept, fit.slope)[place]
         if fit.status:
             found.append(Estimate(name, value, math.nan, _NOWHERE, level, fit.status))
             continue
-        moments = _coefficient(cells, design, fit, place)
-        found.append(Estimate(name, value, moments.standard_error, moments.interval(level), level, moments.note))
+        mine = moments[which][place]
+        found.append(Estimate(name, value, mine.standard_error, mine.interval(level), level, mine.note))
     return found, "; ".join(dict.fromkeys(fit.status for fit in fits if fit.status))
 
 
@@ -74,16 +78,22 @@ def _ratio_moments(cells: Cells, design: Design, observed: float, expected: floa
     return Moments(value, float(variance), float(degrees), rows=rows, least=NEEDED, reason=reason)
 
 
-def _coefficient(cells: Cells, design: Design, fit: LogisticFit, place: int) -> Moments:
-    """Moments of a coefficient of logistic recalibration."""
-    x = logit(cells.score)
-    residual = cells.y - sigmoid(fit.intercept + fit.slope * x)
-    free = len(fit.covariance)
-    row = fit.covariance[place] @ np.stack([np.ones_like(x), x][:free])
-    found = _moments(design, (fit.intercept, fit.slope)[place], cells.total * row * residual)
-    if design.dependent or not np.allclose(cells.square, cells.weight):
+def _coefficients(cells: Cells, design: Design, fits: Sequence[LogisticFit]) -> list[list[Moments]]:
+    """Moments of the coefficients of fits of logistic recalibration, none of those that are undefined."""
+    found: list[list[Moments]] = [[] for _ in fits]
+    if all(fit.status for fit in fits):
         return found
-    return replace(found, variance=max(found.variance, float(fit.covariance[place, place])))
+    x = logit(cells.score)
+    constant = np.ones_like(x)
+    sampled = design.dependent or not np.allclose(cells.square, cells.weight)
+    for mine, fit in ((mine, fit) for mine, fit in zip(found, fits, strict=True) if not fit.status):
+        residual = cells.total * (cells.y - sigmoid(fit.intercept + fit.slope * x))
+        for place, row in enumerate(fit.covariance):
+            line = row @ np.stack([constant, x][: len(row)])
+            moments = _moments(design, (fit.intercept, fit.slope)[place], line * residual)
+            variance = moments.variance if sampled else max(moments.variance, float(row[place]))
+            mine.append(replace(moments, variance=variance))
+    return found
 
 
 def _moments(design: Design, value: float, slope: Floats) -> Moments:

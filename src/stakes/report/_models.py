@@ -124,6 +124,8 @@ def conclusion_html(evaluation: Evaluation, models: Sequence[Model]) -> list[str
         results=tuple(replace(r, name=stand_in.get(r.name, r.name)) for r in evaluation.results),
         options=evaluation.options.renamed(stand_in),
     )
+    known = evaluation.by_threshold
+    vars(asked)["by_threshold"] = known and known.renamed(stand_in)  # which takes long, and hangs on no name
 
     def name_html(match: re.Match[str]) -> str:
         return f"<b>{by_name[evaluation.models[int(match[1])]].html}</b>"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.costs import Fixed, LogOddsUniform, Uniform
-from stakes.curves import smooth_calibration_curve_of
+from stakes.curves import curve_over_log_odds
 from stakes.curves._reliability import reliability_curve_of
 from stakes.inference import confidence_band
 from stakes.inference._student import t_quantile
@@ -142,7 +142,7 @@ def _model(evaluation: Evaluation, model: Model, count: int, thresholds: Floats 
 
 def _smooth(evaluation: Evaluation, table: ScoreTable) -> Json:
     """The smooth calibration curve, with its band where that may take the rows as they are."""
-    curve = smooth_calibration_curve_of(table, axis="log-odds")
+    curve = curve_over_log_odds(table)
     found: Json = {"x": encoded(curve.knots, "f4"), "y": encoded(curve.at(curve.knots), "f4"), "limits": None}
     if not no_plain_bands(evaluation):
         found["limits"] = encoded(np.concatenate(curve.band(evaluation.confidence_level)), "f4")
