@@ -51,7 +51,7 @@ ROOMS = {
                 f"tests/utility/test_{name}.py"
                 for name in ("brute_force", "blocks", "exponential_nodes", "certificate")
             ),
-            *(f"tests/utility/test_{name}.py" for name in ("theory", "batch_effect", "reference")),
+            *(f"tests/utility/test_{name}.py" for name in ("theory", "batch_effect", "reference", "result")),
         ],
     ),
     "boundary": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -12,9 +13,12 @@ from utility_brute import DEFINITIONS, LOSSES, RATIONAL, best_of_all_decisions, 
 from utility_cases import MEASURES, golden, stress_batches
 
 from stakes.utility import F1, ConfusionMeasure, FBeta, FractionalLinear, GMean, Jaccard, expected_utility
-from stakes.utility._batch import Batch
+from stakes.utility._batch import TAIL, Batch
 from stakes.utility._certify import choose
-from stakes.utility._estimate import Estimate
+from stakes.utility._estimate import ROUNDING, Estimate
+from stakes.utility._exponential_nodes import RELATIVE, difference_error
+from stakes.utility._fbeta import expected_fbeta
+from stakes.utility._linear import _Ratio, _SplitSums, expected_linear
 from stakes.utility._methods import estimate_curve
 
 SIXTEENTHS = st.lists(st.integers(0, 16).map(lambda i: i / 16), min_size=1, max_size=7)
@@ -243,3 +247,89 @@ def test_ties_of_stressed_batches_contain_every_exact_tie(batch):
             result = expected_utility(p, MEASURES[name])
             assert {k for k, value in enumerate(exact) if value == best} <= set(result.ties.tolist())
             assert max(abs(Fraction(u) - e) for u, e in zip(result.curve, exact, strict=True)) <= result.error_bound
+
+
+# -------------------------------------------------------------- bounds are no smaller than what they are made of
+CHANCES = np.array([0.875, 0.75, 0.5, 0.375, 0.125])
+
+
+def all_labels():
+    """Every vector of labels of the five rows with its probability."""
+    for labels in product((0, 1), repeat=5):
+        y = np.array(labels)
+        yield y, float(np.prod(np.where(y == 1, CHANCES, 1.0 - CHANCES)))
+
+
+@pytest.mark.parametrize("square", [0.25, 1.0, 4.0])
+def test_error_of_a_step_of_f_beta_has_a_share_of_what_is_gained_and_of_what_is_lost(square):
+    rise, error = expected_fbeta(Batch.of(CHANCES), square, 0.0).steps(1, 5)
+    for k in range(1, 5):
+        gained = sum(chance * y[k] / (k + 1 + square * y.sum()) for y, chance in all_labels()) * (1.0 + square)
+        hits = [(chance, y[:k].sum(), square * y.sum()) for y, chance in all_labels()]
+        lost = (1.0 + square) * sum(c * tp * (1 / (k + b) - 1 / (k + 1 + b)) for c, tp, b in hits)
+        assert rise[k - 1] == pytest.approx(gained - lost, abs=1e-14)
+        known = (RELATIVE + ROUNDING) * gained + (difference_error() + ROUNDING) * lost
+        assert error[k - 1] == pytest.approx(known, rel=1e-9)
+
+
+RATIOS = {
+    "constant over rows acted on": ((1, 0, 0, 0), (1, 0, 1, 0)),
+    "positives over rows acted on": ((0, 0, 0, 1), (1, 0, 1, 0)),
+    "acted on over positives": ((0, 1, 1, 0), (1, 0, 0, 1)),
+    "opposites": ((0, 1, -1, 0), (1, 0, 0, 1)),
+    "hits over rows acted on": ((0, 1, 0, 0), (1, 0, 1, 0)),
+    "hits over hits": ((0, 2, 0, 0), (1, -0.5, 1, 1)),
+    "all at once": ((1, 2, -1, 0.5), (2, 0.5, 0.25, 1)),
+}
+
+
+@pytest.mark.parametrize("name", RATIOS)
+def test_error_of_a_step_of_a_ratio_covers_its_parts_and_the_tables_outside(name):
+    c, d = (tuple(map(float, part)) for part in RATIOS[name])
+    estimate = expected_linear(Batch.of(CHANCES), c, d, 0.0)
+    rise, error = estimate.steps(1, 5)
+    ratio, largest = _Ratio(Batch.of(CHANCES), None, c, d), []
+    for k in range(1, 5):
+        parts, steps = np.zeros(2), []
+        for y, chance in all_labels():
+            tp, positives = int(y[:k].sum()), int(y.sum())
+            above = c[0] * 5 + c[1] * tp + c[2] * k + c[3] * positives
+            below = d[0] * 5 + d[1] * tp + d[2] * k + d[3] * positives
+            more, less = c[1] * y[k] + c[2], d[1] * y[k] + d[2]
+            change = 1.0 / (below + less) - 1.0 / below
+            steps.append((above + more) / (below + less) - above / below)
+            parts += chance * np.array([abs(more / (below + less)), abs(change * above)])
+            assert steps[-1] == pytest.approx(more / (below + less) + change * above, abs=1e-15)
+            largest.append((k, abs(steps[-1])))
+        assert rise[k - 1] == pytest.approx(
+            sum(p * s for (_, p), s in zip(all_labels(), steps, strict=True)), abs=1e-13
+        )
+        known = (RELATIVE + ROUNDING) * parts[0] + (difference_error() + ROUNDING) * parts[1]
+        assert error[k - 1] >= known * (1.0 - 1e-9)
+        assert error[k - 1] < 1e-10
+    sums = _SplitSums(ratio, *ratio.denominator(*ratio.window(), 1.0))
+    for first in range(1, 5):
+        assert sums._outside(first) >= TAIL * max(step for k, step in largest if k >= first)
+
+
+def test_differences_are_known_of_rows_that_count_alike_only():
+    batch, ratio = Batch.of(CHANCES), ((0.0, 2.0, 0.0, 0.0), (0.0, 0.0, 1.0, 1.0))
+    assert expected_linear(batch, *ratio, 0.0).steps is not None
+    assert expected_linear(batch, *ratio, 0.0, np.array([1.0, 2.0, 1.0, 1.0, 3.0])).steps is None
+
+
+def test_window_of_weighted_positives_misses_little():
+    # the law of the weight of positives by enumeration; bounds of Bernstein and Chernoff are wider, yet not everything
+    weight = np.array([1.0, 3.0, 0.5, 2.0, 1.5])
+    low, high = _Ratio(Batch.of(CHANCES), weight, (0.0,) * 4, (1.0,) * 4).window()
+    assert (low, high) == (0.0, 8.0)  # so few rows cannot be told from all
+    chances = np.tile([0.25, 0.75, 0.5, 0.125], 4000)
+    weight = np.tile([2.0, 1.0, 3.0, 0.5], 4000)
+    low, high = _Ratio(Batch.of(np.sort(chances)[::-1]), weight, (0.0,) * 4, (1.0,) * 4).window()
+    order = np.sort(chances)[::-1]
+    mean = float(weight @ order)
+    deviation = float(np.sqrt(weight**2 @ (order * (1.0 - order))))
+    # outside of what a normal law misses with the same probability, and not far from it
+    away = np.sqrt(2.0 * np.log(2.0 / TAIL))
+    assert away * deviation < high - mean < 1.2 * away * deviation
+    assert away * deviation < mean - low < 2.0 * away * deviation
