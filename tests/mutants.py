@@ -56,7 +56,12 @@ ROOMS = {
     ),
     "boundary": (
         ["boundary/_exact.py", "boundary/_knapsack_core.py", "boundary/_rules.py"],
-        ["tests/boundary/test_choice.py", "tests/boundary/test_exact.py", "tests/boundary/test_fit.py"],
+        [
+            "tests/boundary/test_choice.py",
+            "tests/boundary/test_exact.py",
+            "tests/boundary/test_fit.py",
+            "tests/boundary/test_rows.py",
+        ],
     ),
     "inference": (
         ["inference/_loss_moments.py", "inference/_moments.py", "inference/_student.py", "inference/_influence.py"],
@@ -81,7 +86,10 @@ ROOMS = {
     "files": (
         ["tables/_csv.py", "tables/_text.py", "tables/_content.py", "shown/files.py"],
         [
-            *(f"tests/tables/test_{name}.py" for name in ("copy", "read_in_parts", "read_predictions", "scored")),
+            *(
+                f"tests/tables/test_{name}.py"
+                for name in ("content_and_text", "copy", "read_in_parts", "read_predictions", "scored")
+            ),
             *("tests/shown/test_files.py", "tests/cli/test_bad_input.py"),
         ],
     ),

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from stakes.boundary._exact import _argbest, solve_exact
 from stakes.boundary._frontier import NEVER, _pruned, frontier_of, min_plus, trace
 from stakes.boundary._knapsack import solve_knapsack
+from stakes.boundary._knapsack_core import _worth_at_least
 from stakes.boundary._options import Options
 from stakes.boundary._problem import Problem
 from stakes.core.exact import next_fraction
@@ -246,6 +247,26 @@ def test_python_integers_take_over_where_int64_would_overflow():
     assert solve_exact(large, problem).value == scale * solve_exact(small, problem).value
     fine = Problem("f_beta", beta2=Fraction(10**9 + 1, 10**9))
     assert float(solve_exact(large, fine).value) == pytest.approx(float(solve_exact(small, fine).value), abs=1e-12)
+
+
+def test_precision_of_billions_of_rows_is_compared_without_overflow():
+    # 5 hits in 4e9 rows against a bound next to 1: the difference of products leaves 64 bits with the wrong sign
+    rows = 4 * 10**9
+    options = Options.from_grid([[5]], [[rows]])
+    problem = Problem("f_beta", beta2=Fraction(1), min_precision=Fraction(rows - 2, rows - 1))
+    assert solve_exact(options, problem).value == 0
+    assert solve_exact(options, Problem("f_beta", beta2=Fraction(1), min_precision=Fraction(5, rows))).value > 0
+
+
+@pytest.mark.parametrize("scale", [1, 10**8, 2**31, 10**17])
+def test_pairs_worth_at_least_so_much_pass_and_those_worth_clearly_less_do_not(scale):
+    rng = np.random.default_rng(0)
+    values, costs = rng.integers(-9, 10, 40) * scale, np.sort(rng.integers(0, 10, 40)) * scale
+    for price in ((2, 3), (3 * scale, scale)):
+        worth = [price[1] * int(v) - price[0] * int(c) for v, c in zip(values, costs, strict=True)]
+        least = sorted(worth)[17]
+        passed = _worth_at_least(values, costs, price, least)
+        assert passed.tolist() == [w >= least for w in worth]
 
 
 def test_precision_bound_is_read_as_it_is_written_not_as_a_binary_number():

@@ -16,6 +16,7 @@ from stakes.boundary._rows import (
     level_of,
     rows_to_options,
 )
+from stakes.boundary._rules import LevelRule, ShiftedRule, rule_from_dict
 
 BINNINGS = ["equal_weight", "equal_span", "equal_positive"]
 
@@ -145,3 +146,32 @@ def test_rows_to_decide_about_must_agree_in_length():
 def test_bad_levels_are_refused(levels):
     with pytest.raises(ValueError, match="levels"):
         check_levels(levels)
+
+
+def test_shifted_rule_moves_the_score_by_the_share_of_the_uncertainty_between_its_ends():
+    rule = ShiftedRule(low=0.5, high=2.5, weight=-0.25, threshold=0.4)
+    # 0.5 less a quarter of (u - 0.5) / 2: 0.4 is reached down to u = 1.3
+    uncertainty = np.array([0.5, 1.25, 1.3125, 2.5, 4.5])
+    assert rule.shifted(0.5, uncertainty).tolist() == [0.5, 0.40625, 0.3984375, 0.25, 0.0]
+    assert rule.select(np.full(5, 0.5), uncertainty).tolist() == [True, True, False, False, False]
+    # where all uncertainties were the same, there is nothing to move by
+    flat = ShiftedRule(low=2.0, high=2.0, weight=5.0, threshold=0.4)
+    assert flat.select(np.array([0.4, 0.39]), np.array([1.0, 9.0])).tolist() == [True, False]
+    for each in (rule, flat):
+        assert rule_from_dict(each.to_dict()) == each
+
+
+def test_rules_say_1_and_0_in_an_expression():
+    pl = pytest.importorskip("polars")
+    nw = pytest.importorskip("narwhals")
+    frame = nw.from_native(pl.DataFrame({"s": [0.2, 0.4, 0.6, 0.9], "u": [0.1, 0.3, 0.3, 0.8]}))
+    score, uncertainty = frame["s"].to_numpy(), frame["u"].to_numpy()
+    for rule in (
+        LevelRule(np.array([0.25, 0.5]), np.array([0.2, 0.5, np.inf])),
+        LevelRule(np.array([0.25, 0.5]), np.array([0.3, -np.inf, 0.9])),
+        ShiftedRule(0.1, 0.8, 0.5, 0.6),
+    ):
+        found = frame.select(
+            nw.all_horizontal(nw.col("s") > 0, ignore_nulls=False), x=rule.expression(nw.col("s"), nw.col("u"))
+        )
+        assert found["x"].to_list() == rule.select(score, uncertainty).astype(int).tolist()

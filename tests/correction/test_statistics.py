@@ -81,6 +81,22 @@ def test_scores_of_0_and_1_alone():
     assert np.isnan(found.z)
 
 
+def test_scores_of_0_and_1_that_are_right_show_nothing_and_that_are_wrong_everything():
+    for y, known in (([0, 1], (0.0, 1.0)), ([0, 0], (math.inf, 0.0)), ([1, 1], (math.inf, 0.0))):
+        found = recalibration_test(ScoreTable.from_predictions(y, [0.0, 1.0]))
+        assert (found.statistic, found.p_value) == known
+        assert found.status == ("every score is 0 or 1, and right" if y == [0, 1] else "a score of 0 or 1 was wrong")
+    # every draw is the data themselves, which is as far as the data
+    certain = ScoreTable.from_predictions([0, 1], [0.0, 1.0])
+    assert bootstrap_table(certain, 19, np.random.default_rng(0)) == (0.0, 1.0)
+
+
+def test_bets_shift_as_far_up_as_down():
+    assert list(SHIFTS) == [-shift for shift in SHIFTS[::-1]]
+    assert 0.0 in SHIFTS
+    assert 1.0 in SLOPES
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_spiegelhalter_is_the_printed_sum(weighted):
     y, g, *w = sample(2, weighted=weighted)
