@@ -125,6 +125,28 @@ def test_dominance_of_the_oracle(actions_reference):
                 assert ours == pytest.approx(left + part * (right - left), abs=1e-12)
 
 
+@pytest.mark.parametrize("seed", [0, 1, 8])
+def test_dominance_is_the_difference_at_every_matrix_of_the_segment(seed):
+    rng = np.random.default_rng([seed, 1])
+    y, prob = simulated(6, 3, seed)
+    other, ends = rng.dirichlet(np.ones(3), 6), rng.integers(0, 9, (2, 3, 3)).astype(float)
+    given = {"matrices": ends, "theta": (0, 1), "labels": [0, 1, 2], "actions": ["u", "v", "w"]}
+    found = evaluate_actions(y, {"a": prob, "b": other}, **given).dominance("a", "b")
+    grid = (np.arange(4000) + 0.5) / 4000
+    matrix = ends[0] + grid[:, None, None] * (ends[1] - ends[0])
+    paid = [matrix[:, y, :][np.arange(4000)[:, None], np.arange(6), (p @ matrix).argmin(axis=2)] for p in (prob, other)]
+    gap = (paid[0] - paid[1]).mean(axis=1)
+    k = np.searchsorted(found.high, grid)
+    share = (grid - found.low[k]) / (found.high - found.low)[k]
+    assert found.left[k] + share * (found.right - found.left)[k] == pytest.approx(gap, abs=1e-12)
+    crossed = (found.left[1:] == 0.0) & (found.right[:-1] == 0.0) & (found.right[1:] * found.left[:-1] < 0.0)
+    assert crossed.any()
+    assert not np.any(found.left * found.right < 0.0)
+    shares = np.mean(gap < -1e-12), np.mean(gap > 1e-12)
+    assert (found.first_better, found.second_better) == pytest.approx(shares, abs=len(found.low) / 4000)
+    assert found.difference == pytest.approx(gap.mean(), abs=1e-3)
+
+
 def test_a_segment_is_the_limit_of_a_list():
     y, prob = simulated(200, 4, 0)
     rng = np.random.default_rng(1)

@@ -23,6 +23,7 @@ from stakes import (
 from stakes.inference import calibration_summary, confidence_band, money, threshold_intervals
 from stakes.metrics import METRICS, roc_auc_score, top_k_scores
 from stakes.outcomes import decide_rows
+from stakes.outcomes._row_costs import dominated
 from stakes.utility import population_threshold
 
 
@@ -274,3 +275,42 @@ def test_amounts_of_rows_that_do_not_count_are_not_counted_as_wrong():
     )
     with pytest.raises(ValueError, match=r"must be finite, got nan at index 2 \(1 rows\)"):
         RowCosts([0, 1, 0, 1], false_positive=1, false_negative=amounts, sample_weight=[1, 0, 1, 1])
+
+
+def test_rows_in_which_one_decision_is_never_worse_by_hand():
+    cases = {(0, 1): 1, (-1, 1): 1, (-1, 0): 1, (0, 2): 1, (1, 0): -1, (1, -1): -1, (0, -1): -1, (0, 0): 0, (1, 1): 0}
+    a, b = (np.array(part, dtype=float) for part in zip(*cases, strict=True))
+    for k, known in enumerate(cases.values()):
+        ones = np.ones(2)
+        if known:
+            never = "hurts in 1 rows and never helps in 0" if known > 0 else "hurts in 0 rows and never helps in 1"
+            with pytest.raises(ValueError, match=f"acting never {never}, the first at index 1"):
+                dominated(np.array([1.0, a[k]]), np.array([1.0, b[k]]), ones, "raise")
+        else:
+            assert dominated(np.array([1.0, a[k]]), np.array([1.0, b[k]]), ones, "raise").tolist() == [0, 0]
+    assert dominated(a, b, np.ones(len(a)), "set_aside").tolist() == list(cases.values())
+    # rows that do not count decide nothing, and swapped labels in them are nobody's mistake
+    assert dominated(a - 2.0, b - 2.0, np.zeros(len(a)), "raise").tolist() == [0] * len(a)
+    with pytest.raises(ValueError, match="right decisions cost more than wrong ones in 1 rows, the first at index 1"):
+        dominated(np.array([1.0, -1.0]), np.array([1.0, -1.0]), np.ones(2), "set_aside")
+
+
+def test_amounts_of_rows_that_are_set_aside_are_those_of_their_decision():
+    outcome = RowCosts(
+        [0, 1, 1, 0], false_positive=[5, 0, 4, 3], false_negative=[15, 2, 0, 6], on_dominated="set_aside"
+    )
+    assert outcome.decided.tolist() == [False, True, True, False]
+    act = np.array([True, True, False, False])
+    # acted on by necessity, and left by necessity: neither is a mistake
+    negative, positive = outcome.mistakes(np.ones(4), np.ones(4))
+    assert (negative.tolist(), positive.tolist()) == ([5.0, 0.0, 0.0, 3.0], [15.0, 0.0, 0.0, 6.0])
+    assert (outcome.money(act) - outcome.correct).tolist() == [5.0, 0.0, 0.0, 0.0]
+    with pytest.raises(ValueError, match=r"factor must be 1 where rows are set aside \(2\), got 2"):
+        outcome.money(act, 2.0)
+    assert outcome.scores([0.5, 0.5, 0.5, 0.25]).tolist() == [0.75, 0.0, 0.0, 0.4]
+
+
+def test_rows_without_stake_or_weight_have_no_share():
+    outcome = RowCosts([0, 1, 1], false_positive=[5, 5, 0], false_negative=[15, 15, 0], sample_weight=[1, 1, 0])
+    assert outcome.n_set_aside == 0
+    assert outcome.scores([0.5, 0.0, 0.5]).tolist() == [0.75, 0.0, 0.0]

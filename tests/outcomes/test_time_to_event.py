@@ -10,6 +10,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 from stakes import ScoreTable, TimeToEvent, metric_difference, metric_interval
 from stakes.core.validation import to_array
 from stakes.metrics import METRICS
+from stakes.outcomes._censoring import Censoring
+from stakes.outcomes._events import check_groups
 
 UP = math.sqrt(750 / 749)
 # R 4.2.2, survival 3.5-3 and riskRegression 2022.11.28 on df_surv, as in the reference; figures of the oracle
@@ -373,3 +375,35 @@ def test_few_rows_at_the_horizon_have_no_interval():
     found = metric_interval(outcome, score, "bounded_brier_loss")
     assert math.isnan(found.interval[0])
     assert found.note == "only 4 rows were followed to the horizon: an interval needs 5"
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e3])
+def test_hazards_and_weights_do_not_depend_on_the_scale_of_the_weights(scale):
+    time, weight = np.array([1.0, 2, 2, 3, 4, 4.5, 5]), scale * np.array([1.0, 2, 1, 1, 3, 1, 0.5])
+    censored = np.array([True, False, True, False, True, False, True])
+    found = Censoring.of(time, censored, weight, None, 4.75)
+    stratum = found.strata[0]
+    # those with an event are gone before those who leave at the same time
+    assert stratum.hazard == pytest.approx([1 / 9.5, 1 / 6.5, 3 / 4.5], rel=1e-12)
+    stay = np.cumprod(1 - np.array([1 / 9.5, 1 / 6.5, 3 / 4.5]))
+    known = [1, 3, 5, 6]  # the others left before anything was known of them
+    assert stratum.weights()[known] == pytest.approx(1 / stay[[0, 1, 2, 2]], rel=1e-12)
+    parts = np.array([0.0, 1, 0, -2, 0, 0.5, 3])
+    assert found.estimated(scale * parts) == pytest.approx(
+        Censoring.of(time, censored, weight / scale, None, 4.75).estimated(parts), rel=1e-10
+    )
+    assert not stratum.beyond
+
+
+def test_rows_beyond_the_last_who_leave_early_are_known_to_be_missed():
+    for weight, horizon, beyond in (([1, 1, 1], 4.0, True), ([1, 1, 0], 4.0, False), ([1, 1, 1], 3.0, False)):
+        censored = np.array([False, False, True])
+        stratum = Censoring.of(np.array([1.0, 2, 3]), censored, np.array(weight, float), None, horizon).strata[0]
+        assert (stratum.beyond, stratum.last) == (beyond, 3.0 if weight[2] else 2.0)
+    nobody = Censoring.of(np.array([1.0]), np.array([True]), np.zeros(1), None, 2.0).strata[0]
+    assert (nobody.beyond, nobody.last) == (False, math.inf)
+
+
+def test_groups_keep_their_type_but_for_mixed_ones():
+    assert check_groups([1, 10, 2], 3).tolist() == [1, 10, 2]
+    assert check_groups(np.array(["a", 1], dtype=object), 2).tolist() == ["a", "1"]

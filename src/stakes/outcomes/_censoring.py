@@ -57,7 +57,7 @@ class Stratum:
         seen[left] = at + 1
         held = t[v > 0.0]
         last = float(held[-1]) if len(held) else math.inf
-        beyond = bool(np.any(leaves[v > 0.0] & (held == last)) and last < horizon) if len(held) else False
+        beyond = bool(np.any(leaves[v > 0.0] & (held == last)))
         return cls(rows, gone, later, after, left, at, seen, last, beyond)
 
     @property
