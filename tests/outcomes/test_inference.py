@@ -229,11 +229,28 @@ def test_table_keeps_that_its_weights_are_estimated(rows):
         lambda y, p: confidence_band(y, p, "reliability"),
         binned_reliability,
         lambda y, p: evaluate(ScoreTable.from_predictions(y, p)),
-        lambda y, p: metric_interval(ScoreTable.from_predictions(y, p), metric="roc_auc_score"),
-        lambda y, p: confidence_band(ScoreTable.from_predictions(y, p), kind="regret"),
     ],
 )
 def test_what_takes_weights_as_known_refuses_estimated_ones(rows, ask):
     data, score, _ = rows
     with pytest.raises(ValueError, match="takes weights as known, and those of"):
         ask(TimeToEvent(**data), score)
+
+
+@pytest.mark.parametrize("name", ["bounded_brier_loss", "roc_auc_score"])
+def test_a_table_alone_takes_its_weights_as_known_and_says_so(rows, name):
+    data, score, _ = rows
+    outcome = TimeToEvent(**data)
+    known, table = outcome.weight > 0, ScoreTable.from_predictions(outcome, score)
+    found = metric_interval(ScoreTable.from_json(table.to_json()), metric=name)
+    plain = ScoreTable.from_predictions(outcome.y[known], score[known], sample_weight=outcome.weight[known])
+    assert found.standard_error == pytest.approx(metric_interval(plain, metric=name).standard_error, rel=0.02)
+    assert found.standard_error > 0.98 * metric_interval(outcome, score, name).standard_error
+    assert found.note.endswith("weights treated as known (errors a little too large)")
+    band, own = confidence_band(table, kind="regret", thresholds=[0.3]), metric_interval(table, metric=name)
+    assert (
+        band.about
+        == "event by horizon 0.7, rows weighted for censoring, weights treated as known (errors a little too large)"
+    )
+    assert own == found
+    assert "known" not in metric_interval(plain, metric=name).note

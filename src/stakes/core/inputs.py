@@ -150,6 +150,13 @@ def refuse_weighing(y_true: Any, what: str) -> None:
         )
 
 
+def as_known(table: ScoreTable) -> tuple[ScoreTable, str]:
+    """The table with its weights taken as known, and what is then to be said of errors; empty where they are."""
+    if not table.estimated_weights:
+        return table, ""
+    return replace(table, estimated_weights=False), "weights treated as known (errors a little too large)"
+
+
 def ranking_data(
     y_true: Any, y_score: Any, *, sample_weight: Any = None, pos_label: object = None, prevalence: float | None = None
 ) -> EvaluationData:

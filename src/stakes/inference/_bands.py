@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.inputs import evaluation_data, refuse_amounts, refuse_weighing
+from stakes.core.inputs import as_known, evaluation_data, refuse_amounts, refuse_weighing
 from stakes.core.random_state import generator
 from stakes.core.regret import check_harm
 from stakes.core.score_table import ScoreTable
@@ -144,7 +144,7 @@ def confidence_band(
     >>> band.simultaneous_low.round(2).tolist(), band.simultaneous_high.round(2).tolist()
     ([0.33, 0.3, 0.1], [0.55, 0.53, 0.34])
     """
-    kind = check_choice(kind, "kind", BAND_KINDS)
+    y_true, said = _with_known_weights(y_true, check_choice(kind, "kind", BAND_KINDS))
     level, draws = _check_level(confidence_level), _check_draws(n_draws)
     asked: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
     data, fixed = evaluation_data(y_true, y_prob, **asked, logits=logits, amounts=True), prevalence is not None
@@ -163,9 +163,17 @@ def confidence_band(
         raise ValueError("clusters= need the rows: pass y_true and y_prob instead of a ScoreTable.")
     totals = _rows_of(counts.totals, None if data.sample is None else data.sample.origin)
     critical = critical_value(pieces, level, _normals(draws, random_state))
-    told = {"name": name, "per": _unit(kind, per), "about": data.about}
+    told = {"name": name, "per": _unit(kind, per), "about": data.about + said}
     found = band_of(pieces, totals, critical, kind=kind, thresholds=points, level=level, **told)
     return _harmed(found, harm)
+
+
+def _with_known_weights(y_true: Any, kind: str) -> tuple[Any, str]:
+    """The same, and what to say where the rows are gone from which the weights of a table were estimated."""
+    if not isinstance(y_true, ScoreTable) or kind == "reliability":
+        return y_true, ""
+    table, said = as_known(y_true)
+    return table, f", {said}" if said else ""
 
 
 def _check_plain(y_true: Any, clusters: Any) -> None:

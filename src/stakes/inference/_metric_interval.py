@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes.core.inputs import evaluation_data
+from stakes.core.inputs import as_known, evaluation_data
 from stakes.core.outcome import Outcome
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import check_names, check_unit, check_weights, to_array
@@ -128,6 +129,10 @@ def metric_interval(
         given: dict[str, Any] = {**_dependences(locals()), "method": method, **options}
         each = [metric_interval(y_true, scores, metric, **given) for scores in y_prob.scores]
         return pooled_estimate(each, _count(y_true, clusters, sample_weight), log_odds=metric == "roc_auc_score")
+    if (
+        y_prob is None and isinstance(y_true, ScoreTable) and y_true.estimated_weights
+    ):  # the rows that they were estimated from are gone
+        return _with_known_weights(y_true, metric, {**_dependences(locals()), "method": method, **options})
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
     name = _named(metric)
     _check_method(method, name)
@@ -145,6 +150,12 @@ def metric_interval(
     if method == "delong" and isinstance(found, Area):
         return Estimate(name, found.value, found.standard_error, found.delong(level), level, found.reason)
     return _estimate(name, found, level)
+
+
+def _with_known_weights(y_true: ScoreTable, metric: str | None, given: dict[str, Any]) -> Estimate:
+    table, said = as_known(y_true)
+    found = metric_interval(table, metric=metric, **given)
+    return replace(found, note="; ".join(filter(None, (found.note, said))))
 
 
 def metric_difference(
