@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from stakes import ScoreTable
 from stakes.inference import calibration_summary
+from stakes.inference._calibration import _weighted_quantiles
 
 RNG = np.random.default_rng(7)
 Q = RNG.beta(2, 6, 4000)
@@ -212,3 +213,18 @@ def test_same_draws_again_and_one_row_for_each_number():
     assert {"value", "ci_low", "ci_high", "note"} <= set(frame.columns)
     with pytest.raises(ValueError, match="name must be"):
         one.interval("auc")
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-310, 1e200])
+@pytest.mark.parametrize("kind", ["distinct", "tied", "zero", "one far away"])
+def test_weighted_quantiles_are_those_of_all_values_in_order(kind, scale):
+    rng = np.random.default_rng(3)
+    for size in (1, 2, 7, 500):
+        values = {"distinct": rng.random(size), "tied": rng.integers(0, 4, size) / 4, "zero": np.zeros(size)}.get(
+            kind, np.append(rng.random(size - 1) * 1e-9, 1.0)
+        )
+        values = values * scale
+        weight = rng.integers(1, 4, size).astype(float)
+        row_by_row = np.sort(np.repeat(values, weight.astype(int)))
+        expected = [np.quantile(row_by_row, level, method="averaged_inverted_cdf") for level in (0.5, 0.9)]
+        np.testing.assert_array_equal(_weighted_quantiles(values, weight, (0.5, 0.9)), expected)

@@ -261,7 +261,7 @@ def local_fits(table: ScoreTable, at: Floats, *, span: float = SPAN, degree: int
     score, weight, ups, _ = _cells(table, before)
     matrix = _smoother(at, score, weight, _bandwidths(at, table.scores, before, span), degree)
     squared = (np.add.reduceat(part, starts) for part in (table.positives_squared, table.negatives_squared))
-    cell = np.searchsorted(starts, np.arange(len(table.scores)), side="right") - 1
+    cell = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(table.scores)))
     return LocalFits(at, matrix, score, cell, ups, *squared)
 
 

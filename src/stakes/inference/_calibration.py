@@ -35,6 +35,7 @@ Binning = Literal["quantile", "uniform"]
 Smoother = Literal["lowess", "loess"]
 _MOST_POINTS = 1000  # at which loess is fitted
 SMOOTHERS = {"lowess": (SPAN, 1), "loess": (0.75, 2)}  # share of the rows in a neighbourhood, degree
+_BINS = 1 << 14  # of a histogram of distances
 
 
 @dataclass(frozen=True)
@@ -333,13 +334,22 @@ def _rates(table: ScoreTable, smoother: str) -> Floats:
 
 
 def _weighted_quantiles(values: Floats, weight: Floats, levels: Sequence[float]) -> list[float]:
-    """Smallest values with at least these shares of the weight at or below (averaged where a share is exact)."""
-    order = np.argsort(values)
-    total = np.cumsum(weight[order])
-    goals = np.array(levels) * total[-1]
-    first = np.searchsorted(total, goals * (1.0 - 1e-14), side="left")
-    last = np.minimum(np.searchsorted(total, goals * (1.0 + 1e-14), side="right"), len(values) - 1)
-    return [float(values[order[a]] + values[order[b]]) / 2.0 for a, b in zip(first, last, strict=True)]
+    """Smallest values >= 0 with at least these shares of the weight at or below (averaged where a share is exact).
+
+    A histogram tells between which values each lies: only these are sorted.
+    """
+    cell = (values / (values.max() or 1.0) * _BINS).astype(np.intp)
+    up_to, found = np.cumsum(np.bincount(cell, weight)), []
+    for level in levels:
+        near = level * up_to[-1] * (1.0 - 1e-14), level * up_to[-1] * (1.0 + 1e-14)
+        bins = np.searchsorted(up_to, near[0], side="left"), np.searchsorted(up_to, near[1], side="right")
+        inside = (cell >= bins[0]) & (cell <= bins[1])
+        some, order = values[inside], np.argsort(values[inside])
+        total = np.cumsum(weight[inside][order]) + (up_to[bins[0] - 1] if bins[0] else 0.0)
+        ends = np.searchsorted(total, near[0], side="left"), np.searchsorted(total, near[1], side="right")
+        first, last = (float(some[order[min(int(end), len(some) - 1)]]) for end in ends)
+        found.append((first + last) / 2.0)
+    return found
 
 
 def _warn(message: str) -> None:

@@ -124,12 +124,15 @@ def cells_of(data: EvaluationData, *, fixed_prevalence: bool) -> Cells:
         return Cells(rows.y, rows.score, rows.weight, rows.weight**2, data, fixed_prevalence)
     table = data.table
     refuse_weighing(table, "an interval from a table")
-    weight = np.concatenate([table.negatives, table.positives])
-    square = np.concatenate([table.negatives_squared, table.positives_squared])
-    used = weight > 0.0
-    y = np.repeat([False, True], len(table.scores))[used]
-    score = np.tile(table.scores, 2)[used]
-    return Cells(y, score, weight[used], square[used], data, fixed_prevalence or table.fixed_prevalence)
+    classes = table.negatives, table.positives
+    used = [column > 0.0 for column in classes]
+    y = np.repeat([False, True], [np.count_nonzero(mine) for mine in used])
+    score = np.concatenate([table.scores[mine] for mine in used])
+    weight = np.concatenate([column[mine] for column, mine in zip(classes, used, strict=True)])
+    squares, square = (table.negatives_squared, table.positives_squared), weight
+    if squares[0] is not classes[0] or squares[1] is not classes[1]:
+        square = np.concatenate([column[mine] for column, mine in zip(squares, used, strict=True)])
+    return Cells(y, score, weight, square, data, fixed_prevalence or table.fixed_prevalence)
 
 
 def _places(score: Floats) -> NDArray[np.intp]:
