@@ -144,7 +144,7 @@ def confidence_band(
     >>> band.simultaneous_low.round(2).tolist(), band.simultaneous_high.round(2).tolist()
     ([0.33, 0.3, 0.1], [0.55, 0.53, 0.34])
     """
-    y_true, said = _with_known_weights(y_true, check_choice(kind, "kind", BAND_KINDS))
+    kind, y_true, said = _with_known_weights(check_choice(kind, "kind", BAND_KINDS), y_true)
     level, draws = _check_level(confidence_level), _check_draws(n_draws)
     asked: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
     data, fixed = evaluation_data(y_true, y_prob, **asked, logits=logits, amounts=True), prevalence is not None
@@ -168,12 +168,12 @@ def confidence_band(
     return _harmed(found, harm)
 
 
-def _with_known_weights(y_true: Any, kind: str) -> tuple[Any, str]:
+def _with_known_weights(kind: str, y_true: Any) -> tuple[str, Any, str]:
     """The same, and what to say where the rows are gone from which the weights of a table were estimated."""
     if not isinstance(y_true, ScoreTable) or kind == "reliability":
-        return y_true, ""
+        return kind, y_true, ""
     table, said = as_known(y_true)
-    return table, f", {said}" if said else ""
+    return kind, table, f", {said}" if said else ""
 
 
 def _check_plain(y_true: Any, clusters: Any) -> None:
