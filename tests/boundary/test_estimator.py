@@ -123,7 +123,7 @@ def test_members_that_know_the_names_of_columns_get_them(data):
         ({"estimator": RandomForestClassifier(1)}, "at least two members"),
         ({"uncertainty": "entropy"}, "uncertainty must be a function"),
         ({"cv": "prefitted"}, "cv must be a number of folds"),
-        ({"min_precision": 2}, "min_precision must lie in"),
+        ({"estimator": RandomForestClassifier(2), "min_precision": 2}, "min_precision must lie in"),
     ],
 )
 def test_bad_parameters_are_refused(data, options, message):
@@ -132,7 +132,13 @@ def test_bad_parameters_are_refused(data, options, message):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("inner", [(LogisticRegression(), distance), (RandomForestClassifier(3, random_state=0),)])
+@pytest.mark.parametrize(
+    "inner",
+    [
+        (LogisticRegression(), distance),
+        pytest.param((RandomForestClassifier(3, random_state=0),), marks=pytest.mark.thorough),
+    ],
+)
 def test_classifier_keeps_the_contract_of_scikit_learn(inner):
     if not hasattr(sklearn.utils, "get_tags"):
         pytest.skip("the checks that may be expected to fail came with scikit-learn 1.6.")

@@ -426,7 +426,7 @@ def test_products_of_large_counts_do_not_overflow_on_the_frontier():
 
 def test_tuning_tries_aims_between_the_coarse_ones(rows):
     coarse = [0.8 + 0.002 * step for step in (0, 1, 2, 4, 6, 8, 11, 15, 20, 26, 33, 42, 53, 66, 82)]
-    aims = [fit_boundary(*rows, min_precision=0.8, tune="cv", random_state=seed).tuned_precision for seed in range(8)]
+    aims = (fit_boundary(*rows, min_precision=0.8, tune="cv", random_state=seed).tuned_precision for seed in range(8))
     assert any(min(abs(aim - step) for step in coarse) > 1e-6 for aim in aims if aim is not None)
 
 

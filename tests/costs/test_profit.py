@@ -25,9 +25,10 @@ def test_churn_is_the_mean_of_the_best_threshold_over_the_acceptance():
     cuts = [*np.unique(s), 2.0]
     tps, fps = (np.array([((s >= t) & (y == k)).mean() for t in cuts]) for k in (1, 0))
     d, f = 0.08, 0.02
+    accepted = stats.beta(3, 5)
 
     def best(share):
-        return 100.0 * np.max((share * (1 - d) - f) * tps - (d + f) * fps) * stats.beta(3, 5).pdf(share)
+        return 100.0 * np.max((share * (1 - d) - f) * tps - (d + f) * fps) * accepted.pdf(share)
 
     expected = sum(integrate.quad(best, a, a + 0.01, epsabs=1e-12)[0] for a in np.arange(0, 1, 0.01))
     profit = costs.churn_profit(a=3, b=5, clv=100, incentive=8, contact=2)

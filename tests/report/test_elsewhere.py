@@ -133,8 +133,8 @@ TOLD = [(costs.Uniform, ends) for ends in ((0.05, 0.15), (0.02, 0.6), (0.3, 0.9)
 TOLD += [(costs.LogOddsUniform, ends) for ends in ((0.05, 0.15), (0.02, 0.6), (0.3, 0.9))]
 
 
-OFTEN = [*[({}, *told) for told in TOLD[::2]], ({"rule": 0.25}, *TOLD[1]), ({"per": 1000, "unit_cost": 50}, *TOLD[6])]
-SELDOM = [*[({}, *told) for told in TOLD[1::2]], *[({"rule": 0.25}, *told) for told in TOLD[3::2]]]
+OFTEN = [*[({}, *told) for told in TOLD[:6:2]], ({"rule": 0.25}, *TOLD[1]), ({"per": 1000, "unit_cost": 50}, *TOLD[6])]
+SELDOM = [*[({}, *told) for told in (*TOLD[1::2], TOLD[6])], *[({"rule": 0.25}, *told) for told in TOLD[3::2]]]
 SELDOM += [({"per": 1000, "unit_cost": 50}, *TOLD[0])]
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from stakes import ScoreTable, costs
 from stakes.core.regret import table_integral
 from stakes.tables import DataError, _groups, group_scores
+from tests.tables.conftest import LAZY
 
 COLUMNS = ["scores", "positives", "negatives", "positives_squared", "negatives_squared"]
 COSTS = [
@@ -32,7 +33,13 @@ ROWS = st.lists(st.tuples(st.sampled_from([0, 1]), SCORES, WEIGHTS), min_size=1,
 def most_held(request):
     """Columns of a lazy frame that are short enough leave their engine; longer ones are grouped in it."""
     with patch.object(_groups, "_MOST_HELD", request.param):
-        yield
+        yield request.param
+
+
+@pytest.fixture(scope="module")
+def builders(builders, most_held):
+    """Return the builders of all installed engines; where nothing is held, of the lazy ones: the others hold all."""
+    return {name: make for name, make in builders.items() if most_held or name in LAZY}
 
 
 def counted(labels, scores, weights):

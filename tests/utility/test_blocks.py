@@ -27,7 +27,13 @@ def batches(n):
     }
 
 
-@pytest.mark.parametrize(("name", "p"), batches(1200).items())
+def one_in_two(n, first):
+    """Every second batch; the others with the long tests."""
+    marks = [(), pytest.mark.thorough]
+    return [pytest.param(*case, marks=marks[(place + first) % 2]) for place, case in enumerate(batches(n).items())]
+
+
+@pytest.mark.parametrize(("name", "p"), one_in_two(1200, first=0))
 def test_blocks_agree_with_the_sum_over_both_counts(name, p):
     for measure in (GMean(), HMean()):
         found, exact = (expected_utility(p, measure, zero_division=1, method=way) for way in ("gauss", "exact"))
@@ -35,7 +41,7 @@ def test_blocks_agree_with_the_sum_over_both_counts(name, p):
         assert error <= min(1e-13, found.error_bound + exact.error_bound), name
 
 
-@pytest.mark.parametrize(("name", "p"), batches(20_000).items())
+@pytest.mark.parametrize(("name", "p"), one_in_two(20_000, first=1))
 def test_blocks_agree_with_sums_of_exponentials_and_fourier_frequencies(name, p):
     for measure in (F1(), FBeta(0.5), MCC()):
         found, other = (expected_utility(p, measure, method=way) for way in ("gauss", "auto"))

@@ -45,7 +45,15 @@ CHECKED = {
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", CHECKED)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "batch",
+        "frozen",
+        "plug-in",
+        *(pytest.param(n, marks=pytest.mark.thorough) for n in ("batch, accuracy", "calibrated")),
+    ],
+)
 def test_classifiers_keep_the_contract_of_scikit_learn(name):
     model, expected = CHECKED[name]
     if not hasattr(sklearn.utils, "get_tags"):

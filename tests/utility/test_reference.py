@@ -19,7 +19,7 @@ LARGE_CASES = [
     "n=10000 power=2 scale=1",
     "n=100000 power=2 scale=1",
     "n=100000 power=8 scale=0.5",
-    "n=1000000 power=2 scale=1",
+    pytest.param("n=1000000 power=2 scale=1", marks=pytest.mark.thorough),
 ]
 TOLERANCE = 1e-12
 
