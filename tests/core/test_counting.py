@@ -24,7 +24,8 @@ SCORES = {
 @pytest.mark.parametrize("kind", SCORES)
 def test_order_holds_each_row_once_and_rises(kind):
     score = SCORES[kind]
-    order = order_of(score)
+    order, ordered = order_of(score)
+    assert np.array_equal(ordered, np.sort(score))
     assert np.array_equal(np.sort(order), np.arange(len(score)))
     assert np.array_equal(score[order], np.sort(score))
 

@@ -38,8 +38,7 @@ def count_groups(
     score: Floats, positive: NDArray[np.bool_], weight: Floats, squared: Floats | None, n_rows: int
 ) -> dict[str, Any]:
     """Pool rows, or groups of rows that carry a total weight and a total squared weight each."""
-    order = order_of(score)
-    ordered = np.take(score, order)
+    order, ordered = order_of(score)
     ordered += 0.0  # -0.0 and 0.0 are one score
     new = np.ones(len(ordered), dtype=bool)
     np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
@@ -53,29 +52,32 @@ def count_groups(
     return _columns(ordered, columns, squares, n_rows)
 
 
-def order_of(score: Floats) -> NDArray[np.intp]:
-    """An order in which finite scores rise.
+def order_of(score: Floats) -> tuple[NDArray[np.intp], Floats]:
+    """An order in which finite scores rise, and the scores in it.
 
     Where none is below zero the lowest bits of each score give way to the row's place, so that plain numbers are sorted
     in half the time of an index sort; the few rows whose scores differ in those bits alone are put in order after it.
     """
     if len(score) < _WORTH_PACKING or score.min() < 0.0:
-        return np.argsort(score)
+        order = np.argsort(score)
+        return order, np.take(score, order)
     low = np.uint64((1 << len(score).bit_length()) - 1)
     key = np.add(score, 0.0, dtype=np.float64).view(np.uint64)  # -0.0 becomes 0.0
     for part in blocks(len(key)):
         key[part] &= ~low
         key[part] |= np.arange(part.start, part.stop, dtype=np.uint64)
     key.sort()
-    ordered, close = np.empty(len(key)), np.empty(len(key) - 1, dtype=bool)
-    np.less_equal(key[1:] ^ key[:-1], low, out=close)
+    close = np.empty(len(key) - 1, dtype=bool)
+    for part in blocks(len(close)):
+        np.less_equal(key[part.start + 1 : part.stop + 1] ^ key[part], low, out=close[part])
     key &= low
     order = key.view(np.intp)
-    np.take(score, order, out=ordered)
+    ordered = np.take(score, order)
     if np.any(close & (ordered[1:] < ordered[:-1])):
         mine = np.flatnonzero(np.append(close, False) | np.append(False, close))
         order[mine] = order[mine][np.argsort(ordered[mine], kind="stable")]
-    return order
+        ordered[mine] = score[order[mine]]
+    return order, ordered
 
 
 def count_cells(
