@@ -193,7 +193,7 @@ class Room:
 
     def __init__(self, name, asked):
         self.patterns, self.asked_tests = ROOMS[name]
-        self.name, self.asked, self.left, self.seconds = name, asked, [], []
+        self.name, self.asked, self.left, self.seconds, self.finished = name, asked, [], [], False
         paths = sorted(path for pattern in self.patterns for path in SOURCE.glob(pattern) if path.name != "__init__.py")
         self.paths, self.collecting = paths, Lines(paths)
         every = [mutant for path in paths for mutant in mutants(path)]
@@ -227,6 +227,7 @@ class Room:
                 self.left.append(mutant)
                 sys.stdout.write(f"{word} {mutant} ({len(of_line)} tests reach it)\n")
             sys.stdout.flush()
+        self.finished = True
 
     def _some(self, chosen, seconds):
         """The quickest tests that fit into the time."""
@@ -302,6 +303,8 @@ def run(argv=None):
         room = Room(asked.module[0], asked)
         with room.collecting:
             pytest.main([*OPTIONS, *room.asked_tests, *map(str, room.paths)], plugins=[Tests(room.examine)])
+        if not room.finished:
+            sys.exit(f"{room.name}: not every change was tried")
         tried, noticed = len(room.tried), len(room.tried) - len(room.left)
         counts = f"{len(room.every):5} changes ({room.alike} more mean the same), {tried:4} tried, {noticed:4} noticed"
         sys.stdout.write(f"{room.name:14} {counts} ({noticed / max(tried, 1):.1%})\n")
