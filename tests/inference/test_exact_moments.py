@@ -247,6 +247,14 @@ def test_notes_say_on_what_the_estimate_rests():
     assert replace(ONE, names=("healthy", "ill"), rows=(60, 1), least=2).note == "only 1 ill: an interval needs 2"
 
 
+def test_estimate_of_which_no_more_is_said_is_normal_and_rests_on_enough():
+    plain = Moments(0.2, 0.0001)
+    assert (plain.note, plain.scarcity, plain.reason) == ("", "", "")
+    assert plain.interval(0.95) == pytest.approx((0.2 - 0.01 * 1.959963984540054, 0.2 + 0.01 * 1.959963984540054))
+    assert plain.p_value() == pytest.approx(2 * stats.norm.sf(20.0), rel=1e-9)
+    assert replace(plain, scarce=(True, False), carriers=(0.0, 9.0)).note.startswith("no negative carries a cost")
+
+
 def test_few_degrees_of_freedom_are_said_up_to_a_width_of_a_twentieth():
     plain = replace(ONE, scarce=(False, False))
     words = "few rows carry the error of the estimate (about 10 degrees of freedom)"
