@@ -312,3 +312,30 @@ def test_measures_do_not_change_with_the_arrays_around_them():
 @pytest.mark.parametrize("use", [lambda d: costs.Uniform() == d, lambda d: 2 * d == 3 * d, lambda d: hash(2 * d)])
 def test_density_can_be_compared_and_hashed_inside_sums(use):
     use(costs.Density(lambda _: 1.0, 0, 1))
+
+
+def test_a_mirrored_density_is_restricted_in_its_own_cost_ratios():
+    # the mirror image of 2 c is 2 (1 - c), which is a Beta density
+    mirrored, known = costs.Density(lambda c: 2 * c, 0.0, 1.0).flip(), costs.Beta(1, 2)
+    same_measure(mirrored, known)
+    for ends in ((0.25, 0.625), (0.0, 0.5), (0.75, 1.0)):
+        part = mirrored.restrict(*ends)
+        assert (part.low, part.high) == ends
+        same_measure(part, known.restrict(*ends))
+        same_measure(part.flip(), known.flip().restrict(1.0 - ends[1], 1.0 - ends[0]))
+    assert mirrored.density([0.25, 0.5]) == pytest.approx([1.5, 1.0], rel=1e-12)
+
+
+def test_what_is_held_at_one_cost_ratio_costs_the_odds():
+    for c in (0.0, 0.25, 0.5, 1.0):
+        for scale, of in (("false_negative", 1.0 - c), ("false_positive", c), ("sum", 0.5)):
+            if of == 0.0:
+                end = "positives cost infinitely more than stated towards a cost ratio of 1"
+                end = end if c else end.replace("positives", "negatives").replace("of 1", "of 0")
+                with pytest.raises(costs.NoMeanError, match=f"no finite mean .* false {end}"):
+                    costs.held(costs.Fixed(c), scale)
+            else:
+                found = costs.held(costs.Fixed(c, tie=1.0), scale)
+                assert found.mass == pytest.approx(1.0 / of)
+                assert float(found.negative_loss(np.inf)) == pytest.approx(c / of)
+                assert float(found.positive_loss(-np.inf)) == pytest.approx((1.0 - c) / of)

@@ -105,6 +105,9 @@ def test_moments_of_every_pair_of_rules_are_the_fractions(seed, weighted, fixed)
     for i, j in combinations(range(5), 2):
         known = exact(y, rules[i], rules[j], w, fixed=fixed)
         assert_moments(found.of(i) if j == 4 else found.difference(i, j), known)
+    alone = loss_moments(PairedRows(y, scores[:1], weight if weighted else None, fixed), HALF, "score")
+    assert alone.rows == (9, 5)
+    assert_moments(alone.of(0), exact(y, scores[0], NOTHING, w, fixed=fixed))
     gaps = [exact(y, rules[i], rules[j], w, fixed=fixed)[1] for i, j in ((0, 4), (1, 4), (0, 1))]
     assert found.covariance[0, 1] == pytest.approx((gaps[0] + gaps[1] - gaps[2]) / 2, rel=1e-10)
 
@@ -238,6 +241,8 @@ def test_notes_say_on_what_the_estimate_rests():
     assert replace(ONE, room=math.inf).note.endswith("negatives: there is no interval; about 75 negatives would do")
     # at most as many are wanted as if one row carried it
     assert replace(ONE, carrying=(0.5, 30.0)).note.endswith("about 300 negatives would do")
+    # rounded up to two digits
+    assert replace(ONE, carrying=(1.0, 30.0), rows=(61, 50)).note.endswith("about 310 negatives would do")
     none = replace(ONE, carriers=(0.0, 40.0))
     assert none.note == "no negative carries a cost here: at least 5 must"
     known = "no negative tells the two apart: at least 5 must; there is no interval"
