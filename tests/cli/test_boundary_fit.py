@@ -215,8 +215,9 @@ def test_written_boundary_is_that_of_the_library_and_names_its_columns(rows, sco
 
 
 @pytest.mark.parametrize("name", ["b.parquet", "b.arrow", "b.jsonl", "b.csv.gz", "-"])
-def test_every_kind_of_file_is_read(name, rows, scores, cli, tmp_path):
-    frame, stdin = pl.DataFrame(scores), None
+def test_every_kind_of_file_is_read(name, cli, tmp_path):
+    few = scored(300)
+    rows, frame, stdin = write_csv(tmp_path / "rows.csv", few), pl.DataFrame(few), None
     if name == "-":
         path, stdin = "-", rows.read_bytes()
     else:
@@ -247,8 +248,9 @@ def test_failure_after_writing_leaves_the_older_files(error, rows, cli, folder, 
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
-def test_picture_is_drawn(ending, rows, cli, folder):
+def test_picture_is_drawn(ending, cli, folder, tmp_path):
     pytest.importorskip("matplotlib.pyplot")  # the import itself may warn
+    rows = write_csv(tmp_path / "rows.csv", scored(300))
     outcome = cli("boundary", "fit", rows, *ROLES, "--min-precision", "0.6", "--plot", f"b.{ending}")
     assert outcome.code == 0, outcome.err
     assert "picture written to" in outcome.err

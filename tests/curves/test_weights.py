@@ -38,7 +38,13 @@ def check_same(first, second):
     np.testing.assert_allclose(*areas, rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.parametrize("kind", CURVES)
+def one_in_two(first):
+    """Every second curve; the others with the long tests."""
+    marks = [(), pytest.mark.thorough]
+    return [pytest.param(kind, marks=marks[(place + first) % 2]) for place, kind in enumerate(CURVES)]
+
+
+@pytest.mark.parametrize("kind", one_in_two(first=0))
 @given(sample=samples(weight=st.integers(0, 3)))
 def test_weight_k_equals_k_repeated_rows(kind, sample):
     w = [1] * len(sample.y) if sample.weight is None else sample.weight
@@ -46,7 +52,7 @@ def test_weight_k_equals_k_repeated_rows(kind, sample):
     check_same(weighted, CURVES[kind](np.repeat(sample.y, w), np.repeat(sample.score, w)))
 
 
-@pytest.mark.parametrize("kind", CURVES)
+@pytest.mark.parametrize("kind", one_in_two(first=1))
 @given(sample=samples(), seed=st.integers(0, 5))
 def test_order_of_rows_changes_nothing(kind, sample, seed):
     order = np.random.default_rng(seed).permutation(len(sample.y))
