@@ -34,6 +34,7 @@ ALLOWS = {
     "compare": lambda f, y, p, q, **w: f(y, p, q, costs=(0.1, 0.4), **w).standard_error,
     "evaluate": lambda f, y, p, q, **w: f(y, {"p": p, "q": q}, costs=(0.1, 0.4), **w).results[0].standard_error,
     "select_best": lambda f, y, p, q, **w: np.diff(f(y, {"p": p, "q": q}, costs=(0.1, 0.4), **w).interval)[0],
+    "bootstrap": lambda f, y, p, _, **w: f(y, p, "bounded_brier_loss", n_resamples=99, **w).standard_errors[0, 0],
     "metric_interval": lambda f, y, p, _, **w: f(y, p, "bounded_brier_loss", **w).standard_error,
     "metric_difference": lambda f, y, p, q, **w: f(y, p, q, "bounded_brier_loss", **w).standard_error,
     "calibration_summary": lambda f, y, p, _, **w: np.diff(f(y, p, **w).interval("o_e_ratio"))[0],
@@ -45,7 +46,6 @@ ALLOWS = {
 REFUSES = {
     "best_models": lambda f, y: f(y, {"p": P, "q": Q}),
     "binned_reliability": lambda f, y: f(y, P),
-    "bootstrap": lambda f, y: f(y, P, metric="roc_auc_score"),
     "certify_decided": lambda f, y: f(y, P, threshold=0.5, max_error=0.2),
     "consistency_band": lambda f, y: f(y, P),
     "decision_calibration_test": lambda f, y: f(y, np.c_[1 - P, P], matrices=[[0, 1], [1, 0]]),

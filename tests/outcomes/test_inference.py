@@ -11,7 +11,6 @@ from stakes.core.inputs import EvaluationData, evaluation_data
 from stakes.core.validation import BinarySample
 from stakes.curves import binned_reliability
 from stakes.inference import (
-    bootstrap,
     calibration_summary,
     confidence_band,
     decomposition_interval,
@@ -225,7 +224,6 @@ def test_table_keeps_that_its_weights_are_estimated(rows):
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda y, p: bootstrap(y, p, metric="roc_auc_score"),
         lambda y, p: confidence_band(y, p, "reliability"),
         binned_reliability,
         lambda y, p: evaluate(ScoreTable.from_predictions(y, p)),

@@ -20,7 +20,9 @@ from stakes.core.score_table import ScoreTable
 from stakes.core.validation import check_choice, check_flag, check_unit
 from stakes.inference._dependence import check_dependence
 from stakes.inference._resample import Room, RowSource, TableSource, draw_blocks, draw_clusters, draw_rows, is_whole
+from stakes.inference._resample_outcome import OutcomeSource
 from stakes.metrics import METRICS
+from stakes.outcomes import TimeToEvent
 from stakes.shown.progress import time_left
 from stakes.shown.tabular import Tabular
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
+
+    from stakes.inference._resample import Draw
 
     Floats = NDArray[np.float64]
     Statistic = Callable[[ScoreTable], float | Mapping[str, float]]
@@ -60,6 +64,8 @@ class Bootstrap(Tabular):
         "rows", "clusters" or "blocks".
     confidence_level : float
         Of the intervals.
+    redrawn : int, default 0
+        Resamples that ended before the horizon of a :class:`TimeToEvent`, and were drawn again.
 
     Examples
     --------
@@ -74,6 +80,7 @@ class Bootstrap(Tabular):
     replicates: Floats
     scheme: str
     confidence_level: float
+    redrawn: int = 0
 
     @property
     def standard_errors(self) -> Floats:
@@ -178,11 +185,12 @@ class Bootstrap(Tabular):
             f"{self.confidence_level:.0%} interval [{row['ci_low']:.4g}, {row['ci_high']:.4g}]"
             for row in self._records()
         ]
-        return f"Bootstrap({'; '.join(parts)}, {len(self.replicates):,} resamples of {self.scheme})"
+        again = f", {self.redrawn:,} drawn again" if self.redrawn else ""
+        return f"Bootstrap({'; '.join(parts)}, {len(self.replicates):,} resamples of {self.scheme}{again})"
 
 
 def bootstrap(
-    y_true: ArrayLike | ScoreTable,
+    y_true: ArrayLike | TimeToEvent | ScoreTable,
     y_prob: ArrayLike | Mapping[str, ArrayLike] | None = None,
     metric: str | Statistic | None = None,
     *,
@@ -203,8 +211,9 @@ def bootstrap(
 
     Parameters
     ----------
-    y_true : array_like of shape (n,) or ScoreTable
-        Labels with two values, or a table that stands for labels and scores.
+    y_true : array_like of shape (n,), TimeToEvent or ScoreTable
+        Labels with two values, or a table that stands for labels and scores. Of a :class:`TimeToEvent` all rows are
+        drawn, followed to the horizon or not, and censoring is estimated anew from each resample.
     y_prob : array_like of shape (n,) or (n, 2), or mapping of names to such, optional
         Scores of one model, or of several that are to share each resample.
     metric : str or callable
@@ -288,7 +297,8 @@ def bootstrap(
 
     areas = partial(source.area, rng) if isinstance(source, TableSource) and name == "roc_auc_score" else None
     replicates = _replicates(areas or resampled, into, report)
-    result = Bootstrap(tuple(map(str, named)), terms, values, replicates, scheme, level)
+    redrawn = source.redrawn if isinstance(source, OutcomeSource) else 0
+    result = Bootstrap(tuple(map(str, named)), terms, values, replicates, scheme, level, redrawn)
     return _warned(result)
 
 
@@ -340,10 +350,16 @@ def _source(
     prevalence: float | None,
     clusters: Any,
     block_length: Any,
-) -> tuple[RowSource | TableSource, list[ScoreTable], str]:
+) -> tuple[RowSource | TableSource | OutcomeSource, list[ScoreTable], str]:
     """Where resamples come from, the tables of all rows, and the scheme."""
     if clusters is not None and block_length is not None:
         raise ValueError("clusters= and block_length= (rows in order) cannot both be given.")
+    if isinstance(y_true, TimeToEvent) and not y_true.plain:
+        if prevalence is not None:
+            raise ValueError("prevalence= cannot be given beside a TimeToEvent: the class of some rows is not known.")
+        draw, scheme = _rows_drawn(len(y_true.y), clusters, block_length, data["sample_weight"])
+        tables = [evaluation_data(y_true, values, **data).table for values in scores]
+        return OutcomeSource.of(y_true, scores, data, draw), tables, scheme
     refuse_weighing(y_true, "bootstrap")
     given = isinstance(y_true, ScoreTable)
     if clusters is None and block_length is None and (given or (len(scores) == 1 and data["sample_weight"] is None)):
@@ -354,18 +370,23 @@ def _source(
         raise ValueError("clusters= and block_length= need the rows: pass y_true and y_prob instead of a ScoreTable.")
     samples = [evaluation_data(y_true, values, **data).rows for values in scores]
     y = samples[0].y
-    codes, _ = check_dependence(clusters, None, len(y), data["sample_weight"])
-    if codes is not None:
-        draw, scheme = draw_clusters(codes), "clusters"
-    elif block_length is not None:
-        draw, scheme = draw_blocks(len(y), _block_length(block_length, len(y))), "blocks"
-    else:
-        strata = [np.arange(len(y))] if prevalence is None else [np.flatnonzero(~y), np.flatnonzero(y)]
-        draw, scheme = draw_rows(strata, len(y)), "rows"
+    draw, scheme = _rows_drawn(len(y), clusters, block_length, data["sample_weight"])
+    if scheme == "rows" and prevalence is not None:
+        draw = draw_rows([np.flatnonzero(~y), np.flatnonzero(y)], len(y))
     tables = [ScoreTable.from_sample(sample) for sample in samples]
     if prevalence is not None:
         tables = [table.with_prevalence(prevalence) for table in tables]
     return RowSource.of(samples, draw, prevalence), tables, scheme
+
+
+def _rows_drawn(n: int, clusters: Any, block_length: Any, sample_weight: Any) -> tuple[Draw, str]:
+    """How rows are drawn, and what that is called."""
+    codes, _ = check_dependence(clusters, None, n, sample_weight)
+    if codes is not None:
+        return draw_clusters(codes), "clusters"
+    if block_length is not None:
+        return draw_blocks(n, _block_length(block_length, n)), "blocks"
+    return draw_rows([np.arange(n)], n), "rows"
 
 
 def _block_length(given: Any, n: int) -> int:

@@ -209,9 +209,16 @@ class RowSource:
         return tables if self.prevalence is None else [table.with_prevalence(self.prevalence) for table in tables]
 
     def _table(self, scores: Floats, code: Integers, columns: list[Floats], drawn: int) -> ScoreTable:
-        cells = [np.bincount(code, column, minlength=2 * len(scores)).reshape(-1, 2) for column in columns]
-        seen = cells[0].sum(axis=1) > 0.0
-        downs, ups, down_squares, up_squares = (
-            np.ascontiguousarray(cell[seen, k]) for cell in (cells[0], cells[-1]) for k in (0, 1)
-        )
-        return ScoreTable(scores[seen], ups, downs, up_squares, down_squares, drawn)
+        return ScoreTable(*sums_by_cell(scores, code, columns), n_rows=drawn)
+
+
+def sums_by_cell(
+    scores: Floats, code: Integers, columns: list[Floats]
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Columns of a table from weights, and squared weights if they differ: its scores that have any weight first."""
+    cells = [np.bincount(code, column, minlength=2 * len(scores)).reshape(-1, 2) for column in columns]
+    seen = cells[0].sum(axis=1) > 0.0
+    downs, ups, down_squares, up_squares = (
+        np.ascontiguousarray(cell[seen, k]) for cell in (cells[0], cells[-1]) for k in (0, 1)
+    )
+    return scores[seen], ups, downs, up_squares, down_squares

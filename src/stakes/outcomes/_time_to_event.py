@@ -322,6 +322,28 @@ class TimeToEvent(Outcome):
         """
         return self._of(self._follow_up.taken(np.asarray(rows)), self.horizon)
 
+    def repeated(self, times: ArrayLike) -> Self:
+        """Return the outcome in which each row stands so many times, with censoring estimated anew.
+
+        Parameters
+        ----------
+        times : array_like of shape (n,)
+            Whole numbers >= 0.
+
+        Returns
+        -------
+        TimeToEvent
+            Of as many rows, whose sample weight is multiplied.
+
+        Examples
+        --------
+        >>> from stakes import TimeToEvent
+        >>> outcome = TimeToEvent(event=[1, 0, 1, 0], time=[1, 2, 3, 5], horizon=4)
+        >>> outcome.repeated([1, 0, 1, 2]).prevalence
+        0.5
+        """
+        return self._of(replace(self._follow_up, weight=np.asarray(times) * self._units), self.horizon)
+
     def parts(self, parts: Floats) -> Floats:
         """Parts of all rows in an error: those of the known rows, and what estimating censoring adds."""
         if self._follow_up.given is not None:

@@ -1,0 +1,89 @@
+"""The bootstrap of censored follow-up: rows are drawn, known or not, and censoring is estimated anew."""
+
+import numpy as np
+import pytest
+
+from stakes import ScoreTable, TimeToEvent, metric_interval
+from stakes.inference import bootstrap
+from stakes.inference._resample import draw_blocks, draw_clusters, draw_rows
+from stakes.inference._resample_outcome import OutcomeSource
+
+N = 300
+RNG = np.random.default_rng(8)
+X = RNG.normal(size=N)
+TIME, LEFT = RNG.exponential(np.exp(-X)), RNG.exponential(1.5, N)
+RISK = np.clip(1.0 - np.exp(-0.7 * np.exp(X)), 0.0, 1.0).round(2)
+ROWS = {"event": (TIME <= LEFT).astype(int), "time": np.minimum(TIME, LEFT).round(2)}
+OUTCOME = TimeToEvent(**ROWS, horizon=0.7)
+SITES = np.arange(N) // 10
+DRAWS = {
+    "rows": ({}, draw_rows([np.arange(N)], N)),
+    "clusters": ({"clusters": SITES}, draw_clusters(SITES)),
+    "blocks": ({"block_length": 7}, draw_blocks(N, 7)),
+}
+
+
+@pytest.mark.parametrize("scheme", DRAWS)
+@pytest.mark.parametrize("weight", [None, RNG.integers(0, 4, N)], ids=["alone", "weighted"])
+def test_resamples_are_those_of_the_rows_that_are_drawn(scheme, weight):
+    outcome, (options, draw) = TimeToEvent(**ROWS, horizon=0.7, sample_weight=weight), DRAWS[scheme]
+    scores = {"a": RISK, "b": RISK[::-1]}
+    found = bootstrap(outcome, scores, "bounded_brier_loss", n_resamples=20, random_state=3, **options)
+    rng = np.random.default_rng(3)
+    for row in found.replicates:
+        drawn = np.repeat(np.arange(N), draw(rng))
+        again = outcome.take(drawn)
+        for value, score in zip(row[:, 0], scores.values(), strict=True):
+            loss = np.average((score[drawn] - again.y) ** 2, weights=again.weight)
+            assert value == pytest.approx(loss, rel=1e-12)
+    assert found.scheme == scheme
+    assert found.redrawn == 0
+
+
+def test_spread_is_that_of_the_closed_form_with_censoring_estimated():
+    for name in ("bounded_brier_loss", "roc_auc_score"):
+        found = bootstrap(OUTCOME, RISK, name, n_resamples=400)
+        closed = metric_interval(OUTCOME, RISK, name)
+        assert found.values[0, 0] == pytest.approx(closed.value, rel=1e-12)
+        assert found.standard_errors[0, 0] == pytest.approx(closed.standard_error, rel=0.15)
+
+
+def test_resamples_that_end_before_the_horizon_are_drawn_again_and_counted():
+    outcome = TimeToEvent(event=[1, 0, 1, 0, 0, 0], time=[1, 2, 3, 4, 5, 9], horizon=6)
+    score = np.linspace(0.9, 0.1, 6)
+    found = bootstrap(outcome, score, lambda table: table.prevalence, n_resamples=50, random_state=1)
+    draw, rng, redrawn = draw_rows([np.arange(6)], 6), np.random.default_rng(1), 0
+    for (value,) in found.replicates[:, 0]:
+        # only the last row was followed to the horizon; a resample whose last row has an event is known for all that
+        while (last := np.flatnonzero(counts := draw(rng)).max()) in {1, 3, 4}:
+            redrawn += 1
+        assert last in {0, 2, 5}
+        assert value == pytest.approx(outcome.take(np.repeat(np.arange(6), counts)).prevalence)
+    assert found.redrawn == redrawn > 5
+    assert f"{redrawn} drawn again" in repr(found)
+
+
+def test_resamples_that_never_reach_the_horizon_are_refused():
+    outcome = TimeToEvent(event=[0, 1], time=[1, 9], horizon=6)
+    source = OutcomeSource.of(outcome, [[0.1, 0.2]], {}, lambda _rng: np.array([2, 0]))
+    with pytest.raises(ValueError, match=r"100 resamples in a row end before the horizon 6: .* followed to it \(1\)"):
+        source.tables(np.random.default_rng(0))
+
+
+def test_metric_of_a_table_and_known_censoring():
+    known = TimeToEvent(**ROWS, horizon=0.7, censoring=np.full(N, 0.8))
+    found = bootstrap(known, RISK, lambda table: table.prevalence, n_resamples=50)
+    assert found.values[0, 0] == pytest.approx(ScoreTable.from_predictions(known, RISK).prevalence)
+    whole = TimeToEvent(event=[1, 0] * 20, time=[1, 9] * 20, horizon=5)  # nobody is censored: as plain labels
+    scores = np.linspace(0.0, 1.0, 40)
+    plain = bootstrap([1, 0] * 20, scores, "roc_auc_score", n_resamples=50)
+    np.testing.assert_array_equal(
+        bootstrap(whole, scores, "roc_auc_score", n_resamples=50).replicates, plain.replicates
+    )
+
+
+def test_what_cannot_be_drawn_is_refused():
+    with pytest.raises(ValueError, match="prevalence= cannot be given beside a TimeToEvent"):
+        bootstrap(OUTCOME, RISK, "roc_auc_score", prevalence=0.1)
+    with pytest.raises(ValueError, match="sample_weight"):
+        bootstrap(OUTCOME, RISK, "roc_auc_score", sample_weight=np.ones(N))
