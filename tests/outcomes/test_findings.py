@@ -87,10 +87,35 @@ def test_data_line_says_what_is_known(df_surv, tmp_path):
 def test_methods_say_how_censoring_was_estimated_in_groups():
     outcome, score = stream(0.0)
     group = np.arange(len(score)) % 2
+    few = np.arange(len(score)) < 12
     asked = {"costs": (0.1, 0.3), "groups": group}
-    for each, where in ((outcome, "from all rows together"), (outcome.within(group), "within the groups given to")):
-        assert f"censoring was estimated {where}" in evaluate(each, score, **asked).methods()
+    said = evaluate(outcome, score, **asked).methods()
+    assert "Rows of subgroups by group were weighed by censoring estimated within each subgroup." in said
+    assert "keep their weights" not in said
+    both = evaluate(outcome, score, groups={"half": group, "few": few}).methods()
+    assert "subgroups by half were weighed by censoring estimated within each subgroup." in both
+    assert "subgroups by few keep their weights: censoring was estimated from all rows together." in both
+    given = evaluate(outcome.within(group), score, **asked).methods()
+    assert "censoring was estimated within the groups given to" in given
     priced = RowCosts(outcome, false_positive=1.0, false_negative=9.0)
     assert "from all rows together" in evaluate(priced, score, groups=group).methods()
     assert "Rows of subgroups" not in evaluate(outcome.y, score, **asked).methods()
     assert "Rows of subgroups" not in evaluate(outcome, score, costs=(0.1, 0.3)).methods()
+
+
+def test_subgroups_are_those_of_their_own_rows():
+    outcome, score = stream(0.8)
+    group, asked = np.where(score > np.median(score), "high", "low"), {"costs": (0.1, 0.3)}
+    found = evaluate(outcome, score, groups=group, **asked)
+    assert found.groups.within == ("group",)
+    alone = {name: evaluate(outcome.take(group == name), score[group == name], **asked) for name in ("high", "low")}
+    for row in found.groups:
+        mine = alone[row.group]
+        assert row.prevalence == pytest.approx(outcome.take(group == row.group).prevalence, rel=1e-12)
+        assert row.score == pytest.approx(mine.results[0].score, rel=1e-12)
+        assert row.auc == pytest.approx(mine.results[0].auc, rel=1e-12)
+        assert row.standard_error == pytest.approx(mine.results[0].standard_error, rel=0.01)
+    high, low = found.groups
+    assert high.difference == pytest.approx(high.score - low.score, rel=1e-12)
+    plain = evaluate(outcome, score, **asked)
+    assert found.results[0].score == plain.results[0].score  # of all rows, as without groups

@@ -23,10 +23,16 @@ _MOST_GROUPS = 10_000
 
 @dataclass(frozen=True)
 class Grouping:
-    """Names of the groups in order, and each row's place among them."""
+    """Names of the groups in order, and the place among them of each row that counts; the values of all rows."""
 
     names: list[str]
     codes: NDArray[np.intp]
+    values: NDArray[Any]
+
+    def of_all_rows(self) -> NDArray[np.intp] | None:
+        """Codes of all rows, those of no known class too; None where one is in no group."""
+        distinct, codes = _coded(self.values)
+        return None if any(map(is_missing, distinct.tolist())) else codes
 
 
 def check_groups(options: Options, n_rows: int, origin: Origin | None = None) -> dict[str, Grouping]:
@@ -54,7 +60,7 @@ def _grouping(values: Any, name: str, n_rows: int, present: Bools | None) -> Gro
         row = int(missing[codes].argmax())
         raise ValueError(f"groups must name the group of every row, got a missing one in row {row}.")
     names, merged = group_names(distinct, name)
-    return Grouping(names, merged[codes])
+    return Grouping(names, merged[codes], found)
 
 
 def group_names(distinct: NDArray[Any], name: str) -> tuple[list[str], NDArray[np.intp]]:

@@ -17,6 +17,7 @@ from stakes.inference._group_gap import gap_moments
 from stakes.inference._group_sums import UNKNOWN, GroupedRows, group_moments, group_moments_of_tables
 from stakes.inference._influence import Cells, Influence, cells_of, loss_influence, skill_influence
 from stakes.inference._influence_moments import influence_moments
+from stakes.outcomes import TimeToEvent
 from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 PAPER = {"column": "By", "group": "Group", "model": "Model", "n_rows": "n", "n_positives": "Events"}
 PAPER |= {"score": "Expected cost", "skill": "Skill", "auc": "AUC", "skill_p_adjusted": "p (skill)"}
 _NO_INTERVAL = (math.nan, math.nan)
-_NEEDED = 20  # of each class, for a miscalibration that is not mostly noise
+_NEEDED = 20  # of each class, for a miscalibration that is not mostly noise; or followed, to estimate censoring from
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,8 @@ class GroupResult:
 class Groups(tuple[GroupResult, ...], Tabular):  # noqa: SLOT001  (a mix-in without slots)
     """Every model in every subgroup.
 
+    ``within`` names the columns in whose groups censored follow-up was weighed group by group.
+
     Examples
     --------
     >>> from stakes import evaluate
@@ -141,6 +144,7 @@ class Groups(tuple[GroupResult, ...], Tabular):  # noqa: SLOT001  (a mix-in with
     0.5
     """
 
+    within: tuple[str, ...] = ()
     _paper: ClassVar[Mapping[str, str]] = PAPER
 
     def of(self, model: str) -> tuple[GroupResult, ...]:
@@ -189,7 +193,10 @@ def evaluate_groups(
 ) -> Groups:
     """Every model in every group, and against all other rows."""
     results: list[GroupResult] = []
+    within = {column: mine for column, each in groups.items() if (mine := _followed_within(rows, each))}
+    together = rows
     for column, grouping in groups.items():
+        rows = within.get(column, together)
         grouped = GroupedRows.of(rows, grouping.codes, len(grouping.names))
         for index, (model, score) in enumerate(zip(models, rows.scores, strict=True)):
             mine = replace(rows, scores=[score], every_score=rows.every_score[index : index + 1])
@@ -213,7 +220,26 @@ def evaluate_groups(
                     about |= _area(data, options, taken.clusters, taken.lags)
                 found.append(_result(data, moments, gap, options, about))
             results += _adjusted(found)
-    return Groups(results)
+    whole = Groups(results)
+    whole.within = tuple(within)
+    return whole
+
+
+def _followed_within(rows: PairedRows, grouping: Grouping) -> PairedRows | None:
+    """The rows weighed by censoring within each group; None where a group has few that were followed for so long."""
+    origin = rows.origin
+    outcome = None if origin is None else origin.outcome
+    if origin is None or not (isinstance(outcome, TimeToEvent) and outcome.pooled and outcome.estimated):
+        return None
+    codes = grouping.of_all_rows()
+    if codes is None:
+        return None
+    there = outcome.present
+    followed = there & (outcome.follow_up.time >= outcome.horizon)
+    if np.bincount(codes[followed], minlength=codes.max() + 1)[np.unique(codes[there])].min() < _NEEDED:
+        return None
+    own = outcome.within(codes)
+    return replace(rows, weight=own.weight[origin.places], origin=replace(origin, outcome=own))
 
 
 def groups_of_tables(

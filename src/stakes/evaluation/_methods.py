@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from stakes._version import __version__
 from stakes.costs import Fixed, LogOddsUniform, Uniform
 from stakes.outcomes import RowCosts, TimeToEvent
-from stakes.shown.words import number, percent
+from stakes.shown.words import join, number, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,9 +89,16 @@ def _weights_in_groups(standings: Standings) -> Iterator[str]:
     """How censoring was estimated that weighs the rows of subgroups."""
     outcome = None if standings.rows is None or standings.rows.origin is None else standings.rows.origin.outcome
     followed = outcome.inner if isinstance(outcome, RowCosts) else outcome
-    if isinstance(followed, TimeToEvent) and followed.estimated:
+    if not (isinstance(followed, TimeToEvent) and followed.estimated):
+        return
+    within = standings.groups.within
+    if within:
+        yield f"Rows of subgroups by {join(within)} were weighed by censoring estimated within each subgroup."
+    rest = [column for column in dict.fromkeys(row.column for row in standings.groups) if column not in within]
+    if rest:
         where = "from all rows together" if followed.pooled else "within the groups given to the outcome"
-        yield f"Rows of subgroups keep their weights: censoring was estimated {where}."
+        by = f" by {join(rest)}" if within else ""
+        yield f"Rows of subgroups{by} keep their weights: censoring was estimated {where}."
 
 
 def _data(standings: Standings) -> Iterator[str]:
