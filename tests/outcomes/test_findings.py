@@ -71,6 +71,25 @@ def test_few_people_at_the_horizon_and_heavy_weights_are_found():
     assert {"thin-follow-up", "heavy-weights"} <= set(evaluate(priced, {"a": score}).findings.codes)
 
 
+def test_probabilities_of_censoring_that_do_not_fit_the_rows_are_found():
+    rng = np.random.default_rng(4)
+    time, score = rng.exponential(1.0, 400), rng.random(400)
+    left = rng.exponential(2.0, 400)
+    rows = {"event": (time <= left).astype(int), "time": np.minimum(time, left), "horizon": 0.8}
+    true = np.exp(-np.minimum(rows["time"], 0.8) / 2.0)
+    assert "weights-off" not in codes(TimeToEvent(**rows, censoring=true), score)
+    off = TimeToEvent(**rows, censoring=np.sqrt(true))
+    assert "weights-off" in codes(off, score)
+    known = np.where((rows["event"] == 1) | (rows["time"] >= 0.8), 1.0 / np.sqrt(true), 0.0)
+    assert off.weight_share == pytest.approx(known.mean(), rel=1e-12)
+    assert off.weight_share < 0.95
+    few = {name: part[:40] if np.ndim(part) else part for name, part in rows.items()}
+    chance = TimeToEvent(**few, censoring=true[:40])
+    assert abs(chance.weight_share - 1.0) > 0.05
+    assert "weights-off" not in codes(chance, score[:40])
+    assert "weights-off" not in codes(TimeToEvent(**rows), score)
+
+
 def test_data_line_says_what_is_known(df_surv, tmp_path):
     outcome = TimeToEvent(event=df_surv.cancer, time=df_surv.ttcancer, horizon=1.5)
     found = evaluate(outcome, df_surv.cancerpredmarker, costs=(0.1, 0.3))

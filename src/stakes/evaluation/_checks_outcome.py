@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 FEW_AT_RISK = 20
 FEW_EFFECTIVE = 50
 HEAVY = 0.05
+OFF = 0.05  # from 1, of the sum of weights over the rows; nearer they do no harm
 _FIFTHS = np.arange(1, 5) / 5
 
 
@@ -114,6 +116,22 @@ def heavy_weights(standings: Standings) -> Observation | None:
         "of all."
     )
     return Observation(template, (), {"effective_rows": outcome.effective_rows, "largest_share": largest})
+
+
+def weights_off(standings: Standings) -> Observation | None:
+    """Whether given probabilities not to be censored make weights that do not stand for all rows."""
+    outcome = _outcome(standings)
+    if outcome is None or outcome.estimated:
+        return None
+    share = outcome.weight_share
+    beyond = NormalDist().inv_cdf(1.0 - LEVEL / 2.0) * outcome.weight_share_error
+    if abs(share - 1.0) <= max(OFF, beyond):
+        return None
+    template = (
+        f"With the probabilities not to be censored that were given, the rows of known status stand for "
+        f"{percent(share)} of the rows, not for all."
+    )
+    return Observation(template, (), {"weight_share": share})
 
 
 def looks_like_survival(standings: Standings) -> Observation | None:

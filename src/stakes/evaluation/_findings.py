@@ -143,6 +143,16 @@ FINDINGS: dict[str, Check] = {
             of_amounts=True,
         ),
         Check(
+            "weights-off",
+            "warning",
+            "given probabilities of censoring do not fit the rows",
+            f"the weights that they make sum to {outcome.OFF:.0%} more or less than the rows, beyond chance at level "
+            f"{LEVEL:g}",
+            "Estimate censoring from these rows (the default), or mend the model of censoring.",
+            outcome.weights_off,
+            of_amounts=True,
+        ),
+        Check(
             "few-events",
             "warning",
             "too few positives or negatives for the interval",

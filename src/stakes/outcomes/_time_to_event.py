@@ -448,9 +448,20 @@ class TimeToEvent(Outcome):
         return f"event by horizon {self.horizon:g}{'' if self.plain else ', rows weighted for censoring'}"
 
     @property
+    def weight_share(self) -> float:
+        """Sum of the weights over that of the rows; 1 where censoring is estimated from them."""
+        return float(self.weight.sum()) / float(self._units.sum())
+
+    @property
+    def weight_share_error(self) -> float:
+        """Standard error of that share where censoring is known."""
+        units = self._units
+        return float(np.linalg.norm(self.weight - self.weight_share * units)) / float(units.sum())
+
+    @property
     def _off(self) -> str:
         """What is wrong with given probabilities of censoring: their weights should stand for all rows."""
-        share = float(self.weight.sum()) / float(self._units.sum())
+        share = self.weight_share
         return f", weights sum to {share:.1%} of the rows" if abs(share - 1.0) > _OFF else ""
 
     def __repr__(self) -> str:
