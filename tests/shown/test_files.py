@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from stakes.shown.files import replacing
+from stakes.shown.files import beside, is_partial, replacing
 
 
 def test_failure_leaves_the_old_file_and_nothing_else(tmp_path):
@@ -21,6 +21,29 @@ def test_failure_leaves_the_old_file_and_nothing_else(tmp_path):
     with pytest.raises(RuntimeError, match="stop"):
         stopped_halfway()
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("report.html", "old")]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows opens no folder")
+def test_file_and_then_its_folder_are_written_to_the_disk(tmp_path, monkeypatch):
+    written, fsync = [], os.fsync
+
+    def noted(handle):
+        written.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file")
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    with replacing(tmp_path / "a.txt") as partial:
+        partial.write_text("new")
+    assert written == ["file", "folder"]
+
+
+def test_names_of_files_that_are_being_written_are_known(tmp_path):
+    for name in ("a.csv", "a", "a.tar.gz", ".hidden"):
+        assert is_partial(beside(tmp_path / name).name)
+        assert not is_partial(name)
+    assert not any(
+        map(is_partial, [".stakes-0123456789abcde", "x.stakes-0123456789abcdef", ".stakes-0123456789abcdefg"])
+    )
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
