@@ -314,3 +314,11 @@ def test_rows_without_stake_or_weight_have_no_share():
     outcome = RowCosts([0, 1, 1], false_positive=[5, 5, 0], false_negative=[15, 15, 0], sample_weight=[1, 1, 0])
     assert outcome.n_set_aside == 0
     assert outcome.scores([0.5, 0.0, 0.5]).tolist() == [0.75, 0.0, 0.0]
+
+
+def test_amounts_that_are_missing_in_rows_that_do_not_count_are_none():
+    missing = {"false_positive": [5, math.nan, 2], "false_negative": [15, 4, math.inf]}
+    outcome = RowCosts([0, 1, 1], **missing, sample_weight=[1, 0, 0])
+    assert (outcome.false_positive.tolist(), outcome.false_negative.tolist()) == ([5.0, 0.0, 2.0], [15.0, 4.0, 0.0])
+    with pytest.raises(ValueError, match=r"false_positive must be finite, got nan at index 1 \(1 rows\)"):
+        RowCosts([0, 1, 1], **missing, sample_weight=[1, 1, 0])

@@ -407,3 +407,9 @@ def test_rows_beyond_the_last_who_leave_early_are_known_to_be_missed():
 def test_groups_keep_their_type_but_for_mixed_ones():
     assert check_groups([1, 10, 2], 3).tolist() == [1, 10, 2]
     assert check_groups(np.array(["a", 1], dtype=object), 2).tolist() == ["a", "1"]
+
+
+def test_five_of_the_labels_that_mean_nothing_yet_are_shown():
+    labels = list("gfedcba")
+    with pytest.raises(ValueError, match=r"event holds labels \('a', 'b', 'c', 'd', 'e'\): pass censored= and cause="):
+        TimeToEvent(event=labels, time=range(7), horizon=3)
