@@ -221,7 +221,8 @@ class Room:
         for mutant in sorted(self.tried, key=lambda each: (each.path, each.index)):
             quick = sorted(range(len(seconds)), key=seconds.__getitem__)
             of_line = [k for k in quick if not mutant.lines.isdisjoint(reached[k])]
-            of_file = [k for k in quick if any(path == str(mutant.path) for path, _ in reached[k])]
+            # of numbers and defaults, tests may look at nothing else
+            of_file = [k for k in quick if not reached[k] or any(path == str(mutant.path) for path, _ in reached[k])]
             word = self._try(tests, mutant, self._some(of_line, seconds), self._some(of_file or quick, seconds))
             if word:
                 self.left.append(mutant)

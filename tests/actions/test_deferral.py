@@ -14,7 +14,7 @@ from scipy.integrate import quad
 from stakes import ScoreTable, costs, decompose, expected_regret
 from stakes.actions import deferral_zone, fit_deferral
 from stakes.actions._pair import best_pair
-from stakes.actions._zone import action_costs, capacity_price, capped_actions, face_actions
+from stakes.actions._zone import action_costs, between, capacity_price, capped_actions, face_actions
 
 DENSITIES = {
     "uniform": costs.Uniform,
@@ -194,6 +194,11 @@ def test_pair_of_a_million_rows_is_found_in_a_third_of_a_second():
 def test_refusals(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_pair_defers_from_its_low_end_on_and_acts_from_its_high_end_on():
+    assert between(np.array([0.39, 0.4, 0.79, 0.8, 1.0]), 0.4, 0.8).tolist() == [0, -1, -1, 1, 1]
+    assert between(np.array([0.39, 0.4]), 0.4, 0.4).tolist() == [0, 1]
 
 
 def test_a_fee_as_high_as_what_it_can_save_defers_nobody_whatever_the_rounding():

@@ -141,10 +141,35 @@ def test_dominance_is_the_difference_at_every_matrix_of_the_segment(seed):
     assert found.left[k] + share * (found.right - found.left)[k] == pytest.approx(gap, abs=1e-12)
     crossed = (found.left[1:] == 0.0) & (found.right[:-1] == 0.0) & (found.right[1:] * found.left[:-1] < 0.0)
     assert crossed.any()
+    assert np.all(found.low < found.high)
     assert not np.any(found.left * found.right < 0.0)
     shares = np.mean(gap < -1e-12), np.mean(gap > 1e-12)
     assert (found.first_better, found.second_better) == pytest.approx(shares, abs=len(found.low) / 4000)
     assert found.difference == pytest.approx(gap.mean(), abs=1e-3)
+
+
+def test_who_costs_less_on_a_segment_is_said_in_a_sentence():
+    # the cost of a false alarm grows from 0 to 1 as that of a miss falls from 1 to 0
+    ends = [[[0, 0], [1, 0]], [[0, 1], [0, 0]]]
+    sharp, wrong, dull = [[0.9, 0.1], [0.1, 0.9]], [[0.1, 0.9], [0.9, 0.1]], [[0.5, 0.5], [0.5, 0.5]]
+    models = {"sharp": sharp * 5, "again": sharp * 5, "wrong": wrong * 5, "dull": dull * 5}
+    found = evaluate_actions([0, 1] * 5, models, matrices=ends, theta=(0, 1))
+    assert (
+        found.dominance("sharp", "again").sentence == "sharp and again cost the same on all of the segment of matrices."
+    )
+    said = found.dominance("sharp", "wrong")
+    assert said.sentence.startswith("sharp costs no more than wrong anywhere, less on 80% of the segment of matrices; ")
+    assert found.dominance("wrong", "sharp").sentence.startswith("sharp costs no more than wrong anywhere, less on 80%")
+    both = evaluate_actions(
+        [0, 0, 0, 1] * 5, {"low": sharp[:1] * 20, "high": sharp[1:] * 20}, matrices=ends, theta=(0, 1)
+    )
+    # all alike: never acting costs (1 - t) / 4, always acting t 3 / 4, and at first and last the two decide alike
+    said = both.dominance("low", "high")
+    assert (said.first_better, said.second_better) == pytest.approx((0.65, 0.15))
+    assert said.sentence.startswith(
+        "low costs less on 65%, high costs less on 15% of the segment of matrices; on average"
+    )
+    assert said.difference == pytest.approx(np.mean(said.left + said.right) / 2, abs=0.2)
 
 
 def test_a_segment_is_the_limit_of_a_list():

@@ -89,6 +89,11 @@ def test_scores_of_0_and_1_that_are_right_show_nothing_and_that_are_wrong_everyt
     # every draw is the data themselves, which is as far as the data
     certain = ScoreTable.from_predictions([0, 1], [0.0, 1.0])
     assert bootstrap_table(certain, 19, np.random.default_rng(0)) == (0.0, 1.0)
+    rows = np.array([0.0, 1.0, 1.0]), np.array([False, True, True]), np.array([1.0, 2.0, 0.5])
+    assert bootstrap_rows(*rows, 19, np.random.default_rng(0)) == (0.0, 1.0)
+    # scores of which no draw is as bad as the data
+    wrong = np.full(40, 0.01), np.arange(40) < 20, np.ones(40)
+    assert bootstrap_rows(*wrong, 19, np.random.default_rng(0))[1] == 1 / 20
 
 
 def test_bets_shift_as_far_up_as_down():
