@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from utility_brute import DEFINITIONS, LOSSES, RATIONAL, best_of_all_decisions, exact_curve, linear
 from utility_cases import MEASURES, golden, stress_batches
@@ -62,6 +62,7 @@ def check_steps(estimate, exact):
 
 
 @given(p=SIXTEENTHS, c=COEFFICIENTS, d=COEFFICIENTS, fill=st.integers(0, 1))
+@example(p=[0.0, 1 / 16], c=(0.0, 0.0, 0.0, 0.0), d=(1.0, 0.0, 1.0, -1.0), fill=1)  # the law's rounding alone
 @settings(max_examples=400)
 def test_values_differences_and_certificate_of_any_ratio_hold(p, c, d, fill):
     try:

@@ -83,6 +83,11 @@ class Spectrum:
         full[: len(self.theta)] = self.expectation.conj()
         return np.fft.irfft(full, self.size)
 
+    def law_error(self) -> float:
+        """Bound on the error of the law, as the root of the sum of its squares: a transform keeps such sums."""
+        rounded = np.linalg.norm(np.abs(self.expectation) * (self.error + 100.0 * UNIT)) * math.sqrt(2.0 / self.size)
+        return float(rounded) + 4.0 * math.log2(self.size + 1) * UNIT + 2.0 * self.dropped + 2.0 * TAIL
+
     def row_means(self, batch: Batch, phi: CountFunction) -> RowMeans:
         """E[y_i phi(P)] for every row: one division per row and frequency, and no cancellation."""
         given = phi(self.counts)

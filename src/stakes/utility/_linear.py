@@ -104,19 +104,23 @@ def expected_linear(
         return None
     values, error = _add_up(ratio, sums)
     if start is not None:
-        values[0] = start
+        values[0], off = start
+        error = max(error, off)
     largest = sum(map(abs, c)) * ratio.total / lowest
     absolute = error + 2.0 * largest * TAIL
     return Estimate(values, 0.0, absolute, "exponentials", steps=sums.steps if weight is None else None)
 
 
-def _none_chosen(ratio: _Ratio, zero_division: float) -> float | None:
-    """Value at k = 0, or None where it comes from the sum like all others (weights, and a denominator above zero)."""
+def _none_chosen(ratio: _Ratio, zero_division: float) -> tuple[float, float] | None:
+    """Value at k = 0 and a bound on its rounding, or None where it comes from the sum like all others.
+
+    It does with weights, and with a denominator above zero.
+    """
     c, d, batch = ratio.c, ratio.d, ratio.batch
     if c[0] == c[3] == 0.0:
         certain = 0.0 if d[0] > 0.0 else (1.0 if d[3] == 0.0 else batch.none_positive)
         if d[0] <= 0.0 or d[0] + d[3] > 0.0:
-            return zero_division * certain
+            return zero_division * certain, ROUNDING * zero_division * (certain if certain < 1.0 else 0.0)
     if ratio.weight is not None:
         return None
     n, spectrum = len(batch), Spectrum.of(batch)
@@ -125,7 +129,7 @@ def _none_chosen(ratio: _Ratio, zero_division: float) -> float | None:
     below = d[0] * n + d[3] * positives
     value = np.full(len(below), float(zero_division))
     np.divide(c[0] * n + c[3] * positives, below, out=value, where=below != 0.0)
-    return float(law @ value)
+    return float(law @ value), spectrum.law_error() * float(np.linalg.norm(value))
 
 
 def _add_up(ratio: _Ratio, sums: _SplitSums) -> tuple[Floats, float]:
