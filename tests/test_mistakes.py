@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stakes import RowCosts, ScoreTable, costs, inference
+from stakes import RowCosts, ScoreTable, TimeToEvent, costs, inference
 
 PACKAGE = Path(costs.__file__).resolve().parents[1]
 ROOMS = ["costs", "metrics", "curves", "inference"]
@@ -57,8 +57,10 @@ VALID = {
     "outcome": RowCosts(Y, false_positive=1, false_negative=np.where(Y, 9, 5)),
     "values": [0.1, 0.2],
     "standard_errors": [0.01, 0.02],
+    "horizons": [2.0, 4.0],
 }
 OWN = {
+    "integrated_metric": {"outcome": TimeToEvent(event=Y, time=np.arange(80) % 7 + 1.0, horizon=4.0)},
     "beta_loss": {"a": 2, "b": 8},
     "penalized_brier_loss": {"y_prob": np.column_stack([1 - P, P])},
     "penalized_log_loss": {"y_prob": np.column_stack([1 - P, P])},
@@ -155,6 +157,7 @@ MISTAKES = {
     "factor": ["2", -1, None, (1, 2)],
     "values": [[0.1], ["0.1", "0.2"], None, [0.1, np.nan]],
     "standard_errors": [[0.1], ["0.1", "0.2"], None, [0.1, -0.1]],
+    "horizons": [2.0, [2.0], [4.0, 2.0], [2.0, np.nan], "2:4", None, [1.0, 99.0]],
 }
 _OF_BETA = {"a": ["2", -1, None, (1, 2)], "b": ["2", -1, None, (1, 2)]}
 _OF_MODELS = {"a": list(_SCORES.values()), "b": list(_SCORES.values())}
@@ -172,6 +175,7 @@ ALSO = {
     "high": "bounds",
     "parts": "factors|cost distribution|weights",
     "y_probs": "new|model",
+    "horizons": "horizon",
 }
 
 

@@ -48,7 +48,7 @@ def test_one_column_serves_all_horizons_and_two_near_ones_are_one():
         ({"horizons": [1.0]}, "horizons must be two or more ascending times"),
         ({"horizons": [1.0, 0.5]}, "horizons must be two or more ascending times"),
         ({"horizons": [1.0, 99.0]}, "horizon 99 lies beyond the last time anyone was followed"),
-        ({"metric": "roc_auc_score"}, "metric must be a mean over rows, got 'roc_auc_score'"),
+        ({"metric": "roc_auc_score"}, "metric must be the name of a mean over rows, got 'roc_auc_score'"),
         ({"y_prob": SCORE[:, :2], "horizons": AT}, r"one for each of 3 horizons, got shape \(120, 2\)"),
         ({"outcome": TIME > 1}, "outcome must be a TimeToEvent, got ndarray"),
     ],

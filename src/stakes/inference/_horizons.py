@@ -68,9 +68,7 @@ def integrated_metric(
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
     if not isinstance(outcome, TimeToEvent):
         raise ValueError(f"outcome must be a TimeToEvent, got {type(outcome).__name__}.")
-    if metric in AREAS:
-        raise ValueError(f"metric must be a mean over rows, got {metric!r}.")
-    times, mean = _check_horizons(horizons), row_mean(metric, options)
+    times, mean = _check_horizons(horizons), row_mean(_check_metric(metric), options)
     columns = _columns(y_prob, len(times))
     share = np.convolve(np.diff(times), [0.5, 0.5]) / (times[-1] - times[0])
     value, parts = 0.0, np.zeros(int(np.count_nonzero(outcome.present)))
@@ -84,6 +82,12 @@ def integrated_metric(
     moments = Moments(value, float(variance), float(degrees), reason=reason)
     name = f"{metric}, horizons {times[0]:g} to {times[-1]:g}"
     return Estimate(name, value, moments.standard_error, moments.interval(level), level, moments.note)
+
+
+def _check_metric(metric: Any) -> str:
+    if isinstance(metric, str) and metric not in AREAS:
+        return metric
+    raise ValueError(f"metric must be the name of a mean over rows, got {metric!r}.")
 
 
 def _check_horizons(horizons: ArrayLike) -> Floats:
