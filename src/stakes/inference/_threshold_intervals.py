@@ -165,8 +165,9 @@ def threshold_intervals(
     estimate = {name: np.asarray(getattr(entries, name)) for name in MEASURES}
     rows = _Rows(None if data.sample is None or data.sample.origin is None else data.sample, points, estimate)
     limits = _limits(counts, entries.cost_ratio, estimate, NormalDist().inv_cdf(0.5 + level / 2.0), rows)
+    unknown = bool(rows.reason)
     low, high = (
-        {name: np.where(rows.reason or np.isnan(estimate[name]), np.nan, limits[name][end]) for name in MEASURES}
+        {name: np.where(unknown | np.isnan(estimate[name]), np.nan, limits[name][end]) for name in MEASURES}
         for end in (0, 1)
     )
     return ThresholdIntervals(points, estimate, low, high, level)
