@@ -41,8 +41,9 @@ class OutcomeSource:
         models = []
         for score in scores:
             origin = evaluation_data(outcome, score, **data).rows.origin
-            every = np.zeros(len(outcome.y)) if origin is None else origin.score
-            distinct, level = np.unique(every + 0.0, return_inverse=True)
+            if origin is None:
+                raise TypeError("rows with the status of some unknown come from a TimeToEvent")
+            distinct, level = np.unique(origin.score + 0.0, return_inverse=True)
             models.append((distinct, 2 * level.reshape(-1) + outcome.y))
         return cls(outcome, models, draw)
 
