@@ -1,8 +1,8 @@
 """Measure one entry, alone in this process: its answer, its time, its peak memory. Talks JSON with `_run`.
 
 Everything runs once on a few rows first, so that libraries loaded at first use count as imports. Memory is what the
-process holds at most above that point: inputs, preparation and results. Time is the entry's `run` alone, after one
-warm-up at full size; freeing the result is not timed.
+process holds at most above that point: inputs, preparation and results. Time is that of the processor (all threads) for
+the entry's `run` alone, after one warm-up at full size; freeing the result is not timed.
 """
 
 import json
@@ -32,9 +32,9 @@ def measure(entry, load, *, repeat, tiny, at_least=MIN_TOTAL_SECONDS):
     answer = _answer(entry, ready)
     times = _times(entry, ready, repeat, at_least)
     peak = None if held is None else _memory("VmHWM") - held
-    best, cpu = (min(values) for values in zip(*times, strict=True))
-    median = statistics.median(seconds for seconds, _ in times)
-    return Measured(best, median, cpu, len(times), inputs.nbytes, peak, answer)
+    clock, best = (min(values) for values in zip(*times, strict=True))
+    median = statistics.median(cpu for _, cpu in times)
+    return Measured(best, median, clock, len(times), inputs.nbytes, peak, answer)
 
 
 def _answer(entry, ready):

@@ -27,9 +27,9 @@ class Entry:
 class Measured:
     """What the child process of one entry sends back: seconds, bytes, and the numbers to compare."""
 
-    best: float
+    best: float  # of the processor, as is the median
     median: float
-    cpu: float
+    clock: float
     runs: int
     inputs: int
     peak: int | None

@@ -3,6 +3,7 @@
 import math
 import os
 import platform
+import subprocess
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -11,16 +12,18 @@ import stakes
 from benchmarks._data import DESCRIPTION
 from benchmarks._run import ROOT, version_of
 
-TIMES = ("best ms", "median ms", "cpu ms")
-COLUMNS = ("row", "rows", "library", "call", *TIMES, "x stakes", "peak MB", "x inputs", "answer")
+TIMES = ("best ms", "median ms", "clock ms")
+RATIOS = ("x stakes", "spread", "growth")
+COLUMNS = ("row", "rows", "library", "call", *TIMES, *RATIOS, "peak MB", "x inputs", "answer")
 AGREEMENT = 1e-9
 MIN_INPUT_BYTES = 10**6  # below this, memory is page noise
 LEGEND = """\
-One thread, each line in a process of its own; time is that of the call alone after one warm-up. "cpu" is the least
-processor time of a run: less than the clock's where other processes took turns, more where threads shared the work.
-"x stakes" is the best time divided by that of stakes on the same rows. "peak" is memory above the imports: inputs,
-preparation and results; "x inputs" divides it by the arrays passed in. "answer" is the largest difference from stakes'
-numbers, relative to the largest of them."""
+One thread, each line in a process of its own; time is that of the processor for the call alone, after one warm-up.
+"clock" is the least time on the clock: more where other processes took turns, less where threads shared the work.
+"x stakes" is the best time divided by that of stakes on the same rows, "spread" the same with the median of either and
+the best of the other. "growth" is the exponent of the time between the size before and this one (1: linear). "peak" is
+memory above the imports: inputs, preparation and results; "x inputs" divides it by the arrays passed in. "answer" is
+the largest difference from stakes' numbers, relative to the largest of them."""
 
 
 def describe_run(libraries):
@@ -31,9 +34,19 @@ def describe_run(libraries):
         "cpu": f"{_cpu_model()}, {os.cpu_count()} CPUs",
         "system": f"{platform.system()} {platform.release()}, Python {platform.python_version()}",
         "versions": ", ".join(f"{name} {version}" for name, version in versions.items() if version),
-        "stakes": "working tree" if Path(stakes.__file__).is_relative_to(ROOT) else "an installed copy",
+        "stakes": _commit() if Path(stakes.__file__).is_relative_to(ROOT) else "an installed copy",
         "data": DESCRIPTION,
     }
+
+
+def _commit():
+    """Name the commit that is measured, or say that what is measured is none."""
+    command = ["git", "-C", str(ROOT), "status", "--porcelain", "--branch", "--untracked-files=no"]
+    head = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
+    asked = [subprocess.run(one, capture_output=True, text=True, check=False) for one in (command, head)]
+    if any(one.returncode for one in asked) or len(asked[0].stdout.splitlines()) > 1:
+        return "working tree"
+    return f"commit {asked[1].stdout.strip()}"
 
 
 def _cpu_model():
@@ -47,14 +60,15 @@ def to_markdown(title, about, lines, notes):
     """Return the whole page."""
     facts = [f"- {name}: {value}" for name, value in about.items()]
     table = [COLUMNS, tuple("---" for _ in COLUMNS)]
+    grown = growth(lines)
     for _, group in groupby(lines, key=lambda line: (line.row.name, line.rows)):
-        table += _cells(list(group))
+        table += _cells(list(group), grown)
     parts = [f"## {title}", "\n".join(facts), _pipes(table), LEGEND, _goal_table(lines)]
     parts += ["\n".join(f"- {note}" for note in notes)]
     return "\n\n".join(part for part in parts if part)
 
 
-def _cells(group):
+def _cells(group, grown):
     """Yield the table lines of one row at one size; the first is ours."""
     ours = group[0].measured
     for line in group:
@@ -62,10 +76,32 @@ def _cells(group):
         memory = ("-", "-")
         if one.peak is not None and one.inputs >= MIN_INPUT_BYTES:
             memory = f"{one.peak / 1e6:,.0f}", f"{one.peak / one.inputs:.2f}"
-        times = [_short(1e3 * value) for value in (one.best, one.median, one.cpu)]
-        ratio = _short(one.best / ours.best)
+        times = [_short(1e3 * value) for value in (one.best, one.median, one.clock)]
+        between = "" if line is group[0] else " to ".join(_short(value) for value in spread(ours, one))
+        ratios = _short(one.best / ours.best), between, grown.get(_key(line), "")
         answer = "" if line is group[0] else _agreement(ours.answer, one.answer)
-        yield line.row.name, f"{line.rows:,}", line.entry.library, line.entry.call, *times, ratio, *memory, answer
+        yield line.row.name, f"{line.rows:,}", line.entry.library, line.entry.call, *times, *ratios, *memory, answer
+
+
+def spread(ours, one):
+    """Return how many times as long as ours it takes: our median beside its best, our best beside its median."""
+    return one.best / ours.median, one.median / ours.best
+
+
+def growth(lines):
+    """Return the exponent of the time since the next smaller size of the same call, for each line that has one."""
+    times = {_key(line): line.measured.best for line in lines}
+    found = {}
+    for key, time in times.items():
+        *call, rows = key
+        smaller = max((other[-1] for other in times if list(other[:-1]) == call and other[-1] < rows), default=None)
+        if smaller:
+            found[key] = f"{math.log(time / times[*call, smaller]) / math.log(rows / smaller):.2f}"
+    return found
+
+
+def _key(line):
+    return line.row.name, line.entry.library, line.entry.call, line.rows
 
 
 def _agreement(ours, theirs):

@@ -10,15 +10,17 @@ from pathlib import Path
 import pytest
 
 from benchmarks import core
+from benchmarks.__main__ import write_json
 from benchmarks._child import measure
 from benchmarks._data import make_inputs
+from benchmarks._plot import draw, races
 from benchmarks._rows import Entry, Goal, Measured
 from benchmarks._run import Line, run_rows, version_of
 from benchmarks._table import AGREEMENT, COLUMNS, goal_records, largest_difference, to_markdown
 
 ROOT = Path(__file__).resolve().parents[1]
 ROWS = 2000
-MEASURED = Measured(best=0.2, median=0.3, cpu=0.2, runs=5, inputs=10**7, peak=3 * 10**7, answer=[1.0])
+MEASURED = Measured(best=0.2, median=0.3, clock=0.2, runs=5, inputs=10**7, peak=3 * 10**7, answer=[1.0])
 COLUMN = {name: index for index, name in enumerate(COLUMNS)}
 
 
@@ -74,6 +76,26 @@ def test_peer_answers_the_same_question(row, peer):
         assert largest_difference(ours, theirs) <= AGREEMENT
 
 
+def test_growth_is_the_exponent_since_the_next_smaller_size():
+    row = core.ROWS[0]
+    lines = [Line(row, rows, row.ours, replace(MEASURED, best=best)) for rows, best in ((1000, 0.5), (10, 0.05))]
+    _, rows = table_rows(to_markdown("core", {}, lines, []))
+    assert {row[COLUMN["rows"]]: row[COLUMN["growth"]] for row in rows} == {"1,000": "0.50", "10": ""}
+
+
+def test_races_are_of_the_largest_size_with_a_peer_and_are_drawn(tmp_path):
+    row = replace(core.ROWS[0], peers=(Entry("peer", "g", lambda _: None),))
+    other = replace(MEASURED, best=0.5, median=0.6)
+    peer = row.peers[0]
+    kinds = ((10, row.ours, MEASURED), (10, peer, MEASURED), (20, row.ours, MEASURED), (20, peer, other))
+    lines = [Line(row, *kind) for kind in (*kinds, (30, row.ours, MEASURED))]
+    write_json(tmp_path / "suite.json", {}, lines, [])
+    found = races(tmp_path)
+    assert found == [("suite", row.name, 20, "peer", 2.5, pytest.approx(0.5 / 0.3), pytest.approx(3.0))]
+    draw(found, tmp_path / "races.png")
+    assert (tmp_path / "races.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_absent_peer_is_left_out_with_a_note():
     absent = Entry("no-such-library", "f", lambda _: None)
     lines, notes = run_rows("core", [replace(core.ROWS[0], peers=(absent,))], [100], repeat=1)
@@ -93,10 +115,11 @@ def test_differing_answer_and_missed_goal_are_shown():
     peer = Entry("peer", "g", lambda _: None)
     goal = Goal("at most 0.1 s", lambda by: by["stakes"].best, 0.1, "s", rows=100)
     row = replace(core.ROWS[0], peers=(peer,), goals=(goal,))
-    other = replace(MEASURED, best=0.5, answer=[1.25])
+    other = replace(MEASURED, best=0.5, median=0.6, answer=[1.25])
     lines = [Line(row, 100, row.ours, MEASURED), Line(row, 100, peer, other)]
     _, rows = table_rows(to_markdown("core", {"date": "today"}, lines, []))
     assert rows[1][COLUMN["x stakes"]] == "2.5"
+    assert rows[1][COLUMN["spread"]] == "1.67 to 3"  # .5 / .3 and .6 / .2
     assert rows[1][COLUMN["answer"]] == "DIFFERS by 0.25"
     assert rows[0][COLUMN["x inputs"]] == "3.00"
     assert [(record["value"], record["met"]) for record in goal_records(lines)] == [(0.2, False)]

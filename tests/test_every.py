@@ -10,7 +10,7 @@ from benchmarks import __main__ as benchmarks
 from benchmarks import _all as sizes_of_benchmarks
 from replications import __main__ as replications
 from replications import _all as sizes_of_replications
-from tools import every
+from tools import every, record
 
 ROOT = Path(__file__).resolve().parents[1]
 PART = """
@@ -82,3 +82,21 @@ def test_one_command_runs_a_part_in_a_tiny_size(package, part, tmp_path):
     page = (tmp_path / "quick" / "all.md").read_text()
     assert "- versions: numpy " in page
     assert page.count("\n| ") > 3
+
+
+def test_record_holds_every_part_without_the_folder_or_nothing_at_all(parts, monkeypatch):
+    (parts / "mended").touch()
+    assert run(parts) == {}
+    kept, docs = parts / "kept", parts / "docs"
+    (kept / "last.md").write_text((kept / "last.md").read_text() + f"\n# Inner\n\nleft in {kept}/x.csv\n")
+    monkeypatch.setattr(record, "names_of", lambda _: [*STEPS, "more"])
+    with pytest.raises(SystemExit, match="kept lacks more: run `python -m replications all` to its end"):
+        record.main(["replications", str(kept), "--docs", str(docs)])
+    assert not docs.exists()
+    monkeypatch.setattr(record, "names_of", lambda _: list(STEPS))
+    record.main(["replications", str(kept), "--docs", str(docs)])
+    page = (docs / "replications.md").read_text()
+    headings = [line for line in page.splitlines() if line.startswith("#")]
+    assert headings[1:] == ["## good", "## second", "## last", "### Inner"]
+    assert page.count("numpy 7") == 1
+    assert "left in FOLDER/x.csv" in page
