@@ -9,10 +9,12 @@ _QUICK = {
 }
 
 
+_LONG = {"engines": "--repeat 1"}  # a run of 10^8 rows takes half a minute
+
+
 def steps(names, *, quick):
     """Return the arguments of each step; measurements lie beside the pages, where the suite can write them."""
     found = {name: [name, *("" if name == "cliffs" else f"--json {{folder}}/{name}.json").split()] for name in names}
-    if quick:
-        for name in names:
-            found[name] += _QUICK.get(name, "--sizes 1000 --repeat 1").split()
+    for name in names:
+        found[name] += (_QUICK.get(name, "--sizes 1000 --repeat 1") if quick else _LONG.get(name, "")).split()
     return found
