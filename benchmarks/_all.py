@@ -16,5 +16,7 @@ def steps(names, *, quick):
     """Return the arguments of each step; measurements lie beside the pages, where the suite can write them."""
     found = {name: [name, *("" if name == "cliffs" else f"--json {{folder}}/{name}.json").split()] for name in names}
     for name in names:
-        found[name] += (_QUICK.get(name, "--sizes 1000 --repeat 1") if quick else _LONG.get(name, "")).split()
+        found[name] += _LONG.get(name, "").split()
+        if quick:
+            found[name] += _QUICK.get(name, "--sizes 1000 --repeat 1").split()
     return found
