@@ -7,16 +7,14 @@ _QUICK = {
     "engines": "--sizes 20000 --repeat 1",
     "report": "--sizes 2000 --repeat 1",
 }
-
-
-_LONG = {"engines": "--repeat 1"}  # a run of 10^8 rows takes half a minute
+_REPEATED = {"engines": 1}  # a run of 10^8 rows takes half a minute; the others run three times
 
 
 def steps(names, *, quick):
     """Return the arguments of each step; measurements lie beside the pages, where the suite can write them."""
-    found = {name: [name, *("" if name == "cliffs" else f"--json {{folder}}/{name}.json").split()] for name in names}
+    found = {}
     for name in names:
-        found[name] += _LONG.get(name, "").split()
-        if quick:
-            found[name] += _QUICK.get(name, "--sizes 1000 --repeat 1").split()
+        timed = "" if name == "cliffs" else f"--json {{folder}}/{name}.json --repeat {_REPEATED.get(name, 3)}"
+        tiny = _QUICK.get(name, "--sizes 1000 --repeat 1") if quick else ""
+        found[name] = [name, *timed.split(), *tiny.split()]
     return found

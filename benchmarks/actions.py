@@ -13,6 +13,7 @@ from stakes import ScoreTable, costs, value_of_information
 from stakes.actions import certify_decided, deferral_curve, evaluate_actions, fit_deferral
 from stakes.costs import Deferral
 
+SIZES = (10**4, 10**5, 10**6)
 FEES = np.linspace(0.0, 0.16, 100)
 _RNG = np.random.default_rng(0)
 MATRIX, DEARER = 1.0 - np.eye(10), (1.0 - np.eye(10)) * (1.0 + 4.0 * _RNG.random((10, 10)))
