@@ -91,6 +91,9 @@ ALSO = {
     "means": "covariance",
     "alpha": "beta",
     "beta": "alpha",
+    "min_precision": "precision",
+    "min_recall": "recall",
+    "max_selected": "rows selected",
 }
 
 
@@ -145,7 +148,7 @@ def outcome_of(function, given):
 
 def problem_with(error, changed):
     """Say what is wrong with a refusal, if anything is."""
-    if {"loss", "pdf", "f"} & set(changed):  # the function of a user may raise what it likes
+    if {"loss", "pdf", "f", "correction"} & set(changed):  # the function of a user may raise what it likes
         return None
     if not isinstance(error, (ValueError, TypeError)):
         return f"ends in {type(error).__name__}"

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stakes import RowCosts, ScoreTable, TimeToEvent, costs, inference
+from stakes import RowCosts, ScoreTable, TimeToEvent, costs, evaluate, inference, metrics, utility
+from stakes.information import value_of_information
 
 PACKAGE = Path(costs.__file__).resolve().parents[1]
 ROOMS = ["costs", "metrics", "curves", "inference"]
@@ -90,6 +91,7 @@ OTHER = {
 _RANGES = ["0.1:0.3", b"0.1", (0.3, 0.1), (2, 10), (0.1, 0.2, 0.3), ("0.1", "0.3"), {}]
 _NUMBERS = ["0.1", b"1", None, (0.1, 0.2), -1]
 _WHOLE = [0, -3, 2.5, "10", None]
+_FLAGS = ["no", 3, np.array([0.1, 0.2])]
 _SCORES = {"one short": P[:-1], "a gap": GAP, "percent": 100 * P, "bytes": b"0.1", "text": ["0.1"] * 80, "three": THREE}
 MISTAKES = {
     "y_true": [Y[:-1], None, b"01", "0101", np.arange(80), np.where(Y, 1.0, np.nan), P],
@@ -134,9 +136,6 @@ MISTAKES = {
     "labels": [[0], "ab"],
     "penalty": ["big", -1, (1, 2)],
     "eps": ["x", -1, None],
-    "logits": ["no", 3],
-    "per_sample": ["no", 3],
-    "references": ["no", 3],
     "names": ["ab", ("a",), None],
     "y_probs": [P, {}, {"new": P[:-1]}, {"new": GAP}, {"new": 100 * P}, None],
     "random_state": ["seed", -1, 0.5],
@@ -212,7 +211,8 @@ def mistakes():
     for name, function in FUNCTIONS.items():
         for parameter in inspect.signature(function).parameters.values():
             table = _OF_BETA if name in {"beta_loss", "h_measure_score", "churn_profit"} else _OF_MODELS
-            for index, bad in enumerate({**table, **MISTAKES}.get(parameter.name, [])):
+            usual = _FLAGS if isinstance(parameter.default, bool) else []
+            for index, bad in enumerate({**table, **MISTAKES}.get(parameter.name, usual)):
                 if (name, parameter.name) in ALLOWED and index in ALLOWED[name, parameter.name]:
                     continue
                 if bad is None and parameter.default is None and parameter.name not in {"metric", "kind"}:
@@ -235,6 +235,59 @@ def test_a_mistake_is_named_in_our_own_words(name, parameter, bad):
     assert Path(place.filename).is_relative_to(PACKAGE), f"{place.filename}: {error.value}"
     assert line.strip().startswith("raise"), f"{line.strip()}: {error.value}"
     assert re.search(rf"\b({parameter}|{ALSO.get(parameter, parameter)})\b", str(error.value)), str(error.value)
+
+
+RARE = {
+    "density that vanishes": ("roi", lambda: costs.credit_profit(roi=5e-324)),
+    "density without room": ("roi", lambda: costs.credit_profit(roi=1e300)),
+    "share that vanishes": ("a", lambda: costs.churn_profit(a=5e-324)),
+    "price of no decisions": ("row_cost", lambda: value_of_information(Y, P, costs=0.2, row_cost=0.5)),
+    "level that rounds to 1": (
+        "confidence_level",
+        lambda: inference.threshold_intervals(Y, P, thresholds=[0.5], confidence_level=1.0 - 2.0**-53),
+    ),
+    "correction to one number": ("correction", lambda: utility.expected_utility(P, "f1", correction=len)),
+    "one cause in no list": (
+        "cause",
+        lambda: TimeToEvent(event=Y, time=P, horizon=0.5, cause=np.array(0.3)),
+    ),
+    "records for events": (
+        "event",
+        lambda: TimeToEvent(event=np.zeros(80, [("a", float), ("b", float)]), time=P, horizon=0.5),
+    ),
+    "no incumbent": (
+        "incumbent",
+        lambda: inference.select_best(Y, {"new": P, "old": P**2}, costs=0.2, incumbent=np.array([])),
+    ),
+    "label without end": (
+        "pos_label",
+        lambda: ScoreTable.from_predictions(np.zeros(80), P, pos_label=10**400),
+    ),
+    "unit without end": (
+        "per",
+        lambda: inference.select_best(Y, {"new": P, "old": P**2}, costs=0.2, per=1e200),
+    ),
+    "ratio that vanishes": ("severity_ratio", lambda: metrics.h_measure_score(Y, P, severity_ratio=5e-324)),
+    "unit that vanishes": ("unit_cost", lambda: evaluate(Y, P, costs=0.2, unit_cost=1e-200)),
+    "one number for bounds": (
+        "bounds",
+        lambda: metrics.one_vs_rest_bounded_loss(np.zeros(80, int), THREE, bounds=np.array(0.3)),
+    ),
+    "resamples without end": (
+        "n_resamples",
+        lambda: inference.bootstrap(Y, P, "roc_auc_score", n_resamples=10**400),
+    ),
+    "measure that is smooth somehow": ("smooth", lambda: utility.ConfusionMeasure(max, smooth="no")),
+    "measure that is better somehow": ("higher_is_better", lambda: utility.ConfusionMeasure(max, higher_is_better=3)),
+    "measure that rises somehow": ("rises_with_tp", lambda: utility.ConfusionMeasure(max, rises_with_tp="no")),
+}
+
+
+@pytest.mark.parametrize(("argument", "call"), RARE.values(), ids=RARE)
+def test_a_rare_mistake_is_named_too(argument, call):
+    with pytest.raises((ValueError, TypeError), match=rf"\b{argument}\b") as error:
+        call()
+    assert Path(inspect.getinnerframes(error.tb)[-1].filename).is_relative_to(PACKAGE)
 
 
 def test_a_gap_in_one_of_several_models_names_the_model():

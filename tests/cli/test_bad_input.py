@@ -49,6 +49,8 @@ BAD_REQUEST = {
     "prevalence in words": (["--prevalence", "low"], ["--prevalence", "'low'"]),
     "confidence level in percent": (["--confidence-level", "95"], ["--confidence-level", "between 0 and 1"]),
     "nothing per decision": (["--per", "0"], ["--per", "> 0", "'0'"]),
+    "more than squares can hold": (["--per", "1e150"], ["--unit-cost", "--per", "1e+140"]),
+    "confidence level that rounds to 1": (["--confidence-level", "0.9999999999999999"], ["--confidence-level"]),
     "unit cost in words": (["--unit-cost", "much"], ["--unit-cost", "> 0", "'much'"]),
     "unit cost of a loss": (["--scale", "loss", "--unit-cost", "5"], ["--unit-cost", "--scale regret"]),
     "unknown way with missing values": (["--on-missing", "guess"], ["--on-missing", "drop"]),
@@ -96,6 +98,13 @@ def test_bad_request_is_one_message_and_exit_code_2(case, cli, folder, tmp_path)
     file = tmp_path / "good.csv"
     file.write_text(GOOD, encoding="utf-8")
     assert_one_message(cli("evaluate", file, "--label", "y", *options), 2, parts, folder)
+
+
+@pytest.mark.parametrize("option", ["--clusters", "--weight", "--verified-by"])
+def test_column_without_a_name_is_bad_data_where_there_is_none(option, cli, folder, tmp_path):
+    file = tmp_path / "good.csv"
+    file.write_text(GOOD, encoding="utf-8")
+    assert_one_message(cli("evaluate", file, "--label", "y", "--costs", "0.2", option, ""), 3, ["column ''"], folder)
 
 
 def test_bad_request_is_told_before_the_file_is_read(cli, folder):

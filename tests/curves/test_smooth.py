@@ -121,6 +121,13 @@ def test_scores_too_close_to_tell_apart_do_no_harm():
     assert np.all((rates >= 0) & (rates <= 1))
 
 
+@pytest.mark.parametrize("span", [5e-324, 1e-17, 1e-3])
+def test_span_of_less_than_a_row_looks_at_no_other_score(span):
+    score, y = np.repeat([0.2, 0.4, 0.7, 0.9], 3), [0, 0, 1, 0, 1, 1, 1, 0, 0, 1, 1, 1]
+    rates = smoothed_rates(ScoreTable.from_predictions(y, score), span)
+    np.testing.assert_allclose(rates, [1 / 3, 2 / 3, 1 / 3, 1.0], atol=1e-12)
+
+
 @pytest.mark.parametrize("span", [0.0, 1.2, np.nan])
 def test_span_is_a_share(span):
     with pytest.raises(ValueError, match=r"span must lie in \(0, 1\]"):

@@ -314,8 +314,8 @@ def test_scores_that_only_rank():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"n_resamples": 1}, "n_resamples must be a whole number of at least 2, got 1"),
-        ({"n_resamples": True}, "n_resamples must be a whole number"),
+        ({"n_resamples": 1}, "n_resamples must be a whole number >= 2, got 1"),
+        ({"n_resamples": True}, "n_resamples must be a number, got True"),
         ({"metric": "brier"}, "metric must be one of"),
         ({"metric": "penalized_brier_loss"}, "metric must be one of"),
         ({"bounds": (0, 1)}, "options are for metrics by name, got bounds"),

@@ -351,7 +351,7 @@ def test_refusals_of_costs():
         decomposition_interval(y, score, costs=costs.LogOddsUniform(0, 1), scale="regret")
     with pytest.raises(ValueError, match="pass both a and b"):
         metric_interval(y, score, "h_measure_score", a=2)
-    with pytest.raises(ValueError, match="severity_ratio must be a finite number > 0, got 0"):
+    with pytest.raises(ValueError, match="severity_ratio and its inverse must be finite numbers > 0, got 0"):
         metric_interval(y, score, "h_measure_score", severity_ratio=0)
 
 

@@ -124,7 +124,7 @@ def test_correction_is_applied_first_and_to_new_rows():
 
 
 def test_correction_that_leaves_the_unit_interval_is_refused():
-    with pytest.raises(ValueError, match=r"the corrected probability must lie in \[0, 1\], got 1.5 at index 1"):
+    with pytest.raises(ValueError, match=r"what correction returns must lie in \[0, 1\], got 1.5 at index 1"):
         expected_utility([0.1, 0.5], F1(), correction=lambda p: p + np.arange(2))
     with pytest.raises(ValueError, match="correction must keep the shape"):
         expected_utility([0.1, 0.5], F1(), correction=lambda p: p[:1])

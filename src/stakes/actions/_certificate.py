@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from stakes.core.inputs import evaluation_data
-from stakes.core.validation import check_choice, check_scores, check_unit, check_whole, to_array
+from stakes.core.validation import check_choice, check_level, check_scores, check_unit, check_whole, to_array
 from stakes.shown.words import count, percent
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def certify_decided(
     """
     c = check_unit(threshold, "threshold", open_low=True, open_high=True)
     limit = check_unit(max_error, "max_error", open_low=True, open_high=True)
-    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    level = check_level(confidence_level)
     check_choice(target, "target", TARGETS)
     sample = evaluation_data(y_true, y_prob, pos_label=pos_label, logits=logits).rows
     if sample.origin is not None:

@@ -11,7 +11,7 @@ import numpy as np
 from stakes.actions._estimates import mean_estimates
 from stakes.actions._problem import read_rows
 from stakes.core.random_state import generator
-from stakes.core.validation import check_unit
+from stakes.core.validation import check_level
 from stakes.inference import holm
 from stakes.shown.tabular import Tabular
 from stakes.shown.words import number, p_value
@@ -130,7 +130,7 @@ def decision_calibration_test(
     >>> decision_calibration_test(y_true, y_prob, matrices=[[0, 1], [4, 0]])
     DecisionCalibration(gap -0.2, z -2.18, p = 0.03)
     """
-    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    level = check_level(confidence_level)
     rng = generator(random_state)
     rows = read_rows(
         y_true,

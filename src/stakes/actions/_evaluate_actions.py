@@ -12,7 +12,7 @@ from stakes.actions._action_result import ActionEvaluation, ModelCosts
 from stakes.actions._estimates import mean_estimates
 from stakes.actions._problem import read_rows
 from stakes.core.sums import blocks
-from stakes.core.validation import check_unit
+from stakes.core.validation import check_level
 from stakes.inference import check_contest
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def evaluate_actions(
     >>> evaluate_actions(y_true, y_prob, matrices=[[0, 1, 2], [1, 0, 1], [5, 2, 0]])
     ActionEvaluation(model 0.6667; oracle 0)
     """
-    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    level = check_level(confidence_level)
     rows = read_rows(
         y_true,
         y_probs,

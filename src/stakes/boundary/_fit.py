@@ -16,7 +16,7 @@ from stakes.boundary._rows import check_binning, check_levels, check_rows, level
 from stakes.boundary._rules import LevelRule
 from stakes.boundary._settings import SOLVERS, Settings, check_solver
 from stakes.core.random_state import generator
-from stakes.core.validation import check_choice, check_unit
+from stakes.core.validation import check_choice, check_level
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -243,7 +243,7 @@ def _check_honesty(tune: Any, confidence_level: Any, problem: Problem, solver: s
         return
     name = "tune" if confidence_level is None else "confidence_level"
     if confidence_level is not None:
-        check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+        check_level(confidence_level)
         if tune is not None:
             raise ValueError("tune= and confidence_level= exclude each other: a certificate needs no tuning.")
         if solver != "exact":

@@ -10,7 +10,7 @@ import numpy as np
 
 from stakes.boundary._folds import decide_out_of_fold, split_rows
 from stakes.core.random_state import generator
-from stakes.core.validation import check_unit
+from stakes.core.validation import check_level
 from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def estimate_gain(rows: Rows, settings: Settings, *, confidence_level: float, cv
     """Fit both to all folds but one, decide about that one, and compare what they reach at the same constraint."""
     from scipy.special import ndtri
 
-    check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    check_level(confidence_level)
     if rows.weight is not None:
         raise ValueError("gain needs rows without weights: repeated rows are not independent.")
     rng = generator(random_state)

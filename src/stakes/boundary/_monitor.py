@@ -17,7 +17,7 @@ import numpy as np
 from stakes.boundary._boundary import Boundary
 from stakes.core.exact import as_fraction
 from stakes.core.logistic import sigmoid
-from stakes.core.validation import check_labels, check_unit, to_array
+from stakes.core.validation import check_labels, check_level, check_unit, to_array
 from stakes.shown.tabular import Tabular, json_ready
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class PrecisionMonitor(Tabular):
     def __init__(self, min_precision: float | Fraction | str, *, confidence_level: float = 0.95) -> None:
         promise = float(as_fraction(min_precision, "min_precision"))
         self.min_precision = check_unit(promise, "min_precision", open_low=True, open_high=True)
-        self.confidence_level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+        self.confidence_level = check_level(confidence_level)
         self.alarm_at = float(1 / (1 - as_fraction(confidence_level, "confidence_level")))  # 20, not 19.999...
         odds = math.log(promise) - math.log1p(-promise)
         rivals = sigmoid(odds - _BETS)

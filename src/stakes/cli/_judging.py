@@ -61,12 +61,15 @@ class Judging:
 
     def options(self, outcome: "OutcomeColumns | None") -> "Options":
         """Check everything that can be known before any data are read."""
+        from stakes.core.validation import SQUARED_WELL
         from stakes.evaluation._request import check_request
 
         costs = read_costs(self.costs, self.odds, self.false_alarms_per_miss, self.weighting)
         if outcome is not None and outcome.by_amount:
             costs = self._of_amounts(costs)
         unit_cost, per = read_amount("--unit-cost", self.unit_cost), read_amount("--per", self.per)
+        if not SQUARED_WELL[0] <= unit_cost * per <= SQUARED_WELL[1]:
+            raise UsageError(f"--unit-cost times --per must lie in [{SQUARED_WELL[0]:g}, {SQUARED_WELL[1]:g}]")
         check_scale(self.scale, costs, in_units=(unit_cost, per) != (1.0, 1.0))
         if self.clusters is not None and self.lags is not None:
             raise UsageError("--clusters and --lags cannot both be given")

@@ -101,7 +101,7 @@ def read_share(option: str, text: str) -> float:
         share = float(text)
     except ValueError:
         share = math.nan
-    if not 0.0 < share < 1.0:
+    if not (share > 0.0 and 0.5 + share / 2.0 < 1.0):  # half of it, for a level's quantile, is not rounded to all
         raise UsageError(f"{option} must be a number between 0 and 1, got {name(text)!r}")
     return share
 

@@ -12,7 +12,7 @@ import numpy as np
 from stakes.core.inputs import EvaluationData, evaluation_data
 from stakes.core.outcome import Outcome
 from stakes.core.regret import check_harm, check_rule, check_scale, check_units
-from stakes.core.validation import check_unit
+from stakes.core.validation import check_level, check_unit
 from stakes.costs import CostDistribution, Uniform, as_costs
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def check_options(**given: Any) -> Options:
         rule=check_rule(asked.rule),
         harm=_check_harms(asked.harm, costs),
         scale=scale,
-        confidence_level=check_unit(asked.confidence_level, "confidence_level", open_low=True, open_high=True),
+        confidence_level=check_level(asked.confidence_level),
         factor=factor * check_units(scale, asked.unit_cost, asked.per),
     )
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from stakes.core.sums import blocks, weighted_sum
-from stakes.core.validation import check_choice, check_number
+from stakes.core.validation import SQUARED_WELL, check_choice, check_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,7 +66,11 @@ def check_units(scale: str, unit_cost: float, per: float) -> float:
             raise ValueError(f"{name} must be a finite number > 0, got {value}.")
     if scale != "regret" and (unit_cost != 1.0 or per != 1.0):
         raise ValueError(f'unit_cost and per give regret in real units and need scale="regret", got scale={scale!r}.')
-    return float(unit_cost) * float(per)
+    factor = float(unit_cost) * float(per)
+    if not SQUARED_WELL[0] <= factor <= SQUARED_WELL[1]:
+        low, high = SQUARED_WELL
+        raise ValueError(f"unit_cost times per must lie in [{low:g}, {high:g}], got {unit_cost} times {per}.")
+    return factor
 
 
 def check_harm(harm: float) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _TWO_COLUMN_TOLERANCE = 1e-4
 _TWO_COLUMN_TOLERANCE_HALF = 5e-3  # half precision
-_WEIGHTS = (1e-140, 1e140)
+SQUARED_WELL = (1e-140, 1e140)  # squares for standard errors neither overflow nor vanish
 SCORE_HINT = (
     "Pass the probability of the positive class (decision values: logits=True; rank-only scores: "
     "h_measure_score or roc_auc_score)."
@@ -145,7 +145,9 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
         first = int(np.argmax(np.ma.getmaskarray(values)))
         raise ValueError(f"{name} must not be masked, got a masked value at index {first}.")
     if isinstance(values, np.ndarray):
-        return np.asarray(values)  # one of a class of its own, such as a masked one, calculates by rules of its own
+        return _no_records(
+            np.asarray(values), name
+        )  # one of a class of its own, such as a masked one, calculates by rules of its own
     if isinstance(values, Outcome):
         raise ValueError(
             f"{type(values).__name__} cannot stand for {name} here: this function needs a label in every row."
@@ -170,6 +172,12 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
         and any(hasattr(v, "__len__") and not isinstance(v, (str, bytes)) for v in array[:1])
     ):
         raise ValueError(f"{name} must be one value per row, got a sequence in row 0.")
+    return array
+
+
+def _no_records(array: NDArray[Any], name: str) -> NDArray[Any]:
+    if array.dtype.names is not None:
+        raise ValueError(f"{name} must be one value per row, got records of {', '.join(array.dtype.names)}.")
     return array
 
 
@@ -264,7 +272,8 @@ def check_labels(labels: NDArray[Any], pos_label: object = None) -> Bools:
 def _positive_label(labels: NDArray[Any], distinct: list[Any], shown: str, pos_label: object) -> object:
     """The label that was named, or 1 of 0 and 1 or -1 and 1."""
     if pos_label is not None:
-        if np.ndim(pos_label):  # type: ignore[arg-type]
+        # numpy cannot hold a whole number without end against labels that are floats
+        if np.ndim(pos_label) or (isinstance(pos_label, int) and not _is_number(pos_label)):  # type: ignore[arg-type]
             raise ValueError(f"pos_label must be one label, got {pos_label!r}.")
         if len(distinct) == 2 and pos_label not in distinct:
             raise ValueError(f"pos_label must be one of the labels ({shown}), got {pos_label!r}.")
@@ -386,11 +395,11 @@ def check_weights(sample_weight: ArrayLike | None, length: int) -> Floats | None
             f"sample_weight must be finite and >= 0, got {weight[first]} at index {first} "
             f"({int(bad.sum())} of {length})."
         )
-    extreme = (weight > 0.0) & ((weight < _WEIGHTS[0]) | (weight > _WEIGHTS[1]))
+    extreme = (weight > 0.0) & ((weight < SQUARED_WELL[0]) | (weight > SQUARED_WELL[1]))
     if np.any(extreme):  # squared weights, for standard errors, would overflow or vanish
         first = _first(extreme)
         raise ValueError(
-            f"sample_weight must be 0 or lie in [{_WEIGHTS[0]:g}, {_WEIGHTS[1]:g}], got {weight[first]} "
+            f"sample_weight must be 0 or lie in [{SQUARED_WELL[0]:g}, {SQUARED_WELL[1]:g}], got {weight[first]} "
             f"at index {first}: divide all weights by a constant, which changes no result."
         )
     if not np.any(weight):
@@ -408,11 +417,19 @@ def check_unit(value: float, name: str, *, open_low: bool = False, open_high: bo
     return number
 
 
+def check_level(confidence_level: float) -> float:
+    """Return a level between 0 and 1, or raise; its normal quantile must be finite."""
+    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    if 0.5 + level / 2.0 == 1.0:
+        raise ValueError(f"confidence_level must be at most {1.0 - 2.0**-52!r}, got {confidence_level!r}.")
+    return level
+
+
 def check_prevalence(value: float) -> float:
     """Return a share of positives to weigh the classes by, or raise; a smaller one would lose the weights' digits."""
     target = check_unit(value, "prevalence", open_low=True, open_high=True)
-    if target < _WEIGHTS[0]:
-        raise ValueError(f"prevalence must be at least {_WEIGHTS[0]:g}, got {value}.")
+    if target < SQUARED_WELL[0]:
+        raise ValueError(f"prevalence must be at least {SQUARED_WELL[0]:g}, got {value}.")
     return target
 
 

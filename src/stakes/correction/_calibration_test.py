@@ -12,7 +12,7 @@ from stakes.core.inputs import EvaluationData, evaluation_data, refuse_weighing
 from stakes.core.random_state import generator
 from stakes.core.score_table import ScoreTable
 from stakes.core.sums import weighted_sum
-from stakes.core.validation import check_unit, check_whole, to_array
+from stakes.core.validation import check_level, check_whole, to_array
 from stakes.correction._implied import ImpliedWeight, implied_weight_of
 from stakes.correction._inputs import class_weights, per_class
 from stakes.correction._multiclass import MulticlassLossCalibrationTest, multiclass_test, read_rows
@@ -236,7 +236,7 @@ def loss_calibration_test(
     )
     """
     n_bootstrap = check_whole(n_bootstrap, "n_bootstrap")
-    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    level = check_level(confidence_level)
     n_classes = _n_classes(y_true, y_prob)
     stated = {"positive_share": positive_share, "class_weight": class_weight}
     stated |= {"scale_pos_weight": scale_pos_weight, "pos_weight": pos_weight}

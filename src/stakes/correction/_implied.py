@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from stakes.core.inputs import evaluation_data, refuse_weighing
 from stakes.core.logistic import sigmoid
 from stakes.core.recalibration import LogisticFit, fit_recalibration
-from stakes.core.validation import check_unit
+from stakes.core.validation import check_level
 from stakes.correction._statistics import (
     chi2_tail,
     design_effect,
@@ -148,7 +148,7 @@ def implied_weight(
     >>> round(found.positive_share, 3), found.slope_p_value > 0.05
     (0.951, True)
     """
-    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    level = check_level(confidence_level)
     refuse_weighing(y_true, "implied_weight")
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.random_state import generator
-from stakes.core.validation import check_number, check_unit, check_weights, check_whole
+from stakes.core.validation import check_level, check_number, check_weights, check_whole
 from stakes.correction._inputs import read_prior, read_scores
 from stakes.correction._statistics import chi2_tail
 from stakes.shown.tabular import Tabular
@@ -164,7 +164,7 @@ def estimate_prior(
     stop = _Stop(check_number(tolerance, "tolerance"), check_whole(max_iterations, "max_iterations"))
     if not stop.tolerance > 0.0:
         raise ValueError(f"tolerance must be > 0, got {tolerance}.")
-    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    level = check_level(confidence_level)
     scores = read_scores(y_prob)
     binary = scores.values.ndim == 1
     rows = np.column_stack([1.0 - scores.values, scores.values]) if binary else scores.values

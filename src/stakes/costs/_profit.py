@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from stakes.costs._density import Density
 from stakes.costs._discrete import Fixed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from stakes.costs._base import CostDistribution
@@ -102,7 +104,7 @@ def churn_profit(
     least = phi / scale  # share that must accept for contacting to pay
     gained = a / (a + b) * (1.0 - betainc(a + 1.0, b, least))
     offset = scale * gained - phi * (1.0 - betainc(a, b, least))
-    return Profit(Density(density, low, 1.0), float(offset), float(clv))
+    return Profit(_law(density, low, given), float(offset), float(clv))
 
 
 def credit_profit(*, p_no_loss: float = 0.55, p_full_loss: float = 0.1, roi: float = 0.2644) -> Profit:
@@ -146,8 +148,16 @@ def credit_profit(*, p_no_loss: float = 0.55, p_full_loss: float = 0.1, roi: flo
     low = roi / (1.0 + roi)
     parts: list[CostDistribution] = []
     if rest > 1e-12:
-        parts.append(Density(lambda c: rest * roi**2 / c**3, low, 1.0))
+        parts.append(_law(lambda c: rest * roi**2 / c**3, low, given))
     if p_full_loss > 0.0:
         parts.append(Fixed(low) * (p_full_loss * (1.0 + roi)))
     law = parts[0] if len(parts) == 1 else parts[0] + parts[1]
     return Profit(law, p_full_loss + 0.5 * max(rest, 0.0), 1.0)
+
+
+def _law(density: Callable[[Floats], Floats], low: float, given: dict[str, Any]) -> Density:
+    """The density from a cost ratio on; where floats cannot hold it, the error names what it is made of."""
+    try:
+        return Density(density, low, 1.0)
+    except ValueError as error:
+        raise ValueError(f"{', '.join(given)} must make a density that floats can hold, got {given}: {error}") from None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from stakes.core.inputs import evaluation_data, refuse_weighing
-from stakes.core.validation import check_choice, check_unit, check_whole
+from stakes.core.validation import check_choice, check_level, check_whole
 from stakes.shown.faces import draw
 from stakes.shown.tabular import Tabular
 
@@ -184,7 +184,7 @@ def binned_reliability(
     n_bins = check_whole(n_bins, "n_bins", 1)
     check_choice(binning, "binning", BINNINGS)
     check_choice(interval, "interval", INTERVALS)
-    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    level = check_level(confidence_level)
     refuse_weighing(y_true, "binned_reliability")
     table = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits

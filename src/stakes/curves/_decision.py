@@ -10,7 +10,7 @@ import numpy as np
 
 from stakes.core.inputs import evaluation_data, undefined
 from stakes.core.regret import check_harm, check_rule
-from stakes.core.validation import check_choice
+from stakes.core.validation import check_choice, check_flag
 from stakes.curves._combination import Combination
 from stakes.curves._curve import Curve
 from stakes.curves._thresholds import check_thresholds
@@ -171,6 +171,7 @@ def net_benefit_curve(
         amounts=True,
     )
     check_harm(harm)
+    check_flag(standardized, "standardized")
     if censoring is not None:
         check_choice(censoring, "censoring", ("acted",))
         if rule != "score" or standardized or prevalence is not None:

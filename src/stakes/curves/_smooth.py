@@ -15,7 +15,7 @@ import numpy as np
 
 from stakes.core.inputs import evaluation_data, refuse_weighing
 from stakes.core.logistic import logit
-from stakes.core.validation import check_choice, check_unit
+from stakes.core.validation import check_choice, check_level, check_unit
 from stakes.curves._bins import jeffreys
 from stakes.curves._curve import Curve, straight, through
 
@@ -91,7 +91,7 @@ class SmoothCalibrationCurve(Curve):
         >>> float(low.min()) >= 0, float(high.max()) <= 1
         (True, True)
         """
-        level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+        level = check_level(confidence_level)
         rate = times_odds(self.at(self.knots), 1.0 / self.odds_factor)
         low, high = jeffreys(rate, self.effective_n, level)
         return times_odds(low, self.odds_factor), times_odds(high, self.odds_factor)
@@ -425,10 +425,12 @@ def _bend(u: Floats, share: Floats, centre: float, spread: float) -> Floats | fl
 def _bandwidths(at: Floats, score: Floats, before: Floats, span: float) -> Floats:
     """Distance from each point within which the given share of the weight lies; ``before`` is that below each score."""
     needed = span * before[-1] * (1.0 - 1e-12)
-    most = int(np.searchsorted(before, before[-1] - needed, side="right")) - 1  # last start with enough weight above
+    last = len(score) - 1
+    # last start with enough weight above; a weight that rounding loses is held by any one score
+    most = min(int(np.searchsorted(before, before[-1] - needed, side="right")) - 1, last)
 
     def end(start: NDArray[np.intp]) -> Floats:
-        return score[np.minimum(np.searchsorted(before, before[start] + needed, side="left") - 1, len(score) - 1)]
+        return score[np.clip(np.searchsorted(before, before[start] + needed, side="left") - 1, start, last)]
 
     # as the start of a window moves up, its end moves away from the point: search where the end becomes the farther one
     low, high = np.zeros(len(at), dtype=np.intp), np.full(len(at), most, dtype=np.intp)

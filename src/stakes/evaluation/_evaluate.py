@@ -287,7 +287,7 @@ def _names(columns: Any, what: str) -> list[str] | None:
 
 def dividing_columns(options: Options) -> list[str]:
     """Names of the columns that divide the rows, into subgroups or clusters."""
-    return list(dict.fromkeys([*(options.groups or ()), *filter(None, [options.clusters])]))
+    return list(dict.fromkeys([*(options.groups or ()), *([] if options.clusters is None else [options.clusters])]))
 
 
 def divided(predictions: Predictions, options: Options) -> Options:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes.core.validation import check_flag, check_unit
+from stakes.core.validation import check_flag, check_level
 from stakes.evaluation._refit import Refit
 from stakes.inference import Contest, check_contest, select
 from stakes.shown.sentences import REFERENCES
@@ -65,7 +65,7 @@ def select_estimator(
     >>> select_estimator(found).possible
     ('logistic',)
     """
-    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    level = check_level(confidence_level)
     names = _checked(estimators)
     n_tried = check_contest(names, incumbent, n_tried)
     refits = list(estimators.values())

@@ -17,9 +17,9 @@ from stakes.core.regret import check_harm
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import (
     check_choice,
+    check_level,
     check_names,
     check_number,
-    check_unit,
     check_whole,
     to_array,
     to_floats,
@@ -366,7 +366,7 @@ def _check_ascending(thresholds: Any) -> Floats:
 
 
 def _check_level(confidence_level: float) -> float:
-    return check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    return check_level(confidence_level)
 
 
 def _check_draws(n_draws: int) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from stakes.core.inputs import evaluation_data, refuse_weighing
 from stakes.core.random_state import generator
 from stakes.core.regret import regret_at
-from stakes.core.validation import check_flag, check_unit, to_array
+from stakes.core.validation import check_flag, check_level, to_array
 from stakes.inference._bands import check_thresholds, difference_band
 from stakes.shown.tabular import Tabular
 
@@ -175,7 +175,7 @@ def best_models(
     >>> best_models(y_true, {"a": a}, thresholds=[0.05, 0.5], references=True)
     BestModels(3 models, settled at 1 of 2 thresholds)
     """
-    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    level = check_level(confidence_level)
     points = check_thresholds(thresholds, "regret")
     options: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
     refuse_weighing(y_true, "best_models")

@@ -17,7 +17,7 @@ import numpy as np
 from stakes.core.inputs import evaluation_data, refuse_weighing
 from stakes.core.random_state import generator
 from stakes.core.score_table import ScoreTable
-from stakes.core.validation import check_choice, check_flag, check_unit
+from stakes.core.validation import check_choice, check_flag, check_level, check_whole
 from stakes.inference._dependence import check_dependence
 from stakes.inference._resample import Room, RowSource, TableSource, draw_blocks, draw_clusters, draw_rows, is_whole
 from stakes.inference._resample_outcome import OutcomeSource
@@ -275,7 +275,7 @@ def bootstrap(
     >>> bootstrap(y_true, y_prob, "net_benefit_score", threshold=0.5, n_resamples=200, random_state=1)
     Bootstrap(net_benefit_score = 0.25, 95% interval [0.025, 0.475], 200 resamples of rows)
     """
-    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    level = check_level(confidence_level)
     draws, rng = _check_resamples(n_resamples), generator(random_state)
     name, function, scores_only = _statistic(metric, options)
     named = _by_model(y_prob)
@@ -303,9 +303,7 @@ def bootstrap(
 
 
 def _check_resamples(n_resamples: Any) -> int:
-    if not (is_whole(n_resamples) and n_resamples >= _LEAST):
-        raise ValueError(f"n_resamples must be a whole number of at least {_LEAST}, got {n_resamples!r}.")
-    return int(n_resamples)
+    return check_whole(n_resamples, "n_resamples", _LEAST)
 
 
 def _by_model(y_prob: Any) -> Mapping[str, Any]:
@@ -411,7 +409,7 @@ def _quietly(result: Callable[[], Floats]) -> Floats:
 def _reporter(*, progress: bool | Callable[[int, int], object]) -> Callable[[int, int], object]:
     if callable(progress):
         return progress
-    if not progress:
+    if not check_flag(progress, "progress"):
         return lambda _done, _all: None
 
     begun = monotonic()

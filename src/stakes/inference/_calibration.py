@@ -10,7 +10,7 @@ import numpy as np
 
 from stakes.core.inputs import evaluation_data
 from stakes.core.random_state import generator
-from stakes.core.validation import check_choice, check_unit, check_whole
+from stakes.core.validation import check_choice, check_level, check_whole
 from stakes.curves._bins import binned_reliability_of
 from stakes.curves._smooth import SPAN, local_fits, smoothed_rates
 from stakes.inference._calibration_curve import WITHHELD, curve_estimates
@@ -255,7 +255,7 @@ def calibration_summary(
     n_bins = check_whole(n_bins, "n_bins", 1)
     check_choice(binning, "binning", ("quantile", "uniform"))
     check_choice(smoother, "smoother", tuple(SMOOTHERS))
-    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    level = check_level(confidence_level)
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from stakes.core.inputs import evaluation_data, refuse_weighing
 from stakes.core.random_state import generator
-from stakes.core.validation import check_unit, check_whole
+from stakes.core.validation import check_level, check_whole
 from stakes.inference._band_result import Band
 from stakes.inference._bands import check_scores_asked
 
@@ -88,7 +88,7 @@ def consistency_band(
     >>> band.excludes(band.thresholds).any(), (band.estimate < band.simultaneous_low).tolist()
     (np.False_, [True, True, True])
     """
-    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    level = check_level(confidence_level)
     n_resamples = check_whole(n_resamples, "n_resamples", _LEAST_RESAMPLES)
     refuse_weighing(y_true, "consistency_band")
     table = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits).table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from stakes.inference._crossfit_rows import CrossFitRows, cross_fit_rows, non_ne
 from stakes.inference._estimate import Estimate
 from stakes.inference._influence import cells_of
 from stakes.metrics._rank import area_under_roc
+from stakes.metrics._skill import costs_of_severity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,11 +88,7 @@ def _stated_costs(severity_ratio: float | None, a: float | None, b: float | None
         )
     if a is not None and b is not None:
         return Beta(a, b)
-    if severity_ratio is None:
-        return None
-    if not 0.0 < float(severity_ratio) < math.inf:
-        raise ValueError(f"severity_ratio must be a finite number > 0, got {severity_ratio}.")
-    return Beta(2.0, 1.0 + 1.0 / float(severity_ratio))
+    return None if severity_ratio is None else costs_of_severity(severity_ratio)
 
 
 def _default_costs(prevalence: float) -> CostDistribution:

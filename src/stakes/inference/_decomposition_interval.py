@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from stakes.core.inputs import evaluation_data
 from stakes.core.regret import check_scale, row_losses
-from stakes.core.validation import check_unit
+from stakes.core.validation import check_level
 from stakes.costs import as_costs
 from stakes.inference._crossfit_rows import CrossFitRows, cross_fit_rows, non_negative_interval
 from stakes.inference._estimate import Estimate
@@ -170,7 +170,7 @@ def decomposition_interval(
     >>> result.discrimination
     Estimate(discrimination = 0.1162, 95% interval [0.07544, 0.1657])
     """
-    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    level = check_level(confidence_level)
     costs = as_costs(costs)
     name, factor = check_scale(scale, costs)
     if math.isnan(factor):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.inputs import evaluation_data
-from stakes.core.validation import check_unit, to_array, to_floats
+from stakes.core.validation import check_level, to_array, to_floats
 from stakes.inference._estimate import Estimate
 from stakes.inference._influence import cells_of
 from stakes.inference._moments import Moments
@@ -65,7 +65,7 @@ def integrated_metric(
     >>> integrated_metric(outcome, [0.9, 0.3, 0.6, 0.2, 0.4] * 8, "bounded_brier_loss", horizons=[2, 4])
     Estimate(bounded_brier_loss, horizons 2 to 4 = 0.115, 95% interval [0.08441, 0.1456])
     """
-    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    level = check_level(confidence_level)
     if not isinstance(outcome, TimeToEvent):
         raise ValueError(f"outcome must be a TimeToEvent, got {type(outcome).__name__}.")
     times, mean = _check_horizons(horizons), row_mean(_check_metric(metric), options)

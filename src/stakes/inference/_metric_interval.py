@@ -11,7 +11,7 @@ import numpy as np
 from stakes.core.inputs import as_known, evaluation_data
 from stakes.core.outcome import Outcome
 from stakes.core.score_table import ScoreTable
-from stakes.core.validation import check_names, check_unit, check_weights, to_array
+from stakes.core.validation import check_level, check_names, check_weights, to_array
 from stakes.inference._area import Area, AreaDifference
 from stakes.inference._area_rows import area_estimate, area_gap, area_regret
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS, Comparison
@@ -133,7 +133,7 @@ def metric_interval(
         y_prob is None and isinstance(y_true, ScoreTable) and y_true.estimated_weights
     ):  # the rows that they were estimated from are gone
         return _with_known_weights(y_true, metric, {**_dependences(locals()), "method": method, **options})
-    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    level = check_level(confidence_level)
     name = _named(metric)
     _check_method(method, name)
     dependence = clusters, lags
@@ -227,7 +227,7 @@ def metric_difference(
         given: dict[str, Any] = {**_dependences(locals()), "names": names, "method": method, **options}
         each = [metric_difference(y_true, one, two, metric, **given) for one, two in _paired(a, b)]
         return pooled_comparison(each, _count(y_true, clusters, sample_weight))
-    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    level = check_level(confidence_level)
     if any(isinstance(value, ScoreTable) for value in (y_true, a, b)):
         raise ValueError(PAIRED_NEEDS_ROWS)
     name = _named(metric)

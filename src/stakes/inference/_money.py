@@ -9,7 +9,7 @@ import numpy as np
 
 from stakes.core.inputs import evaluation_data
 from stakes.core.outcome import Origin
-from stakes.core.validation import check_choice, check_number, check_unit
+from stakes.core.validation import check_choice, check_level, check_number
 from stakes.costs import SCALES, Fixed, as_costs, held
 from stakes.inference._dependence import Design, dependence_of
 from stakes.inference._estimate import Estimate
@@ -149,7 +149,7 @@ def money(
     """
     if not isinstance(outcome, RowCosts):
         raise ValueError(f"outcome must be a RowCosts, got {type(outcome).__name__}.")
-    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    level = check_level(confidence_level)
     law = law_of(outcome, _ratios(factor, costs), check_choice(scale, "scale", MONEY_SCALES))
     rows = evaluation_data(outcome, y_prob, logits=logits, amounts=True).rows
     codes, _ = dependence_of(rows, clusters, None)

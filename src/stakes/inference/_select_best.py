@@ -11,7 +11,7 @@ from stakes.core.options import Options
 from stakes.core.random_state import generator
 from stakes.core.regret import check_rule, check_scale, check_units
 from stakes.core.score_table import ScoreTable
-from stakes.core.validation import check_flag, check_unit
+from stakes.core.validation import check_flag, check_level
 from stakes.costs import as_costs
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS
 from stakes.inference._dependence import dependence_of
@@ -119,7 +119,7 @@ def select_best(
     >>> found.possible, found.against["b"].shown
     (('a',), True)
     """
-    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    level = check_level(confidence_level)
     names, rng = check_models(y_true, y_probs), generator(random_state)
     n_tried = check_contest(names, incumbent, n_tried)
     distribution, rule = as_costs(costs), _check_fixed(rule)
@@ -205,7 +205,7 @@ def check_contest(names: tuple[str, ...], incumbent: Any, n_tried: Any) -> int |
     >>> check_contest(("a", "b"), "a", 5)
     5
     """
-    if incumbent is not None and incumbent not in names:
+    if incumbent is not None and not (isinstance(incumbent, str) and incumbent in names):
         raise ValueError(f"incumbent must be one of {', '.join(map(repr, names))}, got {incumbent!r}.")
     count = len(names)
     if n_tried is None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from stakes.core.inputs import evaluation_data, refuse_weighing
 from stakes.core.score_table import ScoreTable
-from stakes.core.validation import check_unit
+from stakes.core.validation import check_level
 from stakes.costs import as_costs
 from stakes.curves._thresholds import threshold_table_of
 from stakes.inference._band_counts import counts_of, reached
@@ -152,7 +152,7 @@ def threshold_intervals(
     >>> found.estimate["sensitivity"].tolist(), found.low["sensitivity"].round(3).tolist()
     ([1.0, 0.5], [0.942, 0.363])
     """
-    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    level = check_level(confidence_level)
     points = check_thresholds(thresholds, "regret")
     if isinstance(y_true, ScoreTable):
         refuse_weighing(y_true, "threshold_intervals")

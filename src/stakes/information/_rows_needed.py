@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.validation import check_choice, check_number, check_unit
+from stakes.core.validation import check_choice, check_level, check_number, check_unit
 from stakes.shown.tabular import Tabular
 from stakes.shown.words import count, number, percent
 
@@ -129,7 +129,7 @@ def rows_needed(
     """
     asked = {name: value for name, value in locals().items() if name not in {"for_", "confidence_level"}}
     check_choice(for_, "for_", tuple(_PLANS))
-    level = check_unit(confidence_level, "confidence_level", **_OPEN)
+    level = check_level(confidence_level)
     plan = _PLANS[for_]
     given = {name: value for name, value in asked.items() if value is not None}
     _check_names(for_, plan, set(given))

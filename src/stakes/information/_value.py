@@ -161,7 +161,10 @@ class ValueOfInformation(Tabular):
         500
         """
         if self.n_decisions is None:
-            raise ValueError("net_gain needs to know how many decisions the choice is for: pass decisions=.")
+            raise ValueError(
+                "net_gain needs to know how many decisions the choice is for, to set what they save against row_cost "
+                "and fixed_cost: pass decisions=."
+            )
         for name, price in (("row_cost", row_cost), ("fixed_cost", fixed_cost)):
             if not 0.0 <= check_number(price, name) < np.inf:
                 raise ValueError(f"{name} must be a finite number >= 0, got {price}.")

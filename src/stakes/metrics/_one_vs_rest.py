@@ -99,7 +99,8 @@ def one_vs_rest_bounded_loss(
 
 
 def _pairs(bounds: Any, n_classes: int) -> list[tuple[float, float]]:
-    several = isinstance(bounds, (list, tuple, np.ndarray)) and any(np.ndim(pair) for pair in bounds)
+    listed = isinstance(bounds, (list, tuple)) or (isinstance(bounds, np.ndarray) and bounds.ndim > 0)
+    several = listed and any(np.ndim(pair) for pair in bounds)
     if not several:
         return [as_bounds(bounds)] * n_classes
     if len(bounds) != n_classes:

@@ -108,7 +108,7 @@ def penalized_brier_loss(
     n_classes = data.prob.shape[1]
     size = _penalty(penalty, (n_classes - 1) / n_classes, (n_classes - 2) / (2 * n_classes))
     rows = brier_rows(data) + size * miss_rows(data, _check_ties(ties))
-    if normalize:
+    if check_flag(normalize, "normalize"):
         rows = rows / n_classes
     return rows if check_flag(per_sample, "per_sample") else data.mean(rows)
 

@@ -271,11 +271,16 @@ def h_measure_score(
     if a is not None and b is not None:
         costs = Beta(a, b)
     else:
-        ratio = rate / (1.0 - rate) if severity_ratio is None else check_number(severity_ratio, "severity_ratio")
-        if not 0.0 < ratio < math.inf:
-            raise ValueError(f"severity_ratio must be a finite number > 0, got {severity_ratio}.")
-        costs = Beta(2.0, 1.0 + 1.0 / ratio)
+        costs = costs_of_severity(rate / (1.0 - rate) if severity_ratio is None else severity_ratio)
     return max(skill(data, costs, "optimal", None, "h_measure_score"), 0.0)  # below zero only by rounding
+
+
+def costs_of_severity(severity_ratio: float) -> Beta:
+    """The cost distribution of a severity ratio, or raise."""
+    ratio = check_number(severity_ratio, "severity_ratio")
+    if not 0.0 < ratio < math.inf or math.isinf(1.0 / ratio):
+        raise ValueError(f"severity_ratio and its inverse must be finite numbers > 0, got {severity_ratio}.")
+    return Beta(2.0, 1.0 + 1.0 / ratio)
 
 
 def skill(data: EvaluationData, costs: CostDistribution, rule: Rule, reference: Any, name: str) -> float:

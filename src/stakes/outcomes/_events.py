@@ -101,7 +101,8 @@ def _check_events(labels: NDArray[Any], censored: Any, cause: Any) -> NDArray[np
         shown = ", ".join(repr(str(value)) for value in np.unique(labels.astype(str))[:5])
         raise ValueError(f"event holds labels ({shown}): pass censored= and cause= to say what they mean.")
     is_event = labels != censored
-    causes = list(cause) if isinstance(cause, (list, tuple, set, np.ndarray)) else [cause]
+    several = isinstance(cause, (list, tuple, set)) or (isinstance(cause, np.ndarray) and cause.ndim > 0)
+    causes = list(cause) if several else [cause]
     mine = is_event if cause is None else np.isin(labels, _among(causes, labels))
     if cause is None:
         _refuse_several(labels[is_event])

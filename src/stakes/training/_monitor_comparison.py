@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.validation import check_unit, check_whole, to_array
+from stakes.core.validation import check_level, check_whole, to_array
 from stakes.metrics import METRICS
 from stakes.shown.faces import draw
 from stakes.shown.frames import backend_of
@@ -125,7 +125,7 @@ class MonitorComparison(Tabular):
             raise ValueError(f"baseline must be one of {', '.join(map(repr, self.criteria))}, got {baseline!r}.")
         if len(self.runs) < 2:
             raise ValueError("paired differences need at least 2 runs, got 1: pass run=.")
-        confidence_level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+        confidence_level = check_level(confidence_level)
         records = []
         for criterion in self.criteria:
             if criterion == baseline:

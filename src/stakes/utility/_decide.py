@@ -27,7 +27,7 @@ def clean_probabilities(y_prob: ArrayLike, correction: Correction | None = None,
         return prob
     if not callable(correction):
         raise ValueError(f"correction must be a function of probabilities, got {correction!r}.")
-    corrected = check_scores(to_array(correction(prob), "correction"), "the corrected probability")
+    corrected = check_scores(to_array(correction(prob), "correction"), "what correction returns")
     if corrected.shape != prob.shape:
         raise ValueError(f"correction must keep the shape {prob.shape}, got {corrected.shape}.")
     return corrected

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stakes.core.validation import check_flag
 from stakes.utility._means import (
     MCC,
     BalancedAccuracy,
@@ -89,6 +90,10 @@ class ConfusionMeasure(Measure):
     def __post_init__(self) -> None:
         if not callable(self.f):
             raise ValueError(f"f must be a function of tp, fp, fn and tn, got {self.f!r}.")
+        check_flag(self.smooth, "smooth")
+        check_flag(self.higher_is_better, "higher_is_better")
+        if self.rises_with_tp is not None:
+            check_flag(self.rises_with_tp, "rises_with_tp")
         try:
             signature = inspect.signature(self.f)
         except ValueError:  # of some functions in C nobody knows

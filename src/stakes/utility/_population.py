@@ -15,7 +15,7 @@ from stakes.core.counting import count_sample
 from stakes.core.inputs import refuse_amounts, refuse_weighing
 from stakes.core.random_state import generator
 from stakes.core.sums import blocks
-from stakes.core.validation import check_sample, check_unit, check_whole
+from stakes.core.validation import check_level, check_sample, check_unit, check_whole
 from stakes.shown.tabular import Tabular
 from stakes.utility._curve import UtilityCurve
 from stakes.utility._decide import clean_probabilities, decide
@@ -269,7 +269,7 @@ def population_threshold(
     PopulationThreshold(Jaccard(): threshold 0.4, in-sample 0.666667)
     """
     rule, fill = get_measure(measure), check_unit(zero_division, "zero_division")
-    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    level = check_level(confidence_level)
     n_bootstrap = check_whole(n_bootstrap, "n_bootstrap")
     refuse_weighing(y_true, "population_threshold")
     refuse_amounts(y_true)
