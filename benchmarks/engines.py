@@ -140,6 +140,17 @@ def divided(groups):
     return run
 
 
+def clustered(clusters):
+    def run(made):
+        from stakes.inference import PairSums
+
+        patient = f"hash(a * 7919 + b * 104729 + c * 31 + d) % {clusters} AS patient"
+        rows = in_duckdb(made).project(f"y, {', '.join(MODELS)}, {patient}")
+        return PairSums.from_frame(rows, label="y", models=MODELS, costs=COSTS, clusters="patient")
+
+    return run
+
+
 def pooled(made):
     from stakes import evaluate_frame
 
@@ -194,6 +205,8 @@ ROWS = (
     Row("16 models, DuckDB", grown("PairSums.from_frame", many(16))),
     Row("1,000 groups of one model, DuckDB", grown("evaluate_frame", divided(1_000))),
     Row("10,000 groups of one model, DuckDB", grown("evaluate_frame", divided(10_000))),
+    Row("10,000 clusters, DuckDB", grown("PairSums.from_frame", clustered(10_000))),
+    Row("1,000,000 clusters, DuckDB", grown("PairSums.from_frame", clustered(1_000_000))),
     Row("1,000 cells, DuckDB", grown("evaluate_frame", pooled)),
     Row("a table of distinct scores, DuckDB", grown("ScoreTable.from_frame", distinct)),
 )

@@ -17,6 +17,7 @@ FRAME = pl.DataFrame(
         "a": np.clip(RISK + RNG.normal(0, 0.1, 3000), 0, 1),
         "b": np.clip(RISK + RNG.normal(0, 0.3, 3000), 0, 1),
         "day": RNG.choice(["mon", "tue"], 3000),
+        "patient": np.arange(3000) // 7,
     }
 )
 ASKED = ["--label", "cancer", "--models", "a,b", "--costs", "0.1:0.4"]
@@ -41,15 +42,23 @@ def near(one, two):
 
 
 @pytest.mark.usefixtures("days")
-@pytest.mark.parametrize("more", [[], ["--groups", "day"], ["--prevalence", "0.1"], ["--clusters", "day"]], ids=str)
+@pytest.mark.parametrize(
+    "more",
+    [
+        [],
+        ["--groups", "day"],
+        ["--prevalence", "0.1"],
+        ["--clusters", "patient"],
+        ["--clusters", "patient", "--prevalence", "0.1"],
+    ],
+    ids=str,
+)
 def test_files_by_a_pattern_are_evaluated_as_one(cli, more):
-    if more[:1] == ["--clusters"]:  # two days are too few: the same refusal
-        assert cli("evaluate", "day=*/*.parquet", *ASKED, *more).code != 0
-        return
     found = cli("evaluate", "day=*/*.parquet", *ASKED, *more, "--json")
     known = cli("evaluate", "all.parquet", *ASKED, *more, "--json")
     assert (found.code, known.code) == (0, 0), found.err
     assert "the rows are not kept in memory" in found.err
+    assert ("and so do intervals of areas and of calibration over clusters" in found.err) == ("--clusters" in more)
     answers = [json.loads(outcome.out) for outcome in (found, known)]
     for name in ("data", "models", "ranking"):
         assert near(answers[0][name], answers[1][name]), name
@@ -59,6 +68,27 @@ def test_files_by_a_pattern_are_evaluated_as_one(cli, more):
             {k: v for k, v in mine.items() if "miscalibration" not in k},
             {k: v for k, v in its.items() if "miscalibration" not in k},
         )
+
+
+@pytest.mark.usefixtures("days")
+def test_clusters_in_files_by_a_pattern(cli):
+    for file in ("day=*/*.parquet", "all.parquet"):
+        few = cli("evaluate", file, *ASKED, "--clusters", "day")
+        assert few.code == 3
+        assert f"{file}: column 'day': clusters must hold at least 5 clusters, got 2" in few.err
+    FRAME.with_columns(cancer=0).write_parquet("none.parquet")
+    for more in ([], ["--clusters", "patient"]):
+        none = cli("evaluate", "none*.parquet", *ASKED, *more)
+        assert (none.code, "must hold both classes, got 3,000 rows" in none.err) == (3, True)
+    # what an engine cannot say of clusters is said of the rows
+    both = cli("evaluate", "day=*/*.parquet", *ASKED, "--clusters", "patient", "--groups", "day")
+    assert both.code == 0
+    assert "the rows are not kept" not in both.err
+    heads = [
+        cli("evaluate", file, *ASKED, "--prevalence", "0.1", "--clusters", "patient").out.partition(" positive")[0]
+        for file in ("day=*/*.parquet", "all.parquet")
+    ]
+    assert heads[0].partition(":")[2] == heads[1].partition(":")[2] == f" 3,000 rows, {FRAME['cancer'].sum():,}"
 
 
 @pytest.mark.usefixtures("days")

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from stakes import ScoreTable, costs, evaluate, evaluate_frame
+from stakes.evaluation import KeptEvaluation
 from stakes.inference import PairSums
 
 pl = pytest.importorskip("polars")
@@ -257,9 +258,122 @@ def test_partitions_change_no_count_and_sums_by_their_rounding(kind, tmp_path):
             assert off <= mine.sum() * 2**-53 * np.abs(terms[mine]).sum()
 
 
-@pytest.mark.parametrize("asked", [{"clusters": "site"}, {"lags": 3}], ids=str)
+CLUSTERED = COLUMNS | {"patient": np.floor(RNG.random(ROWS) ** 2 * 300)}
+PATIENTS = {"label": "y", "models": MODELS, "costs": (0.1, 0.4), "clusters": "patient"}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"weight": "w"},
+        {"rule": 0.3, "incumbent": "b"},
+        {"prevalence": 0.02, "costs": costs.LogOddsUniform(0.01, 0.2)},
+        {"prevalence": 0.3, "weight": "w"},
+        {"costs": costs.Fixed(0.25), "on_missing": "drop"},
+    ],
+    ids=str,
+)
+def test_an_evaluation_over_clusters_in_the_engine_is_that_of_the_rows(lazy, asked):
+    found = evaluate_frame(lazy(CLUSTERED), **PATIENTS | asked)
+    known = evaluate_frame(pl.DataFrame(CLUSTERED), **PATIENTS | asked)
+    assert near(numbers(found), numbers(known), rtol=1e-10)
+    for pair in combinations([*MODELS, "treat all", "treat none"], 2):
+        mine, its = (result.compare(*pair) for result in (found, known))
+        assert (mine.difference, *mine.interval) == pytest.approx((its.difference, *its.interval), rel=1e-10, abs=1e-14)
+        assert (mine.p_value, mine.note) == (pytest.approx(its.p_value, rel=1e-10), its.note)
+    assert found.selection.possible == known.selection.possible
+    assert found.conclusion[:2] == known.conclusion[:2]
+
+
+@pytest.mark.parametrize(
+    ("codes", "reason"),
+    [
+        (np.where(RNG.random(ROWS) < 0.6, 0, np.arange(ROWS)), "one cluster holds 61% of all weight"),
+        (np.where(Y, np.arange(ROWS) % 4, np.arange(ROWS)), ""),  # four clusters have the positives
+    ],
+    ids=["one is large", "few with positives"],
+)
+def test_uneven_clusters_get_what_they_get_in_memory(codes, reason):
+    found, known = (evaluate_frame(make(COLUMNS | {"patient": codes}), **PATIENTS) for make in (duckdb, pl.DataFrame))
+    assert reason in known["a"].note
+    assert (found["a"].note, found.moments.rows) == (known["a"].note, known.moments.rows)
+    assert found["a"].interval == pytest.approx(known["a"].interval, rel=1e-10, nan_ok=True)
+    mine, its = (result.moments.difference(0, 1) for result in (found, known))
+    assert (mine.carriers, mine.scarce) == (its.carriers, its.scarce)
+    assert (mine.room, *mine.carrying) == pytest.approx((its.room, *its.carrying), rel=1e-10)
+
+
+def test_one_row_leaves_the_engine_for_all_clusters(monkeypatch):
+    taken = []
+
+    def watched(frame):
+        taken.append(collect(frame))
+        return taken[-1]
+
+    collect = importlib.import_module("stakes.tables._clusters").run
+    monkeypatch.setattr("stakes.tables._clusters.run", watched)
+    evaluate_frame(polars_lazy(CLUSTERED), **PATIENTS)
+    assert [len(frame) for frame in taken] == [1]
+
+
+def test_no_interval_ignores_clusters_that_the_engine_knows(tmp_path):
+    rows, asked = polars_lazy(CLUSTERED | {"off": COLUMNS["a"] / 9}), PATIENTS | {"models": ["a", "off"]}
+    found, independent = evaluate_frame(rows, **asked), evaluate_frame(rows, **asked | {"clusters": None})
+    codes = [{finding.code for finding in result.findings} for result in (found, independent)]
+    assert codes[1] - codes[0] == {"worse-than-prevalence", "calibration-in-the-large"}
+    area, summary = found.auc("a"), found.calibration.of("a").overall
+    assert area.value == independent.auc("a").value
+    for estimate in (area, *summary.estimates):
+        assert np.isnan([estimate.standard_error, *estimate.interval]).all()
+        assert "collect the columns into memory first" in estimate.note
+    methods = found.methods()
+    assert "leaving out clusters in turn" in methods
+    assert "DeLong" not in methods
+    alone = evaluate_frame(polars_lazy(CLUSTERED), **PATIENTS | {"models": ["a"]})
+    alone.to_html(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert f"take only the {len(np.unique(CLUSTERED['patient']))} clusters as independent" in page
+    assert "They have no intervals, for they need the rows of the models" in page
+
+
+def test_sums_over_clusters_are_not_kept_or_merged_and_go_with_their_tables():
+    found = evaluate_frame(polars_lazy(CLUSTERED), prevalence=0.2, **PATIENTS)
+    for refused in (lambda: found.pairs.merge(found.pairs), found.pairs.to_json):
+        with pytest.raises(ValueError, match=r"sums over clusters cannot be (merged|kept): a cluster may have rows"):
+            refused()
+    with pytest.raises(ValueError, match="cannot be kept without the rows"):
+        KeptEvaluation.of(found)
+    tables = dict(zip(found.models, found.tables, strict=True))
+    again = evaluate(tables, costs=(0.1, 0.4), pairs=found.pairs)
+    assert again["a"].interval == found["a"].interval
+    with pytest.raises(ValueError, match=r"these sums over clusters are for prevalence=0.2, got None"):
+        found.pairs.moments()
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("kind", ["pandas", "pyarrow", "polars"])
+def test_sums_over_clusters_of_rows_in_memory(kind, weight):
+    make = {"pandas": "DataFrame", "pyarrow": "table", "polars": "DataFrame"}[kind]
+    frame = getattr(pytest.importorskip(kind), make)(CLUSTERED)
+    asked = {"label": "y", "models": MODELS, "costs": (0.1, 0.4), "clusters": "patient", "weight": weight}
+    mine = PairSums.from_frame(frame, **asked).moments()
+    its = evaluate_frame(pl.DataFrame(CLUSTERED), **asked).moments
+    np.testing.assert_allclose(mine.covariance, its.covariance, rtol=1e-10, atol=1e-18)
+    np.testing.assert_allclose(mine.means, its.means, rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"lags": 3},
+        {"clusters": "patient", "groups": "site"},
+        {"clusters": "patient", "rule": "optimal"},
+        {"clusters": "patient", "costs": costs.Beta(2, 5)},
+    ],
+    ids=str,
+)
 def test_what_needs_the_rows_says_so(asked):
     with pytest.raises(ValueError, match="collect the columns into memory first"):
-        evaluate_frame(polars_lazy(COLUMNS), label="y", models=MODELS, costs=(0.1, 0.4), **asked)
+        evaluate_frame(polars_lazy(CLUSTERED), **{"label": "y", "models": MODELS, "costs": (0.1, 0.4)} | asked)
     with pytest.raises(ValueError, match="resolution= is for lazy frames"):
         evaluate_frame(pl.DataFrame(COLUMNS), label="y", models=MODELS, resolution=10)

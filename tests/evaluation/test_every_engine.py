@@ -106,3 +106,41 @@ def test_infinite_scores_are_no_missing_ones(lazy):
     columns["a"][5], columns["a"][8] = np.inf, np.nan
     with pytest.raises(ValueError, match=r"column 'a': must lie in \[0, 1\], got inf"):
         evaluate_frame(lazy(columns), on_missing="drop", **ASKED)
+
+
+CLUSTERED = COLUMNS | {"patient": np.char.add("p", (np.arange(ROWS) % 167).astype(str))}
+
+
+def test_intervals_over_clusters_are_those_of_the_rows(lazy):
+    found, known = (evaluate_frame(make(CLUSTERED), clusters="patient", **ASKED) for make in (lazy, pl.DataFrame))
+    for name in ("a", "b", "treat all", "treat none"):
+        assert found[name].score == pytest.approx(known[name].score, rel=1e-13)
+        assert found[name].interval == pytest.approx(known[name].interval, rel=1e-10)
+        assert found[name].note == known[name].note
+    for pair in (("a", "b"), ("a", "treat none"), ("treat all", "b"), ("treat all", "treat none")):
+        mine, its = (result.compare(*pair) for result in (found, known))
+        assert (mine.difference, *mine.interval) == pytest.approx((its.difference, *its.interval), rel=1e-10)
+        assert mine.p_value == pytest.approx(its.p_value, rel=1e-10)
+        assert mine.note == its.note
+    assert found.moments.rows == known.moments.rows
+    assert (found.moments.clusters, found.rows) == (167, None)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "message"),
+    [
+        (["u", "v", None, "x", "y", "z", "u", "v"], r"column 'of': must not be missing \(1 of 8 rows\)"),
+        ([1.0, 2.0, math.nan, 4.0, 5.0, 6.0, math.nan, 2.0], r"column 'of': must not be missing \(2 of 8 rows\)"),
+        ([7] * 8, "clusters must hold at least 5 clusters, got 1"),
+        ([1, 2, 3, 4] * 2, "clusters must hold at least 5 clusters, got 4"),
+    ],
+    ids=["null", "nan", "one", "four"],
+)
+def test_hostile_clusters_get_the_words_they_get_in_memory(lazy, clusters, message):
+    columns = {"y": [0, 1, 1, 0] * 2, "a": [0.1, 0.2, 0.3, 0.4] * 2, "of": clusters}
+    asked = {"label": "y", "models": ["a"], "clusters": "of", "costs": (0.1, 0.4)}
+    with pytest.raises(ValueError, match=message) as found:
+        evaluate_frame(lazy(columns), **asked)
+    with pytest.raises(ValueError, match=r"of|clusters") as known:
+        evaluate_frame(pl.DataFrame(columns, strict=False), **asked)
+    assert str(found.value) == re.sub(r", row \d+", "", str(known.value))

@@ -100,7 +100,9 @@ def describe(source: Source, options: Options, evaluation: Evaluation) -> list[s
     share, what = percent(evaluation.prevalence), "of it on positives" if evaluation.options.per_stake else "positive"
     positive = f"{share} {what} in {name(source.label)!r}"
     if options.prevalence is not None:
-        ups = evaluation.moments.rows[1] if evaluation.rows is None else int(evaluation.rows.y.sum())
+        pairs = evaluation.pairs
+        ups = evaluation.moments.rows[1] if pairs is None else int(pairs.rows[1])
+        ups = ups if evaluation.rows is None else int(evaluation.rows.y.sum())
         positive = f"{ups:,} positive in {name(source.label)!r}, reweighted to {share}"
     weighted = "" if source.weight is None else f", weighted by {name(source.weight)!r}"
     automatic = " (every other numeric column; --models names others)" if source.models is None else ""

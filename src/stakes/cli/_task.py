@@ -39,8 +39,6 @@ class Task:
     @classmethod
     def of(cls, reading: Reading, told: Told, judging: Judging, delivery: Delivery, models: list[str] | None) -> Task:
         """Put together what was typed; ``models`` are the columns, or None for every other numeric one."""
-        from stakes.evaluation._evaluate import dividing_columns
-
         label, horizons, outcome = told.label(reading.label), told.horizons, told.columns()
         if len(horizons) > 1 and delivery.report is not None:
             raise UsageError("--report is of one --horizon: write one for each")
@@ -56,7 +54,7 @@ class Task:
             reading.pos_label,
             reading.on_missing,
             reading.file_format,
-            dividing_columns(options),
+            options.dividing_columns,
             outcome=outcome,
         )
         return cls(source, options, delivery, judging.whole_range and not amounts, horizons, reading.engine)
@@ -110,9 +108,9 @@ class Task:
         return predictions
 
     def _scanned(self, frame: Any, doing: str) -> Evaluation:
-        """Evaluate a lazy frame; what asks for rows in clusters or in order takes them into memory."""
+        """Evaluate a lazy frame; what an engine cannot say of clusters takes the rows into memory."""
         from stakes.evaluation import evaluate_frame
-        from stakes.tables import DataError, in_memory
+        from stakes.tables import DataError, in_memory, why_clusters_need_rows
 
         source, options = self.source, self.options
         if options.lags is not None:
@@ -121,16 +119,23 @@ class Task:
         what |= {key: getattr(source, key) for key in ("label", "models", "weight", "pos_label", "on_missing")}
         with working(f"{doing} {name(source.file)}"):
             try:
-                rows = frame if options.clusters is None else in_memory(frame)
-                found = evaluate_frame(rows, **what)
+                if options.clusters is not None and why_clusters_need_rows(options.costs, options.rule, options.groups):
+                    frame = in_memory(frame)
+                found = evaluate_frame(frame, **what)
             except DataError as error:
                 error.file = source.file
                 raise
+            except ValueError as error:  # columns that the rows do not bear
+                said = str(error).removesuffix(".")
+                column = options.clusters if said.startswith("clusters") else None
+                raise DataError(said, file=source.file, column=column) from None
         evaluation = replace(found, source=source.file)
         listed = self.delivery.prints_text
         remark(source, options, evaluation, listed=listed, whole_range=self.whole_range)
         if evaluation.rows is None:
-            note("the rows are not kept in memory: what is said of single thresholds and some findings needs them")
+            and_areas = ", and so do intervals of areas and of calibration over clusters"
+            needing = f"some findings needs them{and_areas if evaluation.clusters_unseen else ''}"
+            note(f"the rows are not kept in memory: what is said of single thresholds and {needing}")
         return evaluation
 
     def heading(self, evaluation: Evaluation) -> list[str]:

@@ -67,6 +67,11 @@ class Options:
         """The rule once scores are recalibrated where it asks for that."""
         return "score" if self.rule == "optimal" else self.rule
 
+    @property
+    def dividing_columns(self) -> list[str]:
+        """Names of the columns that divide the rows, into subgroups or clusters."""
+        return list(dict.fromkeys([*(self.groups or ()), *([] if self.clusters is None else [self.clusters])]))
+
     def harm_of(self, name: str) -> float:
         """What obtaining the score of a model costs each case, in positives missed; treating all or none needs none."""
         return self.harm.get(name, 0.0) if isinstance(self.harm, Mapping) else float(self.harm)

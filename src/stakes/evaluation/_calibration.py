@@ -25,6 +25,7 @@ NUMBERS = ("o_e_ratio", "calibration_in_the_large", "slope", "joint_intercept", 
 PAPER = {"model": "Model", "cases": "Cases", "n_rows": "n", "n_positives": "Events", "o_e_ratio": "O:E"}
 PAPER |= {"calibration_in_the_large": "In the large", "slope": "Slope", "ici": "ICI"}
 _FITTED = "no interval: the scores of rows that depend on each other are not kept where decisions are fitted to them"
+_IN_ENGINE = "no interval: it needs the rows of each cluster: collect the columns into memory first"
 
 
 @dataclass(frozen=True)
@@ -144,13 +145,16 @@ def area_of(standings: Standings, model: str) -> Estimate:
     area = area_estimate(cells_of(data, fixed_prevalence=fixed), (codes, lags))
     level, name = standings.confidence_level, "roc_auc_score"
     if _lost(standings):
-        return Estimate(name, area.value, math.nan, (math.nan, math.nan), level, _FITTED)
+        return Estimate(name, area.value, math.nan, (math.nan, math.nan), level, _lost(standings))
     return Estimate(name, area.value, area.standard_error, area.interval(level), level, area.note)
 
 
-def _lost(standings: Standings) -> bool:
-    """Whether the scores of dependent rows were recalibrated, so that only the table has them as they were."""
-    return standings.rule == "optimal" and standings.rows is not None and standings.rows.dependent
+def _lost(standings: Standings) -> str:
+    """Why only the table has the scores of rows that depend on each other; empty where the rows have them too."""
+    if standings.clusters_unseen:
+        return _IN_ENGINE
+    fitted = standings.rule == "optimal" and standings.rows is not None and standings.rows.dependent
+    return _FITTED if fitted else ""
 
 
 def _summary(standings: Standings, model: str, *ends: float) -> CalibrationSummary | None:
@@ -160,8 +164,8 @@ def _summary(standings: Standings, model: str, *ends: float) -> CalibrationSumma
     fixed = ends == (0.0, 1.0) and standings.tables[0].fixed_prevalence
     summary, _ = calibration_of(*_cells(*taken, fixed=fixed), level=standings.confidence_level, rng=generator(0))
     if _lost(standings):
-        nan = math.nan
-        found = [replace(each, standard_error=nan, interval=(nan, nan), note=_FITTED) for each in summary.estimates]
+        none: dict[str, Any] = {"standard_error": math.nan, "interval": (math.nan, math.nan), "note": _lost(standings)}
+        found = [replace(each, **none) for each in summary.estimates]
         return replace(summary, estimates=tuple(found))
     return summary
 

@@ -39,7 +39,7 @@ _CAUSES = {
 
 def miscalibrated(standings: Standings) -> Observation | None:
     """Models that lose more by miscalibration than they gain by discrimination, beyond chance."""
-    if standings.rule != "score":
+    if standings.rule != "score" or standings.clusters_unseen:
         return None
     level = LEVEL / len(standings.models)
     found = {}
@@ -93,6 +93,8 @@ def _uncalibrated(table: ScoreTable, standings: Standings, level: float) -> bool
 
 def off_in_the_large(standings: Standings) -> Observation | None:
     """Models whose risks are too high or too low on average, beyond chance and by much."""
+    if standings.clusters_unseen:
+        return None
     level = LEVEL / len(standings.models)
     found = {
         name: (event_ratio(standings, name, standings.confidence_level), _weight(table))

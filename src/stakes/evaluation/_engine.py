@@ -13,7 +13,14 @@ from stakes.evaluation._group_labels import group_names
 from stakes.evaluation._groups import Groups, groups_of_tables
 from stakes.inference import PairSums
 from stakes.shown.frames import backend_of
-from stakes.tables import NO_CLOSED_FORM, complete_rows, expressible, group_scores_by, model_columns
+from stakes.tables import (
+    NO_CLOSED_FORM,
+    complete_rows,
+    expressible,
+    group_scores_by,
+    model_columns,
+    why_clusters_need_rows,
+)
 
 if TYPE_CHECKING:
     from stakes.core.options import Options
@@ -21,8 +28,8 @@ if TYPE_CHECKING:
     from stakes.evaluation._groups import GroupResult
 
 _NEEDS_ROWS = (
-    "clusters=, lags= and outcome= need the rows, and those of a lazy frame are not kept here: collect the "
-    "columns into memory first, and evaluate that frame. Amounts by row can be expressions: docs/outcomes.md."
+    "lags= and outcome= need the rows, and those of a lazy frame are not kept here: collect the columns into memory "
+    "first, and evaluate that frame. Amounts by row can be expressions: docs/outcomes.md."
 )
 
 
@@ -37,9 +44,13 @@ def evaluate_lazy(
     **about: Any,
 ) -> Evaluation:
     """Evaluate by one group-by for each model, and one pass of sums for their pairs."""
-    if not options.clusters is options.lags is options.outcome is None:
+    if not options.lags is options.outcome is None:
         raise ValueError(_NEEDS_ROWS)
-    chosen = model_columns(frame, label=label, models=models, weight=options.sample_weight, groups=options.groups)
+    why = "" if options.clusters is None else why_clusters_need_rows(options.costs, options.rule, options.groups)
+    if why:
+        raise ValueError(f"{why}: collect the columns into memory first.")
+    by = options.dividing_columns
+    chosen = model_columns(frame, label=label, models=models, weight=options.sample_weight, groups=by)
     rows, n_dropped = complete_rows(nw.from_native(frame), chosen, on_missing)
     what: dict[str, Any] = {"label": label, "weight": options.sample_weight, "pos_label": options.pos_label}
     tables = {name: ScoreTable.from_frame(rows, score=name, resolution=resolution, **what) for name in chosen.models}
@@ -47,7 +58,8 @@ def evaluate_lazy(
         tables = {name: table.with_prevalence(options.prevalence) for name, table in tables.items()}
     pairs = None
     if options.rule != "optimal" and expressible(options.costs):
-        pairs = PairSums.from_frame(rows, models=chosen.models, costs=options.costs, rule=options.rule, **what)
+        asked: dict[str, Any] = {"costs": options.costs, "rule": options.rule, "clusters": options.clusters}
+        pairs = PairSums.from_frame(rows, models=chosen.models, prevalence=options.prevalence, **asked, **what)
     found: list[GroupResult] = []
     for column in options.groups or ():
         for name in chosen.models:

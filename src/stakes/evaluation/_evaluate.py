@@ -269,7 +269,7 @@ def _evaluate_frame(frame: Any, what: dict[str, Any], options: Options, resoluti
         frame,
         **what,
         weight=options.sample_weight,
-        groups=dividing_columns(options),
+        groups=options.dividing_columns,
         pos_label=options.pos_label,
         outcome=options.outcome,
     )
@@ -283,11 +283,6 @@ def _names(columns: Any, what: str) -> list[str] | None:
     if not isinstance(columns, list | tuple) or not all(isinstance(name, str) for name in columns):
         raise ValueError(f"{what} must name columns, got {type(columns).__name__}.")
     return list(columns)
-
-
-def dividing_columns(options: Options) -> list[str]:
-    """Names of the columns that divide the rows, into subgroups or clusters."""
-    return list(dict.fromkeys([*(options.groups or ()), *([] if options.clusters is None else [options.clusters])]))
 
 
 def divided(predictions: Predictions, options: Options) -> Options:

@@ -81,7 +81,7 @@ class KeptEvaluation:
         ['a']
         """
         rows, pairs = evaluation.rows, evaluation.pairs
-        if rows is not None and (rows.dependent or rows.origin is not None):
+        if evaluation.moments.clusters or (rows is not None and (rows.dependent or rows.origin is not None)):
             raise ValueError(
                 "clusters=, lags= and outcomes cannot be kept without the rows: evaluate all rows at once."
             )

@@ -74,9 +74,11 @@ def _sentences(standings: Standings, *, calibration: bool) -> Iterator[str]:
         "on the same rows [corp]; skill is the share of the cost of forecasting the prevalence that a model saves."
     )
     if not standings.options.per_stake:
-        yield (
-            "The area under the ROC curve has the variance of DeLong et al. [delong] and an interval of Wilson's form."
-        )
+        if not standings.clusters_unseen:
+            yield (
+                "The area under the ROC curve has the variance of DeLong et al. [delong] and an interval of Wilson's "
+                "form."
+            )
         if calibration:
             yield _calibration(standings)
     if standings.groups:
@@ -155,7 +157,7 @@ def _intervals(standings: Standings) -> Iterator[str]:
         "have room for what was not seen by the rule of three [three]."
     )
     rows = standings.rows
-    if rows is not None and rows.clusters is not None:
+    if standings.moments.clusters:
         yield "Variances are those of leaving out clusters in turn; rows of one cluster may depend on each other."
     if rows is not None and rows.lags is not None:
         how = "slow cosines [cosines]" if rows.lags == "auto" else f"{rows.lags} lags [newey]"

@@ -189,6 +189,11 @@ class Standings:
         return {scale: by_model for scale, by_model in found.items() if by_model}
 
     @property
+    def clusters_unseen(self) -> bool:
+        """Whether an engine summed over clusters, whose rows are not known here."""
+        return self.rows is None and self.moments.clusters > 0
+
+    @property
     def described(self) -> dict[str, Any]:
         """The rows, as JSON says them."""
         told = {"outcome": self.data_line} if self.data_line else {}

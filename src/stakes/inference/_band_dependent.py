@@ -9,6 +9,7 @@ import numpy as np
 
 from stakes.core.sums import blocks
 from stakes.inference._band_pieces import SIDES
+from stakes.inference._cluster_sums import row_rates
 from stakes.inference._dependence import Design
 from stakes.inference._power_sums import members
 
@@ -92,7 +93,7 @@ def _clustered(pieces: Pieces, design: Design) -> Pieces:
     clusters, y = design.clusters
     if clusters.reason():
         raise ValueError(f"there is no band: {clusters.reason()}.")
-    more = np.resize(clusters.rows_at_once(members(y)), len(pieces.row))
+    more = np.resize(clusters.rows_at_once(row_rates(members(y))), len(pieces.row))
     size = np.where(pieces.share * (1.0 - pieces.share) > 0.0, pieces.size, pieces.size / more[:, None])
     return replace(pieces, size=size, row=pieces.row * more, degrees=clusters.degrees())
 

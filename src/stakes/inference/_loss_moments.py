@@ -51,14 +51,14 @@ class LossMoments:
     """Mean integrated losses of several decision rules on the same rows, and the spread of their differences.
 
     ``spread`` holds a matrix for every pair of rules, the last of which is "nothing"; ``rows`` are the rows of each
-    class (the clusters that have it). ``reason`` says why there is no spread, ``unpaired`` why there is none of the
-    difference between two models; ``unasked`` works out the pairs of many models when they are asked for.
+    class (of the ``clusters``, those that have it). ``reason`` says why there is no spread, ``unpaired`` why there is
+    none of the difference between two models; ``unasked`` works out the pairs of many models when they are asked for.
     """
 
     means: Floats
     spread: Spread
     rows: tuple[int, ...]
-    clustered: bool = False
+    clusters: int = 0
     reason: str = ""
     unpaired: str = ""
     unasked: Unasked | None = None
@@ -105,7 +105,7 @@ class LossMoments:
             self.rows,
             reason=self.reason or (self.unpaired if np.isnan(spread.variance) and math.isfinite(value) else ""),
             paired=paired,
-            clustered=self.clustered,
+            clustered=self.clusters > 0,
         )
 
     def without_intervals(self, count: int) -> LossMoments:
@@ -193,7 +193,8 @@ def _dependent(rows: PairedRows, rules: Rules) -> LossMoments:
             for matrix, part in zip(vars(found).values(), vars(spread).values(), strict=True):
                 matrix[..., i, i + 1 :] = matrix[..., i + 1 :, i] = part
     means = np.array([weighted_sum(weight, line) / float(weight.sum()) for line in lines[:-1]])
-    return LossMoments(means, found, counts, rows.clusters is not None, reason)
+    clusters = 0 if rows.clusters is None else len(np.unique(rows.clusters))
+    return LossMoments(means, found, counts, clusters, reason)
 
 
 def without_room_for_copies(moments: LossMoments, apart: Bools) -> LossMoments:

@@ -8,6 +8,7 @@ one pass over the rows is enough, wherever they are. Among the decisions are "tr
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -19,10 +20,11 @@ from stakes.core.kept import Kept
 from stakes.core.options import check_options
 from stakes.core.validation import BinarySample
 from stakes.costs import CostDistribution
-from stakes.inference._loss_moments import moments_of_sums, without_room_for_copies
+from stakes.inference._cluster_pairs import ClusterSums
+from stakes.inference._loss_moments import LossMoments, moments_of_sums, without_room_for_copies
 from stakes.inference._loss_sums import Rules, block_size, row_parts
 from stakes.inference._paired_rows import PairedRows
-from stakes.inference._power_sums import PowerSums, moved
+from stakes.inference._power_sums import PowerSums, Spread, moved
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
 
     from stakes.core.regret import Rule
     from stakes.costs import CostsLike
-    from stakes.inference._loss_moments import LossMoments
     from stakes.shown.entries import Entries
 
     Floats = NDArray[np.float64]
@@ -68,6 +69,8 @@ class PairSums(Kept):
         Rows with d != 0.
     apart : ndarray of shape (2, p)
         Rows that two models score differently; of the other decisions, the carriers.
+    clusters : ClusterSums, optional
+        Sums over clusters, where only rows of different clusters are independent. Such sums are not merged or kept.
 
     Examples
     --------
@@ -84,6 +87,7 @@ class PairSums(Kept):
     powers: Floats
     carriers: Floats
     apart: Floats
+    clusters: ClusterSums | None = None
 
     _what: ClassVar[str] = "set of pair sums"
     _form: ClassVar[str] = "stakes-pairs-1"
@@ -152,6 +156,8 @@ class PairSums(Kept):
         rule: Rule = "score",
         weight: str | None = None,
         pos_label: object = None,
+        clusters: str | None = None,
+        prevalence: float | None = None,
     ) -> Self:
         """Sum over the rows of a data frame; those of a lazy one stay in its engine, which sums them in one pass.
 
@@ -172,6 +178,10 @@ class PairSums(Kept):
             Column with weights >= 0.
         pos_label : object, optional
             The label of the positive class.
+        clusters : str, optional
+            Column of what only differs independently, such as patients: another pass sums over its values.
+        prevalence : float, optional
+            The stated share of positives that sums over clusters are for.
 
         Returns
         -------
@@ -180,7 +190,8 @@ class PairSums(Kept):
         Raises
         ------
         ValueError
-            For missing columns, invalid values, or costs whose losses an engine cannot compute.
+            For missing columns, invalid values, fewer than five clusters, or costs whose losses an engine cannot
+            compute.
 
         Examples
         --------
@@ -192,17 +203,24 @@ class PairSums(Kept):
         """
         import narwhals.stable.v2 as nw
 
-        from stakes.tables import frame_columns, sum_pairs
+        from stakes.tables import frame_columns, sum_clusters, sum_pairs
 
-        options, names = check_options(costs=costs, rule=rule), tuple(models)
+        options, names = check_options(costs=costs, rule=rule, prevalence=prevalence), tuple(models)
         what: dict[str, Any] = {"label": label, "models": names, "weight": weight, "pos_label": pos_label}
-        native = nw.from_native(frame)
-        if not isinstance(native, nw.LazyFrame):
-            rows = frame_columns(frame, **what)
-            samples = [BinarySample(rows.y, score, rows.weight) for score in rows.scores]
-            return cls.from_samples(dict(zip(names, samples, strict=True)), options.costs, _check_rule(options.rule))
+        native: Any = nw.from_native(frame)
         asked: dict[str, Any] = {"costs": options.costs, "rule": _check_rule(options.rule)}
-        return cls(models=names, **asked, **sum_pairs(native, **what, **asked, powers=POWERS))
+        if isinstance(native, nw.LazyFrame):
+            found = cls(models=names, **asked, **sum_pairs(native, **what, **asked, powers=POWERS))
+        else:
+            rows = frame_columns(frame, **what, groups=None if clusters is None else [clusters])
+            samples = [BinarySample(rows.y, score, rows.weight) for score in rows.scores]
+            found = cls.from_samples(dict(zip(names, samples, strict=True)), **asked)
+        if clusters is None:
+            return found
+        by, _, centres = found._centred(prevalence)
+        shares = by / (by * found.mass).sum()
+        sums = sum_clusters(native.lazy(), **what, **asked, clusters=clusters, centres=centres, shares=shares)
+        return replace(found, clusters=ClusterSums.of(sums, shares, prevalence))
 
     @classmethod
     def from_samples(cls, samples: Mapping[str, BinarySample], costs: CostDistribution, rule: Rule) -> Self:
@@ -245,7 +263,7 @@ class PairSums(Kept):
         Raises
         ------
         ValueError
-            If models, costs or rule differ.
+            If models, costs or rule differ, or there are clusters, which may have rows in both.
 
         Examples
         --------
@@ -254,6 +272,8 @@ class PairSums(Kept):
         >>> one.merge(one).rows.tolist()
         [2.0, 2.0]
         """
+        self._refuse_clusters("merged")
+        other._refuse_clusters("merged")
         for name in ("models", "costs", "rule"):
             mine, its = getattr(self, name), getattr(other, name)
             if mine != its:
@@ -263,35 +283,56 @@ class PairSums(Kept):
 
     def moments(self, prevalence: float | None = None) -> LossMoments:
         """Means and the spread of all differences, the classes weighted to a stated prevalence."""
-        n, pairs, total = len(self.models), _pairs(len(self.models)), self.mass.sum()
-        fixed, by = prevalence is not None, np.ones(2)
-        if prevalence is not None:
-            by = np.array([1.0 - prevalence, prevalence]) * total / self.mass
+        n, pairs = len(self.models), _pairs(len(self.models))
+        by, powers, centres = self._centred(prevalence)
         mass = by * self.mass
-        powers = self.powers * np.stack([by**a for a, _ in POWERS])[:, :, None]
-        with np.errstate(invalid="ignore"):  # infinite losses have no interval
-            centres = powers[0] / mass[:, None] if fixed else np.tile(powers[0].sum(axis=0) / mass.sum(), (2, 1))
-            second, fourth = (moved(powers[part], -centres) for part in (_SECOND, _FOURTH))
-            constant = second <= _ROUNDING * (powers[3] + centres**2 * powers[1])
-            second, fourth = (np.where(constant, 0.0, np.maximum(part, 0.0)) for part in (second, fourth))
-        shape = 2, n + 3, n + 3
-        columns = [np.zeros(shape) for _ in range(6)]
-        rows = np.broadcast_to(self.rows[:, None], self.carriers.shape)
-        parts = (rows, second, fourth, self.carriers, powers[3], powers[8])
-        for whole, part in zip(columns, parts, strict=True):
-            for at, (i, j) in enumerate(pairs):
-                whole[:, i, j] = whole[:, j, i] = part[:, at]
         alone = [pairs.index((i, n + 2)) for i in range(n + 2)]
-        means = powers[0][:, alone].sum(axis=0) / mass.sum()
+        means, fixed = powers[0][:, alone].sum(axis=0) / mass.sum(), prevalence is not None
         rules = Rules(self.costs, self.rule, n, constants=True)
-        found = moments_of_sums(means, PowerSums(*columns), mass, rules, fixed=fixed)
-        apart = np.zeros((n, n), dtype=bool)
-        for at, (i, j) in enumerate(pairs):
-            if j < n:
-                apart[i, j] = apart[j, i] = self.apart[:, at].any()
-        return without_room_for_copies(found, apart)
+        if self.clusters is not None:
+            found = self._over_clusters(self.clusters, means, mass, rules, prevalence)
+        else:
+            with np.errstate(invalid="ignore"):  # infinite losses have no interval
+                second, fourth = (moved(powers[part], -centres) for part in (_SECOND, _FOURTH))
+                constant = second <= _ROUNDING * (powers[3] + centres**2 * powers[1])
+                second, fourth = (np.where(constant, 0.0, np.maximum(part, 0.0)) for part in (second, fourth))
+            rows = np.broadcast_to(self.rows[:, None], self.carriers.shape)
+            parts = (rows, second, fourth, self.carriers, powers[3], powers[8])
+            sums = PowerSums(*(_square(part, n) for part in parts))
+            found = moments_of_sums(means, sums, mass, rules, fixed=fixed)
+        return without_room_for_copies(found, _square(self.apart.any(axis=0), n)[:n, :n])
+
+    def _centred(self, prevalence: float | None) -> tuple[Floats, Floats, Floats]:
+        """What each class is weighted by, sums of powers, and what differences are centred on, at a prevalence."""
+        if prevalence is None:
+            with np.errstate(invalid="ignore"):  # infinite losses have no interval
+                return np.ones(2), self.powers, np.tile(self.powers[0].sum(axis=0) / self.mass.sum(), (2, 1))
+        if not self.mass.all():
+            raise ValueError("prevalence= needs rows of both classes, got one class only.")
+        by = np.array([1.0 - prevalence, prevalence]) * self.mass.sum() / self.mass
+        powers = self.powers * np.stack([by**a for a, _ in POWERS])[:, :, None]
+        with np.errstate(invalid="ignore"):
+            return by, powers, powers[0] / (by * self.mass)[:, None]
+
+    def _over_clusters(
+        self, clusters: ClusterSums, means: Floats, mass: Floats, rules: Rules, prevalence: float | None
+    ) -> LossMoments:
+        stated = clusters.prevalence
+        if (stated is None) != (prevalence is None) or not math.isclose(stated or 1.0, prevalence or 1.0, rel_tol=1e-9):
+            raise ValueError(f"these sums over clusters are for prevalence={stated}, got {prevalence}.")
+        n = len(self.models)
+        first, second = np.array(_pairs(n)).T
+        spread = clusters.spread(rules.most(fixed=prevalence is not None)[:, first, second], mass)
+        matrices = Spread(*(_square(part, n) for part in vars(spread).values()))
+        have = tuple(round(float(count)) for count in clusters.have)
+        return LossMoments(means, matrices, have, len(clusters.shape), clusters.shape.reason())
+
+    def _refuse_clusters(self, what: str) -> None:
+        if self.clusters is not None:
+            raise ValueError(f"sums over clusters cannot be {what}: a cluster may have rows elsewhere. Sum all rows.")
 
     def _kept(self) -> tuple[dict[str, Any], dict[str, Floats]]:
+        self._refuse_clusters("kept")
         facts = {"models": list(self.models), "costs": self.costs.to_dict(), "rule": self.rule}
         size = self.carriers.shape[1]
         columns = {"rows": self.rows.repeat(size), "mass": self.mass.repeat(size)}
@@ -329,6 +370,14 @@ class PairSums(Kept):
 def _pairs(models: int) -> list[tuple[int, int]]:
     """Every pair of models, "treat all", "treat none" and "nothing"."""
     return list(combinations(range(models + 3), 2))
+
+
+def _square(values: Any, models: int) -> Any:
+    """Values of all pairs (last axis) as matrices, whose diagonals are zero."""
+    first, second = np.array(_pairs(models)).T
+    found = np.zeros((*values.shape[:-1], models + 3, models + 3), dtype=values.dtype)
+    found[..., first, second] = found[..., second, first] = values
+    return found
 
 
 def _powers(weight: Floats, gap: Floats) -> list[float]:

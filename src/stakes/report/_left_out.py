@@ -15,7 +15,8 @@ def no_intervals(evaluation: Evaluation) -> str:
     """Why the page can make no intervals, or nothing."""
     if evaluation.rule == "optimal":
         return "the decisions were fitted to these same rows"
-    return "they need the rows of the models" if evaluation.rows is None and len(evaluation.models) > 1 else ""
+    unpaired = evaluation.rows is None and len(evaluation.models) > 1
+    return "they need the rows of the models" if unpaired or evaluation.clusters_unseen else ""
 
 
 def no_plain_bands(evaluation: Evaluation) -> str:

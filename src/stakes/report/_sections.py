@@ -149,10 +149,8 @@ def _dependence_words(evaluation: Evaluation) -> str:
 
 def _rows_words(evaluation: Evaluation) -> str:
     rows = evaluation.rows
-    if rows is not None and rows.clusters is not None:
-        return (
-            f"They take only the {count(len(np.unique(rows.clusters)))} clusters as independent, not the rows in them."
-        )
+    if evaluation.moments.clusters:
+        return f"They take only the {count(evaluation.moments.clusters)} clusters as independent, not the rows in them."
     if rows is not None and rows.lags is not None:
         how = "slow cosines" if rows.lags == "auto" else f"the estimate of Newey and West, {rows.lags} lags"
         return f"They allow for rows in order of time that depend on each other ({how})."

@@ -7,6 +7,7 @@ Two ways in: :func:`group_scores` needs one group-by and serves one classifier o
 from stakes.core.expressions import Sql, sql_column
 from stakes.core.onnx import Onnx, onnx_column
 from stakes.tables._classes import ClassPredictions, read_class_predictions
+from stakes.tables._clusters import sum_clusters, why_clusters_need_rows
 from stakes.tables._collect import EngineError
 from stakes.tables._content import file_digest
 from stakes.tables._errors import DataError
@@ -49,6 +50,8 @@ __all__ = [
     "read_scores",
     "scan_parquet",
     "sql_column",
+    "sum_clusters",
     "sum_pairs",
+    "why_clusters_need_rows",
     "write_columns",
 ]

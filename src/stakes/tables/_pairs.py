@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import partial, reduce
 from itertools import combinations
 from operator import add, mul
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -82,21 +82,28 @@ def sum_pairs(
     if not expressible(costs):
         raise ValueError(f"costs={costs!r} {NO_CLOSED_FORM}.")
     roles = choose_roles(column_names(frame), (), label=label, models=models, weight=weight, groups=None)
-    worst = float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))
-    counted = frame if weight is None else frame.filter((nw.col(weight) != 0.0) | nw.col(weight).is_null())
-
-    def refuse() -> NoReturn:
-        """Say what is wrong with a model's column, in the words of its table."""
-        for model in roles.models:
-            group_scores(frame, label=label, score=model, weight=weight, pos_label=pos_label)
-        raise Origin(ordered=False).error("a score or a weight is missing or out of bounds")
-
-    positive = _positive(counted, roles, pos_label, refuse)
-    rows = _with_gaps(_rows(counted, roles, positive), len(roles.models), costs, rule, worst)
+    rows, worst = rows_with_gaps(frame, roles, costs, rule, pos_label)
     sums = _collected(rows, len(roles.models), powers, weighted=weight is not None)
     if not (np.array_equal(sums["whole"], sums["rows"]) and np.all(sums["off"] == 0.0)):
-        refuse()
+        _refuse(frame, roles, pos_label)
     return _assembled(sums, roles, powers, worst)
+
+
+def _refuse(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object) -> NoReturn:
+    """Say what is wrong with a model's column, in the words of its table."""
+    for model in roles.models:
+        group_scores(frame, label=roles.label, score=model, weight=roles.weight, pos_label=pos_label)
+    raise Origin(ordered=False).error("a score or a weight is missing or out of bounds")
+
+
+def rows_with_gaps(
+    frame: nw.LazyFrame[Any], roles: Roles, costs: CostDistribution, rule: float | str, pos_label: object
+) -> tuple[nw.LazyFrame[Any], tuple[float, float]]:
+    """Rows that count: class, weight, groups, losses and differences; and the most that each class can cost."""
+    weight, worst = roles.weight, (float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf)))
+    counted = frame if weight is None else frame.filter((nw.col(weight) != 0.0) | nw.col(weight).is_null())
+    rows = _rows(counted, roles, _positive(counted, roles, pos_label, partial(_refuse, frame, roles, pos_label)))
+    return _with_gaps(rows, len(roles.models), costs, rule, worst), worst
 
 
 def _positive(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object, refuse: Callable[[], NoReturn]) -> nw.Expr:
@@ -125,6 +132,7 @@ def _rows(frame: nw.LazyFrame[Any], roles: Roles, positive: nw.Expr) -> nw.LazyF
     rows = frame.select(
         nw.when(positive).then(nw.lit(1)).otherwise(nw.lit(0)).alias("y"),
         *(value.alias(name) for name, value in chosen.items()),
+        *(nw.col(name).alias(f"g{i}") for i, name in enumerate(roles.groups)),
     )
     # Missing where a number is; not zero, or NaN, where one is out of bounds: infinity is no weight. Cheaper than to
     # compare, and DuckDB cannot answer it from the statistics of Parquet files, which leave NaN out.
@@ -151,8 +159,7 @@ def _collected(
     rows: nw.LazyFrame[Any], models: int, powers: Sequence[tuple[int, int]], *, weighted: bool
 ) -> dict[str, Any]:
     """Sums of each class by name: of powers of w, of weighted powers of every difference, and of what carries it."""
-    apart = [f"{i}_{j}" for i, j in combinations(range(models), 2)]
-    gaps = [f"{kind}{i}" for kind in "le" for i in range(models)] + [f"d{pair}" for pair in apart]
+    gaps, apart = gap_names(models), [f"{i}_{j}" for i, j in combinations(range(models), 2)]
     terms: dict[str, nw.Expr] = {f"a{pair}": _differ(*pair.split("_")) for pair in apart}
     terms["off"] = nw.col("off")
     for gap in gaps:
@@ -175,6 +182,30 @@ def _collected(
     return both
 
 
+def gap_names(models: int) -> list[str]:
+    """Columns with a model's loss, with that less the most its class can cost, and with the difference of two."""
+    alone = [f"{kind}{i}" for kind in "le" for i in range(models)]
+    return alone + [f"d{i}_{j}" for i, j in combinations(range(models), 2)]
+
+
+def pair_gaps(models: int, worst: tuple[float, float]) -> list[tuple[str, str] | tuple[float, float]]:
+    """What differs between the decisions of every pair, in order, for each class: a column, or one number for all rows.
+
+    "Treat all" and "treat none" cost one class the most, and the other nothing.
+    """
+    found: list[tuple[str, str] | tuple[float, float]] = []
+    for i, j in combinations(range(models + 3), 2):
+        if j < models:
+            found.append((f"d{i}_{j}", f"d{i}_{j}"))
+        elif i < models:
+            found.append((f"{'e' if j == models else 'l'}{i}", f"{'e' if j == models + 1 else 'l'}{i}"))
+        else:
+            signs = [(i - models == k) - (j - models == k) for k in (0, 1)]
+            gaps = [sign * cost if sign else 0.0 for sign, cost in zip(signs, worst, strict=True)]
+            found.append((gaps[0], gaps[1]))
+    return found
+
+
 def _by_class(table: nw.LazyFrame[Any], sums: Sequence[nw.Expr]) -> Iterator[nw.DataFrame[Any]]:
     """Sum over each class; polars takes less to add whole columns of one class than of two groups."""
     if not table.implementation.is_polars():
@@ -187,27 +218,18 @@ def _by_class(table: nw.LazyFrame[Any], sums: Sequence[nw.Expr]) -> Iterator[nw.
 def _assembled(
     sums: dict[str, Any], roles: Roles, powers: Sequence[tuple[int, int]], worst: tuple[float, float]
 ) -> dict[str, Any]:
-    """Sums of every pair in order; "treat all" and "treat none" cost one class the most, and the other nothing."""
+    """Sums of every pair in order."""
     models, columns, carriers, apart = len(roles.models), [], [], []
-    for i, j in combinations(range(models + 3), 2):
-        if j < models:
-            gap = f"d{i}_{j}"
-            columns.append([sums[f"p{a}_{b}_{gap}"] if b else sums[f"w{a}"] for a, b in powers])
-            carriers.append(sums[f"c{gap}"])
-            apart.append(sums[f"a{i}_{j}"])
-            continue
-        if i < models:
-            names = [f"{'e' if j - models == k else 'l'}{i}" for k in (0, 1)]
+    for (i, j), gaps in zip(combinations(range(models + 3), 2), pair_gaps(models, worst), strict=True):
+        if isinstance(gaps[0], str):
             columns.append(
-                [_classes(*(sums[f"p{a}_{b}_{n}"] for n in names)) if b else sums[f"w{a}"] for a, b in powers]
+                [_classes(*(sums[f"p{a}_{b}_{n}"] for n in gaps)) if b else sums[f"w{a}"] for a, b in powers]
             )
-            carriers.append(_classes(*(sums[f"c{n}"] for n in names)))
+            carriers.append(_classes(*(sums[f"c{n}"] for n in gaps)))
         else:
-            signs = [(i - models == k) - (j - models == k) for k in (0, 1)]
-            gaps = [sign * cost if sign else 0.0 for sign, cost in zip(signs, worst, strict=True)]
             columns.append([_constant(sums[f"w{a}"], gaps, b) for a, b in powers])
             carriers.append(np.where(np.array(gaps) != 0.0, sums["rows"], 0.0))
-        apart.append(carriers[-1])
+        apart.append(sums[f"a{i}_{j}"] if j < models else carriers[-1])
     stacked = np.moveaxis(np.array(columns), 0, -1)
     return {
         "rows": sums["rows"],

@@ -206,12 +206,15 @@ def complete_rows(frame: nw.LazyFrame[Any], roles: Roles, on_missing: OnMissing)
         return frame, 0
     schema, missing = frame.collect_schema(), nw.lit(value=False)
     for name in roles.used:
-        missing = missing | nw.col(name).is_null()
-        if schema[name].is_float():
-            missing = missing | is_nan(nw.col(name))
+        missing = missing | is_missing(nw.col(name), schema[name])
     incomplete = missing if roles.weight is None else missing & ~(nw.col(roles.weight).fill_null(1.0) == 0.0)
     count = collected(frame.select(nw.when(incomplete).then(nw.lit(1)).otherwise(nw.lit(0)).sum().alias("count")))
     return frame.filter(~missing), int(count["count"][0] or 0)
+
+
+def is_missing(value: nw.Expr, kind: Any) -> nw.Expr:
+    """Whether a value of a column of some type is missing; NaN is."""
+    return value.is_null() | is_nan(value) if kind.is_float() else value.is_null()
 
 
 def is_nan(value: nw.Expr) -> nw.Expr:
