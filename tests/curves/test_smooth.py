@@ -9,6 +9,7 @@ from strategies import samples
 from stakes import ScoreTable
 from stakes.curves import smooth_calibration_curve
 from stakes.curves._smooth import local_limits, smoothed_rates
+from stakes.inference import calibration_summary
 
 LABELS = [0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0]
 # statsmodels 0.15.0: lowess(LABELS, numpy.arange(1, 31) / 31, frac=2 / 3, it=0, delta=0)[::4, 1]
@@ -79,6 +80,23 @@ def test_pooling_of_many_scores_changes_little(rare):
     exact, _ = brute(y, s, np.ones(n), 2 / 3, every=37)
     assert np.max(np.abs(pooled[::37] - exact)) < 3e-4
     assert np.mean(np.abs(pooled[::37] - exact)) < 2e-5
+
+
+@pytest.mark.parametrize("n", [3009, 3010, 3031])
+def test_many_rows_of_score_zero_beside_a_few_that_are_nearly_zero_have_their_own_rate(n):
+    # n times the log-odds, divided by n, is not these log-odds: rounding must not put the n rows out of reach
+    s = np.concatenate([np.zeros(n), [2e-7, 4e-7, 6e-7], np.linspace(0.1, 0.9, 3000)])
+    curve = smooth_calibration_curve(np.arange(len(s)) % 4 == 0, s, axis="log-odds")
+    assert float(curve.at(0.0)) == pytest.approx(0.25, abs=1e-3)
+    assert curve.effective_n[0] == pytest.approx(n + 3)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_weighted_mean_of_one_score_is_that_score(seed):
+    rng = np.random.default_rng(seed)
+    s, w = np.append(rng.random(2500) * 0.9, np.full(30, 0.9999)), rng.exponential(size=2530)
+    found = calibration_summary(rng.random(2530) < s, s, sample_weight=w)
+    assert 0.0 < found.ici < found.emax < 1.0
 
 
 def test_calibrated_scores_lie_on_the_diagonal_within_the_band():

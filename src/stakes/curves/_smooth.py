@@ -352,6 +352,8 @@ def _cells(table: ScoreTable, before: Floats) -> tuple[Floats, Floats, Floats, F
     starts = _starts(table, before)
     mass = np.add.reduceat(weight, starts)
     mean = np.add.reduceat(weight * score, starts) / mass
+    # rounding takes it no further than the scores of the cell, where a point would not find it
+    mean = np.clip(mean, score[starts], score[np.append(starts[1:], 0) - 1])
     return mean, mass, np.add.reduceat(ups, starts), np.add.reduceat(squares, starts)
 
 
