@@ -8,6 +8,7 @@ score and fewer rows the bias of smoothing is small against the noise, and the b
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from stakes.core.inputs import evaluation_data, refuse_weighing
 from stakes.core.logistic import logit
+from stakes.core.sums import blocks
 from stakes.core.validation import check_choice, check_level, check_unit
 from stakes.curves._bins import jeffreys
 from stakes.curves._curve import Curve, straight, through
@@ -35,6 +37,7 @@ _LEAST = 1e-6  # scores nearer to 0 or 1 are taken for this near
 _POINTS = 200  # at which lines over the log-odds are fitted
 _CELLS = 1000  # by rank, and as many by score
 _FLAT = 1e-9  # spread of the neighbours, as a share of the squared bandwidth, below which no slope is fitted
+_AT_ONCE = 16  # points whose kernels fit the cache together
 _TINY = 1e-300  # a reach by which a gap can be divided
 
 
@@ -227,48 +230,122 @@ def curve_over_log_odds(table: ScoreTable) -> SmoothCalibrationCurve:
 
 def smoothed_rates(table: ScoreTable, span: float = SPAN) -> Floats:
     """Smoothed event rate at each distinct score of a table."""
-    at, (score, weight, ups, _), reach = _neighbourhoods(table, span)
-    rate = np.array([np.dot(row, ups[within]) for within, row in _local_weights(at, score, weight, reach)])
-    return np.interp(table.scores, at, np.clip(rate, 0.0, 1.0))
+    return Neighbourhoods(table).rates(span)
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbourhoods:
+    """Cells of a table, each a small share of weight and range, and local polynomials of the label over them.
+
+    Short tables are their own cells.
+    """
+
+    table: ScoreTable
+
+    @cached_property
+    def _column(self) -> Floats:
+        return self.table.positives + self.table.negatives
+
+    @cached_property
+    def before(self) -> Floats:
+        """Weight below each score, and all weight."""
+        return np.concatenate([[0.0], np.cumsum(self._column)])
+
+    @cached_property
+    def starts(self) -> NDArray[np.intp]:
+        """Where in the table each cell starts."""
+        score, before = self.table.scores, self.before
+        if len(score) <= 2 * _CELLS:
+            return np.arange(len(score))
+        by_rank = np.searchsorted(before, np.linspace(0.0, before[-1], _CELLS + 1)[1:-1])
+        by_score = np.searchsorted(score, np.linspace(score[0], score[-1], _CELLS + 1)[1:-1])
+        starts = np.unique(np.concatenate([[0], by_rank, by_score]))
+        return starts[starts < len(score)]
+
+    @property
+    def cell(self) -> NDArray[np.intp]:
+        """The cell of each score of the table."""
+        return np.repeat(np.arange(len(self.starts)), np.diff(self.starts, append=len(self.table.scores)))
+
+    def sums(self, column: Floats) -> Floats:
+        """Sum over the scores of each cell."""
+        return np.asarray(np.add.reduceat(column, self.starts))
+
+    @cached_property
+    def score(self) -> Floats:
+        """Mean score of each cell; rounding does not take it past the scores in it."""
+        first, last = (self.table.scores[at] for at in (self.starts, np.append(self.starts[1:], 0) - 1))
+        return np.clip(self.sums(self._column * self.table.scores) / self.weight, first, last)
+
+    @cached_property
+    def weight(self) -> Floats:
+        """Of each cell."""
+        return self.sums(self._column)
+
+    @cached_property
+    def ups(self) -> Floats:
+        """Weight of the positives of each cell."""
+        return self.sums(self.table.positives)
+
+    @cached_property
+    def squares(self) -> Floats:
+        """Squared weight of each cell."""
+        return self.sums(self.table.positives_squared + self.table.negatives_squared)
+
+    @cached_property
+    def points(self) -> Floats:
+        """From the smallest to the largest score, by way of the cells."""
+        return np.unique(np.concatenate([self.table.scores[[0]], self.score, self.table.scores[[-1]]]))
+
+    def rates(self, span: float = SPAN) -> Floats:
+        """Smoothed event rate at each distinct score."""
+        rate = np.concatenate([pull @ self.ups[near] for _, near, pull in self._local_weights(self.points, span)])
+        return np.interp(self.table.scores, self.points, np.clip(rate, 0.0, 1.0))
+
+    def fits(self, at: Floats, *, span: float = SPAN, degree: int = 1) -> LocalFits:
+        """Local linear (degree 1) or quadratic (degree 2) fits at ascending scores."""
+        matrix = np.zeros((len(at), len(self.starts)))
+        for part, near, pull in self._local_weights(at, span, degree):
+            matrix[part, near] = pull
+        return LocalFits(at, matrix, self)
+
+    def _local_weights(self, at: Floats, span: float, degree: int = 1) -> Iterator[tuple[slice, slice, Floats]]:
+        """Points, a few at once, the cells that they look at, and what the positives in each add to their fits."""
+        reach = _bandwidths(at, self.table.scores, self.before, span)
+        first = np.searchsorted(self.score, at - reach, side="left")
+        last = np.searchsorted(self.score, at + reach, side="right")
+        for part in blocks(len(at), _AT_ONCE):  # at most some thousand points, however long the data
+            near = slice(int(first[part].min()), int(last[part].max()))  # beyond it the kernels are zero
+            x, wide = at[part, None], reach[part, None]
+            u, kernel = _kernel(self.score[near] - x, wide)
+            alone = ~kernel.any(axis=1, keepdims=True)
+            if alone.any():  # all cells lie where the neighbourhood ends, or beyond: the nearest count
+                near = slice(None)
+                u, kernel = _kernel(self.score - x, wide)
+                gap = np.abs(self.score - x)
+                closest = gap <= np.maximum(wide, gap.min(axis=1, keepdims=True)) * (1.0 + _FLAT)
+                kernel[alone & closest] = 1.0
+            yield part, near, _polynomial(u, kernel, self.weight[near], degree)
 
 
 @dataclass(frozen=True)
 class LocalFits:
-    """Local polynomials of the label on the score at some scores, as the matrix that makes them of cells' positives.
-
-    ``cell`` is the cell of each score of the table, ``ups``, ``ups_squared`` and ``downs_squared`` the weight of
-    positives in each cell and the squared weights of both classes.
-    """
+    """Local polynomials of the label on the score at some scores, as the matrix that makes them of cells' positives."""
 
     at: Floats
     matrix: Floats
-    score: Floats
-    cell: NDArray[np.intp]
-    ups: Floats
-    ups_squared: Floats
-    downs_squared: Floats
+    cells: Neighbourhoods
 
     @property
     def rate(self) -> Floats:
         """Event rate at each score; not held to [0, 1]."""
-        return np.asarray(self.matrix @ self.ups)
-
-
-def local_fits(table: ScoreTable, at: Floats, *, span: float = SPAN, degree: int = 1) -> LocalFits:
-    """Local linear (degree 1) or quadratic (degree 2) fits at ascending scores."""
-    before = np.concatenate([[0.0], np.cumsum(table.positives + table.negatives)])
-    starts = _starts(table, before)
-    score, weight, ups, _ = _cells(table, before)
-    matrix = _smoother(at, score, weight, _bandwidths(at, table.scores, before, span), degree)
-    squared = (np.add.reduceat(part, starts) for part in (table.positives_squared, table.negatives_squared))
-    cell = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(table.scores)))
-    return LocalFits(at, matrix, score, cell, ups, *squared)
+        return np.asarray(self.matrix @ self.cells.ups)
 
 
 def local_limits(table: ScoreTable, at: Floats, level: float) -> tuple[Floats, Floats]:
     """Limits of the event rates at ascending scores by local lines over the log-odds."""
-    rate, size, factor = _local_rates(table, at, _near(table))
-    low, high = jeffreys(rate, size, level)
+    moved, factor = _evened(replace(table, scores=_log_odds(table.scores)))
+    low, high = jeffreys(*_local_rates(Neighbourhoods(moved), at, _near(table)), level)
     return times_odds(low, factor), times_odds(high, factor)
 
 
@@ -277,12 +354,10 @@ def times_odds(rate: Floats, factor: Floats | float) -> Floats:
     return rate * factor / (rate * factor + 1.0 - rate)
 
 
-def _local_rates(table: ScoreTable, at: Floats, span: float) -> tuple[Floats, Floats, float]:
-    """Event rates if both classes weighed one a row, how many rows would tell as much, and the factor of the odds."""
-    moved, factor = _evened(replace(table, scores=_log_odds(table.scores)))
-    fits = local_fits(moved, _log_odds(at), span=span)
-    rate = np.clip(fits.rate, 0.0, 1.0)
-    return rate, 1.0 / (fits.matrix**2 @ (fits.ups_squared + fits.downs_squared)), factor
+def _local_rates(moved: Neighbourhoods, at: Floats, span: float) -> tuple[Floats, Floats]:
+    """Event rates over log-odds at some scores, and how many rows would tell as much."""
+    fits = moved.fits(_log_odds(at), span=span)
+    return np.clip(fits.rate, 0.0, 1.0), 1.0 / (fits.matrix**2 @ moved.squares)
 
 
 def _evened(table: ScoreTable) -> tuple[ScoreTable, float]:
@@ -312,116 +387,78 @@ def _log_odds(score: Floats) -> Floats:
 
 
 def _over_log_odds(table: ScoreTable, span: float) -> tuple[Floats, Floats, Floats, Floats, float]:
-    """As ``_smoothed`` over the log-odds, at scores of equal rank and of equal distance."""
-    rows = _evened(table)[0]
-    share = np.cumsum(rows.positives + rows.negatives) / rows.total
+    """As ``_smoothed`` over the log-odds, at scores of equal rank and of equal distance; classes weigh one a row."""
+    moved, factor = _evened(replace(table, scores=_log_odds(table.scores)))
+    cells = Neighbourhoods(moved)
+    share = cells.before[1:] / moved.total
     by_rank = table.scores[np.searchsorted(share, np.linspace(0.0, share[-1], _POINTS))]
     even = np.linspace(table.scores[0], table.scores[-1], _POINTS // 4)
     by_score = table.scores[np.minimum(np.searchsorted(table.scores, even), len(table.scores) - 1)]
     at = np.unique(np.concatenate([by_rank, by_score]))
-    plain, size, factor = _local_rates(table, at, span)
+    plain, size = _local_rates(cells, at, span)
     error = factor / (plain * factor + 1.0 - plain) ** 2 * np.sqrt(plain * (1.0 - plain) / size)
     return at, times_odds(plain, factor), error, size, factor
 
 
 def _smoothed(table: ScoreTable, span: float) -> tuple[Floats, Floats, Floats, Floats, float]:
     """Points from the smallest to the largest score, event rate at each, its standard error, the rows it rests on."""
-    at, (score, weight, ups, squares), reach = _neighbourhoods(table, span)
-    smoother = _smoother(at, score, weight, reach)
-    rate = np.clip(smoother @ ups, 0.0, 1.0)
-    spread = np.interp(score, at, rate)
-    np.square(smoother, out=smoother)
-    error = np.sqrt(smoother @ (squares * spread * (1.0 - spread)))
-    return at, rate, error, 1.0 / (smoother @ squares), 1.0
+    cells = Neighbourhoods(table)
+    fits = cells.fits(cells.points, span=span)
+    rate = np.clip(fits.rate, 0.0, 1.0)
+    spread = np.interp(cells.score, fits.at, rate)
+    squared = np.square(fits.matrix, out=fits.matrix)
+    error = np.sqrt(squared @ (cells.squares * spread * (1.0 - spread)))
+    return fits.at, rate, error, 1.0 / (squared @ cells.squares), 1.0
 
 
-def _neighbourhoods(table: ScoreTable, span: float) -> tuple[Floats, tuple[Floats, Floats, Floats, Floats], Floats]:
-    """Points from the smallest to the largest score, the cells of the table, and how far each point looks."""
-    before = np.concatenate([[0.0], np.cumsum(table.positives + table.negatives)])
-    cells = _cells(table, before)
-    at = np.unique(np.concatenate([table.scores[[0]], cells[0], table.scores[[-1]]]))
-    return at, cells, _bandwidths(at, table.scores, before, span)
+def _polynomial(u: Floats, kernel: Floats, weight: Floats, degree: int) -> Floats:
+    """Turn kernels, a point a row, into what the weight of positives in each cell adds to the fit; both are used up."""
+    pull = kernel * weight
+    mass = pull.sum(axis=1, keepdims=True)
+    centre = _along(pull, u) / mass
+    u -= centre
+    pull *= u
+    spread = _along(pull, u) / mass
+    bent = spread > _FLAT
+    tilt = np.where(bent, centre / np.where(bent, spread, 1.0), 0.0) * u
+    np.subtract(1.0, tilt, out=tilt)
+    if degree == 2:
+        tilt += np.where(bent, _bend(u, kernel * weight / mass, centre, np.where(bent, spread, 1.0)), 0.0)
+    kernel *= tilt
+    kernel /= mass
+    return kernel
 
 
-def _cells(table: ScoreTable, before: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Mean score, weight, weight of positives and squared weight of cells, each a small share of weight and range."""
-    score, weight, ups = table.scores, table.positives + table.negatives, table.positives
-    squares = table.positives_squared + table.negatives_squared
-    if len(score) <= 2 * _CELLS:
-        return score, weight, ups, squares
-    starts = _starts(table, before)
-    mass = np.add.reduceat(weight, starts)
-    mean = np.add.reduceat(weight * score, starts) / mass
-    # rounding takes it no further than the scores of the cell, where a point would not find it
-    mean = np.clip(mean, score[starts], score[np.append(starts[1:], 0) - 1])
-    return mean, mass, np.add.reduceat(ups, starts), np.add.reduceat(squares, starts)
+def _along(a: Floats, b: Floats) -> Floats:
+    """Sum of products in each row."""
+    return np.asarray(np.einsum("ij,ij->i", a, b)[:, None])
 
 
-def _starts(table: ScoreTable, before: Floats) -> NDArray[np.intp]:
-    """Where in the table each cell starts; short tables are their own cells."""
-    score = table.scores
-    if len(score) <= 2 * _CELLS:
-        return np.arange(len(score))
-    by_rank = np.searchsorted(before, np.linspace(0.0, before[-1], _CELLS + 1)[1:-1])
-    by_score = np.searchsorted(score, np.linspace(score[0], score[-1], _CELLS + 1)[1:-1])
-    starts = np.unique(np.concatenate([[0], by_rank, by_score]))
-    return starts[starts < len(score)]
-
-
-def _smoother(at: Floats, score: Floats, weight: Floats, reach: Floats, degree: int = 1) -> Floats:
-    """Matrix that turns the weight of positives in each cell into local polynomial fits at some points."""
-    matrix = np.zeros((len(at), len(score)))
-    for row, (within, weights) in zip(matrix, _local_weights(at, score, weight, reach, degree), strict=True):
-        row[within] = weights
-    return matrix
-
-
-def _local_weights(
-    at: Floats, score: Floats, weight: Floats, reach: Floats, degree: int = 1
-) -> Iterator[tuple[slice, Floats]]:
-    """Which cells each point looks at, and what the weight of positives in each adds to its fit."""
-    first, last = np.searchsorted(score, at - reach, side="left"), np.searchsorted(score, at + reach, side="right")
-    for row in range(len(at)):  # at most two thousand, however long the data
-        within = slice(int(first[row]), int(last[row]))  # beyond it the kernel is zero
-        u, kernel = _kernel(score[within] - at[row], float(reach[row]))
-        if not kernel.any():  # all cells lie where the neighbourhood ends, or beyond: the nearest count
-            within = slice(None)
-            u, kernel = _kernel(score - at[row], float(reach[row]))
-            gap = np.abs(score - at[row])
-            kernel[gap <= max(reach[row], gap.min()) * (1.0 + _FLAT)] = 1.0
-        pull = kernel * weight[within]
-        mass = pull.sum()
-        centre = np.dot(pull, u) / mass
-        u -= centre
-        spread = np.dot(pull, u * u) / mass
-        if spread > _FLAT:
-            tilt = 1.0 - centre / spread * u
-            kernel *= tilt if degree == 1 else tilt + _bend(u, pull / mass, centre, spread)
-        kernel /= mass
-        yield within, kernel
-
-
-def _kernel(gap: Floats, reach: float) -> tuple[Floats, Floats]:
+def _kernel(gap: Floats, reach: Floats) -> tuple[Floats, Floats]:
     """Distances in units of the reach, and the tricube weights that they have; the gaps passed in are used up."""
-    if reach > _TINY:
+    if reach.min() > _TINY:
         gap /= reach
     else:
         with np.errstate(over="ignore"):
-            gap = gap / reach if reach > 0.0 else np.sign(gap)
+            gap = np.where(reach > 0.0, gap / np.where(reach > 0.0, reach, 1.0), np.sign(gap))
     u = np.minimum(gap, 1.0, out=gap)
     np.maximum(u, -1.0, out=u)
     near = np.abs(u)
-    kernel = 1.0 - near * near * near
-    kernel *= kernel * kernel
+    kernel = near * near
+    kernel *= near
+    np.subtract(1.0, kernel, out=kernel)
+    np.multiply(kernel, kernel, out=near)
+    kernel *= near
     return u, kernel
 
 
-def _bend(u: Floats, share: Floats, centre: float, spread: float) -> Floats | float:
+def _bend(u: Floats, share: Floats, centre: Floats, spread: Floats) -> Floats:
     """What a quadratic adds to a local line at the point that lies ``centre`` below the mean; 0 for two scores only."""
-    skew = float(np.dot(share, u**3)) / spread
+    skew = _along(share, u**3) / spread
     bow = u * u - spread - skew * u  # orthogonal to the constant and the line
-    size = float(np.dot(share, bow * bow))
-    return (centre * centre - spread + skew * centre) / size * bow if size > _FLAT * spread else 0.0
+    size = _along(share, bow * bow)
+    told = size > _FLAT * spread
+    return np.where(told, (centre * centre - spread + skew * centre) / np.where(told, size, 1.0), 0.0) * bow
 
 
 def _bandwidths(at: Floats, score: Floats, before: Floats, span: float) -> Floats:

@@ -12,7 +12,7 @@ from stakes.core.inputs import evaluation_data
 from stakes.core.random_state import generator
 from stakes.core.validation import check_choice, check_level, check_whole
 from stakes.curves._bins import binned_reliability_of
-from stakes.curves._smooth import SPAN, local_fits, smoothed_rates
+from stakes.curves._smooth import SPAN, Neighbourhoods
 from stakes.inference._calibration_curve import WITHHELD, curve_estimates
 from stakes.inference._calibration_intervals import recalibration_estimates
 from stakes.inference._dependence import dependence_of
@@ -285,7 +285,6 @@ def calibration_of(
     """Calibration of clean cells whose dependence a design holds, and why recalibration is undefined, if it is."""
     estimates, status = calibration_estimates(cells, design, smoother=smoother, level=level, rng=rng)
     bins = binned_reliability_of(cells.table, n_bins=n_bins, binning=binning)
-    count = cells.weight**2 / cells.square  # of rows, where a cell holds many
     found = CalibrationSummary(
         observed=cells.table.prevalence,
         expected=cells.mean_score,
@@ -293,8 +292,8 @@ def calibration_of(
         n_bins=len(bins.weight),
         binning=binning,
         smoother=smoother,
-        n_rows=round(float(count.sum())),
-        n_positives=round(float(count[cells.y].sum())),
+        n_rows=round(sum(cells.rows)),
+        n_positives=round(cells.rows[1]),
         estimates=estimates,
     )
     return found, status
@@ -305,14 +304,16 @@ def calibration_estimates(
 ) -> tuple[tuple[Estimate, ...], str]:
     """Everything that has an interval, and why recalibration is undefined, if it is."""
     closed, status = recalibration_estimates(cells, design, level)
-    values = smoothed_distances(cells.table, smoother)
-    return (*closed, *curve_estimates(cells, design, values, SMOOTHERS[smoother], level=level, rng=rng)), status
+    smoothed, how = Neighbourhoods(cells.table), SMOOTHERS[smoother]
+    values = smoothed_distances(smoothed, *how)
+    return (*closed, *curve_estimates(cells, design, smoothed, values, how, level=level, rng=rng)), status
 
 
-def smoothed_distances(table: ScoreTable, smoother: str) -> dict[str, float]:
+def smoothed_distances(smoothed: Neighbourhoods, span: float, degree: int) -> dict[str, float]:
     """ICI, E50, E90 and Emax on the rows."""
+    table = smoothed.table
     weight = table.positives + table.negatives
-    distance = np.abs(_rates(table, smoother) - table.scores)
+    distance = np.abs(_rates(smoothed, span, degree) - table.scores)
     half, most = _weighted_quantiles(distance, weight, (0.5, 0.9))
     return {
         "ici": float(np.dot(weight, distance)) / table.total,
@@ -322,15 +323,14 @@ def smoothed_distances(table: ScoreTable, smoother: str) -> dict[str, float]:
     }
 
 
-def _rates(table: ScoreTable, smoother: str) -> Floats:
+def _rates(smoothed: Neighbourhoods, span: float, degree: int) -> Floats:
     """Smoothed event rate at each score; loess is not held to [0, 1], as it is not where it comes from."""
-    span, degree = SMOOTHERS[smoother]
     if degree == 1:
-        return smoothed_rates(table, span)
-    at = table.scores
+        return smoothed.rates(span)
+    at = scores = smoothed.table.scores
     if len(at) > _MOST_POINTS:
         at = at[np.unique(np.linspace(0, len(at) - 1, _MOST_POINTS).astype(int))]
-    return np.interp(table.scores, at, local_fits(table, at, span=span, degree=degree).rate)
+    return np.interp(scores, at, smoothed.fits(at, span=span, degree=degree).rate)
 
 
 def _weighted_quantiles(values: Floats, weight: Floats, levels: Sequence[float]) -> list[float]:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from stakes.curves import curve_over_log_odds
-from stakes.curves._smooth import local_fits
 from stakes.inference._cluster_sums import Clusters
 from stakes.inference._estimate import Estimate
 from stakes.inference._moments import too_few
@@ -27,14 +27,15 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from stakes.core.score_table import ScoreTable
-    from stakes.curves._smooth import LocalFits
+    from stakes.curves._smooth import LocalFits, Neighbourhoods
     from stakes.inference._dependence import Design
     from stakes.inference._influence import Cells
 
     Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
     Integers = NDArray[np.intp]
-    Number = Callable[[Floats], Floats]
+    Number = Callable[[Floats, Floats], Floats]
+    Reaches = Callable[[Floats, Floats, float], Bools]
 
 # Where 95% was meant, intervals of these covered 75 to 95% in simulations with few events or bent curves.
 WITHHELD = {"e50", "emax"}
@@ -45,6 +46,7 @@ _POINTS = 100  # of the curve, at equal shares of the rows
 _DRAWS = 500
 _HALVINGS = 14
 _FURTHEST = 1e6  # times the number seen
+_ROUNDING = 1e-9  # of a share of the weight
 _CLUSTERS_AT_ONCE = 2_000_000  # sums over clusters and cells
 
 
@@ -67,6 +69,7 @@ class Deviations:
 def curve_estimates(
     cells: Cells,
     design: Design,
+    smoothed: Neighbourhoods,
     values: dict[str, float],
     smoother: tuple[float, int],
     *,
@@ -77,7 +80,7 @@ def curve_estimates(
     reason = _reason(cells, design)
     if reason:
         return [Estimate(name, values[name], math.nan, (math.nan, math.nan), level, reason) for name in values]
-    seen = _deviations(cells, design.codes, smoother, rng)
+    seen = _deviations(cells, design.codes, smoothed, smoother, rng)
     return [
         Estimate(name, value, math.nan, (math.nan, math.nan), level, _NO_INTERVAL)
         if name in WITHHELD
@@ -91,25 +94,24 @@ def _reason(cells: Cells, design: Design) -> str:
         return _ESTIMATED
     if design.lags is not None:
         return "no interval: its noise is known for independent rows and clusters only"
-    count = cells.weight**2 / cells.square
-    rows = round(float(count[~cells.y].sum())), round(float(count[cells.y].sum()))
+    rows = round(cells.rows[0]), round(cells.rows[1])
     clustered = Clusters(design.codes, design.share).reason() if design.codes is not None else ""
     return too_few(rows, _NEEDED_EVENTS) or clustered
 
 
 def _estimate(name: str, value: float, seen: Deviations, level: float) -> Estimate:
-    def number(deviation: Floats) -> Floats:
-        return _NUMBERS[name](np.abs(deviation), seen.weight)
-
-    at = float(number(seen.fitted[:, None])[0])
-    error = float(np.std(number(seen.fitted[:, None] + seen.noise), ddof=1))
+    number, reaches = _NUMBERS[name]
+    at, size = (float(number(np.abs(shape), seen.weight)) for shape in (seen.fitted, seen.shift))
+    noisy = number(np.abs(seen.fitted[:, None] + seen.noise), seen.weight)
+    error = float(np.std(noisy, ddof=1))
     if at <= 0.0:  # no direction in which the curve could deviate
-        return Estimate(name, value, error, (0.0, float(np.quantile(number(seen.noise), level))), level)
+        alone = number(np.abs(seen.noise), seen.weight)
+        return Estimate(name, value, error, (0.0, float(np.quantile(alone, level))), level)
     tail = 0.5 * (1.0 - level)
 
-    def larger(factor: float, shape: Floats = seen.fitted) -> float:
+    def larger(factor: float, shape: Floats = seen.fitted, noise: Floats = seen.noise) -> float:
         """Share of the draws in which the number is at least as large as the one seen."""
-        return float(np.mean(number(factor * shape[:, None] + seen.noise) >= at))
+        return float(np.mean(reaches(np.abs(factor * shape[:, None] + noise), seen.weight, at)))
 
     def highest(shape: Floats) -> float:
         far = 2.0
@@ -117,13 +119,13 @@ def _estimate(name: str, value: float, seen: Deviations, level: float) -> Estima
             far *= 2.0
         return _crossing(lambda factor: larger(factor, shape), 1.0 - tail, 0.0, far)
 
-    calibrated = max(larger(0.0), float(np.mean(number(seen.alone) >= at)))
+    calibrated = max(larger(0.0), larger(0.0, noise=seen.alone))
     low = 0.0 if calibrated >= tail else _crossing(larger, tail, 0.0, 1.0)
-    high, size = max(1.0, highest(seen.fitted)), float(number(seen.shift[:, None])[0])
+    high = max(1.0, highest(seen.fitted))
     if size > 0.0:  # scores of 0 and 1 alone cannot shift
         high = max(high, highest(seen.shift * (at / size)))
     # what smoothing flattens, as far as a less smooth curve shows it
-    flattened = float(number((seen.fitted - seen.bias)[:, None])[0]) - at
+    flattened = float(number(np.abs(seen.fitted - seen.bias), seen.weight)) - at
     ends = low * value + min(flattened, 0.0), high * value + max(flattened, 0.0)
     return Estimate(name, value, error, (max(ends[0], 0.0), ends[1]), level)
 
@@ -135,37 +137,37 @@ def _crossing(rising: Callable[[float], float], goal: float, low: float, high: f
     return 0.5 * (low + high)
 
 
-def _deviations(cells: Cells, codes: Integers | None, smoother: tuple[float, int], rng: Generator) -> Deviations:
-    at, weight = _points(cells)
-    fits = local_fits(cells.table, at, span=smoother[0], degree=smoother[1])
-    rate = np.clip(np.interp(cells.score, at, fits.rate), 0.0, 1.0)
-    residual, bias = cells.weight * (cells.y - rate), _bias(cells.table, at, fits)
-    if codes is not None:
-        noise = fits.matrix @ _clustered(cells, codes, residual, fits, rng)
-        return Deviations(fits.rate - at, noise, noise, weight, at * (1.0 - at), bias)
-    normal = rng.standard_normal((len(fits.score), _DRAWS))
-    seen, stated = (residual / cells.weight) ** 2, cells.score * (1.0 - cells.score)
-    noise, alone = (fits.matrix @ (_error(cells, variance, fits)[:, None] * normal) for variance in (seen, stated))
-    return Deviations(fits.rate - at, noise, alone, weight, at * (1.0 - at), bias)
-
-
-def _bias(table: ScoreTable, at: Floats, fits: LocalFits) -> Floats:
-    """What the smoother would add to a curve over the log-odds that bends more freely."""
-    curve = curve_over_log_odds(table)
-    weight = np.bincount(fits.cell, table.positives + table.negatives, len(fits.score))
-    return fits.matrix @ (weight * curve.at(fits.score)) - curve.at(at)
-
-
-def _points(cells: Cells) -> tuple[Floats, Floats]:
-    """Scores at which the curve is looked at, and how much each counts: few distinct scores all, many by rank."""
+def _deviations(
+    cells: Cells, codes: Integers | None, smoothed: Neighbourhoods, smoother: tuple[float, int], rng: Generator
+) -> Deviations:
     table = cells.table
-    weight = table.positives + table.negatives
-    if len(weight) <= _POINTS:
-        return table.scores, weight / table.total
-    share = np.cumsum(weight) / table.total
-    middle = table.scores[np.searchsorted(share, (np.arange(_POINTS) + 0.5) / _POINTS)]
+    at, weight = _points(smoothed)
+    fits = smoothed.fits(at, span=smoother[0], degree=smoother[1])
+    rate = np.clip(np.interp(table.scores, at, fits.rate), 0.0, 1.0)
+    # what the smoother would add to a curve over the log-odds that bends more freely
+    freer = curve_over_log_odds(table)
+    bias = fits.matrix @ (smoothed.weight * freer.at(smoothed.score)) - freer.at(at)
+    found = partial(Deviations, fits.rate - at, weight=weight, shift=at * (1.0 - at), bias=bias)
+    if codes is not None:
+        residual = cells.weight * (cells.y - rate[cells.level])
+        noise = fits.matrix @ _clustered(cells, codes, residual, fits, rng)
+        return found(noise, noise)
+    normal = rng.standard_normal((len(smoothed.score), _DRAWS))
+    seen = table.positives_squared * (1.0 - rate) ** 2 + table.negatives_squared * rate**2
+    stated = (table.positives_squared + table.negatives_squared) * (table.scores * (1.0 - table.scores))
+    # standard errors of the weight of positives in each cell of independent rows
+    noise, alone = (fits.matrix * np.sqrt(smoothed.sums(variance)) @ normal for variance in (seen, stated))
+    return found(noise, alone)
+
+
+def _points(smoothed: Neighbourhoods) -> tuple[Floats, Floats]:
+    """Scores at which the curve is looked at, and how much each counts: few distinct scores all, many by rank."""
+    scores, total = smoothed.table.scores, smoothed.table.total
+    if len(scores) <= _POINTS:
+        return scores, np.diff(smoothed.before) / total
+    middle = scores[np.searchsorted(smoothed.before[1:] / total, (np.arange(_POINTS) + 0.5) / _POINTS)]
     at, count = np.unique(middle, return_counts=True)
-    ends = np.setdiff1d(table.scores[[0, -1]], at)  # for the largest distance
+    ends = np.setdiff1d(scores[[0, -1]], at)  # for the largest distance
     points = np.append(at, ends)
     counts: Floats = np.append(count.astype(np.float64), np.zeros(len(ends)))
     order = np.argsort(points)
@@ -173,16 +175,11 @@ def _points(cells: Cells) -> tuple[Floats, Floats]:
     return points[order], counted
 
 
-def _error(cells: Cells, variance: Floats, fits: LocalFits) -> Floats:
-    """Standard error of the weight of positives in each cell of independent rows."""
-    return np.sqrt(np.bincount(fits.cell[cells.level], weights=variance * cells.square, minlength=len(fits.score)))
-
-
 def _clustered(cells: Cells, codes: Integers, residual: Floats, fits: LocalFits, rng: Generator) -> Floats:
     """Noise of the positives in each cell where rows of a cluster move together."""
-    places, n = np.unique(codes, return_inverse=True)[1], len(fits.score)
+    places, n = np.unique(codes, return_inverse=True)[1], len(fits.cells.score)
     count = int(places.max()) + 1
-    cell, noise = fits.cell[cells.level], np.zeros((n, _DRAWS))
+    cell, noise = fits.cells.cell[cells.level], np.zeros((n, _DRAWS))
     order = np.argsort(places, kind="stable")
     step = max(_CLUSTERS_AT_ONCE // n, 1)
     for first in range(0, count, step):
@@ -193,16 +190,27 @@ def _clustered(cells: Cells, codes: Integers, residual: Floats, fits: LocalFits,
     return noise * math.sqrt(float(freed(count)))
 
 
-def _quantile(distance: Floats, weight: Floats, level: float) -> Floats:
+def _quantile(level: float, distance: Floats, weight: Floats) -> Floats:
     order = np.argsort(distance, axis=0)
-    share = np.cumsum(weight[order], axis=0)
-    place = np.minimum((share < level).sum(axis=0), len(distance) - 1)
+    place = np.minimum((np.cumsum(weight[order], axis=0) < level).sum(axis=0), len(distance) - 1)
     return np.take_along_axis(distance, np.take_along_axis(order, place[None], axis=0), axis=0)[0]
 
 
-_NUMBERS: dict[str, Callable[[Floats, Floats], Floats]] = {
-    "ici": lambda distance, weight: np.asarray(weight @ distance),
-    "e50": lambda distance, weight: _quantile(distance, weight, 0.5),
-    "e90": lambda distance, weight: _quantile(distance, weight, 0.9),
-    "emax": lambda distance, _: distance.max(axis=0),
+def _mean(distance: Floats, weight: Floats) -> Floats:
+    return np.asarray(weight @ distance)
+
+
+def _mean_reaches(distance: Floats, weight: Floats, at: float) -> Bools:
+    return np.asarray(weight @ distance >= at)
+
+
+def _quantile_reaches(level: float, distance: Floats, weight: Floats, at: float) -> Bools:
+    """Whether the quantile is at least so large: no sort is needed to weigh what lies below."""
+    return np.asarray(weight @ (distance < at) < level - _ROUNDING)
+
+
+# each number, and whether it is at least so large
+_NUMBERS: dict[str, tuple[Number, Reaches]] = {
+    "ici": (_mean, _mean_reaches),
+    "e90": (partial(_quantile, 0.9), partial(_quantile_reaches, 0.9)),
 }

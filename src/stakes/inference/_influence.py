@@ -82,6 +82,12 @@ class Cells:
         positive = float(self.weight[self.y].sum())
         return float(self.weight[~self.y].sum()), positive
 
+    @cached_property
+    def rows(self) -> tuple[float, float]:
+        """How many rows of each class the cells hold."""
+        count = self.weight**2 / self.square
+        return float(count[~self.y].sum()), float(count[self.y].sum())
+
     @property
     def prevalence(self) -> float:
         return self.masses[1] / self.total
