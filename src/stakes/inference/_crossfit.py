@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes.core.score_table import ScoreTable
+from stakes.core.counting import order_of
+from stakes.core.pav import pav_starts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,39 +59,49 @@ class CrossFit:
 
 def cross_fit(sample: BinarySample, n_folds: int, rng: np.random.Generator) -> CrossFit:
     """Fit the recalibration of clean rows to all of them and, fold by fold, to the others."""
-    scores, level = np.unique(sample.score, return_inverse=True)
-    level = level.reshape(-1)
-    fold = stratified_folds(sample.y, n_folds, rng)
-    cell, weight = 2 * level + sample.y, sample.weight
-    everyone = _counted(cell, weight, 2 * len(scores))
-    whole, _ = _table(scores, everyone, len(cell))
-    sizes = np.diff(whole.pav_starts)
-    share = np.repeat(np.where(sizes == 1, _ALONE, _POOLED), sizes)
-    values, filled = [whole.pav_values], len(sizes)
-    below, above = np.empty(len(level), dtype=np.intp), np.empty(len(level), dtype=np.intp)
+    folds = stratified_folds(sample.y, n_folds, rng)
+    order, score = order_of(sample.score)
+    y, fold = sample.y[order], folds[order]
+    weight = None if sample.weight is None else sample.weight[order]
+    first = np.flatnonzero(np.append(True, score[1:] != score[:-1]))  # row of each score
+    sizes, ends = np.diff(first, append=len(y)), np.append(first[1:], len(y))
+    level = np.repeat(np.arange(len(first)), sizes)
+    # event rates can rise only from a score with a negative to one with a positive: runs of scores between such places
+    # share a block in every fit, whichever rows it is without
+    ups, downs = (np.logical_or.reduceat(one, first) for one in (y, ~y))
+    run = np.repeat(np.cumsum(np.append(True, downs[:-1] & ups[1:])) - 1, sizes)
+    counts, everyone = np.bincount(run), _sums(run, y, weight, int(run[-1]) + 1)
+    starts, rates = _fit(counts, everyone)
+    sizes, alone = np.diff(starts, append=len(y)), level[starts] == level[np.append(starts[1:], len(y)) - 1]
+    fitted, below, above = np.empty((3, len(y)), dtype=np.intp)
+    fitted[order] = np.repeat(np.arange(len(sizes)), sizes)
+    values, filled = [rates], len(rates)
     for k in range(n_folds):
-        mine = fold == k
-        # whole numbers are subtracted without rounding
-        others = (
-            everyone - _counted(cell[mine], None, len(everyone))
-            if weight is None
-            else _counted(cell[~mine], weight[~mine], len(everyone))
-        )
-        table, seen = _table(scores, others, int(np.count_nonzero(~mine)))
-        block = filled + _blocks(table)
-        place = level[mine]
-        up_to = np.cumsum(seen)[place]  # scores of the others at or below that of each row
-        below[mine] = block[np.maximum(up_to - 1, 0)]
-        above[mine] = block[np.minimum(up_to - seen[place], len(block) - 1)]
-        values.append(table.pav_values)
-        filled += len(table.pav_values)
-    return CrossFit(sample.y, np.concatenate(values), _blocks(whole)[level], below, above, fold, share[level])
+        rows = np.flatnonzero(fold == k)
+        some = rows if weight is None else np.flatnonzero(fold != k)
+        others = _sums(run[some], y[some], None if weight is None else weight[some], len(counts))
+        if weight is None:  # whole numbers are subtracted without rounding
+            others = everyone[0] - others[0], everyone[1] - others[1]
+        starts, rates = _fit(counts - np.bincount(run[rows], minlength=len(counts)), others)
+        place = level[rows]
+        # places among the others of the last one at or below each score, and of the first one at or above
+        up_to, over = (at - np.searchsorted(rows, at) for at in (ends[place], first[place]))
+        low, high = np.maximum(up_to - 1, 0), np.minimum(over, len(y) - len(rows) - 1)
+        below[order[rows]] = filled - 1 + np.searchsorted(starts, low, side="right")
+        above[order[rows]] = filled - 1 + np.searchsorted(starts, high, side="right")
+        values.append(rates)
+        filled += len(rates)
+    share = np.where(alone, _ALONE, _POOLED)[fitted]
+    return CrossFit(sample.y, np.concatenate(values), fitted, below, above, folds, share)
 
 
-def _blocks(table: ScoreTable) -> Integers:
-    """Pooled block of each distinct score."""
-    sizes = np.diff(table.pav_starts)
-    return np.repeat(np.arange(len(sizes)), sizes)
+def _fit(counts: Integers, weights: tuple[Floats, Floats]) -> tuple[Integers, Floats]:
+    """At which row each block of the isotonic regression of runs starts, and its event rate."""
+    seen = counts > 0
+    ups, downs = (column[seen] for column in weights)
+    starts = pav_starts(ups, downs)
+    ups, downs = np.add.reduceat(ups, starts), np.add.reduceat(downs, starts)
+    return (np.cumsum(counts) - counts)[seen][starts], ups / (ups + downs)
 
 
 def stratified_folds(y: Bools, n_folds: int, rng: np.random.Generator) -> Integers:
@@ -102,14 +113,7 @@ def stratified_folds(y: Bools, n_folds: int, rng: np.random.Generator) -> Intege
     return fold
 
 
-def _counted(cell: Integers, weight: Floats | None, cells: int) -> Floats:
-    """Weight of the negatives and of the positives at each distinct score, by turns."""
-    return np.bincount(cell, weight, minlength=cells).astype(np.float64, copy=False)
-
-
-def _table(scores: Floats, sums: Floats, n_rows: int) -> tuple[ScoreTable, Bools]:
-    """Table of some of the rows, from their weight in each cell; and which scores they have."""
-    downs, ups = sums.reshape(-1, 2).T
-    seen = downs + ups > 0.0
-    downs, ups = downs[seen], ups[seen]
-    return ScoreTable(scores[seen], ups, downs, ups, downs, n_rows), seen
+def _sums(run: Integers, y: Bools, weight: Floats | None, size: int) -> tuple[Floats, Floats]:
+    """Weight of the positives and of the negatives of each run."""
+    mine, others = (np.bincount(run[of], None if weight is None else weight[of], size) for of in (y, ~y))
+    return mine.astype(np.float64), others.astype(np.float64)
