@@ -47,7 +47,7 @@ def near(one, two):
     [
         [],
         ["--groups", "day"],
-        ["--prevalence", "0.1"],
+        ["--prevalence", "0.1", "--groups", "day"],
         ["--clusters", "patient"],
         ["--clusters", "patient", "--prevalence", "0.1"],
     ],

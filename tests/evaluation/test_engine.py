@@ -135,21 +135,26 @@ def test_an_evaluation_in_the_engine_is_that_of_the_rows(lazy, asked):
     assert found.rows is None
 
 
-@pytest.mark.parametrize("weight", [None, "w"])
-def test_groups_in_the_engine_are_those_of_the_rows(lazy, weight):
-    asked = {"label": "y", "models": ["a", "b"], "groups": "site", "costs": (0.1, 0.4), "weight": weight}
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"weight": "w"}, {"prevalence": 0.1}, {"rule": "optimal"}, {"rule": "optimal", "prevalence": 0.8}],
+    ids=str,
+)
+def test_groups_in_the_engine_are_those_of_the_rows(lazy, changes):
+    asked = {"label": "y", "models": ["a", "b"], "groups": "site", "costs": (0.1, 0.4), **changes}
+    weight = changes.get("weight")
     found = evaluate_frame(lazy(COLUMNS), **asked)
     known = evaluate_frame(pl.DataFrame(COLUMNS), **asked)
     for mine, its in zip(found.groups, known.groups, strict=True):
         assert (mine.column, mine.group, mine.model) == (its.column, its.group, its.model)
         assert (mine.n_rows, mine.n_positives) == (its.n_rows, its.n_positives)
-        for name in ("score", "standard_error", "skill", "auc", "difference", "skill_difference"):
+        for name in ("prevalence", "score", "standard_error", "skill", "auc", "difference", "skill_difference"):
             assert getattr(mine, name) == pytest.approx(getattr(its, name), rel=1e-9), name
         # degrees of freedom know no weights of single rows; the folds of the rows are not those of the table
         loose = 1e-9 if weight is None else 1e-3
         assert mine.interval == pytest.approx(its.interval, rel=loose)
         assert mine.p_value == pytest.approx(its.p_value, rel=100 * loose)
-        if weight is None:
+        if not changes:
             assert mine.miscalibration == pytest.approx(its.miscalibration, abs=1e-3)
 
 

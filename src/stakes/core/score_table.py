@@ -16,7 +16,7 @@ from stakes.core.counting import count_groups, count_sample
 from stakes.core.kept import Kept
 from stakes.core.pav import pav_starts
 from stakes.core.sums import weighted_sum
-from stakes.core.table_parts import COLUMNS, MARKS, add_columns, check_columns
+from stakes.core.table_parts import COLUMNS, MARKS, add_columns, check_columns, class_factors, weigh_classes
 from stakes.core.validation import BinarySample, check_choice, check_prevalence, check_sample
 
 if TYPE_CHECKING:
@@ -412,16 +412,8 @@ class ScoreTable(Kept):
         target = check_prevalence(prevalence)
         if not (self.total_positives > 0.0 and self.total_negatives > 0.0):
             raise ValueError("prevalence= needs rows of both classes, got one class only.")
-        up = target * self.total / self.total_positives
-        down = (1.0 - target) * self.total / self.total_negatives
-        return replace(
-            self,
-            positives=self.positives * up,
-            negatives=self.negatives * down,
-            positives_squared=self.positives_squared * up**2,
-            negatives_squared=self.negatives_squared * down**2,
-            fixed_prevalence=True,
-        )
+        by = class_factors(target, self.total_positives, self.total_negatives)
+        return replace(self, **weigh_classes(self, *by), fixed_prevalence=True)
 
     def merge(self, other: ScoreTable) -> Self:
         """Add the rows of another table of the same classifier.

@@ -19,6 +19,17 @@ MARKS = ("estimated_weights", "by_amount", "about")  # kept where they are true,
 COLUMNS = ("positives", "negatives", "positives_squared", "negatives_squared")
 
 
+def class_factors(prevalence: float, total_positives: float, total_negatives: float) -> tuple[float, float]:
+    """What positives and negatives are weighted by at a stated prevalence; the total weight is kept."""
+    total = total_positives + total_negatives
+    return prevalence * total / total_positives, (1.0 - prevalence) * total / total_negatives
+
+
+def weigh_classes(table: Any, up: float, down: float) -> dict[str, Any]:
+    """The columns of a table whose positives and negatives count so much more."""
+    return {name: getattr(table, name) * by for name, by in zip(COLUMNS, (up, down, up**2, down**2), strict=True)}
+
+
 def add_columns(
     first: dict[str, Floats], second: dict[str, Floats], n_rows: int, resolution: int | None
 ) -> dict[str, Any]:

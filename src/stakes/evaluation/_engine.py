@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
-import numpy as np
 
 from stakes.core.score_table import ScoreTable
 from stakes.evaluation._assemble import evaluate_tables
-from stakes.evaluation._group_labels import group_names
-from stakes.evaluation._groups import Groups, groups_of_tables
+from stakes.evaluation._group_tables import groups_from, tables_in_engine
 from stakes.inference import PairSums
 from stakes.shown.frames import backend_of
 from stakes.tables import (
     NO_CLOSED_FORM,
     complete_rows,
     expressible,
-    group_scores_by,
     model_columns,
     why_clusters_need_rows,
 )
@@ -25,7 +22,6 @@ from stakes.tables import (
 if TYPE_CHECKING:
     from stakes.core.options import Options
     from stakes.evaluation._evaluation import Evaluation
-    from stakes.evaluation._groups import GroupResult
 
 _NEEDS_ROWS = (
     "lags= and outcome= need the rows, and those of a lazy frame are not kept here: collect the columns into memory "
@@ -53,20 +49,14 @@ def evaluate_lazy(
     chosen = model_columns(frame, label=label, models=models, weight=options.sample_weight, groups=by)
     rows, n_dropped = complete_rows(nw.from_native(frame), chosen, on_missing)
     what: dict[str, Any] = {"label": label, "weight": options.sample_weight, "pos_label": options.pos_label}
-    tables = {name: ScoreTable.from_frame(rows, score=name, resolution=resolution, **what) for name in chosen.models}
-    if options.prevalence is not None:
-        tables = {name: table.with_prevalence(options.prevalence) for name, table in tables.items()}
+    wholes = {name: ScoreTable.from_frame(rows, score=name, resolution=resolution, **what) for name in chosen.models}
+    prevalence, tables = options.prevalence, wholes
+    if prevalence is not None:
+        tables = {name: table.with_prevalence(prevalence) for name, table in wholes.items()}
     pairs = None
     if options.rule != "optimal" and expressible(options.costs):
         asked: dict[str, Any] = {"costs": options.costs, "rule": options.rule, "clusters": options.clusters}
-        pairs = PairSums.from_frame(rows, models=chosen.models, prevalence=options.prevalence, **asked, **what)
-    found: list[GroupResult] = []
-    for column in options.groups or ():
-        for name in chosen.models:
-            values, counted = group_scores_by(rows, score=name, by=column, resolution=resolution, **what)
-            names, place = group_names(values, column)
-            order = np.argsort(place).tolist()
-            parts = [(ScoreTable(**counted[i][0], resolution=resolution), counted[i][1]) for i in order]
-            found += groups_of_tables(column, names, name, parts, options)
-    about |= {"backend": backend_of(frame), "n_dropped": n_dropped, "groups": Groups(found)}
+        pairs = PairSums.from_frame(rows, models=chosen.models, prevalence=prevalence, **asked, **what)
+    groups = groups_from(tables_in_engine(rows, wholes, options, **what), options)
+    about |= {"backend": backend_of(frame), "n_dropped": n_dropped, "groups": groups}
     return evaluate_tables(tables, options, pairs, why=f"costs={options.costs!r} {NO_CLOSED_FORM}", **about)
