@@ -61,6 +61,7 @@ ROOMS = {
             "tests/boundary/test_exact.py",
             "tests/boundary/test_fit.py",
             "tests/boundary/test_rows.py",
+            "tests/tables/test_rules_in_engines.py",
         ],
     ),
     "inference": (

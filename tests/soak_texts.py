@@ -119,8 +119,8 @@ def run_command(seed, options):
             argv[int(rng.integers(len(argv)))] = word
         else:
             argv += [options[command][int(rng.integers(len(options[command])))], word]
-    said = io.StringIO()
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
+    said, out = io.StringIO(), io.TextIOWrapper(io.BytesIO(), encoding="utf-8")  # bytes may be written too
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
         code = main([*command.split(), *argv])
     bad = code not in (0, 2, 3, 4) or "probably a bug" in said.getvalue() or "Traceback" in said.getvalue()
     return code, f"seed {seed} {command} {argv!r:.300}: exit code {code}: {said.getvalue()[:300]}" if bad else None

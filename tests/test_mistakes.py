@@ -6,6 +6,7 @@ import importlib
 import inspect
 import linecache
 import re
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -220,6 +221,14 @@ def mistakes():
                 yield pytest.param(name, parameter.name, bad, id=f"{name}-{parameter.name}-{index}")
 
 
+def parameters_of(name):
+    return inspect.signature(FUNCTIONS[name]).parameters
+
+
+def as_decimal(value):
+    return Decimal(str(value))
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_arguments_that_mistakes_start_from_are_valid(name):
     called(FUNCTIONS[name], valid_arguments(name, FUNCTIONS[name]))
@@ -288,6 +297,23 @@ def test_a_rare_mistake_is_named_too(argument, call):
     with pytest.raises((ValueError, TypeError), match=rf"\b{argument}\b") as error:
         call()
     assert Path(inspect.getinnerframes(error.tb)[-1].filename).is_relative_to(PACKAGE)
+
+
+SHARE = {"prevalence": 0.25, "harm": 0.01, "per": 3.0, "unit_cost": 2.5, "confidence_level": 0.75, "span": 0.75}
+SHARE |= {"fee": 0.05, "median": 0.25, "roi": 0.25, "severity_ratio": 0.5, "capacity": 0.5, "deferral": 0.05}
+DECIMALS = {f"{name}-{key}": (name, key) for name in FUNCTIONS for key in SHARE if key in parameters_of(name)}
+del DECIMALS["difference_band-harm"]  # of two models
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("name", "key"), DECIMALS.values(), ids=DECIMALS)
+def test_a_decimal_counts_as_the_number_it_writes(name, key):
+    draws = 1000 if name == "consistency_band" else 10
+    few = {"n_resamples": draws, "n_draws": 1000, **({"scale": "regret"} if "unit_cost" in parameters_of(name) else {})}
+    given = {each: value for each, value in few.items() if each in parameters_of(name)}
+    given |= valid_arguments(name, FUNCTIONS[name])
+    plain, written = (repr(called(FUNCTIONS[name], {**given, key: kind(SHARE[key])})) for kind in (float, as_decimal))
+    assert plain == written
 
 
 def test_a_gap_in_one_of_several_models_names_the_model():

@@ -334,7 +334,8 @@ def test_knapsack_takes_values_and_slacks_in_any_order(seed):
     ("goal", "tp", "n", "best"),
     [
         ("precision", [9, 5], [10, 5], 1),
-        ("precision", [0, 1, 2, 3], [0, 1, 2, 4], 2),  # of equals the last
+        ("precision", [1, 2, 3], [1, 2, 4], 1),  # of equals the last
+        ("precision", [1, 4], [1, 5], 0),
         ("precision", [99_999_998, 99_999_999], [99_999_999, 100_000_000], 1),  # 1e-16 apart
         ("precision", [99_999_999, 99_999_998], [100_000_000, 99_999_999], 0),
         ("false_positives", [9, 5], [10, 5], 1),
@@ -344,3 +345,23 @@ def test_knapsack_takes_values_and_slacks_in_any_order(seed):
 )
 def test_best_of_some_counts_is_that_of_fractions(goal, tp, n, best):
     assert _argbest(Problem(goal), np.array(tp), np.array(n), 10**8) == best
+
+
+@pytest.mark.parametrize("goal", ["recall", "precision", "false_positives", "f_beta", "cost"])
+def test_best_of_random_counts_is_the_last_best_by_fractions(goal):
+    rng = np.random.default_rng(1)
+    for _ in range(100):
+        n = np.sort(rng.choice(40, 12, replace=False)) + 1
+        tp, total = rng.integers(0, n + 1), 40 + int(rng.integers(10))
+        weight = Fraction(int(rng.integers(1, 40)), 8)
+        problem = Problem(goal, beta2=weight, cost=weight / 5)
+        by_goal = {
+            "recall": lambda t, _n: Fraction(t),
+            "precision": Fraction,
+            "false_positives": lambda t, n: Fraction(t - n),
+            "f_beta": lambda t, n, b=weight, p=total: f_beta(t, n, b, p),
+            "cost": lambda t, n, c=weight / 5, p=total: -c * (n - t) - (1 - c) * (p - t),
+        }
+        exact = [by_goal[goal](t, n) for t, n in zip(tp.tolist(), n.tolist(), strict=True)]
+        best = max(k for k, value in enumerate(exact) if value == max(exact))
+        assert _argbest(problem, tp, n, total) == best

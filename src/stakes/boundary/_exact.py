@@ -102,14 +102,13 @@ def _recall(options: Options, problem: Problem, max_list: int) -> Packing | None
 def _fewest(options: Options, least: int, weight: int, max_list: int) -> Packing | None:
     """Fewest rows (weight 0) or false positives (weight 1) with at least so many true positives.
 
-    Options in reverse: what is given up is gained, and the slack is the true positives beyond those asked for.
+    Options in reverse: fewer are more, and the slack is the true positives beyond those asked for.
     """
-    burden = options.selected - weight * options.positives
-    last = np.repeat(burden[options.starts[1:] - 1], np.diff(options.starts))
+    gain = weight * options.positives - options.selected
     slack = options.positives.copy()
     slack[: options.starts[1]] -= least
     ends = options.starts[-1] - options.starts[::-1]
-    found = solve_knapsack(ends, (last - burden)[::-1], slack[::-1], max_list=max_list)
+    found = solve_knapsack(ends, gain[::-1], slack[::-1], max_list=max_list)
     if found is None:
         return None
     chosen = (np.diff(options.starts) - 1) - found.chosen[::-1]
@@ -212,7 +211,7 @@ def _values(problem: Problem, tp: np.ndarray, n: np.ndarray, total_positives: in
     if problem.goal == "recall":
         return tp
     if problem.goal == "precision":
-        return tp / np.maximum(n, 1.0)
+        return tp / n
     if problem.goal == "false_positives":
         return tp - n
     if problem.goal == "f_beta":

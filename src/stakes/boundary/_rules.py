@@ -99,7 +99,8 @@ class RankedRule:
 def _reached(value: Any, threshold: float) -> Any:
     """1 where a value reaches the threshold, else 0."""
     if math.isinf(threshold):
-        return choose(value >= 0.0, int(threshold < 0.0), int(threshold < 0.0))
+        always = int(threshold == -math.inf)
+        return choose(value >= 0.0, always, always)
     return choose(value >= float(threshold), 1, 0)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from stakes.core.inputs import EvaluationData, evaluation_data
 from stakes.core.outcome import Outcome
 from stakes.core.regret import check_harm, check_rule, check_scale, check_units
-from stakes.core.validation import check_level, check_unit
+from stakes.core.validation import check_level, check_prevalence
 from stakes.costs import CostDistribution, Uniform, as_costs
 
 if TYPE_CHECKING:
@@ -132,25 +132,25 @@ def check_options(**given: Any) -> Options:
         raise ValueError(
             f'scale="regret" is undefined for {costs!r}, whose mass is {costs.mass:g}; use "loss" or "integral".'
         )
-    if asked.prevalence is not None:
-        check_unit(asked.prevalence, "prevalence", open_low=True, open_high=True)
     return replace(
         asked,
         costs=costs,
         rule=check_rule(asked.rule),
         harm=_check_harms(asked.harm, costs),
         scale=scale,
+        prevalence=None if asked.prevalence is None else check_prevalence(asked.prevalence),
         confidence_level=check_level(asked.confidence_level),
         factor=factor * check_units(scale, asked.unit_cost, asked.per),
+        unit_cost=float(asked.unit_cost),
+        per=float(asked.per),
     )
 
 
 def _check_harms(harm: Any, costs: CostDistribution) -> float | dict[str, float]:
     """Return the harm of obtaining a score, for all models alike or by name, or raise."""
-    found = {str(name): each for name, each in harm.items()} if isinstance(harm, Mapping) else harm
-    each = list(found.values()) if isinstance(found, dict) else [found]
-    for value in each:
-        check_harm(value)
+    mapped = isinstance(harm, Mapping)
+    found = {str(name): check_harm(each) for name, each in harm.items()} if mapped else check_harm(harm)
+    each = found.values() if isinstance(found, dict) else [found]
     if any(each) and not math.isfinite(float(costs.positive_loss(-np.inf))):
         raise ValueError(f"harm counts in positives missed, and missing one costs infinitely much under {costs!r}.")
     return found

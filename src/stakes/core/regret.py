@@ -73,10 +73,12 @@ def check_units(scale: str, unit_cost: float, per: float) -> float:
     return factor
 
 
-def check_harm(harm: float) -> None:
-    """Raise unless the test harm is a finite number >= 0."""
-    if not 0.0 <= check_number(harm, "harm") < math.inf:
+def check_harm(harm: float) -> float:
+    """Return the test harm, a finite number >= 0, or raise."""
+    number = check_number(harm, "harm")
+    if not 0.0 <= number < math.inf:
         raise ValueError(f"harm must be a finite number >= 0, got {harm}.")
+    return number
 
 
 def losses_by_score(score: Floats, costs: CostDistribution, rule: Rule) -> tuple[Floats, Floats]:

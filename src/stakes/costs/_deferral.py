@@ -60,10 +60,11 @@ class Deferral:
     false_negative_rate: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 0.0 <= check_number(self.fee, "fee") < math.inf:
+        object.__setattr__(self, "fee", check_number(self.fee, "fee"))
+        if not 0.0 <= self.fee < math.inf:
             raise ValueError(f"fee must be a finite number >= 0, got {self.fee}.")
-        check_unit(self.false_positive_rate, "false_positive_rate")
-        check_unit(self.false_negative_rate, "false_negative_rate")
+        for name in ("false_positive_rate", "false_negative_rate"):
+            object.__setattr__(self, name, check_unit(getattr(self, name), name))
 
     @classmethod
     def from_error_fraction(cls, fraction: float) -> Self:

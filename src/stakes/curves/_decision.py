@@ -170,7 +170,7 @@ def net_benefit_curve(
         logits=logits,
         amounts=True,
     )
-    check_harm(harm)
+    harm = check_harm(harm)
     check_flag(standardized, "standardized")
     if censoring is not None:
         check_choice(censoring, "censoring", ("acted",))

@@ -103,7 +103,7 @@ def interventions_avoided_curve(
     per = check_number(per, "per")
     if not 0.0 < per < math.inf:
         raise ValueError(f"per must be a finite number > 0, got {per}.")
-    check_harm(harm)
+    harm = check_harm(harm)
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )

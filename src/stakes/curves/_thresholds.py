@@ -225,7 +225,8 @@ def threshold_table(
     >>> table.tp.tolist(), table.fp.tolist(), table.net_benefit.tolist()
     ([250.0], [250.0], [0.1875])
     """
-    if per is not None and not 0.0 < check_number(per, "per") < math.inf:
+    per = None if per is None else check_number(per, "per")
+    if per is not None and not 0.0 < per < math.inf:
         raise ValueError(f"per must be a finite number > 0, got {per}.")
     table = evaluation_data(
         y_true,

@@ -253,9 +253,8 @@ def competitors(
     for name, more in (harm or {}).items():
         if name not in models:
             raise ValueError(f"harm must name models among {', '.join(map(repr, models))}, got {name!r}.")
-        check_harm(more)
         knots, alarms, misses = models[name]
-        models[name] = knots, alarms, misses + more
+        models[name] = knots, alarms, misses + check_harm(more)
     if check_flag(references, "references"):
         rate = next(iter(tables.values())).prevalence
         whole, zero = np.array([0.0, 1.0]), np.array([0.0])

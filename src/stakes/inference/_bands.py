@@ -148,7 +148,7 @@ def confidence_band(
     level, draws = _check_level(confidence_level), _check_draws(n_draws)
     asked: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
     data, fixed = evaluation_data(y_true, y_prob, **asked, logits=logits, amounts=True), prevalence is not None
-    _check_harm(harm, kind)
+    harm = _check_harm(harm, kind)
     if kind == "reliability":
         _check_plain(y_true, clusters)
         return reliability_band(data.table, check_scores_asked(thresholds, data.table), name, level)
@@ -294,10 +294,10 @@ def _harmed(band: Band, harm: float) -> Band:
 
 
 def _check_harm(harm: Any, kind: str) -> float:
-    check_harm(harm)
-    if harm and kind == "reliability":
+    number = check_harm(harm)
+    if number and kind == "reliability":
         raise ValueError(f"harm must be 0 for {kind}, got {harm}: what obtaining a score costs is no matter of rates.")
-    return float(harm)
+    return number
 
 
 def _check_harms(harm: Any, kind: str) -> float:

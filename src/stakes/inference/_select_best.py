@@ -130,15 +130,17 @@ def select_best(
     how: dict[str, Any] = {"references": check_flag(references, "references"), "by_class": prevalence is not None}
     rows = CostRows.of(samples, distribution, rule, units.factor, clusters=codes, **how)
     contest = contest_of(rows, (*names, *(REFERENCES if references else ())), len(names))
-    told: dict[str, Any] = {"scale": units.scale, "per": per, "unit": units.per_stake or "decision"}
+    told: dict[str, Any] = {"scale": units.scale, "per": units.per, "unit": units.per_stake or "decision"}
     return select(contest, incumbent=incumbent, n_tried=n_tried, confidence_level=level, random_state=rng, **told)
 
 
-def _units(y_true: Any, costs: CostDistribution, scale: Scale | None, *, unit_cost: float, **given: Any) -> Options:
+def _units(
+    y_true: Any, costs: CostDistribution, scale: Scale | None, *, unit_cost: float, per: float, **given: Any
+) -> Options:
     """In what costs are counted, and the factor from the integral of regret to it."""
     scale, factor = check_scale(scale, costs)
-    factor *= check_units(scale, unit_cost, given["per"])
-    return Options(scale=scale, unit_cost=unit_cost, factor=factor, **given).of_amounts(y_true)
+    factor *= check_units(scale, unit_cost, per)
+    return Options(scale=scale, unit_cost=float(unit_cost), per=float(per), factor=factor, **given).of_amounts(y_true)
 
 
 def check_models(y_true: Any, y_probs: Any) -> tuple[str, ...]:

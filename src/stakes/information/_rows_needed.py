@@ -133,13 +133,14 @@ def rows_needed(
     plan = _PLANS[for_]
     given = {name: value for name, value in asked.items() if value is not None}
     _check_names(for_, plan, set(given))
+    given = _checked(given)
     try:
-        rows, why = plan(**_checked(given), level=level)
+        rows, why = plan(**given, level=level)
     except OverflowError:
         rows, why = math.inf, ""
     if not rows <= _MOST_ROWS:
         raise ValueError(f"{for_} needs more than {count(_MOST_ROWS)} rows for {_written(given)}: ask for less.")
-    events = None if prevalence is None else math.ceil(rows * prevalence)
+    events = None if prevalence is None else math.ceil(rows * given["prevalence"])
     return Plan(for_, math.ceil(rows), events, why)
 
 

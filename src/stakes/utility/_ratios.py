@@ -38,8 +38,11 @@ class FBeta(LinearRatio):
     sklearn_name: ClassVar[str | None] = "fbeta_score"
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(check_number(self.beta, "beta")) and self.beta > 0.0):
+        number = check_number(self.beta, "beta")
+        if not (math.isfinite(number) and number > 0.0):
             raise ValueError(f"beta must be finite and > 0, got {self.beta}; for beta = 0 use Precision.")
+        if number != self.beta or not isinstance(self.beta, int):  # a whole number is shown as one
+            object.__setattr__(self, "beta", number)
 
     @property
     def coefficients(self) -> tuple[Coefficients, Coefficients]:
