@@ -1,11 +1,11 @@
 """Small changes to the code, each of which a test must notice: ``python -m tests.mutants --module costs --sample 40``.
 
-A change swaps a comparison, an operator, `and` with `or`, a sign or a truth value, or moves a number. Texts of errors
-and annotations are left alone. The tests of the room run once, watched, to see which of them reach which line; then
-each change is put into the running functions of a fork, where the tests that reach its line run, the quickest first,
-until one fails. A change of what runs as modules are imported is tried in a process that has it from its start, on the
-tests that reach its file. The same sample and seed give the same changes. `mutants_alike.txt` lists the changes that
-mean the same, and why.
+A change swaps a comparison, an operator, `and` with `or`, a sign or a truth value, or moves a number. Texts of errors,
+annotations and `strict=` are left alone. The tests of the room run once, watched, to see which of them reach which
+line; then each change is put into the running functions of a fork, where the tests that reach its line run, the
+quickest first, until one fails. A change of what runs as modules are imported is tried in a process that has it from
+its start, on the tests that reach its file. The same sample and seed give the same changes. `mutants_alike.txt` lists
+the changes that mean the same, and why.
 """
 
 import argparse

@@ -264,6 +264,10 @@ RARE = {
         "event",
         lambda: TimeToEvent(event=np.zeros(80, [("a", float), ("b", float)]), time=P, horizon=0.5),
     ),
+    "blocks of no length": (
+        "block_length",
+        lambda: inference.bootstrap(Y, P, "roc_auc_score", block_length=np.zeros(0)),
+    ),
     "no incumbent": (
         "incumbent",
         lambda: inference.select_best(Y, {"new": P, "old": P**2}, costs=0.2, incumbent=np.array([])),

@@ -239,3 +239,26 @@ def test_fee_beyond_every_mistake_leaves_the_best_single_threshold(fee):
     found = fit_deferral(y, p, threshold=c, deferral=fee)
     assert found.share == 0.0
     assert found.cost == pytest.approx(best, abs=1e-15)
+
+
+@given(fee=fees, a=rates, b=rates, p=st.floats(0.01, 0.99))
+def test_what_atoms_cost_where_they_are_deferred_is_that_of_the_cheapest_action(fee, a, b, p):
+    values, weights = [0.07, 0.21, 0.53, 0.88], [1.0, 2.0, 3.0, 0.5]
+    act = [c * (1.0 - p) for c in values]
+    leave = [(1.0 - c) * p for c in values]
+    ask = [fee + a * c * (1.0 - p) + b * (1.0 - c) * p for c in values]
+    if any(
+        abs(x - y) < 1e-9 for three in zip(act, leave, ask, strict=True) for x, y in itertools.combinations(three, 2)
+    ):
+        return  # whoever is indifferent may do either
+    deferred = [x < min(y, z) for x, y, z in zip(ask, act, leave, strict=True)]
+    acted = [not x and y < z for x, y, z in zip(deferred, act, leave, strict=True)]
+    shares = np.array(weights) / sum(weights)
+    known = [
+        float(shares @ (np.array(deferred) * values)),
+        float(shares @ (np.array(deferred) * np.subtract(1.0, values))),
+        float(shares @ np.array(acted)),
+    ]
+    for law, factor in ((costs.Empirical(values, weights), 1.0), (3 * costs.Empirical(values, weights), 3.0)):
+        found = costs.Deferral(fee, a, b).where_deferred(law, [p])
+        assert [float(each[0]) for each in found] == pytest.approx([factor * each for each in known], abs=1e-12)

@@ -12,7 +12,7 @@ from boundary_brute import best_counts, boundaries, f_beta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stakes.boundary._exact import _argbest, solve_exact
+from stakes.boundary._exact import _argbest, goal_value, solve_exact
 from stakes.boundary._frontier import NEVER, _pruned, frontier_of, min_plus, trace
 from stakes.boundary._knapsack import solve_knapsack
 from stakes.boundary._knapsack_core import _worth_at_least
@@ -365,3 +365,33 @@ def test_best_of_random_counts_is_the_last_best_by_fractions(goal):
         exact = [by_goal[goal](t, n) for t, n in zip(tp.tolist(), n.tolist(), strict=True)]
         best = max(k for k, value in enumerate(exact) if value == max(exact))
         assert _argbest(problem, tp, n, total) == best
+
+
+@pytest.mark.parametrize("goal", ["recall", "precision", "false_positives", "f_beta", "cost"])
+def test_goals_under_two_bounds_equal_enumeration(goal):
+    rng, found = np.random.default_rng(5), 0
+    for turn in range(40):
+        positives, totals = (grid % 4 for grid in random_grid(rng, 0))
+        positives = np.minimum(positives, totals)
+        if not positives.any():
+            continue
+        options = Options.from_grid(positives, totals)
+        least, most = int(rng.integers(1, positives.sum() + 1)), 1 + turn % 8
+        problem = Problem(
+            goal,
+            min_recall=Fraction(least, int(positives.sum())),
+            max_selected=most,
+            beta2=Fraction(3),
+            cost=Fraction(1, 3),
+        )
+        allowed = [(t, n) for t, n in boundaries(positives, totals) if t >= least and 0 < n <= most]
+        solution = solve_exact(options, problem)
+        assert (solution is None) == (not allowed)
+        if solution is not None:
+            found += 1
+            best = max(goal_value(problem, t, n, options.total_positives) for t, n in allowed)
+            t, n = options.counts(solution.chosen)
+            assert t >= least
+            assert n <= most
+            assert goal_value(problem, t, n, options.total_positives) == solution.value == best
+    assert found > 5

@@ -93,3 +93,10 @@ def test_recalibration_has_no_slope_left_and_the_inverse_curvature_as_covariance
     information = (design * (weight * p * (1 - p))) @ design.T
     np.testing.assert_allclose(found.covariance, np.linalg.inv(information), rtol=1e-7)
     assert found.log_likelihood == pytest.approx(weight @ np.log(np.where(y == 1, p, 1 - p)), rel=1e-12)
+
+
+@pytest.mark.parametrize("y", [[0, 1, 0, 1], [1, 0, 1, 0], [0, 0, 1, 0, 1, 1], [1, 1, 0, 1, 0, 0]])
+def test_scores_that_overlap_by_one_row_have_a_finite_slope(y):
+    found = fit_recalibration(ScoreTable.from_predictions(y, np.linspace(0.2, 0.8, len(y))))
+    assert found.status == ""
+    assert math.isfinite(found.slope)

@@ -427,3 +427,10 @@ def test_units_multiply_and_are_above_zero(name):
     assert check_units("regret", 300.0, 1000.0) == 300_000.0
     with pytest.raises(ValueError, match=rf"{name} must be a finite number > 0, got 0"):
         check_units("regret", **{"unit_cost": 1.0, "per": 1.0, name: 0.0})
+
+
+def test_units_reach_to_where_squares_can_be_held():
+    assert (check_units("regret", 1e-140, 1.0), check_units("regret", 1e70, 1e70)) == (1e-140, 1e140)
+    for unit, per in ((1e-140, 0.99), (1e70, 1.01e70)):
+        with pytest.raises(ValueError, match="unit_cost times per"):
+            check_units("regret", unit, per)

@@ -116,3 +116,14 @@ def test_error_bound_of_an_infinite_loss_is_zero_where_nothing_can_have_changed(
     coarse = ScoreTable(*arrays, n_rows=3, lower=np.array([0.5 if rule == 0.5 else 0.4]), upper=np.array([0.6]))
     bound = coarse.error_bound(costs.LogOddsUniform(), rule)
     assert bound == 0.0
+
+
+def test_error_bound_of_the_best_threshold_is_reached_where_a_cell_splits():
+    exact = ScoreTable.from_predictions([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4])
+    two = np.ones(2)
+    ends = {"lower": np.array([0.1, 0.3]), "upper": np.array([0.2, 0.4])}
+    coarse = ScoreTable(np.array([0.15, 0.35]), two, two, two, two, n_rows=4, **ends)
+    half = costs.Fixed(0.5)  # of four rows the best threshold gets one wrong, and two of them where no cell is split
+    assert table_integral(exact, half, "optimal") == pytest.approx(0.125)
+    assert table_integral(coarse, half, "optimal") == pytest.approx(0.25)
+    assert coarse.error_bound(half, "optimal") == pytest.approx(0.125)

@@ -18,6 +18,7 @@ from stakes.correction._statistics import (
     bootstrap_rows,
     bootstrap_table,
     brier_miscalibration,
+    free_fit,
     recalibration_test,
     sequential_e_value,
     spiegelhalter,
@@ -218,3 +219,14 @@ def test_rates_of_rejection_on_right_scores():
         ]
     assert np.all(rejected <= 38)
     assert np.all(rejected[:3] >= 6)
+
+
+def test_score_shared_at_the_cut_keeps_its_likelihood_where_the_slope_is_infinite():
+    for y in ([0, 0, 1, 1], [0, 1, 0, 1]):
+        table = ScoreTable.from_predictions(y, [0.2, 0.3, 0.3, 0.4])
+        assert free_fit(table).log_likelihood == pytest.approx(2.0 * math.log(0.5))
+
+
+@pytest.mark.parametrize(("y", "score"), [([0, 1], [1.0, 1.0]), ([1, 1], [0.0, 1.0]), ([0, 1, 1], [1.0, 0.5, 0.5])])
+def test_certain_scores_that_are_wrong_are_infinitely_far_from_chance(y, score):
+    assert spiegelhalter(ScoreTable.from_predictions(y, score)) == (math.inf, 0.0)

@@ -339,3 +339,12 @@ def test_what_is_held_at_one_cost_ratio_costs_the_odds():
                 assert found.mass == pytest.approx(1.0 / of)
                 assert float(found.negative_loss(np.inf)) == pytest.approx(c / of)
                 assert float(found.positive_loss(-np.inf)) == pytest.approx((1.0 - c) / of)
+
+
+@pytest.mark.parametrize("scale", ["false_negative", "false_positive", "sum"])
+def test_what_is_held_does_not_depend_on_the_mass(scale):
+    for law in (costs.Uniform(0.2, 0.6), costs.Empirical([0.2, 0.7], [1.0, 3.0])):
+        one, five = costs.held(law * (1.0 / law.mass), scale), costs.held(law * 5.0, scale)
+        for s in (0.1, 0.3, 0.65, 1.0):
+            assert float(one.negative_loss(s)) == pytest.approx(float(five.negative_loss(s)), rel=1e-12)
+            assert float(one.positive_loss(s)) == pytest.approx(float(five.positive_loss(s)), rel=1e-12)

@@ -58,5 +58,8 @@ def test_bad_values_are_refused():
         costs.churn_profit(clv=100, incentive=90, contact=10)
     with pytest.raises(ValueError, match="must be > 0"):
         costs.churn_profit(a=0)
+    for name in ("a", "b", "clv"):
+        with pytest.raises(ValueError, match="must be > 0"):
+            costs.churn_profit(**{name: 0})
     with pytest.raises(ValueError, match="must be shares"):
         costs.credit_profit(p_no_loss=0.9, p_full_loss=0.2)

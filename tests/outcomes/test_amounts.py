@@ -214,3 +214,11 @@ def test_the_best_of_several_by_amount_is_that_of_the_evaluation_and_of_rows_wit
         assert found.interval == pytest.approx(weighed.interval, rel=1e-9)
     with pytest.raises(ValueError, match="unit_cost= does not fit amounts by row"):
         select_best(outcome, models, costs=0.5, unit_cost=3.0)
+
+
+def test_what_rows_count_by_is_said_after_what_weighs_them_already():
+    rows = {"event": [1, 0, 1, 0], "time": [1.0, 3.0, 1.0, 1.0], "horizon": 2.0}
+    amounts = {"false_positive": 1.0, "false_negative": [9.0, 9.0, 5.0, 5.0], "unit": "EUR"}
+    plain, followed = RowCosts([0, 1, 0, 1], **amounts).about, RowCosts(TimeToEvent(**rows), **amounts).about
+    assert plain == "rows weighted by EUR at stake"
+    assert followed.endswith("rows weighted for censoring and by EUR at stake")

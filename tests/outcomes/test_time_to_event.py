@@ -413,3 +413,18 @@ def test_five_of_the_labels_that_mean_nothing_yet_are_shown():
     labels = list("gfedcba")
     with pytest.raises(ValueError, match=r"event holds labels \('a', 'b', 'c', 'd', 'e'\): pass censored= and cause="):
         TimeToEvent(event=labels, time=range(7), horizon=3)
+
+
+def test_given_probabilities_reach_from_above_zero_to_one():
+    rows = {"event": [1, 0, 1], "time": [1.0, 3.0, 3.0], "horizon": 2.0}
+    one = TimeToEvent(**rows, censoring=[1.0, 1.0, 1.0])
+    assert one.weight.tolist() == [1.0, 1.0, 1.0]
+    for bad in (0.0, 1.0 + 2.0**-52):
+        with pytest.raises(ValueError, match=r"censoring must hold .* \(0, 1\]"):
+            TimeToEvent(**rows, censoring=[1.0, bad, 1.0])
+
+
+def test_one_cause_may_be_an_array_without_dimensions():
+    rows = {"event": ["relapse", "none", "death"], "time": [1.0, 3.0, 1.0], "horizon": 2.0, "censored": "none"}
+    for cause in ("relapse", np.array("relapse"), np.array(["relapse"]), ["relapse"]):
+        assert TimeToEvent(**rows, cause=cause).y.tolist() == [True, False, False]

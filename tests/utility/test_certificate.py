@@ -16,7 +16,8 @@ from stakes.utility import F1, ConfusionMeasure, FBeta, FractionalLinear, GMean,
 from stakes.utility._batch import TAIL, Batch
 from stakes.utility._certify import choose
 from stakes.utility._estimate import ROUNDING, Estimate
-from stakes.utility._exponential_nodes import RELATIVE, difference_error
+from stakes.utility._exact import expected_by_algorithm1, expected_by_recursion
+from stakes.utility._exponential_nodes import RELATIVE, difference_error, nodes
 from stakes.utility._fbeta import expected_fbeta
 from stakes.utility._linear import _Ratio, _SplitSums, expected_linear
 from stakes.utility._methods import estimate_curve
@@ -342,3 +343,36 @@ def test_window_of_weighted_positives_misses_little():
     away = np.sqrt(2.0 * np.log(2.0 / TAIL))
     assert away * deviation < high - mean < 1.2 * away * deviation
     assert away * deviation < mean - low < 2.0 * away * deviation
+
+
+def test_window_of_weighted_rows_spends_its_probability_in_the_inequalities_of_bernstein_and_chernoff():
+    rng = np.random.default_rng(3)
+    p, w = rng.uniform(0.2, 0.8, 2000), rng.uniform(0.5, 2.0, 2000)
+    low, high = _Ratio(Batch(p, 1.0 - p), w, (0.0,) * 4, (0.0,) * 4).window()
+    mean, variance = w @ p, w**2 @ (p * (1.0 - p))
+    up, down = high - mean, mean - low
+    bernstein = up**2 / 2.0 / (variance + w.max() * up / 3.0)
+    chernoff = down**2 / 2.0 / (w**2 @ p)
+    assert -np.log(TAIL / 2.0) == pytest.approx(min(bernstein, 1e9), rel=1e-12)
+    assert -np.log(TAIL / 2.0) == pytest.approx(chernoff, rel=1e-12) or down == pytest.approx(up, rel=1e-12)
+
+
+def test_bounds_on_rounding_count_the_roundings_that_they_are_derived_from():
+    batch, unit = Batch.of(np.linspace(0.1, 0.9, 99)), 2.0**-53
+    # three for each row of the two laws, the two sums over 20 standard deviations each, 60 for the rest
+    assert expected_by_algorithm1(batch, lambda tp, _fp, fn, _tn: tp + 0 * fn).relative == (297 + 40 * 10 + 60) * unit
+    assert expected_by_recursion(batch, (0, 1, 0, 0), (0, 0, 1, 0), 0.0).relative == (5 * 99 + 100) * unit
+    sums = _SplitSums(_Ratio(batch, None, (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 1.0)), 1.0, 198.0)
+    rate = nodes(1.0, 198.0)[0]
+    assert sums.rounding == pytest.approx(unit * (2 * (64 + 8) * rate * 99 * 2 + 64 + 50), rel=1e-15)
+
+
+def test_sums_of_exponentials_are_closed_where_the_steepest_node_grows_too_far():
+    batch, d = Batch.of(np.array([0.4, 0.3])), (3.0, 0.0, 0.0, -1.0)
+    seen = set()
+    for high in np.linspace(1.0, 6.0, 300).tolist():
+        steepest = float(nodes(0.068, high)[0].max())
+        finite = _SplitSums(_Ratio(batch, None, (0.0, 1.0, 0.0, 0.0), d), 0.068, high).finite
+        assert finite == (steepest < 600.0)
+        seen.add((finite, 570.0 < steepest < 630.0))
+    assert {(False, True), (True, True)} <= seen

@@ -131,7 +131,7 @@ def spiegelhalter(table: ScoreTable) -> tuple[float, float]:
     if variance > 0.0:
         z = numerator / math.sqrt(variance)
         return z, normal_two_sided(z)
-    return (math.copysign(math.inf, numerator), 0.0) if numerator else (math.nan, math.nan)
+    return (math.inf, 0.0) if numerator else (math.nan, math.nan)  # wrong though certain, or nothing to see
 
 
 def brier_miscalibration(scores: Floats, positives: Floats, negatives: Floats) -> float:

@@ -388,7 +388,7 @@ def _rows_drawn(n: int, clusters: Any, block_length: Any, sample_weight: Any) ->
 
 
 def _block_length(given: Any, n: int) -> int:
-    if given == "auto":
+    if isinstance(given, str) and given == "auto":
         return math.ceil(round(n ** (1.0 / 3.0), 9))  # the cube root of 1000 is 10, not a hair above
     if not (is_whole(given) and 1 <= given <= n):
         raise ValueError(f'block_length must be "auto" or a whole number from 1 to {n}, got {given!r}.')

@@ -283,6 +283,9 @@ def copy_with_columns(
     taken = next((name for name in new.names if name in table.names), None)
     if taken is not None:
         raise table.origin.error(f"is there already: choose another {new.option}", column=taken)
+    foreign = next((name for name in new.names if any("\ud800" <= sign <= "\udfff" for sign in name)), None)
+    if foreign is not None:
+        raise table.origin.error(f"cannot be written as UTF-8: choose another {new.option}", column=foreign)
     counts = _check(table, new, on_missing)
     if target is None:
         for piece in table.pieces(new.needed, new.needed):
