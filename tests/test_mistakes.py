@@ -7,6 +7,7 @@ import inspect
 import linecache
 import re
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -305,6 +306,7 @@ def test_a_rare_mistake_is_named_too(argument, call):
 
 SHARE = {"prevalence": 0.25, "harm": 0.01, "per": 3.0, "unit_cost": 2.5, "confidence_level": 0.75, "span": 0.75}
 SHARE |= {"fee": 0.05, "median": 0.25, "roi": 0.25, "severity_ratio": 0.5, "capacity": 0.5, "deferral": 0.05}
+SHARE |= {"tn": 0.1, "fp": 1.1, "fn": 9.3, "tp": 0.2, "ratio": 0.1, "false_alarms": 9.5, "threshold": 0.25}
 DECIMALS = {f"{name}-{key}": (name, key) for name in FUNCTIONS for key in SHARE if key in parameters_of(name)}
 del DECIMALS["difference_band-harm"]  # of two models
 
@@ -318,6 +320,10 @@ def test_a_decimal_counts_as_the_number_it_writes(name, key):
     given |= valid_arguments(name, FUNCTIONS[name])
     plain, written = (repr(called(FUNCTIONS[name], {**given, key: kind(SHARE[key])})) for kind in (float, as_decimal))
     assert plain == written
+
+
+def test_numbers_of_several_kinds_make_one_cost_ratio():
+    assert costs.from_cost_matrix(tn=0, fp=Fraction(1, 2), fn=Decimal("1.5"), tp=0.0) == 0.25
 
 
 def test_a_gap_in_one_of_several_models_names_the_model():

@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
@@ -127,6 +127,7 @@ def test_brier_score_is_the_bill_of_who_may_defer_at_an_unknown_price():
 fees, rates = st.floats(0, 0.3), st.floats(0, 1)
 
 
+@example(fee=0.25, a=1.0, b=5e-324, low=0.25, width=0.25)
 @given(fee=fees, a=rates, b=rates, low=st.floats(0.01, 0.5), width=st.floats(0.01, 0.4))
 def test_the_option_spreads_the_costs_and_keeps_their_mass_and_mean(fee, a, b, low, width):
     for measure in (costs.Uniform(low, low + width), costs.Empirical([low, low + width], [1, 2])):

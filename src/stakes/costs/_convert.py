@@ -138,6 +138,7 @@ def from_cost_matrix(tn: float, fp: float, fn: float, tp: float) -> float:
     0.166667
     """
     given = {"tn": tn, "fp": fp, "fn": fn, "tp": tp}
-    if not all(math.isfinite(check_number(v, name)) for name, v in given.items()) or not (fp > tn and fn > tp):
+    a, b, c, d = (check_number(value, name) for name, value in given.items())
+    if not all(map(math.isfinite, (a, b, c, d))) or not (b > a and c > d):
         raise ValueError(f"costs must be finite with fp > tn and fn > tp, got tn={tn}, fp={fp}, fn={fn}, tp={tp}.")
-    return (fp - tn) / ((fp - tn) + (fn - tp))
+    return (b - a) / ((b - a) + (c - d))

@@ -221,7 +221,7 @@ class Deferral:
         c = np.asarray(c, dtype=np.float64)
         a, b = self.false_positive_rate, self.false_negative_rate
         open_ = self.fee < c * (1.0 - c) * (self._skill * _ROUNDED)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             low = (self.fee + a * c) / ((1.0 - c) * (1.0 - b) + a * c)
             high = (c * (1.0 - a) - self.fee) / (c * (1.0 - a) + b * (1.0 - c))
         return np.where(open_, low, c), np.where(open_, high, c)
@@ -249,7 +249,7 @@ class Deferral:
         """
         p = np.asarray(score, dtype=np.float64)
         a, b = self.false_positive_rate, self.false_negative_rate
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             open_ = self.fee < p * (1.0 - p) * (self._skill * _ROUNDED)
             low = (self.fee + p * b) / ((1.0 - p) * (1.0 - a) + p * b)
             high = (p * (1.0 - b) - self.fee) / (p * (1.0 - b) + (1.0 - p) * a)
@@ -406,7 +406,7 @@ class _Deferring(CostDistribution):
         s = np.asarray(c, dtype=np.float64)
         low, high, open_ = self.deferral.deferred_between(s)
         a, b, fee = self.deferral.false_positive_rate, self.deferral.false_negative_rate, self.deferral.fee
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             rise_low = (b * (1.0 - a) + fee * self.deferral._skill) / ((1.0 - s) * (1.0 - a) + s * b) ** 2
             rise_high = (a * (1.0 - b) + fee * self.deferral._skill) / (s * (1.0 - b) + (1.0 - s) * a) ** 2
             above = (1.0 - low) * b + low * (1.0 - a)
