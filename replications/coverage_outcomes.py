@@ -4,6 +4,9 @@ Censored follow-up: times are exponential with a normal log-hazard; score A is c
 where there is one, has a hazard of its own. Censoring is exponential, at a rate that leaves the stated share of
 statuses unknown. Amounts: 10% positives, a false positive costs 1, a false negative a lognormal amount of median 10.
 Partly verified: all rows scored 0.3 or more are looked up, and a share of the others.
+
+For some designs also a mean over three horizons (`integrated_metric`) and, for a fifth of the samples, percentile
+intervals of 400 bootstrap resamples of rows, each of which estimates censoring anew.
 """
 
 from __future__ import annotations
@@ -16,11 +19,14 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from stakes import PartlyVerified, RowCosts, TimeToEvent, metric_difference, metric_interval
-from stakes.inference import money
+from stakes.inference import bootstrap, integrated_metric, money
 from stakes.metrics import METRICS
 
 HORIZON, RATE, OTHER = 1.0, 0.2, 0.15
 DESIGNS = [(causes, unknown, n) for causes in (1, 2) for unknown in (0.2, 0.4, 0.6) for n in (300, 1000, 3000)]
+FURTHER = [(1, 0.4, 300), (1, 0.6, 300), (2, 0.4, 1000)]
+HORIZONS, OVER_HORIZONS = (0.4, 0.7, 1.0), ("Brier", "NB(.1)")
+RESAMPLES, EVERY = 400, 5  # one sample in so many is resampled
 AMOUNTS = [(sigma, n) for sigma in (1.0, 1.5, 2.0) for n in (1000, 10_000)]
 VERIFIED = [(share, 1000) for share in (0.3, 0.1, 0.05)]
 ACTED = 0.3
@@ -88,16 +94,51 @@ def truths(causes):
 
 def covered(rng, n, causes, rate, true):
     """Whether each interval holds the truth; nan without one."""
-    event_time, cause, risk, noisy = population(rng, n, causes)
-    left = rng.exponential(1.0 / rate, n)
-    event = np.where(event_time <= left, cause, 0)
-    outcome = TimeToEvent(event=event, time=np.minimum(event_time, left), horizon=HORIZON, cause=1)
+    outcome, risk, noisy = followed(rng, n, causes, rate)
     found = []
     for label, (name, options) in SINGLE.items():
         found.append(inside(metric_interval(outcome, risk, name, **options), true[label]))
         if label in PAIRED:
             gap = metric_difference(outcome, risk, noisy, name, **options)
             found.append(inside(gap, true[f"d{label}"]))
+    return found
+
+
+def followed(rng, n, causes, rate):
+    """Rows as they are seen, and both scores."""
+    event_time, cause, risk, noisy = population(rng, n, causes)
+    left = rng.exponential(1.0 / rate, n)
+    event = np.where(event_time <= left, cause, 0)
+    return TimeToEvent(event=event, time=np.minimum(event_time, left), horizon=HORIZON, cause=1), risk, noisy
+
+
+def horizon_truths(causes):
+    """Means over horizons of the Brier score and of net benefit at 0.1."""
+    event_time, cause, risk, _ = population(np.random.default_rng(1), LARGE, causes)
+    share = np.convolve(np.diff(HORIZONS), [0.5, 0.5]) / (HORIZONS[-1] - HORIZONS[0])
+    y = [(event_time <= end) & (cause == 1) for end in HORIZONS]
+    brier = share @ [np.mean((risk - row) ** 2) for row in y]
+    return brier, share @ [np.mean((risk >= 0.1) * np.where(row, 1.0, -1.0 / 9.0)) for row in y]
+
+
+def horizons_covered(rng, n, causes, rate, true):
+    """Whether intervals of means over horizons hold the truth."""
+    outcome, risk, _ = followed(rng, n, causes, rate)
+    asked = [SINGLE[label] for label in OVER_HORIZONS]
+    means = [integrated_metric(outcome, risk, name, horizons=HORIZONS, **options) for name, options in asked]
+    return [inside(mean, value) for mean, value in zip(means, true, strict=True)]
+
+
+def resamples_covered(rng, n, causes, rate, true):
+    """The same of percentile intervals of resamples."""
+    outcome, risk, noisy = followed(rng, n, causes, rate)
+    found = []
+    for label in PAIRED:
+        name, options = SINGLE[label]
+        drawn = bootstrap(outcome, {"a": risk, "b": noisy}, name, n_resamples=RESAMPLES, random_state=rng, **options)
+        for one, value in ((drawn, true[label]), (drawn.difference("a", "b"), true[f"d{label}"])):
+            low, high = one.intervals()[:, 0, 0]
+            found.append(float(low <= value <= high))
     return found
 
 
@@ -176,23 +217,36 @@ def table(what, names, designs, sample, options):
     print(flush=True)
 
 
-def main(argv=None):
-    parser = argparse.ArgumentParser(prog="python -m replications coverage_outcomes", description=__doc__)
-    parser.add_argument("--samples", type=int, default=2000, help="of each design")
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args(argv)
-    started = time.process_time()
+def print_follow_up(options, fewer):
+    """The tables of censored follow-up, the last with fewer samples."""
     known = {causes: truths(causes) for causes in (1, 2)}
     censored = [
         (f"{causes}, {unknown:.0%}", n, causes, censoring_rate(known[causes][1], unknown), known[causes][0])
         for causes, unknown, n in DESIGNS
     ]
     table("causes, unknown", NAMES, censored, covered, options)
+    rates = {design[:2]: design[3] for design in censored}
+    chosen = [(f"{causes}, {unknown:.0%}", n, causes) for causes, unknown, n in FURTHER]
+    over = [(f"{label} unknown", n, causes, rates[label, n], horizon_truths(causes)) for label, n, causes in chosen]
+    table("mean over horizons", OVER_HORIZONS, over, horizons_covered, options)
+    drawn = [(f"{label} resampled", n, causes, rates[label, n], known[causes][0]) for label, n, causes in chosen]
+    table("bootstrap", [key for key in NAMES if key.removeprefix("d") in PAIRED], drawn, resamples_covered, fewer)
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(prog="python -m replications coverage_outcomes", description=__doc__)
+    parser.add_argument("--samples", type=int, default=2000, help="of each design")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(argv)
+    started = time.process_time()
+    fewer = argparse.Namespace(samples=max(options.samples // EVERY, 1), seed=options.seed)
+    print_follow_up(options, fewer)
     amounts = [(f"sigma {sigma:g}", n, sigma, money_truth(sigma)) for sigma, n in AMOUNTS]
     table("amounts", ["cost", "gain", "cost, plain rule", "gain, plain rule"], amounts, money_covered, options)
     verified = [(f"{share:.0%} of the others seen", n, share, verified_truth()) for share, n in VERIFIED]
     table("verified", ["prevalence", "Brier", "NB(.1)"], verified, verified_covered, options)
-    print(f"{options.samples} samples of each design; {time.process_time() - started:.0f} s of one core")
+    spent = time.process_time() - started
+    print(f"{options.samples} samples of each design, {fewer.samples} where resampled; {spent:.0f} s of one core")
 
 
 if __name__ == "__main__":
