@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -80,6 +81,98 @@ def test_a_lazy_frame_is_kept_without_its_rows(tmp_path):
     page = found.to_html(tmp_path / "report.html").read_text(encoding="utf-8")
     assert found.conclusion[0] == known.conclusion[0]
     assert "1,200" in page
+
+
+SITES = {"site": RNG.choice(["north", "south"], ROWS), "ward": np.where(np.arange(ROWS) < 500, 10, 9)}
+
+
+def of_groups(result):
+    told = [
+        "score",
+        "standard_error",
+        "skill",
+        "auc",
+        "difference",
+        "p_adjusted",
+        "skill_difference",
+        "skill_p_adjusted",
+    ]
+    return {
+        (g.column, g.group, g.model, g.n_rows, g.n_positives): (*(getattr(g, name) for name in told), *g.interval)
+        for g in result.groups
+    }
+
+
+def kept_days(**changes):
+    for day in DAYS:
+        sites = {name: values[day] for name, values in SITES.items()}
+        yield KeptEvaluation.of(evaluated(day, {"groups": sites, **changes}))
+
+
+def test_groups_of_two_days_that_were_kept_are_those_of_all_rows():
+    known = evaluated(slice(None), {"groups": SITES})
+    first, second = (KeptEvaluation.from_json(kept.to_json()) for kept in kept_days())
+    found = first.merge(second).evaluate()
+    assert list(of_groups(found)) == list(of_groups(known))  # the wards of one day are not those of the other
+    for mine, its in zip(of_groups(found).values(), of_groups(known).values(), strict=True):
+        assert mine == pytest.approx(its, rel=1e-9, abs=1e-14)
+    for one, other in ((first, second), (second, first)):
+        assert of_groups(one.merge(other).evaluate()).keys() == of_groups(known).keys()
+    assert [g.miscalibration for g in found.groups] == pytest.approx([g.miscalibration for g in known.groups], abs=0.01)
+
+
+@pytest.mark.parametrize("changes", [{"sample_weight": True}, {"rule": "optimal", "incumbent": None}], ids=str)
+def test_groups_that_were_kept_have_their_numbers(changes):
+    known = evaluated(slice(None), {"groups": SITES, **changes})
+    kept = KeptEvaluation.of(known)
+    found = KeptEvaluation.from_json(kept.to_json()).evaluate()
+    # where rows of unlike weights share a score, degrees of freedom are approximate
+    loose = 1e-3 if "sample_weight" in changes else 1e-9
+    for mine, its in zip(of_groups(found).items(), of_groups(known).items(), strict=True):
+        assert mine[0] == its[0]
+        assert mine[1] == pytest.approx(its[1], rel=100 * loose, abs=1e-14)
+        assert mine[1][0] == pytest.approx(its[1][0], rel=1e-12)
+    assert KeptEvaluation.from_json(kept.to_json()).to_json() == kept.to_json()
+
+
+def test_groups_of_a_lazy_frame_are_kept():
+    pl = pytest.importorskip("polars")
+    frame = pl.LazyFrame({"y": Y, **MODELS, **SITES})
+    lazy = evaluate_frame(frame, label="y", models=list(MODELS), costs=(0.1, 0.4), groups=list(SITES))
+    found = KeptEvaluation.from_json(KeptEvaluation.of(lazy).to_json()).evaluate()
+    assert of_groups(found) == of_groups(lazy)
+
+
+def test_groups_are_added_by_the_same_columns_and_not_where_they_are_fitted():
+    one, other = kept_days()
+    with pytest.raises(
+        ValueError, match=r"merge needs evaluations of the same groups, got \['site', 'ward'\] and \[\]"
+    ):
+        one.merge(replace(other, groups={}))
+    fitted = list(kept_days(rule="optimal", incumbent=None))
+    with pytest.raises(ValueError, match='groups with rule="optimal" are fitted to their own rows'):
+        fitted[0].merge(fitted[1])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model": "nobody"}, "the model must be among the tables"),
+        ({"group": 3}, "group must be a text"),
+        ({"n_positives": 10**9}, "n_positives must be a whole number of its rows"),
+        ({"n_positives": True}, "n_positives must be a whole number of its rows"),
+        ({"table": {"format": "stakes-table-1"}}, "resolution must be there"),
+        ({"group": "south"}, "named once"),
+        ([], "groups must be a list of groups"),
+    ],
+    ids=str,
+)
+def test_a_damaged_group_is_named(changes, message):
+    content = json.loads(next(kept_days()).to_json())
+    first, *rest = content["groups"]
+    content["groups"] = [{**first, **changes}, *rest] if changes else {"site": first}
+    with pytest.raises(ValueError, match=message):
+        KeptEvaluation.from_json(json.dumps(content))
 
 
 def test_what_was_kept_comes_back_to_the_last_bit():

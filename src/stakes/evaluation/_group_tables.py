@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from stakes.core.score_table import ScoreTable
 from stakes.core.table_parts import class_factors, weigh_classes
 from stakes.evaluation._group_labels import group_names
 from stakes.evaluation._groups import Groups, groups_of_tables
+from stakes.shown.entries import Entries
 from stakes.tables import group_scores_by
 
 if TYPE_CHECKING:
@@ -55,3 +57,53 @@ def groups_from(tables: GroupTables, options: Options) -> Groups:
         each.setdefault((column, model), {})[group] = counted
     found = [groups_of_tables(c, list(mine), m, list(mine.values()), options) for (c, m), mine in each.items()]
     return Groups(row for rows in found for row in rows)
+
+
+def tables_of(groups: Groups) -> GroupTables:
+    """What an evaluation's groups follow from."""
+    return {(row.column, row.group, row.model): (row.count(), row.n_positives) for row in groups}
+
+
+def columns_of(tables: GroupTables) -> list[str]:
+    """The columns that divide the rows, in order."""
+    return list(dict.fromkeys(column for column, _, _ in tables))
+
+
+def merged(first: GroupTables, second: GroupTables, options: Options) -> GroupTables:
+    """Add up what is known of the groups of two parts of the rows; a group may have rows in one of them only."""
+    if first and options.rule == "optimal":
+        raise ValueError('groups with rule="optimal" are fitted to their own rows: evaluate all rows at once.')
+    columns, models = columns_of(first), list(dict.fromkeys(model for _, _, model in first))
+    found: GroupTables = {}
+    for key in sorted({*first, *second}, key=lambda key: (columns.index(key[0]), models.index(key[2]), key[1])):
+        mine, its = (part.get(key) for part in (first, second))
+        both = mine and its and (mine[0].merge(its[0]), mine[1] + its[1])
+        found[key] = both or mine or second[key]
+    return found
+
+
+def kept_groups(tables: GroupTables) -> list[dict[str, Any]]:
+    """What JSON holds of them."""
+    return [
+        {"column": c, "group": g, "model": m, "n_positives": ups, "table": json.loads(table.to_json())}
+        for (c, g, m), (table, ups) in tables.items()
+    ]
+
+
+def read_groups(entries: Entries, models: tuple[str, ...]) -> GroupTables:
+    """Read and check what :func:`kept_groups` gave, where it is there."""
+    content, found = entries.content.get("groups", []), {}
+    if not isinstance(content, list):
+        raise entries.broken("groups", "a list of groups")
+    for place, each in enumerate(content):
+        mine = Entries(each, f"{entries.what} (group {place + 1})")
+        key = mine.text("column"), mine.text("group"), mine.text("model")
+        if key[2] not in models:
+            raise mine.broken("the model", "among the tables")
+        if key in found:
+            raise mine.broken("the group", "named once")
+        table, ups = ScoreTable.from_json(json.dumps(mine.at("table"))), mine.at("n_positives")
+        if not isinstance(ups, int) or isinstance(ups, bool) or not 0 <= ups <= table.n_rows:
+            raise mine.broken("n_positives", "a whole number of its rows")
+        found[key] = table, ups
+    return found

@@ -73,6 +73,8 @@ class GroupResult:
         On how few rows of which class the score rests, and how many would do; empty where there are enough.
     judge : callable
         Gives the miscalibration and its interval, which are worked out when one of them is first asked for.
+    count : callable
+        Gives the table of the group's scores, which :class:`KeptEvaluation` keeps.
     charge : callable, optional
         Gives ``money`` in the same way.
 
@@ -106,6 +108,7 @@ class GroupResult:
     skill_p_adjusted: float
     note: str
     judge: Callable[[], tuple[float, tuple[float, float]]] = field(repr=False, compare=False)
+    count: Callable[[], ScoreTable] = field(repr=False, compare=False)
     charge: Callable[[], Money | None] | None = field(default=None, repr=False, compare=False)
 
     @cached_property
@@ -169,7 +172,7 @@ class Groups(tuple[GroupResult, ...], Tabular):  # noqa: SLOT001  (a mix-in with
         return tuple(row for row in self if row.model == model)
 
     def _records(self) -> list[dict[str, Any]]:
-        names = [part.name for part in fields(GroupResult) if part.name not in {"judge", "charge"}]
+        names = [part.name for part in fields(GroupResult) if part.name not in {"judge", "count", "charge"}]
         at = names.index("difference")
         names[at:at] = ["miscalibration", "miscalibration_interval"]
         records = []
@@ -212,6 +215,7 @@ def evaluate_groups(
                 taken = mine.taken(places)
                 sample = _sample(taken)
                 about |= {"n_rows": len(sample.y), "n_positives": int(np.count_nonzero(sample.y)), "judge": later}
+                about["count"] = partial(_table, mine, places)
                 data = EvaluationData(sample, None)
                 if options.per_stake:  # amounts, not scores, order these rows
                     about |= {"auc": math.nan, "auc_interval": _NO_INTERVAL}
@@ -252,7 +256,7 @@ def groups_of_tables(
         about: dict[str, Any] = {"column": column, "group": name, "model": model}
         equal = np.array_equal(table.positives + table.negatives, table.positives_squared + table.negatives_squared)
         later = partial(_miscalibration_of, table, ups if equal else 0, options)
-        about |= {"n_rows": table.n_rows, "n_positives": ups, "judge": later}
+        about |= {"n_rows": table.n_rows, "n_positives": ups, "judge": later, "count": partial(replace, table)}
         data = EvaluationData(None, table)
         found.append(_result(data, moments, gap, options, about | _area(data, options)))
     return _adjusted(found)
@@ -285,6 +289,11 @@ def _influences(rows: PairedRows, options: Options) -> list[tuple[Cells, Influen
 
 def _sample(rows: PairedRows) -> BinarySample:
     return rows.sample(0)
+
+
+def _table(rows: PairedRows, places: Integers) -> ScoreTable:
+    """Table of some of the rows."""
+    return ScoreTable.from_sample(_sample(rows.taken(places)))
 
 
 def _area(data: EvaluationData, options: Options, clusters: Any = None, lags: Any = None) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from stakes.core.score_table import ScoreTable
 from stakes.costs import CostDistribution
 from stakes.evaluation._assemble import evaluate_tables
+from stakes.evaluation._group_tables import columns_of, groups_from, kept_groups, merged, read_groups, tables_of
 from stakes.evaluation._request import check_request
 from stakes.inference import PairSums
 from stakes.shown.entries import Entries
@@ -17,6 +18,7 @@ from stakes.shown.tabular import json_ready
 if TYPE_CHECKING:
     from stakes.core.options import Options
     from stakes.evaluation._evaluation import Evaluation
+    from stakes.evaluation._group_tables import GroupTables
 
 _WHAT, _FORM = "kept evaluation", "stakes-evaluation-1"
 _ASKED = ("rule", "harm", "scale", "confidence_level", "unit_cost", "per", "prevalence", "incumbent", "n_tried")
@@ -26,7 +28,7 @@ _ASKED = ("rule", "harm", "scale", "confidence_level", "unit_cost", "per", "prev
 class KeptEvaluation:
     """The tables, sums and settings of an evaluation, from which it is made again.
 
-    Groups and further metrics are not kept.
+    Further metrics are not kept.
 
     Parameters
     ----------
@@ -38,6 +40,8 @@ class KeptEvaluation:
         What was asked for.
     n_dropped : int
         Incomplete rows that were dropped.
+    groups : dict of tuple to tuple
+        By column, group and model the table of the group and its number of positive rows.
 
     Examples
     --------
@@ -54,6 +58,7 @@ class KeptEvaluation:
     pairs: PairSums | None
     options: Options
     n_dropped: int = 0
+    groups: GroupTables = field(default_factory=dict)
 
     @classmethod
     def of(cls, evaluation: Evaluation) -> Self:
@@ -89,7 +94,8 @@ class KeptEvaluation:
             samples = {name: rows.sample(place) for place, name in enumerate(evaluation.models)}
             pairs = PairSums.from_samples(samples, evaluation.costs, evaluation.rule)
         tables = dict(zip(evaluation.models, evaluation.tables, strict=True))
-        return cls(tables, pairs, replace(evaluation.options, metrics={}), evaluation.n_dropped)
+        options = replace(evaluation.options, metrics={})
+        return cls(tables, pairs, options, evaluation.n_dropped, tables_of(evaluation.groups))
 
     def evaluate(self) -> Evaluation:
         """Evaluate what is kept.
@@ -106,7 +112,8 @@ class KeptEvaluation:
         >>> KeptEvaluation.of(evaluate([0, 1], {"a": [0.1, 0.8]}, costs=0.3)).evaluate().n_rows
         2
         """
-        return evaluate_tables(self.tables, self.options, self.pairs, n_dropped=self.n_dropped)
+        groups = groups_from(self.groups, self.options)
+        return evaluate_tables(self.tables, self.options, self.pairs, n_dropped=self.n_dropped, groups=groups)
 
     def merge(self, other: KeptEvaluation) -> Self:
         """Add what is kept of other rows.
@@ -124,7 +131,7 @@ class KeptEvaluation:
         Raises
         ------
         ValueError
-            If models or settings differ, or the prevalence was set: set that of the sum.
+            If models, settings or columns of groups differ, or the prevalence was set: set that of the sum.
 
         Examples
         --------
@@ -134,14 +141,18 @@ class KeptEvaluation:
         >>> one.merge(one).evaluate().n_rows
         4
         """
-        mine, its = ({"models": list(kept.tables), **kept._settings()} for kept in (self, other))
+        mine, its = (
+            {"models": list(kept.tables), **kept._settings(), "groups": columns_of(kept.groups)}
+            for kept in (self, other)
+        )
         differing = [name for name in mine if mine[name] != its[name]]
         if differing:
             name = differing[0]
             raise ValueError(f"merge needs evaluations of the same {name}, got {mine[name]!r} and {its[name]!r}.")
         tables = {name: table.merge(other.tables[name]) for name, table in self.tables.items()}
         pairs = None if self.pairs is None or other.pairs is None else self.pairs.merge(other.pairs)
-        return replace(self, tables=tables, pairs=pairs, n_dropped=self.n_dropped + other.n_dropped)
+        groups = merged(self.groups, other.groups, self.options)
+        return replace(self, tables=tables, pairs=pairs, n_dropped=self.n_dropped + other.n_dropped, groups=groups)
 
     def to_json(self) -> str:
         """Return everything as JSON that :meth:`from_json` reads.
@@ -164,7 +175,7 @@ class KeptEvaluation:
             **self._settings(),
             "tables": {name: json.loads(table.to_json()) for name, table in self.tables.items()},
             "pairs": None if self.pairs is None else json.loads(self.pairs.to_json()),
-        }
+        } | ({"groups": kept_groups(self.groups)} if self.groups else {})
         return json.dumps(json_ready(content))
 
     @classmethod
@@ -204,7 +215,8 @@ class KeptEvaluation:
         except (TypeError, ValueError, AttributeError) as error:
             raise entries.broken("what was asked for", f"whole ({str(error).removesuffix('.')})") from None
         read = {name: ScoreTable.from_json(json.dumps(table)) for name, table in tables.items()}
-        return cls(read, None if pairs is None else PairSums.from_json(json.dumps(pairs)), options, n_dropped)
+        known = None if pairs is None else PairSums.from_json(json.dumps(pairs))
+        return cls(read, known, options, n_dropped, read_groups(entries, tuple(read)))
 
     def _settings(self) -> dict[str, Any]:
         return {"costs": self.options.costs.to_dict(), **{name: getattr(self.options, name) for name in _ASKED}}
