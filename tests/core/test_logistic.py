@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.special import expit
 
 from stakes import ScoreTable
 from stakes.core.logistic import fit_logistic, logit
@@ -100,3 +101,19 @@ def test_scores_that_overlap_by_one_row_have_a_finite_slope(y):
     found = fit_recalibration(ScoreTable.from_predictions(y, np.linspace(0.2, 0.8, len(y))))
     assert found.status == ""
     assert math.isfinite(found.slope)
+
+
+@pytest.mark.parametrize("slope", [None, 1.0])
+@pytest.mark.parametrize("mixed", [8, 40, 5000])
+def test_recalibration_of_many_scores_solves_the_equations_of_the_likelihood(mixed, slope):
+    # long tables start from a fit to cells, which must not lead astray where few scores lie among the other class
+    rng = np.random.default_rng(mixed)
+    score = np.sort(rng.uniform(0.01, 0.99, 5000))
+    y = score > 0.5 if mixed < len(score) else rng.random(5000) < score**1.5
+    y[2500 - mixed // 2 : 2500 + mixed // 2 : 2] ^= mixed < len(score)
+    found = fit_recalibration(ScoreTable.from_predictions(y, score), slope=slope)
+    x = np.log(score / (1.0 - score))
+    rest = y - expit(found.intercept + found.slope * x)
+    assert abs(rest.sum()) < 1e-9
+    if slope is None:
+        assert abs(rest @ x) < 1e-9

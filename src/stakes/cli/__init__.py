@@ -41,6 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         import rich  # noqa: F401  (imported to learn whether it is there)
         import typer  # noqa: F401
 
+        from stakes.cli._memory import keep_freed
         from stakes.cli._run import run
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _NEEDED:
@@ -49,4 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
-    return run(sys.argv[1:] if argv is None else list(argv))
+    if argv is not None:
+        return run(list(argv))
+    keep_freed()  # the process is the program's own
+    return run(sys.argv[1:])
