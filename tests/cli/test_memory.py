@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from stakes import cli
+
 FAULTS = """
 import resource, sys
 import numpy as np
@@ -34,8 +36,6 @@ def test_freed_arrays_make_room_for_the_next_ones_without_the_system():
 
 
 def test_a_call_within_another_program_leaves_its_memory_alone(monkeypatch, capsys):
-    from stakes.cli import _memory, main
-
-    monkeypatch.setattr(_memory, "keep_freed", lambda: pytest.fail("the process is not the program's own"))
-    assert main(["--version"]) == 0
+    monkeypatch.setattr(cli, "keep_freed", lambda: pytest.fail("the process is not the program's own"))
+    assert cli.main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("stakes ")

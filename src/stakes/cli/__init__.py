@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from stakes.cli._memory import keep_freed
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -37,11 +39,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     >>> main(["evaluate"])  # names the missing argument on stderr
     2
     """
+    if argv is None:
+        keep_freed()  # the process is the program's own
+        argv = sys.argv[1:]
     try:
         import rich  # noqa: F401  (imported to learn whether it is there)
         import typer  # noqa: F401
 
-        from stakes.cli._memory import keep_freed
         from stakes.cli._run import run
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _NEEDED:
@@ -50,7 +54,4 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
-    if argv is not None:
-        return run(list(argv))
-    keep_freed()  # the process is the program's own
-    return run(sys.argv[1:])
+    return run(list(argv))
