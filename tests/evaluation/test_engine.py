@@ -339,6 +339,8 @@ def test_no_interval_ignores_clusters_that_the_engine_knows(tmp_path):
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert f"take only the {len(np.unique(CLUSTERED['patient']))} clusters as independent" in page
     assert "They have no intervals, for they need the rows of the models" in page
+    assert "No band is drawn, for a band would take the rows as independent" in page
+    assert "interval at each score" not in page
 
 
 def test_sums_over_clusters_are_not_kept_or_merged_and_go_with_their_tables():

@@ -24,7 +24,8 @@ def no_plain_bands(evaluation: Evaluation) -> str:
     rows = evaluation.rows
     if rows is not None and rows.origin is not None:
         return "a band would take the weights as known"
-    return "a band would take the rows as independent" if rows is not None and rows.dependent else ""
+    dependent = evaluation.clusters_unseen or (rows is not None and rows.dependent)
+    return "a band would take the rows as independent" if dependent else ""
 
 
 def no_bands(evaluation: Evaluation) -> str:
