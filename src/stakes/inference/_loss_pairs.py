@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stakes.inference._loss_sums import covariance, pair_sums, powers_of, row_parts
-from stakes.inference._power_sums import PowerSums, Spread, spread_of
+from stakes.inference._power_sums import CONSTANT, PowerSums, Spread, spread_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
-
-_CONSTANT = 1e-24  # share of the squares of a constant that subtracting its mean leaves
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ class Unasked:
 
 def spread_without_rounding(sums: PowerSums, most: Floats, masses: Floats, *, fixed: bool) -> Spread:
     """Spread of differences; where no row tells the two apart, or all of a class do by as much, there is none."""
-    none = (sums.carriers == 0.0).all(axis=0) | (sums.second <= _CONSTANT * sums.carried_second)
+    none = (sums.carriers == 0.0).all(axis=0) | (sums.second <= CONSTANT * sums.carried_second)
     second, fourth = (np.where(none, 0.0, part) for part in (sums.second, sums.fourth))
     with np.errstate(invalid="ignore"):
         return spread_of(replace(sums, second=second, fourth=fourth), most, masses, fixed=fixed)

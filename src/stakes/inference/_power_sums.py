@@ -25,6 +25,7 @@ NEEDED = 5  # effective rows (clusters) of a class that carry the value; with fe
 _NOTICED = 0.1  # what one more row may bring matters from this share of the standard error on
 _LARGER = 3.0  # one more row may bring so many times what those seen do
 _ROUNDING = 1e-12
+CONSTANT = 1e-24  # share of the squares of a constant that subtracting its mean leaves
 
 
 @dataclass(frozen=True)
