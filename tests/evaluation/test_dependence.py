@@ -31,6 +31,17 @@ def test_every_interval_allows_for_them(how):
     assert result.compare("a", "treat all").interval == pytest.approx(against_all.interval)
 
 
+@pytest.mark.parametrize("how", ["clusters", "lags"])
+def test_what_is_known_at_a_stated_prevalence_has_no_error(how):
+    y, models, codes = sample()
+    options = {"clusters": codes} if how == "clusters" else {"lags": "auto"}
+    result = evaluate(y, models, costs=0.25, prevalence=0.3, **options)
+    found = result.compare("treat all", "treat none")
+    assert found.difference == pytest.approx(0.7 * 0.25 - 0.3 * 0.75)
+    assert (found.standard_error, found.note) == (0.0, "")
+    assert result.compare("a", "treat none").standard_error > 0.0
+
+
 def test_a_frame_names_the_column():
     pl = pytest.importorskip("polars")
     y, models, codes = sample()

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stakes.inference._power_sums import (
-    CONSTANT,
     Spread,
     aligned,
     by_class,
     class_sums,
     effective,
     freed,
+    known,
     kurtosis_degrees,
     with_room,
 )
@@ -120,9 +120,8 @@ def spread_of_clusters(
     shape: Shape, powers: tuple[Floats, Floats], carried: PowerSums, rates: Floats, one_more: Floats
 ) -> Spread:
     """The same from sums of powers of what leaving out each cluster changes, and from the share of each class."""
-    # what is known, such as what treating all costs at a stated prevalence, has no spread but rounding
-    known = powers[0] <= CONSTANT * carried.carried_second.sum(axis=0)
-    second, fourth = (np.where(known, 0.0, part) for part in powers)
+    none = known(powers[0], carried.carried_second.sum(axis=0))
+    second, fourth = (np.where(none, 0.0, part) for part in powers)
     variance, degrees = _variance(second, fourth, len(shape), shape.degrees())
     if shape.reason():
         variance = np.full_like(variance, np.nan)

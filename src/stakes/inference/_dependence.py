@@ -16,6 +16,7 @@ from stakes.inference._power_sums import (
     by_class,
     class_sums,
     freed,
+    known,
     mean_weights,
     members,
     pooled_variance,
@@ -199,6 +200,7 @@ class Design:
         if not self.dependent:
             return spread_of(sums, most, masses, fixed=self.fixed), rows, ""
         variance, degrees, reason = self.variance_of(self.parts(centred))
+        variance = np.where(known(sums.second.sum(axis=0), sums.carried_second.sum(axis=0)), 0.0, variance)
         return with_rows_unseen(variance, degrees, sums, most, masses), rows, reason
 
     @property

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stakes.inference._loss_sums import covariance, pair_sums, powers_of, row_parts
-from stakes.inference._power_sums import CONSTANT, PowerSums, Spread, spread_of
+from stakes.inference._power_sums import PowerSums, Spread, known, spread_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,20 +32,20 @@ class Unasked:
 
     def fill(self, spread: Spread, first: Integers, second: Integers) -> None:
         """Put the spread of pairs of models that have not been asked for into its place in the matrices."""
-        count, known = self.rules.models, self._known
+        count, done = self.rules.models, self._known
         first, second = (
             np.where(part < 0, part + self.rules.count, part) for part in np.broadcast_arrays(first, second)
         )
         low, high = np.minimum(first, second), np.maximum(first, second)
         new = (high < count) & (low < high)
-        new[new] = ~known[low[new], high[new]]
+        new[new] = ~done[low[new], high[new]]
         if not new.any():
             return
         pairs = np.unique(np.stack([low[new], high[new]]), axis=1)
         found = self._spread(pairs)
         for whole, part in zip(vars(spread).values(), vars(found).values(), strict=True):
             whole[..., pairs[0], pairs[1]] = whole[..., pairs[1], pairs[0]] = part
-        known[pairs[0], pairs[1]] = True
+        done[pairs[0], pairs[1]] = True
 
     @cached_property
     def covariance(self) -> Floats:
@@ -70,7 +70,7 @@ class Unasked:
 
 def spread_without_rounding(sums: PowerSums, most: Floats, masses: Floats, *, fixed: bool) -> Spread:
     """Spread of differences; where no row tells the two apart, or all of a class do by as much, there is none."""
-    none = (sums.carriers == 0.0).all(axis=0) | (sums.second <= CONSTANT * sums.carried_second)
+    none = (sums.carriers == 0.0).all(axis=0) | known(sums.second, sums.carried_second)
     second, fourth = (np.where(none, 0.0, part) for part in (sums.second, sums.fourth))
     with np.errstate(invalid="ignore"):
         return spread_of(replace(sums, second=second, fourth=fourth), most, masses, fixed=fixed)

@@ -25,7 +25,7 @@ NEEDED = 5  # effective rows (clusters) of a class that carry the value; with fe
 _NOTICED = 0.1  # what one more row may bring matters from this share of the standard error on
 _LARGER = 3.0  # one more row may bring so many times what those seen do
 _ROUNDING = 1e-12
-CONSTANT = 1e-24  # share of the squares of a constant that subtracting its mean leaves
+_CONSTANT = 1e-24  # share of the squares of a constant that subtracting its mean leaves
 
 
 @dataclass(frozen=True)
@@ -146,6 +146,11 @@ def spread_of(sums: PowerSums, most: Floats, masses: Floats, *, fixed: bool = Fa
     """
     variance, degrees = (class_variance if fixed else pooled_variance)(sums.rows, sums.second, sums.fourth)
     return with_rows_unseen(variance / aligned(masses.sum(axis=0), variance.ndim) ** 2, degrees, sums, most, masses)
+
+
+def known(second: Floats, carried_second: Floats) -> Bools:
+    """Whether what is left of centred values is rounding: all are one constant, such as that of treating all."""
+    return np.asarray(second <= _CONSTANT * carried_second)
 
 
 def with_rows_unseen(variance: Floats, degrees: Floats, sums: PowerSums, most: Floats, masses: Floats) -> Spread:
