@@ -86,7 +86,7 @@ ALSO = {
     "undersampling": "score",
     "false_positive": "amounts",
     "false_negative": "amounts",
-    "censored": "event",
+    "censored": "event|horizon",
     "clv": "pdf",
     "means": "covariance",
     "alpha": "beta",

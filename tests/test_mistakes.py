@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stakes import RowCosts, ScoreTable, TimeToEvent, costs, evaluate, inference, metrics, utility
+from stakes import RowCosts, ScoreTable, TimeToEvent, correction, costs, evaluate, inference, metrics, utility
 from stakes.information import value_of_information
 
 PACKAGE = Path(costs.__file__).resolve().parents[1]
@@ -282,6 +282,10 @@ RARE = {
         lambda: inference.select_best(Y, {"new": P, "old": P**2}, costs=0.2, per=1e200),
     ),
     "ratio that vanishes": ("severity_ratio", lambda: metrics.h_measure_score(Y, P, severity_ratio=5e-324)),
+    "share that vanishes before": (
+        "old",
+        lambda: correction.estimate_prior(P, old=5e-324, n_bootstrap=0),
+    ),
     "unit that vanishes": ("unit_cost", lambda: evaluate(Y, P, costs=0.2, unit_cost=1e-200)),
     "one number for bounds": (
         "bounds",

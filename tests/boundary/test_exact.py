@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from stakes.boundary._exact import _argbest, goal_value, solve_exact
 from stakes.boundary._frontier import NEVER, _pruned, frontier_of, min_plus, trace
 from stakes.boundary._knapsack import solve_knapsack
-from stakes.boundary._knapsack_core import _worth_at_least
+from stakes.boundary._knapsack_core import _worth_at_least, solve_core
 from stakes.boundary._options import Options
 from stakes.boundary._problem import Problem
 from stakes.core.exact import next_fraction
@@ -395,3 +395,10 @@ def test_goals_under_two_bounds_equal_enumeration(goal):
             assert n <= most
             assert goal_value(problem, t, n, options.total_positives) == solution.value == best
     assert found > 5
+
+
+def test_lists_of_the_core_end_where_their_product_would_be_too_long():
+    levels = [(np.array([0, 2, 4]), np.array([0, 1, 2])), (np.array([0, 3, 4]), np.array([0, 1, 2]))]
+    asked = {"price": (0, 1), "floor": 1, "tops": [4, 4]}
+    assert solve_core(levels, 3, 0, **asked, max_list=2) is None
+    assert solve_core(levels, 3, 0, **asked, max_list=3) == [2, 1]

@@ -47,3 +47,8 @@ def test_a_few_blocks_need_no_optimiser():
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "scipy.optimize", None)  # an import of it would fail
         assert len(pav.pav_starts(positives, 3.0 - positives + 1.0)) > 1
+
+
+def test_neighbours_of_one_rate_are_one_block():
+    hits, misses = np.array([1.0, 2.0, 1.0, 3.0, 3.0]), np.array([3.0, 6.0, 1.0, 3.0, 1.0])
+    assert pav.pav_starts(hits, misses).tolist() == [0, 2, 4]

@@ -348,3 +348,13 @@ def test_what_is_held_does_not_depend_on_the_mass(scale):
         for s in (0.1, 0.3, 0.65, 1.0):
             assert float(one.negative_loss(s)) == pytest.approx(float(five.negative_loss(s)), rel=1e-12)
             assert float(one.positive_loss(s)) == pytest.approx(float(five.positive_loss(s)), rel=1e-12)
+
+
+def test_measures_are_summed_by_sum_and_by_nothing_else():
+    parts = [costs.Uniform(0.1, 0.4), costs.Fixed(0.3), costs.Beta(2, 5)]
+    assert sum(parts).mass == pytest.approx(sum(part.mass for part in parts))
+    for other in (1, None, 0.5):
+        with pytest.raises(TypeError):
+            other + parts[0]
+        with pytest.raises(TypeError):
+            parts[0] + other

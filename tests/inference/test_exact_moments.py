@@ -138,6 +138,10 @@ def test_moments_of_a_table_are_those_of_its_rows_and_tables_apart_have_no_pairs
     assert gap.note.startswith("separate score tables do not say which scores belong together")
     assert both.of(0).note == table_moments(tables[0], HALF, "score").of(0).note
     assert unpaired_moments(tables[:1], HALF, "score").unpaired == ""
+    assert not both.spread.scarce[:, 0, 1].any()  # nothing is known of the difference, not that few rows carry it
+    rounded = replace(both, means=np.array([0.1 + 0.2, 0.3, 0.3 + 1e-9, *both.means[3:]]))
+    assert rounded.difference(0, 1).value == 0.0
+    assert rounded.difference(2, 1).value != 0.0
 
 
 def test_rows_in_clusters_of_one_have_the_spread_of_rows():

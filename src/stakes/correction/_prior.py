@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.random_state import generator
-from stakes.core.validation import check_level, check_number, check_weights, check_whole
+from stakes.core.validation import SQUARED_WELL, check_level, check_number, check_weights, check_whole
 from stakes.correction._inputs import read_prior, read_scores
 from stakes.correction._statistics import chi2_tail
 from stakes.shown.tabular import Tabular
@@ -169,6 +169,8 @@ def estimate_prior(
     binary = scores.values.ndim == 1
     rows = np.column_stack([1.0 - scores.values, scores.values]) if binary else scores.values
     before = read_prior(old, scores.n_classes, labels, "old")
+    if before.min() < SQUARED_WELL[0]:  # rows are divided by it
+        raise ValueError(f"old must give every class a share of at least {SQUARED_WELL[0]:g}, got {old}.")
     weight = check_weights(sample_weight, len(rows))
     if weight is not None:
         rows, weight = rows[weight > 0.0], weight[weight > 0.0]

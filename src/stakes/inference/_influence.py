@@ -130,14 +130,13 @@ def cells_of(data: EvaluationData, *, fixed_prevalence: bool) -> Cells:
         return Cells(rows.y, rows.score, rows.weight, rows.weight**2, data, fixed_prevalence)
     table = data.table
     refuse_weighing(table, "an interval from a table")
-    classes = table.negatives, table.positives
+    classes, squares = (table.negatives, table.positives), (table.negatives_squared, table.positives_squared)
     used = [column > 0.0 for column in classes]
     y = np.repeat([False, True], [np.count_nonzero(mine) for mine in used])
     score = np.concatenate([table.scores[mine] for mine in used])
-    weight = np.concatenate([column[mine] for column, mine in zip(classes, used, strict=True)])
-    squares, square = (table.negatives_squared, table.positives_squared), weight
-    if squares[0] is not classes[0] or squares[1] is not classes[1]:
-        square = np.concatenate([column[mine] for column, mine in zip(squares, used, strict=True)])
+    weight, square = (
+        np.concatenate([column[mine] for column, mine in zip(each, used, strict=True)]) for each in (classes, squares)
+    )
     return Cells(y, score, weight, square, data, fixed_prevalence or table.fixed_prevalence)
 
 

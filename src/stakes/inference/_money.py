@@ -230,7 +230,8 @@ def money_of(
     best = min(("none", "all"), key=means.__getitem__)
     if means[best] <= 0.0:
         raise ValueError(
-            f"savings need a cost to save, but acting on {best} of the rows costs {means[best]:.4g} a row."
+            f"savings need a cost to save, but acting on {best} of the rows costs {means[best]:.4g} a row, "
+            "by the amounts and factor."
         )
     ratio = means["own"] / means[best]
     found = {
