@@ -282,6 +282,11 @@ RARE = {
         lambda: inference.select_best(Y, {"new": P, "old": P**2}, costs=0.2, per=1e200),
     ),
     "ratio that vanishes": ("severity_ratio", lambda: metrics.h_measure_score(Y, P, severity_ratio=5e-324)),
+    "factor that is all": ("factor", lambda: inference.money(VALID["outcome"], P, factor=1e308)),
+    "factor that is nothing": (
+        "factor",
+        lambda: inference.money(RowCosts(Y, false_positive=1, false_negative=1), P, factor=5e-324),
+    ),
     "share that vanishes before": (
         "old",
         lambda: correction.estimate_prior(P, old=5e-324, n_bootstrap=0),

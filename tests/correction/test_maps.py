@@ -213,3 +213,11 @@ def test_undersampling_a_population_gives_the_map():
 def test_bad_input_is_refused_with_the_rule(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("size", [1e-99, 1.0, 1e99])
+def test_only_ratios_of_weights_count_however_large_they_are(size):
+    rows = [[0.2, 0.3, 0.5], [0.6, 0.4, 0.0]]
+    known = apply_class_weight(rows, class_weight=[1.0, 2.0, 4.0])
+    np.testing.assert_allclose(apply_class_weight(rows, class_weight=[size, 2 * size, 4 * size]), known, rtol=1e-12)
+    np.testing.assert_allclose(known, [np.divide([0.2, 0.6, 2.0], 2.8), np.divide([0.6, 0.8, 0.0], 1.4)], rtol=1e-12)

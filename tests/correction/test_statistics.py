@@ -230,3 +230,11 @@ def test_score_shared_at_the_cut_keeps_its_likelihood_where_the_slope_is_infinit
 @pytest.mark.parametrize(("y", "score"), [([0, 1], [1.0, 1.0]), ([1, 1], [0.0, 1.0]), ([0, 1, 1], [1.0, 0.5, 0.5])])
 def test_certain_scores_that_are_wrong_are_infinitely_far_from_chance(y, score):
     assert spiegelhalter(ScoreTable.from_predictions(y, score)) == (math.inf, 0.0)
+
+
+@pytest.mark.parametrize(("y", "status"), [([0, 1], "every score is 0 or 1, and right"), ([1, 0], "a score of 0 or 1")])
+def test_certain_scores_have_no_fit_of_two_numbers(y, status):
+    found = recalibration_test(ScoreTable.from_predictions(y, [0.0, 1.0]))
+    assert found.status.startswith(status)
+    assert found.fit.covariance.shape == (2, 2)
+    assert np.isnan(found.fit.covariance).all()

@@ -19,7 +19,7 @@ from stakes.utility._estimate import ROUNDING, Estimate
 from stakes.utility._exact import expected_by_algorithm1, expected_by_recursion
 from stakes.utility._exponential_nodes import RELATIVE, difference_error, nodes
 from stakes.utility._fbeta import expected_fbeta
-from stakes.utility._linear import _Ratio, _SplitSums, expected_linear
+from stakes.utility._linear import _none_chosen, _Ratio, _SplitSums, expected_linear
 from stakes.utility._methods import estimate_curve
 
 SIXTEENTHS = st.lists(st.integers(0, 16).map(lambda i: i / 16), min_size=1, max_size=7)
@@ -376,3 +376,25 @@ def test_sums_of_exponentials_are_closed_where_the_steepest_node_grows_too_far()
         assert finite == (steepest < 600.0)
         seen.add((finite, 570.0 < steepest < 630.0))
     assert {(False, True), (True, True)} <= seen
+
+
+def test_weighted_ratio_whose_denominator_vanishes_where_nobody_is_acted_on_is_left_to_others():
+    batch, weight = Batch.of(np.array([0.6, 0.4])), np.array([2.0, 3.0])
+    assert expected_linear(batch, (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), 0.0, weight) is None
+    assert expected_linear(batch, (1.0, 0.0, 0.0, 0.0), (0.5, 0.0, 1.0, 0.0), 0.0, weight) is not None
+
+
+def test_value_of_acting_on_nobody_is_exact_where_it_is_certain():
+    batch = Batch.of(np.array([0.6, 0.4]))
+    precision = _Ratio(batch, None, (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0))
+    assert _none_chosen(precision, 1.0) == (1.0, 0.0)
+    f1 = _Ratio(batch, None, (0.0, 2.0, 0.0, 0.0), (0.0, 0.0, 1.0, 1.0))
+    assert _none_chosen(f1, 1.0) == pytest.approx((0.24, ROUNDING * 0.24), rel=1e-15)
+
+
+def test_bound_of_sums_of_exponentials_covers_the_rounding_of_each_part_of_the_numerator():
+    batch = Batch.of(np.linspace(0.9, 0.1, 30))
+    for part in range(4):
+        c = tuple(float(k == part) for k in range(4))
+        found = expected_linear(batch, c, (1.0, 0.0, 1.0, 1.0), 0.0)
+        assert found.absolute >= RELATIVE * np.abs(found.values[1:]).max()

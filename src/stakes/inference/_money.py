@@ -162,6 +162,8 @@ def money(
 def _ratios(factor: float, costs: CostsLike | None) -> CostDistribution:
     k = check_factor(factor)
     if costs is None:
+        if k / (1.0 + k) == 1.0:
+            raise ValueError(f"factor must be below 1e16, where its cost ratio is not yet 1, got {factor}.")
         return Fixed(k / (1.0 + k))
     if k != 1.0:
         raise ValueError("factor= and costs= cannot both be given: a factor k is the cost ratio k / (1 + k).")
