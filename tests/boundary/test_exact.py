@@ -402,3 +402,10 @@ def test_lists_of_the_core_end_where_their_product_would_be_too_long():
     asked = {"price": (0, 1), "floor": 1, "tops": [4, 4]}
     assert solve_core(levels, 3, 0, **asked, max_list=2) is None
     assert solve_core(levels, 3, 0, **asked, max_list=3) == [2, 1]
+
+
+def test_nothing_selected_has_no_precision_to_be_the_best():
+    options = Options.from_grid([[0, 1]], [[5, 9]])
+    problem = Problem("precision", min_precision=Fraction(1, 2), max_selected=12)
+    assert solve_exact(options, problem) is None
+    assert goal_value(problem, 0, 0, 1) == 0

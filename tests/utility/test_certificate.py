@@ -364,7 +364,7 @@ def test_bounds_on_rounding_count_the_roundings_that_they_are_derived_from():
     assert expected_by_recursion(batch, (0, 1, 0, 0), (0, 0, 1, 0), 0.0).relative == (5 * 99 + 100) * unit
     sums = _SplitSums(_Ratio(batch, None, (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 1.0)), 1.0, 198.0)
     rate = nodes(1.0, 198.0)[0]
-    assert sums.rounding == pytest.approx(unit * (2 * (64 + 8) * rate * 99 * 2 + 64 + 50), rel=1e-15)
+    assert sums.rounding == pytest.approx(unit * (2 * (64 + 8) * rate * 99 * 2 + 64 + 50), rel=1e-15, abs=0.0)
 
 
 def test_sums_of_exponentials_are_closed_where_the_steepest_node_grows_too_far():
@@ -389,12 +389,24 @@ def test_value_of_acting_on_nobody_is_exact_where_it_is_certain():
     precision = _Ratio(batch, None, (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0))
     assert _none_chosen(precision, 1.0) == (1.0, 0.0)
     f1 = _Ratio(batch, None, (0.0, 2.0, 0.0, 0.0), (0.0, 0.0, 1.0, 1.0))
-    assert _none_chosen(f1, 1.0) == pytest.approx((0.24, ROUNDING * 0.24), rel=1e-15)
+    assert _none_chosen(f1, 1.0) == pytest.approx((0.24, ROUNDING * 0.24), rel=1e-15, abs=0.0)
 
 
 def test_bound_of_sums_of_exponentials_covers_the_rounding_of_each_part_of_the_numerator():
     batch = Batch.of(np.linspace(0.9, 0.1, 30))
     for part in range(4):
         c = tuple(float(k == part) for k in range(4))
-        found = expected_linear(batch, c, (1.0, 0.0, 1.0, 1.0), 0.0)
-        assert found.absolute >= RELATIVE * np.abs(found.values[1:]).max()
+        found = expected_linear(batch, c, (1.0, 0.0, 1.0, 1.0), 0.0, np.ones(30))
+        assert found.absolute >= RELATIVE * np.abs(found.values).max()
+
+
+def test_what_lies_outside_the_window_is_bounded_by_the_slope_of_the_ratio():
+    c, d = (1.0, 2.0, -3.0, 5.0), (5.0, 1.0, 2.0, 1.0)
+    sums = _SplitSums(_Ratio(Batch.of(np.linspace(0.9, 0.1, 10)), None, c, d), 50.0, 90.0)
+    counts = [
+        (tp, fp, more) for tp in range(11) for fp in range(11 - tp) for more in range(11 - tp - fp) if tp + fp >= 2
+    ]
+    lowest = min(50 + tp + 2 * (tp + fp) + (tp + more) for tp, fp, more in counts)
+    assert lowest == 54
+    slope = 11 * 10 * 3 / lowest  # all coefficients of the numerator, times what one more row adds to the denominator
+    assert sums._outside(2) == pytest.approx(6 * TAIL * (2 + 3 + slope) / lowest, rel=1e-14, abs=0.0)

@@ -170,7 +170,7 @@ def estimate_prior(
     rows = np.column_stack([1.0 - scores.values, scores.values]) if binary else scores.values
     before = read_prior(old, scores.n_classes, labels, "old")
     if before.min() < SQUARED_WELL[0]:  # rows are divided by it
-        raise ValueError(f"old must give every class a share of at least {SQUARED_WELL[0]:g}, got {old}.")
+        raise ValueError(f"old must give every class a share of at least {SQUARED_WELL[0]:g}, got {old!r}.")
     weight = check_weights(sample_weight, len(rows))
     if weight is not None:
         rows, weight = rows[weight > 0.0], weight[weight > 0.0]
