@@ -12,7 +12,7 @@ from scipy import stats
 from stakes import ScoreTable, costs
 from stakes.core.inputs import evaluation_data
 from stakes.inference import Moments, loss_moments, table_moments, unpaired_moments
-from stakes.inference._influence import cells_of
+from stakes.inference._influence import cells_of, skill_influence
 from stakes.inference._paired_rows import PairedRows
 from stakes.inference._row_mean import row_mean
 from stakes.inference._student import _density
@@ -318,3 +318,20 @@ def test_influence_on_a_skill_is_the_derivative_of_the_ratio():
         assert found.carried == pytest.approx(-own / of_base, rel=1e-12)
         assert found.most == pytest.approx([1.0 / of_base] * 2, rel=1e-12)
         assert found.least == 5
+
+
+def test_most_that_one_more_row_brings_to_a_skill_is_what_it_costs_beside_the_reference():
+    y, law = np.tile([0, 1, 0, 0], 10), costs.Uniform(0.1, 0.4)
+    cells = cells_of(evaluation_data(y, np.linspace(0.0, 1.0, 40)), fixed_prevalence=False)
+    worst = float(law.negative_loss(np.inf)), float(law.positive_loss(-np.inf))
+    constant = np.where(y, law.positive_loss(0.25), law.negative_loss(0.25)).mean()
+    assert skill_influence(cells, law, "score", 0.25).most == pytest.approx([each / constant for each in worst])
+
+
+def test_cells_of_light_rows_know_their_place_among_the_scores():
+    y, score, weight = [0, 1, 0, 1, 1], [0.1, 0.1, 0.3, 0.6, 0.3], [0.5, 0.25, 0.5, 2.0, 0.5]
+    table = ScoreTable.from_predictions(y, score, sample_weight=weight)
+    cells = cells_of(evaluation_data(table, None), fixed_prevalence=False)
+    assert cells.level.tolist() == np.searchsorted([0.1, 0.3, 0.6], cells.score).tolist()
+    assert cells.weight.tolist() == [0.5, 0.5, 0.25, 0.5, 2.0]
+    assert cells.square.tolist() == [0.25, 0.25, 0.0625, 0.25, 4.0]
