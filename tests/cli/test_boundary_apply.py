@@ -185,6 +185,14 @@ def test_bad_data_are_refused_with_their_place(text, parts, bench, cli):
     assert list(bench.folder.iterdir()) == []
 
 
+def test_column_that_no_file_can_name_is_refused(bench, cli):
+    (bench.tmp_path / "few.csv").write_text("risk,spread\n0.5,1\n", encoding="utf-8")
+    outcome = cli(*ASK, bench.kept, bench.tmp_path / "few.csv", "-o", "o.csv", "--column", "\udcff")
+    assert outcome.code == 3, outcome.err
+    assert "cannot be written as UTF-8: choose another --column" in outcome.err
+    assert list(bench.folder.iterdir()) == []
+
+
 def test_file_that_is_no_table_is_refused(kept, cli, tmp_path):
     (tmp_path / "x.parquet").write_bytes(b"PAR1 nothing of the kind")
     outcome = cli(*ASK, kept, tmp_path / "x.parquet")

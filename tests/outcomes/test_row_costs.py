@@ -322,3 +322,9 @@ def test_amounts_that_are_missing_in_rows_that_do_not_count_are_none():
     assert (outcome.false_positive.tolist(), outcome.false_negative.tolist()) == ([5.0, 0.0, 2.0], [15.0, 4.0, 0.0])
     with pytest.raises(ValueError, match=r"false_positive must be finite, got nan at index 1 \(1 rows\)"):
         RowCosts([0, 1, 1], **missing, sample_weight=[1, 1, 0])
+
+
+def test_thresholds_are_those_of_the_amounts_as_they_stand_unless_a_factor_is_given():
+    outcome = RowCosts([0, 1, 0], false_positive=[1.0, 2.0, 3.0], false_negative=[3.0, 2.0, 1.0])
+    assert outcome.thresholds().tolist() == [0.25, 0.5, 0.75]
+    assert outcome.thresholds(3.0).tolist() == [0.5, 0.75, 0.9]
