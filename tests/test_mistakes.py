@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stakes import RowCosts, ScoreTable, TimeToEvent, correction, costs, evaluate, inference, metrics, utility
+from stakes import RowCosts, ScoreTable, TimeToEvent, actions, correction, costs, evaluate, inference, metrics, utility
 from stakes.information import value_of_information
 
 PACKAGE = Path(costs.__file__).resolve().parents[1]
@@ -282,6 +282,7 @@ RARE = {
         lambda: inference.select_best(Y, {"new": P, "old": P**2}, costs=0.2, per=1e200),
     ),
     "ratio that vanishes": ("severity_ratio", lambda: metrics.h_measure_score(Y, P, severity_ratio=5e-324)),
+    "error that vanishes": ("max_error", lambda: actions.certify_decided(Y, P, threshold=0.5, max_error=5e-324)),
     "factor that is all": ("factor", lambda: inference.money(VALID["outcome"], P, factor=1e308)),
     "factor that is nothing": (
         "factor",

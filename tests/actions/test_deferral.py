@@ -13,7 +13,7 @@ from scipy.integrate import quad
 
 from stakes import ScoreTable, costs, decompose, expected_regret
 from stakes.actions import deferral_zone, fit_deferral
-from stakes.actions._pair import best_pair
+from stakes.actions._pair import _window_argmin, best_pair
 from stakes.actions._zone import action_costs, between, capacity_price, capped_actions, face_actions
 
 DENSITIES = {
@@ -263,3 +263,12 @@ def test_what_atoms_cost_where_they_are_deferred_is_that_of_the_cheapest_action(
     for law, factor in ((costs.Empirical(values, weights), 1.0), (3 * costs.Empirical(values, weights), 3.0)):
         found = costs.Deferral(fee, a, b).where_deferred(law, [p])
         assert [float(each[0]) for each in found] == pytest.approx([factor * each for each in known], abs=1e-12)
+
+
+def test_smallest_of_a_window_is_the_last_of_equals():
+    rng = np.random.default_rng(2)
+    for n in (1, 2, 7, 40, 200):
+        values = rng.integers(0, 4, n).astype(float)
+        first = np.maximum.accumulate(np.maximum(np.arange(n) - rng.integers(3, 20, n), 0))
+        known = [max(range(a, b + 1), key=lambda k: (-values[k], k)) for b, a in enumerate(first.tolist())]
+        assert _window_argmin(values, first).tolist() == known

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from stakes.core.inputs import evaluation_data
-from stakes.core.validation import check_choice, check_level, check_scores, check_unit, check_whole, to_array
+from stakes.core.validation import (
+    SQUARED_WELL,
+    check_choice,
+    check_level,
+    check_scores,
+    check_unit,
+    check_whole,
+    to_array,
+)
 from stakes.shown.words import count, percent
 
 if TYPE_CHECKING:
@@ -165,6 +173,8 @@ def certify_decided(
     """
     c = check_unit(threshold, "threshold", open_low=True, open_high=True)
     limit = check_unit(max_error, "max_error", open_low=True, open_high=True)
+    if limit < SQUARED_WELL[0]:
+        raise ValueError(f"max_error must be at least {SQUARED_WELL[0]:g}, got {max_error!r}.")
     level = check_level(confidence_level)
     check_choice(target, "target", TARGETS)
     sample = evaluation_data(y_true, y_prob, pos_label=pos_label, logits=logits).rows
