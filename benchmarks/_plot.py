@@ -38,6 +38,7 @@ def draw(races, path):
         axes.plot([low, high], [place, place], color=colors[library], linewidth=3.0, alpha=0.4)
         axes.plot(ratio, place, "o", color=colors[library], markersize=5.0)
     axes.set(xscale="log", ylim=(len(names) - 0.4, -0.6), xlabel="processor time, in times that of stakes (1: as long)")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.set_yticks(range(len(names)), [f"{row}, {rows:,}" for _, row, rows in names], fontsize=7)
     axes.grid(axis="x", alpha=0.3)
     for library in libraries:

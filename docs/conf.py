@@ -64,6 +64,7 @@ html_theme_options = {
 }
 # These have no pages below them, so that a list of such would be empty and take a quarter of the width.
 _ALONE = "index start questions ideas howto ecosystem errata comparison conformance replications reliability glossary"
+_ALONE += " records/benchmarks records/replications"
 html_sidebars = {page: [] for page in _ALONE.split()}
 
 

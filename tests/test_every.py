@@ -93,6 +93,8 @@ def test_record_holds_every_part_without_the_folder_or_nothing_at_all(parts, mon
     with pytest.raises(SystemExit, match="kept lacks more: run `python -m replications all` to its end"):
         record.main(["replications", str(kept), "--docs", str(docs)])
     assert not docs.exists()
+    record.main(["replications", str(kept), "--docs", str(docs), "--partial"])
+    assert "\n\n**Not run to the end yet: more.**\n\n## good\n" in (docs / "replications.md").read_text()
     monkeypatch.setattr(record, "names_of", lambda _: list(STEPS))
     record.main(["replications", str(kept), "--docs", str(docs)])
     page = (docs / "replications.md").read_text()
