@@ -63,7 +63,7 @@ def part_of(text, shared):
     """Return a part with its headings one level down, its own facts on one line."""
     name, command, _, *rest = text.strip().split("\n\n")
     own = "; ".join(f"{key}: {value}" for key, value in facts_of(text).items() if key not in shared)
-    body = re.sub(r"^#+ ", "### ", "\n\n".join(rest).removeprefix(name), flags=re.MULTILINE)
+    body = re.sub(r"^#+ ", "### ", "\n\n".join(rest).removeprefix(name).strip(), flags=re.MULTILINE)
     lines = [line if line.startswith(("|", "#", "-", "!")) or not line else f"{line}  " for line in body.splitlines()]
     return "\n\n".join([name, f"{command} ({own})", "\n".join(lines)])
 
