@@ -4,7 +4,8 @@ import json
 from itertools import groupby
 
 ROW_HEIGHT = 0.22  # inches
-COLORS = ("#0b5cad", "#c25a00", "#2a7a3b", "#8a3fa0", "#a3263a", "#5a5a5a", "#007c80", "#8c6d00", "#4b4bd6")
+COLORS = ("#0b5cad", "#c25a00", "#2a7a3b", "#8a3fa0", "#a3263a", "#5a5a5a", "#007c80")
+MARKERS = "os^"  # of each round of colours
 
 
 def races(folder):
@@ -29,19 +30,20 @@ def draw(races, path):
 
     names = list(dict.fromkeys((suite, row, rows) for suite, row, rows, *_ in races))
     libraries = sorted({race[3] for race in races})
-    colors = dict(zip(libraries, COLORS * len(libraries), strict=False))
+    looks = [{"color": color, "marker": marker} for marker in MARKERS for color in COLORS]
+    look = dict(zip(libraries, looks, strict=False))
     figure = Figure(figsize=(11, 1.2 + ROW_HEIGHT * len(names)), layout="constrained")
     axes = figure.subplots()
     axes.axvline(1.0, color="black", linewidth=1.0)
     for suite, row, rows, library, ratio, low, high in races:
         place = names.index((suite, row, rows))
-        axes.plot([low, high], [place, place], color=colors[library], linewidth=3.0, alpha=0.4)
-        axes.plot(ratio, place, "o", color=colors[library], markersize=5.0)
+        axes.plot([low, high], [place, place], color=look[library]["color"], linewidth=3.0, alpha=0.4)
+        axes.plot(ratio, place, linestyle="", markersize=5.0, **look[library])
     axes.set(xscale="log", ylim=(len(names) - 0.4, -0.6), xlabel="processor time, in times that of stakes (1: as long)")
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.set_yticks(range(len(names)), [f"{row}, {rows:,}" for _, row, rows in names], fontsize=7)
     axes.grid(axis="x", alpha=0.3)
     for library in libraries:
-        axes.plot([], [], "o", color=colors[library], label=library)
+        axes.plot([], [], linestyle="", label=library, **look[library])
     figure.legend(loc="outside upper center", ncols=5, frameon=False, fontsize=8)
     figure.savefig(path, dpi=110)
