@@ -54,7 +54,7 @@ def test_mistakes_about_decisions_are_named(function, name, value):
 )
 def test_mistaken_weights_and_corrections_are_named(name, value):
     argument = "correction" if name == "corrected" else name
-    assert_named(name, lambda: expected_utility(PROB, "f1", **{argument: value}))
+    assert_named(argument, lambda: expected_utility(PROB, "f1", **{argument: value}))
 
 
 @pytest.mark.parametrize(
