@@ -133,6 +133,7 @@ def test_a_gain_beside_a_tie_of_two_classes_is_seen():
         ({"grid": 0}, "grid must be a whole number >= 1, got 0"),
         ({"grid": 2.5}, "grid must be a whole number >= 1, got 2.5"),
         ({"low": 0.4, "high": 0.2}, "low, high must satisfy"),
+        ({"n_classes": 3, "high": 0.2}, "low, high must leave a point of the lattice of 3 classes"),
     ],
 )
 def test_bad_arguments_are_named(arguments, message):

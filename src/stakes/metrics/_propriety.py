@@ -87,7 +87,8 @@ def check_proper(
     Raises
     ------
     ValueError
-        For fewer than two classes, a range out of order, or a grid that is no whole number.
+        For fewer than two classes, a range out of order or without a point of the lattice, or a grid that is no whole
+        number.
 
     Notes
     -----
@@ -109,6 +110,8 @@ def check_proper(
     if n_classes == 2:
         lattice = np.unique(np.concatenate([lattice, _pairs([low, high])]), axis=0)
     inside = np.all((lattice >= low) & (lattice <= high), axis=1) if n_classes > 2 else _between(lattice, low, high)
+    if not inside.any():
+        raise ValueError(f"low, high must leave a point of the lattice of {n_classes} classes, got {low}, {high}.")
     everywhere = lattice
     if n_classes == 2:
         ends = np.array([low, high, 0.5, *points], dtype=np.float64)
