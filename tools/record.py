@@ -23,13 +23,13 @@ ABOUT = {
     "benchmarks": """\
 Every question is put to `stakes` and to its peers in the same run, on the same rows, each in a process of its own. Each
 peer is shown at the largest size that it was given. Right of the line `stakes` is faster. Lines of numpy, polars and
-DuckDB are yardsticks: a sort, a sum, a pass over the rows, which is less than what was asked. Bars reach from the best
-time beside the median of `stakes` to the median beside its best.
+DuckDB are plain programs: some do less than was asked, such as a sort or a sum, some the same in a loop; the tables say
+which. Bars reach from the best time beside the median of `stakes` to the median beside its best.
 
 ![Processor time of each peer, in times that of stakes](benchmarks.png)""",
     "replications": """\
-What each command printed, unedited. What it means and why it differs from what the papers print stands on
-[the page of replications](../replications.md) and in the guides.""",
+What each command printed, but for the level of headings and the name of the folder. What it means and why it
+differs from what the papers print stands on [the page of replications](../replications.md) and in the guides.""",
 }
 SAME = ("cpu", "system", "versions", "stakes")  # facts that are told once where all parts share them
 
