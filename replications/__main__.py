@@ -6,7 +6,7 @@ import argparse
 import sys
 from importlib import import_module
 
-from replications._all import steps
+from replications._all import LONGEST, steps
 from tools import every
 
 NAMES = {
@@ -41,7 +41,8 @@ NAMES = {
 
 def main() -> None:
     if sys.argv[1:2] == ["all"]:
-        sys.exit(every.main("replications", sys.argv[2:], steps(NAMES, quick=False), steps(NAMES, quick=True)))
+        whole, quick = (steps(NAMES, quick=quick) for quick in (False, True))
+        sys.exit(every.main("replications", sys.argv[2:], whole, quick, LONGEST))
     parser = argparse.ArgumentParser(
         prog="python -m replications",
         description=__doc__,

@@ -32,8 +32,8 @@ def parts(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(parts):
-    return every.run_every("parts", STEPS, parts / "kept", {"versions": "numpy 7"})
+def run(parts, **options):
+    return every.run_every("parts", STEPS, parts / "kept", {"versions": "numpy 7"}, **options)
 
 
 def test_what_fails_is_named_the_rest_goes_on_and_only_it_runs_again(parts, capsys):
@@ -53,6 +53,31 @@ def test_what_fails_is_named_the_rest_goes_on_and_only_it_runs_again(parts, caps
     assert page.endswith("\n\n| a table |\n")
     assert (parts / "kept" / "all.md").read_text().startswith("3 of 3 parts are finished.\n\n## good\n")
     assert sorted(path.suffix for path in (parts / "kept").iterdir()) == [".md"] * 4
+
+
+def test_parts_side_by_side_wait_for_none_and_each_has_its_own_time(parts, capsys):
+    meet = """
+import os, pathlib, sys, time
+mine, other = sys.argv[1:3]
+pathlib.Path(mine).touch()
+end = time.monotonic() + 60
+while not pathlib.Path(other).exists() and time.monotonic() < end:
+    time.sleep(0.01)
+busy = time.process_time() + float(sys.argv[3])
+while time.process_time() < busy:
+    pass
+print(pathlib.Path(other).exists(), os.environ["OMP_NUM_THREADS"])
+"""
+    (parts / "parts" / "__main__.py").write_text(meet)
+    steps = {"idle": ["a", "b", "0"], "busy": ["b", "a", "1.6"]}
+    kept = parts / "kept"
+    assert every.run_every("parts", steps, kept, {}, first=("busy",), jobs=2) == {}
+    assert capsys.readouterr().err.splitlines()[0].endswith("to do: busy, idle")
+    told = {name: (kept / f"{name}.md").read_text() for name in steps}
+    assert all("\n\nTrue " in text for text in told.values())
+    spent = {name: int(text.split("CPU seconds: ")[1].split()[0]) for name, text in told.items()}
+    assert spent["busy"] - spent["idle"] >= 1
+    assert list(steps) == [line[3:] for line in (kept / "all.md").read_text().splitlines() if line.startswith("## ")]
 
 
 @pytest.mark.parametrize(
