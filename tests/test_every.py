@@ -71,7 +71,7 @@ print(pathlib.Path(other).exists(), os.environ["OMP_NUM_THREADS"])
     (parts / "parts" / "__main__.py").write_text(meet)
     steps = {"idle": ["a", "b", "0"], "busy": ["b", "a", "1.6"]}
     kept = parts / "kept"
-    assert every.run_every("parts", steps, kept, {}, first=("busy",), jobs=2) == {}
+    assert every.run_every("parts", steps, kept, {}, first=("gone", "busy"), jobs=2) == {}
     assert capsys.readouterr().err.splitlines()[0].endswith("to do: busy, idle")
     told = {name: (kept / f"{name}.md").read_text() for name in steps}
     assert all("\n\nTrue " in text for text in told.values())

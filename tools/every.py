@@ -37,10 +37,10 @@ def parse(package, arguments, names):
 def run_every(package, steps, folder, about, *, first=(), jobs=1):
     """Run the steps (a name and its arguments) that have no page yet; return the last words of those that failed.
 
-    Those in ``first`` begin before the others.
+    Those in ``first`` begin before the others, in its order.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    waiting = sorted((name for name in steps if not page_of(folder, name).exists()), key=lambda name: name not in first)
+    waiting = [name for name in dict.fromkeys([*first, *steps]) if name in steps and not page_of(folder, name).exists()]
     done = len(steps) - len(waiting)
     said(f"{done} of {len(steps)} are finished in {folder}; to do: {', '.join(waiting) or 'nothing'}")
     failed, left = {}, list(waiting)
