@@ -72,7 +72,7 @@ An *error* says: do not act on the result as it is. A *warning*: the result, or 
 ## How often they are wrong
 
 Checks that ask whether something is wrong beyond chance use the level 0.01, shared among the models or their pairs.
-In 500 simulations each of eight designs with calibrated forecasts (`python -m replications false_alarms --runs 500`)
+In 1,000 simulations each of eight designs with calibrated forecasts (`python -m replications false_alarms`)
 these shares had a warning or an error although nothing is wrong, or were told that one of several equally good models
 costs less than another at every threshold (none were):
 
@@ -82,10 +82,10 @@ costs less than another at every threshold (none were):
 | rare outcome: 5,000 rows, 3% positive, two useful models | 0.000 | |
 | many rows: 50,000 rows, 10% positive, two useful models | 0.000 | |
 | twins: 2,000 rows, 20% positive, two models equally good | 0.000 | |
-| ten: 1,000 rows, 20% positive, ten models equally good | 0.002 | `not-better` |
+| ten: 1,000 rows, 20% positive, ten models equally good | 0.003 | `not-better` |
 | groups: 3,000 rows, 20% positive, three groups alike | 0.004 | `worse-group` |
-| useless: 500 rows, 4% positive, hardly any discrimination | 0.008 | `calibration-in-the-large` |
-| seldom: 1,000 rows, 3% positive, scores seldom reach the range | 0.002 | `calibration-in-the-large` |
+| useless: 500 rows, 4% positive, hardly any discrimination | 0.006 | `calibration-in-the-large` |
+| seldom: 1,000 rows, 3% positive, scores seldom reach the range | 0.004 | `calibration-in-the-large` |
 
 In the last two it is true, and not counted, that the model is no better than a constant decision and that few rows
 carry its cost.
