@@ -1,5 +1,6 @@
 """Everything is run one after the other, goes on where it stopped, and says what failed."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -109,21 +110,50 @@ def test_one_command_runs_a_part_in_a_tiny_size(package, part, tmp_path):
     assert page.count("\n| ") > 3
 
 
-def test_record_holds_every_part_without_the_folder_or_nothing_at_all(parts, monkeypatch):
+@pytest.fixture
+def kept(parts):
     (parts / "mended").touch()
     assert run(parts) == {}
-    kept, docs = parts / "kept", parts / "docs"
-    (kept / "last.md").write_text((kept / "last.md").read_text() + f"\n# Inner\n\nleft in {kept}/x.csv\n")
+    kept = parts / "kept"
+    last = kept / "last.md"
+    last.write_text(last.read_text() + f"\n# Inner\n\nleft in {kept}/x.csv\n")
+    return kept
+
+
+def test_record_holds_every_part_without_the_folder_or_nothing_at_all(kept, tmp_path, monkeypatch):
+    docs = tmp_path / "docs"
     monkeypatch.setattr(record, "names_of", lambda _: [*STEPS, "more"])
-    with pytest.raises(SystemExit, match="kept lacks more: run `python -m replications all` to its end"):
-        record.main(["replications", str(kept), "--docs", str(docs)])
+    with pytest.raises(SystemExit, match="kept lacks more: run `python -m benchmarks all` to its end"):
+        record.main(["benchmarks", str(kept), "--docs", str(docs)])
     assert not docs.exists()
-    record.main(["replications", str(kept), "--docs", str(docs), "--partial"])
-    assert "\n\n**Not run to the end yet: more.**\n\n## good\n" in (docs / "replications.md").read_text()
+    monkeypatch.setattr(record, "draw", lambda *_: None)
+    record.main(["benchmarks", str(kept), "--docs", str(docs), "--partial"])
+    assert "\n\n**Not run to the end yet: more.**\n\n## good\n" in (docs / "benchmarks.md").read_text()
     monkeypatch.setattr(record, "names_of", lambda _: list(STEPS))
-    record.main(["replications", str(kept), "--docs", str(docs)])
-    page = (docs / "replications.md").read_text()
+    record.main(["benchmarks", str(kept), "--docs", str(docs)])
+    page = (docs / "benchmarks.md").read_text()
     headings = [line for line in page.splitlines() if line.startswith("#")]
     assert headings[1:] == ["## good", "## second", "## last", "### Inner"]
     assert page.count("numpy 7") == 1
     assert "left in FOLDER/x.csv" in page
+
+
+def test_replications_have_a_page_each_with_their_pictures(kept, tmp_path, monkeypatch):
+    docs = tmp_path / "docs"
+    monkeypatch.setattr(record, "names_of", lambda _: list(STEPS))
+    monkeypatch.setattr(record, "PICTURES", {"second": "of_*.png"})
+    (kept / "of_it.png").write_bytes(b"drawn")
+    (docs / "replications").mkdir(parents=True)
+    (docs / "replications" / "gone.md").touch()
+    record.main(["replications", str(kept), "--docs", str(docs)])
+    listing = (docs / "replications.md").read_text()
+    assert re.findall(r"\n\| \[(\w+)\]\(replications/\1\.md\) \| 20.* UTC \| \d+ \|", listing) == list(STEPS)
+    assert listing.endswith("\n\nreplications/good\nreplications/second\nreplications/last\n```\n")
+    pages = {path.stem: path.read_text() for path in (docs / "replications").glob("*.md")}
+    assert set(pages) == set(STEPS)
+    assert (docs / "replications" / "of_it.png").read_bytes() == b"drawn"
+    assert pages["second"].endswith("\n\n![Of it](of_it.png)\n")
+    headings = [line for line in pages["last"].splitlines() if line.startswith("#")]
+    assert headings == ["# last", "## Inner"]
+    assert "left in FOLDER/x.csv" in pages["last"]
+    assert [text.count("numpy 7") for text in (listing, *pages.values())] == [1, 0, 0, 0]

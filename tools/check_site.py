@@ -11,6 +11,7 @@ from urllib.parse import unquote, urldefrag
 MAIN = [
     *("index", "start", "questions", "ideas", "howto", "ecosystem", "auto_gallery/index", "guides", "reference"),
     *("errata", "comparison", "conformance", "replications", "reliability", "glossary"),
+    *("records/replications", "records/benchmarks"),
 ]
 MOST_CLICKS = 2
 NOT_READ = {"genindex.html", "search.html", "py-modindex.html"}

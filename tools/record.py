@@ -1,11 +1,13 @@
-"""Put what ``python -m replications all`` or ``python -m benchmarks all`` left in a folder on a page of the site.
+"""Put what ``python -m replications all`` or ``python -m benchmarks all`` left in a folder on pages of the site.
 
 ``python -m tools.record benchmarks results/benchmarks/whole`` writes ``docs/records/benchmarks.md``, of every part or
-not at all, and for benchmarks the picture of the races beside it. With ``--partial`` the page says what is missing.
+not at all, and the picture of the races beside it; replications have a page for each part in
+``docs/records/replications``, and one that lists them. With ``--partial`` the page says what is missing.
 """
 
 import argparse
 import re
+import shutil
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -32,6 +34,7 @@ What each command printed, but for the level of headings and the name of the fol
 differs from what the papers print stands on [the page of replications](../replications.md) and in the guides.""",
 }
 SAME = ("cpu", "system", "versions", "stakes")  # facts that are told once where all parts share them
+PICTURES = {"loss_calibration": "figure_*.png"}  # what parts leave in the folder besides
 
 
 def names_of(package):
@@ -41,17 +44,35 @@ def names_of(package):
     return list(steps(main.suite_names() if package == "benchmarks" else main.NAMES, quick=False))
 
 
-def page(package, parts, missing=()):
-    """Return the page: the facts that all parts share, then each part under its name."""
-    facts = {name: facts_of(text) for name, text in parts.items()}
-    shared = {key: next(iter(facts.values())).get(key) for key in SAME}
-    shared = {key: value for key, value in shared.items() if all(one.get(key) == value for one in facts.values())}
-    made = sorted(one["made"] for one in facts.values())
-    head = [f"# {TITLES[package]}", ABOUT[package], f"- made: {made[0]} to {made[-1]}"]
-    head[-1] = "\n".join([head[-1], *(f"- {key}: {value}" for key, value in shared.items())])
+def whole(package, parts, missing=()):
+    """Return the page that holds every part below the facts that all share."""
+    shared, head = head_of(package, parts, missing)
+    return "\n\n".join([*head, *(part_of(text, shared) for text in parts.values())]) + "\n"
+
+
+def apart(package, parts, missing=()):
+    """Return the page that lists the parts, and a page of each by its name."""
+    shared, head = head_of(package, parts, missing)
+    lines = ["| part | made | processor seconds |", "| --- | --- | --- |"]
+    for name, text in parts.items():
+        facts = facts_of(text)
+        lines.append(f"| [{name}]({package}/{name}.md) | {facts['made']} | {facts['CPU seconds']} |")
+    inner = "\n".join(["```{toctree}", ":hidden:", "", *(f"{package}/{name}" for name in parts), "```"])
+    pages = {name: part_of(text, shared, level=1) + "\n" for name, text in parts.items()}
+    return "\n\n".join([*head, "\n".join(lines), inner]) + "\n", pages
+
+
+def head_of(package, parts, missing):
+    """Return the facts that all parts share, and the first paragraphs of the page."""
+    facts = [facts_of(text) for text in parts.values()]
+    shared = {key: facts[0].get(key) for key in SAME}
+    shared = {key: value for key, value in shared.items() if all(one.get(key) == value for one in facts)}
+    made = sorted(one["made"] for one in facts)
+    listed = [f"- made: {made[0]} to {made[-1]}", *(f"- {key}: {value}" for key, value in shared.items())]
+    head = [f"# {TITLES[package]}", ABOUT[package], "\n".join(listed)]
     if missing:
         head.append(f"**Not run to the end yet: {', '.join(missing)}.**")
-    return "\n\n".join([*head, *(part_of(text, shared) for text in parts.values())]) + "\n"
+    return shared, head
 
 
 def facts_of(text):
@@ -59,13 +80,33 @@ def facts_of(text):
     return dict(line.removeprefix("- ").split(": ", 1) for line in listed.splitlines())
 
 
-def part_of(text, shared):
-    """Return a part with its headings one level down, its own facts on one line."""
+def part_of(text, shared, level=2):
+    """Return a part with its heading at this level, those within one below, its own facts on one line."""
     name, command, _, *rest = text.strip().split("\n\n")
+    name, inner = re.sub("^#+", "#" * level, name), "#" * (level + 1)
     own = "; ".join(f"{key}: {value}" for key, value in facts_of(text).items() if key not in shared)
-    body = re.sub(r"^#+ ", "### ", "\n\n".join(rest).removeprefix(name).strip(), flags=re.MULTILINE)
+    body = re.sub(r"^#+ ", f"{inner} ", "\n\n".join(rest).removeprefix(name).strip(), flags=re.MULTILINE)
     lines = [line if line.startswith(("|", "#", "-", "!")) or not line else f"{line}  " for line in body.splitlines()]
     return "\n\n".join([name, f"{command} ({own})", "\n".join(lines)])
+
+
+def write_apart(package, folder, docs, parts, missing):
+    """Write the page that lists the parts, theirs, and their pictures; what is there of others goes."""
+    listing, pages = apart(package, parts, missing)
+    inner = docs / package
+    shutil.rmtree(inner, ignore_errors=True)
+    inner.mkdir(parents=True)
+    for name, text in pages.items():
+        pictures = sorted(folder.glob(PICTURES[name])) if name in PICTURES else []
+        for picture in pictures:
+            shutil.copy(picture, inner)
+        shown = "".join(f"\n![{picture.stem.replace('_', ' ').capitalize()}]({picture.name})\n" for picture in pictures)
+        (inner / f"{name}.md").write_text(without(folder, text) + shown, encoding="utf-8")
+    (docs / f"{package}.md").write_text(listing, encoding="utf-8")
+
+
+def without(folder, text):
+    return text.replace(str(folder.absolute()), "FOLDER")
 
 
 def main(arguments=None):
@@ -80,10 +121,12 @@ def main(arguments=None):
     if missing and not options.partial:
         sys.exit(f"{options.folder} lacks {', '.join(missing)}: run `python -m {options.package} all` to its end.")
     parts = {name: path.read_text(encoding="utf-8") for name, path in pages.items() if path.exists()}
-    text = page(options.package, parts, missing).replace(str(options.folder.absolute()), "FOLDER")
     options.docs.mkdir(parents=True, exist_ok=True)
-    (options.docs / f"{options.package}.md").write_text(text, encoding="utf-8")
-    if options.package == "benchmarks":
+    if options.package == "replications":
+        write_apart(options.package, options.folder, options.docs, parts, missing)
+    else:
+        text = without(options.folder, whole(options.package, parts, missing))
+        (options.docs / f"{options.package}.md").write_text(text, encoding="utf-8")
         draw(races(options.folder), options.docs / "benchmarks.png")
 
 
