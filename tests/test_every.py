@@ -147,7 +147,7 @@ def test_replications_have_a_page_each_with_their_pictures(kept, tmp_path, monke
     (docs / "replications" / "gone.md").touch()
     record.main(["replications", str(kept), "--docs", str(docs)])
     listing = (docs / "replications.md").read_text()
-    assert re.findall(r"\n\| \[(\w+)\]\(replications/\1\.md\) \| 20.* UTC \| \d+ \|", listing) == list(STEPS)
+    assert re.findall(r"\n\| \[(\w+)\]\(replications/\1\.md\) \|  \| 20.* UTC \| \d+ \|", listing) == list(STEPS)
     assert listing.endswith("\n\nreplications/good\nreplications/second\nreplications/last\n```\n")
     pages = {path.stem: path.read_text() for path in (docs / "replications").glob("*.md")}
     assert set(pages) == set(STEPS)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from benchmarks import _all as benchmarks
 from benchmarks._plot import draw, races
+from replications import __main__ as replicated
 from replications import _all as replications
 
 DOCS = Path(__file__).resolve().parents[1] / "docs" / "records"
@@ -53,10 +54,10 @@ def whole(package, parts, missing=()):
 def apart(package, parts, missing=()):
     """Return the page that lists the parts, and a page of each by its name."""
     shared, head = head_of(package, parts, missing)
-    lines = ["| part | made | processor seconds |", "| --- | --- | --- |"]
+    lines = ["| part | what it shows | made | processor seconds |", "| --- | --- | --- | --- |"]
     for name, text in parts.items():
-        facts = facts_of(text)
-        lines.append(f"| [{name}]({package}/{name}.md) | {facts['made']} | {facts['CPU seconds']} |")
+        facts, shows = facts_of(text), replicated.NAMES.get(text.split("`")[1].split()[3], "")
+        lines.append(f"| [{name}]({package}/{name}.md) | {shows} | {facts['made']} | {facts['CPU seconds']} |")
     inner = "\n".join(["```{toctree}", ":hidden:", "", *(f"{package}/{name}" for name in parts), "```"])
     pages = {name: part_of(text, shared, level=1) + "\n" for name, text in parts.items()}
     return "\n\n".join([*head, "\n".join(lines), inner]) + "\n", pages
