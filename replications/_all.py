@@ -2,7 +2,7 @@
 
 _KEPT = dict.fromkeys(("deferral", "information", "refitting", "selection"), "--folder {folder}")
 _KEPT |= {"ledger": "--out {folder}/ledger.jsonl", "loss_calibration": "--output {folder}"}
-LONGEST = ("ledger", "boundary", "boundary_promise", "false_alarms", "coverage_bands")  # begin before the others
+LONGEST = ("boundary", "ledger", "boundary_gain", "posterior_network", "coverage_bands")  # begin before the others
 QUICK = {
     "assel": "--patients 20000",
     "calibration_tests": "--runs 20 --bootstrap 19",

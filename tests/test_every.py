@@ -92,6 +92,7 @@ print(pathlib.Path(other).exists(), os.environ["OMP_NUM_THREADS"])
 def test_every_part_has_a_tiny_size(sizes, names, as_they_are):
     whole, quick = (sizes.steps(names, quick=quick) for quick in (False, True))
     assert set(names) <= set(whole) == set(quick)
+    assert set(getattr(sizes, "LONGEST", ())) <= set(whole)
     assert {name for name in whole if whole[name] == quick[name]} == as_they_are
     for name, arguments in quick.items():
         assert arguments[: len(whole[name])] == whole[name]

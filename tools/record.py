@@ -84,11 +84,11 @@ def facts_of(text):
 def part_of(text, shared, level=2):
     """Return a part with its heading at this level, those within one below, its own facts on one line."""
     name, command, _, *rest = text.strip().split("\n\n")
-    name, inner = re.sub("^#+", "#" * level, name), "#" * (level + 1)
+    inner = "#" * (level + 1)
     own = "; ".join(f"{key}: {value}" for key, value in facts_of(text).items() if key not in shared)
     body = re.sub(r"^#+ ", f"{inner} ", "\n\n".join(rest).removeprefix(name).strip(), flags=re.MULTILINE)
     lines = [line if line.startswith(("|", "#", "-", "!")) or not line else f"{line}  " for line in body.splitlines()]
-    return "\n\n".join([name, f"{command} ({own})", "\n".join(lines)])
+    return "\n\n".join([re.sub("^#+", "#" * level, name), f"{command} ({own})", "\n".join(lines)])
 
 
 def write_apart(package, folder, docs, parts, missing):
