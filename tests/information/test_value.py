@@ -112,8 +112,8 @@ def test_further_rows_as_by_the_sum_over_their_outcomes(actions_reference):
 
     for up, down, t, more, evsi, _ in actions_reference["voi"]["beta_binomial"]:
         cells = np.zeros((1, 1)), np.array([float(up)]), np.array([float(down)])
-        found = saved_by_cells(cells, t, more, np.random.default_rng(0)) / (1 - t)
-        assert found == pytest.approx(evsi, rel=0.06, abs=1e-7)
+        saved, _ = saved_by_cells(cells, t, [more], np.random.default_rng(0))
+        assert saved[0] / (1 - t) == pytest.approx(evsi, rel=0.06, abs=1e-7)
 
 
 def test_very_many_rows_are_worth_what_perfect_information_is():
@@ -150,3 +150,73 @@ def test_units_and_net_gain_of_a_study():
 def test_refusals(options, message):
     with pytest.raises(ValueError, match=message):
         value_of_information([0, 1], [0.2, 0.7], **options)
+
+
+def by_all_outcomes(cells, t, more):
+    """The exact value of ``more`` rows in net benefit: the sum over all counts they may show, of beta-binomials."""
+    from scipy.stats import betabinom
+
+    tp, fp, fn, tn = cells
+    odds, total, expected = t / (1 - t), sum(cells), 0.0
+    for acted in range(more + 1):
+        i, j = np.arange(acted + 1), np.arange(more - acted + 1)
+        model = tp + i - odds * (fp + acted - i)
+        rest = fn + j - odds * (tn + more - acted - j)
+        best = np.maximum(np.maximum(model[:, None], model[:, None] + rest), 0.0) / (total + more)
+        chance = betabinom.pmf(i, acted, tp, fp)[:, None] * betabinom.pmf(j, more - acted, fn, tn)
+        expected += betabinom.pmf(acted, more, tp + fp, fn + tn) * (chance * best).sum()
+    now = max(0.0, tp - odds * fp, tp - odds * fp + fn - odds * tn) / total
+    return expected - now
+
+
+@pytest.mark.parametrize("more", [10, 40, 120])
+@pytest.mark.parametrize("cells", [(5, 5, 0, 0), (0, 0, 2, 8), (3, 9, 1, 7), (2, 0, 1, 12)])
+def test_further_rows_follow_the_prior_of_perfect_information(cells, more):
+    """A model that acts on all rows, or on none, has a prior row among those that it treats the other way too."""
+    t = 0.1
+    found = value_of_information(*rows_of(*cells, t), threshold=t, more_rows=(more,))
+    exact = by_all_outcomes(np.add(cells, [t, 1 - t, t, 1 - t]), t, more)
+    assert found.evsi[more] == pytest.approx(exact, rel=0.15, abs=2e-5)
+
+
+def test_very_many_rows_reach_perfect_information_where_a_model_acts_on_all_rows():
+    found = value_of_information([1] * 5 + [0] * 5, [0.3] * 10, threshold=0.1, more_rows=(100, 10_000_000))
+    assert found.evpi == pytest.approx(0.0066, abs=5e-5)
+    assert found.evsi[10_000_000] == pytest.approx(found.evpi, rel=1e-3)
+    assert "less than 0.5%" not in " ".join(found.conclusion)
+
+
+def designs():
+    """Random rows under one to three models, among them models that act on all rows or on none, and rare classes."""
+    rng = np.random.default_rng(29)
+    for case in range(36):
+        n, count = int(rng.integers(2, 120)), case % 3 + 1
+        y = rng.random(n) < rng.choice([0.03, 0.2, 0.6])
+        y[:2] = 0, 1
+        scores = [rng.choice([rng.random(n) ** 2, np.full(n, 0.9), np.full(n, 0.001)]) for _ in range(count)]
+        models = {str(k): np.clip(score + 0.2 * y * rng.random(), 0, 1) for k, score in enumerate(scores)}
+        where = {"threshold": 0.15} if case % 2 else {"costs": (0.05, 0.3)}
+        yield y.astype(int), models, {**where, "prior": ["indifference", "haldane", "uniform"][case // 2 % 3]}
+
+
+def test_further_rows_save_more_the_more_they_are_up_to_perfect_information():
+    sizes = (1, 3, 10, 100, 1000, 10_000, 1_000_000, 10**12)
+    reached = 0
+    for y, models, options in designs():
+        found = value_of_information(y, models, more_rows=sizes, **options)
+        saved = [found.evsi[m] for m in sizes]
+        assert saved[0] >= 0.0
+        assert saved == sorted(saved), (options, saved)
+        assert saved[-1] <= found.evpi, (options, saved, found.evpi)
+        if found.evpi > 1e-6:
+            assert saved[-1] == pytest.approx(found.evpi, rel=1e-3), (options, saved, found.evpi)
+            reached += 1
+    assert reached > 20
+
+
+def test_two_copies_of_a_model_that_acts_on_all_rows_are_worth_what_one_is():
+    y, p = [1] * 5 + [0] * 5, [0.3] * 10
+    one = value_of_information(y, p, threshold=0.1)
+    two = value_of_information(y, {"a": p, "b": p}, threshold=0.1)
+    assert two.evpi == pytest.approx(one.evpi, rel=0.05)
+    assert two.evsi[1000] == pytest.approx(one.evsi[1000], rel=0.05)

@@ -237,8 +237,8 @@ def value_of_information(
     threshold : float, optional
         The decision threshold, in (0, 1): values are then net benefits, in true positives per decision.
     prior : {"indifference", "haldane", "uniform"}, default "indifference"
-        What is added to the rows acted on and not acted on at a threshold: one row whose expected gain is zero,
-        nothing, or a positive and a negative.
+        What is added to the rows acted on and not acted on at a threshold, seen or not: one row whose expected gain is
+        zero, nothing, or a positive and a negative.
     more_rows : sequence of int, default (100, 1000)
         Numbers of further rows to value.
     decisions : float or sequence of float, optional
@@ -275,8 +275,10 @@ def value_of_information(
     Perfect information is worth the expected best true value less the expected value of what looks best now
     (Sadatsafavi, Lee, Vickers and Gustafson 2023). One model at one threshold has an exact form, several share draws on
     their joint cells; over a range the posterior comes from draws of the Bayesian bootstrap where fewer than 40 rows
-    decide, and is taken as normal where more do. What further rows save is the mean over 20,000 draws of such rows at a
-    threshold, and from the normal form over a range.
+    decide, and is taken as normal where more do. What further rows save is a share of that, by 20,000 draws of such
+    rows at a threshold and by the normal form over a range: it rises with the number of rows up to all of it, and is 0
+    where none of the draws changes the choice. At a threshold both have one prior, which also holds for the rows that a
+    model does not act on where it acts on all of these, and the other way round.
 
     Examples
     --------
@@ -311,14 +313,15 @@ def value_of(
     t = asked.threshold
     order = np.argsort(rows.means, kind="stable")
     deciding, count = _deciding(rows, order), len(scores)
+    sizes = sorted(set(asked.sizes))
     if t is None:
         evpi, p_best, p_useful, method = _over_costs(rows, deciding, rng)
-        evsi = {m: _saved(rows, m) for m in asked.sizes}
+        shares = _shares_over_costs(rows, sizes)
     else:
-        acting = np.stack([score >= t for score in scores], axis=1)
-        evpi, p_best, p_useful, method = _at_threshold(rows, acting, t, asked.prior, rng)
-        cells = _joint_cells(rows, acting, t, asked.prior)
-        evsi = {m: saved_by_cells(cells, t, m, rng) for m in asked.sizes}
+        cells = _joint_cells(rows, np.stack([score >= t for score in scores], axis=1), t, asked.prior)
+        evpi, p_best, p_useful, method = _at_threshold(cells, t, asked.prior, rng)
+        shares = _shares(*saved_by_cells(cells, t, sizes, rng))
+    share = dict(zip(sizes, shares.tolist(), strict=True))
     benefit = t is not None and asked.unit_cost is None
     unit = asked.per * (1.0 / (1.0 - t) if t is not None and benefit else asked.unit_cost or 1.0)
     found = ValueOfInformation(
@@ -326,7 +329,7 @@ def value_of(
         unit * evpi,
         dict(zip(names, map(float, p_best), strict=True)),
         dict(zip(names[:count], map(float, p_useful), strict=True)),
-        {m: unit * saved for m, saved in evsi.items()},
+        {m: unit * (evpi * share[m]) for m in asked.sizes},
         method,
         deciding,
         "net benefit" if benefit else "regret",
@@ -349,10 +352,24 @@ def _over_costs(rows: CostRows, deciding: int, rng: np.random.Generator) -> tupl
     return largest.excess, largest.p_best, _useful(-rows.means, covariance), "normal"
 
 
-def _saved(rows: CostRows, more: int) -> float:
-    """What so many more rows are expected to save, from the normal form."""
-    known = more / (len(rows.y) + more)
-    return largest_of(-rows.means, rows.covariance() * known, random_state=0).excess
+def _shares_over_costs(rows: CostRows, sizes: Sequence[int]) -> Floats:
+    """Share of perfect information that each number of further rows brings, from the normal form."""
+    covariance, now = rows.covariance(), len(rows.y)
+    most = largest_of(-rows.means, covariance, random_state=0).excess
+    # more/(now + more) of the variance is resolved, with the same draws for every number of rows
+    saved = [largest_of(-rows.means, covariance * (m / (now + m)), random_state=0).excess for m in sizes]
+    return _shares(np.array(saved), most)
+
+
+def _shares(saved: Floats, most: float) -> Floats:
+    """What increasing numbers of rows save as shares of ``most``: at most 1, and never fewer for more rows.
+
+    The true shares are so ordered, for further rows are a martingale of posterior means and the best of those is
+    convex; what estimates differ from that is error of the draws, and each takes the largest before it.
+    """
+    if most <= 0.0:
+        return np.zeros(len(saved))
+    return np.asarray(np.maximum.accumulate(np.minimum(saved / most, 1.0)))
 
 
 def _at_or_over(threshold: Any, costs: Any) -> tuple[float | None, CostDistribution]:
@@ -381,14 +398,13 @@ def _useful(gains: Floats, covariance: Floats) -> list[float]:
 
 
 def _at_threshold(
-    rows: CostRows, acting: NDArray[np.bool_], t: float, prior: str, rng: np.random.Generator
+    cells: tuple[Floats, Floats, Floats], t: float, prior: str, rng: np.random.Generator
 ) -> tuple[float, Floats, list[float], str]:
     """On the cells of rows that all models treat alike; in regret at t."""
-    patterns, ups, downs = _joint_cells(rows, acting, t, prior)
-    if acting.shape[1] == 1:
-        cells = dict.fromkeys((True, False), pseudo_rows(prior, t))
-        cells |= {bool(p[0]): (float(u), float(d)) for p, u, d in zip(patterns, ups, downs, strict=True)}
-        value = cell_value((*cells[True], *cells[False]), t)
+    patterns, ups, downs = cells
+    if patterns.shape[1] == 1:
+        not_acted, acted = zip(ups.tolist(), downs.tolist(), strict=True)
+        value = cell_value((*acted, *not_acted), t)
         p_best = np.array([value.p_model, value.p_all, value.p_none])
         return value.evpi * (1.0 - t), p_best, [value.p_model], f"exact, {prior} prior"
     act = _with_references(patterns)
@@ -400,10 +416,16 @@ def _at_threshold(
 
 
 def _joint_cells(rows: CostRows, acting: NDArray[np.bool_], t: float, prior: str) -> tuple[Floats, Floats, Floats]:
-    """Decisions of the models in each cell, and its positives and negatives with the prior added."""
-    patterns, place = np.unique(acting, axis=0, return_inverse=True)
+    """Decisions of the models in each cell, and its positives and negatives with the prior added.
+
+    A model that acts on every row may not act on a further one, and the other way round: the cell of rows on which no
+    model acts, or on which all do, is there for the prior although no row has shown it.
+    """
+    unseen = [np.full((1, acting.shape[1]), act) for act in (False, True) if np.all(acting != act, axis=0).any()]
+    patterns, place = np.unique(np.concatenate([acting, *unseen]), axis=0, return_inverse=True)
+    place = place.ravel()[: len(acting)]
     scale = float(rows.weight.sum()) / float((rows.weight**2).sum())  # weights as effective rows
-    counts = [np.bincount(place.ravel(), scale * rows.weight * (rows.y == k), len(patterns)) for k in (True, False)]
+    counts = [np.bincount(place, scale * rows.weight * (rows.y == k), len(patterns)) for k in (True, False)]
     up, down = pseudo_rows(prior, t)
     ups, downs = np.asarray(counts[0] + up, np.float64), np.asarray(counts[1] + down, np.float64)
     return patterns.astype(np.float64), ups, downs
@@ -414,15 +436,29 @@ def _with_references(patterns: Floats) -> Floats:
     return np.concatenate([patterns, np.ones((len(patterns), 1)), np.zeros((len(patterns), 1))], axis=1)
 
 
-def saved_by_cells(cells: tuple[Floats, Floats, Floats], t: float, more: int, rng: np.random.Generator) -> float:
-    """What so many more rows save, in regret at t: rows drawn from the posterior, then the choice made with them."""
+def saved_by_cells(
+    cells: tuple[Floats, Floats, Floats], t: float, sizes: Sequence[int], rng: np.random.Generator
+) -> tuple[Floats, float]:
+    """What each number of further rows saves, and what knowing the costs saves, in regret at t, by the same draws.
+
+    Costs are drawn from the posterior, further rows from them, and the choice is made with those rows; ``sizes`` rise,
+    and each study holds the one before it.
+    """
     patterns, ups, downs = cells
     act, now = _with_references(patterns), np.concatenate([ups, downs])
     each = np.concatenate([(1.0 - t) * (1.0 - act), t * act])
     chosen = int((now @ each).argmin())
     drawn = rng.standard_gamma(now, (_DRAWS, len(now)))
-    later = now + rng.multinomial(more, drawn / drawn.sum(axis=1)[:, None])
-    costs = later @ each / (now.sum() + more)
+    drawn /= drawn.sum(axis=1)[:, None]
+    later, saved = np.broadcast_to(now, drawn.shape), []
+    for more in np.diff(sizes, prepend=0).tolist():
+        later = later + rng.multinomial(more, drawn)
+        saved.append(_spared(later @ each / later.sum(axis=1)[:, None], chosen))
+    return np.array(saved), _spared(drawn @ each, chosen)
+
+
+def _spared(costs: Floats, chosen: int) -> float:
+    """Mean over draws of what the best decision costs less than the chosen one."""
     return float((costs[:, chosen] - costs.min(axis=1)).mean())
 
 
