@@ -97,6 +97,14 @@ def test_an_exact_table_joins_the_cells_of_a_binned_one():
     assert joined.resolution == 10
 
 
+@pytest.mark.parametrize("other", [np.array([0.1, 0.8]), {"a": 1}, None])
+def test_only_a_table_is_added_to_a_table(other):
+    y, score, _ = drawn()
+    kind = type(other).__name__
+    with pytest.raises(ValueError, match=f"^other must be a ScoreTable, got {kind}: build one by ScoreTable.from_pred"):
+        counted(y, score).merge(other)
+
+
 def test_what_cannot_be_added_up_is_refused():
     y, score, _ = drawn()
     plain, binned = counted(y, score), counted(y, score, resolution=10)

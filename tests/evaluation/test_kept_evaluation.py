@@ -196,6 +196,12 @@ def test_only_what_was_asked_alike_is_added():
     assert one.merge(unsure).evaluate().compare("a", "b").interval == pytest.approx((np.nan, np.nan), nan_ok=True)
 
 
+def test_an_evaluation_is_kept_before_it_is_added():
+    kept = KeptEvaluation.of(evaluated(DAYS[0], {}))
+    with pytest.raises(ValueError, match=r"^other must be a KeptEvaluation, got Evaluation: keep it by .*\.of\("):
+        kept.merge(evaluated(DAYS[1], {}))
+
+
 def test_amounts_by_row_are_not_kept():
     outcome = RowCosts(Y, false_positive=1.0, false_negative=np.linspace(1.0, 9.0, len(Y)))
     with pytest.raises(ValueError, match="cannot be kept without the rows"):

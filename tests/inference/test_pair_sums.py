@@ -114,6 +114,8 @@ def test_an_infinite_loss_stays_infinite():
 def test_sums_of_other_models_costs_or_rules_do_not_add_up():
     y, models, _ = drawn(50, 2)
     sums = PairSums.from_predictions(y, models, costs=(0.1, 0.4))
+    with pytest.raises(ValueError, match=r"^other must be a PairSums, got ndarray"):
+        sums.merge(y)
     for other, what in [
         (PairSums.from_predictions(y, {"a": models["a"]}, costs=(0.1, 0.4)), "models"),
         (PairSums.from_predictions(y, models, costs=(0.1, 0.5)), "costs"),

@@ -17,7 +17,7 @@ from stakes.core.kept import Kept
 from stakes.core.pav import pav_starts
 from stakes.core.sums import weighted_sum
 from stakes.core.table_parts import COLUMNS, MARKS, add_columns, check_columns, class_factors, weigh_classes
-from stakes.core.validation import BinarySample, check_choice, check_prevalence, check_sample
+from stakes.core.validation import BinarySample, check_choice, check_kind, check_prevalence, check_sample
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -431,7 +431,7 @@ class ScoreTable(Kept):
         Raises
         ------
         ValueError
-            If one of the tables was reweighted to a prevalence, or their cells differ.
+            If ``other`` is no table, one of the two was reweighted to a prevalence, or their cells differ.
 
         Examples
         --------
@@ -440,6 +440,7 @@ class ScoreTable(Kept):
         >>> first.merge(ScoreTable.from_predictions([1], [0.8])).positives.tolist()
         [0.0, 2.0]
         """
+        check_kind(other, "other", ScoreTable, "build one by ScoreTable.from_predictions(y_true, y_prob)")
         if any(t.fixed_prevalence or (t.lower is not None and t.resolution is None) for t in (self, other)):
             raise ValueError("merge needs tables as they were counted: merge first, then pool or set the prevalence.")
         cells = {t.resolution for t in (self, other)} - {None}

@@ -476,6 +476,12 @@ def check_choice(value: object, name: str, choices: tuple[str, ...]) -> str:
     return value
 
 
+def check_kind(value: object, name: str, kind: type, remedy: str = "") -> None:
+    """Refuse what is no object of a class of the package; the remedy says how one is made."""
+    if not isinstance(value, kind):
+        raise ValueError(f"{name} must be a {kind.__name__}, got {type(value).__name__}{remedy and ': '}{remedy}.")
+
+
 def _is_number(value: object) -> bool:
     if isinstance(value, (str, bytes)):
         return False

@@ -11,7 +11,7 @@ import numpy as np
 
 from stakes.core.regret import check_harm, check_rule
 from stakes.core.score_table import ScoreTable
-from stakes.core.validation import check_flag, check_unit
+from stakes.core.validation import check_flag, check_kind, check_unit
 from stakes.costs import as_costs
 from stakes.curves._decision import error_pieces
 from stakes.curves._envelope import lower_envelope
@@ -243,8 +243,7 @@ def competitors(
     if not isinstance(tables, Mapping):
         raise ValueError(f"tables must be a mapping of names to score tables, got {type(tables).__name__}.")
     for name, table in tables.items():
-        if not isinstance(table, ScoreTable):
-            raise ValueError(f"tables[{name!r}] must be a ScoreTable, got {type(table).__name__}.")
+        check_kind(table, f"tables[{name!r}]", ScoreTable)
     if not tables:
         raise ValueError("tables must hold at least one model, got none.")
     models = {name: error_pieces(table, rule) for name, table in tables.items()}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from stakes.core.score_table import ScoreTable
+from stakes.core.validation import check_kind
 from stakes.costs import CostDistribution
 from stakes.evaluation._assemble import evaluate_tables
 from stakes.evaluation._group_tables import columns_of, groups_from, kept_groups, merged, read_groups, tables_of
@@ -131,7 +132,8 @@ class KeptEvaluation:
         Raises
         ------
         ValueError
-            If models, settings or columns of groups differ, or the prevalence was set: set that of the sum.
+            If ``other`` is no kept evaluation, models, settings or columns of groups differ, or the prevalence was
+            set: set that of the sum.
 
         Examples
         --------
@@ -141,6 +143,7 @@ class KeptEvaluation:
         >>> one.merge(one).evaluate().n_rows
         4
         """
+        check_kind(other, "other", KeptEvaluation, "keep it by KeptEvaluation.of(evaluation)")
         mine, its = (
             {"models": list(kept.tables), **kept._settings(), "groups": columns_of(kept.groups)}
             for kept in (self, other)

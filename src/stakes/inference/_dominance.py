@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.score_table import ScoreTable
-from stakes.core.validation import check_names, check_number
+from stakes.core.validation import check_kind, check_names, check_number
 from stakes.curves._decision import error_pieces
 from stakes.curves._envelope import TIE, lower_envelope
 from stakes.shown.tabular import Tabular
@@ -151,8 +151,7 @@ def dominance(
     from stakes.core.regret import check_rule
 
     for argument, table in (("first", first), ("second", second)):
-        if not isinstance(table, ScoreTable):
-            raise ValueError(f"{argument} must be a ScoreTable, got {type(table).__name__}.")
+        check_kind(table, argument, ScoreTable)
     names = check_names(names)
     low, high = check_number(low, "low"), check_number(high, "high")
     if not 0.0 <= low <= high <= 1.0:

@@ -18,7 +18,7 @@ import numpy as np
 from stakes.core.inputs import refuse_weighing
 from stakes.core.kept import Kept
 from stakes.core.options import check_options
-from stakes.core.validation import BinarySample
+from stakes.core.validation import BinarySample, check_kind
 from stakes.costs import CostDistribution
 from stakes.inference._cluster_pairs import ClusterSums
 from stakes.inference._loss_moments import LossMoments, moments_of_sums, without_room_for_copies
@@ -263,7 +263,8 @@ class PairSums(Kept):
         Raises
         ------
         ValueError
-            If models, costs or rule differ, or there are clusters, which may have rows in both.
+            If ``other`` holds no sums, models, costs or rule differ, or there are clusters, which may have rows in
+            both.
 
         Examples
         --------
@@ -272,6 +273,7 @@ class PairSums(Kept):
         >>> one.merge(one).rows.tolist()
         [2.0, 2.0]
         """
+        check_kind(other, "other", PairSums, "build one by PairSums.from_predictions")
         self._refuse_clusters("merged")
         other._refuse_clusters("merged")
         for name in ("models", "costs", "rule"):
