@@ -86,6 +86,16 @@ def test_unknown_code_is_a_mistake_in_usage(option, data, cli):
     assert "\x1b" not in outcome.err
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("errors", "error"), ("warn", "warning"), ("few_events", "few-events"), ("auc", "auc-disagrees")],
+)
+def test_nearest_code_is_suggested_before_the_list(given, meant, data, cli):
+    outcome = cli("check", data, *RANGE, "--fail-on", given)
+    assert outcome.code == 2
+    assert outcome.err.startswith(f"error: --fail-on got {given!r}; did you mean {meant}? It must name hard-labels, ")
+
+
 def test_severity_cannot_be_ignored_as_a_whole_and_none_stands_alone(data, cli):
     assert cli("check", data, *RANGE, "--ignore", "info").code == 2
     assert cli("check", data, *RANGE, "--fail-on", "none,error").code == 2

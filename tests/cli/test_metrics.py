@@ -55,6 +55,29 @@ def test_wrong_metrics_are_usage_errors(predictions, capsys, metric, message):
     assert message in err
 
 
+MEANT = {
+    "auc": "roc_auc_score",
+    "AUC": "roc_auc_score",
+    "brier": "bounded_brier_loss",
+    "log_loss": "bounded_log_loss",
+    "brier_score_loss": "bounded_brier_loss",
+    "h-measure": "h_measure_score",
+    "net_benefit": "net_benefit_score",
+}
+
+
+@pytest.mark.parametrize("given", MEANT)
+def test_nearest_metric_is_suggested(given, predictions, capsys):
+    code, _, err = run(capsys, predictions, "--label", "y", "--costs", "0.1:0.4", "--metric", given)
+    assert code == 2
+    assert err.endswith(f"got {given!r}; did you mean {MEANT[given]}?\n")
+
+
+def test_no_metric_is_suggested_where_none_is_near(predictions, capsys):
+    _, _, err = run(capsys, predictions, "--label", "y", "--costs", "0.1:0.4", "--metric", "zzz")
+    assert err.endswith("got 'zzz'\n")
+
+
 def test_a_newly_registered_metric_is_a_choice(predictions, capsys):
     def dummy_score(y_true, y_prob=None, *, sample_weight=None, pos_label=None):  # noqa: ARG001
         return 0.125

@@ -31,7 +31,15 @@ def test_the_number_is_that_of_the_library(cli, target):
     ("argv", "message"),
     [
         (["f1"], "'f1' is not one of"),
-        (["auc", "--auc", "0.8"], "for_='auc' also needs prevalence, width"),
+        (["auc", "--auc", "0.8"], "plan auc also needs --prevalence, --width"),
+        (["regret"], "plan regret also needs --standard-deviation"),
+        (["regret", "--standard-deviation", "1"], "plan regret needs either --width or --power"),
+        (["regret", "--standard-deviation", "1", "--max-error", "0.1"], "plan regret takes no --max-error"),
+        (["auc", "--auc", "0.8", "--prevalence", "0.1", "--width", "1e-6"], "for --width 1e-06, --prevalence 0.1"),
+        (
+            ["certificate", "--error", "0.2", "--max-error", "0.1", "--power", "0.8"],
+            "--error must be below --max-error for a certificate, got 0.2 and 0.1",
+        ),
         (["auc", "--auc", "80"], "--auc must be a number between 0 and 1, got '80'"),
         (["slope", "--linear-predictor", "1", "--width", "0.1"], "--linear-predictor must be two numbers"),
     ],
@@ -40,3 +48,10 @@ def test_refusals(cli, argv, message):
     outcome = cli("plan", *argv)
     assert outcome.code == 2
     assert message in " ".join(outcome.err.split())
+
+
+def test_missing_target_is_listed_in_one_line(cli):
+    outcome = cli("plan")
+    assert outcome.code == 2
+    assert "\\" not in outcome.err
+    assert "Choose from: net_benefit, standardized_net_benefit, gain, regret, auc" in outcome.err.splitlines()[0]

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stakes.cli._errors import UsageError
+from stakes.shown.nearest import guess
 from stakes.shown.text import shorten, visible
 from stakes.shown.text import shown_name as name
 
@@ -131,9 +131,7 @@ def _checked(place: str, key: str, value: Any, options: Mapping[str, Any]) -> An
     if key in NOT_IN_FILES:
         raise UsageError(f"{place} {key} belongs on the command line")
     if key not in options:
-        near = get_close_matches(key.replace("_", "-"), options, n=1)
-        advice = f"; did you mean {near[0]}?" if near else ""
-        raise UsageError(f"{place} has an unknown option {name(key)!r}{advice}")
+        raise UsageError(f"{place} has an unknown option {name(key)!r}{guess(key, options)}")
     option = options[key]
     takes = option.metavar or ""
     if option.is_flag:

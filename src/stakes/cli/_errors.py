@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -51,7 +52,8 @@ def parsing_problem(error: Any) -> Problem:
     """Explain what typer says of the arguments."""
     context = getattr(error, "ctx", None)
     command = "stakes" if context is None else context.command_path
-    return Problem(error.exit_code, str(error.format_message()), f"Try '{command} --help'.")
+    message = re.sub(r"\s*\n\s*", " ", str(error.format_message()))  # choices stand in lines of their own
+    return Problem(error.exit_code, message, f"Try '{command} --help'.")
 
 
 def describe(error: DataError) -> str:

@@ -66,14 +66,15 @@ def _harm(text: str) -> float:
 
 def read_metrics(texts: Sequence[str] | None) -> dict[str, dict[str, float]]:
     """Read further metrics, with numbers for their arguments."""
-    from stakes.metrics import METRICS
+    from stakes.metrics import METRICS, guess_metric
 
     binary = sorted(key for key, entry in METRICS.items() if entry.task == "binary")
     found: dict[str, dict[str, float]] = {}
     for text in texts or ():
         metric, _, arguments = text.partition(":")
         if metric not in binary:
-            raise UsageError(f"--metric must be one of {', '.join(binary)}, got {name(metric)!r}")
+            near = guess_metric(metric, binary, mark="")
+            raise UsageError(f"--metric must be one of {', '.join(binary)}, got {name(metric)!r}{near}")
         options = {}
         for part in filter(None, arguments.split(",")):
             key, _, value = part.partition("=")

@@ -18,6 +18,7 @@ from stakes.cli._outcomes import Told
 from stakes.cli._settings import split_names
 from stakes.cli._spread import spread
 from stakes.cli._task import Task
+from stakes.shown.nearest import guess
 from stakes.shown.tabular import json_ready
 from stakes.shown.text import shown_name as name
 from stakes.shown.text import visible
@@ -133,7 +134,10 @@ def read_codes(option: str, texts: list[str] | None, *, severities: bool = False
     codes = [code.strip() for code in split_names(texts, option) or []]
     for code in codes:
         if code not in known:
-            raise UsageError(f"{option} must name {', '.join(known)}; got {name(code)!r}")
+            near = guess(code, known)
+            listed = f"must name {', '.join(known)}"
+            got = f"got {name(code)!r}"
+            raise UsageError(f"{option} {got}{near} It {listed}" if near else f"{option} {listed}; {got}")
     if NOTHING in codes and len(codes) > 1:
         raise UsageError(f"{option} none stands alone, got {name(','.join(codes))}")
     return codes

@@ -1,6 +1,7 @@
 """``stakes plan``: how many rows a question needs, before there are any."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -81,20 +82,32 @@ def plan(
 
     Needs no data. What a question needs besides is said where it is missing.
     """
-    from stakes.information import rows_needed
+    from stakes.information import check_asked, rows_needed
 
     delivery = plan_delivery(None, output, as_json=as_json)
     given: dict[str, Any] = {key: _read(key, text) for key, text in vars(expected).items() if text is not None}
     try:
         level = read_share("--confidence-level", confidence_level)
+        check_asked(str(target), set(given), f"plan {target}", _option)
         found = rows_needed(for_=str(target), confidence_level=level, **given)
     except ValueError as problem:
-        raise UsageError(str(problem).removesuffix(".")) from None
+        raise UsageError(_as_typed(str(problem).removesuffix("."))) from None
     return partial(run, found, delivery)
 
 
+def _option(key: str) -> str:
+    return "--" + key.replace("_", "-")
+
+
+def _as_typed(message: str) -> str:
+    """Write the library's arguments as options: width=0.1 as --width 0.1, and max_error as --max-error."""
+    names = "|".join(field.name for field in fields(Expected))
+    message = re.sub(rf"\b({names})=", lambda found: f"{_option(found[1])} ", message)
+    return re.sub(r"^error\b|\bmax_error\b", lambda found: _option(found[0]), message)
+
+
 def _read(key: str, text: str) -> float | tuple[float, ...]:
-    option = "--" + key.replace("_", "-")
+    option = _option(key)
     if key in _SHARES:
         return read_share(option, text)
     if key == "error" and text.strip() in {"0", "0.0"}:

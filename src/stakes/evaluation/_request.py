@@ -8,7 +8,7 @@ from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
 from stakes.core.options import Options, check_options
-from stakes.metrics import METRICS
+from stakes.metrics import METRICS, guess_metric
 
 if TYPE_CHECKING:
     from stakes.core.score_table import ScoreTable
@@ -37,7 +37,9 @@ def _requested(metrics: MetricsRequest, costs: CostDistribution) -> dict[str, di
     requested: dict[str, dict[str, Any]] = {}
     for name, options in asked:
         if name not in binary:
-            raise ValueError(f"metrics must be registered for two classes ({', '.join(sorted(binary))}), got {name!r}.")
+            near = guess_metric(str(name), binary) or "."
+            listed = ", ".join(sorted(binary))
+            raise ValueError(f"metrics must be registered for two classes ({listed}), got {name!r}{near}")
         if not isinstance(options, Mapping):
             raise ValueError(f"metrics must map {name} to a mapping of its arguments, got {options!r}.")
         known = signature(METRICS[name].function).parameters

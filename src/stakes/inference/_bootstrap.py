@@ -21,7 +21,7 @@ from stakes.core.validation import check_choice, check_flag, check_level, check_
 from stakes.inference._dependence import check_dependence
 from stakes.inference._resample import Room, RowSource, TableSource, draw_blocks, draw_clusters, draw_rows, is_whole
 from stakes.inference._resample_outcome import OutcomeSource
-from stakes.metrics import METRICS
+from stakes.metrics import METRICS, guess_metric
 from stakes.outcomes import TimeToEvent
 from stakes.shown.progress import time_left
 from stakes.shown.tabular import Tabular
@@ -336,7 +336,10 @@ def _statistic(metric: str | Statistic | None, options: dict[str, Any]) -> tuple
             raise ValueError(f"options are for metrics by name, got {', '.join(options)} beside a function.")
         return "statistic", metric, False
     binary = [name for name, entry in METRICS.items() if entry.task == "binary"]
-    entry = METRICS[check_choice(metric, "metric", tuple(binary))]
+    if not isinstance(metric, str) or metric not in binary:
+        near = guess_metric(str(metric), binary) or "."
+        raise ValueError(f"metric must be one of {', '.join(map(repr, binary))}, got {metric!r}{near}")
+    entry = METRICS[metric]
     return entry.name, lambda table: entry.function(table, **options), entry.response == "score"
 
 

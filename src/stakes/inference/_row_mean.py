@@ -15,7 +15,7 @@ from stakes.inference._central_sums import BLOCK, CentralSums, mean_spread, skil
 from stakes.inference._influence import NEEDED_FOR_SKILL, Influence, mean_influence, skill_influence
 from stakes.inference._influence_moments import influence_moments
 from stakes.inference._moments import Moments, moments_of
-from stakes.metrics import METRICS
+from stakes.metrics import METRICS, guess_metric
 from stakes.metrics._scorers import check_parameters
 
 if TYPE_CHECKING:
@@ -86,8 +86,10 @@ def row_mean(name: str, options: Options) -> RowMean:
     known = sorted(
         {"net_benefit_score", *_SKILLS, *AREAS, *(key for key, entry in METRICS.items() if entry.per_sample)}
     )
+    near = "" if name in METRICS else guess_metric(name, known)
     raise ValueError(
-        f"metric must have a closed-form interval ({', '.join(known)}), got {name!r}; bootstrap serves the others."
+        f"metric must have a closed-form interval ({', '.join(known)}), got {name!r}"
+        f"{near or '; bootstrap serves the others.'}"
     )
 
 

@@ -132,7 +132,7 @@ def rows_needed(
     level = check_level(confidence_level)
     plan = _PLANS[for_]
     given = {name: value for name, value in asked.items() if value is not None}
-    _check_names(for_, plan, set(given))
+    check_asked(for_, set(given))
     given = _checked(given)
     try:
         rows, why = plan(**given, level=level)
@@ -148,15 +148,15 @@ def _written(given: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in given.items())
 
 
-def _check_names(for_: str, plan: Callable[..., Any], given: set[str]) -> None:
-    """Refuse what is missing or does not belong to the question."""
-    known = signature(plan).parameters
+def check_asked(for_: str, given: set[str], called: str | None = None, written: Callable[[str], str] = str) -> None:
+    """Refuse what is missing or does not belong to the question, in the words of the library or of another face."""
+    known, called = signature(_PLANS[for_]).parameters, called or f"for_={for_!r}"
     needed = {name for name, each in known.items() if each.default is each.empty} - {"level"}
     for names, problem in ((needed - given, "also needs"), (given - set(known), "takes no")):
         if names:
-            raise ValueError(f"for_={for_!r} {problem} {', '.join(sorted(names))}.")
+            raise ValueError(f"{called} {problem} {', '.join(map(written, sorted(names)))}.")
     if "power" in known and "width" in known and len(given & {"power", "width"}) != 1:
-        raise ValueError(f"for_={for_!r} needs either width or power.")
+        raise ValueError(f"{called} needs either {written('width')} or {written('power')}.")
 
 
 def _checked(given: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from stakes.metrics._penalized import ImproperScoreWarning, penalized_brier_loss
 from stakes.metrics._propriety import Propriety, check_proper
 from stakes.metrics._rank import roc_auc_score
 from stakes.metrics._registry import METRICS, Metric, register
+from stakes.metrics._registry import guess_metric as guess_metric
 from stakes.metrics._scorers import get_scorer
 from stakes.metrics._skill import (
     bounded_brier_skill_score,

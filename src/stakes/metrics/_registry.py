@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from stakes import costs as _costs
 from stakes.metrics import _cost_matrix, _losses, _net_benefit, _one_vs_rest, _partial_auc, _penalized, _rank, _skill
+from stakes.shown.nearest import guess
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 Claim = Literal["strict", "proper", "rank", "none"]
 Task = Literal["binary", "multiclass"]
@@ -79,6 +80,17 @@ class Metric:
 
 
 METRICS: dict[str, Metric] = {}
+# what other libraries call the same or the nearest thing
+_ELSEWHERE = {
+    **dict.fromkeys(("auc", "auroc", "roc_auc", "rocauc", "c_statistic", "c_index"), "roc_auc_score"),
+    **dict.fromkeys(("brier_score", "brier_score_loss", "neg_brier_score"), "bounded_brier_loss"),
+    **dict.fromkeys(("logloss", "neg_log_loss", "cross_entropy"), "bounded_log_loss"),
+}
+
+
+def guess_metric(name: str, among: Iterable[str], mark: str = "'") -> str:
+    """Return "; did you mean NAME?" for what is no name of these metrics, or nothing where none is near."""
+    return guess(name, sorted(among), _ELSEWHERE, mark)
 
 
 def register(metric: Metric) -> Metric:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.validation import check_name, to_array
-from stakes.metrics._registry import METRICS, Metric
+from stakes.metrics._registry import METRICS, Metric, guess_metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +56,8 @@ def get_scorer(name: str, **params: Any) -> Any:
     from sklearn.metrics import make_scorer
 
     if check_name(name, "name") not in METRICS:
-        raise ValueError(f"name must be a registered metric ({', '.join(sorted(METRICS))}), got {name!r}.")
+        near = guess_metric(name, METRICS) or "."
+        raise ValueError(f"name must be a registered metric ({', '.join(sorted(METRICS))}), got {name!r}{near}")
     metric = METRICS[name]
     check_parameters(metric, params)
     function: Callable[..., Any] = metric.function

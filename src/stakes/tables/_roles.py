@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from stakes.shown.nearest import nearest
 from stakes.tables._errors import DataError
 
 if TYPE_CHECKING:
@@ -118,8 +118,8 @@ def require(wanted: Iterable[str], names: Sequence[str], file: str | None = None
     if missing is None:
         return
     text = [str(name) for name in names]
-    close = get_close_matches(str(missing), text, n=1)
-    guess = f"Did you mean {close[0]!r}? " if close else ""
+    close = nearest(str(missing), text)
+    guess = "" if close is None else f"Did you mean {close!r}? "
     rest = f", ... ({len(text)} in all)" if len(text) > _SHOWN else ""
     hint = f"{guess}The columns are {', '.join(map(repr, text[:_SHOWN]))}{rest}."
     raise DataError("there is no such column", file=file, column=missing, hint=hint)

@@ -10,7 +10,7 @@ import numpy as np
 
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import to_array
-from stakes.metrics import METRICS, Metric
+from stakes.metrics import METRICS, Metric, guess_metric
 from stakes.metrics._scorers import check_parameters
 from stakes.metrics._tensor_inputs import is_tensor, to_host
 
@@ -313,8 +313,8 @@ def _registered(metric: object) -> Metric:
     if isinstance(metric, Metric):
         return metric
     if not isinstance(metric, str) or metric not in METRICS:
-        names = ", ".join(sorted(METRICS))
-        raise ValueError(f"metric must be the name of a registered metric ({names}) or a Metric, got {metric!r}.")
+        names, near = ", ".join(sorted(METRICS)), guess_metric(str(metric), METRICS) or "."
+        raise ValueError(f"metric must be the name of a registered metric ({names}) or a Metric, got {metric!r}{near}")
     return METRICS[metric]
 
 
