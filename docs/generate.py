@@ -59,7 +59,7 @@ code 4 if a finding that `--fail-on` names is among them (errors, unless it says
 output of `stakes evaluate`, in its JSON and in the report.
 
 An *error* says: do not act on the result as it is. A *warning*: the result, or a usual metric, can mislead here. An
-*info* is a fact about the thresholds that were chosen, and no alarm.
+*info* is a fact about the thresholds or the rows, and no alarm.
 
 {table}
 

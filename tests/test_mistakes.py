@@ -261,6 +261,14 @@ RARE = {
         "cause",
         lambda: TimeToEvent(event=Y, time=P, horizon=0.5, cause=np.array(0.3)),
     ),
+    "codes 1 and 2 of R": (
+        "censored",
+        lambda: TimeToEvent(event=Y + 1, time=P, horizon=0.5, cause=2),
+    ),
+    "cause that never occurs": (
+        "cause",
+        lambda: TimeToEvent(event=Y, time=P, horizon=0.5, cause=2),
+    ),
     "records for events": (
         "event",
         lambda: TimeToEvent(event=np.zeros(80, [("a", float), ("b", float)]), time=P, horizon=0.5),

@@ -143,6 +143,37 @@ def test_what_does_not_fit_is_said(cli, followed, options, code, message):
     assert message in " ".join(shown.err.split())
 
 
+def test_event_codes_of_r_need_their_censored_one(cli, followed, tmp_path):
+    columns = {"ended": (ENDED + 1).tolist(), "years": YEARS.tolist(), "risk": RISK.tolist(), "other": RISK.tolist()}
+    coded = write_csv(tmp_path / "coded.csv", columns)
+    asked = [*FOLLOW_UP, "--horizon", 2, *ASKED]
+    for cause in ([], ["--cause", 2]):
+        shown = cli("evaluate", coded, *asked, *cause)
+        assert shown.code == 3
+        assert "no code 0 among the event codes 1, 2; if one of them means censored" in " ".join(shown.err.split())
+        assert "--censored 1" in " ".join(shown.err.split())
+    found, wanted = (
+        json.loads(cli("evaluate", *each, *asked, "--json").out)["data"]["outcome"]
+        for each in ([coded, "--censored", 1], [followed])
+    )
+    assert found == wanted
+
+
+def test_horizon_in_another_unit_is_asked_about(cli, tmp_path):
+    days = 365 * (YEARS + 1)
+    columns = {"ended": ENDED.tolist(), "days": days.tolist(), "risk": RISK.tolist(), "other": RISK.tolist()}
+    path = write_csv(tmp_path / "days.csv", columns)
+    asked = ["--time", "days", "--event", "ended", *ASKED]
+    for horizon in ("2", "2,800"):
+        shown = cli("evaluate", path, *asked, "--horizon", horizon)
+        assert shown.code == 3
+        ends = f"Times run from {days.min():.3g} to {days.max():.3g} and the horizon is 2: are they in one unit"
+        assert ends in " ".join(shown.err.split())
+    shown = cli("evaluate", path, *asked, "--horizon", "800", "--censored", 7)
+    assert shown.code == 3
+    assert "event code of censored rows, one of 0, 1 (or 0 where nobody is), got 7" in " ".join(shown.err.split())
+
+
 def test_rows_are_decided_by_their_amounts(cli, orders, folder):
     path, _, amount = orders
     shown = cli("decide", path, "--models", "risk", *AMOUNTS, "-o", "decided.csv")

@@ -62,6 +62,18 @@ def test_impossible_time_is_named_by_column_and_row():
         evaluate_frame(data, label="ended", models=["risk"], outcome=OutcomeColumns(time="years", horizon=1, cause=1))
 
 
+def test_codes_of_which_none_means_censored_are_asked_about_in_columns():
+    pl = pytest.importorskip("polars")
+    data = pl.DataFrame({**ROWS, "ended": 1 + (CODE == 1)})
+    asked = {"label": "ended", "models": ["risk"], "costs": (0.1, 0.4)}
+    with pytest.raises(ValueError, match="no code 0 among the event codes 1, 2"):
+        evaluate_frame(data, outcome=OutcomeColumns(time="years", horizon=1.5, cause=2), **asked)
+    found = evaluate_frame(data, outcome=OutcomeColumns(time="years", horizon=1.5, censored=1), **asked)
+    wanted = evaluate(TimeToEvent(event=CODE == 1, time=ROWS["years"], horizon=1.5), {"risk": RISK}, costs=(0.1, 0.4))
+    assert found.data_line == wanted.data_line
+    assert found.results[0].score == pytest.approx(wanted.results[0].score, rel=1e-14)
+
+
 def test_rows_of_a_lazy_frame_are_asked_for():
     pl = pytest.importorskip("polars")
     with pytest.raises(ValueError, match="outcome= need the rows"):

@@ -90,6 +90,89 @@ def test_probabilities_of_censoring_that_do_not_fit_the_rows_are_found():
     assert "weights-off" not in codes(TimeToEvent(**rows), score)
 
 
+def uncensored(horizon=1.0, **change):
+    """Times to the event that are all seen, and a score that ranks them."""
+    rng = np.random.default_rng(2)
+    time = rng.exponential(1.0, 200)
+    rows = {"event": np.ones(200, int), "time": time, "horizon": horizon}
+    return TimeToEvent(**rows | change), np.clip(1.0 - time / 3.0 + rng.normal(0.0, 0.3, 200), 0.02, 0.98)
+
+
+def found_by(code, outcome, score):
+    found = [each for each in evaluate(outcome, score, costs=(0.1, 0.5)).findings if each.code == code]
+    return found[0] if found else None
+
+
+def test_follow_up_that_differs_though_nobody_is_censored_is_a_finding():
+    outcome, score = uncensored()
+    found = found_by("nobody-censored", outcome, score)
+    time = outcome.follow_up.time
+    rest = np.sort(time[time > 1.0])
+    assert found.severity == "info"
+    assert found.evidence == {"rows": len(rest), "shortest": rest[0], "longest": rest[-1], "horizon": 1.0}
+    assert f"the {len(rest)} rows without the event by then" in found.sentence
+    priced = RowCosts(outcome, false_positive=1.0, false_negative=np.linspace(5.0, 9.0, 200))
+    assert found_by("nobody-censored", priced, score)
+
+
+def test_complete_follow_up_to_the_horizon_is_no_finding():
+    time = uncensored()[0].follow_up.time
+    for horizon in (1.0, 0.7):
+        ended = {"event": (time <= horizon).astype(int), "time": np.minimum(time, horizon), "horizon": horizon}
+        assert found_by("nobody-censored", *uncensored(**ended)) is None
+    weight = np.where((time > 1.0) & (time < np.max(time)), 0.0, 1.0)  # of all who live longer, one is left
+    assert found_by("nobody-censored", *uncensored(sample_weight=weight)) is None
+
+
+def test_one_row_censored_before_the_horizon_ends_that_finding():
+    time = uncensored()[0].follow_up.time
+    early, late = np.argmin(time), np.argmax(time)
+    for place, found in ((early, False), (late, True)):
+        event = (np.arange(200) != place).astype(int)
+        assert (found_by("nobody-censored", *uncensored(event=event)) is not None) is found
+
+
+def test_competing_cause_of_most_events_by_the_horizon_is_a_finding():
+    time = uncensored()[0].follow_up.time
+    by_then = np.flatnonzero(time <= 1.0)
+    half = len(by_then) // 2
+    for others, raised in ((half, False), (half + 1, True)):
+        code = np.ones(200, int)
+        code[by_then[:others]] = 2
+        code[time > 1.0] = 0
+        outcome, score = uncensored(event=code, cause=1)
+        found = found_by("competing-takes-most", outcome, score)
+        assert (found is not None) is raised
+    assert found.severity == "warning"
+    assert found.evidence == {"events": float(len(by_then)), "competing": half + 1.0}
+    assert f"Of the {len(by_then)} events by the horizon 1, {half + 1} (" in found.sentence
+
+
+def test_censored_rows_told_as_competing_are_noticed():
+    """What codes 1 (censored) and 2 (event) say if nobody asks: the censored die of another cause."""
+    rng = np.random.default_rng(3)
+    event, left = rng.exponential(2.0, 300), rng.exponential(1.0, 300)
+    rows = {"event": np.where(event <= left, 2, 1), "time": np.minimum(event, left), "horizon": 1.0}
+    wrong = evaluate(TimeToEvent(**rows, cause=2, censored=0), np.exp(-event), costs=(0.1, 0.5)).findings.codes
+    right = evaluate(TimeToEvent(**rows, cause=2, censored=1), np.exp(-event), costs=(0.1, 0.5)).findings.codes
+    assert {"nobody-censored", "competing-takes-most"} <= set(wrong)
+    assert not {"nobody-censored", "competing-takes-most"} & set(right)
+
+
+@pytest.mark.parametrize("priced", [False, True])
+def test_horizon_in_another_unit_than_the_times_is_asked_about(priced):
+    outcome, score = uncensored()
+    for horizon, kind in ((0.002, "negative"), (365.0, "positive")):
+        wrong = outcome.at(horizon)
+        wrong = RowCosts(wrong, false_positive=1.0, false_negative=9.0) if priced else wrong
+        time = outcome.follow_up.time
+        ends = (
+            f"Times run from {time.min():.3g} to {time.max():.3g} and the horizon is {horizon:g}: are they in one unit"
+        )
+        with pytest.raises(ValueError, match=f"must hold both classes, got 200 rows that are all {kind}.*{ends}"):
+            evaluate(wrong, score, costs=None if priced else (0.1, 0.5))
+
+
 def test_data_line_says_what_is_known(df_surv, tmp_path):
     outcome = TimeToEvent(event=df_surv.cancer, time=df_surv.ttcancer, horizon=1.5)
     found = evaluate(outcome, df_surv.cancerpredmarker, costs=(0.1, 0.3))

@@ -350,8 +350,59 @@ def test_bad_input_is_refused_with_a_sentence(change, message):
         TimeToEvent(**SMALL | change)
 
 
-def test_declared_cause_without_an_event_is_no_event():
-    assert TimeToEvent(**SMALL | {"cause": 3}).prevalence == 0.0
+def test_declared_cause_where_all_are_censored_is_no_event():
+    assert TimeToEvent(**SMALL | {"event": [0] * 8, "cause": 3}).prevalence == 0.0
+
+
+@pytest.mark.parametrize("kind", [int, float, np.uint8])
+def test_codes_of_which_none_means_censored_are_asked_about(kind):
+    rows = {"event": np.array([1, 2, 1, 2, 2, 1], kind), "time": [1, 2, 3, 5, 6, 7], "horizon": 4}
+    message = "no code 0 among the event codes 1, 2; if one of them means censored, pass censored=1 "
+    for cause in (None, 1, 2, [2]):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            TimeToEvent(**rows, cause=cause)
+
+
+def test_codes_of_r_with_their_censored_one_are_those_of_zero_and_one():
+    event, time = np.array([1, 0, 0, 1, 1, 0]), [1, 2, 3, 5, 6, 7]
+    wanted = TimeToEvent(event=event, time=time, horizon=4)
+    found = TimeToEvent(event=event + 1, time=time, horizon=4, censored=1)
+    assert found.weight.tolist() == wanted.weight.tolist()
+    assert found.summary == wanted.summary
+    left = TimeToEvent(event=1 - event, time=time, horizon=4, censored=1)  # a column of who was censored
+    assert left.weight.tolist() == wanted.weight.tolist()
+
+
+def test_competing_events_may_be_all_there_is_where_that_is_said():
+    rows = {"event": [1, 2, 1, 2], "time": [1, 2, 3, 5], "horizon": 4}
+    assert TimeToEvent(**rows, cause=1, censored=0).y.tolist() == [True, False, True, False]
+
+
+def test_everybody_followed_to_the_event_is_complete_follow_up():
+    for event in ([1, 1, 1, 1], [True] * 4):
+        assert TimeToEvent(event=event, time=[1, 2, 3, 5], horizon=4).prevalence == 0.75
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"cause": 3}, "cause must name events that occur, got 3: event holds 0, 1, 2."),
+        ({"cause": [1, 3]}, "cause must name events that occur, got 3: event holds 0, 1, 2."),
+        ({"cause": 1.5}, "cause must name events that occur, got 1.5: event holds 0, 1, 2."),
+        (
+            {"cause": 1, "censored": 9},
+            "code of censored rows, one of 0, 1, 2 (or 0 where nobody is), got 9",
+        ),
+        (
+            {"event": list("aabbbbbb"), "censored": "a", "cause": "bb"},
+            "events that occur, got 'bb': event holds 'a', 'b'.",
+        ),
+        ({"event": list("aabbbbbb"), "cause": "b"}, "event holds labels ('a', 'b'): pass censored= and cause="),
+    ],
+)
+def test_what_never_occurs_is_no_cause_and_no_censoring(change, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        TimeToEvent(**SMALL | change)
 
 
 def test_weights_and_labels_belong_to_the_outcome():

@@ -56,11 +56,12 @@ def _refuse_one_class(predictions: Predictions, label: str) -> None:
     if 0 < positives < predictions.n_rows:
         return
     kind = "positive" if positives else "negative"
+    more = "" if predictions.outcome is None else predictions.outcome.one_class_hint
     raise DataError(
         f"must hold both classes, but all {predictions.n_rows:,} rows are {kind}",
         file=predictions.source,
         column=label,
-        hint="What mistakes cost cannot be judged from one class.",
+        hint=f"What mistakes cost cannot be judged from one class. {more}".rstrip(),
     )
 
 

@@ -78,6 +78,11 @@ class Outcome(ABC):
         return ""
 
     @property
+    def one_class_hint(self) -> str:
+        """What to look at where all rows are of one class; empty if there is nothing."""
+        return ""
+
+    @property
     def present(self) -> Bools:
         """The rows of positive sample weight."""
         return np.ones(len(self.y), dtype=bool) if self.sample_weight is None else self.sample_weight > 0.0

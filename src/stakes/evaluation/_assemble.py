@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from stakes.core.options import Options
+    from stakes.core.outcome import Outcome
     from stakes.core.regret import Rule
     from stakes.core.validation import BinarySample
     from stakes.costs import CostDistribution
@@ -49,7 +50,7 @@ def evaluate_rows(rows: Mapping[str, BinarySample], options: Options, **about: A
     options = options.of_amounts(None if origin is None else origin.outcome)
     fixed = options.prevalence is not None
     tables = tuple(_told(_table(sample, fixed=fixed), k, 2 * len(rows)) for k, sample in enumerate(rows.values(), 1))
-    _refuse_one_class(tables[0])
+    _refuse_one_class(tables[0], about.get("outcome"))
     samples = list(rows.values())
     if options.rule == "optimal":
         samples = [
@@ -120,12 +121,13 @@ def _check_names(names: tuple[str, ...], options: Options) -> None:
     options.check_harmed(names)
 
 
-def _refuse_one_class(table: ScoreTable) -> None:
+def _refuse_one_class(table: ScoreTable, outcome: Outcome | None = None) -> None:
     if not 0.0 < table.prevalence < 1.0:
         kind = "positive" if table.prevalence else "negative"
+        hint = "" if outcome is None else outcome.one_class_hint
         raise ValueError(
             f"y_true must hold both classes, got {table.n_rows:,} rows that are all {kind}: what mistakes cost cannot "
-            "be judged from one class."
+            f"be judged from one class. {hint}".rstrip()
         )
 
 

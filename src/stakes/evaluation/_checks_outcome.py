@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from stakes.core.options import Options
+    from stakes.core.outcome import Outcome
     from stakes.evaluation._standings import Standings
     from stakes.inference import PairedRows
     from stakes.outcomes import CensoringTest
@@ -34,8 +35,12 @@ _FIFTHS = np.arange(1, 5) / 5
 
 
 def _outcome(standings: Standings) -> TimeToEvent | None:
+    """The follow-up by which rows are weighed; None where every status is known, so that none are."""
     origin = None if standings.rows is None else standings.rows.origin
-    outcome = None if origin is None else origin.outcome
+    return None if origin is None else _follow_up(origin.outcome)
+
+
+def _follow_up(outcome: Outcome | None) -> TimeToEvent | None:
     outcome = outcome.inner if isinstance(outcome, RowCosts) else outcome
     return outcome if isinstance(outcome, TimeToEvent) else None
 
@@ -101,6 +106,41 @@ def thin_follow_up(standings: Standings) -> Observation | None:
         "happened to the others by then is told by these few."
     )
     return Observation(template, (), {"at_risk": float(outcome.at_risk), "needed": float(FEW_AT_RISK)})
+
+
+def nobody_censored(standings: Standings) -> Observation | None:
+    """Whether nobody is censored before the horizon, though rows without the event by then were followed unequally."""
+    outcome = _follow_up(standings.outcome)
+    if outcome is None:
+        return None
+    use, horizon = outcome.present, outcome.horizon
+    rest = outcome.follow_up.time[use & ~outcome.y]
+    if np.any(use & ~outcome.known) or not len(rest) or rest.min() == rest.max():
+        return None
+    others = int(np.count_nonzero(use & outcome.competing))
+    template = (
+        f"Nobody is censored before the horizon {horizon:g}, although follow-up of the {len(rest):,} rows without the "
+        f"event by then ends at times from {rest.min():.3g} to {rest.max():.3g}"
+        f"{f', for {others:,} of them with another event by the horizon' if others else ''}."
+    )
+    ends = {"shortest": float(rest.min()), "longest": float(rest.max())}
+    return Observation(template, (), {"rows": float(len(rest)), **ends, "horizon": horizon})
+
+
+def competing_takes_most(standings: Standings) -> Observation | None:
+    """Whether more than half of the events by the horizon are of causes that only compete."""
+    outcome = _follow_up(standings.outcome)
+    if outcome is None:
+        return None
+    competing = int(np.count_nonzero(outcome.present & outcome.competing))
+    events = competing + int(np.count_nonzero(outcome.present & outcome.y))
+    if competing * 2 <= events:
+        return None
+    template = (
+        f"Of the {events:,} events by the horizon {outcome.horizon:g}, {competing:,} ({percent(competing / events)}) "
+        "are of causes other than that of interest: these rows count as negatives for good, not as censored."
+    )
+    return Observation(template, (), {"events": float(events), "competing": float(competing)})
 
 
 def heavy_weights(standings: Standings) -> Observation | None:

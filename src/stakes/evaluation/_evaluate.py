@@ -231,7 +231,8 @@ def _evaluate(y_true: Any, y_prob: Any, options: Options, pairs: PairSums | None
     models, backend = named_models(y_prob)
     called = {name: f"y_prob[{name!r}]" if isinstance(y_prob, Mapping) else "y_prob" for name in models}
     rows = {name: options.data(y_true, scores, called[name], amounts=True).rows for name, scores in models.items()}
-    return evaluate_rows(rows, options, backend=backend or backend_of(y_true))
+    outcome = y_true if isinstance(y_true, Outcome) else None
+    return evaluate_rows(rows, options, backend=backend or backend_of(y_true), outcome=outcome)
 
 
 def _evaluate_tables(tables: Mapping[Any, Any], y_prob: Any, options: Options, pairs: PairSums | None) -> Evaluation:
@@ -308,6 +309,7 @@ def evaluate_predictions(predictions: Predictions, options: Options) -> Evaluati
         backend=predictions.backend,
         n_dropped=predictions.n_dropped,
         source=predictions.source,
+        outcome=predictions.outcome,
     )
 
 

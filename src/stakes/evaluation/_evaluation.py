@@ -84,6 +84,8 @@ class Evaluation(Standings, Tabular):
         What leaving cases to someone else saves, where :meth:`with_deferral` asked for it.
     pairs : PairSums, optional
         The sums that differences rest on, where tables stand for the rows.
+    outcome : Outcome, optional
+        What stood in place of the labels, such as :class:`stakes.TimeToEvent`.
 
     Examples
     --------

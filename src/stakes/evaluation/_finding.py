@@ -44,7 +44,7 @@ class Check:
     code : str
         Its name, by which it is silenced.
     severity : {"error", "warning", "info"}
-        Do not act on the result as it is; the result can mislead; a fact about the chosen setting.
+        Do not act on the result as it is; the result can mislead; a fact about the chosen setting or the rows.
     summary : str
         What it finds, in one line.
     raised : str

@@ -124,6 +124,16 @@ FINDINGS: dict[str, Check] = {
             outcome.censoring_follows_score,
         ),
         Check(
+            "competing-takes-most",
+            "warning",
+            "most events are of causes other than that of interest",
+            "with a time to event: more than half of the events by the horizon compete",
+            "Nothing, if these events rule out that of interest. If one of their codes means censored, name it "
+            "(censored=, --censored); if it counts as the event, too, add it to cause= (--cause).",
+            outcome.competing_takes_most,
+            of_amounts=True,
+        ),
+        Check(
             "thin-follow-up",
             "warning",
             "few people were followed to the horizon",
@@ -226,6 +236,17 @@ FINDINGS: dict[str, Check] = {
             f"more than {deferral.MOST:.0%} of the cases of the best model with the option",
             "Say the share deferred beside any number about the cases decided.",
             deferral.most_deferred,
+        ),
+        Check(
+            "nobody-censored",
+            "info",
+            "nobody is censored before the horizon, although follow-up differs",
+            "with a time to event: no row is censored before the horizon, and the rows without the event by then do "
+            "not all end at one time",
+            "Nothing, if everybody was followed to the horizon or to an event. Else look whether a code of the events "
+            "means censored (censored=, --censored), censored rows were left out, or time and horizon differ in unit.",
+            outcome.nobody_censored,
+            of_amounts=True,
         ),
         Check(
             "half-outside",

@@ -21,6 +21,7 @@ from stakes.shown.words import join, number
 if TYPE_CHECKING:
     from stakes.actions import DeferredModels
     from stakes.core.options import Options
+    from stakes.core.outcome import Outcome
     from stakes.core.regret import Rule
     from stakes.core.score_table import ScoreTable
     from stakes.costs import CostDistribution
@@ -99,6 +100,7 @@ class Standings:
     information: ValueOfInformation | None = None
     deferral: DeferredModels | None = None
     pairs: PairSums | None = None
+    outcome: Outcome | None = None
 
     @property
     def costs(self) -> CostDistribution:

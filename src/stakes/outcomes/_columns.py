@@ -33,7 +33,8 @@ class OutcomeColumns:
     horizon : float, optional
         The scores are probabilities of the event by this time.
     cause, censored
-        The label's values of the event of interest, and of rows that were censored, as for :class:`TimeToEvent`.
+        The label's values of the event of interest, and of rows that were censored (0 unless given), as for
+        :class:`TimeToEvent`.
     verified_by : str, optional
         What it depended on whether a label was looked up: see :class:`PartlyVerified`. A missing label was not.
     false_positive, false_negative : str or float, optional
@@ -61,7 +62,7 @@ class OutcomeColumns:
     time: str | None = None
     horizon: float | None = None
     cause: Any = None
-    censored: Any = 0
+    censored: Any = None
     verified_by: str | None = None
     false_positive: str | float | None = None
     false_negative: str | float | None = None

@@ -11,6 +11,8 @@ import numpy as np
 from stakes.core.validation import check_number, check_same_order, check_weights, is_missing, to_array, to_floats
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -97,13 +99,12 @@ def _check_events(labels: NDArray[Any], censored: Any, cause: Any) -> NDArray[np
         raise ValueError(f"censored must be one label, got {censored!r}.")
     if labels.dtype.kind in "biuf":
         labels = _check_codes(labels)
-    elif cause is None or not np.any(labels == censored):
+        censored = _check_censored(labels, censored)
+    elif cause is None or censored is None or not np.any(labels == censored):
         shown = ", ".join(repr(str(value)) for value in np.unique(labels.astype(str))[:5])
         raise ValueError(f"event holds labels ({shown}): pass censored= and cause= to say what they mean.")
     is_event = labels != censored
-    several = isinstance(cause, (list, tuple, set)) or (isinstance(cause, np.ndarray) and cause.ndim > 0)
-    causes = list(cause) if several else [cause]
-    mine = is_event if cause is None else np.isin(labels, _among(causes, labels))
+    mine = is_event if cause is None else np.isin(labels, _among(cause, labels, any_event=bool(is_event.any())))
     if cause is None:
         _refuse_several(labels[is_event])
     elif (mine & ~is_event).any():
@@ -111,11 +112,46 @@ def _check_events(labels: NDArray[Any], censored: Any, cause: Any) -> NDArray[np
     return np.where(mine, OF_INTEREST, np.where(is_event, OTHER, CENSORED)).astype(np.int8)
 
 
-def _among(causes: list[Any], labels: NDArray[Any]) -> NDArray[Any]:
+def _check_censored(codes: NDArray[np.int64], censored: Any) -> Any:
+    """Return the code of censored rows, by default 0; raise where nothing says which of several codes that is."""
+    held = np.unique(codes).tolist()
+    listed = _listed(held)
+    if censored is None and 0 not in held and len(held) > 1:
+        raise ValueError(
+            f"no code 0 among the event codes {listed}; if one of them means censored, pass censored={held[0]} "
+            f"(--censored {held[0]}); if nobody is censored, pass censored=0 (--censored 0)."
+        )
+    if censored is None:
+        return 0
+    if not any(code == censored for code in (0, *held)):
+        raise ValueError(
+            f"censored must be the event code of censored rows, one of {listed} (or 0 where nobody is), got "
+            f"{censored!r}."
+        )
+    return censored
+
+
+def _among(cause: Any, labels: NDArray[Any], *, any_event: bool) -> NDArray[Any]:
+    """Return the causes as labels of their kind, or raise if one of them never occurs although there are events."""
+    if hasattr(cause, "__array__"):
+        causes = np.asarray(cause).ravel().tolist()
+    else:
+        causes = list(cause) if isinstance(cause, list | tuple | set) else [cause]
     try:
-        return np.array(causes, dtype=labels.dtype).ravel()
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"cause must name labels of event, got {causes!r}.") from None
+        held = set(labels.tolist())
+        absent = [each for each in causes if each not in held]
+    except TypeError:
+        raise ValueError(f"cause must name labels of event, got {cause!r}.") from None
+    if absent and any_event:
+        raise ValueError(f"cause must name events that occur, got {absent[0]!r}: event holds {_listed(held)}.")
+    return np.array([each for each in causes if each in held], dtype=labels.dtype).ravel()
+
+
+def _listed(values: Iterable[Any]) -> str:
+    """The first five values, numbers in their order and labels in that of the alphabet."""
+    held = list(values)
+    held.sort(key=None if all(isinstance(value, int) for value in held) else str)
+    return ", ".join(map(repr, held[:5])) + (", ..." if len(held) > 5 else "")
 
 
 def _check_codes(labels: NDArray[Any]) -> NDArray[Any]:

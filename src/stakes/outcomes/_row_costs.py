@@ -193,6 +193,11 @@ class RowCosts(Outcome):
         """Why estimates have no interval; empty where they have."""
         return "" if self.inner is None else self.inner.reason
 
+    @property
+    def one_class_hint(self) -> str:
+        """What to look at where all rows are of one class: that of the outcome inside."""
+        return "" if self.inner is None else self.inner.one_class_hint
+
     def scores(self, score: ArrayLike) -> Floats:
         """Map probabilities to the scores whose threshold is the cost ratio.
 

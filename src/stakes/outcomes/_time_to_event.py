@@ -21,6 +21,7 @@ from stakes.outcomes._events import (
     CENSORED,
     KAPLAN_MEIER,
     OF_INTEREST,
+    OTHER,
     FollowUp,
     check_given,
     check_groups,
@@ -55,9 +56,11 @@ class TimeToEvent(Outcome):
     horizon : float
         The scores are probabilities of the event *by* this time (not of being free of it).
     cause : object or list of them, optional
-        The event of interest; by default the only one there is. Others compete: they make a row a negative for good.
-    censored : object, default 0
-        The label of censored rows.
+        The event of interest, which must occur; by default the only one there is. Others compete: they make a row a
+        negative for good.
+    censored : object, optional
+        The label of censored rows; by default the code 0. Must be given for several codes without 0, such as R's 1
+        (censored) and 2: 0 says that nobody was censored.
     groups : array_like of shape (n,), optional
         Estimate censoring in each of these groups, such as fifths of the score, where it may depend on them.
     censoring : "kaplan-meier" or array_like of shape (n,), default "kaplan-meier"
@@ -76,7 +79,8 @@ class TimeToEvent(Outcome):
     Raises
     ------
     ValueError
-        For invalid data, several causes of which none is named, or a horizon after the last time anyone was followed.
+        For invalid data, several causes of which none is named, a cause that never occurs, several codes of which none
+        means censored, or a horizon after the last time anyone was followed.
 
     Notes
     -----
@@ -106,7 +110,7 @@ class TimeToEvent(Outcome):
         time: ArrayLike,
         horizon: float,
         cause: Any = None,
-        censored: Any = 0,
+        censored: Any = None,
         groups: ArrayLike | None = None,
         censoring: str | ArrayLike = KAPLAN_MEIER,
         sample_weight: ArrayLike | None = None,
@@ -236,6 +240,11 @@ class TimeToEvent(Outcome):
     def prevalence(self) -> float:
         """Estimated share of rows with the event of interest by the horizon."""
         return float(self.weight[self.y].sum() / self.weight.sum())
+
+    @property
+    def competing(self) -> Bools:
+        """Whether another event than that of interest was seen by the horizon."""
+        return (self._follow_up.ended == OTHER) & (self._follow_up.time <= self.horizon)
 
     @property
     def at_risk(self) -> int:
@@ -446,6 +455,15 @@ class TimeToEvent(Outcome):
     def about(self) -> str:
         """The horizon, and that rows are weighted for censoring where some are."""
         return f"event by horizon {self.horizon:g}{'' if self.plain else ', rows weighted for censoring'}"
+
+    @property
+    def one_class_hint(self) -> str:
+        """The range of the times beside the horizon, and the question whether they are in one unit."""
+        time = self._follow_up.time[self.present]
+        return (
+            f"Times run from {time.min():.3g} to {time.max():.3g} and the horizon is {self.horizon:g}: are they in one "
+            "unit, such as days or years?"
+        )
 
     @property
     def weight_share(self) -> float:
