@@ -46,7 +46,7 @@ def test_capacity_holds_about_on_new_rows(data):
 
 def test_text_labels_and_labels_that_stand_for_deferred(data):
     X, y = data
-    named = DeferralClassifier(threshold=0.2, deferral=0.05).fit(X, np.where(y == 1, "yes", "no"))
+    named = DeferralClassifier(threshold=0.2, deferral=0.05, pos_label="yes").fit(X, np.where(y == 1, "yes", "no"))
     assert set(named.predict(X)) == {"yes", "no", "defer"}
     with pytest.raises(ValueError, match="y must not hold -1, which stands for rows that are deferred"):
         DeferralClassifier().fit(X, 2 * y - 1)

@@ -69,7 +69,7 @@ def test_bad_members_are_refused(members, message):
 )
 def test_score_is_the_probability_that_scikit_learn_predicts(model):
     labels = np.where(Y == 1, "yes", "no")
-    found = from_bagging(model.fit(X, labels), X)
+    found = from_bagging(model.fit(X, labels), X, pos_label="yes")
     np.testing.assert_allclose(found.score, model.predict_proba(X)[:, 1], atol=1e-12)
     assert (found.evidence is None) == isinstance(getattr(model, "estimator", None), LogisticRegression)
 

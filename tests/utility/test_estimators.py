@@ -28,19 +28,29 @@ from stakes.utility import (
 )
 
 HALF = "asks for decisions at probability one half"
+TEXTS = "texts name no positive class, and pos_label is left out"
 BATCH = "a decision about a batch depends on all its rows"
 CHECKED = {
     "batch": (
         ExpectedUtilityClassifier(LogisticRegression()),
-        {"check_classifiers_train": HALF, "check_methods_subset_invariance": BATCH},
+        {"check_classifiers_train": HALF, "check_methods_subset_invariance": BATCH, "check_classifiers_classes": TEXTS},
     ),
-    "batch, accuracy": (ExpectedUtilityClassifier(LogisticRegression(), Accuracy()), {}),
+    "batch, accuracy": (
+        ExpectedUtilityClassifier(LogisticRegression(), Accuracy()),
+        {"check_classifiers_classes": TEXTS},
+    ),
     "calibrated": (
         ExpectedUtilityClassifier(LogisticRegression(), calibrate="sigmoid"),
-        {"check_classifiers_train": HALF, "check_methods_subset_invariance": BATCH},
+        {"check_classifiers_train": HALF, "check_methods_subset_invariance": BATCH, "check_classifiers_classes": TEXTS},
     ),
-    "frozen": (ExpectedUtilityClassifier(LogisticRegression(), mode="frozen"), {"check_classifiers_train": HALF}),
-    "plug-in": (PlugInThresholdClassifier(LogisticRegression()), {"check_classifiers_train": HALF}),
+    "frozen": (
+        ExpectedUtilityClassifier(LogisticRegression(), mode="frozen"),
+        {"check_classifiers_train": HALF, "check_classifiers_classes": TEXTS},
+    ),
+    "plug-in": (
+        PlugInThresholdClassifier(LogisticRegression()),
+        {"check_classifiers_train": HALF, "check_classifiers_classes": TEXTS},
+    ),
 }
 
 
@@ -191,7 +201,8 @@ def test_labels_may_be_words(data):
     X, y, other, _ = data
     words = np.where(y == 1, "sick", "healthy")
     for model in (ExpectedUtilityClassifier(), ExpectedUtilityClassifier(mode="frozen"), PlugInThresholdClassifier()):
-        named, numbered = (clone(model).fit(X, target).predict(other) for target in (words, y))
+        named = clone(model).set_params(pos_label="sick").fit(X, words).predict(other)
+        numbered = clone(model).fit(X, y).predict(other)
         assert np.array_equal(named == "sick", numbered == 1)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from stakes.actions._pair import best_pair
 from stakes.actions._zone import DEFER, between, capacity_price, deferral_zone
-from stakes.core.estimators import keep_arguments
+from stakes.core.estimators import keep_arguments, negative_and_positive, read_two_classes
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import BinarySample, check_choice, check_unit, check_weights
 from stakes.costs import as_deferral
@@ -42,13 +42,18 @@ class DeferralClassifier(DecidingClassifier):
         Take the probabilities at face value, or fit both thresholds to held-out folds of the training rows.
     cv : int or splitter, optional
         Folds for the held-out probabilities; by default five.
+    pos_label : object, optional
+        The label of the positive class; by default 1 of 0 and 1 or of -1 and 1, and True. Texts need it; of other
+        numbers the larger is taken, with a warning.
 
     Attributes
     ----------
     estimator_ : classifier
         Fitted to all rows.
     classes_ : ndarray of shape (2,)
-        The labels; the second is positive.
+        The labels, in ascending order.
+    pos_label_ : object
+        The label of the positive class.
     low_, high_ : float
         Defer where low <= p < high, act from high on.
     deferred_label_ : int or str
@@ -56,7 +61,8 @@ class DeferralClassifier(DecidingClassifier):
 
     Notes
     -----
-    Of scikit-learn's ``check_estimator``, those that ask for a label of every row cannot pass where rows are deferred.
+    Of scikit-learn's ``check_estimator``, those that ask for a label of every row cannot pass where rows are deferred,
+    nor ``check_classifiers_classes``, which fits to texts without ``pos_label``.
 
     Examples
     --------
@@ -77,6 +83,7 @@ class DeferralClassifier(DecidingClassifier):
         capacity: float | None = None,
         method: Literal["score", "fit"] = "score",
         cv: Any = None,
+        pos_label: object = None,
     ) -> None:
         keep_arguments(self, locals())
 
@@ -99,14 +106,15 @@ class DeferralClassifier(DecidingClassifier):
         Raises
         ------
         ValueError
-            For more than two classes, a label that stands for deferred, or invalid parameters.
+            For more than two classes, labels of which none is known to be positive, a label that means deferred, or
+            invalid parameters.
         """
         check_choice(self.method, "method", ("score", "fit"))
         check_unit(self.threshold, "threshold")
         if self.capacity is not None:
             check_unit(self.capacity, "capacity")
         deferral = as_deferral(self.deferral)
-        labels = self._check_target(y)
+        labels = read_two_classes(self, y)
         self.deferred_label_ = _TEXT if self.classes_.dtype.kind in "OUS" else _NUMBER
         if self.deferred_label_ in self.classes_.tolist():
             raise ValueError(f"y must not hold {self.deferred_label_!r}, which stands for rows that are deferred.")
@@ -116,7 +124,7 @@ class DeferralClassifier(DecidingClassifier):
         if self.method == "fit" or self.capacity is not None:
             held_out = self._held_out(X, labels, weight)
             used = slice(None) if weight is None else weight > 0.0
-            rows = (labels == self.classes_[1])[used], held_out[used], None if weight is None else weight[used]
+            rows = (labels == self.pos_label_)[used], held_out[used], None if weight is None else weight[used]
             table = ScoreTable.from_sample(BinarySample(*rows))
         self.low_, self.high_ = self._thresholds(table, deferral)
         return self
@@ -144,10 +152,11 @@ class DeferralClassifier(DecidingClassifier):
         ndarray of shape (n,)
             Labels out of ``classes_``, and ``deferred_label_`` for the rows deferred.
         """
-        actions = between(self.predict_proba(X)[:, 1], self.low_, self.high_)
+        actions = between(self._positive_prob(X), self.low_, self.high_)
+        classes = negative_and_positive(self)
         if not np.any(actions == DEFER):
-            return self.classes_[actions]
-        kind = object if self.deferred_label_ == _TEXT else np.result_type(self.classes_, np.int8)
-        found = self.classes_[np.maximum(actions, 0)].astype(kind)
+            return classes[actions]
+        kind = object if self.deferred_label_ == _TEXT else np.result_type(classes, np.int8)
+        found = classes[np.maximum(actions, 0)].astype(kind)
         found[actions == DEFER] = self.deferred_label_
         return found

@@ -8,12 +8,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing, column_or_1d, indexable
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import check_is_fitted
 
 from stakes.boundary._fit import fit_boundary
-from stakes.core.estimators import keep_arguments
+from stakes.core.estimators import keep_arguments, negative_and_positive, positive_column, read_two_classes
 from stakes.core.validation import check_scores, to_array
 from stakes.uncertainty import from_bagging, from_ensemble
 
@@ -53,13 +52,18 @@ class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEst
         fits the boundary to the rows given to ``fit``, which it must not have been trained on.
     random_state : int, numpy Generator or None, default 0
         For tuning and certificates.
+    pos_label : object, optional
+        The label of the positive class; by default 1 of 0 and 1 or of -1 and 1, and True. Texts need it; of other
+        numbers the larger is taken, with a warning.
 
     Attributes
     ----------
     estimator_ : classifier
         Fitted to all rows.
     classes_ : ndarray of shape (2,)
-        The labels; the second is positive.
+        The labels, in ascending order.
+    pos_label_ : object
+        The label of the positive class.
     boundary_ : Boundary
         Fitted to scores of rows that the scoring model did not see.
 
@@ -67,7 +71,8 @@ class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEst
     -----
     A certificate of a cross-fitted classifier is about the scores of the fold models, not of ``estimator_``, which saw
     more rows; with ``cv="prefit"`` it is about the classifier itself. Of scikit-learn's ``check_estimator``,
-    ``check_classifiers_train`` cannot pass: it asks for decisions at probability one half.
+    two checks cannot pass: ``check_classifiers_classes``, which fits to texts without ``pos_label``, and
+    ``check_classifiers_train``, which asks for decisions at probability one half.
 
     Examples
     --------
@@ -79,6 +84,9 @@ class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEst
     >>> bool(y[400:][labels == 1].mean() > 0.8)
     True
     """
+
+    classes_: NDArray[Any]
+    pos_label_: object
 
     def __init__(
         self,
@@ -99,6 +107,7 @@ class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEst
         confidence_level: float | None = None,
         cv: Any = None,
         random_state: Any = 0,
+        pos_label: object = None,
     ) -> None:
         keep_arguments(self, locals())
 
@@ -119,9 +128,9 @@ class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEst
         Raises
         ------
         ValueError
-            For more than two classes, or invalid parameters.
+            For more than two classes, labels of which none is known to be positive, or invalid parameters.
         """
-        labels = self._check_target(y)
+        labels = read_two_classes(self, y)
         (rows,) = indexable(X)
         if isinstance(self.cv, str):
             if self.cv != "prefit":
@@ -144,7 +153,7 @@ class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEst
         names = ("goal", "min_recall", "max_selected", "f_beta", "costs", "solver", "levels", "score_bins", "binning")
         options = {name: getattr(self, name) for name in (*names, "tune", "confidence_level", "random_state")}
         self.boundary_: Boundary = fit_boundary(
-            labels == self.classes_[1], score, uncertainty, min_precision=self._min_precision(), **options
+            labels == self.pos_label_, score, uncertainty, min_precision=self._min_precision(), **options
         )
         return self
 
@@ -166,7 +175,7 @@ class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEst
             Labels out of ``classes_``.
         """
         check_is_fitted(self)
-        return np.asarray(self.classes_[self.boundary_.predict(*self._score(self.estimator_, X))])
+        return np.asarray(negative_and_positive(self)[self.boundary_.predict(*self._score(self.estimator_, X))])
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the two classes, as the fitted estimator gives them.
@@ -186,24 +195,8 @@ class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEst
     def _inner(self) -> Any:
         return RandomForestClassifier(random_state=0) if self.estimator is None else clone(self.estimator)
 
-    def _check_target(self, y: Any) -> NDArray[Any]:
-        """Labels as an array, two classes in ``classes_``."""
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        labels = column_or_1d(y, warn=True)
-        if len(labels) == 0:
-            raise ValueError("y must hold at least one row, got none.")
-        check_classification_targets(labels)
-        kind = type_of_target(labels)
-        self.classes_ = np.unique(labels)
-        if kind != "binary":
-            raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
-        if len(self.classes_) < 2:
-            raise ValueError(f"y must hold two classes, got one class only: {self.classes_[0]!r}.")
-        return np.asarray(labels)
-
     def _score(self, estimator: Any, X: Any) -> tuple[Floats, Floats]:
-        score = np.asarray(estimator.predict_proba(X), dtype=float)[:, 1]
+        score = positive_column(self, estimator.predict_proba(X))
         if callable(self.uncertainty):
             values = to_array(self.uncertainty(estimator, X), "uncertainty")
             return score, check_scores(values, "uncertainty", probability=False)
@@ -211,7 +204,7 @@ class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEst
             raise ValueError(
                 f'uncertainty must be a function of (estimator, X) or "members", got {self.uncertainty!r}.'
             )
-        return score, np.sqrt(_members(estimator, X).variance)
+        return score, np.sqrt(_members(estimator, X, self.pos_label_).variance)
 
     def _held_out(self, X: Any, y: NDArray[Any]) -> tuple[Floats, Floats]:
         """Score and uncertainty of every row, by models that did not see it."""
@@ -238,10 +231,10 @@ class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEst
         return {"binary_only": True}
 
 
-def _members(estimator: Any, X: Any) -> EnsembleUncertainty:
+def _members(estimator: Any, X: Any, pos_label: object) -> EnsembleUncertainty:
     """How far the members of an ensemble disagree."""
     if isinstance(estimator, (BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier)):
-        return from_bagging(estimator, X)
+        return from_bagging(estimator, X, pos_label=pos_label)
     members = np.ravel(getattr(estimator, "estimators_", []))
     if len(members) < 2 or not all(hasattr(member, "predict_proba") for member in members):
         raise ValueError(

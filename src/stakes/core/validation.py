@@ -257,8 +257,8 @@ def check_labels(labels: NDArray[Any], pos_label: object = None) -> Bools:
     if distinct is None:
         _reject_missing_labels(labels)
         distinct = _distinct_labels(labels)
-    shown = ", ".join(repr(v) for v in distinct[:5]) + (", ..." if len(distinct) > 5 else "")
     if len(distinct) > 2:
+        shown = ", ".join(repr(v) for v in distinct[:5]) + (", ..." if len(distinct) > 5 else "")
         first = _first(labels == distinct[2])
         fractions = labels.dtype.kind == "f" and not np.all(labels == np.round(labels))
         raise ValueError(
@@ -266,11 +266,15 @@ def check_labels(labels: NDArray[Any], pos_label: object = None) -> Bools:
             f"the third, {distinct[2]!r}, is first seen at index {first}"
             f"{': are y_true and y_prob swapped?' if fractions else '.'}"
         )
-    return np.asarray(labels == _positive_label(labels, distinct, shown, pos_label), dtype=bool)
+    if pos_label is None and labels.dtype.kind == "f" and np.any(distinct != np.round(distinct)):
+        shown = ", ".join(map(repr, distinct))
+        raise ValueError(f"y_true must hold labels, got fractions ({shown}): are y_true and y_prob swapped?")
+    return np.asarray(labels == positive_label(distinct, pos_label), dtype=bool)
 
 
-def _positive_label(labels: NDArray[Any], distinct: list[Any], shown: str, pos_label: object) -> object:
-    """The label that was named, or 1 of 0 and 1 or -1 and 1."""
+def positive_label(distinct: list[Any], pos_label: object, source: str = "y_true holds") -> object:
+    """Return the label that was named, or 1 of 0 and 1 or -1 and 1; ``source`` says whose the labels are."""
+    shown = ", ".join(map(repr, distinct))
     if pos_label is not None:
         # numpy cannot hold a whole number without end against labels that are floats
         if np.ndim(pos_label) or (isinstance(pos_label, int) and not _is_number(pos_label)):  # type: ignore[arg-type]
@@ -278,11 +282,14 @@ def _positive_label(labels: NDArray[Any], distinct: list[Any], shown: str, pos_l
         if len(distinct) == 2 and pos_label not in distinct:
             raise ValueError(f"pos_label must be one of the labels ({shown}), got {pos_label!r}.")
         return pos_label
-    if not set(distinct) <= {0, 1} and not set(distinct) <= {-1, 1}:
-        if labels.dtype.kind == "f" and not np.all(labels == np.round(labels)):
-            raise ValueError(f"y_true must hold labels, got fractions ({shown}): are y_true and y_prob swapped?")
-        raise ValueError(f"y_true holds {shown}: pass pos_label= to say which label is positive.")
+    if not one_is_positive(distinct):
+        raise ValueError(f"{source} {shown}: pass pos_label= to say which label is positive.")
     return 1
+
+
+def one_is_positive(distinct: list[Any]) -> bool:
+    """Whether the labels are 0 and 1, -1 and 1, or truth values."""
+    return set(distinct) <= {0, 1} or set(distinct) <= {-1, 1}
 
 
 def _distinct_labels(labels: NDArray[Any]) -> list[Any]:

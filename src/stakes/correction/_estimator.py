@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,15 +12,13 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from stakes.core.estimators import keep_arguments
-from stakes.core.validation import check_weights
+from stakes.core.estimators import find_positive_label, keep_arguments
+from stakes.core.validation import check_weights, positive_label
 from stakes.correction._how_trained import Training, class_totals, is_frozen, read_training
 from stakes.correction._inputs import balanced_weights, per_class, read_prior
 from stakes.correction._shift import shift_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
@@ -39,11 +38,15 @@ class LossCorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     sampling : mapping of label to fraction, or array_like of shape (K,), optional
         Which fraction of each class's rows the model sees, where that is not read from a sampler.
     prior : float, mapping of label to share, or array_like of shape (K,), optional
-        Shares of the classes in the population to predict for, where they differ from those of the training labels.
+        Shares of the classes in the population to predict for, where they differ from those of the training labels; a
+        number is the share of the positive class, of two.
     prefit : bool, default False
         Whether the estimator is fitted already. ``fit`` then leaves it alone and reads the labels only: they must be
         those of its training where counts are needed ("balanced", ``prior``). A ``FrozenEstimator`` needs no
         ``prefit``.
+    pos_label : object, optional
+        The label of the positive class, of two; by default 1 of 0 and 1 or of -1 and 1, and True. Only a ``prior`` that
+        is a number asks for it: everything else names its class.
 
     Attributes
     ----------
@@ -93,6 +96,7 @@ class LossCorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         sampling: Mapping[Any, float] | ArrayLike | None = None,
         prior: float | Mapping[Any, float] | ArrayLike | None = None,
         prefit: bool = False,
+        pos_label: object = None,
     ) -> None:
         keep_arguments(self, locals())
 
@@ -134,6 +138,7 @@ class LossCorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         self.classes_ = np.asarray(self.estimator_.classes_)
         if len(self.classes_) < 2:
             raise ValueError(f"y must hold two classes or more, got one class only: {self.classes_[0]!r}.")
+        self._check_pos_label()
         self._read(labels, weight, prefit=prefit)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
@@ -180,8 +185,26 @@ class LossCorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             totals = class_totals(labels, training.classes, None if constant else weight)
             if not np.all(totals > 0.0):
                 raise ValueError("prior needs labels of every class in fit.")
-            new = read_prior(self.prior, len(totals), self.classes_, "prior")
+            new = self._new_prior(len(totals))
             self.factors_ = self.factors_ * new / (totals / totals.sum())
+
+    def _new_prior(self, n_classes: int) -> Floats:
+        """Shares of the classes in their order; a number is the share of the positive one."""
+        new = read_prior(self.prior, n_classes, self.classes_, "prior")
+        if isinstance(self.prior, Mapping) or np.ndim(self.prior):
+            return new
+        classes = self.classes_.tolist()
+        return new if classes[1] == find_positive_label(classes, self.pos_label) else new[::-1]
+
+    def _check_pos_label(self) -> None:
+        """Refuse a positive class that is not one of two."""
+        if self.pos_label is None:
+            return
+        classes = self.classes_.tolist()
+        if len(classes) != 2:
+            shown = ", ".join(map(repr, classes))
+            raise ValueError(f"pos_label is for two classes, y holds {len(classes)} ({shown}): leave it out.")
+        positive_label(classes, self.pos_label)
 
     def _training(self, labels: NDArray[Any], weight: Floats | None, *, prefit: bool) -> Training:
         n_classes = len(self.classes_)

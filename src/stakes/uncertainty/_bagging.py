@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.validation import check_flag
+from stakes.core.validation import check_flag, positive_label
 from stakes.uncertainty._ensemble import _summarise
 
 if TYPE_CHECKING:
@@ -18,19 +18,24 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 
-def from_bagging(estimator: Any, X: ArrayLike, *, out_of_bag: bool = False) -> EnsembleUncertainty:
+def from_bagging(
+    estimator: Any, X: ArrayLike, *, out_of_bag: bool = False, pos_label: object = None
+) -> EnsembleUncertainty:
     """How far the members of a fitted forest or bagging classifier disagree, and how much data each row's leaf held.
 
     Parameters
     ----------
     estimator : fitted RandomForestClassifier, ExtraTreesClassifier or BaggingClassifier
-        Of two classes; the second of ``classes_`` is positive.
+        Of two classes.
     X : array_like of shape (n, n_features)
         Rows.
     out_of_bag : bool, default False
         Use, for each row, only the members whose bootstrap sample left it out. ``X`` must then be the rows that the
         estimator was fitted to, in their order: scores and uncertainties are as if those rows were new, so that a
         boundary can be fitted and certified on the data that trained the ensemble.
+    pos_label : object, optional
+        The label of the positive class, whose probability is the score; by default 1 of 0 and 1 or of -1 and 1, and
+        True. Other labels, such as texts, need it.
 
     Returns
     -------
@@ -43,8 +48,9 @@ def from_bagging(estimator: Any, X: ArrayLike, *, out_of_bag: bool = False) -> E
     TypeError
         If the estimator is of another kind (its member probabilities go to ``from_ensemble``).
     ValueError
-        If it has not two classes or fewer than two members, or out of bag was asked for and it kept no bootstrap
-        samples, ``X`` has another number of rows than the training set, or a row was in every member's sample.
+        If it has not two classes, or two of which none is known to be positive, or fewer than two members; or out of
+        bag was asked for and it kept no bootstrap samples, ``X`` has another number of rows than the training set, or a
+        row was in every member's sample.
 
     Notes
     -----
@@ -64,10 +70,15 @@ def from_bagging(estimator: Any, X: ArrayLike, *, out_of_bag: bool = False) -> E
     """
     _check_kind(estimator)
     check_flag(out_of_bag, "out_of_bag")
+    classes = estimator.classes_.tolist()
+    positive = classes.index(positive_label(classes, pos_label, "estimator was fitted to"))
     rows = _rows(estimator, X)
     names = list(_member_columns(estimator))
     probs = np.stack(
-        [_positive(member, rows[:, columns]) for member, columns in zip(estimator.estimators_, names, strict=True)]
+        [
+            _positive(member, rows[:, columns], positive)
+            for member, columns in zip(estimator.estimators_, names, strict=True)
+        ]
     )
     used = _out_of_bag(estimator, len(rows)) if out_of_bag else np.ones(probs.shape, dtype=bool)
     return _summarise(probs, used, _leaf_evidence(estimator, rows, names, used))
@@ -124,9 +135,9 @@ def _member_columns(estimator: Any) -> Any:
     return getattr(estimator, "estimators_features_", [everything] * len(estimator.estimators_))
 
 
-def _positive(member: Any, rows: Any) -> Floats:
-    """Probability of the second class; a member whose sample lacked it says zero."""
-    found = np.flatnonzero(np.asarray(member.classes_) == 1)
+def _positive(member: Any, rows: Any, positive: int) -> Floats:
+    """Probability of a class by its place in the ensemble; a member whose sample lacked it says zero."""
+    found = np.flatnonzero(np.asarray(member.classes_) == positive)
     if len(found) == 0:
         return np.zeros(rows.shape[0])
     if not hasattr(member, "predict_proba"):

@@ -9,11 +9,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing, column_or_1d, indexable
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import check_is_fitted
 
-from stakes.core.estimators import keep_arguments
+from stakes.core.estimators import keep_arguments, negative_and_positive, positive_column, read_two_classes
 from stakes.core.validation import check_choice, check_weights
 from stakes.utility._decide import clean_probabilities, decide
 from stakes.utility._expected import expected_utility
@@ -38,6 +37,8 @@ class DecidingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
 
     estimator: Any
     cv: Any
+    classes_: NDArray[Any]
+    pos_label_: object
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the two classes, as the fitted estimator gives them.
@@ -54,24 +55,11 @@ class DecidingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict_proba(X), dtype=float)
 
+    def _positive_prob(self, X: Any) -> Floats:
+        return positive_column(self, self.predict_proba(X))
+
     def _inner(self) -> Any:
         return LogisticRegression() if self.estimator is None else clone(self.estimator)
-
-    def _check_target(self, y: Any) -> NDArray[Any]:
-        """Labels as an array, two classes in ``classes_``."""
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        labels = column_or_1d(y, warn=True)
-        if len(labels) == 0:
-            raise ValueError("y must hold at least one row, got none.")
-        check_classification_targets(labels)
-        kind = type_of_target(labels)
-        self.classes_ = np.unique(labels)
-        if kind != "binary":
-            raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
-        if len(self.classes_) < 2:
-            raise ValueError(f"y must hold two classes, got one class only: {self.classes_[0]!r}.")
-        return np.asarray(labels)
 
     def _fit_inner(self, X: Any, y: NDArray[Any], sample_weight: Floats | None) -> None:
         self.estimator_ = _fitted(self._model(), X, y, sample_weight)
@@ -86,7 +74,7 @@ class DecidingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         for train, test in check_cv(self.cv, y, classifier=True).split(rows, y):
             weight = None if sample_weight is None else sample_weight[train]
             model = _fitted(self._model(), _safe_indexing(rows, train), y[train], weight)
-            out[test] = model.predict_proba(_safe_indexing(rows, test))[:, 1]
+            out[test] = positive_column(self, model.predict_proba(_safe_indexing(rows, test)))
         if np.any(np.isnan(out)):
             raise ValueError("cv must put every row into a test fold.")
         return out
@@ -136,21 +124,28 @@ class ExpectedUtilityClassifier(DecidingClassifier):
     zero_division : float, default 0
         Value of the measure in place of 0/0.
     correction : callable, optional
-        Function from the estimator's probabilities to better ones, such as an undone class weight or a shifted prior.
+        Function from the estimator's probabilities of the positive class to better ones, such as an undone class weight
+        or a shifted prior.
+    pos_label : object, optional
+        The label of the positive class; by default 1 of 0 and 1 or of -1 and 1, and True. Texts need it; of other
+        numbers the larger is taken, with a warning.
 
     Attributes
     ----------
     estimator_ : classifier
         The fitted one, calibrated if asked.
     classes_ : ndarray of shape (2,)
-        The labels; the second is positive.
+        The labels, in ascending order.
+    pos_label_ : object
+        The label of the positive class.
     threshold_ : float
         With ``mode="frozen"``: act where the probability reaches it.
 
     Notes
     -----
-    arXiv:1505.01802. Of scikit-learn's ``check_estimator``, ``check_classifiers_train`` cannot pass (it asks for
-    decisions at probability one half), and with ``mode="batch"`` neither can ``check_methods_subset_invariance``.
+    arXiv:1505.01802. Of scikit-learn's ``check_estimator``, three checks cannot pass: ``check_classifiers_classes``,
+    which fits to texts without ``pos_label``; ``check_classifiers_train``, which asks for decisions at probability one
+    half; and with ``mode="batch"`` ``check_methods_subset_invariance``.
 
     Examples
     --------
@@ -173,6 +168,7 @@ class ExpectedUtilityClassifier(DecidingClassifier):
         batch_size: int | None = None,
         zero_division: float = 0.0,
         correction: Correction | None = None,
+        pos_label: object = None,
     ) -> None:
         keep_arguments(self, locals())
 
@@ -195,13 +191,13 @@ class ExpectedUtilityClassifier(DecidingClassifier):
         Raises
         ------
         ValueError
-            For more than two classes, or invalid parameters.
+            For more than two classes, labels of which none is known to be positive, or invalid parameters.
         """
         check_choice(self.mode, "mode", ("batch", "frozen"))
         if self.batch_size is not None and self.batch_size < 1:
             raise ValueError(f"batch_size must be >= 1, got {self.batch_size}.")
         get_measure(self.measure)
-        labels = self._check_target(y)
+        labels = read_two_classes(self, y)
         weight = check_weights(sample_weight, len(labels))
         self._fit_inner(X, labels, weight)
         if self.mode == "frozen":
@@ -221,13 +217,13 @@ class ExpectedUtilityClassifier(DecidingClassifier):
         ndarray of shape (n,)
             Labels out of ``classes_``.
         """
-        prob = self.predict_proba(X)[:, 1]
+        prob, classes = self._positive_prob(X), negative_and_positive(self)
         if self.mode == "frozen":
             corrected = clean_probabilities(prob, self.correction)
             descending = get_measure(self.measure).ranking().descending
-            return self.classes_[decide(corrected, self.threshold_, len(prob), descending=descending)]
+            return classes[decide(corrected, self.threshold_, len(prob), descending=descending)]
         parts = [self._solve(prob[rows]).predict() for rows in self._batches(len(prob))]
-        return self.classes_[np.concatenate([*parts, np.empty(0, dtype=int)]).astype(int)]
+        return classes[np.concatenate([*parts, np.empty(0, dtype=int)]).astype(int)]
 
     def expected_utility(self, X: Any) -> ExpectedUtility:
         """Result for these rows as one batch: the curve, the bound on its error, the certificate.
@@ -241,7 +237,7 @@ class ExpectedUtilityClassifier(DecidingClassifier):
         -------
         ExpectedUtility
         """
-        return self._solve(self.predict_proba(X)[:, 1])
+        return self._solve(self._positive_prob(X))
 
     def _model(self) -> Any:
         if self.calibrate is None:
@@ -269,13 +265,18 @@ class PlugInThresholdClassifier(DecidingClassifier):
         Folds for the held-out probabilities; by default five.
     zero_division : float, default 0
         Value of the measure in place of 0/0.
+    pos_label : object, optional
+        The label of the positive class; by default 1 of 0 and 1 or of -1 and 1, and True. Texts need it; of other
+        numbers the larger is taken, with a warning.
 
     Attributes
     ----------
     estimator_ : classifier
         Fitted to all rows.
     classes_ : ndarray of shape (2,)
-        The labels; the second is positive.
+        The labels, in ascending order.
+    pos_label_ : object
+        The label of the positive class.
     population_threshold_ : PopulationThreshold
         The scan of the held-out probabilities.
     threshold_ : float
@@ -284,7 +285,8 @@ class PlugInThresholdClassifier(DecidingClassifier):
     Notes
     -----
     Koyejo, Natarajan, Ravikumar, Dhillon (NIPS 2014). Of scikit-learn's ``check_estimator`` it cannot pass
-    ``check_classifiers_train``, which asks for decisions at probability one half.
+    ``check_classifiers_classes``, which fits to texts without ``pos_label``, and ``check_classifiers_train``, which
+    asks for decisions at probability one half.
 
     Examples
     --------
@@ -305,6 +307,7 @@ class PlugInThresholdClassifier(DecidingClassifier):
         *,
         cv: Any = None,
         zero_division: float = 0.0,
+        pos_label: object = None,
     ) -> None:
         keep_arguments(self, locals())
 
@@ -327,13 +330,13 @@ class PlugInThresholdClassifier(DecidingClassifier):
         Raises
         ------
         ValueError
-            For more than two classes, or invalid parameters.
+            For more than two classes, labels of which none is known to be positive, or invalid parameters.
         """
-        labels = self._check_target(y)
+        labels = read_two_classes(self, y)
         weight = check_weights(sample_weight, len(labels))
         self._fit_inner(X, labels, weight)
         self.population_threshold_ = population_threshold(
-            labels == self.classes_[1],
+            labels == self.pos_label_,
             self._held_out(X, labels, weight),
             self.measure,
             zero_division=self.zero_division,
@@ -356,5 +359,5 @@ class PlugInThresholdClassifier(DecidingClassifier):
         ndarray of shape (n,)
             Labels out of ``classes_``.
         """
-        prob = self.predict_proba(X)[:, 1]
-        return self.classes_[self.population_threshold_.predict(prob)]
+        prob = self._positive_prob(X)
+        return negative_and_positive(self)[self.population_threshold_.predict(prob)]

@@ -1,0 +1,153 @@
+"""What all classifiers in the manner of scikit-learn share: which class is the positive one."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_blobs, make_classification
+from sklearn.ensemble import BaggingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import estimator_checks
+
+from stakes.actions import DeferralClassifier
+from stakes.boundary import UncertaintyBoundaryClassifier
+from stakes.correction import LossCorrectedClassifier
+from stakes.uncertainty import from_bagging
+from stakes.utility import ExpectedUtilityClassifier, PlugInThresholdClassifier
+
+
+def far(_estimator, X):
+    """Tell how far from the centre a row is."""
+    return np.abs(X).sum(axis=1)
+
+
+INNER = LogisticRegression()
+MODELS = {
+    "defer": DeferralClassifier(INNER, threshold=0.1, deferral=0.01),
+    "defer, within a capacity": DeferralClassifier(INNER, threshold=0.1, deferral=0.01, capacity=0.05),
+    "defer, fitted": DeferralClassifier(INNER, threshold=0.3, deferral=0.05, method="fit"),
+    "batch": ExpectedUtilityClassifier(INNER),
+    "batch, few rows": ExpectedUtilityClassifier(INNER, batch_size=70),
+    "frozen": ExpectedUtilityClassifier(INNER, mode="frozen"),
+    "calibrated": ExpectedUtilityClassifier(INNER, calibrate="sigmoid", cv=3),
+    "plug-in": PlugInThresholdClassifier(INNER),
+    "boundary": UncertaintyBoundaryClassifier(INNER, far, min_precision=0.6),
+    "boundary of members": UncertaintyBoundaryClassifier(
+        BaggingClassifier(GaussianNB(), 5, random_state=0), min_precision=0.6
+    ),
+    "corrected": LossCorrectedClassifier(INNER, prior=0.4),  # a number, the share of the positive class
+}
+every_model = pytest.mark.parametrize("name", MODELS)
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = make_classification(900, 6, n_informative=4, weights=[0.85], flip_y=0.1, class_sep=0.8, random_state=3)
+    return X[:500], y[:500], X[500:]
+
+
+@every_model
+@pytest.mark.parametrize(("negative", "positive"), [("ok", "fraud"), ("fine", "fraud"), (2, 1), (False, True)])
+def test_classifiers_act_on_the_class_that_pos_label_names(data, name, negative, positive):
+    X, y, other = data
+    numbered = clone(MODELS[name]).fit(X, y).predict(other)
+    model = clone(MODELS[name]).set_params(pos_label=positive).fit(X, np.where(y == 1, positive, negative))
+    found = model.predict(other)
+    assert 0 < np.count_nonzero(numbered == 1) < len(other)
+    assert np.array_equal(found == positive, numbered == 1)
+    assert np.array_equal(found == negative, numbered == 0)
+    assert getattr(model, "pos_label_", positive) == positive
+    assert model.classes_.tolist() == sorted([negative, positive])
+
+
+@every_model
+def test_labels_that_name_no_positive_class_are_refused(data, name):
+    X, y, _ = data
+    for labels in (np.array(["ok", "fraud"])[y], np.array(["ok", "fraud"], dtype=object)[y]):
+        with pytest.raises(ValueError, match=re.escape("y holds 'fraud', 'ok': pass pos_label= to say which")):
+            clone(MODELS[name]).fit(X, labels)
+
+
+@every_model
+def test_the_larger_of_two_other_numbers_is_taken_as_positive_with_a_warning(data, name):
+    X, y, other = data
+    numbered = clone(MODELS[name]).fit(X, y).predict(other)
+    with pytest.warns(UserWarning, match=re.escape("y holds 1, 2: 2, the larger, is taken as the positive class")):
+        model = clone(MODELS[name]).fit(X, y + 1)
+    assert np.array_equal(model.predict(other) == 2, numbered == 1)
+
+
+@every_model
+def test_a_positive_class_that_is_not_among_the_labels_is_refused(data, name):
+    X, y, _ = data
+    with pytest.raises(ValueError, match=re.escape("pos_label must be one of the labels ('fraud', 'ok'), got 'Fraud'")):
+        clone(MODELS[name]).set_params(pos_label="Fraud").fit(X, np.array(["ok", "fraud"])[y])
+    with pytest.raises(ValueError, match=re.escape("pos_label must be one of the labels (0, 1), got 'fraud'")):
+        clone(MODELS[name]).set_params(pos_label="fraud").fit(X, y)
+
+
+@every_model
+def test_a_positive_class_of_zero_turns_the_decisions_round(data, name):
+    X, y, other = data
+    numbered = clone(MODELS[name]).fit(X, y).predict(other)
+    turned = clone(MODELS[name]).set_params(pos_label=0).fit(X, 1 - y).predict(other)
+    assert np.array_equal(turned == 0, numbered == 1)
+
+
+def test_corrected_probabilities_need_a_positive_class_for_the_share_of_one_class_only(data):
+    X, y, other = data
+    named = np.array(["ok", "fraud"])[y]
+    inner = LogisticRegression(class_weight="balanced")
+    plain = LossCorrectedClassifier(inner).fit(X, y).predict_proba(other)
+    assert LossCorrectedClassifier(inner).fit(X, named).predict_proba(other) == pytest.approx(plain[:, ::-1], abs=1e-9)
+    stated = LossCorrectedClassifier(inner, prior={"fraud": 0.01, "ok": 0.99}).fit(X, named).predict_proba(other)
+    share = LossCorrectedClassifier(inner, prior=0.01, pos_label="fraud").fit(X, named).predict_proba(other)
+    assert share == pytest.approx(stated, abs=1e-15)
+
+
+def test_a_positive_class_of_several_is_refused(data):
+    X, y, _ = data
+    three = np.array(["a", "b", "c"])[(y + np.arange(len(y))) % 3]
+    assert LossCorrectedClassifier().fit(X, three).classes_.tolist() == ["a", "b", "c"]
+    with pytest.raises(ValueError, match=r"pos_label is for two classes, y holds 3 \('a', 'b', 'c'\)"):
+        LossCorrectedClassifier(pos_label="a").fit(X, three)
+
+
+def test_score_of_an_ensemble_is_of_the_class_that_pos_label_names(data):
+    X, y, other = data
+    model = BaggingClassifier(GaussianNB(), 5, random_state=0).fit(X, np.array(["ok", "fraud"])[y])
+    columns = model.predict_proba(other)
+    for column, label in enumerate(["fraud", "ok"]):
+        assert from_bagging(model, other, pos_label=label).score == pytest.approx(columns[:, column], abs=1e-12)
+    with pytest.raises(ValueError, match=r"estimator was fitted to 'fraud', 'ok': pass pos_label= to say which"):
+        from_bagging(model, other)
+    with pytest.raises(ValueError, match=r"pos_label must be one of the labels \('fraud', 'ok'\), got 'OK'"):
+        from_bagging(model, other, pos_label="OK")
+
+
+# what scikit-learn's check_classifiers_classes asks of two texts, once the model knows which of them is positive
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["batch", "frozen", "plug-in", "boundary"])
+@pytest.mark.parametrize("kind", ["U", "O"])
+@pytest.mark.parametrize("positive", ["one", "two"])
+def test_classes_that_are_texts_pass_the_check_of_scikit_learn(name, kind, positive):
+    X, y = make_blobs(n_samples=30, random_state=0, cluster_std=0.1)
+    X, y = StandardScaler().fit_transform(X)[y != 2], np.take(["one", "two"], y[y != 2]).astype(kind)
+    model = clone(MODELS[name]).set_params(pos_label=positive)
+    estimator_checks.check_classifiers_predictions(X, y, type(model).__name__, model)
+
+
+def test_held_out_folds_of_texts_are_those_of_the_positive_class(data):
+    X, y, _ = data
+    named = np.array(["ok", "fraud"])[y]
+    model = PlugInThresholdClassifier(INNER, pos_label="fraud").fit(X, named)
+    held_out = cross_val_predict(INNER, X, named, method="predict_proba")[:, 0]
+    best = max(2 * np.sum(y[held_out >= t]) / (np.sum(held_out >= t) + y.sum()) for t in held_out)  # F1
+    taken = held_out >= model.threshold_
+    assert 2 * np.sum(y[taken]) / (taken.sum() + y.sum()) == pytest.approx(best, abs=1e-12)
