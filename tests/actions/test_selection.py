@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stakes import select_best
+from stakes import evaluate, select_best
 from stakes.actions import evaluate_actions
 from stakes.evaluation import action_findings
 
@@ -116,3 +116,9 @@ def test_a_model_called_like_a_single_action_is_refused(binary):
     prob = {"always 1": np.stack([1.0 - models["m0"], models["m0"]], axis=1)}
     with pytest.raises(ValueError, match="must not call a model 'always 1': that names an action for all rows"):
         _ = evaluate_actions(y.astype(int), prob, matrices=[[0, 1], [1, 0]]).selection
+
+
+@pytest.mark.parametrize("bad", [None, 1, "a", [1], {}, np.zeros(3), evaluate([0, 1] * 5, [0.2, 0.7] * 5, costs=0.2)])
+def test_findings_of_other_things_than_decisions_among_actions_are_refused(bad):
+    with pytest.raises(ValueError, match=f"found must be what evaluate_actions returned, got {type(bad).__name__}"):
+        action_findings(bad)

@@ -117,3 +117,35 @@ def test_recalibration_of_many_scores_solves_the_equations_of_the_likelihood(mix
     assert abs(rest.sum()) < 1e-9
     if slope is None:
         assert abs(rest @ x) < 1e-9
+
+
+@pytest.mark.parametrize("score", [1e-17, 1e-25, 1e-100, 1e-300, 1e-320])
+def test_intercept_of_one_score_next_to_an_end_gives_it_the_share_of_positives(score):
+    y = np.array([0, 1, 1, 0, 1] * 4)
+    found = fit_recalibration(ScoreTable.from_predictions(y, np.full(20, score)), slope=1.0)
+    assert found.intercept == pytest.approx(math.log(1.5) - math.log(score), rel=1e-9)
+    assert found.covariance == pytest.approx(np.array([[1.0 / 12.0 + 1.0 / 8.0]]), rel=1e-9)
+    far = fit_logistic(np.ones((1, 1)), np.array([12.0]), np.array([8.0]), offset=np.array([-math.log(score)]))
+    assert far.coefficients[0] == pytest.approx(math.log(1.5) + math.log(score), rel=1e-9)
+
+
+def test_two_scores_next_to_zero_are_fitted_by_the_line_through_their_shares():
+    y, score = np.array([0, 1, 1, 0, 1, 0, 0, 1, 0, 0]), np.repeat([1e-30, 1e-200], 5)
+    found = fit_recalibration(ScoreTable.from_predictions(y, score))
+    slope = (math.log(1.5) - math.log(0.25)) / (200 - 30) / math.log(10)
+    assert found.slope == pytest.approx(slope, rel=1e-9)
+    assert found.intercept == pytest.approx(math.log(1.5) + slope * 30 * math.log(10), rel=1e-9)
+
+
+def test_weights_of_any_size_and_scores_next_to_zero_give_the_same_line():
+    y, score = np.array([0, 1, 1, 0, 1, 0, 0, 1, 0, 0]), np.repeat([1e-30, 1e-200], 5)
+    plain = fit_recalibration(ScoreTable.from_predictions(y, score))
+    for weight in (2.0**-465, 2.0**465):
+        found = fit_recalibration(ScoreTable.from_predictions(y, score, sample_weight=np.full(10, weight)))
+        assert (found.intercept, found.slope) == (plain.intercept, plain.slope)
+        assert np.array_equal(found.covariance, plain.covariance / weight)
+
+
+def test_rows_beyond_all_numbers_are_brought_back():
+    found = fit_logistic(np.ones((2, 1)), np.array([3.0, 3.0]), np.array([7.0, 7.0]), offset=np.array([-1e4, -1e4]))
+    assert found.coefficients[0] == pytest.approx(1e4 + math.log(3 / 7), rel=1e-12)

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from scipy.special import expit, logit
+from scipy.stats import binom
 
 from replications import false_alarms
 from stakes import ScoreTable, costs, evaluate
@@ -265,6 +266,23 @@ def test_tail_probability_of_the_number_of_events_equals_simulation():
         # the formula knows no steps: it lies between "as many" and "more"
         many, more = (2 * np.mean(which) for which in beyond)
         assert 0.95 * more < count_tail(table) < 1.05 * many
+
+
+@pytest.mark.parametrize("score", [1e-9, 1e-30, 1e-100, 1e-300, 1e-320])
+@pytest.mark.parametrize("events", [1, 3, 10])
+def test_tail_probability_next_to_zero_lies_between_the_binomial_ones(score, events):
+    table = ScoreTable.from_predictions(np.arange(20) < events, np.full(20, score))
+    more, many = (2.0 * float(binom.sf(count, 20, score)) for count in (events, events - 1))
+    assert 0.9 * more <= count_tail(table) <= 1.1 * many
+    light = ScoreTable.from_predictions(np.arange(20) < events, np.full(20, score), sample_weight=np.full(20, 0.01))
+    assert 0.9 * more <= count_tail(light) <= 1.1 * many
+
+
+@pytest.mark.parametrize("score", [1e-17, 1e-300, 1e-320])
+def test_constant_score_next_to_zero_is_shown_with_what_is_wrong_with_it(score):
+    found = evaluate([0, 1] * 10, np.full(20, score), costs=(0.1, 0.3))
+    assert "calibration-in-the-large" in found.findings.codes
+    assert "<table" in found._repr_html_()
 
 
 # rows, ties, hard labels, one half

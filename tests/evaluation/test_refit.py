@@ -230,3 +230,36 @@ def test_fits_say_how_far_they_are(capfd):
     evaluate_estimator(Given(), np.abs(X[:, :1]) % 1.0, y, costs=0.3, folds=3, repeats=1, verbose=11)
     told = capfd.readouterr()
     assert "Done" in told.out + told.err
+
+
+ROWS = np.arange(20.0)[:, None]
+MISTAKES = {
+    "X a number": ({"X": 1.0}, "X must hold one row per label, as an array or a data frame, got 1.0"),
+    "X without dimensions": ({"X": np.array(1.0)}, r"X must hold one row per label.* got array\(1.\)"),
+    "X a text": ({"X": "rows"}, "X must hold one row per label.* got 'rows'"),
+    "X a mapping": ({"X": {1: 2}}, "X must hold one row per label"),
+    "X an iterator": ({"X": iter(ROWS)}, "X must hold one row per label"),
+    "X one row short": ({"X": ROWS[1:]}, "X must hold one row per label of y, got 19 rows for 20 labels"),
+    "y a number": ({"y": 1}, r"y must be 1-D, one label per row of X, got shape \(\)"),
+    "y of one class": ({"y": [1] * 20}, "y must hold both classes, got 20 rows of one class"),
+    "one positive": ({"y": [0] * 19 + [1]}, "folds must leave both classes to fit on"),
+    "estimator a class": ({"estimator": LogisticRegression}, "estimator must be a classifier with fit and"),
+    "estimator nothing": ({"estimator": None}, "estimator must be a classifier .* got None"),
+    "folds a text": ({"folds": "ten"}, "folds must be a number, got 'ten'"),
+    "folds beyond rows": ({"folds": 11}, "folds must be at most the 10 rows of the commoner class, got 11"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+@pytest.mark.parametrize(("changed", "message"), MISTAKES.values(), ids=MISTAKES)
+def test_mistake_names_the_argument(changed, message):
+    given = {"estimator": LogisticRegression(), "X": ROWS, "y": [0, 1] * 10, "costs": 0.2} | changed
+    with pytest.raises(ValueError, match=message):
+        evaluate_estimator(given.pop("estimator"), given.pop("X"), given.pop("y"), **given)
+
+
+def test_rows_of_lists_and_frames_give_the_costs_of_an_array():
+    pandas = pytest.importorskip("pandas")
+    forms = ROWS, ROWS.tolist(), pandas.DataFrame(ROWS)
+    first, *others = (evaluate_estimator(LogisticRegression(), X, [0, 1] * 10, costs=0.2, repeats=1) for X in forms)
+    assert {each.cost for each in others} == {first.cost}

@@ -273,3 +273,41 @@ def test_rounding_in_the_variance_of_a_decision_that_has_none_changes_nothing():
     assert noisy.chosen == "m4"
     assert noisy.critical_value == pytest.approx(clean.critical_value, abs=0.02)
     assert noisy.corrected_cost == pytest.approx(clean.corrected_cost, rel=1e-9)
+
+
+@pytest.mark.parametrize("bad", [None, 1, "a", [0.1, 0.2], {"a": 0.1}, np.zeros(3)])
+def test_other_things_than_a_contest_are_refused(bad):
+    with pytest.raises(ValueError, match="contest must be a Contest, got"):
+        select(bad)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ((("a", "b"), 2, np.array([0.1]), np.eye(2), 50), r"contest must hold one mean .* each of its 2 names"),
+        ((("a", "b"), 2, np.array([0.1, 0.2]), np.eye(3), 50), r"contest must hold .* got shapes \(2,\) and \(3, 3\)"),
+        ((("a", "b"), 3, np.array([0.1, 0.2]), np.eye(2), 50), "contest must hold 1 to 2 models.* got 3"),
+    ],
+)
+def test_contest_whose_numbers_do_not_fit_together_is_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        select(Contest(*given))
+
+
+def test_settings_of_a_selection_are_named():
+    own = contest([0.1, 0.2], np.eye(2) / 1e4)
+    for option, value in {"confidence_level": 2, "n_tried": 1, "incumbent": "c", "random_state": "x"}.items():
+        with pytest.raises(ValueError, match=option):
+            select(own, **{option: value})
+
+
+@pytest.mark.parametrize("tried", [5, 200])
+def test_untried_models_like_equal_ones_change_nothing(tried):
+    y, p = [0, 1], [1.0, 0.1]  # equal errors, whose correlation is 1 and a rounding here
+    bounds = (0.4569960616228804, 0.9948072571761711)
+    options = {"costs": costs.Uniform(*bounds), "references": False}
+    plain = select_best(y, {"a": p, "b": p}, **options)
+    more = select_best(y, {"a": p, "b": p}, **options, n_tried=tried)
+    assert more.interval == pytest.approx(plain.interval, rel=1e-6)
+    assert more.corrected_cost == pytest.approx(plain.corrected_cost, rel=1e-6)
+    assert evaluate(y, {"a": p, "b": p}, costs=options["costs"], n_tried=tried).best.name == "a"

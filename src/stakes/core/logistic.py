@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,10 @@ _FLAT = 1e-14
 # of what the slope promises; a full step near the top gains half of that, and one that lands where every probability is
 # 0 or 1, from where no step leads back, next to nothing
 _LEAST_GAIN = 0.25
+# of a logit in one step: about as far as the logits of all numbers above 0 reach. Rows whose probabilities are next to
+# 0 or 1 hold almost no information, and ask for a step so long that no number of halvings leads back
+_FARTHEST = 800.0
+_TOTAL = 60  # power of two to which weights are brought, which changes no digit: none of their products vanishes
 
 
 def sigmoid(logit: Any) -> Any:
@@ -64,6 +69,17 @@ def _newton_step(information: Floats, gradient: Floats) -> Floats:
         return np.asarray(np.linalg.lstsq(information, gradient, rcond=None)[0])
 
 
+def _within_reach(step: Floats, gradient: Floats, design: Floats) -> Floats:
+    """Shorten a step that would move a logit too far; one that is no number goes where the likelihood rises."""
+    if not np.all(np.isfinite(step)) or not np.any(step):
+        step = gradient
+    size = float(np.abs(step).max())
+    if size == 0.0:
+        return step
+    moved = float(np.abs(design @ (step / size)).max())
+    return step if moved * size <= _FARTHEST else step / size * (_FARTHEST / moved)
+
+
 def fit_logistic(
     design: Floats,
     positives: Floats,
@@ -75,20 +91,23 @@ def fit_logistic(
 ) -> LogisticSolution:
     """Maximise the likelihood of positives and negatives at each row of the design, less ridge / 2 * |beta|^2."""
     total = float(positives.sum() + negatives.sum())
+    scale = math.ldexp(1.0, _TOTAL - math.frexp(total)[1])
+    total, ridge = total * scale, ridge * scale
     shifts = np.broadcast_to(offset, positives.shape)
 
     def likelihood(beta: Floats) -> tuple[float, Floats, Floats]:
         value, gradient = -0.5 * ridge * float(beta @ beta), -ridge * beta
         information = ridge * np.eye(len(beta))
         for part in blocks(len(positives)):
-            own = _likelihood(design[part], positives[part], negatives[part], design[part] @ beta + shifts[part])
+            counts = positives[part] * scale, negatives[part] * scale
+            own = _likelihood(design[part], *counts, design[part] @ beta + shifts[part])
             value, gradient, information = value + own[0], gradient + own[1], information + own[2]
         return value, gradient, information
 
     beta = np.zeros(design.shape[1]) if start is None else start
     value, gradient, information = likelihood(beta)
     for _ in range(_MAX_STEPS):
-        step = _newton_step(information, gradient)
+        step = _within_reach(_newton_step(information, gradient), gradient, design)
         if float(gradient @ step) <= _TOLERANCE**2 * total:
             beta = beta + step  # convergence is quadratic: this one settles the last digits
             break
@@ -101,7 +120,7 @@ def fit_logistic(
             break  # to the last digit there is nowhere higher
         beta = beta + step
         value, gradient, information = trial
-    return LogisticSolution(beta, value, information)
+    return LogisticSolution(beta, value / scale, information / scale)
 
 
 def _likelihood(design: Floats, positives: Floats, negatives: Floats, eta: Floats) -> tuple[float, Floats, Floats]:

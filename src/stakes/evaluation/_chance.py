@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _STEPS = 200
 _CENTRE = 1e-4  # nearer to the mean the formula is 0/0, and the normal tail is as good
 _EDGE = 1e-9
+_FARTHEST = 800.0  # of a logit: as far as from the least number to one half; farther on, outcomes are certain
 
 
 def excess_tail(table: ScoreTable, costs: CostDistribution, constant: float) -> float:
@@ -63,19 +64,20 @@ def _outcomes(table: ScoreTable, costs: CostDistribution, constant: float) -> tu
 
 def _upper_tail(prob: Floats, gain: Floats, rows: Floats, seen: float) -> float:
     """P(sum of rows independent Bernoulli(prob) times gain >= seen)."""
-    top, spread = float(np.dot(rows, np.maximum(gain, 0.0))), float(np.dot(rows, np.abs(gain)))
+    top, reach = float(np.dot(rows, np.maximum(gain, 0.0))), float(np.dot(rows, np.abs(gain)))
     mean = float(np.dot(rows, prob * gain))
     variance = float(np.dot(rows, prob * (1.0 - prob) * gain * gain))
-    if variance == 0.0:
+    if variance == 0.0 and not seen > mean:
         return 1.0
-    if seen >= top - _EDGE * spread:  # every outcome as bad as can be
+    if seen >= top - _EDGE * reach:  # every outcome as bad as can be
         return math.exp(float(np.dot(rows, np.where(gain > 0.0, np.log(prob), np.log1p(-prob)))))
-    standard = (seen - mean) / math.sqrt(variance)
+    spread = math.sqrt(variance)
+    standard = (seen - mean) / spread if spread > 0.0 else math.inf  # the variance of tiny scores vanishes
     if abs(standard) < _CENTRE:
         return 0.5
     if standard < 0.0:  # nothing that a check asks about
         return 0.5 * math.erfc(standard / math.sqrt(2.0))
-    tilt = _saddlepoint(prob, gain, rows, seen, standard / math.sqrt(variance))
+    tilt = _saddlepoint(prob, gain, rows, seen, standard / spread if spread > 0.0 else math.inf)
     exponent, _, curvature = _generating(prob, gain, rows, tilt)
     w = math.sqrt(max(2.0 * (tilt * seen - exponent), 0.0))
     v = tilt * math.sqrt(curvature)
@@ -97,7 +99,7 @@ def _generating(prob: Floats, gain: Floats, rows: Floats, tilt: float) -> tuple[
 
 def _saddlepoint(prob: Floats, gain: Floats, rows: Floats, seen: float, start: float) -> float:
     """Tilt at which the mean of the tilted sum is what was seen: Newton's method inside a bracket."""
-    low, high = 0.0, start
+    low, high = 0.0, min(start, _FARTHEST / float(np.abs(gain).max()))
     while _generating(prob, gain, rows, high)[1] < seen:
         low, high = high, 2.0 * high
     tilt = high

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from stakes.actions import ActionEvaluation
 from stakes.evaluation._finding import LEVEL, SEVERITIES, Check, Findings, Observation
 from stakes.shown.text import shorten, visible
 from stakes.shown.words import join, number, p_value
-
-if TYPE_CHECKING:
-    from stakes.actions import ActionEvaluation
 
 FEW_ROWS = 20
 FEW_EFFECTIVE, NOTICED = 5, 0.1  # as intervals say which rows are scarce, and what one more matters
@@ -169,6 +165,11 @@ def action_findings(found: ActionEvaluation) -> Findings:
     Findings
         The gravest first.
 
+    Raises
+    ------
+    ValueError
+        For another thing than :func:`stakes.actions.evaluate_actions` returned.
+
     Examples
     --------
     >>> from stakes.actions import evaluate_actions
@@ -176,5 +177,7 @@ def action_findings(found: ActionEvaluation) -> Findings:
     >>> action_findings(evaluate_actions([0, 1] * 9, [[0.7, 0.3], [0.2, 0.8]] * 9, matrices=[[0, 1], [1, 0]])).codes
     ('few-rows-of-a-class', 'unseen-costs')
     """
+    if not isinstance(found, ActionEvaluation):
+        raise ValueError(f"found must be what evaluate_actions returned, got {type(found).__name__}.")
     seen = [finding for check in ACTION_FINDINGS.values() if (finding := check.run(found)) is not None]
     return Findings(sorted(seen, key=lambda finding: SEVERITIES.index(finding.severity)))

@@ -12,8 +12,9 @@ import numpy as np
 from stakes.core.options import check_options
 from stakes.core.random_state import generator
 from stakes.core.score_table import ScoreTable
-from stakes.core.validation import BinarySample, check_choice, check_labels, check_whole, to_array
+from stakes.core.validation import BinarySample, check_choice, check_labels, check_whole
 from stakes.evaluation._evaluate import evaluate
+from stakes.evaluation._refit_inputs import both_classes, check_fittable
 from stakes.inference import Comparison, CostRows, check_dependence
 from stakes.metrics import roc_auc_score
 from stakes.shown.tabular import Tabular
@@ -307,8 +308,8 @@ def evaluate_estimator(
     """
     check_choice(method, "method", METHODS)
     asked = check_options(costs=costs, confidence_level=confidence_level, **({} if scale is None else {"scale": scale}))
-    target = to_array(y, "y")
-    task = _Task(estimator, X, target, check_labels(target, pos_label), asked, n_jobs, verbose)
+    target = check_fittable(estimator, X, y)
+    task = _Task(estimator, X, target, both_classes(check_labels(target, pos_label)), asked, n_jobs, verbose)
     codes, _ = check_dependence(clusters, None, len(target))
     rng = generator(random_state)
     splits = list(task.splits(folds, check_whole(repeats, "repeats", 1), codes, rng))
@@ -410,10 +411,24 @@ class _Task:
 
         for _ in range(repeats):
             splitter, seed = folds, int(rng.integers(2**31))
-            if not hasattr(folds, "split"):
+            if isinstance(folds, str) or not hasattr(folds, "split"):
                 kind = StratifiedKFold if codes is None else StratifiedGroupKFold
-                splitter = kind(check_whole(folds, "folds", 2), shuffle=True, random_state=seed)
-            yield from splitter.split(np.zeros((len(self.y), 1)), self.y, codes)
+                splitter = kind(self.folds(folds), shuffle=True, random_state=seed)
+            for fit, judge in splitter.split(np.zeros((len(self.y), 1)), self.y, codes):
+                if self.y[fit].all() or not self.y[fit].any():
+                    raise ValueError(
+                        f"folds must leave both classes to fit on, got {len(fit)} rows of one class: some fold holds "
+                        "all rows of the other; pass fewer folds or more rows."
+                    )
+                yield fit, judge
+
+    def folds(self, folds: Any) -> int:
+        """A number of folds that the rows can be divided into, or raise."""
+        count = check_whole(folds, "folds", 2)
+        most = int(max(np.count_nonzero(self.y), np.count_nonzero(~self.y)))
+        if count > most:
+            raise ValueError(f"folds must be at most the {most} rows of the commoner class, got {count}.")
+        return count
 
     def cross_validated(self, pairs: list[tuple[Integers, Integers]], repeats: int) -> tuple[Floats, Floats, float]:
         """Loss of each row in each repeat, its probability in the first, and the AUC averaged over folds."""

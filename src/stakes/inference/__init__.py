@@ -52,8 +52,8 @@ from stakes.inference._pooled import Pooled, pool
 from stakes.inference._power_sums import NEEDED as NEEDED
 from stakes.inference._ranking import RankedModel, Ranking, holm
 from stakes.inference._ranking import rank_models as rank_models
-from stakes.inference._select_best import check_contest as check_contest
 from stakes.inference._select_best import select_best
+from stakes.inference._selection import check_contest as check_contest
 from stakes.inference._selection import select
 from stakes.inference._selection_moments import contest_from_moments as contest_from_moments
 from stakes.inference._selection_normal import Largest, largest_of

@@ -15,7 +15,7 @@ from stakes.core.validation import check_flag, check_level
 from stakes.costs import as_costs
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS
 from stakes.inference._dependence import dependence_of
-from stakes.inference._selection import MOST_TRIED, select
+from stakes.inference._selection import check_contest, select
 from stakes.inference._selection_rows import Contest, CostRows
 from stakes.shown.sentences import REFERENCES
 
@@ -177,44 +177,3 @@ def _check_fixed(rule: Rule) -> Rule:
     if check_rule(rule) == "optimal":
         raise ValueError('rule must be "score" or a threshold, got "optimal": it is fitted to the same rows.')
     return rule
-
-
-def check_contest(names: tuple[str, ...], incumbent: Any, n_tried: Any) -> int | None:
-    """Refuse an incumbent that is no model, or fewer models tried than are shown.
-
-    Parameters
-    ----------
-    names : tuple of str
-        The models.
-    incumbent : str or None
-        The one named beforehand.
-    n_tried : int or None
-        How many were tried.
-
-    Returns
-    -------
-    int or None
-        How many were tried.
-
-    Raises
-    ------
-    ValueError
-        Where one of them does not fit the models.
-
-    Examples
-    --------
-    >>> from stakes.inference import check_contest
-    >>> check_contest(("a", "b"), "a", 5)
-    5
-    """
-    if incumbent is not None and not (isinstance(incumbent, str) and incumbent in names):
-        raise ValueError(f"incumbent must be one of {', '.join(map(repr, names))}, got {incumbent!r}.")
-    count = len(names)
-    if n_tried is None:
-        return None
-    whole = isinstance(n_tried, (int, np.integer)) and not isinstance(n_tried, bool)
-    if not whole or not count <= n_tried <= MOST_TRIED:
-        raise ValueError(
-            f"n_tried must be a whole number from {count}, the models shown, to {MOST_TRIED:,}, got {n_tried!r}."
-        )
-    return int(n_tried)

@@ -15,16 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.core.random_state import generator
+from stakes.core.validation import check_level
 from stakes.inference._ranking import holm
 from stakes.inference._selection_normal import ROUNDING, draws_of, largest_of, normal_draws, pair_variances, same_values
 from stakes.inference._selection_quantile import largest_quantile
 from stakes.inference._selection_result import Against, Selection
+from stakes.inference._selection_rows import Contest
 from stakes.inference._selection_words import few_carry, say
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from stakes.inference._selection_rows import Contest, Spread
+    from stakes.inference._selection_rows import Spread
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
@@ -75,6 +78,11 @@ def select(
     -------
     Selection
 
+    Raises
+    ------
+    ValueError
+        For another thing than a contest, or invalid settings.
+
     Examples
     --------
     >>> import numpy as np
@@ -83,17 +91,17 @@ def select(
     >>> select(Contest(("a", "b", "c"), 3, means, covariance, 500)).possible
     ('a', 'b')
     """
-    field = _Field.of(contest, np.random.default_rng(random_state))
+    _check(contest, incumbent, n_tried, confidence_level)
+    field = _Field.of(contest, generator(random_state))
     (place, tied), names = field.first_place(), field.names
     critical, optimism, intervals, note = field.picked(place, n_tried, confidence_level)
     largest = largest_of(-field.means, field.covariance, errors=field.errors)
-    best_model = contest.names[int(np.argmin(contest.means[: contest.n_models]))]
     asked: dict[str, Any] = {"n_tried": n_tried, "incumbent": incumbent, "confidence_level": confidence_level}
     asked |= {"scale": scale, "per": per, "unit": unit}
     found = Selection(
         chosen=names[place],
         tied=tuple(names[k] for k in tied),
-        best_model=best_model,
+        best_model=contest.names[int(np.argmin(contest.means[: contest.n_models]))],
         cost=float(field.means[place]),
         corrected_cost=float(field.means[place]) + optimism,
         interval=intervals[names[place]],
@@ -111,6 +119,24 @@ def select(
         **asked,
     )
     return replace(found, sentences=tuple(say(found, where)))
+
+
+def _check(contest: Any, incumbent: Any, n_tried: Any, level: float) -> None:
+    """Refuse another thing than a contest, one whose numbers do not fit together, or settings that do not fit it."""
+    check_level(level)
+    if not isinstance(contest, Contest):
+        kind = type(contest).__name__
+        raise ValueError(f"contest must be a Contest, got {kind}: select_best takes labels and scores.")
+    count = len(contest.names)
+    shapes = np.shape(contest.means), np.shape(contest.covariance)
+    if shapes != ((count,), (count, count)):
+        raise ValueError(
+            f"contest must hold one mean and one row and column of the covariance for each of its {count} names, "
+            f"got shapes {shapes[0]} and {shapes[1]}."
+        )
+    if not 1 <= contest.n_models <= count:
+        raise ValueError(f"contest must hold 1 to {count} models, as many as it has names, got {contest.n_models!r}.")
+    check_contest(contest.names[: contest.n_models], incumbent, n_tried)
 
 
 @dataclass(frozen=True)
@@ -238,6 +264,47 @@ class _Field:
         return found | dict(zip((self.names[k] for k in others), holm(p).tolist(), strict=True))
 
 
+def check_contest(names: tuple[str, ...], incumbent: Any, n_tried: Any) -> int | None:
+    """Refuse an incumbent that is no model, or fewer models tried than are shown.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The models.
+    incumbent : str or None
+        The one named beforehand.
+    n_tried : int or None
+        How many were tried.
+
+    Returns
+    -------
+    int or None
+        How many were tried.
+
+    Raises
+    ------
+    ValueError
+        Where one of them does not fit the models.
+
+    Examples
+    --------
+    >>> from stakes.inference import check_contest
+    >>> check_contest(("a", "b"), "a", 5)
+    5
+    """
+    if incumbent is not None and not (isinstance(incumbent, str) and incumbent in names):
+        raise ValueError(f"incumbent must be one of {', '.join(map(repr, names))}, got {incumbent!r}.")
+    count = len(names)
+    if n_tried is None:
+        return None
+    whole = isinstance(n_tried, (int, np.integer)) and not isinstance(n_tried, bool)
+    if not whole or not count <= n_tried <= MOST_TRIED:
+        raise ValueError(
+            f"n_tried must be a whole number from {count}, the models shown, to {MOST_TRIED:,}, got {n_tried!r}."
+        )
+    return int(n_tried)
+
+
 def _with_untried(
     means: Floats, covariance: Floats, errors: Floats, n_tried: int | None
 ) -> tuple[Floats, Floats, Floats]:
@@ -251,7 +318,8 @@ def _with_untried(
     if extra == 0 or not np.all(error > 0.0):
         return means, covariance, errors
     correlation = covariance / np.outer(error, error)
-    shared = max(float(correlation[~np.eye(count, dtype=bool)].mean()), 0.0) if count > 1 else 0.0
+    shared = float(correlation[~np.eye(count, dtype=bool)].mean()) if count > 1 else 0.0
+    shared = min(max(shared, 0.0), 1.0)  # errors that are the same are correlated by 1, but for rounding
     average = float(correlation.mean())
     slope = shared / average if average > 0.0 else 0.0  # of a model not shown on the mean of those shown
     wide = np.full((count + extra, count + extra), shared)
