@@ -51,6 +51,8 @@ BAD_REQUEST = {
     "nothing per decision": (["--per", "0"], ["--per", "> 0", "'0'"]),
     "more than squares can hold": (["--per", "1e150"], ["--unit-cost", "--per", "1e+140"]),
     "confidence level that rounds to 1": (["--confidence-level", "0.9999999999999999"], ["--confidence-level"]),
+    "unit cost with a decimal comma": (["--unit-cost", "0,05"], ["--unit-cost got '0,05'", "as in 1,000"]),
+    "number of models with a decimal comma": (["--tried", "1,5"], ["--tried got '1,5'", "as in 1,000"]),
     "unit cost in words": (["--unit-cost", "much"], ["--unit-cost", "> 0", "'much'"]),
     "unit cost of a loss": (["--scale", "loss", "--unit-cost", "5"], ["--unit-cost", "--scale regret"]),
     "unknown way with missing values": (["--on-missing", "guess"], ["--on-missing", "drop"]),
@@ -125,6 +127,82 @@ def test_bad_request_is_told_before_the_file_is_read(cli, folder):
 )
 def test_incomplete_command_is_a_usage_error_with_the_way_to_help(argv, part, cli, folder):
     assert_one_message(cli(*argv), 2, [part], folder)
+
+
+MEANT = {
+    "--target": "; did you mean --label?",
+    "--y-true": "; did you mean --label?",
+    "--lable": "; did you mean --label?",
+    "--threshold": "; did you mean --costs?",
+    "--scores": "; did you mean --models?",
+    "--sample-weight": "; did you mean --weight?",
+    "--confidence_level": "; did you mean --confidence-level?",
+    "--zzz": "",
+}
+
+
+@pytest.mark.parametrize("option", MEANT)
+def test_unknown_option_is_met_with_the_one_that_is_meant(option, cli, folder):
+    outcome = cli("evaluate", "x.csv", option, "0.1")
+    assert_one_message(outcome, 2, ["Try 'stakes evaluate --help'."], folder)
+    assert outcome.err.splitlines()[0] == f"error: No such option: {option}{MEANT[option]}"
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (
+            ["evaluate", "a.csv", "b.csv"],
+            "stakes evaluate takes one FILE, got also 'b.csv': evaluate and compare take ",
+        ),
+        (
+            ["compare", "a.pq", "b.pq", "c.pq", "--models", "a,b"],
+            "one FILE, got also 'b.pq' and 1 more: evaluate and compare take several",
+        ),
+        (
+            ["decide", "a.csv", "b.csv", "--models", "a"],
+            "stakes decide takes one FILE, got also 'b.csv': evaluate and compare take",
+        ),
+        (["boundary", "apply", "b.json", "a.csv", "c.csv"], "apply takes BOUNDARY FILE, got also 'c.csv': evaluate"),
+        (["plan", "auc", "b"], "stakes plan takes TARGET, got also 'b'"),
+        (["demo", "b"], "stakes demo takes options only, got also 'b'"),
+    ],
+)
+def test_more_files_than_one_are_met_with_the_way_to_name_them(argv, message, cli, folder):
+    outcome = cli(*argv)
+    assert_one_message(outcome, 2, [message, f"Try 'stakes {argv[0]}"], folder)
+    assert ("in quotes, such as 'day=*/*.parquet'; join other files first" in outcome.err) == ("FILE" in message)
+
+
+ADDRESSES = [
+    "s3://bucket/day.parquet",
+    "s3://bucket/*.parquet",
+    "https://host/p.csv",
+    "gs://b/x.jsonl",
+    "abfss://c@a/p",
+]
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare", "check", "decide", "correct"])
+def test_folder_is_met_with_the_way_to_name_its_files(command, cli, folder, tmp_path):
+    asked = {"decide": ["--models", "a", "--measure", "f1"], "correct": ["--models", "a", "--positive-share", "0.5"]}
+    asked["correct"] += ["--label", "y"]
+    outcome = cli(command, tmp_path, *asked.get(command, ["--label", "y", "--models", "a,b"]))
+    advice = "Name a file in it; evaluate and compare take its Parquet files by a pattern in quotes: "
+    assert_one_message(outcome, 3, ["is a folder, not a file. ", advice, "/*.parquet'"], folder)
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize("command", ["evaluate", "check"])
+def test_address_is_met_with_the_way_to_bring_its_file(command, address, cli, folder):
+    outcome = cli(command, address, "--label", "y", "--costs", "0.1:0.3")
+    advice = "is an address, and only files of this machine are read: copy it here first, or pipe it into this command"
+    assert_one_message(outcome, 3, [f"{address}: {advice} with - as its file"], folder)
+
+
+def test_address_of_a_file_here_is_met_with_its_path(cli, folder):
+    outcome = cli("evaluate", "file:///data/p.csv", "--label", "y", "--costs", "0.1:0.3")
+    assert_one_message(outcome, 3, ["is an address: write the path alone, /data/p.csv"], folder)
 
 
 def test_unknown_column_of_models_names_the_columns_there_are(cli, folder, tmp_path):

@@ -67,3 +67,50 @@ def test_weightings_are_the_cost_distributions_of_the_library(weighting, expecte
 def test_without_a_range_every_threshold_counts(weighting):
     found = ranges(weighting=weighting)
     assert (found.low, found.high) == (0.0, 1.0)
+
+
+WRITTEN = {
+    "0.05-0.3": "0.05:0.3",
+    "0.05\u20130.3": "0.05:0.3",
+    "0,05:0,3": "0.05:0.3",
+    "0,05-0,3": "0.05:0.3",
+    "0,05,0,3": "0.05:0.3",
+    "0.05,0.3": "0.05:0.3",
+    "(0.05, 0.3)": "0.05:0.3",
+    "0.05 to 0.3": "0.05:0.3",
+    "0.05..0.3": "0.05:0.3",
+    "1e-3-1e-1": "1e-3:1e-1",
+    "5%-30%": "5%:30%",
+    "5-30%": "5%:30%",
+    "5,30": "5%:30%",
+    "0,05": "0.05",
+}
+
+
+@pytest.mark.parametrize("typed", WRITTEN)
+def test_range_written_otherwise_is_met_with_the_way_to_write_it(typed):
+    with pytest.raises(UsageError) as refused:
+        ranges(typed)
+    assert str(refused.value).endswith(f"got {typed!r}: write --costs {WRITTEN[typed]}")
+    ranges(WRITTEN[typed])
+
+
+@pytest.mark.parametrize(
+    ("given", "advice"),
+    [
+        ({"odds": "1/50-1/10"}, "write --odds 1/50:1/10"),
+        ({"false_alarms": "10-50"}, "write --false-alarms-per-miss 10:50"),
+    ],
+)
+def test_odds_and_false_alarms_written_otherwise_too(given, advice):
+    with pytest.raises(UsageError, match=f": {advice}$"):
+        ranges(**given)
+
+
+@pytest.mark.parametrize(
+    "typed", ["low:high", "0.3-0.05", "0.1-", "-", "-0.1-0.2", "0.1:0.2:0.3", "1.2.3", "", "0.1-0.1"]
+)
+def test_nothing_is_suggested_that_is_no_range(typed):
+    with pytest.raises(UsageError) as refused:
+        ranges(typed)
+    assert "write" not in str(refused.value)

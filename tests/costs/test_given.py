@@ -7,7 +7,7 @@ from stakes import costs
 from stakes.costs import as_bounds, as_costs
 
 BROKEN_PAIRS = {
-    "text": ("0.1:0.3", "got '0.1:0.3'"),
+    "text": ("0.1:0.3", r"got '0.1:0.3'; pass numbers, not text, such as \(0.02, 0.10\)"),
     "bytes": (b"ab", "got b'ab'"),
     "None": (None, "got None"),
     "three numbers": ((0.1, 0.2, 0.3), r"got \(0.1, 0.2, 0.3\)"),

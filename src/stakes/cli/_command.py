@@ -16,7 +16,7 @@ class Command(TyperCommand):
     """Parse the arguments; what they leave open is taken from the file that --config or STAKES_CONFIG names."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Look at what was typed, add what the file says, and let typer do the rest."""
+        """Look at what was typed, add what the file says, let typer do the rest, and refuse what is left over."""
         own = options_of(self)
         if "config" in own and not ctx.resilient_parsing:
             typed, _, _ = self.make_parser(ctx).parse_args(list(args))
@@ -31,7 +31,25 @@ class Command(TyperCommand):
                 named = "" if "config" in typed else f" (named by {VARIABLE})"
                 listed = ", ".join(found) or "none for this command"
                 note(f"options taken from {name(path, 200)}{named}: {listed}")
-        return super().parse_args(ctx, args)
+        ctx.allow_extra_args = True  # typer would refuse them without a remedy
+        rest = super().parse_args(ctx, args)
+        if rest and not ctx.resilient_parsing:
+            ctx.fail(f"{ctx.command_path} {_left_over(self, [name(each, 200) for each in rest])}")
+        return rest
+
+
+def _left_over(command: Any, rest: list[str]) -> str:
+    """Say which arguments are too many; files that a shell made of a pattern are the usual ones."""
+    taken = [
+        param.metavar or str(param.name).upper() for param in command.params if param.param_type_name == "argument"
+    ]
+    more = f" and {len(rest) - 1} more" if len(rest) > 1 else ""
+    if "FILE" not in taken:
+        return f"takes {' '.join(taken) or 'options only'}, got also {rest[0]!r}{more}"
+    return (
+        f"takes {'one FILE' if len(taken) == 1 else ' '.join(taken)}, got also {rest[0]!r}{more}: evaluate and compare "
+        "take several Parquet files by a pattern in quotes, such as 'day=*/*.parquet'; join other files first"
+    )
 
 
 def _name_in_files(ctx: Any) -> str:

@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from stakes.shown.nearest import guess
 from stakes.shown.text import shorten, visible
 
 if TYPE_CHECKING:
@@ -15,6 +16,16 @@ if TYPE_CHECKING:
 DONE, UNEXPECTED, USAGE, BAD_DATA, CHECK_FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 RERUN = "Rerun with --debug for the details."
 _LONGEST_HINT, _LONGEST_FILE = 400, 300
+# what other programs call an option, by its words
+_ELSEWHERE = {
+    **dict.fromkeys(("target", "y", "y_true", "outcome", "class"), "--label"),
+    **dict.fromkeys(("score", "scores", "probability", "probabilities", "prediction", "predictions"), "--models"),
+    **dict.fromkeys(("threshold", "thresholds", "range", "bounds"), "--costs"),
+    **dict.fromkeys(("sample_weight", "weights"), "--weight"),
+    **dict.fromkeys(("alpha", "level"), "--confidence-level"),
+    **dict.fromkeys(("seed",), "--random-state"),
+    **dict.fromkeys(("html",), "--report"),
+}
 
 
 class UsageError(Exception):
@@ -52,8 +63,18 @@ def parsing_problem(error: Any) -> Problem:
     """Explain what typer says of the arguments."""
     context = getattr(error, "ctx", None)
     command = "stakes" if context is None else context.command_path
-    message = re.sub(r"\s*\n\s*", " ", str(error.format_message()))  # choices stand in lines of their own
+    if hasattr(error, "possibilities"):
+        message = _unknown_option(str(error.option_name), context)
+    else:
+        message = re.sub(r"\s*\n\s*", " ", str(error.format_message()))  # choices stand in lines of their own
     return Problem(error.exit_code, message, f"Try '{command} --help'.")
+
+
+def _unknown_option(wanted: str, context: Any) -> str:
+    """Name the option that is meant; typer's own guess weighs the dashes too, and knows no other program's names."""
+    params = [] if context is None else context.command.params
+    known = [option for param in params for option in param.opts if option.startswith("--")]
+    return f"No such option: {shorten(wanted)}{guess(wanted, known, _ELSEWHERE)}"
 
 
 def describe(error: DataError) -> str:

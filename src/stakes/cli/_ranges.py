@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 COSTS, ODDS, FALSE_ALARMS = "--costs", "--odds", "--false-alarms-per-miss"
 _EXAMPLES = {COSTS: "0.02:0.10", ODDS: "1/50:1/10", FALSE_ALARMS: "10:50"}
+# what people write between the ends of a range; the dash of 1e-3 stands after no digit
+_BETWEEN = re.compile(r"(?<=[\d%)\]])\s*(?:[-\u2013\u2014;]|\.{2,}|to)\s*(?=[\d.(\[])")
+_COMMAS = re.compile(r"(\d+),(\d+),\s*(\d+),(\d+)")
 WEIGHTINGS = "uniform, log-odds, net-benefit, beta:A,B or shifted:MEDIAN"
 
 
@@ -46,26 +49,31 @@ def read_costs(
 def _read_ends(option: str, text: str) -> list[float]:
     """Return one cost ratio, or two in ascending order."""
     parts = [part.strip() for part in text.split(":")]
-    if len(parts) > 2 or not all(parts):
-        raise _malformed(option, text)
     if option == ODDS:
         _reject_ambiguous_odds(text, parts)
+    try:
+        ends = _numbers(option, parts)
+    except ValueError:
+        raise _malformed(option, text) from None
+    if len(ends) == 2:
+        _check_order(option, text, parts, ends)
+    return ends
+
+
+def _numbers(option: str, parts: list[str]) -> list[float]:
+    """Return the cost ratios of one or two numbers, or raise where one of them is none."""
     from stakes.costs import from_false_alarms_per_miss, from_odds
 
+    if len(parts) > 2:
+        raise ValueError(parts)
     readers: dict[str, Callable[[str], float]] = {
         COSTS: _cost_ratio,
         ODDS: from_odds,
         FALSE_ALARMS: lambda part: from_false_alarms_per_miss(float(part)),
     }
-    try:
-        ends = [readers[option](part) for part in parts]
-    except ValueError:
-        raise _malformed(option, text) from None
-    if option == FALSE_ALARMS:  # many false alarms per miss are a low threshold: either order is natural
-        ends.sort()
-    if len(ends) == 2:
-        _check_order(option, text, parts, ends)
-    return ends
+    ends = [readers[option](part) for part in parts]
+    # many false alarms per miss are a low threshold: either order is natural
+    return sorted(ends) if option == FALSE_ALARMS else ends
 
 
 def _cost_ratio(text: str) -> float:
@@ -79,8 +87,24 @@ def _cost_ratio(text: str) -> float:
 def _malformed(option: str, text: str) -> UsageError:
     return UsageError(
         f"{option} must be LOW:HIGH, such as {_EXAMPLES[option]}, or a single value, of numbers >= 0, "
-        f"got {name(text)!r}"
+        f"got {name(text)!r}{_rewritten(option, text)}"
     )
+
+
+def _rewritten(option: str, text: str) -> str:
+    """Say how a range with a dash, a decimal comma, brackets or one percent sign for both ends is written."""
+    plain = _BETWEEN.sub(":", text.strip(" ()[]{}"))
+    spelled = (plain, plain.replace(",", "."), plain.replace(",", ":"), _COMMAS.sub(r"\1.\2:\3.\4", plain))
+    in_percent = [":".join(f"{part.strip(' %')}%" for part in each.split(":")) for each in reversed(spelled)]
+    for written in (*spelled, *(in_percent if option == COSTS else ())):
+        parts = [part.strip() for part in written.split(":")]
+        try:
+            ends = _numbers(option, parts)
+        except (UsageError, ValueError):
+            continue
+        if ends == sorted(set(ends)):
+            return f": write {option} {':'.join(parts)}"
+    return ""
 
 
 def _reject_ambiguous_odds(text: str, parts: list[str]) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from stakes.core.regret import Rule
 
 _COMMA = re.compile(r"(?<!\\),")
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+(\.\d*)?")
 
 
 def read_lags(text: str | None) -> int | str | None:
@@ -121,7 +122,7 @@ def read_unit(option: str, text: str) -> float:
 def read_amount(option: str, text: str) -> float:
     """Read a number > 0."""
     try:
-        amount = float(text.replace(",", ""))
+        amount = float(without_thousands(option, text))
     except ValueError:
         amount = math.nan
     if not 0.0 < amount < math.inf:
@@ -129,11 +130,21 @@ def read_amount(option: str, text: str) -> float:
     return amount
 
 
+def without_thousands(option: str, text: str) -> str:
+    """Take the commas out of 1,000; those of 0,05 are decimal points in other countries and are refused."""
+    if "," in text and not _THOUSANDS.fullmatch(text.strip()):
+        raise UsageError(
+            f"{option} got {name(text)!r}: decimals follow a point, as in 0.05; a comma stands before three digits, "
+            "as in 1,000"
+        )
+    return text.replace(",", "")
+
+
 def read_count(option: str, text: str | None) -> int | None:
     """Read a whole number > 0, where one is given."""
     if text is None:
         return None
-    digits = text.replace(",", "")
+    digits = without_thousands(option, text)
     if not digits.isdecimal() or int(digits) == 0:
         raise UsageError(f"{option} must be a whole number > 0, got {name(text)!r}")
     return int(digits)

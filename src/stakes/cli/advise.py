@@ -16,7 +16,7 @@ from stakes.cli import _options as opt
 from stakes.cli._deliver import Delivery, deliver, plan_delivery
 from stakes.cli._errors import UsageError
 from stakes.cli._ranges import read_costs
-from stakes.cli._settings import read_share
+from stakes.cli._settings import read_share, without_thousands
 from stakes.shown.tabular import Tabular
 from stakes.shown.text import shown_name as name
 
@@ -143,8 +143,9 @@ def _implied(value: dict[str, Any]) -> tuple[list[str], list[str]]:
 
 
 def _read_budget(text: str) -> int | tuple[int, ...]:
+    parts = [without_thousands("--k", part) for part in text.split(":")]
     try:
-        ends = tuple(int(part) for part in text.replace(",", "").split(":"))
+        ends = tuple(int(part) for part in parts)
     except ValueError:
         ends = ()
     if len(ends) not in {1, 2} or min(ends) < 1 or ends != tuple(sorted(set(ends))):

@@ -51,7 +51,8 @@ def as_costs(costs: CostsLike, name: str = "costs") -> CostDistribution:
     if _pair(given, name) is None:
         hint = "; call it with its parameters" if isinstance(given, type) else ""
         raise ValueError(
-            f"{name} must be a cost distribution, a pair (low, high) or one number in [0, 1], got {given!r}{hint}."
+            f"{name} must be a cost distribution, a pair (low, high) or one number in [0, 1], got {given!r}"
+            f"{hint or _no_text(given)}."
         )
     return Uniform(*as_bounds(given, name))
 
@@ -84,11 +85,15 @@ def as_bounds(bounds: Any, name: str = "bounds") -> tuple[float, float]:
     """
     pair = _pair(bounds, name)
     if pair is None:
-        raise ValueError(f"{name} must be a pair of numbers (low, high), got {bounds!r}.")
+        raise ValueError(f"{name} must be a pair of numbers (low, high), got {bounds!r}{_no_text(bounds)}.")
     low, high = pair
     if not 0.0 <= low < high <= 1.0:
         raise ValueError(f"{name} must satisfy 0 <= low < high <= 1, got ({low:g}, {high:g}){_remedy(low, high)}.")
     return low, high
+
+
+def _no_text(given: Any) -> str:
+    return "; pass numbers, not text, such as (0.02, 0.10)" if isinstance(given, str) else ""
 
 
 def _share(value: Any, name: str) -> float:

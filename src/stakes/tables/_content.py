@@ -130,12 +130,26 @@ def _readable(file: Path, name: str) -> io.BufferedReader:
     try:
         return file.open("rb")
     except FileNotFoundError:
+        refuse_address(name)
         raise DataError("there is no such file", file=name) from None
     except IsADirectoryError:
-        raise DataError("is a folder, not a file", file=name) from None
+        pattern = os.path.join(name, "*.parquet")  # noqa: PTH118  (as the name is written)
+        hint = f"Name a file in it; evaluate and compare take its Parquet files by a pattern in quotes: {pattern!r}."
+        raise DataError("is a folder, not a file", file=name, hint=hint) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DataError(f"cannot be read: {reason}", file=name) from None
+
+
+def refuse_address(name: str) -> None:
+    """Refuse what names a file elsewhere, as s3://bucket/day.parquet does; a file of such a name was looked for."""
+    scheme, sign, path = name.partition("://")
+    if not (sign and scheme.isalnum()):
+        return
+    if scheme == "file":
+        raise DataError(f"is an address: write the path alone, {path}", file=name)
+    rule = "is an address, and only files of this machine are read"
+    raise DataError(f"{rule}: copy it here first, or pipe it into this command with - as its file", file=name)
 
 
 def _is_text(name: str) -> bool:

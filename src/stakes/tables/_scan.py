@@ -10,6 +10,7 @@ import narwhals.stable.v2 as nw
 from narwhals.exceptions import NarwhalsError
 
 from stakes.tables._collect import collected
+from stakes.tables._content import refuse_address
 from stakes.tables._errors import DataError
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ def in_memory(frame: Any) -> Any:
 def _files(path: str, *, is_pattern: bool) -> list[str]:
     files = sorted(glob.glob(path, recursive=True)) if is_pattern else [path]  # noqa: PTH207  (of any root)
     if not files:
+        refuse_address(path)
         raise DataError("no file has a name like this", file=path)
     other = next((name for name in files if not name.lower().endswith(_ENDINGS)), None)
     if other is not None:
