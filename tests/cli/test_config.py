@@ -222,6 +222,16 @@ BAD = {
     "unknown command of a group": ("[boundary.fits]\n", ["[boundary.fits]", "[boundary]", "[boundary.fit]"]),
     "option of no command of a group": ("[boundary]\nmeasure = 'f1'\n", ["[boundary]", "'measure'"]),
     "option of another in the group": ("[boundary.apply]\nstate = 's.json'\n", ["[boundary.apply]", "'state'"]),
+    "command within the table for all": ("[stakes.check]\nignore = []\n", ["[stakes.check]: write [check] instead"]),
+    "command of a group within it": (
+        "[stakes.boundary.fit]\n",
+        ["[stakes.boundary.fit]: write [boundary.fit] instead"],
+    ),
+    "group within it": ("[stakes.boundary]\nlabel = 'y'\n", ["[stakes.boundary]: write [boundary] instead"]),
+    "table of pyproject.toml": (
+        "[tool.stakes]\n",
+        ["no table [tool]", "[tool.stakes] is read from pyproject.toml only"],
+    ),
     "no end of brackets": ("[stakes]\nlabel=" + "[" * 5000 + "]" * 5000, ["nested too deeply"]),
     "no end of a key": ("a" + ".a" * 30_000 + "=1\n", ["65,536 characters, and 2,000 points in a line"]),
     "no end": ("#" * 70_000, ["65,536 characters"]),
@@ -240,6 +250,66 @@ def test_mistake_in_the_file_is_a_usage_error_with_its_place(case, data, cli, wr
     assert len([line for line in outcome.err.splitlines() if line.startswith("error: ")]) == 1
     assert "\x1b" not in outcome.err
     assert "\u202e" not in outcome.err
+    assert list(folder.iterdir()) == []
+
+
+PROJECT = """
+[project]
+name = "ward"
+[tool.other]
+label = "nobody"
+[tool.stakes]
+label = "cancer"
+models = "sharp"
+costs = [0.1, 0.2]
+[tool.stakes.evaluate]
+costs = [0.1, 0.3]
+[tool.stakes.boundary]
+label = "outcome"
+score = "risk"
+[tool.stakes.boundary.fit]
+uncertainty = "spread"
+min-precision = 0.6
+"""
+
+
+def test_project_file_gives_its_own_table_with_those_of_commands(data, rows, cli, folder, tmp_path):
+    file = tmp_path / "pyproject.toml"
+    file.write_text(PROJECT, encoding="utf-8")
+    outcome = cli("evaluate", data, "--config", file, "--json")
+    typed = ["--label", "cancer", "--models", "sharp", "--costs", "0.1:0.3"]
+    assert settings_of(outcome) == settings_of(cli("evaluate", data, *typed, "--json"))
+    assert outcome.err.endswith("pyproject.toml: costs, label, models\n")
+    found = settings_of(cli("boundary", "fit", rows, "--config", file, "--json"))
+    assert found["goal"] == "most recall, precision >= 0.6"
+    assert list(folder.iterdir()) == []
+
+
+def test_project_file_is_read_only_where_it_is_named(data, cli, folder):
+    (folder / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
+    outcome = cli("evaluate", data, "--models", "sharp")
+    assert (outcome.code, "pyproject.toml" in outcome.err) == (2, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[project]\nname = 'a'\n", "pyproject.toml: there is no table [tool.stakes]"),
+        ("[stakes]\nlabel = 'cancer'\n", "pyproject.toml: there is no table [tool.stakes]"),
+        ("tool = 3\n", "pyproject.toml: there is no table [tool.stakes]"),
+        ("[tool]\nstakes = 3\n", "pyproject.toml: there is no table [tool.stakes]"),
+        ("[tool.stakes]\nlable = 'a'\n", "pyproject.toml: [tool.stakes] has an unknown option 'lable'; did you mean"),
+        ("[tool.stakes.evaluate]\nlable = 'a'\n", "[tool.stakes.evaluate] has an unknown option 'lable'"),
+        ("[tool.stakes.evalute]\n", "there is no table [tool.stakes.evalute]; there are [tool.stakes], [tool.stakes."),
+        ("[tool.stakes.stakes]\nlabel = 'a'\n", "there is no table [tool.stakes.stakes]"),
+    ],
+)
+def test_mistakes_in_a_project_file_name_their_table(text, message, data, cli, folder):
+    file = folder.parent / "pyproject.toml"
+    file.write_text(text, encoding="utf-8")
+    outcome = cli("evaluate", data, "--config", file, "--label", "cancer", "--output", "r.json")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert message in outcome.err
     assert list(folder.iterdir()) == []
 
 

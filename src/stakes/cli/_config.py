@@ -1,5 +1,7 @@
 """Options from a file: TOML whose keys are the names of the options, read only where it is named.
 
+Of a file called pyproject.toml the table ``[tool.stakes]`` is read, with those of commands within it.
+
 The table ``[stakes]`` is for every command that has the option; a table such as ``[evaluate]`` is for that command, and
 wins, as does ``[boundary.fit]`` over ``[boundary]``. The command line wins over all.
 """
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 SHARED = "stakes"
 VARIABLE = "STAKES_CONFIG"
+PROJECT = "pyproject.toml"
 # Which file, and how the command line itself is treated, is said on the command line.
 NOT_IN_FILES = {"config", "debug", "help"}
 _LARGEST, _MOST_POINTS = 1 << 16, 2000
@@ -60,16 +63,48 @@ def read_config(path: str, commands: Commands) -> Tables:
         raise UsageError(f"--config: {shown!r} is nested too deeply") from None
     except ValueError as error:
         raise UsageError(f"--config: {shown!r} is not TOML: {shorten(visible(str(error)), 200)}") from None
+    in_project = Path(path).name == PROJECT
+    if in_project:
+        tables = _of_project(tables, shown)
     found: Tables = {}
     for table, content in _unfolded(tables, commands):
         if table not in {SHARED, *commands, *_groups(commands)}:
-            raise UsageError(f"{shown}: {_unknown_table(table, commands)}")
+            raise UsageError(f"{shown}: {_unknown_table(table, commands, in_project=in_project)}")
         if not isinstance(content, dict):
             raise UsageError(f"{shown}: {table} must be a table: write [{table}]")
+        _refuse_nested(table, content, commands, shown)
         options = _options_of(table, commands)
-        place = f"{shown}: [{table}]"
+        place = f"{shown}: {_heading(table, in_project=in_project)}"
         found[table] = {key: _checked(place, key, value, options) for key, value in content.items()}
     return found
+
+
+def _of_project(tables: dict[str, Any], shown: str) -> dict[str, Any]:
+    """Return [tool.stakes] and the tables within it as the tables of a file of their own."""
+    tool = tables.get("tool")
+    own = tool.get(SHARED) if isinstance(tool, dict) else None
+    if not isinstance(own, dict):
+        raise UsageError(f"{shown}: there is no table [tool.{SHARED}]")
+    if SHARED in own:
+        raise UsageError(f"{shown}: there is no table [tool.{SHARED}.{SHARED}]: write [tool.{SHARED}]")
+    inner = {key: value for key, value in own.items() if isinstance(value, dict)}
+    return {SHARED: {key: value for key, value in own.items() if key not in inner}, **inner}
+
+
+def _heading(table: str, *, in_project: bool) -> str:
+    """Return the line above a table."""
+    if in_project:
+        return f"[tool.{SHARED}]" if table == SHARED else f"[tool.{SHARED}.{table}]"
+    return f"[{table}]"
+
+
+def _refuse_nested(table: str, content: dict[str, Any], commands: Commands, shown: str) -> None:
+    """Refuse [stakes.check], which is a table of its own."""
+    key = next((key for key, value in content.items() if isinstance(value, dict)), None)
+    if table != SHARED or key is None or key not in {*commands, *_groups(commands)}:
+        return
+    inner = next((f"{key}.{each}" for each in content[key] if f"{key}.{each}" in commands), key)
+    raise UsageError(f"{shown}: there is no table [{SHARED}.{inner}]: write [{inner}] instead")
 
 
 def _bearable(text: str) -> str:
@@ -119,12 +154,13 @@ def _options_of(table: str, commands: Commands) -> Mapping[str, Any]:
     return {key: option for options in mine for key, option in options.items()}
 
 
-def _unknown_table(table: str, commands: Commands) -> str:
+def _unknown_table(table: str, commands: Commands, *, in_project: bool) -> str:
     options = _options_of(SHARED, commands)
     if table in options:
         return f"{name(table)} belongs in a table, such as [{SHARED}]"
-    listed = ", ".join(f"[{key}]" for key in (SHARED, *_groups(commands), *commands))
-    return f"there is no table [{name(table)}]; there are {listed}"
+    project = f" ([tool.{SHARED}] is read from {PROJECT} only)" if table == "tool" else ""
+    listed = ", ".join(_heading(key, in_project=in_project) for key in (SHARED, *_groups(commands), *commands))
+    return f"there is no table {_heading(name(table), in_project=in_project)}{project}; there are {listed}"
 
 
 def _checked(place: str, key: str, value: Any, options: Mapping[str, Any]) -> Any:
