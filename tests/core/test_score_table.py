@@ -189,10 +189,11 @@ def test_columns_of_data_frames_agree(library):
     assert_same(ScoreTable.from_predictions(frame["y"], columns), ScoreTable.from_predictions(Y, S))
 
 
-def test_pandas_rows_go_by_position_and_not_by_index():
+def test_pandas_rows_of_one_index_go_by_position_whatever_its_order():
     pd = pytest.importorskip("pandas")
-    y, s = pd.Series(Y, index=[9, 7, 5, 3, 1]), pd.Series(S, index=[0, 1, 2, 3, 4])
+    y, s = pd.Series(Y, index=[9, 7, 5, 3, 3]), pd.Series(S, index=[9, 7, 5, 3, 3])
     assert_same(ScoreTable.from_predictions(y, s), ScoreTable.from_predictions(Y, S))
+    assert_same(ScoreTable.from_predictions(y, S), ScoreTable.from_predictions(Y, S))
 
 
 @pytest.mark.parametrize("kind", ["category", "string", "Int64", "boolean"])

@@ -359,10 +359,14 @@ def test_shuffled_pandas_rows_are_refused_with_the_first_that_differs():
     assert aligned == pytest.approx(np.mean((y - p.loc[y.index]) ** 2), abs=1e-15)
 
 
-def test_pandas_rows_of_other_labels_correspond_by_position():
+def test_pandas_rows_of_other_labels_are_refused_unless_taken_by_position():
     pd = pytest.importorskip("pandas")
     y, p = pd.Series([0, 1], index=[7, 9]), pd.Series([0.25, 0.5])
-    assert stakes.bounded_brier_loss(y, p) == pytest.approx((0.0625 + 0.25) / 2, abs=1e-15)
+    with pytest.raises(
+        ValueError, match=r"different index labels, first at row 0 \(7 and 0\): pass y_prob\.to_numpy\(\)"
+    ):
+        stakes.bounded_brier_loss(y, p)
+    assert stakes.bounded_brier_loss(y, p.to_numpy()) == pytest.approx((0.0625 + 0.25) / 2, abs=1e-15)
 
 
 @pytest.mark.parametrize("value", ["no", "False", 0, 1, None, 2.5])

@@ -10,6 +10,7 @@ import numpy as np
 from stakes.actions._pair import best_pair
 from stakes.actions._zone import DEFER, between, capacity_price, deferral_zone
 from stakes.core.estimators import keep_arguments, negative_and_positive, read_two_classes
+from stakes.core.row_order import check_same_order
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import BinarySample, check_choice, check_unit, check_weights
 from stakes.costs import as_deferral
@@ -109,6 +110,7 @@ class DeferralClassifier(DecidingClassifier):
             For more than two classes, labels of which none is known to be positive, a label that means deferred, or
             invalid parameters.
         """
+        check_same_order(X=X, y=y, sample_weight=sample_weight)
         check_choice(self.method, "method", ("score", "fit"))
         check_unit(self.threshold, "threshold")
         if self.capacity is not None:

@@ -11,6 +11,7 @@ import numpy as np
 from stakes.actions._estimates import mean_estimates
 from stakes.actions._problem import read_rows
 from stakes.core.random_state import generator
+from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_level
 from stakes.inference import holm
 from stakes.shown.tabular import Tabular
@@ -130,6 +131,7 @@ def decision_calibration_test(
     >>> decision_calibration_test(y_true, y_prob, matrices=[[0, 1], [4, 0]])
     DecisionCalibration(gap -0.2, z -2.18, p = 0.03)
     """
+    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     level = check_level(confidence_level)
     rng = generator(random_state)
     rows = read_rows(

@@ -11,6 +11,7 @@ import numpy as np
 from stakes.actions._action_result import ActionEvaluation, ModelCosts
 from stakes.actions._estimates import mean_estimates
 from stakes.actions._problem import read_rows
+from stakes.core.row_order import check_same_order
 from stakes.core.sums import blocks
 from stakes.core.validation import check_level
 from stakes.inference import check_contest
@@ -100,6 +101,7 @@ def evaluate_actions(
     >>> evaluate_actions(y_true, y_prob, matrices=[[0, 1, 2], [1, 0, 1], [5, 2, 0]])
     ActionEvaluation(model 0.6667; oracle 0)
     """
+    check_same_order(y_true=y_true, y_probs=y_probs, sample_weight=sample_weight, clusters=clusters)
     level = check_level(confidence_level)
     rows = read_rows(
         y_true,

@@ -16,6 +16,7 @@ from stakes.actions._zone import capacity_price, deferral_zone
 from stakes.core.inputs import refuse_weighing
 from stakes.core.options import check_options
 from stakes.core.random_state import generator
+from stakes.core.row_order import check_same_order
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import check_choice, check_unit, check_whole
 from stakes.costs import CostDistribution, Deferral, Fixed, as_costs, as_deferral
@@ -211,6 +212,7 @@ def evaluate_deferral(
     >>> round(found.value, 4), round(found.shares["deferred"], 4)
     (0.0325, 0.875)
     """
+    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
     check_choice(rule, "rule", ("score", "optimal"))
     asked = check_options(
         costs=check_finite(as_costs(costs)),

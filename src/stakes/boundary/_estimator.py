@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stakes.boundary._fit import fit_boundary
 from stakes.core.estimators import keep_arguments, negative_and_positive, positive_column, read_two_classes
+from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_scores, to_array
 from stakes.uncertainty import from_bagging, from_ensemble
 
@@ -130,6 +131,7 @@ class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEst
         ValueError
             For more than two classes, labels of which none is known to be positive, or invalid parameters.
         """
+        check_same_order(X=X, y=y)
         labels = read_two_classes(self, y)
         (rows,) = indexable(X)
         if isinstance(self.cv, str):

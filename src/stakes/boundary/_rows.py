@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.boundary._options import Options
+from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_choice, check_sample, check_scores, check_weights, check_whole, to_array
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def check_rows(
     pos_label: object = None,
 ) -> Rows:
     """Validate labels, scores, uncertainties and integer weights; rows of weight zero are as if absent."""
+    check_same_order(y_true=y_true, y_score=y_score, uncertainty=uncertainty, sample_weight=sample_weight)
     sample = check_sample(
         y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, probability=False, name="y_score"
     )
@@ -84,6 +86,7 @@ def check_rows(
 
 def check_covariates(score: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, Floats]:
     """Validate the rows to decide about."""
+    check_same_order(score=score, uncertainty=uncertainty)
     columns = to_array(score, "score")
     clean = check_scores(
         columns[:, 1] if columns.ndim == 2 and columns.shape[1] == 2 else columns, "score", probability=False

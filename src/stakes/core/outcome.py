@@ -38,6 +38,7 @@ class Outcome(ABC):
     weight: Floats
     sample_weight: Floats | None = None
     by_amount: bool = False  # whether rows count by what is at stake in them, and scores are no probabilities
+    row_labels: tuple[str, Any] | None = None  # the first argument with an index that it was made from, and that index
 
     @property
     def plain(self) -> bool:

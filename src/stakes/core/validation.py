@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.outcome import Origin, Outcome
+from stakes.core.row_order import check_same_order
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -56,6 +57,7 @@ def check_sample(
 ) -> BinarySample:
     """Validate labels, scores and weights of one binary classifier."""
     check_flag(logits, "logits")
+    check_same_order(**{"y_true": y_true, name: y_prob, "sample_weight": sample_weight})
     if isinstance(y_true, Outcome):
         _refuse_beside(y_true, sample_weight=sample_weight, pos_label=pos_label)
         options: dict[str, Any] = {"probability": probability, "logits": logits, "name": name}
@@ -63,7 +65,6 @@ def check_sample(
             options |= {"sample_weight": y_true.sample_weight, "keep_zero_weight": keep_zero_weight}
             return replace(check_sample(y_true.y, y_prob, **options), about=y_true.about)
         return replace(_outcome_sample(y_true, y_prob, options, per_row=keep_zero_weight), about=y_true.about)
-    check_same_order({"y_true": y_true, name: y_prob, "sample_weight": sample_weight})
     labels, columns = to_array(y_true, "y_true"), to_array(y_prob, name)
     if labels.ndim != 1:
         raise ValueError(f"y_true must be 1-D, got shape {labels.shape}.")
@@ -109,27 +110,6 @@ def _refuse_beside(outcome: Outcome, **given: Any) -> None:
     for name, value in given.items():
         if value is not None:
             raise ValueError(f"{name} belongs to the outcome: pass it to {type(outcome).__name__}, not beside it.")
-
-
-def check_same_order(given: dict[str, Any]) -> None:
-    """Refuse pandas objects whose indices hold the same labels in another order: positions would pair other rows."""
-    indexed = [(name, values.index) for name, values in given.items() if _is_pandas(values)]
-    for name, index in indexed[1:]:
-        first, reference = indexed[0]
-        if len(index) != len(reference) or index.equals(reference):
-            continue
-        if index.isin(reference).all() and reference.isin(index).all():
-            ours, theirs = reference.tolist(), index.tolist()
-            row = next(i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
-            raise ValueError(
-                f"{first} and {name} hold the same index labels in another order, first at row {row} "
-                f"({ours[row]!r} and {theirs[row]!r}): align them with .loc, or pass .to_numpy() if the rows "
-                "already correspond."
-            )
-
-
-def _is_pandas(values: Any) -> bool:
-    return type(values).__module__.partition(".")[0] == "pandas" and hasattr(values, "index")
 
 
 def _without(values: NDArray[Any], present: Bools) -> NDArray[Any]:

@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from stakes.core.estimators import find_positive_label, keep_arguments
+from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_weights, positive_label
 from stakes.correction._how_trained import Training, class_totals, is_frozen, read_training
 from stakes.correction._inputs import balanced_weights, per_class, read_prior
@@ -121,6 +122,7 @@ class LossCorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         ValueError
             If the weight cannot be known, with what to pass; and for invalid parameters.
         """
+        check_same_order(X=X, y=y, sample_weight=sample_weight)
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         labels = column_or_1d(y, warn=True)

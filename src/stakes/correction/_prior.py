@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.random_state import generator
+from stakes.core.row_order import check_same_order
 from stakes.core.validation import SQUARED_WELL, check_level, check_number, check_weights, check_whole
 from stakes.correction._inputs import read_prior, read_scores
 from stakes.correction._statistics import chi2_tail
@@ -160,6 +161,7 @@ def estimate_prior(
     >>> bool(estimate.ci_low < y[fewer].mean() < estimate.ci_high)
     True
     """
+    check_same_order(y_prob=y_prob, sample_weight=sample_weight)
     n_bootstrap = check_whole(n_bootstrap, "n_bootstrap")
     stop = _Stop(check_number(tolerance, "tolerance"), check_whole(max_iterations, "max_iterations"))
     if not stop.tolerance > 0.0:

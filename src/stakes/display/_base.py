@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from stakes.core.row_order import check_same_order
 from stakes.display._axes import axes_for, draw_legend, figure_of, name_rows, settle
 from stakes.display._labels import label_references
 from stakes.display._lines import draw_models, draw_references, heights_of_models
@@ -93,6 +94,7 @@ class PredictionsDisplay(Display):
         >>> RegretCurveDisplay.from_estimator(LogisticRegression().fit(X, y), X, y).lines_[0].get_label()
         'LogisticRegression'
         """
+        check_same_order(X=X, y=y, sample_weight=options.get("sample_weight"))
         if "logits" in options:
             raise TypeError("from_estimator() takes no logits: predict_proba gives probabilities.")
         predictions = estimator_predictions(estimator, X, options.get("pos_label"))
@@ -116,7 +118,7 @@ class CurvesDisplay(PredictionsDisplay):
     @classmethod
     def _of(cls, y_true: Any, y_prob: Any, *data: Any, **options: Any) -> Self:
         """The display of the curves that the predictions of each model give."""
-        named = named_predictions(y_true, y_prob).items()
+        named = named_predictions(y_true, y_prob, options.get("sample_weight")).items()
         return cls([cls._curve(y_true, scores, *data, name=name, **options) for name, scores in named])
 
     def _draw_curves(self, shown: Range, *, references: bool = True) -> Floats:

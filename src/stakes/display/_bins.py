@@ -106,7 +106,7 @@ class BinnedReliabilityDisplay(PredictionsDisplay):
         >>> len(BinnedReliabilityDisplay.from_predictions([0, 1, 0, 1], models, n_bins=2).points_)
         2
         """
-        named = named_predictions(y_true, y_prob).items()
+        named = named_predictions(y_true, y_prob, options.get("sample_weight")).items()
         return cls([binned_reliability(y_true, scores, name=name, **options) for name, scores in named]).plot(
             ax, legend=legend
         )

@@ -139,7 +139,7 @@ class DecompositionDisplay(PredictionsDisplay):
         measure = as_costs((0.0, 1.0) if costs is None else costs)
         parts = {
             name: decompose(y_true, scores, costs=measure, scale=scale, **options)  # type: ignore[arg-type]
-            for name, scores in named_predictions(y_true, y_prob).items()
+            for name, scores in named_predictions(y_true, y_prob, sample_weight).items()
         }
         return cls(parts).plot(ax, legend=legend)
 

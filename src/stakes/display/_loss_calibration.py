@@ -133,7 +133,7 @@ class LossCalibrationDisplay(PredictionsDisplay):
         >>> from stakes.display import LossCalibrationDisplay
         >>> display = LossCalibrationDisplay.from_predictions([0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6], scale_pos_weight=3)
         """
-        named = named_predictions(y_true, y_prob).items()
+        named = named_predictions(y_true, y_prob, stated.get("sample_weight")).items()
         curves = [loss_calibration_curve(y_true, scores, name=name, **stated) for name, scores in named]
         return cls(curves).plot(ax, corrected=corrected, scale=scale, legend=legend)
 

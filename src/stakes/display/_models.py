@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from stakes.core.row_order import check_same_order
 from stakes.core.score_table import ScoreTable
 from stakes.curves import Curve
 
@@ -34,8 +35,9 @@ def named_curves(curves: C | Sequence[C] | Mapping[str, C], kind: str) -> list[C
     return found
 
 
-def named_predictions(y_true: Any, y_prob: Any) -> dict[str, Any]:
+def named_predictions(y_true: Any, y_prob: Any, sample_weight: Any = None) -> dict[str, Any]:
     """Return the predictions of each model by name; a score table stands for the labels and scores of one."""
+    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     if isinstance(y_true, ScoreTable):
         return {"model": y_prob}
     from stakes.evaluation._evaluate import named_models

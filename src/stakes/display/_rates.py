@@ -159,7 +159,7 @@ class ThresholdDisplay(PredictionsDisplay):
         options: Any = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
         tables = {
             name: threshold_table(y_true, scores, costs=costs, logits=logits, **options)
-            for name, scores in named_predictions(y_true, y_prob).items()
+            for name, scores in named_predictions(y_true, y_prob, sample_weight).items()
         }
         display = cls(tables)
         display._every_score = True

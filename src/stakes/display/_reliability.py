@@ -148,7 +148,7 @@ class ReliabilityDisplay(CurvesDisplay):
         options: Any = {"sample_weight": sample_weight, "pos_label": pos_label, "logits": logits}
         tables = {
             name: y_true if isinstance(y_true, ScoreTable) else ScoreTable.from_predictions(y_true, scores, **options)
-            for name, scores in named_predictions(y_true, y_prob).items()
+            for name, scores in named_predictions(y_true, y_prob, sample_weight).items()
         }
         curves = [reliability_curve(table, name=name) for name, table in tables.items()]
         return cls(curves, list(tables.values())).plot(ax, bounds=bounds, shape=shape, legend=legend)

@@ -10,6 +10,7 @@ import numpy as np
 
 from stakes.core.inputs import refuse_weighing, reweighted
 from stakes.core.outcome import Outcome
+from stakes.core.row_order import check_same_order
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import BinarySample, to_array
 from stakes.evaluation._assemble import evaluate_rows, evaluate_tables
@@ -114,7 +115,8 @@ def evaluate(
     Raises
     ------
     ValueError
-        For invalid data, costs or settings, rows of one class only, or tables of different rows.
+        For invalid data, costs or settings, columns of pandas whose indexes differ, rows of one class only, or tables
+        of different rows.
 
     Examples
     --------
@@ -128,6 +130,7 @@ def evaluate(
     >>> result.ranking
     ('a', 'b')
     """
+    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, groups=groups, clusters=clusters)
     given = locals()
     by_amount = isinstance(y_true, Outcome) and y_true.by_amount
     options = _asked(given, ("y_true", "y_prob", "pairs"), by_amount=by_amount)

@@ -11,6 +11,7 @@ import numpy as np
 
 from stakes.core.options import check_options
 from stakes.core.random_state import generator
+from stakes.core.row_order import check_same_order
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import BinarySample, check_choice, check_labels, check_whole
 from stakes.evaluation._evaluate import evaluate
@@ -306,12 +307,12 @@ def evaluate_estimator(
     >>> evaluate_estimator(LogisticRegression(), X, y, costs=(0.1, 0.5), repeats=2)
     Refit(cost ..., 95% interval ... to ...; apparent ..., AUC ...)
     """
+    check_same_order(X=X, y=y, clusters=clusters)
     check_choice(method, "method", METHODS)
     asked = check_options(costs=costs, confidence_level=confidence_level, **({} if scale is None else {"scale": scale}))
     target = check_fittable(estimator, X, y)
     task = _Task(estimator, X, target, both_classes(check_labels(target, pos_label)), asked, n_jobs, verbose)
-    codes, _ = check_dependence(clusters, None, len(target))
-    rng = generator(random_state)
+    codes, rng = check_dependence(clusters, None, len(target))[0], generator(random_state)
     splits = list(task.splits(folds, check_whole(repeats, "repeats", 1), codes, rng))
     losses, y_prob, auc = task.cross_validated(splits, int(repeats))
     rows = task.rows(losses[0], codes, float(np.mean([len(fit) for fit, _ in splits])))

@@ -14,6 +14,7 @@ import numpy as np
 from stakes.core.inputs import as_known, evaluation_data, refuse_amounts, refuse_weighing
 from stakes.core.random_state import generator
 from stakes.core.regret import check_harm
+from stakes.core.row_order import check_same_order
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import (
     check_choice,
@@ -30,7 +31,7 @@ from stakes.inference._band_limits import critical_value
 from stakes.inference._band_pieces import curve_pieces, difference_pieces
 from stakes.inference._band_reliability import reliability_band
 from stakes.inference._band_result import Band, band_of, shifted
-from stakes.inference._comparison import PAIRED_NEEDS_ROWS
+from stakes.inference._comparison import check_paired
 from stakes.inference._dependence import dependence_of
 
 if TYPE_CHECKING:
@@ -144,6 +145,7 @@ def confidence_band(
     >>> band.simultaneous_low.round(2).tolist(), band.simultaneous_high.round(2).tolist()
     ([0.33, 0.3, 0.1], [0.55, 0.53, 0.34])
     """
+    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
     kind, y_true, said = _with_known_weights(check_choice(kind, "kind", BAND_KINDS), y_true)
     level, draws = _check_level(confidence_level), _check_draws(n_draws)
     asked: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
@@ -164,8 +166,7 @@ def confidence_band(
     totals = _rows_of(counts.totals, None if data.sample is None else data.sample.origin)
     critical = critical_value(pieces, level, _normals(draws, random_state))
     told = {"name": name, "per": _unit(kind, per), "about": data.about + said}
-    found = band_of(pieces, totals, critical, kind=kind, thresholds=points, level=level, **told)
-    return _harmed(found, harm)
+    return _harmed(band_of(pieces, totals, critical, kind=kind, thresholds=points, level=level, **told), harm)
 
 
 def _with_known_weights(kind: str, y_true: Any) -> tuple[str, Any, str]:
@@ -260,10 +261,9 @@ def difference_band(
     >>> difference_band(y, a, b, "regret", thresholds=[0.2, 0.35])
     Band(regret of a - b at 2 thresholds in [0.2, 0.35], 95%, below zero at 2, above at 0, 120 rows with 60 positives)
     """
+    check_paired(y_true, a, b, sample_weight=sample_weight, clusters=clusters)
     check_choice(kind, "kind", DIFFERENCE_KINDS)
     less = _check_harms(harm, kind)
-    if any(isinstance(value, ScoreTable) for value in (y_true, a, b)):
-        raise ValueError(PAIRED_NEEDS_ROWS)
     level, draws = _check_level(confidence_level), _check_draws(n_draws)
     points = check_thresholds(thresholds, kind)
     asked: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}

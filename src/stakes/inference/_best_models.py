@@ -11,6 +11,7 @@ import numpy as np
 from stakes.core.inputs import evaluation_data, refuse_weighing
 from stakes.core.random_state import generator
 from stakes.core.regret import regret_at
+from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_flag, check_level, to_array
 from stakes.inference._bands import check_thresholds, difference_band
 from stakes.shown.tabular import Tabular
@@ -175,6 +176,7 @@ def best_models(
     >>> best_models(y_true, {"a": a}, thresholds=[0.05, 0.5], references=True)
     BestModels(3 models, settled at 1 of 2 thresholds)
     """
+    check_same_order(y_true=y_true, y_probs=y_probs, sample_weight=sample_weight)
     level = check_level(confidence_level)
     points = check_thresholds(thresholds, "regret")
     options: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}

@@ -16,6 +16,7 @@ import numpy as np
 
 from stakes.core.inputs import evaluation_data, refuse_weighing
 from stakes.core.random_state import generator
+from stakes.core.row_order import check_same_order
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import check_choice, check_flag, check_level, check_whole
 from stakes.inference._dependence import check_dependence
@@ -275,8 +276,8 @@ def bootstrap(
     >>> bootstrap(y_true, y_prob, "net_benefit_score", threshold=0.5, n_resamples=200, random_state=1)
     Bootstrap(net_benefit_score = 0.25, 95% interval [0.025, 0.475], 200 resamples of rows)
     """
-    level = check_level(confidence_level)
-    draws, rng = _check_resamples(n_resamples), generator(random_state)
+    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
+    level, draws, rng = check_level(confidence_level), _check_resamples(n_resamples), generator(random_state)
     name, function, scores_only = _statistic(metric, options)
     named = _by_model(y_prob)
     data: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "logits": logits}

@@ -10,6 +10,7 @@ import numpy as np
 
 from stakes.core.inputs import evaluation_data
 from stakes.core.random_state import generator
+from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_choice, check_level, check_whole
 from stakes.curves._bins import binned_reliability_of
 from stakes.curves._smooth import SPAN, Neighbourhoods
@@ -252,6 +253,7 @@ def calibration_summary(
     >>> round(summary.slope, 4), round(summary.ece, 4)
     (1.4652, 0.1167)
     """
+    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
     n_bins = check_whole(n_bins, "n_bins", 1)
     check_choice(binning, "binning", ("quantile", "uniform"))
     check_choice(smoother, "smoother", tuple(SMOOTHERS))

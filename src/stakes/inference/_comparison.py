@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from stakes.core.options import Options, check_options
+from stakes.core.row_order import check_same_order
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import check_names
 from stakes.inference._dependence import dependence_of
@@ -150,6 +151,13 @@ def paired_rows(samples: Sequence[BinarySample], options: Options) -> PairedRows
     )
 
 
+def check_paired(y_true: Any, a: Any, b: Any, **beside: Any) -> None:
+    """Refuse tables where rows are needed, and rows of two models in different orders."""
+    check_same_order(y_true=y_true, a=a, b=b, **beside)
+    if any(isinstance(value, ScoreTable) for value in (y_true, a, b)):
+        raise ValueError(PAIRED_NEEDS_ROWS)
+
+
 def compare(
     y_true: ArrayLike,
     a: ArrayLike,
@@ -228,8 +236,7 @@ def compare(
     >>> print(result.dominance)
     a costs no more than b at every cost ratio from 0 to 1, and less at some
     """
-    if any(isinstance(value, ScoreTable) for value in (y_true, a, b)):
-        raise ValueError(PAIRED_NEEDS_ROWS)
+    check_paired(y_true, a, b, sample_weight=sample_weight, clusters=clusters)
     options = check_options(
         costs=costs,
         rule=rule,

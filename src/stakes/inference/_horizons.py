@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.inputs import evaluation_data
+from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_level, to_array, to_floats
 from stakes.inference._estimate import Estimate
 from stakes.inference._influence import cells_of
@@ -65,6 +66,7 @@ def integrated_metric(
     >>> integrated_metric(outcome, [0.9, 0.3, 0.6, 0.2, 0.4] * 8, "bounded_brier_loss", horizons=[2, 4])
     Estimate(bounded_brier_loss, horizons 2 to 4 = 0.115, 95% interval [0.08441, 0.1456])
     """
+    check_same_order(outcome=outcome, y_prob=y_prob)
     level = check_level(confidence_level)
     if not isinstance(outcome, TimeToEvent):
         raise ValueError(f"outcome must be a TimeToEvent, got {type(outcome).__name__}.")

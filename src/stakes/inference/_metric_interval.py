@@ -10,6 +10,7 @@ import numpy as np
 
 from stakes.core.inputs import as_known, evaluation_data
 from stakes.core.outcome import Outcome
+from stakes.core.row_order import check_same_order
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import check_level, check_names, check_weights, to_array
 from stakes.inference._area import Area, AreaDifference
@@ -125,6 +126,7 @@ def metric_interval(
     >>> metric_interval(y_true, y_prob, "bounded_brier_loss", bounds=(0.2, 0.6))
     Estimate(bounded_brier_loss = 0.078, 95% interval [0.0455, 0.1105])
     """
+    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
     if isinstance(y_prob, Imputed):
         given: dict[str, Any] = {**_dependences(locals()), "method": method, **options}
         each = [metric_interval(y_true, scores, metric, **given) for scores in y_prob.scores]
@@ -133,8 +135,7 @@ def metric_interval(
         y_prob is None and isinstance(y_true, ScoreTable) and y_true.estimated_weights
     ):  # the rows that they were estimated from are gone
         return _with_known_weights(y_true, metric, {**_dependences(locals()), "method": method, **options})
-    level = check_level(confidence_level)
-    name = _named(metric)
+    level, name = check_level(confidence_level), _named(metric)
     _check_method(method, name)
     dependence = clusters, lags
     if name in METRICS and METRICS[name].task == "multiclass":
@@ -223,6 +224,7 @@ def metric_difference(
     >>> metric_difference(y_true, a, b, "roc_auc_score").difference.__round__(3)
     0.18
     """
+    check_same_order(y_true=y_true, a=a, b=b, sample_weight=sample_weight, clusters=clusters)
     if isinstance(a, Imputed) or isinstance(b, Imputed):
         given: dict[str, Any] = {**_dependences(locals()), "names": names, "method": method, **options}
         each = [metric_difference(y_true, one, two, metric, **given) for one, two in _paired(a, b)]

@@ -9,6 +9,7 @@ import numpy as np
 
 from stakes.core.inputs import evaluation_data
 from stakes.core.outcome import Origin
+from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_choice, check_level, check_number
 from stakes.costs import SCALES, Fixed, as_costs, held
 from stakes.inference._dependence import Design, dependence_of
@@ -147,6 +148,7 @@ def money(
     >>> money(outcome, [0.02, 0.3, 0.2, 0.1] * 20).cost.value
     400.0
     """
+    check_same_order(outcome=outcome, y_prob=y_prob, clusters=clusters)
     if not isinstance(outcome, RowCosts):
         raise ValueError(f"outcome must be a RowCosts, got {type(outcome).__name__}.")
     level = check_level(confidence_level)

@@ -18,6 +18,7 @@ import numpy as np
 from stakes.core.inputs import refuse_weighing
 from stakes.core.kept import Kept
 from stakes.core.options import check_options
+from stakes.core.row_order import check_same_order
 from stakes.core.validation import BinarySample, check_kind
 from stakes.costs import CostDistribution
 from stakes.inference._cluster_pairs import ClusterSums
@@ -138,6 +139,7 @@ class PairSums(Kept):
         >>> PairSums.from_predictions([0, 1], {"a": [0.1, 0.8]}, costs=0.5).rows.tolist()
         [1.0, 1.0]
         """
+        check_same_order(y_true=y_true, y_probs=y_probs, sample_weight=sample_weight)
         options = check_options(costs=costs, rule=rule, sample_weight=sample_weight, pos_label=pos_label, logits=logits)
         if not (hasattr(y_probs, "items") and len(y_probs)):
             raise ValueError(f"y_probs must map the names of models to probabilities, got {y_probs!r}.")

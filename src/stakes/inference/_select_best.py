@@ -10,6 +10,7 @@ from stakes.core.inputs import evaluation_data
 from stakes.core.options import Options
 from stakes.core.random_state import generator
 from stakes.core.regret import check_rule, check_scale, check_units
+from stakes.core.row_order import check_same_order
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import check_flag, check_level
 from stakes.costs import as_costs
@@ -119,6 +120,7 @@ def select_best(
     >>> found.possible, found.against["b"].shown
     (('a',), True)
     """
+    check_same_order(y_true=y_true, y_probs=y_probs, sample_weight=sample_weight, clusters=clusters)
     level = check_level(confidence_level)
     names, rng = check_models(y_true, y_probs), generator(random_state)
     n_tried = check_contest(names, incumbent, n_tried)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.random_state import generator
+from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_choice, check_number, check_unit
 from stakes.costs import Fixed, as_costs
 from stakes.inference import CostRows, largest_of
@@ -288,6 +289,7 @@ def value_of_information(
     >>> round(found.evpi, 6), round(found.p_best["model"], 2)
     (0.000509, 0.8)
     """
+    check_same_order(y_true=y_true, y_probs=y_probs, sample_weight=sample_weight)
     t, measure = _at_or_over(threshold, costs)
     models = dict(y_probs) if isinstance(y_probs, Mapping) else {"model": y_probs}
     names, rows, samples = decision_rows(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.regret import check_scale
+from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_flag, to_array, to_floats
 from stakes.costs import CostDistribution, as_costs
 from stakes.metrics._cost_problem import check_problem
@@ -195,6 +196,7 @@ def multilabel_loss(
     >>> round(multilabel_loss([[0, 1], [1, 1]], [[0.3, 0.6], [0.1, 0.9]], costs=[0.2, 0.5]), 12)
     0.5
     """
+    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     from stakes.core.inputs import evaluation_data
 
     y, prob = (np.asarray(to_array(each, name)) for each, name in ((y_true, "y_true"), (y_prob, "y_prob")))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_weights, is_missing, to_array, to_floats
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ def check_multiclass(
     y_true: ArrayLike, y_prob: ArrayLike, labels: ArrayLike | None, sample_weight: ArrayLike | None
 ) -> tuple[NDArray[np.intp], NDArray[Any], Floats | None]:
     """Class index of each row, its probabilities in the caller's precision, and weights or None."""
+    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     prob = check_probability_rows(y_prob)
     index = class_index(to_array(y_true, "y_true"), prob.shape[1], labels)
     if len(index) != len(prob):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_name, to_array
 from stakes.metrics._registry import METRICS, Metric, guess_metric
 
@@ -96,6 +97,7 @@ class _BinaryScore:
         return str(self.function.__name__)
 
     def __call__(self, y_true: Any, y_pred: Any, *, pos_label: Any = None, **options: Any) -> float:
+        check_same_order(y_true=y_true, y_pred=y_pred, sample_weight=options.get("sample_weight"))
         labels, predicted = to_array(y_true, "y_true"), to_array(y_pred, "y_pred")
         if predicted.ndim == 1 and not _numbers_in_0_1(predicted) and np.all(np.isin(predicted, labels)):
             predicted = (predicted == (1 if pos_label is None else pos_label)).astype(np.float64)

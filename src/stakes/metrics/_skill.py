@@ -9,6 +9,7 @@ import numpy as np
 
 from stakes.core.inputs import evaluation_data, ranking_data, undefined
 from stakes.core.regret import check_rule, row_integral
+from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_number, check_scores, check_unit, pick_positive_column, to_array
 from stakes.costs import Beta, LogOddsUniform, Uniform, as_bounds, as_costs
 
@@ -77,6 +78,7 @@ def bounded_brier_skill_score(
     >>> round(bounded_brier_skill_score([0, 1], [0.2, 0.6]), 12)
     0.6
     """
+    check_same_order(y_true=y_true, y_prob=y_prob, reference=reference, sample_weight=sample_weight)
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )
@@ -138,6 +140,7 @@ def bounded_log_skill_score(
     >>> round(bounded_log_skill_score([0, 1], [0.2, 0.6]), 6)
     0.470553
     """
+    check_same_order(y_true=y_true, y_prob=y_prob, reference=reference, sample_weight=sample_weight)
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )
@@ -200,6 +203,7 @@ def regret_skill_score(
     >>> round(regret_skill_score([0, 1], [0.2, 0.6], costs=costs.Beta(1, 1)), 12)  # the Brier skill score
     0.6
     """
+    check_same_order(y_true=y_true, y_prob=y_prob, reference=reference, sample_weight=sample_weight)
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_weights, to_array
 from stakes.metrics._multiclass_inputs import class_index
 
@@ -30,6 +31,7 @@ def check_multiclass_tensor(
     y_true: Any, y_prob: Any, labels: Any, sample_weight: Any
 ) -> tuple[Any, Any, Any | None, Any, Any]:
     """Class index, probabilities, weights or None, the library torch, and row numbers, all on the device of y_prob."""
+    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     import torch
 
     prob = _check_rows(torch, y_prob)

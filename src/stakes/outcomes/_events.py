@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.validation import check_number, check_same_order, check_weights, is_missing, to_array, to_floats
+from stakes.core.validation import check_number, check_weights, is_missing, to_array, to_floats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +42,6 @@ def read_follow_up(
     event: Any, time: Any, *, cause: Any, censored: Any, groups: Any, censoring: Any, sample_weight: Any
 ) -> FollowUp:
     """Check what was recorded."""
-    check_same_order({"event": event, "time": time, "groups": groups, "sample_weight": sample_weight})
     times = _check_times(to_array(time, "time"))
     labels = to_array(event, "event")
     if labels.shape != times.shape:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from stakes.core.row_order import row_labels
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -41,6 +43,7 @@ class Imputed:
     def __init__(self, scores: Sequence[ArrayLike]) -> None:
         if not isinstance(scores, list | tuple) or len(scores) < 2:
             raise ValueError("scores must be a list of two or more columns, one for each completed data set.")
+        self.row_labels = row_labels(scores=scores)
         self.scores = tuple(scores)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001  (numpy's protocol)

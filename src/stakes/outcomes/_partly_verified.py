@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.outcome import Outcome
+from stakes.core.row_order import row_labels
 from stakes.core.validation import check_labels, check_weights, is_missing, to_array, to_floats
 from stakes.outcomes._events import check_groups
 
@@ -70,6 +71,7 @@ class PartlyVerified(Outcome):
         pos_label: object = None,
         sample_weight: ArrayLike | None = None,
     ) -> None:
+        self.row_labels = row_labels(y_true=y_true, groups=groups, probability=probability, sample_weight=sample_weight)
         labels = to_array(y_true, "y_true")
         if labels.ndim != 1:
             raise ValueError(f"y_true must be 1-D, got shape {labels.shape}.")

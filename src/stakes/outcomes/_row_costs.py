@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.outcome import Outcome
+from stakes.core.row_order import check_same_order, row_labels
 from stakes.core.sums import blocks
 from stakes.core.validation import (
     check_choice,
@@ -104,6 +105,13 @@ class RowCosts(Outcome):
         pos_label: object = None,
         on_dominated: str = "raise",
     ) -> None:
+        self.row_labels = row_labels(
+            y_true=y_true,
+            false_positive=false_positive,
+            false_negative=false_negative,
+            matrix=dict(enumerate(matrix)) if isinstance(matrix, tuple | list) else None,
+            sample_weight=sample_weight,
+        )
         self.inner = self._read_labels(y_true, sample_weight, pos_label)
         right = self._read_amounts(false_positive, false_negative, matrix)
         self.unit = str(unit)
@@ -217,6 +225,7 @@ class RowCosts(Outcome):
         >>> RowCosts([0, 1], false_positive=5, false_negative=[15, 45]).scores([0.5, 0.1]).tolist()
         [0.75, 0.5]
         """
+        check_same_order(y_true=self, score=score)
         p = check_scores(to_array(score, "y_prob"), "y_prob")
         found = np.empty(len(p))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -276,6 +285,7 @@ class RowCosts(Outcome):
         >>> outcome.money(np.array([True, False])).tolist()
         [5.0, 45.0]
         """
+        check_same_order(y_true=self, act=act)
         if factor != 1.0 and self.n_set_aside:
             raise ValueError(f"factor must be 1 where rows are set aside ({self.n_set_aside}), got {factor}.")
         return self.charged(np.where(act, factor, 0.0), np.where(act, 0.0, 1.0))

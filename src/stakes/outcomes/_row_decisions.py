@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_scores, to_array, to_floats
 from stakes.outcomes._row_costs import check_factor, dominated
 
@@ -84,6 +85,7 @@ def decide_rows(
     >>> found.threshold.tolist(), found.expected_cost
     ([0.25, 0.2], 4.5)
     """
+    check_same_order(y_prob=y_prob, false_positive=false_positive, false_negative=false_negative)
     p = check_scores(to_array(y_prob, "y_prob"), "y_prob")
     a = check_factor(factor) * _amounts(false_positive, "false_positive", p)
     b = _amounts(false_negative, "false_negative", p)

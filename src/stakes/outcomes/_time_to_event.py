@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from stakes.core.outcome import Outcome
+from stakes.core.row_order import check_same_order, row_labels
 from stakes.core.validation import to_array, to_floats
 from stakes.outcomes._censoring import Censoring
 from stakes.outcomes._censoring_test import CensoringTest, censoring_test
@@ -115,6 +116,9 @@ class TimeToEvent(Outcome):
         censoring: str | ArrayLike = KAPLAN_MEIER,
         sample_weight: ArrayLike | None = None,
     ) -> None:
+        self.row_labels = row_labels(
+            event=event, time=time, groups=groups, censoring=censoring, sample_weight=sample_weight
+        )
         self._set(
             read_follow_up(
                 event,
@@ -167,6 +171,12 @@ class TimeToEvent(Outcome):
         self.known: Bools = (follow_up.ended != CENSORED) | (follow_up.time >= horizon)
         self.weight = self._inverse_weights() * self._units
         self._refuse_beyond()
+
+    def _like(self, follow_up: FollowUp, horizon: float | None = None) -> Self:
+        """The outcome of other follow-up of the same rows."""
+        found = self._of(follow_up, self.horizon if horizon is None else horizon)
+        found.row_labels = self.row_labels
+        return found
 
     @classmethod
     def _of(cls, follow_up: FollowUp, horizon: float) -> Self:
@@ -234,7 +244,7 @@ class TimeToEvent(Outcome):
         if not self.pooled:
             return None
         order = self._censoring.strata[0].rows
-        return self.take(order), order
+        return self._of(self._follow_up.taken(order), self.horizon), order
 
     @property
     def prevalence(self) -> float:
@@ -287,7 +297,7 @@ class TimeToEvent(Outcome):
         >>> [round(outcome.at(t).prevalence, 3) for t in (1, 2, 3)]
         [0.25, 0.25, 0.625]
         """
-        return self._of(self._follow_up, check_horizon(horizon))
+        return self._like(self._follow_up, check_horizon(horizon))
 
     def within(self, groups: ArrayLike) -> Self:
         """Return the outcome of the same rows with censoring estimated in groups.
@@ -308,7 +318,8 @@ class TimeToEvent(Outcome):
         >>> outcome.within(["a", "a", "a", "b"]).weight.tolist()
         [1.0, 0.0, 2.0, 1.0]
         """
-        return self._of(replace(self._follow_up, strata=check_groups(groups, len(self.y))), self.horizon)
+        check_same_order(event=self, groups=groups)
+        return self._like(replace(self._follow_up, strata=check_groups(groups, len(self.y))))
 
     def take(self, rows: ArrayLike) -> Self:
         """Return some of the rows, or some repeatedly, with censoring estimated anew.
@@ -329,7 +340,12 @@ class TimeToEvent(Outcome):
         >>> outcome.take([0, 2, 3, 3]).prevalence
         0.5
         """
-        return self._of(self._follow_up.taken(np.asarray(rows)), self.horizon)
+        places = np.asarray(rows)
+        found = self._of(self._follow_up.taken(places), self.horizon)
+        if self.row_labels is not None:
+            name, index = self.row_labels
+            found.row_labels = name, index[places]
+        return found
 
     def repeated(self, times: ArrayLike) -> Self:
         """Return the outcome in which each row stands so many times, with censoring estimated anew.
@@ -351,7 +367,8 @@ class TimeToEvent(Outcome):
         >>> outcome.repeated([1, 0, 1, 2]).prevalence
         0.5
         """
-        return self._of(replace(self._follow_up, weight=np.asarray(times) * self._units), self.horizon)
+        check_same_order(event=self, times=times)
+        return self._like(replace(self._follow_up, weight=np.asarray(times) * self._units))
 
     def parts(self, parts: Floats) -> Floats:
         """Parts of all rows in an error: those of the known rows, and what estimating censoring adds."""
@@ -385,6 +402,7 @@ class TimeToEvent(Outcome):
         >>> outcome.influence(outcome.y - outcome.prevalence).round(3).tolist()
         [0.375, -0.125, 0.625, -0.875]
         """
+        check_same_order(event=self, slope=slope)
         d = to_floats(to_array(slope, "slope"), "slope")
         if d.shape != self.y.shape:
             raise ValueError(f"slope must have one value for each of the {len(self.y)} rows, got shape {d.shape}.")
@@ -413,6 +431,7 @@ class TimeToEvent(Outcome):
         >>> round(outcome.censoring_test([0.1, 0.2, 0.3] * 10).p_value, 2)
         0.1
         """
+        check_same_order(event=self, y_score=y_score)
         score = to_floats(to_array(y_score, "y_score"), "y_score")
         if score.shape != self.y.shape:
             raise ValueError(f"y_score must have one value for each of the {len(self.y)} rows, got {score.shape}.")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_whole, to_array
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ class HBlockSplit:
         >>> [test.tolist() for _, test in HBlockSplit(2).split(range(6), groups=[1, 1, 1, 1, 2, 2])]
         [[0, 1, 4], [2, 3, 5]]
         """
+        check_same_order(X=X, groups=groups)
         del y
         block, place = self._layout(X, groups)
         for fold in range(self.n_blocks):
@@ -131,6 +133,7 @@ class HBlockSplit:
         >>> train.tolist(), validation.tolist(), test.tolist()
         ([4, 5], [2, 3], [0, 1])
         """
+        check_same_order(X=X, groups=groups)
         del y
         if self.n_blocks < 3:
             raise ValueError(f"n_blocks must be >= 3 to train, validate and test, got {self.n_blocks}.")
@@ -166,6 +169,7 @@ class HBlockSplit:
         >>> HBlockSplit(2).blocks(range(6), groups=[1, 1, 1, 1, 2, 2]).tolist()
         [0, 0, 1, 1, 2, 3]
         """
+        check_same_order(X=X, groups=groups)
         del y
         block, _ = self._layout(X, groups)
         return group_codes(len(block), groups)[0] * self.n_blocks + block

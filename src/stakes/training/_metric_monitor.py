@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from stakes.core.row_order import check_same_order
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import to_array
 from stakes.metrics import METRICS, Metric, guess_metric
@@ -143,6 +144,7 @@ class MetricMonitor:
         >>> auc.compute()
         0.5
         """
+        check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
         if self.metric.task == "binary":
             self._tables.append(self._table(y_true, y_prob, sample_weight))
             self._rows += self._tables[-1].n_rows

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.core.row_order import check_same_order
 from stakes.core.validation import to_array, to_floats
 from stakes.shown.tabular import Tabular
 
@@ -106,6 +107,7 @@ def from_ensemble(member_probs: ArrayLike) -> EnsembleUncertainty:
 
 
 def _member_array(member_probs: ArrayLike) -> Floats:
+    check_same_order(member_probs=member_probs)
     array = to_floats(to_array(member_probs, "member_probs"), "member_probs")
     if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] != 2):
         raise ValueError(f"member_probs must have shape (n_members, n) or (n_members, n, 2), got {array.shape}.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_number, to_array, to_floats
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ def positivity_posterior(
     >>> positivity_posterior([5, 10, 18], 20, prior=(0.5, 4.5), undersampling=3).mean.round(4).tolist()
     [0.1029, 0.233, 0.5607]
     """
+    check_same_order(positives=positives, n_examples=n_examples)
     s, n = _paired(_counts(positives, "positives"), _counts(n_examples, "n_examples"), "positives")
     a1, a0 = check_prior(prior, "prior")
     if not (np.isfinite(check_number(undersampling, "undersampling")) and undersampling > 0.0):
@@ -216,6 +218,7 @@ def estimation_bias(
     >>> estimation_bias(0.8, [5, 50, 500], true_prior=(1, 4), model_prior=(1, 1)).round(3).tolist()
     [0.24, 0.044, 0.005]
     """
+    check_same_order(score=score, n_examples=n_examples)
     value, n = _paired(_counts(score, "score"), _counts(n_examples, "n_examples"), "score")
     b1, b0 = check_prior(model_prior, "model_prior")
     prior = check_prior(true_prior, "true_prior")

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stakes.core.estimators import keep_arguments
 from stakes.core.random_state import generator
+from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_choice
 from stakes.uncertainty._import_torch import import_torch
 
@@ -165,6 +166,7 @@ class PosteriorNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ValueError
             For one class only, or invalid parameters or rows.
         """
+        check_same_order(X=X, y=y)
         torch = import_torch("PosteriorNetwork")
         self._check_parameters()
         rows, labels = self._check_rows(X, y=y)

@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import check_is_fitted
 
 from stakes.core.estimators import keep_arguments, negative_and_positive, positive_column, read_two_classes
+from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_choice, check_weights
 from stakes.utility._decide import clean_probabilities, decide
 from stakes.utility._expected import expected_utility
@@ -193,6 +194,7 @@ class ExpectedUtilityClassifier(DecidingClassifier):
         ValueError
             For more than two classes, labels of which none is known to be positive, or invalid parameters.
         """
+        check_same_order(X=X, y=y, sample_weight=sample_weight)
         check_choice(self.mode, "mode", ("batch", "frozen"))
         if self.batch_size is not None and self.batch_size < 1:
             raise ValueError(f"batch_size must be >= 1, got {self.batch_size}.")
@@ -332,6 +334,7 @@ class PlugInThresholdClassifier(DecidingClassifier):
         ValueError
             For more than two classes, labels of which none is known to be positive, or invalid parameters.
         """
+        check_same_order(X=X, y=y, sample_weight=sample_weight)
         labels = read_two_classes(self, y)
         weight = check_weights(sample_weight, len(labels))
         self._fit_inner(X, labels, weight)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_choice, check_unit, check_weights
 from stakes.utility._batch import Batch
 from stakes.utility._certify import choose
@@ -86,6 +87,7 @@ def expected_utility(
     >>> result.curve.round(5).tolist(), result.best_k, result.certified
     ([0.0, 0.69123, 0.67908, 0.6801], 1, True)
     """
+    check_same_order(y_prob=y_prob, sample_weight=sample_weight)
     rule = get_measure(measure)
     fill = check_unit(zero_division, "zero_division")
     check_choice(method, "method", METHODS)
