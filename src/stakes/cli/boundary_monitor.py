@@ -289,8 +289,9 @@ def take_in(source: Source, boundary: "Boundary", now: Watched, counted: list[di
 def _digest(file: str, counted: list[dict[str, Any]]) -> str | None:
     """Tell a file by its bytes, and refuse one that was counted: the same labels twice are no new evidence."""
     from stakes.tables import DataError, file_digest
+    from stakes.tables._content import is_pipe
 
-    if file == STANDARD_INPUT:
+    if file == STANDARD_INPUT or is_pipe(file):  # what is read twice must be there twice
         return None
     digest = file_digest(file)
     before = next((record for record in counted if record["sha256"] == digest), None)

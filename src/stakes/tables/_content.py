@@ -8,6 +8,7 @@ import hashlib
 import io
 import mmap
 import os
+import stat
 import sys
 import zlib
 from dataclasses import dataclass
@@ -59,6 +60,8 @@ class Content:
             return cls("standard input", None, _unpacked(sys.stdin.buffer.read(), "standard input"))
         name, file = os.fspath(path), Path(path)
         with _readable(file, name) as stream:
+            if is_pipe(name):  # what is read is gone: it is read once, as standard input is
+                return cls(name, None, _unpacked(stream.read(), name))
             head = stream.read(len(_GZIP))
             if head != _GZIP and not _WILDCARDS & set(name) and _is_text(name):
                 content = cls(name, file)
@@ -124,6 +127,15 @@ def file_digest(path: str | os.PathLike[str]) -> str:
     """
     with _readable(Path(path), os.fspath(path)) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def is_pipe(name: str) -> bool:
+    """Say whether a name is that of a pipe, as a shell makes it for <(...), of a terminal or of another device."""
+    try:
+        mode = os.stat(name).st_mode  # noqa: PTH116  (as it is named, for engines too)
+    except (OSError, ValueError):  # which the reader will say
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _readable(file: Path, name: str) -> io.BufferedReader:

@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 from narwhals.exceptions import NarwhalsError
 
 from stakes.tables._collect import collected
-from stakes.tables._content import refuse_address
+from stakes.tables._content import is_pipe, refuse_address
 from stakes.tables._errors import DataError
 
 if TYPE_CHECKING:
@@ -100,6 +100,10 @@ def _files(path: str, *, is_pattern: bool) -> list[str]:
     if not files:
         refuse_address(path)
         raise DataError("no file has a name like this", file=path)
+    pipe = next((name for name in files if is_pipe(name)), None)
+    if pipe is not None:
+        remedy = "is a pipe, which can be read once and from its start only: name it alone, without --engine"
+        raise DataError(remedy, file=pipe)
     other = next((name for name in files if not name.lower().endswith(_ENDINGS)), None)
     if other is not None:
         by = "as a pattern names them" if is_pattern else "as --engine looks at them"

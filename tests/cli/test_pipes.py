@@ -1,0 +1,106 @@
+"""What is a pipe is read once, from its start, by every command: /dev/stdin, <(...) of a shell, and named pipes."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import ROLES
+
+pl = pytest.importorskip("polars")
+pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes.")
+
+JUDGED = ["--label", "cancer", "--models", "sharp,blurred", "--costs", "0.05:0.3"]
+COMMANDS = {
+    "evaluate": [*JUDGED, "--json"],
+    "compare": [*JUDGED, "--json"],
+    "check": [*JUDGED, "--json"],
+    "decide": ["--models", "sharp", "--measure", "f1", "--json"],
+    "correct": ["--models", "sharp", "--scale-pos-weight", "3", "--label", "cancer", "--json"],
+}
+
+
+def as_format(frame, kind, path):
+    """Return the bytes of a file of some format."""
+    {"csv": frame.write_csv, "parquet": frame.write_parquet, "arrow": frame.write_ipc, "jsonl": frame.write_ndjson}[
+        kind.removesuffix(".gz")
+    ](path)
+    data = path.read_bytes()
+    return gzip.compress(data, mtime=0) if kind.endswith(".gz") else data
+
+
+@pytest.fixture
+def piped(tmp_path):
+    """Return a function that makes a named pipe into which bytes are written once."""
+    writers = []
+
+    def make(data, name):
+        path = tmp_path / name
+        os.mkfifo(path)
+        writer = threading.Thread(target=path.write_bytes, args=(data,), daemon=True)
+        writer.start()
+        writers.append(writer)
+        return path
+
+    yield make
+    for writer in writers:
+        writer.join(timeout=10)
+        assert not writer.is_alive()
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "arrow", "jsonl"])
+@pytest.mark.parametrize("command", ["evaluate", "decide"])
+def test_named_pipe_is_read_as_the_file_would_be(command, kind, columns, cli, piped):
+    folder = Path.cwd().parent
+    data = as_format(pl.DataFrame(columns), kind, folder / "plain")
+    file = folder / f"f.{kind}"
+    file.write_bytes(data)
+    known = cli(command, file, *COMMANDS[command])
+    outcome = cli(command, piped(data, f"pipe.{kind}"), *COMMANDS[command])
+    assert (outcome.code, known.code) == (0, 0), outcome.err
+    assert outcome.out.replace("pipe.", "f.") == known.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_reads_what_a_shell_substitutes(command, columns, cli, tmp_path):
+    data = as_format(pl.DataFrame(columns), "csv", tmp_path / "plain.csv")
+    end, start = os.pipe()
+    writer = threading.Thread(target=lambda: (os.write(start, data), os.close(start)))
+    writer.start()
+    try:
+        outcome = cli(command, f"/dev/fd/{end}", *COMMANDS[command])
+    finally:
+        writer.join()
+        os.close(end)
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_standard_input_by_its_name_as_a_file(kind, columns, tmp_path):
+    data = as_format(pl.DataFrame(columns), kind, tmp_path / "plain")
+    command = [sys.executable, "-m", "stakes", "check", "/dev/stdin", *COMMANDS["check"]]
+    done = subprocess.run(command, input=data, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["source"] == "/dev/stdin"
+
+
+def test_pipe_is_watched_as_its_file_would_be(rows, kept, cli, piped):
+    data = Path(rows).read_bytes()
+    asked = [*ROLES[:2], "--min-precision", "0.5", "--json"]
+    outcome, known = (cli("boundary", "monitor", kept, file, *asked) for file in (piped(data, "scored.pipe"), rows))
+    assert (outcome.code, known.code) == (0, 0), outcome.err
+    assert outcome.out.replace("scored.pipe", "scored.csv") == known.out
+
+
+@pytest.mark.parametrize("name", ["day.parquet", "day*.parquet"])
+def test_engine_refuses_a_pipe_before_it_waits_for_it(name, cli, tmp_path):
+    os.mkfifo(tmp_path / "day.parquet")  # nobody writes into it
+    outcome = cli("evaluate", tmp_path / name, *JUDGED, "--engine", "polars")
+    assert outcome.code == 3
+    assert "day.parquet: is a pipe, which can be read once and from its start only: name it alone" in outcome.err
