@@ -132,3 +132,12 @@ def test_curve_over_the_fee_of_a_million_rows_takes_a_second_at_most():
 def test_refusals(call, message):
     with pytest.raises(ValueError, match=message):
         call(*simulated(20, 0))
+
+
+@pytest.mark.parametrize("weight", [1e-30, 1e-100, 1e-130])
+@pytest.mark.parametrize("generalized", [False, True])
+def test_surest_row_of_next_to_no_weight_adds_next_to_nothing(weight, generalized):
+    y, p = np.array([0, 1, 0, 1]), np.array([0.01, 0.8, 0.3, 0.4])
+    light = risk_coverage_score(y, p, sample_weight=[weight, 1.0, 2.0, 1.0], generalized=generalized)
+    rest = risk_coverage_score(y[1:], p[1:], sample_weight=[1.0, 2.0, 1.0], generalized=generalized)
+    assert light == pytest.approx(rest, rel=1e-12)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from stakes import ScoreTable, bounded_brier_loss, compare, costs, evaluate
-from stakes.inference import table_standard_error
+from stakes import ScoreTable, bounded_brier_loss, compare, costs, evaluate, select_best
+from stakes.inference import metric_interval, table_standard_error
 
 COSTS = costs.Uniform(0.05, 0.4)
 
@@ -168,3 +168,33 @@ def test_a_pair_of_bounds_stands_for_a_uniform_range():
     assert compare(y, a, b, costs=(0.05, 0.4)) == compare(y, a, b, costs=COSTS)
     with pytest.raises(ValueError, match="costs must be a cost distribution, a pair"):
         compare(y, a, b, costs="0.05:0.4")
+
+
+def _of_groups(y, p, w):
+    return evaluate(y, p, costs=(0.1, 0.3), sample_weight=w, groups=np.arange(60) % 3).groups[1].interval
+
+
+WEIGHED = {
+    "evaluate": lambda y, p, w: evaluate(y, p, costs=(0.1, 0.3), sample_weight=w).best.interval,
+    "compare": lambda y, p, w: compare(y, p, p**2, costs=(0.1, 0.3), sample_weight=w).interval,
+    "select_best": lambda y, p, w: select_best(y, {"a": p, "b": p**2}, costs=0.2, sample_weight=w).interval,
+    "metric": lambda y, p, w: metric_interval(y, p, "bounded_brier_loss", sample_weight=w).interval,
+    "table": lambda y, p, w: (
+        metric_interval(ScoreTable.from_predictions(y, p, sample_weight=w), metric="bounded_brier_loss").interval
+    ),
+    "groups": _of_groups,
+}
+
+
+@pytest.mark.parametrize("call", WEIGHED.values(), ids=WEIGHED)
+def test_weights_of_any_size_give_the_same_interval_or_are_refused_with_the_remedy(call):
+    rng = np.random.default_rng(0)
+    y, p, weight = rng.random(60) < 0.3, rng.random(60), rng.random(60) + 0.5
+    plain = call(y, p, weight)
+    for power in (-190, -100, 100, 190):  # powers of two change no digit
+        assert call(y, p, weight * 2.0**power) == plain
+    for scale in (1e-130, 1e-100, 1e100, 1e130):
+        with pytest.raises(ValueError, match=r"sample_weight must have a largest value of each class .* divide all"):
+            call(y, p, weight * scale)
+    some = weight * np.where(np.arange(60) % 7 == 3, 1e-100, 1.0)  # beside others these are next to nothing
+    assert call(y, p, some) == pytest.approx(call(y, p, np.where(some < 1e-90, 1e-45, some)), rel=1e-12)

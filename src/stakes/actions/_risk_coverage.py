@@ -115,7 +115,7 @@ def area(mass: Floats, loss: Floats, *, generalized: bool) -> float:
     """Integral of the cost of the decided over the share decided, per case decided or per case."""
     total = mass.sum()
     m, s = mass / total, loss / total
-    before, lost = np.cumsum(m) - m, np.cumsum(s) - s
+    before, lost = (np.append(0.0, np.cumsum(part)[:-1]) for part in (m, s))  # a difference would lose a tiny first one
     if generalized:
         return float(np.sum(lost * m + 0.5 * s * m))
     rate = s / m

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.sums import blocks
-from stakes.inference._power_sums import PowerSums, dot, moved, spread_of
+from stakes.inference._power_sums import PowerSums, dot, moved, spread_of, weight_powers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -167,10 +167,9 @@ def _sums_of(values: Floats, weight: Floats | None, square: Floats | None) -> Fl
         powers = [np.full(shape, n), *_powers(values - (total / n)[..., None])]
         carriers = np.array([np.count_nonzero(row) for row in carries.reshape(-1, values.shape[-1])], dtype=np.float64)
         return np.array([powers[0], powers[0], total, carriers.reshape(shape), total / n, *powers[:3], *powers])
-    square = weight * weight if square is None else square
-    count, mass, total = weight * weight / square, float(weight.sum()), (weight * values).sum(axis=-1)
+    square, count, fourth = weight_powers(weight, square)
+    mass, total = float(weight.sum()), (weight * values).sum(axis=-1)
     away = values - (total / mass)[..., None]
-    fourth = square * square / count  # square^3 / weight^2, without the cost of general powers
     rows, masses, *weights = (np.full(shape, float(part.sum())) for part in (count, weight, square, fourth))
     head = [rows, masses, total, np.where(carries, count, 0.0).sum(axis=-1), total / mass]
     second = away * square

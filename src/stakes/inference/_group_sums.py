@@ -13,7 +13,7 @@ from stakes.core.regret import losses_by_score, row_losses
 from stakes.inference._central_sums import CentralSums, joined, mean_spread, skill_spread
 from stakes.inference._influence import NEEDED_FOR_SKILL
 from stakes.inference._moments import Moments, moments_of
-from stakes.inference._power_sums import Spread
+from stakes.inference._power_sums import Spread, check_largest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,6 +63,8 @@ class GroupedRows:
     def central_sums(self, values: Floats) -> CentralSums:
         """Sums of powers of values that stand in the order of the rows; the array passed in is used up."""
         rows, weight = self.counts.astype(np.float64).reshape(-1, 2).T, self.rows.weight
+        if weight is not None:
+            check_largest(weight)
         carriers = self.sums((values != 0.0).astype(np.float64))
         masses, totals = (rows, self.sums(values)) if weight is None else map(self.sums, (weight, weight * values))
         means = np.divide(totals, masses, out=np.zeros(totals.shape), where=masses > 0.0)

@@ -15,7 +15,7 @@ import numpy as np
 from stakes.core.regret import row_losses
 from stakes.core.sums import blocks
 from stakes.inference._central_sums import CentralSums, joined
-from stakes.inference._power_sums import PowerSums, freed
+from stakes.inference._power_sums import PowerSums, check_largest, freed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -81,6 +81,8 @@ def row_parts(rows: PairedRows, rules: Rules, models: Sequence[int], size: int) 
         y = rows.y[part]
         for k, mine in enumerate((np.flatnonzero(~y), np.flatnonzero(y))):
             labels, weight = y[mine], None if rows.weight is None else rows.weight[part][mine]
+            if weight is not None:
+                check_largest(weight)
             lines = np.empty((len(models), len(mine)))
             for line, model in zip(lines, models, strict=True):
                 line[:] = row_losses(labels, rows.scores[model][part][mine], rules.costs, rules.rule)

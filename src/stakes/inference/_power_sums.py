@@ -25,6 +25,7 @@ NEEDED = 5  # effective rows (clusters) of a class that carry the value; with fe
 _NOTICED = 0.1  # what one more row may bring matters from this share of the standard error on
 _LARGER = 3.0  # one more row may bring so many times what those seen do
 _ROUNDING = 1e-12
+FOURTH_WELL = (1e-60, 1e60)  # fourth powers of such weights, times those of values and of counts, are numbers
 _CONSTANT = 1e-24  # share of the squares of a constant that subtracting its mean leaves
 
 
@@ -112,9 +113,7 @@ def class_sums(
             carried_squares.sum(axis=-1),
             dot(carried_squares, carried_squares),
         ]
-    square = weight * weight if square is None else square
-    count = weight * weight / square
-    fourth = square * square / count  # square^3 / weight^2, without the cost of general powers
+    square, count, fourth = weight_powers(weight, square)
     return [
         np.full(part.shape[:-1], float(count.sum())),
         squares @ square,
@@ -123,6 +122,25 @@ def class_sums(
         carried_squares @ square,
         dot(carried_squares * fourth, carried_squares),
     ]
+
+
+def weight_powers(weight: Floats, square: Floats | None = None) -> tuple[Floats, Floats, Floats]:
+    """Squares of weights, number of rows, and fourth powers of cells that hold weight^2 / square rows each."""
+    square = weight * weight if square is None else square
+    check_largest(square / weight)
+    count = weight * weight / square
+    return square, count, square * square / count  # square^3 / weight^2, without the cost of general powers
+
+
+def check_largest(weight: Floats) -> None:
+    """Refuse weights whose fourth powers overflow, or vanish all of them: errors would be wrong without a word."""
+    largest = float(weight.max(initial=0.0))
+    if largest and not FOURTH_WELL[0] <= largest <= FOURTH_WELL[1]:
+        raise ValueError(
+            f"sample_weight must have a largest value of each class within [{FOURTH_WELL[0]:g}, {FOURTH_WELL[1]:g}] "
+            f"where errors are estimated, got {largest:g} (prevalence= weighs too): divide all weights by a constant, "
+            "which changes no result."
+        )
 
 
 def by_class(*classes: list[Floats]) -> PowerSums:
