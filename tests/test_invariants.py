@@ -1,5 +1,7 @@
 """Identities that hold on every sample, ties and weights included."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -124,7 +126,10 @@ def test_recall_averaged_over_a_continuous_budget_is_affine_in_auc(sample):
     # the recall is linear between the ends of tied groups: the trapezoidal rule over them is exact
     taken = np.append(0.0, np.cumsum((table.positives + table.negatives)[::-1]))
     taken[-1] = table.total
-    recall = top_k_scores(table, k=taken).recall
+    # a budget of at most 1 is said as a share, and one of all weight finds all
+    shares = [float(w) if w > 1.0 else Fraction(w) / Fraction(table.total) for w in taken[1:-1]]
+    found = top_k_scores(table, k=shares).recall if shares else []
+    recall = np.concatenate([[0.0], found, [1.0]])
     mean = float(np.dot(np.diff(taken), recall[1:] + recall[:-1])) / 2 / table.total
     negatives = table.total_negatives / table.total
     assert mean == pytest.approx(table.prevalence / 2 + negatives * roc_auc_score(table), abs=1e-10)

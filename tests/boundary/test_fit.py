@@ -293,6 +293,12 @@ def test_tuning_that_finds_no_aim_selects_nothing():
         ({"max_selected": -1}, "max_selected must be a count"),
         ({"max_selected": 2.5}, "max_selected must be a count"),
         ({"max_selected": True}, "max_selected must be a count"),
+        (
+            {"max_selected": 1.0},
+            r"max_selected=1\.0 can mean one row, or a share of 1, which is all rows: pass the",
+        ),
+        ({"max_selected": "1.0"}, r"max_selected=1\.0 can mean one row"),
+        ({"max_selected": Fraction(1)}, "max_selected=1 can mean one row"),
         ({"min_precision": 0.9, "f_beta": 1}, "f_beta= and goal="),
         ({"goal": "f_beta", "f_beta": 0}, "f_beta must be > 0"),
         ({"goal": "cost"}, "costs= and goal="),

@@ -277,6 +277,8 @@ BAD_REQUEST = {
     "beta for recall": (["--goal", "recall", "--f-beta", "2"], ["got --goal recall and --f-beta 2.0"]),
     "costs for recall": (["--goal", "recall", "--costs", "0.1"], ["--costs and --goal cost go together"]),
     "two kinds of costs": (["--costs", "0.1", "--odds", "1/9"], ["--costs and --odds", "one of them"]),
+    "capacity of everything": (["--max-selected", "100%"], ["--max-selected", "all rows", "leave --max-selected out"]),
+    "capacity of one or all": (["--max-selected", "1.0"], ["--max-selected", "one row", "whole number 1"]),
     "capacity of 1.5": (["--max-selected", "1.5"], ["--max-selected must be a count of rows >= 0 or a share"]),
     "unknown goal": (["--goal", "accuracy"], ["--goal", "recall"]),
     "unknown solver": (["--min-precision", "0.5", "--solver", "magic"], ["--solver", "exact"]),

@@ -79,9 +79,9 @@ def test_every_format_is_read_and_written(formats, frame, cli, folder, tmp_path)
         (["--class-weights", "0:2,1:30"], lambda s: undo_class_weight(s, scale_pos_weight=15)),
         (["--class-weights", "1:30"], lambda s: undo_class_weight(s, scale_pos_weight=30)),
         (["--keep", "0:0.05"], lambda s: undo_sampling(s, keep={0: 0.05})),
-        (["--keep", "0:0.05,1:2"], lambda s: undo_sampling(s, keep={0: 0.05, 1: 2})),
+        (["--keep", "0:0.05", "--repeat", "1:2"], lambda s: undo_sampling(s, keep={0: 0.05}, repeat={1: 2})),
         (["--keep", "no:0.1", "--pos-label", "yes"], lambda s: undo_sampling(s, keep={0: 0.1})),
-        (["--keep", "yes:4", "--pos-label", "yes"], lambda s: undo_sampling(s, keep={1: 4})),
+        (["--repeat", "yes:4", "--pos-label", "yes"], lambda s: undo_sampling(s, repeat={1: 4})),
         (["--class-weights=-1:1,1:7"], lambda s: undo_class_weight(s, scale_pos_weight=7)),
         (
             ["--scale-pos-weight", "3", "--keep", "0:0.1", "--training-prior", "0.01", "--prior", "0.02"],
@@ -203,6 +203,11 @@ def test_columns_of_other_types_are_refused(cli, tmp_path):
         (["--positive-share", "1", "-o", "o.csv"], "--positive-share must be a number between 0 and 1"),
         (["--scale-pos-weight", "0", "-o", "o.csv"], "--scale-pos-weight must be a number > 0"),
         (["--keep", "0.5", "-o", "o.csv"], "--keep must be LABEL:NUMBER"),
+        (
+            ["--keep", "0:10", "-o", "o.csv"],
+            "if one row in 10 was kept, write 0.1; if each row was repeated",
+        ),
+        (["--repeat", "1:0.5", "-o", "o.csv"], "--repeat takes numbers of at least 1, got 0.5 for '1'"),
         (["--keep", "0:1,0:2", "-o", "o.csv"], "--keep must be LABEL:NUMBER for each class once"),
         (["--keep", "no:0.5", "-o", "o.csv"], "--pos-label says which is positive"),
         (["--keep", "a:1,b:2", "--pos-label", "c", "-o", "o.csv"], "names 2 classes besides the positive one"),

@@ -314,6 +314,8 @@ def test_parameters_are_checked(data):
         LossCorrectedClassifier(class_weight="none").fit(X, y)
     with pytest.raises(ValueError, match="sampling names the class 3"):
         LossCorrectedClassifier(sampling={3: 1.0}).fit(X, y)
+    with pytest.raises(ValueError, match=r"^sampling must hold fractions <= 1, got 10 for class 0: .*repeat=\{0: 10\}"):
+        LossCorrectedClassifier(sampling={0: 10}).fit(X, y)
     with pytest.raises(ValueError, match=r"prior must lie in \(0, 1\)"):
         LossCorrectedClassifier(prior=0.0).fit(X, y)
     with pytest.raises(ValueError, match="requires y to be passed"):
@@ -394,7 +396,7 @@ def test_samplers_of_imbalanced_learn(data):
     pipeline = make_sampling_pipeline(SMOTE(random_state=0), LogisticRegression())
     with pytest.raises(ValueError, match="SMOTE does not drop or repeat rows at random"):
         LossCorrectedClassifier(pipeline).fit(X, y)
-    model = LossCorrectedClassifier(pipeline, sampling={1: count[0] / count[1]}).fit(X, y)
+    model = LossCorrectedClassifier(pipeline, repeat={1: count[0] / count[1]}).fit(X, y)
     assert model.predict_proba(other)[:, 1].mean() == pytest.approx(y.mean(), abs=0.05)
     # weights that balance count the rows that the sampler left
     balanced = LogisticRegression(class_weight="balanced")

@@ -41,7 +41,8 @@ def test_inverse_after_forward_is_the_identity(probabilities, ratio):
     prob = np.array(probabilities)
     back = undo_class_weight(apply_class_weight(prob, pos_weight=ratio), pos_weight=ratio)
     assert np.abs(back - prob).max() <= 1e-12
-    back = undo_sampling(apply_sampling(prob, keep={0: ratio}), keep={0: ratio})
+    sampling = {"keep" if ratio <= 1.0 else "repeat": {0: ratio}}
+    back = undo_sampling(apply_sampling(prob, **sampling), **sampling)
     assert np.abs(back - prob).max() <= 1e-12
     assert np.array_equal(back[(prob == 0) | (prob == 1)], prob[(prob == 0) | (prob == 1)])
 
@@ -103,10 +104,14 @@ def test_every_way_to_say_one_weight_is_the_same():
         undo_class_weight(scores, class_weight={"sick": 9}, labels=["healthy", "sick"]),
         undo_class_weight(scores, class_weight="balanced", y_train=[0] * 9 + [1]),
         undo_sampling(scores, keep={0: 1 / 9}),
-        undo_sampling(scores, keep={1: 9}),
+        undo_sampling(scores, repeat={1: 9}),
+        undo_sampling(scores, repeat=[1, 9]),
+        undo_sampling(scores, keep={0: 1 / 3}, repeat={1: 3}),
+        apply_sampling(scores, keep={1: 1 / 9}),
         undo_sampling(scores, keep=[1 / 9, 1]),
         shift_prior(scores, old=0.9, new=0.5),
         correct_probabilities(scores, class_weight={1: 3}, keep={0: 1 / 3}),
+        correct_probabilities(scores, class_weight={1: 3}, repeat={1: 3}),
     ]
     for other in same[1:]:
         assert other == pytest.approx(same[0], abs=1e-15)
@@ -137,12 +142,16 @@ def test_unified_formula_is_the_three_steps_in_any_order(data):
     numbers = partial(st.lists, min_size=k, max_size=k)
     prob, old, new = (np.array(data.draw(numbers(st.floats(0.01, 1.0)))) for _ in range(3))
     prob, old, new = prob / prob.sum(), old / old.sum(), new / new.sum()
-    weights, keep = (np.array(data.draw(numbers(st.floats(0.1, 10.0)))) for _ in range(2))
-    whole = correct_probabilities([prob], class_weight=weights, keep=keep, old=old, new=new)[0]
-    by_hand = prob * new / (weights * keep * old)
+    weights = np.array(data.draw(numbers(st.floats(0.1, 10.0))))
+    sampling = {
+        "keep": np.array(data.draw(numbers(st.floats(0.1, 1.0)))),
+        "repeat": np.array(data.draw(numbers(st.floats(1.0, 10.0)))),
+    }
+    whole = correct_probabilities([prob], class_weight=weights, **sampling, old=old, new=new)[0]
+    by_hand = prob * new / (weights * sampling["keep"] * sampling["repeat"] * old)
     assert whole == pytest.approx(by_hand / by_hand.sum(), abs=1e-13)
-    steps = shift_prior(undo_sampling(undo_class_weight([prob], class_weight=weights), keep=keep), old=old, new=new)
-    other = undo_class_weight(undo_sampling(shift_prior([prob], old=old, new=new), keep=keep), class_weight=weights)
+    steps = shift_prior(undo_sampling(undo_class_weight([prob], class_weight=weights), **sampling), old=old, new=new)
+    other = undo_class_weight(undo_sampling(shift_prior([prob], old=old, new=new), **sampling), class_weight=weights)
     assert steps[0] == pytest.approx(whole, abs=1e-12)
     assert other[0] == pytest.approx(whole, abs=1e-12)
 
@@ -202,6 +211,18 @@ def test_undersampling_a_population_gives_the_map():
         (lambda: undo_class_weight([0.5], pos_weight=[1.0, 2.0]), "one column for each pos_weight"),
         (lambda: undo_class_weight([[0.5]], pos_weight=2), r"shape \(n,\) or \(n, classes\)"),
         (lambda: undo_sampling([0.5], keep={0: 0}), "keep must be > 0"),
+        (
+            lambda: undo_sampling([0.5], keep={0: 10}),
+            r"^keep must hold .* got 10 for class 0: if one row in 10 .* keep=\{0: 1/10\}; if .* repeat=\{0: 10\}\.$",
+        ),
+        (lambda: apply_sampling([0.5], keep=[1, 2.5]), r"^keep must .* got 2\.5 for class 1: .* repeat=\{1: 2\.5\}"),
+        (lambda: undo_sampling([0.5], keep={"ill": 4}, labels=["ok", "ill"]), r"4 for class 'ill': .*\{'ill': 1/4\}"),
+        (lambda: correct_probabilities([0.5], keep={1: 3}), "keep must hold fractions <= 1, got 3 for class 1"),
+        (
+            lambda: undo_sampling([0.5], repeat={1: 0.1}),
+            r"^repeat must hold numbers >= 1, got 0\.1 for class 1: if that fraction .* pass keep=\{1: 0\.1\}\.$",
+        ),
+        (lambda: undo_sampling([0.5]), "^keep or repeat must be given"),
         (lambda: shift_prior([0.5], old=0.5, new=1.0), r"new must lie in \(0, 1\)"),
         (lambda: shift_prior([[0.2, 0.3, 0.5]], old=0.5, new=[0.2, 0.3, 0.5]), "the shares of 3 classes"),
         (lambda: shift_prior([0.5], old=[0.5, 0.6], new=0.5), "old must sum to 1"),

@@ -185,6 +185,9 @@ def test_a_frame_takes_it_too(rows):
         ({"a": math.nan}, r"^harm must be "),
         ({"z": 0.1}, r"^harm must name models among 'a', 'b', 'c', got 'z'\.$"),
         ("0.1", r"^harm must be "),
+        (5, r"^harm must be < 1, got 5: .* If finding one positive is worth obtaining 5 scores, pass harm=1/5\.$"),
+        ({"a": 30.0}, r"^harm must be < 1, got 30\.0: .* pass harm=1/30\.0\.$"),
+        (1.0, r"^harm must be < 1, got 1\.0: .* at that price no score pays\.$"),
     ],
 )
 def test_a_harm_that_is_none_is_refused(rows, harm, message):

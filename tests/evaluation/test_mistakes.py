@@ -55,7 +55,16 @@ EVALUATE = {
     "clusters of another length": ((Y, RISK), {"clusters": np.arange(59)}, "clusters must have one value .*60 rows"),
     "lags as text": ((Y, RISK), {"lags": "12"}, "lags must be .*'12'"),
     "clusters and lags": ((Y, RISK), {"clusters": np.arange(60), "lags": 2}, "clusters= and lags="),
-    "unit cost of nothing": ((Y, RISK), {"unit_cost": 0.0}, "unit_cost must be a finite number > 0"),
+    "unit cost of nothing": (
+        (Y, RISK),
+        {"unit_cost": 0.0},
+        r"unit_cost must be a finite number > 0, got 0\.0: every cost would be 0\..* leave it out",
+    ),
+    "unit cost below nothing": (
+        (Y, RISK),
+        {"unit_cost": -500},
+        r"unit_cost must be a finite number > 0, got -500: the dearest .* pass unit_cost=500; .* RowCosts\(matrix=\)",
+    ),
     "unit cost as text": ((Y, RISK), {"unit_cost": "250"}, "unit_cost must .*'250'"),
     "per as text": ((Y, RISK), {"per": "1,000"}, "per must .*'1,000'"),
     "metrics as one word": ((Y, RISK), {"metrics": "roc_auc_score"}, "metrics must be a list"),

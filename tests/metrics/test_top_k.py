@@ -1,6 +1,7 @@
 """A budget of K decisions: expected, best and worst values under ties, against enumeration."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -70,6 +71,36 @@ def test_cost_over_a_distribution_is_the_mean_over_its_cost_ratios():
     stated = [0.05, 0.1, 0.3]
     single = [top_k_scores(y, s, k=3, costs=c).cost[0] for c in stated]
     assert top_k_scores(y, s, k=3, costs=costs.Empirical(stated)).cost[0] == pytest.approx(np.mean(single))
+
+
+def test_a_share_of_the_rows_is_that_many_rows():
+    rng = np.random.default_rng(3)
+    y, s = rng.integers(0, 2, 100), rng.random(100)
+    for share, count in ((0.1, 10), (0.29, 29), (0.57, 57), (Fraction(1, 3), 33), (0.999, 99)):
+        found = top_k_scores(y, s, k=share)
+        assert found.k.tolist() == [count]
+        assert found.true_positives[0] == y[np.argsort(-s)[:count]].sum()
+    assert top_k_scores(y, s, k=[0.1, 1, 5.0]).k.tolist() == [10, 1, 5]
+    assert top_k_scores(y, s, k=np.array([0.0, 0.5, 3.0])).k.tolist() == [0, 50, 3]
+
+
+def test_a_share_of_weighted_rows_is_that_share_of_their_weight():
+    found = top_k_scores([0, 1, 1, 0], [0.9, 0.8, 0.3, 0.2], k=0.25, sample_weight=[2.0, 3.0, 0.5, 4.5])
+    assert found.k.tolist() == [2.5]
+    assert found.true_positives.tolist() == [0.5]
+
+
+@pytest.mark.parametrize("k", [1.0, [0.5, 1.0], np.linspace(0.0, 1.0, 3)])
+def test_one_that_may_be_a_row_or_all_rows_is_refused(k):
+    message = r"^k=1\.0 can mean one row, or a share of 1, which is all rows: .* for one row; for all rows pass k=5\.$"
+    with pytest.raises(ValueError, match=message):
+        top_k_scores([0, 1, 1, 0, 1], [0.9, 0.8, 0.3, 0.3, 0.1], k=k)
+    assert top_k_scores([0, 1, 1, 0, 1], [0.9, 0.8, 0.3, 0.3, 0.1], k=1).k.tolist() == [1]
+
+
+def test_a_share_of_less_than_one_row_is_refused():
+    with pytest.raises(ValueError, match=r"^k=0\.1 is a share, here of less than one of 5 rows: pass a larger share"):
+        top_k_scores([0, 1, 1, 0, 1], [0.9, 0.8, 0.3, 0.3, 0.1], k=[3, 0.1])
 
 
 @pytest.mark.parametrize("k", [-1, 6, np.nan, [2, 7]])

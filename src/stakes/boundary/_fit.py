@@ -86,7 +86,8 @@ def fit_boundary(
     min_precision, min_recall : float, Fraction or str, optional
         Bounds in (0, 1], read as written: 0.9 is 9/10. Selecting nothing keeps every precision bound.
     max_selected : int or float, optional
-        Most rows that may be selected: a count of these rows, or a share of them in (0, 1).
+        Most rows that may be selected: a count of these rows, or a share of them in (0, 1). The number 1.0, which can
+        mean either, is refused: 1 is one row.
     f_beta : float, optional
         beta of goal "f_beta".
     costs : CostDistribution, (low, high) or float, optional

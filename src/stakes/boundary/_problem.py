@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from stakes.core.exact import as_fraction
+from stakes.core.exact import as_fraction, refuse_one
 from stakes.core.validation import check_choice
 from stakes.costs import as_costs
 
@@ -118,4 +118,5 @@ def _capacity(value: Any) -> Fraction | int | None:
     number = Fraction(-1) if isinstance(value, bool) else as_fraction(value, "max_selected")
     if number < 0 or (number > 1 and number.denominator > 1):
         raise ValueError(f"max_selected must be a count of rows >= 0 or a share in (0, 1), got {value}.")
+    refuse_one(value, "max_selected", "leave max_selected out")
     return int(number) if number.denominator == 1 else number

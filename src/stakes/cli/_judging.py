@@ -14,6 +14,7 @@ from stakes.cli._settings import (
     read_metrics,
     read_rule,
     read_share,
+    read_unit_cost,
     split_names,
 )
 
@@ -67,7 +68,7 @@ class Judging:
         costs = read_costs(self.costs, self.odds, self.false_alarms_per_miss, self.weighting)
         if outcome is not None and outcome.by_amount:
             costs = self._of_amounts(costs)
-        unit_cost, per = read_amount("--unit-cost", self.unit_cost), read_amount("--per", self.per)
+        unit_cost, per = read_unit_cost(self.unit_cost), read_amount("--per", self.per)
         if not SQUARED_WELL[0] <= unit_cost * per <= SQUARED_WELL[1]:
             raise UsageError(f"--unit-cost times --per must lie in [{SQUARED_WELL[0]:g}, {SQUARED_WELL[1]:g}]")
         check_scale(self.scale, costs, in_units=(unit_cost, per) != (1.0, 1.0))

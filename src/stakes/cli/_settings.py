@@ -62,7 +62,29 @@ def _harm(text: str) -> float:
         number = math.nan
     if not 0.0 <= number < math.inf:
         raise UsageError(f"--harm must be a number >= 0, or MODEL=NUMBER for some of the models, got {name(text)!r}")
+    if number >= 1.0:
+        meant = f"; if one positive found is worth {number:g} scores, write {1.0 / number:.4g}" if number > 1.0 else ""
+        raise UsageError(
+            f"--harm must be below 1, got {name(text)!r}: it is what a score costs each case in missed positives, and "
+            f"at that price none pays{meant}"
+        )
     return number
+
+
+def read_unit_cost(text: str) -> float:
+    """Read what a miss and a false alarm cost together."""
+    try:
+        amount = float(text.replace(",", ""))
+    except ValueError:
+        amount = math.nan
+    if amount == 0.0:
+        raise UsageError("--unit-cost must be a number > 0, got 0: every cost would be 0; leave it out for no unit")
+    if -math.inf < amount < 0.0:
+        raise UsageError(
+            f"--unit-cost must be a number > 0, got {name(text)!r}, by which the dearest model would look best: write "
+            f"what is lost by one miss and one false alarm together as {-amount:g}"
+        )
+    return read_amount("--unit-cost", text)
 
 
 def read_metrics(texts: Sequence[str] | None) -> dict[str, dict[str, float]]:

@@ -59,7 +59,15 @@ Keep = Annotated[
     typer.Option(
         "--keep",
         metavar="LABEL:FRACTION,...",
-        help="Which fraction of each class's rows was kept (or repeated) in training: 0:0.05.",
+        help="Which fraction of each class's rows was kept in training: 0:0.05.",
+    ),
+]
+Repeat = Annotated[
+    str | None,
+    typer.Option(
+        "--repeat",
+        metavar="LABEL:TIMES,...",
+        help="How many times each row of a class was there in training: 1:10.",
     ),
 ]
 Prior = Annotated[
@@ -115,6 +123,7 @@ def correct(
     scale_pos_weight: ScalePosWeight = None,
     class_weights: ClassWeights = None,
     keep: Keep = None,
+    repeat: Repeat = None,
     prior: Prior = None,
     training_prior: TrainingPrior = None,
     label: Outcome = None,
@@ -137,7 +146,7 @@ def correct(
         "--scale-pos-weight": scale_pos_weight,
         "--class-weights": class_weights,
     }
-    correction = read_correction(weights, keep, (training_prior, prior), pos_label)
+    correction = read_correction(weights, (keep, repeat), (training_prior, prior), pos_label)
     names = _check(split_names(models, "--models") or [], label, weight, output, file)
     where = plan_rows(output, ROW_ENDINGS, file, as_json=as_json)
     test = None if label is None else Source(file, label, names, weight, pos_label, on_missing, file_format)
@@ -159,22 +168,26 @@ def _check(names: list[str], label: str | None, weight: str | None, output: str 
 
 
 def read_correction(
-    weights: dict[str, str | None], keep: str | None, priors: tuple[str | None, str | None], pos_label: str | None
+    weights: dict[str, str | None],
+    sampling: tuple[str | None, str | None],
+    priors: tuple[str | None, str | None],
+    pos_label: str | None,
 ) -> Correction:
     """Turn the options into one factor of the odds."""
     given = [option for option, text in weights.items() if text is not None]
     if len(given) > 1:
         raise UsageError(f"give one of {', '.join(weights)}, got {' and '.join(given)}")
-    if not given and keep is None and priors[1] is None:
-        raise UsageError(f"say what to undo: {', '.join(weights)}, --keep, or --training-prior with --prior")
+    if not given and sampling == (None, None) and priors[1] is None:
+        raise UsageError(f"say what to undo: {', '.join(weights)}, --keep, --repeat, or --training-prior with --prior")
     if (priors[0] is None) != (priors[1] is None):
         raise UsageError("--training-prior and --prior must be given together")
     ratio = 1.0
     for option, text in weights.items():
         if text is not None:
             ratio *= _weight(option, text, pos_label)
-    if keep is not None:
-        ratio *= _ratio("--keep", keep, pos_label)
+    for option, text in zip(("--keep", "--repeat"), sampling, strict=True):
+        if text is not None:
+            ratio *= _ratio(option, text, pos_label)
     share = ratio / (1.0 + ratio)
     old, new = (None if text is None else read_share(f"{option}", text) for option, text in _named(priors))
     if old is not None and new is not None:
@@ -205,11 +218,28 @@ def _ratio(option: str, text: str, pos_label: str | None) -> float:
         pair = next((pair for pair in (("0", "1"), ("-1", "1")) if set(numbers) <= set(pair)), None)
         if pair is None:
             raise UsageError(f"{option} names classes other than 0 and 1: --pos-label says which is positive")
+        _check_sampling(option, numbers)
         return numbers.get("1", 1.0) / numbers.get(pair[0], 1.0)
     others = [label for label in numbers if label != pos_label]
     if len(others) > 1:
         raise UsageError(f"{option} names {len(others)} classes besides the positive one, {name(pos_label)!r}")
+    _check_sampling(option, numbers)
     return numbers.get(pos_label, 1.0) / (numbers[others[0]] if others else 1.0)
+
+
+def _check_sampling(option: str, numbers: dict[str, float]) -> None:
+    """A fraction that was kept is at most 1, a number of repetitions at least 1."""
+    for label, number in numbers.items():
+        if option == "--keep" and number > 1.0:
+            raise UsageError(
+                f"--keep takes fractions of at most 1, got {number:g} for {name(label)!r}: if one row in {number:g} "
+                f"was kept, write {1.0 / number:.6g}; if each row was repeated, write --repeat {name(label)}:{number:g}"
+            )
+        if option == "--repeat" and number < 1.0:
+            raise UsageError(
+                f"--repeat takes numbers of at least 1, got {number:g} for {name(label)!r}: if that fraction of its "
+                f"rows was kept, write --keep {name(label)}:{number:g}"
+            )
 
 
 def run(request: Request, where: RowsOut) -> None:

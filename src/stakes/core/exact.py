@@ -23,6 +23,19 @@ def as_fraction(value: Any, name: str) -> Fraction:
     return number
 
 
+def refuse_one(value: Any, name: str, every: str) -> None:
+    """Raise where a budget is 1 but not written as a whole number: one row, or the share of all rows.
+
+    ``every`` says what to do where all rows are meant.
+    """
+    whole = isinstance(value, (int, np.integer)) or (isinstance(value, str) and value.strip().isdecimal())
+    if not whole and as_fraction(value, name) == 1:
+        raise ValueError(
+            f"{name}={value} can mean one row, or a share of 1, which is all rows: "
+            f"pass the whole number 1 for one row; for all rows {every}."
+        )
+
+
 def _parsed(value: Any, name: str) -> Fraction:
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return Fraction(int(value))

@@ -61,9 +61,9 @@ def check_scale(scale: Scale | None, costs: CostDistribution) -> tuple[Scale, fl
 
 def check_units(scale: str, unit_cost: float, per: float) -> float:
     """Factor from regret per decision to real units, or raise: only regret has a unit."""
-    for name, value in (("unit_cost", unit_cost), ("per", per)):
-        if not 0.0 < check_number(value, name) < math.inf:
-            raise ValueError(f"{name} must be a finite number > 0, got {value}.")
+    check_unit_cost(unit_cost)
+    if not 0.0 < check_number(per, "per") < math.inf:
+        raise ValueError(f"per must be a finite number > 0, got {per}.")
     if scale != "regret" and (unit_cost != 1.0 or per != 1.0):
         raise ValueError(f'unit_cost and per give regret in real units and need scale="regret", got scale={scale!r}.')
     factor = float(unit_cost) * float(per)
@@ -73,11 +73,38 @@ def check_units(scale: str, unit_cost: float, per: float) -> float:
     return factor
 
 
+def check_unit_cost(unit_cost: Any) -> float:
+    """Return what a false positive and a false negative cost together, a finite number > 0, or raise."""
+    number = check_number(unit_cost, "unit_cost")
+    if 0.0 < number < math.inf:
+        return number
+    why = ""
+    if number == 0.0:
+        why = (
+            ": every cost would be 0. It is what a false positive and a false negative cost together; leave it out "
+            "where costs have no unit"
+        )
+    elif -math.inf < number < 0.0:
+        why = (
+            f": the dearest model would look best. If {-number:g} is lost by a false positive and a false negative "
+            f"together, pass unit_cost={-number:g}; what is gained in a row goes into RowCosts(matrix=)"
+        )
+    raise ValueError(f"unit_cost must be a finite number > 0, got {unit_cost}{why}.")
+
+
 def check_harm(harm: float) -> float:
-    """Return the test harm, a finite number >= 0, or raise."""
+    """Return the test harm, a number in [0, 1), or raise."""
     number = check_number(harm, "harm")
     if not 0.0 <= number < math.inf:
         raise ValueError(f"harm must be a finite number >= 0, got {harm}.")
+    if number >= 1.0:
+        meant = (
+            f" If finding one positive is worth obtaining {harm} scores, pass harm=1/{harm}." if number > 1.0 else ""
+        )
+        raise ValueError(
+            f"harm must be < 1, got {harm}: it is what obtaining a score costs each case, in positives missed, and at "
+            f"that price no score pays.{meant}"
+        )
     return number
 
 

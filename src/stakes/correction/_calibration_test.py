@@ -14,7 +14,7 @@ from stakes.core.score_table import ScoreTable
 from stakes.core.sums import weighted_sum
 from stakes.core.validation import check_level, check_whole, to_array
 from stakes.correction._implied import ImpliedWeight, implied_weight_of
-from stakes.correction._inputs import class_weights, per_class
+from stakes.correction._inputs import class_weights, sampling_factors
 from stakes.correction._multiclass import MulticlassLossCalibrationTest, multiclass_test, read_rows
 from stakes.correction._shift import shift_odds
 from stakes.correction._statistics import (
@@ -159,6 +159,7 @@ def loss_calibration_test(
     scale_pos_weight: float | None = None,
     pos_weight: float | None = None,
     keep: Mapping[Any, float] | ArrayLike | None = None,
+    repeat: Mapping[Any, float] | ArrayLike | None = None,
     y_train: ArrayLike | None = None,
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -181,7 +182,7 @@ def loss_calibration_test(
         Scores as the model gives them, not corrected.
     positive_share, class_weight, scale_pos_weight, pos_weight, y_train
         The weight, in one of the ways of :func:`undo_class_weight`; none means an unweighted model.
-    keep : mapping of label to fraction, or array_like of shape (K,), optional
+    keep, repeat : mapping of label to number, or array_like of shape (K,), optional
         The sampling, as in :func:`undo_sampling`.
     labels : array_like of shape (K,), optional
         The classes in the order of the columns.
@@ -240,7 +241,7 @@ def loss_calibration_test(
     n_classes = _n_classes(y_true, y_prob)
     stated = {"positive_share": positive_share, "class_weight": class_weight}
     stated |= {"scale_pos_weight": scale_pos_weight, "pos_weight": pos_weight}
-    factors = stated_factors(n_classes, keep=keep, labels=labels, y_train=y_train, **stated)
+    factors = stated_factors(n_classes, keep=keep, repeat=repeat, labels=labels, y_train=y_train, **stated)
     rng = generator(random_state)
     if n_classes > 2:
         if logits:
@@ -253,13 +254,13 @@ def loss_calibration_test(
 
 
 def stated_factors(
-    n_classes: int, *, keep: Any, labels: ArrayLike | None, y_train: ArrayLike | None, **stated: Any
+    n_classes: int, *, keep: Any, repeat: Any, labels: ArrayLike | None, y_train: ArrayLike | None, **stated: Any
 ) -> Floats:
     """What each class counts in the training, weights and sampling together; all ones if nothing is stated."""
     factors = np.ones(n_classes)
     if any(value is not None for value in stated.values()):
         factors = factors * class_weights(n_classes, y_train=y_train, labels=labels, **stated)
-    return factors if keep is None else factors * per_class(keep, n_classes, labels, "keep")
+    return factors * sampling_factors(keep, repeat, n_classes, labels)
 
 
 def _n_classes(y_true: Any, y_prob: Any) -> int:

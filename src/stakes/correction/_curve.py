@@ -134,6 +134,7 @@ def loss_calibration_curve(
     scale_pos_weight: float | None = None,
     pos_weight: float | None = None,
     keep: Mapping[Any, float] | ArrayLike | None = None,
+    repeat: Mapping[Any, float] | ArrayLike | None = None,
     y_train: ArrayLike | None = None,
     labels: ArrayLike | None = None,
     n_bins: int = 20,
@@ -152,7 +153,7 @@ def loss_calibration_curve(
         Scores as the model gives them, not corrected.
     positive_share, class_weight, scale_pos_weight, pos_weight, y_train
         The weight, in one of the ways of :func:`undo_class_weight`; none means an unweighted model.
-    keep : mapping of label to fraction, or array_like of shape (2,), optional
+    keep, repeat : mapping of label to number, or array_like of shape (2,), optional
         The sampling, as in :func:`undo_sampling`.
     labels : array_like of shape (2,), optional
         The classes, the positive one last.
@@ -190,7 +191,7 @@ def loss_calibration_curve(
     n_bins = check_whole(n_bins, "n_bins", 1)
     stated = {"positive_share": positive_share, "class_weight": class_weight}
     stated |= {"scale_pos_weight": scale_pos_weight, "pos_weight": pos_weight}
-    factors = stated_factors(2, keep=keep, labels=labels, y_train=y_train, **stated)
+    factors = stated_factors(2, keep=keep, repeat=repeat, labels=labels, y_train=y_train, **stated)
     refuse_weighing(y_true, "loss_calibration_curve")
     table = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits).table
     after = corrected_table(table, float(factors[0] / factors[1]))

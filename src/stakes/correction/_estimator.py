@@ -16,7 +16,7 @@ from stakes.core.estimators import find_positive_label, keep_arguments
 from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_weights, positive_label
 from stakes.correction._how_trained import Training, class_totals, is_frozen, read_training
-from stakes.correction._inputs import balanced_weights, per_class, read_prior
+from stakes.correction._inputs import balanced_weights, per_class, read_prior, sampling_factors
 from stakes.correction._shift import shift_rows
 
 if TYPE_CHECKING:
@@ -37,7 +37,9 @@ class LossCorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         LightGBM's own names, random under- and oversamplers in an imbalanced-learn pipeline, and weights passed to
         ``fit`` that are constant within each class. Anything else is taken as stated, and nothing is read.
     sampling : mapping of label to fraction, or array_like of shape (K,), optional
-        Which fraction of each class's rows the model sees, where that is not read from a sampler.
+        Which fraction of each class's rows the model sees, in (0, 1], where that is not read from a sampler.
+    repeat : mapping of label to number, or array_like of shape (K,), optional
+        How many times the model sees each row of a class, >= 1, where that is not read from a sampler.
     prior : float, mapping of label to share, or array_like of shape (K,), optional
         Shares of the classes in the population to predict for, where they differ from those of the training labels; a
         number is the share of the positive class, of two.
@@ -95,6 +97,7 @@ class LossCorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         class_weight: Mapping[Any, float] | ArrayLike | str | None = "auto",
         *,
         sampling: Mapping[Any, float] | ArrayLike | None = None,
+        repeat: Mapping[Any, float] | ArrayLike | None = None,
         prior: float | Mapping[Any, float] | ArrayLike | None = None,
         prefit: bool = False,
         pos_label: object = None,
@@ -211,7 +214,7 @@ class LossCorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     def _training(self, labels: NDArray[Any], weight: Floats | None, *, prefit: bool) -> Training:
         n_classes = len(self.classes_)
         if isinstance(self.class_weight, str) and self.class_weight == "auto":
-            stated = self.sampling is not None
+            stated = self.sampling is not None or self.repeat is not None
             training = read_training(
                 self.estimator_, labels, self.classes_, weight, prefit=prefit, sampling_stated=stated
             )
@@ -226,8 +229,8 @@ class LossCorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
                 training.weights = balanced_weights(labels, n_classes, self.classes_)
             elif self.class_weight is not None:
                 training.weights = per_class(self.class_weight, n_classes, self.classes_, "class_weight")
-        if self.sampling is not None:
-            training.keep = per_class(self.sampling, n_classes, self.classes_, "sampling")
+        if self.sampling is not None or self.repeat is not None:
+            training.keep = sampling_factors(self.sampling, self.repeat, n_classes, self.classes_, keep_name="sampling")
         return training
 
     def __sklearn_tags__(self) -> Any:

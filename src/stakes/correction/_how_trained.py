@@ -27,7 +27,7 @@ _CONSTANT = 1e-9
 _SUSPICIOUS = 2.0
 _INSTEAD = (
     "Pass class_weight={label: weight} (None if it was trained without weights) and, for resampled rows, "
-    "sampling={label: fraction kept}."
+    "sampling={label: fraction kept} or repeat={label: times}."
 )
 
 

@@ -142,6 +142,41 @@ def per_class(
     return array
 
 
+def sampling_factors(
+    keep: Any, repeat: Any, n_classes: int, labels: ArrayLike | None, *, keep_name: str = "keep"
+) -> Floats:
+    """How many times the training saw each row of a class: the fraction kept times the number of repetitions."""
+    factors = np.ones(n_classes)
+    if keep is not None:
+        factors = per_class(keep, n_classes, labels, keep_name)
+        if np.any(factors > 1.0):
+            k, label = _first_class(keep, factors > 1.0, labels)
+            raise ValueError(
+                f"{keep_name} must hold fractions <= 1, got {factors[k]:g} for class {label!r}: if one row in "
+                f"{factors[k]:g} was kept, pass {keep_name}={{{label!r}: 1/{factors[k]:g}}}; if each row was repeated "
+                f"{factors[k]:g} times, pass repeat={{{label!r}: {factors[k]:g}}}."
+            )
+    if repeat is not None:
+        times = per_class(repeat, n_classes, labels, "repeat")
+        if np.any(times < 1.0):
+            k, label = _first_class(repeat, times < 1.0, labels)
+            raise ValueError(
+                f"repeat must hold numbers >= 1, got {times[k]:g} for class {label!r}: if that fraction of its rows "
+                f"was kept, pass {keep_name}={{{label!r}: {times[k]:g}}}."
+            )
+        factors = factors * times
+    return factors
+
+
+def _first_class(values: Any, bad: NDArray[np.bool_], labels: ArrayLike | None) -> tuple[int, Any]:
+    """Place and label of the first class for which something is wrong."""
+    k = int(np.argmax(bad))
+    if isinstance(values, Mapping):
+        keys = [key.item() if isinstance(key, np.generic) else key for key in values]
+        return k, class_order(keys, len(bad), labels, "")[k]
+    return k, k if labels is None else np.atleast_1d(to_array(labels, "labels")).tolist()[k]
+
+
 def weight_ratio(value: Any, name: str) -> float:
     """One positive ratio of weights."""
     ratio = check_number(value, name)

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.validation import to_array
-from stakes.correction._inputs import class_weights, one_of, per_class, read_columns, read_prior, read_scores
+from stakes.correction._inputs import (
+    class_weights,
+    one_of,
+    per_class,
+    read_columns,
+    read_prior,
+    read_scores,
+    sampling_factors,
+)
 from stakes.correction._shift import shift_columns
 
 if TYPE_CHECKING:
@@ -160,7 +168,8 @@ def _weighted(
 def undo_sampling(
     y_prob: ArrayLike,
     *,
-    keep: Mapping[Any, float] | ArrayLike,
+    keep: Mapping[Any, float] | ArrayLike | None = None,
+    repeat: Mapping[Any, float] | ArrayLike | None = None,
     labels: ArrayLike | None = None,
     logits: bool = False,
 ) -> Floats:
@@ -170,9 +179,12 @@ def undo_sampling(
     ----------
     y_prob : array_like of shape (n,) or (n, K)
         Scores of the positive class, or of every class (rows that sum to 1).
-    keep : mapping of label to fraction, or array_like of shape (K,)
-        Which fraction of each class's rows the model saw: below 1 for undersampling, above 1 for repeated rows.
-        Classes that a mapping does not name were kept as they are. Only ratios count.
+    keep : mapping of label to fraction, or array_like of shape (K,), optional
+        Which fraction of each class's rows the model saw, in (0, 1]: ``{0: 0.1}`` if one negative in ten was kept.
+        Classes that a mapping does not name were kept as they are.
+    repeat : mapping of label to number, or array_like of shape (K,), optional
+        How many times the model saw each row of a class, >= 1: ``{1: 10}`` if every positive stood there ten times.
+        ``keep`` or ``repeat`` is needed, both may be given, and only their products' ratios count.
     labels, logits
         As in :func:`undo_class_weight`.
 
@@ -183,7 +195,7 @@ def undo_sampling(
     Raises
     ------
     ValueError
-        For invalid scores or fractions.
+        For invalid scores or fractions, and for a fraction above 1.
 
     Notes
     -----
@@ -195,15 +207,18 @@ def undo_sampling(
     >>> from stakes.correction import undo_sampling
     >>> undo_sampling([0.5, 0.95], keep={0: 0.05, 1: 1}).round(6).tolist()
     [0.047619, 0.487179]
+    >>> undo_sampling([0.5], repeat={1: 9}).round(6).tolist()
+    [0.1]
     """
     scores = read_scores(y_prob, logits=logits)
-    return scores.shifted(1.0 / per_class(keep, scores.n_classes, labels, "keep"))
+    return scores.shifted(1.0 / _sampling(keep, repeat, scores.n_classes, labels))
 
 
 def apply_sampling(
     y_prob: ArrayLike,
     *,
-    keep: Mapping[Any, float] | ArrayLike,
+    keep: Mapping[Any, float] | ArrayLike | None = None,
+    repeat: Mapping[Any, float] | ArrayLike | None = None,
     labels: ArrayLike | None = None,
     logits: bool = False,
 ) -> Floats:
@@ -213,7 +228,7 @@ def apply_sampling(
     ----------
     y_prob : array_like of shape (n,) or (n, K)
         Probabilities.
-    keep, labels, logits
+    keep, repeat, labels, logits
         As in :func:`undo_sampling`, whose inverse this is.
 
     Returns
@@ -223,7 +238,7 @@ def apply_sampling(
     Raises
     ------
     ValueError
-        For invalid scores or fractions.
+        For invalid scores or fractions, and for a fraction above 1.
 
     Examples
     --------
@@ -232,7 +247,15 @@ def apply_sampling(
     [0.526316]
     """
     scores = read_scores(y_prob, logits=logits)
-    return scores.shifted(per_class(keep, scores.n_classes, labels, "keep"))
+    return scores.shifted(_sampling(keep, repeat, scores.n_classes, labels))
+
+
+def _sampling(keep: Any, repeat: Any, n_classes: int, labels: ArrayLike | None) -> Floats:
+    if keep is None and repeat is None:
+        raise ValueError(
+            "keep or repeat must be given: the fraction kept of a class, or how often its rows were repeated."
+        )
+    return sampling_factors(keep, repeat, n_classes, labels)
 
 
 def shift_prior(
@@ -285,6 +308,7 @@ def correct_probabilities(
     *,
     class_weight: Mapping[Any, float] | ArrayLike | None = None,
     keep: Mapping[Any, float] | ArrayLike | None = None,
+    repeat: Mapping[Any, float] | ArrayLike | None = None,
     old: float | Mapping[Any, float] | ArrayLike | None = None,
     new: float | Mapping[Any, float] | ArrayLike | None = None,
     labels: ArrayLike | None = None,
@@ -299,7 +323,9 @@ def correct_probabilities(
     class_weight : mapping of label to weight, or array_like of shape (K,), optional
         Weight of each class in the loss.
     keep : mapping of label to fraction, or array_like of shape (K,), optional
-        Which fraction of each class's rows the model saw.
+        Which fraction of each class's rows the model saw, in (0, 1].
+    repeat : mapping of label to number, or array_like of shape (K,), optional
+        How many times the model saw each row of a class, >= 1.
     old, new : float, mapping of label to share, or array_like of shape (K,), optional
         Shares of the classes in the data before sampling, and in the population to move to; both or none.
     labels, logits
@@ -316,8 +342,8 @@ def correct_probabilities(
 
     Notes
     -----
-    g_y is proportional to a_y new_y / (w_y keep_y old_y): equations (12) and (13) of Caplin, Martin and Marx (2022)
-    with the prior shift of Saerens et al. (2002). The steps commute.
+    g_y is proportional to a_y new_y / (w_y keep_y repeat_y old_y): equations (12) and (13) of Caplin, Martin and Marx
+    (2022) with the prior shift of Saerens et al. (2002). The steps commute.
 
     Examples
     --------
@@ -328,13 +354,12 @@ def correct_probabilities(
     """
     if (old is None) != (new is None):
         raise ValueError("old and new must be given together: the shares of the classes before and after.")
-    if class_weight is None and keep is None and old is None:
-        raise ValueError("nothing to correct: pass class_weight=, keep=, or old= and new=.")
+    if class_weight is None and keep is None and repeat is None and old is None:
+        raise ValueError("nothing to correct: pass class_weight=, keep=, repeat=, or old= and new=.")
     scores = read_scores(y_prob, logits=logits)
-    factors = np.ones(scores.n_classes)
-    for name, values in (("class_weight", class_weight), ("keep", keep)):
-        if values is not None:
-            factors /= per_class(values, scores.n_classes, labels, name)
+    factors = 1.0 / sampling_factors(keep, repeat, scores.n_classes, labels)
+    if class_weight is not None:
+        factors /= per_class(class_weight, scores.n_classes, labels, "class_weight")
     if old is not None:
         factors *= read_prior(new, scores.n_classes, labels, "new") / read_prior(old, scores.n_classes, labels, "old")
     return scores.shifted(factors)

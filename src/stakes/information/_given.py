@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from stakes.core.inputs import evaluation_data, refuse_weighing
+from stakes.core.regret import check_unit_cost
 from stakes.core.validation import check_number
 from stakes.inference import CostRows
 
@@ -71,7 +72,7 @@ def check_study(
     return (
         tuple(_size(m) for m in more_rows),
         total_decisions(decisions, discount),
-        None if unit_cost is None else check_positive(unit_cost, "unit_cost"),
+        None if unit_cost is None else check_unit_cost(unit_cost),
         check_positive(per, "per"),
         None if row_cost is None else check_number(row_cost, "row_cost"),
         check_number(fixed_cost, "fixed_cost"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.core.exact import as_fraction, refuse_one
 from stakes.core.inputs import ranking_data
 from stakes.core.validation import to_array, to_floats
 from stakes.costs import as_costs
@@ -84,8 +86,10 @@ def top_k_scores(
         Labels with two values, or a table that stands for labels and scores.
     y_score : array_like of shape (n,) or (n, 2), optional
         Any finite score that ranks; only the order matters.
-    k : int or array_like
-        One or more budgets, 0 <= k <= number of rows (total weight, if rows are weighted; then fractions count).
+    k : int, float or array_like
+        One or more budgets: counts of rows, 0 <= k <= number of rows (total weight, if rows are weighted; then
+        fractions count), or shares of them in (0, 1), rounded down to whole rows where rows are not weighted. The
+        number 1.0, which can mean either, is refused: 1 is one row.
     costs : CostDistribution, tuple of float, or float, optional
         How much each cost ratio counts; (low, high) stands for ``costs.Uniform(low, high)``, c for ``costs.Fixed(c)``.
     sample_weight : array_like of shape (n,), optional
@@ -103,7 +107,8 @@ def top_k_scores(
     Raises
     ------
     ValueError
-        For invalid data, or a budget that is negative or exceeds the total.
+        For invalid data, and for a budget that is negative, exceeds the total, is 1.0, or is a share of less than one
+        row.
 
     Notes
     -----
@@ -116,9 +121,11 @@ def top_k_scores(
     >>> result = top_k_scores([0, 1, 1, 0, 0], [0.9, 0.8, 0.3, 0.3, 0.1], k=[1, 2], costs=0.2)
     >>> result.recall.tolist()
     [0.0, 0.5]
+    >>> top_k_scores([0, 1, 1, 0, 0], [0.9, 0.8, 0.3, 0.3, 0.1], k=0.4)
+    TopKScores(k=2: 1 positives, precision 0.5, recall 0.5)
     """
     table = ranking_data(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence).table
-    budget = np.atleast_1d(to_floats(to_array(k, "k"), "k"))
+    budget = _budgets(k, table)
     bad = ~((budget >= 0.0) & (budget <= table.total * (1.0 + 1e-12)))
     if budget.ndim != 1 or np.any(bad):
         shown = budget[bad][0] if budget.ndim == 1 else k
@@ -130,6 +137,37 @@ def top_k_scores(
         recall = expected / table.total_positives if table.total_positives > 0.0 else np.full(len(budget), np.nan)
     cost, net_benefit = _cost(alarms, misses, expected, costs)
     return TopKScores(budget, expected, worst, best, precision, recall, cost / table.total, net_benefit / table.total)
+
+
+def _budgets(k: Any, table: ScoreTable) -> Floats:
+    """Counts of rows or weight; shares of them become such counts."""
+    array = to_array(k, "k")
+    budget = np.atleast_1d(to_floats(array, "k"))
+    if array.dtype.kind in "biu" or budget.ndim != 1:
+        return budget
+    given = list(k) if isinstance(k, (list, tuple)) else np.atleast_1d(array).tolist()
+    budget = budget.copy()
+    for i in np.flatnonzero((budget > 0.0) & (budget <= 1.0)):
+        if budget[i] < 1.0:
+            budget[i] = _of_share(given[i], table)
+        elif table.total != 1.0:
+            refuse_one(given[i], "k", f"pass k={table.total:.15g}")
+    return budget
+
+
+def _of_share(share: Any, table: ScoreTable) -> float:
+    """The weight that a share is of; whole rows where none is weighted."""
+    exact = as_fraction(share, "k")
+    columns = (table.positives, table.positives_squared), (table.negatives, table.negatives_squared)
+    if not all(np.array_equal(weight, squares) for weight, squares in columns):
+        return float(exact) * table.total
+    rows = math.floor(exact * int(table.total))
+    if rows < 1:
+        raise ValueError(
+            f"k={share} is a share, here of less than one of {table.total:g} rows: pass a larger share, or the whole "
+            "number of rows."
+        )
+    return float(rows)
 
 
 def _positives_found(table: ScoreTable, budget: Floats) -> tuple[Floats, Floats, Floats]:
