@@ -1,11 +1,23 @@
 """Results pooled over completed data sets, and weights that count rows."""
 
 import math
+import re
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from stakes import ScoreTable, TimeToEvent, evaluate, metric_difference, metric_interval, net_benefit_score
+from stakes import (
+    ScoreTable,
+    TimeToEvent,
+    compare,
+    curves,
+    evaluate,
+    inference,
+    metric_difference,
+    metric_interval,
+    net_benefit_score,
+)
 from stakes.inference import pool
 from stakes.outcomes import Imputed
 
@@ -36,7 +48,13 @@ def test_a_metric_is_pooled_over_its_columns(rows):
     expected = pool([e.value for e in each], [e.standard_error for e in each], n_rows=200)
     found = metric_interval(y, Imputed(columns), "bounded_brier_loss")
     assert (found.value, found.standard_error) == (expected.value, expected.standard_error)
-    assert found.interval == pytest.approx(expected.interval(0.95), rel=1e-12)
+    # Student's t, with Barnard and Rubin's degrees of freedom or those of the fourth moments, whichever are fewer
+    squares = [np.square(y - column) for column in columns]
+    errors = [each - each.mean() for each in squares]
+    own = [2 / (np.sum(e**4) / np.sum(e**2) ** 2 - 1 / 200) for e in errors]
+    half = stats.t.isf(0.025, min(expected.degrees, *own)) * expected.standard_error
+    assert found.interval == pytest.approx((found.value - half, found.value + half), rel=1e-12)
+    assert half > stats.t.isf(0.025, expected.degrees) * expected.standard_error
 
 
 def test_an_area_is_pooled_in_log_odds(rows):
@@ -72,12 +90,36 @@ def test_an_outcome_goes_with_imputed_scores():
     assert found.value == pytest.approx(np.mean(each))
 
 
-@pytest.mark.parametrize("ask", [net_benefit_score, evaluate, ScoreTable.from_predictions])
-def test_other_functions_refuse_imputed_scores(rows, ask):
+ELSEWHERE = {
+    "net_benefit_score": lambda y, p: net_benefit_score(y, p, threshold=0.2),
+    "evaluate": evaluate,
+    "evaluate of a mapping": lambda y, p: evaluate(y, {"a": p}),
+    "ScoreTable": ScoreTable.from_predictions,
+    "calibration_summary": inference.calibration_summary,
+    "confidence_band": lambda y, p: inference.confidence_band(y, p, "net_benefit", thresholds=[0.2]),
+    "difference_band": lambda y, p: inference.difference_band(y, p, p, "net_benefit", thresholds=[0.2]),
+    "consistency_band": inference.consistency_band,
+    "bootstrap": lambda y, p: inference.bootstrap(y, p, "roc_auc_score"),
+    "decomposition_interval": lambda y, p: inference.decomposition_interval(y, p, costs=(0.1, 0.3)),
+    "threshold_intervals": lambda y, p: inference.threshold_intervals(y, p, thresholds=[0.2]),
+    "compare": lambda y, p: compare(y, p, p, costs=0.2),
+    **{name: getattr(curves, name) for name in ("net_benefit_curve", "roc_curve", "reliability_curve")},
+}
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_other_functions_say_which_pool_imputed_scores(rows, name):
     y, columns, _ = rows
-    options = {"threshold": 0.2} if ask is net_benefit_score else {}
-    with pytest.raises(ValueError, match="pooled by metric_interval and metric_difference only"):
-        ask(y, Imputed(columns), **options)
+    sentence = (
+        "Imputed scores are pooled by metric_interval and metric_difference only: pass one column, or pool the values "
+        "and standard errors of all columns by stakes.inference.pool."
+    )
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        ELSEWHERE[name](y, Imputed(columns))
+
+
+def test_one_column_is_not_imputed(rows):
+    columns = rows[1]
     with pytest.raises(ValueError, match="two or more columns"):
         Imputed([columns[0]])
 

@@ -53,6 +53,9 @@ class Area:
         Negatives and positives.
     reason : str
         Why there is no interval for another reason; empty otherwise.
+    between, rubin : float
+        Where scores were imputed: what the spread between the completed data sets adds to the variance, and Rubin's
+        degrees of freedom.
     """
 
     value: float
@@ -61,11 +64,18 @@ class Area:
     floor: float
     rows: tuple[int, int]
     reason: str = ""
+    between: float = 0.0
+    rubin: float = math.inf
+
+    @property
+    def total(self) -> float:
+        """Variance within completed data sets and between them."""
+        return self.variance + self.between
 
     @property
     def standard_error(self) -> float:
         """DeLong's."""
-        return math.sqrt(self.variance)
+        return math.sqrt(self.total)
 
     @property
     def note(self) -> str:
@@ -87,7 +97,7 @@ class Area:
 
     def delong(self, confidence_level: float) -> tuple[float, float]:
         """Normal interval of DeLong's variance, without a floor, cut to [0, 1], as pROC's ``ci.auc`` has it."""
-        half = NormalDist().inv_cdf(0.5 + 0.5 * confidence_level) * self.standard_error
+        half = _normal(confidence_level, self.rubin) * self.standard_error
         return max(self.value - half, 0.0), min(self.value + half, 1.0)
 
     def p_value(self, null: float) -> float:
@@ -102,7 +112,7 @@ class Area:
     @property
     def _unit(self) -> float:
         spread = self.value * (1.0 - self.value)
-        return max(self.variance / spread, self.floor) if spread > 0.0 else self.floor
+        return max(self.variance / spread, self.floor) + self.between / spread if spread > 0.0 else self.floor
 
 
 @dataclass(frozen=True)
@@ -119,6 +129,8 @@ class AreaDifference:
         Effective rows that tell the two apart, in the class that has fewer.
     same : bool
         Whether the two rank every row alike.
+    between, rubin : float
+        Where scores were imputed, as for :class:`Area`.
     """
 
     first: Area
@@ -127,6 +139,8 @@ class AreaDifference:
     degrees: float
     carrying: float
     same: bool = False
+    between: float = 0.0
+    rubin: float = math.inf
 
     @property
     def value(self) -> float:
@@ -136,7 +150,7 @@ class AreaDifference:
     @property
     def standard_error(self) -> float:
         """DeLong's, paired."""
-        return math.sqrt(self.variance)
+        return math.sqrt(self.variance + self.between)
 
     @property
     def note(self) -> str:
@@ -146,17 +160,14 @@ class AreaDifference:
     @property
     def correlation(self) -> float:
         """Of the two areas."""
-        both = self.first.variance * self.second.variance
-        if both == 0.0:
-            return 0.0
-        r = (self.first.variance + self.second.variance - self.variance) / (2.0 * math.sqrt(both))
-        return max(-1.0, min(1.0, r))
+        return _correlation(self.first.total, self.second.total, self.variance + self.between)
 
     @property
     def least(self) -> float:
         """Variance of the difference if both areas had that of Hanley and McNeil."""
         one, two = (area.floor * area.value * (1.0 - area.value) for area in (self.first, self.second))
-        return one + two - 2.0 * self.correlation * math.sqrt(one * two)
+        r = _correlation(self.first.variance, self.second.variance, self.variance)
+        return one + two - 2.0 * r * math.sqrt(one * two)
 
     def interval(self, confidence_level: float) -> tuple[float, float]:
         """Two-sided interval."""
@@ -169,8 +180,9 @@ class AreaDifference:
         if self.same:
             return 0.0, 0.0
         if self.carrying >= NEEDED_FOR_AREA:
-            by_rows = float(t_quantile(alpha, self.degrees)) ** 2 * self.variance
-            h = math.sqrt(max(by_rows, float(t_quantile(alpha, math.inf)) ** 2 * self.least, 0.0))
+            square = float(t_quantile(alpha, self.degrees)) ** 2
+            least = float(t_quantile(alpha, math.inf)) ** 2 * self.least
+            h = math.sqrt(max(square * self.variance, least, 0.0) + square * self.between)
             return self.value - h, self.value + h
         return self._joined(alpha)
 
@@ -180,16 +192,20 @@ class AreaDifference:
             return math.nan
         if self.same or self.value == 0.0:
             return 1.0
-        if self.carrying < NEEDED_FOR_AREA:
+        if self.carrying < NEEDED_FOR_AREA or self.between > 0.0:
             return level_reached(self, 0.0)
         tails = [(self.variance, self.degrees), (self.least, math.inf)]
         return max(float(two_sided(self.value / math.sqrt(v), df)) if v > 0.0 else 0.0 for v, df in tails)
 
     def delong(self, confidence_level: float) -> tuple[tuple[float, float], float]:
         """Interval and p-value of DeLong's test: normal, without a floor, as pROC has it."""
-        z = NormalDist().inv_cdf(0.5 + 0.5 * confidence_level)
-        half, gap = z * self.standard_error, abs(self.value)
-        p = math.erfc(gap / self.standard_error / math.sqrt(2.0)) if self.variance > 0.0 else float(gap == 0.0)
+        half, gap = _normal(confidence_level, self.rubin) * self.standard_error, abs(self.value)
+        if not self.standard_error > 0.0:
+            p = float(gap == 0.0)
+        elif math.isinf(self.rubin):
+            p = math.erfc(gap / self.standard_error / math.sqrt(2.0))
+        else:
+            p = float(two_sided(gap / self.standard_error, self.rubin))
         return (self.value - half, self.value + half), p
 
     def _joined(self, alpha: float) -> tuple[float, float]:
@@ -201,6 +217,21 @@ class AreaDifference:
             return math.sqrt(max(x * x + y * y - 2.0 * r * x * y, 0.0))
 
         return self.value - reach(a - l1, u2 - b), self.value + reach(u1 - a, b - l2)
+
+
+def _normal(confidence_level: float, degrees: float) -> float:
+    """Quantile of the normal distribution, or of Student's t where there are degrees of freedom."""
+    if math.isinf(degrees):
+        return NormalDist().inv_cdf(0.5 + 0.5 * confidence_level)
+    return float(t_quantile(1.0 - confidence_level, degrees))
+
+
+def _correlation(first: float, second: float, difference: float) -> float:
+    """Of two estimates with these variances, and this one of their difference."""
+    both = first * second
+    if both == 0.0:
+        return 0.0
+    return max(-1.0, min(1.0, (first + second - difference) / (2.0 * math.sqrt(both))))
 
 
 def area_of(sums: CentralSums) -> Area:

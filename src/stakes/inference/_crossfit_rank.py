@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from stakes.inference._area_rows import area_estimate
 from stakes.inference._crossfit_rows import CrossFitRows, cross_fit_rows, non_negative_interval
 from stakes.inference._estimate import Estimate
 from stakes.inference._influence import cells_of
+from stakes.inference._moments import Moments
 from stakes.metrics._rank import area_under_roc
 from stakes.metrics._skill import costs_of_severity
 
@@ -34,9 +35,29 @@ _STEP = 1e-3
 CROSS_FITTED = ("h_measure_score", "hull_auc")
 
 
+@dataclass(frozen=True)
+class CrossFitted:
+    """A cross-fitted estimate with its error, and the value on the rows that the recalibration was fitted to."""
+
+    metric: str
+    found: Moments | Area
+    in_sample: float
+
+    def estimate(self, level: float) -> Estimate:
+        """Attach the interval."""
+        value, error = self.found.value, self.found.standard_error
+        if isinstance(self.found, Moments):
+            return Estimate(
+                self.metric, value, error, non_negative_interval(self.found, self.in_sample, level, 1.0), level
+            )
+        low, high = self.found.interval(level)
+        low, high = max(low, 0.5), high if value >= 0.5 else high + (0.5 - value)
+        return Estimate(self.metric, value, error, (low, min(high, 1.0)), level)
+
+
 def cross_fitted(
-    metric: str, data: EvaluationData, options: Mapping[str, Any], level: float, *, fixed_prevalence: bool
-) -> Estimate:
+    metric: str, data: EvaluationData, options: Mapping[str, Any], *, fixed_prevalence: bool
+) -> CrossFitted:
     """Estimate the H-measure or the area under the hull from cross-fitted rows."""
     own = {} if metric == "hull_auc" else {"severity_ratio": None, "a": None, "b": None}
     known = {"n_folds": 10, "random_state": 0, **own}
@@ -50,22 +71,20 @@ def cross_fitted(
     rows = cross_fit_rows(
         data, fixed_prevalence=fixed_prevalence, n_folds=given["n_folds"], random_state=given["random_state"]
     )
-    return estimate_hull_auc(rows, level) if metric == "hull_auc" else estimate_h_measure(rows, costs, level)
+    return estimate_hull_auc(rows) if metric == "hull_auc" else estimate_h_measure(rows, costs)
 
 
-def estimate_h_measure(rows: CrossFitRows, costs: CostDistribution | None, level: float) -> Estimate:
+def estimate_h_measure(rows: CrossFitRows, costs: CostDistribution | None) -> CrossFitted:
     """H-measure of cross-fitted rows; costs None are those of the prevalence."""
     rate = rows.prevalence
     value, influence, in_sample = _h_measure(rows, _default_costs(rate) if costs is None else costs)
     if costs is None and not rows.fixed:
         up, down = (_h_measure(rows, _default_costs(rate * (1.0 + sign * _STEP)))[0] for sign in (1.0, -1.0))
         influence = influence + (up - down) / (2.0 * _STEP * rate) * rows.sample.y
-    moments = rows.moments(value, influence)
-    interval = non_negative_interval(moments, in_sample, level, 1.0)
-    return Estimate("h_measure_score", value, moments.standard_error, interval, level)
+    return CrossFitted("h_measure_score", rows.moments(value, influence), in_sample)
 
 
-def estimate_hull_auc(rows: CrossFitRows, level: float) -> Estimate:
+def estimate_hull_auc(rows: CrossFitRows) -> CrossFitted:
     """Area under the convex hull of the ROC curve, of cross-fitted rows."""
     fit, sample = rows.fit, rows.sample
     in_sample = _auc(sample, fit.values[fit.fitted], None)
@@ -75,10 +94,8 @@ def estimate_hull_auc(rows: CrossFitRows, level: float) -> Estimate:
     value = (1.0 - share) * in_sample + share * float(np.mean(unseen))
     # noise fitted away would shorten the interval: the larger of the errors with and without the recalibration holds
     found = [_area_of(rows, score) for score in (fit.values[fit.fitted], sample.score)]
-    moments = replace(max(found, key=lambda area: area.variance), value=value, degrees=rows.degrees)
-    low, high = moments.interval(level)
-    low, high = max(low, 0.5), high if value >= 0.5 else high + (0.5 - value)
-    return Estimate("hull_auc", value, moments.standard_error, (low, min(high, 1.0)), level)
+    area = replace(max(found, key=lambda area: area.variance), value=value, degrees=rows.degrees)
+    return CrossFitted("hull_auc", area, in_sample)
 
 
 def _stated_costs(severity_ratio: float | None, a: float | None, b: float | None) -> CostDistribution | None:

@@ -16,12 +16,12 @@ from stakes.core.validation import check_level, check_names, check_weights, to_a
 from stakes.inference._area import Area, AreaDifference
 from stakes.inference._area_rows import area_estimate, area_gap, area_regret
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS, Comparison
-from stakes.inference._crossfit_rank import CROSS_FITTED, cross_fitted
+from stakes.inference._crossfit_rank import CROSS_FITTED, CrossFitted, cross_fitted
 from stakes.inference._dependence import Design, check_dependence, dependence_of
 from stakes.inference._estimate import Estimate
 from stakes.inference._influence import Cells, cells_of
 from stakes.inference._moments import Moments, moments_of
-from stakes.inference._pooled import pooled_comparison, pooled_estimate
+from stakes.inference._pooled import pooled
 from stakes.inference._row_mean import AREAS, mean_moments, row_mean
 from stakes.metrics import METRICS
 from stakes.metrics._scorers import check_parameters
@@ -127,30 +127,37 @@ def metric_interval(
     Estimate(bounded_brier_loss = 0.078, 95% interval [0.0455, 0.1105])
     """
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
-    if isinstance(y_prob, Imputed):
-        given: dict[str, Any] = {**_dependences(locals()), "method": method, **options}
-        each = [metric_interval(y_true, scores, metric, **given) for scores in y_prob.scores]
-        return pooled_estimate(each, _count(y_true, clusters, sample_weight), log_odds=metric == "roc_auc_score")
     if (
         y_prob is None and isinstance(y_true, ScoreTable) and y_true.estimated_weights
     ):  # the rows that they were estimated from are gone
-        return _with_known_weights(y_true, metric, {**_dependences(locals()), "method": method, **options})
-    level, name = check_level(confidence_level), _named(metric)
+        given: dict[str, Any] = {"prevalence": prevalence, "confidence_level": confidence_level, "method": method}
+        given |= {"sample_weight": sample_weight, "pos_label": pos_label, "logits": logits}
+        return _with_known_weights(y_true, metric, {**given, "clusters": clusters, "lags": lags, **options})
+    level = check_level(confidence_level)
+    name = _named(metric)
     _check_method(method, name)
-    dependence = clusters, lags
+    about: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
+    about |= {"logits": logits, "probability": _needs_probability(name), "amounts": name in _FOR_AMOUNTS}
+    if not isinstance(y_prob, Imputed):
+        return _estimate(name, _measured(name, (y_true, y_prob), about, options, (clusters, lags)), level, method)
+    each = [_measured(name, (y_true, scores), about, options, (clusters, lags)) for scores in y_prob.scores]
+    more = {"log_odds": True} if name == "roc_auc_score" else {}
+    found = _estimate(name, pooled(each, _count(y_true, clusters, sample_weight), **more), level, method)
+    ones = [_estimate(name, one, level, method) for one in each]
+    return replace(found, note=_note([(one.note, one.interval) for one in ones]))
+
+
+def _measured(
+    name: str, data: tuple[Any, Any], about: dict[str, Any], options: dict[str, Any], dependence: tuple[Any, Any]
+) -> Area | AreaRegret | Moments | CrossFitted:
+    """Estimate of a metric from labels and one column of scores."""
     if name in METRICS and METRICS[name].task == "multiclass":
-        return _estimate(name, _multiclass(name, (y_true, y_prob), options, sample_weight, dependence), level)
-    asked: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
-    asked |= {"logits": logits, "probability": _needs_probability(name), "amounts": name in _FOR_AMOUNTS}
-    data = evaluation_data(y_true, y_prob, **asked)
-    fixed = prevalence is not None
+        return _multiclass(name, data, options, about["sample_weight"], dependence)
+    checked, fixed = evaluation_data(*data, **about), about["prevalence"] is not None
     if name in CROSS_FITTED:
         _refuse_dependence(dependence, name)
-        return cross_fitted(name, data, options, level, fixed_prevalence=fixed)
-    found = _binary(name, data, options, sample_weight, dependence, fixed_prevalence=fixed)
-    if method == "delong" and isinstance(found, Area):
-        return Estimate(name, found.value, found.standard_error, found.delong(level), level, found.reason)
-    return _estimate(name, found, level)
+        return cross_fitted(name, checked, options, fixed_prevalence=fixed)
+    return _binary(name, checked, options, about["sample_weight"], dependence, fixed_prevalence=fixed)
 
 
 def _with_known_weights(y_true: ScoreTable, metric: str | None, given: dict[str, Any]) -> Estimate:
@@ -225,10 +232,6 @@ def metric_difference(
     0.18
     """
     check_same_order(y_true=y_true, a=a, b=b, sample_weight=sample_weight, clusters=clusters)
-    if isinstance(a, Imputed) or isinstance(b, Imputed):
-        given: dict[str, Any] = {**_dependences(locals()), "names": names, "method": method, **options}
-        each = [metric_difference(y_true, one, two, metric, **given) for one, two in _paired(a, b)]
-        return pooled_comparison(each, _count(y_true, clusters, sample_weight))
     level = check_level(confidence_level)
     if any(isinstance(value, ScoreTable) for value in (y_true, a, b)):
         raise ValueError(PAIRED_NEEDS_ROWS)
@@ -236,16 +239,20 @@ def metric_difference(
     _check_method(method, name)
     data: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
     data |= {"logits": logits, "probability": _needs_probability(name), "amounts": name in _FOR_AMOUNTS}
-    cells = [
-        cells_of(evaluation_data(y_true, scores, name=argument, **data), fixed_prevalence=prevalence is not None)
-        for argument, scores in (("a", a), ("b", b))
-    ]
-    dependence = dependence_of(cells[0].data.rows, clusters, lags, sample_weight)
-    gap = _difference(name, (cells[0], cells[1]), options, dependence)
+    each = []
+    for pair in _paired(a, b):
+        cells = [
+            cells_of(evaluation_data(y_true, scores, name=argument, **data), fixed_prevalence=prevalence is not None)
+            for argument, scores in zip(("a", "b"), pair, strict=True)
+        ]
+        dependence = dependence_of(cells[0].data.rows, clusters, lags, sample_weight)
+        each.append(_difference(name, (cells[0], cells[1]), options, dependence))
+    gap = each[0] if len(each) == 1 else pooled(each, _count(y_true, clusters, sample_weight))
     found = gap.interval(level), gap.p_value()
     if method == "delong" and isinstance(gap, AreaDifference):
         found = gap.delong(level)
-    return Comparison(*check_names(names), gap.value, gap.standard_error, *found, name, level, note=gap.note)
+    note = _note([(one.note, one.interval(level)) for one in each])
+    return Comparison(*check_names(names), gap.value, gap.standard_error, *found, name, level, note=note)
 
 
 def _difference(
@@ -259,14 +266,16 @@ def _difference(
     return mean_moments(row_mean(metric, options), cells, dependence)
 
 
-def _dependences(given: dict[str, Any]) -> dict[str, Any]:
-    """What every data set is asked with."""
-    names = ("sample_weight", "pos_label", "prevalence", "logits", "clusters", "lags", "confidence_level")
-    return {name: given[name] for name in names}
+def _note(each: list[tuple[str, tuple[float, float]]]) -> str:
+    """The first note of a data set; if some have no interval, the first of these."""
+    first = sorted(each, key=lambda one: not math.isnan(one[1][0]))
+    return next((note for note, _ in first if note), "")
 
 
 def _paired(a: Any, b: Any) -> list[tuple[Any, Any]]:
     """Scores of two models in each completed data set; one that needed no imputation is the same in all."""
+    if not isinstance(a, Imputed) and not isinstance(b, Imputed):
+        return [(a, b)]
     counts = {len(part.scores) for part in (a, b) if isinstance(part, Imputed)}
     if len(counts) > 1:
         raise ValueError(f"a and b must come from the same completed data sets, got {sorted(counts)} columns.")
@@ -303,8 +312,14 @@ def _needs_probability(metric: str) -> bool:
     return METRICS[metric].response == "probability" if metric in METRICS else metric not in CROSS_FITTED
 
 
-def _estimate(metric: str, moments: Area | AreaRegret | Moments, level: float) -> Estimate:
+def _estimate(
+    metric: str, moments: Area | AreaRegret | Moments | CrossFitted, level: float, method: Method
+) -> Estimate:
     """Interval of a registered metric, cut to its range."""
+    if isinstance(moments, CrossFitted):
+        return moments.estimate(level)
+    if method == "delong" and isinstance(moments, Area):
+        return Estimate(metric, moments.value, moments.standard_error, moments.delong(level), level, moments.reason)
     (low, high), known = moments.interval(level), METRICS[metric]
     interval = (max(low, known.low), min(high, known.high)) if math.isfinite(low) else (low, high)
     return Estimate(metric, moments.value, moments.standard_error, interval, level, moments.note)

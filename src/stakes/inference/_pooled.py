@@ -1,23 +1,27 @@
-"""Estimates from several completed data sets in one, by Rubin's rules with Barnard and Rubin's degrees of freedom."""
+"""Estimates from several completed data sets in one, by Rubin's rules with Barnard and Rubin's degrees of freedom.
+
+What an interval of one data set allows for is kept: degrees of freedom from the fourth moments, the rule of three for
+rows not yet seen, Hanley and McNeil's variance of an area. Data sets that agree therefore have the interval of one.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from stakes.core.validation import check_number, to_floats
-from stakes.inference._student import half_width, p_value
+from stakes.inference._area import Area, AreaDifference, AreaRegret
+from stakes.inference._crossfit_rank import CrossFitted
+from stakes.inference._moments import Moments
+from stakes.inference._student import half_width
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
-
-    from stakes.inference._comparison import Comparison
-    from stakes.inference._estimate import Estimate
 
     Floats = NDArray[np.float64]
 
@@ -97,52 +101,133 @@ def pool(values: Sequence[float], standard_errors: Sequence[float], *, n_rows: f
 
 
 def _rubin(each: Floats, errors: Floats, n_rows: float) -> Pooled:
-    m, estimate = len(each), float(np.mean(each))
-    within, between = float(np.mean(np.square(errors))), float(np.var(each, ddof=1))
-    total = within + (1.0 + 1.0 / m) * between
-    share = (1.0 + 1.0 / m) * between / total if total > 0.0 else 0.0
+    m, estimate = len(each), mean_of(each)
+    within, between = mean_of(np.square(errors)), _spread_between(each)
+    total = within + between
+    share = between / total if total > 0.0 else 0.0
     old = (m - 1.0) / share**2 if share > 0.0 else math.inf
     complete = n_rows - 1.0
     seen = math.inf if math.isinf(complete) else (complete + 1.0) / (complete + 3.0) * complete * (1.0 - share)
     inverse = (1.0 / old if old > 0.0 else math.inf) + (1.0 / seen if seen > 0.0 else math.inf)
     degrees = 1.0 / inverse if inverse > 0.0 else math.inf
-    increase = (1.0 + 1.0 / m) * between / within if within > 0.0 else math.inf
+    increase = between / within if within > 0.0 else math.inf
     missing = (increase + 2.0 / (degrees + 3.0)) / (increase + 1.0) if math.isfinite(increase) else 1.0
     return Pooled(estimate, math.sqrt(total), degrees, missing)
 
 
-def pooled_estimate(each: Sequence[Estimate], n_rows: int, *, log_odds: bool) -> Estimate:
-    """One estimate from those of every data set; an area is pooled on the scale of log-odds."""
-    first = each[0]
-    values, errors = np.array([e.value for e in each]), np.array([e.standard_error for e in each])
-    note = next((e.note for e in each if e.note), "")
-    if log_odds and np.all((values > 0.0) & (values < 1.0)):
-        slope = values * (1.0 - values)
-        found = _rubin(np.log(values) - np.log1p(-values), errors / slope, n_rows)
-        value, low, high = (1.0 / (1.0 + math.exp(-x)) for x in (found.value, *found.interval(first.confidence_level)))
-        error = found.standard_error * value * (1.0 - value)
-        return replace(first, value=value, standard_error=error, interval=_where_all(each, (low, high)), note=note)
-    found = _rubin(values, errors, n_rows)
-    interval = _where_all(each, found.interval(first.confidence_level))
-    return replace(first, value=found.value, standard_error=found.standard_error, interval=interval, note=note)
+def mean_of(numbers: Sequence[float] | Floats) -> float:
+    """Mean; of equal numbers that number itself, to the last bit."""
+    each = np.asarray(numbers, dtype=np.float64)
+    return float(each[0]) if np.all(each == each[0]) else float(np.mean(each))
 
 
-def _where_all(each: Sequence[Estimate], interval: tuple[float, float]) -> tuple[float, float]:
-    """The interval, if every data set has one."""
-    return (math.nan, math.nan) if any(math.isnan(e.interval[0]) for e in each) else interval
+def _spread_between(values: Floats) -> float:
+    """What the spread between the data sets adds to the variance of their mean; nan unless all values are finite."""
+    if np.all(values == values[0]):
+        return 0.0
+    return (1.0 + 1.0 / len(values)) * float(np.var(values, ddof=1)) if np.isfinite(values).all() else math.nan
 
 
-def pooled_comparison(each: Sequence[Comparison], n_rows: int) -> Comparison:
-    """One comparison from those of every data set."""
-    first = each[0]
-    found = _rubin(np.array([e.difference for e in each]), np.array([e.standard_error for e in each]), n_rows)
-    none = any(math.isnan(e.interval[0]) for e in each)
-    p = float(p_value(found.value, found.standard_error**2, found.degrees, 0.0))
+class _Combined(NamedTuple):
+    """The mean of estimates, the variances within and between their data sets, and the degrees of freedom of each."""
+
+    value: float
+    within: float
+    between: float
+    degrees: float
+    rubin: float
+
+
+def _combined(values: Floats, variances: Floats, degrees: Floats, n_rows: float) -> _Combined:
+    """Combine estimates by Rubin's rules.
+
+    ``degrees`` are the smaller of those of Barnard and Rubin and those that the rows of a data set have for the spread
+    within it; without a spread between the data sets the latter alone, for then no information is missing.
+    """
+    between = _spread_between(values)
+    moving = variances > 0.0
+    own = float(np.min(degrees[moving])) if moving.any() else float(degrees[0])
+    missing = between > 0.0 and bool(np.isfinite(variances).all())
+    rubin = _rubin(values, np.sqrt(variances), n_rows).degrees if missing else math.inf
+    return _Combined(mean_of(values), mean_of(variances), between, min(own, rubin), rubin)
+
+
+def _columns(each: Sequence[Moments] | Sequence[Area] | Sequence[AreaDifference]) -> tuple[Floats, Floats, Floats]:
+    """Values, variances and degrees of freedom."""
+    values, variances, degrees = np.array([(e.value, e.variance, e.degrees) for e in each], dtype=np.float64).T
+    return values, variances, degrees
+
+
+def pooled_moments(each: Sequence[Moments], n_rows: float) -> Moments:
+    """Pool estimates that are sums over rows: variances by Rubin's rules, and the mean widening for unseen rows."""
+    found = _combined(*_columns(each), n_rows)
+    scarcest = next((e for e in each if math.isnan(e.interval(0.5)[0])), next((e for e in each if e.scarcity), each[0]))
     return replace(
-        first,
-        difference=found.value,
-        standard_error=found.standard_error,
-        interval=(math.nan, math.nan) if none else found.interval(first.confidence_level),
-        p_value=math.nan if none else p,
-        note=next((e.note for e in each if e.note), ""),
+        scarcest,
+        value=found.value,
+        variance=found.within + found.between,
+        degrees=found.degrees,
+        room=mean_of([e.room for e in each]),
     )
+
+
+def pooled_area(each: Sequence[Area], n_rows: float, *, log_odds: bool = False) -> Area:
+    """Pool areas; ``log_odds`` says on which scale their mean and the spread between data sets are taken."""
+    values, variances, degrees = _columns(each)
+    first = next((e for e in each if e.note), each[0])
+    floor = mean_of([e.floor for e in each])
+    if not (log_odds and np.all((values > 0.0) & (values < 1.0))):
+        found = _combined(values, variances, degrees, n_rows)
+    else:
+        slopes = values * (1.0 - values)
+        odds = np.log(values) - np.log1p(-values)
+        scaled = _combined(odds, variances / slopes**2, degrees, n_rows)
+        value = mean_of(values) if scaled.between == 0.0 else 1.0 / (1.0 + math.exp(-scaled.value))
+        back = (value * (1.0 - value)) ** 2
+        within = mean_of(variances) if scaled.between == 0.0 else back * scaled.within
+        found = scaled._replace(value=value, within=within, between=back * scaled.between)
+    value, within, between, own, rubin = found
+    return replace(first, value=value, variance=within, degrees=own, floor=floor, between=between, rubin=rubin)
+
+
+def pooled_area_difference(each: Sequence[AreaDifference], n_rows: float) -> AreaDifference:
+    """Pool differences of two areas, each area on its own scale, so that the means differ by the mean difference."""
+    found = _combined(*_columns(each), n_rows)
+    areas = (pooled_area([e.first for e in each], n_rows), pooled_area([e.second for e in each], n_rows))
+    return AreaDifference(
+        *areas,
+        found.within,
+        found.degrees,
+        float(np.min([e.carrying for e in each])),
+        all(e.same for e in each),
+        found.between,
+        found.rubin,
+    )
+
+
+def pooled_area_regret(each: Sequence[AreaRegret], n_rows: float) -> AreaRegret:
+    """Pool regrets of thresholds drawn like the scores, through the areas that they are made of."""
+    area = pooled([e.area for e in each], n_rows)
+    factor, shift = mean_of([e.factor for e in each]), mean_of([e.shift for e in each])
+    error = math.hypot(factor * area.standard_error, shift) if shift > 0.0 else factor * area.standard_error
+    return AreaRegret(area, factor, shift, error)
+
+
+def pooled_cross_fit(each: Sequence[CrossFitted], n_rows: float) -> CrossFitted:
+    """Pool cross-fitted estimates, and their values on the same rows, which their intervals need."""
+    in_sample = mean_of([e.in_sample for e in each])
+    return CrossFitted(each[0].metric, pooled([e.found for e in each], n_rows), in_sample)
+
+
+_POOLING: dict[type[Any], Callable[..., Any]] = {
+    Moments: pooled_moments,
+    Area: pooled_area,
+    AreaDifference: pooled_area_difference,
+    AreaRegret: pooled_area_regret,
+    CrossFitted: pooled_cross_fit,
+}
+
+
+def pooled(each: Sequence[Any], n_rows: float, **options: Any) -> Any:
+    """Pool estimates of one kind, from every data set, in one of that kind; one alone stays as it is."""
+    return each[0] if len(each) == 1 else _POOLING[type(each[0])](each, n_rows, **options)

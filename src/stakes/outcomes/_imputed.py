@@ -27,8 +27,11 @@ class Imputed:
 
     Notes
     -----
-    :func:`stakes.metric_interval` and :func:`stakes.metric_difference` pool their results by Rubin's rules. The mean of
-    the columns is another model: if that is the one in use, evaluate it alone.
+    :func:`stakes.metric_interval` and :func:`stakes.metric_difference` pool their results: variances within and between
+    the columns by Rubin's rules, the smaller of Barnard and Rubin's degrees of freedom and those of the fourth moments,
+    and the mean of the widenings for rows not yet seen. Columns that agree have the interval of one. Other functions
+    refuse imputed scores: :func:`stakes.inference.pool` pools the values and standard errors of their results. The mean
+    of the columns is another model: if that is the one in use, evaluate it alone.
 
     Examples
     --------
@@ -48,4 +51,7 @@ class Imputed:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001  (numpy's protocol)
         """Refuse to be read as one column: this also makes it what numpy calls array-like."""
-        raise ValueError("Imputed scores are pooled by metric_interval and metric_difference only: pass one column.")
+        raise ValueError(
+            "Imputed scores are pooled by metric_interval and metric_difference only: pass one column, or pool the "
+            "values and standard errors of all columns by stakes.inference.pool."
+        )
