@@ -147,6 +147,176 @@ def test_lightgbm_classifier_stops_by_our_metric(lightgbm, name):
     np.testing.assert_array_equal(again.predict_proba(X[VALID]), best)
 
 
+# rare events that a class weight makes common: scores of the model are far above the probabilities
+RATIO = 58.0
+RARE_BOUNDS = (0.01, 0.1)
+RARE_X = np.random.default_rng(0).normal(size=(6000, 6))
+RARE_ODDS = -5.6 + 1.2 * RARE_X[:, 0] + 0.8 * RARE_X[:, 1] * RARE_X[:, 2] + 0.6 * np.abs(RARE_X[:, 3])
+RARE = (np.random.default_rng(1).random(6000) < 1.0 / (1.0 + np.exp(-RARE_ODDS))).astype(int)
+FIT, STOP = slice(0, 3000), slice(3000, 6000)
+SLOW = {"learning_rate": 0.03, "max_depth": 3, "n_estimators": 400, "scale_pos_weight": RATIO, "n_jobs": 1}
+WEIGHT = {"scale_pos_weight": RATIO}
+
+
+def undone_loss(prob):
+    """Loss of the probabilities once the odds are divided by the weight."""
+    odds = prob / (1.0 - prob) / RATIO
+    return bounded_brier_loss(RARE[STOP], odds / (1.0 + odds), bounds=RARE_BOUNDS)
+
+
+def lightgbm_stopped(lightgbm, correct, patience=20, **settings):
+    ours = lightgbm_metric("bounded_brier_loss", bounds=RARE_BOUNDS, correct=correct)
+    settings = SLOW | {"metric": "None", "verbose": -1, "deterministic": True} | settings
+    return lightgbm.LGBMClassifier(**settings).fit(
+        RARE_X[FIT],
+        RARE[FIT],
+        eval_set=[(RARE_X[STOP], RARE[STOP])],
+        eval_metric=ours,
+        callbacks=[*ours.callbacks, lightgbm.early_stopping(patience, verbose=False)],
+    )
+
+
+def xgboost_stopped(xgboost, correct):
+    ours = xgboost_metric("bounded_brier_loss", bounds=RARE_BOUNDS, correct=correct)
+    model = xgboost.XGBClassifier(eval_metric=ours, early_stopping_rounds=20, **SLOW)
+    return clone(model).fit(RARE_X[FIT], RARE[FIT], eval_set=[(RARE_X[STOP], RARE[STOP])], verbose=False)
+
+
+@pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
+@pytest.mark.parametrize("correct", [WEIGHT, {"class_weight": {0: 1, 1: RATIO}}, "auto"])
+def test_lightgbm_with_a_class_weight_stops_by_the_corrected_scores(lightgbm, correct):
+    plain, ours = lightgbm_stopped(lightgbm, None), lightgbm_stopped(lightgbm, correct)
+    assert plain.best_iteration_ == 1
+    assert 30 < ours.best_iteration_ < 380
+    losses = [undone_loss(model.predict_proba(RARE_X[STOP])[:, 1]) for model in (plain, ours)]
+    assert losses[1] < 0.95 * losses[0]
+    values = ours.evals_result_["valid_0"]["bounded_brier_loss"]
+    rounds = (1, 20, ours.best_iteration_)
+    by_hand = [undone_loss(ours.predict_proba(RARE_X[STOP], num_iteration=k)[:, 1]) for k in rounds]
+    assert [values[k - 1] for k in rounds] == pytest.approx(by_hand, abs=1e-12)
+    assert int(np.argmin(values)) == ours.best_iteration_ - 1
+
+
+def test_xgboost_with_a_class_weight_stops_by_the_corrected_scores(xgboost):
+    plain, ours = xgboost_stopped(xgboost, None), xgboost_stopped(xgboost, WEIGHT)
+    assert plain.best_iteration == 0
+    assert 30 < ours.best_iteration < 380
+    losses = [undone_loss(model.predict_proba(RARE_X[STOP])[:, 1].astype(float)) for model in (plain, ours)]
+    assert losses[1] < 0.95 * losses[0]
+    values = ours.evals_result()["validation_0"]["bounded_brier_loss"]
+    assert int(np.argmin(values)) == ours.best_iteration
+    assert losses[1] == pytest.approx(min(values), abs=1e-6)  # scores in single precision
+
+
+def rare_data(lightgbm, **options):
+    train = lightgbm.Dataset(RARE_X[FIT], RARE[FIT], **options)
+    return train, lightgbm.Dataset(RARE_X[STOP], RARE[STOP], reference=train)
+
+
+def trained(lightgbm, ours, data, callbacks=(), **settings):
+    log, settings = {}, LIGHTGBM | {"objective": "binary"} | settings
+    options = {"feval": ours, "callbacks": [*callbacks, lightgbm.record_evaluation(log)]}
+    lightgbm.train(settings, data[0], 4, valid_sets=[data[1]], valid_names=["valid"], **options)
+    return log["valid"]["bounded_brier_loss"]
+
+
+def test_auto_reads_the_weight_of_the_booster_that_is_trained(lightgbm):
+    # the data object keeps the settings of the first training, so that the booster itself must be asked
+    data, auto = rare_data(lightgbm), lightgbm_metric("bounded_brier_loss", bounds=RARE_BOUNDS, correct="auto")
+    for given in ({"scale_pos_weight": 9.0}, {"scale_pos_weight": RATIO}, {}):
+        stated = {"scale_pos_weight": given.get("scale_pos_weight", 1.0)}
+        ours = lightgbm_metric("bounded_brier_loss", bounds=RARE_BOUNDS, correct=stated)
+        assert trained(lightgbm, auto, data, auto.callbacks, **given) == trained(lightgbm, ours, data, **given)
+    with pytest.raises(ValueError, match=r'correct="auto" reads scale_pos_weight in a callback: pass callbacks='):
+        trained(lightgbm, auto, data, scale_pos_weight=9.0)
+
+
+def test_auto_reads_the_weight_in_cross_validation(lightgbm):
+    settings = LIGHTGBM | {"objective": "binary", "scale_pos_weight": RATIO}
+    found = []
+    for correct in ("auto", WEIGHT):
+        ours = lightgbm_metric("bounded_brier_loss", bounds=RARE_BOUNDS, correct=correct)
+        train = lightgbm.Dataset(RARE_X, RARE)
+        found.append(lightgbm.cv(settings, train, 3, nfold=2, feval=ours, callbacks=ours.callbacks, seed=1))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "options", "message"),
+    [
+        ({"is_unbalance": True}, {}, "what is_unbalance=True of LightGBM amounts to"),
+        ({}, {"weight": np.where(RARE[FIT], 9.0, 1.0)}, "whether the weights of the training rows are those of"),
+        ({"objective": "cross_entropy"}, {}, "what the class weights of the objective 'cross_entropy' amount to"),
+    ],
+)
+def test_auto_is_refused_where_the_booster_does_not_say_all(lightgbm, settings, options, message):
+    auto = lightgbm_metric("bounded_brier_loss", bounds=RARE_BOUNDS, correct="auto")
+    with pytest.raises(ValueError, match=message + r'.*correct="auto" cannot know: state it'):
+        trained(lightgbm, auto, rare_data(lightgbm, **options), auto.callbacks, **settings)
+
+
+def weighted_objective(prob_of, weight):
+    def gradients(scores, data):
+        labels = data.get_label()
+        factor, prob = np.where(labels == 1, weight, 1.0), prob_of(scores)
+        return factor * (prob - labels), factor * prob * (1.0 - prob)
+
+    return gradients
+
+
+def sigmoid(scores):
+    return 1.0 / (1.0 + np.exp(-scores))
+
+
+def test_raw_scores_of_xgboost_are_log_odds(xgboost):
+    train, valid = (xgboost.DMatrix(RARE_X[part], RARE[part]) for part in (FIT, STOP))
+    ours = xgboost_metric("bounded_brier_loss", bounds=RARE_BOUNDS, correct=WEIGHT, logits=True)
+    cases = [{"params": {"objective": "binary:logitraw"} | WEIGHT}]
+    cases += [{"params": {}, "obj": weighted_objective(sigmoid, RATIO)}]
+    for case in cases:
+        log, settings = {}, XGBOOST | case.pop("params")
+        evals = {"evals": [(valid, "valid")], "custom_metric": ours, "evals_result": log, "verbose_eval": False}
+        model = xgboost.train(settings, train, 5, **evals, **case)
+        prob = sigmoid(model.predict(valid, output_margin=True).astype(float))
+        assert log["valid"]["bounded_brier_loss"][-1] == pytest.approx(undone_loss(prob), abs=1e-6)
+
+
+def test_raw_scores_of_lightgbm_are_log_odds(lightgbm):
+    ours = lightgbm_metric("bounded_brier_loss", bounds=RARE_BOUNDS, correct=WEIGHT, logits=True)
+    train, valid = rare_data(lightgbm)
+    log, settings = {}, LIGHTGBM | {"objective": weighted_objective(sigmoid, RATIO)}
+    options = {"valid_sets": [valid], "valid_names": ["valid"], "feval": ours}
+    model = lightgbm.train(settings, train, 5, callbacks=[lightgbm.record_evaluation(log)], **options)
+    prob = sigmoid(model.predict(RARE_X[STOP], raw_score=True))
+    assert log["valid"]["bounded_brier_loss"][-1] == pytest.approx(undone_loss(prob), abs=1e-12)
+
+
+def test_raw_scores_of_several_classes(xgboost, lightgbm):
+    def gradients(scores, data):
+        prob = np.exp(scores - scores.max(axis=1, keepdims=True))
+        prob /= prob.sum(axis=1, keepdims=True)
+        return prob - np.eye(3)[data.get_label().astype(int)], 2.0 * prob * (1.0 - prob)
+
+    def loss(raw):
+        prob = np.exp(raw) / np.exp(raw).sum(axis=1, keepdims=True)
+        return penalized_log_loss(Y[VALID], prob)
+
+    train, valid = (xgboost.DMatrix(X[part], Y[part]) for part in (TRAIN, VALID))
+    log, ours = {}, xgboost_metric("penalized_log_loss", logits=True)
+    evals = {"evals": [(valid, "valid")], "custom_metric": ours, "evals_result": log, "verbose_eval": False}
+    model = xgboost.train(XGBOOST | {"num_class": 3}, train, 5, obj=gradients, **evals)
+    by_hand = loss(model.predict(valid, output_margin=True).astype(float))
+    assert log["valid"]["penalized_log_loss"][-1] == pytest.approx(by_hand, abs=1e-5)
+    data = lightgbm.Dataset(X[TRAIN], Y[TRAIN])
+    log, ours = {}, lightgbm_metric("penalized_log_loss", logits=True)
+    valid = [lightgbm.Dataset(X[VALID], Y[VALID], reference=data)]
+    options = {"valid_sets": valid, "valid_names": ["valid"], "feval": ours}
+    settings = LIGHTGBM | {"objective": gradients, "num_class": 3}
+    model = lightgbm.train(settings, data, 5, callbacks=[lightgbm.record_evaluation(log)], **options)
+    by_hand = loss(model.predict(X[VALID], raw_score=True))
+    assert log["valid"]["penalized_log_loss"][-1] == pytest.approx(by_hand, abs=1e-12)
+
+
 def test_predictions_that_are_no_probabilities_are_refused(xgboost):
     train, valid = xgboost_data(xgboost, BINARY)
     options = {"evals": [(valid, "valid")], "custom_metric": xgboost_metric("bounded_brier_loss"), "verbose_eval": 0}

@@ -64,6 +64,28 @@ def test_weighted_batches_of_a_binary_model_with_the_settings_of_the_metric():
     assert once == pytest.approx(log["val_bounded_brier_loss"][-1], abs=1e-6)
 
 
+def test_raw_outputs_of_a_weighted_model_are_corrected():
+    y, weight = (Y == 0).astype("float32")[:, None], 6.0
+    model = classifier(1, "linear")
+    model.compile(optimizer="adam", loss=keras.losses.BinaryCrossentropy(from_logits=True))
+    settings = {"bounds": (0.1, 0.4), "correct": {"class_weight": {0: 1.0, 1: weight}}, "logits": True}
+    ours = keras_metric("bounded_brier_loss", validation_data=(X[VALID], y[VALID]), **settings)
+    log = model.fit(X[TRAIN], y[TRAIN], epochs=4, verbose=0, callbacks=[ours], class_weight={0: 1.0, 1: weight}).history
+    odds = np.exp(model.predict(X[VALID], verbose=0)[:, 0].astype(float)) / weight
+    once = bounded_brier_loss(y[VALID, 0], odds / (1.0 + odds), bounds=(0.1, 0.4))
+    assert once == pytest.approx(log["val_bounded_brier_loss"][-1], abs=1e-6)
+
+
+def test_logits_of_several_outputs_are_evaluated_as_their_probabilities():
+    model = classifier(3, "linear")
+    model.compile(optimizer="adam", loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    ours = keras_metric(validation_data=(X[VALID], Y[VALID]), logits=True)
+    log = model.fit(X[TRAIN], Y[TRAIN], epochs=2, verbose=0, callbacks=[ours]).history
+    raw = np.exp(model.predict(X[VALID], verbose=0).astype(float))
+    once = penalized_brier_loss(Y[VALID], raw / raw.sum(axis=1, keepdims=True))
+    assert once == pytest.approx(log["val_penalized_brier_loss"][-1], abs=1e-6)
+
+
 def test_validation_data_of_another_form_are_refused():
     ours = keras_metric(validation_data=(X[VALID],))
     with pytest.raises(ValueError, match="validation_data must hold"):

@@ -112,6 +112,27 @@ def test_batches_give_the_value_of_all_rows_with_the_settings_of_the_metric(rows
     )
 
 
+def test_raw_outputs_of_a_weighted_model_are_corrected(rows):
+    prob, label, weight = rows
+    bent = torch.logit(prob.double()) + 58.0**0.5  # log-odds of a model whose positives count exp(sqrt(58)) times
+    correct = {"scale_pos_weight": float(torch.tensor(58.0**0.5, dtype=torch.float64).exp())}
+    metric = lightning_metric("bounded_brier_loss", bounds=(0.1, 0.4), correct=correct, logits=True)
+    expected = bounded_brier_loss(label.numpy(), prob.numpy(), bounds=(0.1, 0.4), sample_weight=weight.numpy())
+    for sent in (metric, pickle.loads(pickle.dumps(metric))):  # noqa: S301
+        sent.update(bent, label, weight)
+        assert float(sent.compute()) == pytest.approx(expected, abs=1e-12)
+
+
+def test_logits_of_several_outputs_are_evaluated_as_their_probabilities():
+    pytest.importorskip("torchmetrics", reason="needs Lightning: pip install 'stakes[lightning]'")
+    torch.manual_seed(0)
+    logits, label = torch.randn(60, 3), torch.randint(0, 3, (60,))
+    metric = lightning_metric(logits=True)
+    metric.update(logits, label)
+    expected = penalized_brier_loss(label.numpy(), logits.double().softmax(1).numpy())
+    assert float(metric.compute()) == pytest.approx(expected, abs=1e-12)
+
+
 def test_metric_with_its_rows_can_be_copied_and_sent_to_another_process(rows):
     prob, label, _ = rows
     metric = lightning_metric("bounded_brier_loss", bounds=(0.1, 0.4))

@@ -9,13 +9,19 @@ from stakes.core.validation import check_whole
 from stakes.training._metric_monitor import as_monitor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from stakes.training._metric_monitor import Criterion
 
 
 def keras_metric(
-    metric: Criterion = "penalized_brier_loss", *, validation_data: Any, batch_size: int = 256, **params: Any
+    metric: Criterion = "penalized_brier_loss",
+    *,
+    validation_data: Any,
+    batch_size: int = 256,
+    correct: Mapping[str, Any] | None = None,
+    logits: bool = False,
+    **params: Any,
 ) -> Any:
     """Make a callback that adds a metric of the library to the logs of ``keras.Model.fit``.
 
@@ -25,9 +31,15 @@ def keras_metric(
         What to evaluate.
     validation_data : tuple of arrays or iterable of batches
         ``(x, y)`` or ``(x, y, sample_weight)``, or an iterable of such batches that can be gone through once in each
-        epoch. The model's output are probabilities.
+        epoch. The model's output are probabilities, unless ``logits=True``.
     batch_size : int, default 256
         Rows predicted at a time, where arrays are given.
+    correct : mapping, optional
+        How the classes are weighted or sampled in training, as :func:`undo_class_weight` and :func:`undo_sampling` take
+        it, such as ``{"scale_pos_weight": 58}`` or ``{"keep": {0: 0.1, 1: 1}}``: undone before the metric is
+        evaluated.
+    logits : bool, default False
+        Whether scores are raw, the output of a last layer without sigmoid or softmax.
     **params
         What the metric takes, such as ``bounds=``.
 
@@ -40,7 +52,8 @@ def keras_metric(
     Raises
     ------
     ValueError
-        For a metric that is not registered, or in training for validation data of another form.
+        For a metric that is not registered, for a correction that is not understood, or in training for validation
+        data of another form.
     TypeError
         For a parameter that the metric does not take, or a missing one.
     ImportError
@@ -58,7 +71,7 @@ def keras_metric(
     >>> stopping = keras.callbacks.EarlyStopping(brier.name, mode=brier.mode, patience=5)  # doctest: +SKIP
     >>> model.fit(x_train, y_train, epochs=100, callbacks=[brier, stopping])  # doctest: +SKIP
     """
-    monitor = as_monitor(metric, params)
+    monitor = as_monitor(metric, params, correct=correct, logits=logits)
     return _callback_class()(monitor, validation_data, check_whole(batch_size, "batch_size", 1))
 
 

@@ -8,30 +8,44 @@ from typing import TYPE_CHECKING, Any
 from stakes.training._metric_monitor import as_monitor
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from stakes.training._metric_monitor import Criterion
 
 
-def lightning_metric(metric: Criterion = "penalized_brier_loss", **params: Any) -> Any:
+def lightning_metric(
+    metric: Criterion = "penalized_brier_loss",
+    *,
+    correct: Mapping[str, Any] | None = None,
+    logits: bool = False,
+    **params: Any,
+) -> Any:
     """Make a metric of the library a ``torchmetrics.Metric``, for ``LightningModule.log``.
 
     Parameters
     ----------
     metric : str, Metric or MetricMonitor, default "penalized_brier_loss"
         What to evaluate.
+    correct : mapping, optional
+        How the classes are weighted or sampled in training, as :func:`undo_class_weight` and :func:`undo_sampling` take
+        it, such as ``{"scale_pos_weight": 58}`` or ``{"keep": {0: 0.1, 1: 1}}``: undone before the metric is
+        evaluated.
+    logits : bool, default False
+        Whether scores are raw, the output of a last layer without sigmoid or softmax.
     **params
         What the metric takes, such as ``bounds=``.
 
     Returns
     -------
     torchmetrics.Metric
-        ``update(preds, target, weight=None)`` takes probabilities first, as every torchmetric does. Lightning's
-        ``EarlyStopping`` and ``ModelCheckpoint`` follow it by the name it is logged under; give them ``mode="max"``
-        where its ``higher_is_better`` is true.
+        ``update(preds, target, weight=None)`` takes probabilities or logits first, as every torchmetric does.
+        Lightning's ``EarlyStopping`` and ``ModelCheckpoint`` follow it by the name it is logged under; give them
+        ``mode="max"`` where its ``higher_is_better`` is true.
 
     Raises
     ------
     ValueError
-        For a metric that is not registered.
+        For a metric that is not registered, for a correction that is not understood.
     TypeError
         For a parameter that the metric does not take, or a missing one.
     ImportError
@@ -50,7 +64,7 @@ def lightning_metric(metric: Criterion = "penalized_brier_loss", **params: Any) 
     >>> self.brier.update(y_prob, y)  # doctest: +SKIP
     >>> self.log("val_brier", self.brier)  # doctest: +SKIP
     """
-    return _metric_class()(as_monitor(metric, params))
+    return _metric_class()(as_monitor(metric, params, correct=correct, logits=logits))
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,10 +15,9 @@ from stakes.core.validation import to_array
 from stakes.metrics import METRICS, Metric, guess_metric
 from stakes.metrics._scorers import check_parameters
 from stakes.metrics._tensor_inputs import is_tensor, to_host
+from stakes.training._training_scores import TrainingScores
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import ArrayLike
 
 _RESERVED = ("sample_weight", "per_sample")
@@ -31,6 +31,12 @@ class MetricMonitor:
     ----------
     metric : str or Metric, default "penalized_brier_loss"
         A registered metric, binary or multi-class.
+    correct : mapping, optional
+        How the classes are weighted or sampled in training, as :func:`undo_class_weight` and :func:`undo_sampling` take
+        it, such as ``{"scale_pos_weight": 58}`` or ``{"keep": {0: 0.1, 1: 1}}``: it is undone before the metric is
+        evaluated. ``labels`` among it are by default those of the metric.
+    logits : bool, default False
+        Whether scores are log-odds of the positive class, or logits of every class.
     **params
         What the metric takes: ``labels=``, ``penalty=``, ``ties=``, ``bounds=``, ``costs=``, ``pos_label=`` ...
 
@@ -66,7 +72,14 @@ class MetricMonitor:
     0.6934
     """
 
-    def __init__(self, metric: str | Metric = "penalized_brier_loss", **params: Any) -> None:
+    def __init__(
+        self,
+        metric: str | Metric = "penalized_brier_loss",
+        *,
+        correct: Mapping[str, Any] | None = None,
+        logits: bool = False,
+        **params: Any,
+    ) -> None:
         metric = _registered(metric)
         check_parameters(metric, params)
         for name in _RESERVED:
@@ -76,6 +89,7 @@ class MetricMonitor:
             raise ValueError(f"a multi-class metric must give per-row values to be monitored, got {metric.name}.")
         self.metric = metric
         self.params = params
+        self._scores = TrainingScores(correct, logits=logits, labels=_labels_to_undo(params, correct))
         self._try_settings()
         self.reset()
 
@@ -88,6 +102,33 @@ class MetricMonitor:
     def greater_is_better(self) -> bool:
         """Direction of the metric."""
         return self.metric.greater_is_better
+
+    @property
+    def correct(self) -> dict[str, Any] | None:
+        """What is undone before the metric is evaluated."""
+        return self._scores.correct
+
+    def correcting(self, correct: Mapping[str, Any]) -> MetricMonitor:
+        """Make a monitor of the same metric, without rows, that undoes other weights.
+
+        Parameters
+        ----------
+        correct : mapping
+            As of the class.
+
+        Returns
+        -------
+        MetricMonitor
+            A new one.
+
+        Examples
+        --------
+        >>> from stakes.training import MetricMonitor
+        >>> monitor = MetricMonitor("bounded_brier_loss").correcting({"scale_pos_weight": 9})
+        >>> round(monitor.evaluate([0], [0.9]), 4)  # 0.9 was 0.5 before the positives counted nine times
+        0.25
+        """
+        return MetricMonitor(self.metric, correct=correct, logits=self._scores.logits, **self.params)
 
     @property
     def n_rows(self) -> int:
@@ -123,7 +164,7 @@ class MetricMonitor:
             Labels, or one-hot rows for a multi-class metric.
         y_prob : array_like or PyTorch tensor
             Of shape (n, classes) for a multi-class metric; of shape (n,) or (n, 2) for a binary one. Probabilities,
-            not logits.
+            unless the monitor was made with ``logits=True``.
         sample_weight : array_like of shape (n,), optional
             Weights >= 0.
 
@@ -149,8 +190,10 @@ class MetricMonitor:
             self._tables.append(self._table(y_true, y_prob, sample_weight))
             self._rows += self._tables[-1].n_rows
             return self
-        if not (is_tensor(y_prob) and self.name in _ON_DEVICE):
+        if not (is_tensor(y_prob) and self.name in _ON_DEVICE and self._scores.as_given):
             y_true, y_prob, sample_weight = to_host(y_true), to_host(y_prob), to_host(sample_weight)
+        if not self._scores.as_given:
+            y_prob = self._scores.of_classes(y_prob)
         options = self.params | {"labels": self._labels(y_true, y_prob)}
         losses = self.metric.function(y_true, y_prob, per_sample=True, sample_weight=sample_weight, **options)
         loss, weight = _totals(losses, sample_weight)
@@ -255,7 +298,8 @@ class MetricMonitor:
         >>> MetricMonitor("bounded_brier_loss", bounds=(0.1, 0.2)).settings()
         {'metric': 'bounded_brier_loss', 'bounds': '(0.1, 0.2)'}
         """
-        plain = {name: getattr(value, "tolist", lambda value=value: value)() for name, value in self.params.items()}
+        given = self.params | self._scores.settings()
+        plain = {name: getattr(value, "tolist", lambda value=value: value)() for name, value in given.items()}
         return {"metric": self.name, **{name: repr(value) for name, value in sorted(plain.items())}}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -276,6 +320,8 @@ class MetricMonitor:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a warning is for the rows of the user
                 self._of_table(ScoreTable.from_predictions([0, 1], [0.25, 0.75]))
+            if not self._scores.as_given:
+                self._scores.of_classes([0.25, 0.75])
 
     def _of_table(self, table: ScoreTable) -> float:
         given = {name: value for name, value in self.params.items() if name != "pos_label"}
@@ -290,25 +336,43 @@ class MetricMonitor:
         return list(range(shape[1] if len(shape) == 2 else 2))
 
     def _table(self, y_true: Any, y_prob: Any, sample_weight: Any) -> ScoreTable:
+        probability = self.metric.response == "probability"
+        labels, scores, positive = to_host(y_true), to_host(y_prob), self.params.get("pos_label")
+        if not self._scores.as_given:
+            scores = self._scores.of_positive(scores, labels, pos_label=positive, probability=probability)
+        weight = to_host(sample_weight)
         return ScoreTable.from_predictions(
-            to_host(y_true),
-            to_host(y_prob),
-            sample_weight=to_host(sample_weight),
-            pos_label=self.params.get("pos_label"),
-            probability=self.metric.response == "probability",
+            labels, scores, sample_weight=weight, pos_label=positive, probability=probability
         )
 
 
 Criterion = str | Metric | MetricMonitor
 
 
-def as_monitor(metric: Criterion, params: Mapping[str, Any] | None = None) -> MetricMonitor:
+def as_monitor(
+    metric: Criterion,
+    params: Mapping[str, Any] | None = None,
+    *,
+    correct: Mapping[str, Any] | None = None,
+    logits: bool = False,
+) -> MetricMonitor:
     """A monitor from a metric's name or a metric with its settings, or the monitor that was given."""
     if not isinstance(metric, MetricMonitor):
-        return MetricMonitor(metric, **(params or {}))
-    if params:
-        raise TypeError(f"a MetricMonitor carries its own settings, got {next(iter(params))}= beside it.")
+        return MetricMonitor(metric, correct=correct, logits=logits, **(params or {}))
+    beside = [*(params or {}), *(["correct"] if correct is not None else []), *(["logits"] if logits else [])]
+    if beside:
+        raise TypeError(f"a MetricMonitor carries its own settings, got {beside[0]}= beside it.")
     return metric
+
+
+def _labels_to_undo(params: Mapping[str, Any], correct: Any) -> Any:
+    """Labels in the order of the columns that are undone: those of the metric, or of two the positive one last."""
+    positive = params.get("pos_label")
+    if positive is None or not isinstance(correct, Mapping):
+        return params.get("labels")
+    mappings = [value for value in correct.values() if isinstance(value, Mapping)]
+    others = {label for value in mappings for label in value if label != positive}
+    return [*others, positive] if len(others) == 1 else None
 
 
 def _registered(metric: object) -> Metric:
