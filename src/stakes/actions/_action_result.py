@@ -262,7 +262,8 @@ class ActionEvaluation(Tabular):
         -0.5
         """
         a, b = self._place(first), self._place(second)
-        found = mean_estimates(self.cost_rows, {"difference": (a, b)}, self.confidence_level)["difference"]
+        level, most = self.confidence_level, float(self.cost_rows.largest.max())
+        found = mean_estimates(self.cost_rows, {"difference": (a, b)}, level, (-most, most))["difference"]
         spread = self.cost_rows.spread(np.array([a]), np.array([b]))
         p_value = float(2.0 * spread.tail(np.array([abs(found.value)]))[0])
         rest = (found.value, found.standard_error, found.interval, min(p_value, 1.0), "cost", self.confidence_level)

@@ -12,6 +12,8 @@ from stakes.inference import Estimate, few_carry
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import ArrayLike
+
     from stakes.inference import CostRows
 
 
@@ -19,12 +21,13 @@ def mean_estimates(
     rows: CostRows,
     pairs: Mapping[str, tuple[int, int]],
     level: float,
-    limits: tuple[float, float] = (-np.inf, np.inf),
+    limits: tuple[ArrayLike, ArrayLike] = (-np.inf, np.inf),
     widening: Mapping[str, float] | None = None,
 ) -> dict[str, Estimate]:
     """Estimate the mean of one column less that of another (-1: of a column alone), by name.
 
-    ``widening`` says how many times as large as the rows show the error of each is.
+    ``limits`` are the least and the largest value, for all or one by one; ``widening`` says how many times as large as
+    the rows show the error of each is.
     """
     first, second = np.array(list(pairs.values()), dtype=np.intp).T
     means = rows.means
@@ -32,7 +35,7 @@ def mean_estimates(
     spread = rows.spread(first, second)
     times = np.array([1.0 if widening is None else widening[name] for name in pairs])
     reach = times * spread.reach(NormalDist().inv_cdf(0.5 + level / 2.0))
-    ends = np.clip(np.stack([value - reach, value + reach], axis=1), *limits).tolist()
+    ends = np.clip([value - reach, value + reach], *limits).T.tolist()
     notes = [
         few_carry("the estimate" if k < 0 else "the difference", float(rows))
         for k, rows in zip(second, spread.scarce, strict=True)

@@ -126,9 +126,9 @@ def _evaluated(rows: ActionRows, level: float) -> ActionEvaluation:
     regret = np.maximum(costs - best[rows.index][:, None], 0.0)
     pairs = {name: (k, -1) for k, name in enumerate(rows.probs)}
     most = np.tile((rows.worst() - best)[:, None], len(pairs))
-    regrets = mean_estimates(rows.cost_rows(regret, regret, most, whole=False), pairs, level, (0.0, math.inf))
+    regrets = mean_estimates(rows.cost_rows(regret, regret, most, whole=False), pairs, level, (0.0, most.max()))
     cost_rows = rows.cost_rows(costs, regret, most)
-    estimates = mean_estimates(cost_rows, pairs, level)
+    estimates = mean_estimates(cost_rows, pairs, level, (best.min(), rows.worst().max()))
     oracle, single = float(share @ best), float(share @ rows.constant())
     found = [
         ModelCosts(

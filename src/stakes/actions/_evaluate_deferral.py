@@ -316,7 +316,9 @@ def _estimates(  # noqa: PLR0917  (one number each)
     costs, shares = _columns(rows)
     priced = CostRows(factor * costs, largest=factor * np.tile(worst, 3), **shared)
     counted = CostRows(shares, largest=np.ones((2, 3)), **shared)
-    found = mean_estimates(priced, _COSTS, level, widening=widening)
+    most = factor * float(worst.max())
+    least = [0.0 if second < 0 else -most for _, second in _COSTS.values()]
+    found = mean_estimates(priced, _COSTS, level, (least, most), widening)
     return found | mean_estimates(counted, _SHARES, level, (0.0, 1.0), widening)
 
 

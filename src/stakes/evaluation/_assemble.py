@@ -136,7 +136,7 @@ def _assemble(
 ) -> Evaluation:
     if options.rule == "optimal":  # the thresholds are fitted to these rows: their plug-in error is not honest
         moments = moments.without_intervals(len(names))
-    moments = replace(moments, means=moments.means + np.append(options.harms(names), np.zeros(len(REFERENCES))))
+    moments = moments.costing(np.append(options.harms(names), np.zeros(len(REFERENCES))))
     rows: PairedRows | None = about.get("rows")
     results = [
         _told(
@@ -213,9 +213,9 @@ def _result(name: str, scored: _Scored, index: int, moments: LossMoments, option
 
 def _scaled(name: str, index: int, moments: LossMoments, options: Options, **facts: Any) -> ModelResult:
     mine = moments.of(index).scaled(options.factor)
-    low, high = mine.interval(options.confidence_level)
-    interval = (max(low, 0.0) if mine.value >= 0.0 else low, high)  # regret is never negative
-    return ModelResult(name, mine.value, mine.standard_error, interval, note=mine.note, **facts)
+    return ModelResult(
+        name, mine.value, mine.standard_error, mine.interval(options.confidence_level), note=mine.note, **facts
+    )
 
 
 def share_acted_on(scored: _Scored, costs: CostDistribution, rule: Rule) -> float:

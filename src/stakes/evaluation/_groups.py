@@ -304,17 +304,17 @@ def _area(data: EvaluationData, options: Options, clusters: Any = None, lags: An
 
 def _result(data: EvaluationData, own: Pair, gap: Pair, options: Options, about: dict[str, Any]) -> GroupResult:
     harm = float(options.harms([about["model"]])[0])  # the same in every group
-    score = replace(own[0], value=own[0].value + harm).scaled(options.factor)
+    score = own[0].shifted(harm).scaled(options.factor)
     difference, skill = gap[0].scaled(options.factor), own[1]
-    (low, high), bounds = (part.interval(options.confidence_level) for part in (score, skill))
+    interval, skill_interval = (part.interval(options.confidence_level) for part in (score, skill))
     p_value, skill_p_value = difference.p_value(), gap[1].p_value()
     return GroupResult(
         prevalence=data.prevalence,
         score=score.value,
         standard_error=score.standard_error,
-        interval=(max(low, 0.0) if score.value >= 0.0 else low, high),
+        interval=interval,
         skill=skill.value,
-        skill_interval=(bounds[0], min(bounds[1], 1.0) if math.isfinite(bounds[1]) else bounds[1]),
+        skill_interval=skill_interval,
         difference=difference.value,
         p_value=p_value,
         p_adjusted=p_value,

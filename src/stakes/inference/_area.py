@@ -180,10 +180,10 @@ class AreaDifference:
         if self.same:
             return 0.0, 0.0
         if self.carrying >= NEEDED_FOR_AREA:
-            square = float(t_quantile(alpha, self.degrees)) ** 2
-            least = float(t_quantile(alpha, math.inf)) ** 2 * self.least
-            h = math.sqrt(max(square * self.variance, least, 0.0) + square * self.between)
-            return self.value - h, self.value + h
+            sides = [(self.variance, self.degrees), (self.least, math.inf), (self.between, self.degrees)]
+            half = [float(t_quantile(alpha, df)) * math.sqrt(v) if v > 0.0 else 0.0 for v, df in sides]
+            h = math.hypot(max(half[:2]), half[2])
+            return max(self.value - h, -1.0), min(self.value + h, 1.0)
         return self._joined(alpha)
 
     def p_value(self) -> float:
@@ -296,7 +296,8 @@ class AreaRegret:
         low, high = self.area.limits(alpha)
         rate = self.shift * float(t_quantile(alpha, self.area.degrees))
         below, above = (math.hypot(self.factor * abs(end - self.area.value), rate) for end in (high, low))
-        return self.value - below, self.value + above
+        least = -0.5 if isinstance(self.area, AreaDifference) else 0.0
+        return max(self.value - below, least), min(self.value + above, 0.5)
 
     def p_value(self) -> float:
         """Two-sided, for no regret or no difference; agrees with :meth:`interval`."""

@@ -38,7 +38,9 @@ def combined_limits(pieces: Pieces, critical: float) -> tuple[Floats, Floats]:
     sign = np.sign(pieces.coefficient)
     together = pieces.correlation * sign[:, None] * sign[None]
     estimate = pieces.estimate
-    return estimate - _length(down, together), estimate + _length(up, together)
+    low, high = estimate - _length(down, together), estimate + _length(up, together)
+    ends = np.minimum(pieces.ends[0], estimate), np.maximum(pieces.ends[1], estimate)
+    return np.maximum(low, ends[0]), np.minimum(high, ends[1])
 
 
 def _length(distance: Floats, correlation: Floats) -> Floats:

@@ -37,7 +37,7 @@ class Pieces:
 
     ``share``, ``size`` (effective number of rows behind the share) and ``coefficient`` are (k, m), ``correlation`` is
     (k, k, m); ``known`` marks shares that the definition fixes. ``row`` is what one row more would add to a share;
-    ``degrees`` of freedom are those of the errors.
+    ``degrees`` of freedom are those of the errors; ``ends`` are the least and the largest value that the sum can have.
     """
 
     coefficient: Floats
@@ -48,6 +48,7 @@ class Pieces:
     row: Floats
     covariance: Floats
     degrees: float = math.inf
+    ends: tuple[Floats | float, Floats | float] = (-math.inf, math.inf)
 
     @property
     def estimate(self) -> Floats:
@@ -125,7 +126,18 @@ class _Sum:
             known,
             row[:, 0],
             self._covariance(products) * (n / (n - 1) if n > 1 else np.nan),
+            ends=self._ends(),
         )
+
+    def _ends(self) -> tuple[Floats, Floats]:
+        """Least and largest value: all rows of one kind, or those of each class where its total is known."""
+        terms = self.coefficient * self.domain / self.whole
+        low, high = (
+            np.stack([end(terms[self.owner == k], axis=0, initial=0.0) for k in (0, 1)]) for end in (np.min, np.max)
+        )
+        if self.totals.fixed_prevalence:
+            return low.sum(axis=0), high.sum(axis=0)
+        return low.min(axis=0), high.max(axis=0)
 
     def _correlation(self, variance: Floats) -> Floats:
         """Correlation between the shares; those of classes whose totals are known are independent."""

@@ -22,6 +22,7 @@ from stakes.core.validation import check_choice, check_flag, check_level, check_
 from stakes.inference._dependence import check_dependence
 from stakes.inference._resample import Room, RowSource, TableSource, draw_blocks, draw_clusters, draw_rows, is_whole
 from stakes.inference._resample_outcome import OutcomeSource
+from stakes.inference._row_mean import metric_range
 from stakes.metrics import METRICS, guess_metric
 from stakes.outcomes import TimeToEvent
 from stakes.shown.progress import time_left
@@ -67,6 +68,8 @@ class Bootstrap(Tabular):
         Of the intervals.
     redrawn : int, default 0
         Resamples that ended before the horizon of a :class:`TimeToEvent`, and were drawn again.
+    ends : tuple of float, default (-inf, inf)
+        Least and largest value that the statistic can have, which no interval leaves.
 
     Examples
     --------
@@ -82,6 +85,7 @@ class Bootstrap(Tabular):
     scheme: str
     confidence_level: float
     redrawn: int = 0
+    ends: tuple[float, float] = (-math.inf, math.inf)
 
     @property
     def standard_errors(self) -> Floats:
@@ -121,9 +125,14 @@ class Bootstrap(Tabular):
         tail = 0.5 - self.confidence_level / 2.0
         if kind == "normal":
             half = NormalDist().inv_cdf(1.0 - tail) * self.standard_errors
-            return np.stack([self.values - half, self.values + half])
+            return self._within(np.stack([self.values - half, self.values + half]))
         ends = _quietly(lambda: np.nanquantile(self.replicates, [tail, 1.0 - tail], axis=0))
-        return ends if kind == "percentile" else 2.0 * self.values - ends[::-1]
+        return ends if kind == "percentile" else self._within(2.0 * self.values - ends[::-1])
+
+    def _within(self, intervals: Floats) -> Floats:
+        """The parts of intervals that lie in the range of the statistic."""
+        low, high = np.minimum(self.ends[0], self.values), np.maximum(self.ends[1], self.values)
+        return np.asarray(np.clip(intervals, low, high))
 
     def difference(self, first: str, second: str) -> Bootstrap:
         """Paired difference between two models: the first less the second, resample by resample.
@@ -158,6 +167,7 @@ class Bootstrap(Tabular):
             models=(f"{first} - {second}",),
             values=self.values[[a]] - self.values[[b]],
             replicates=self.replicates[:, [a]] - self.replicates[:, [b]],
+            ends=(self.ends[0] - self.ends[1], self.ends[1] - self.ends[0]),
         )
 
     def _records(self) -> list[dict[str, Any]]:
@@ -299,8 +309,8 @@ def bootstrap(
     areas = partial(source.area, rng) if isinstance(source, TableSource) and name == "roc_auc_score" else None
     replicates = _replicates(areas or resampled, into, report)
     redrawn = source.redrawn if isinstance(source, OutcomeSource) else 0
-    result = Bootstrap(tuple(map(str, named)), terms, values, replicates, scheme, level, redrawn)
-    return _warned(result)
+    ends = (-math.inf, math.inf) if callable(metric) else metric_range(name, options)
+    return _warned(Bootstrap(tuple(map(str, named)), terms, values, replicates, scheme, level, redrawn, ends))
 
 
 def _check_resamples(n_resamples: Any) -> int:

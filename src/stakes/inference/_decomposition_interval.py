@@ -12,6 +12,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from stakes.core.inputs import evaluation_data
 from stakes.core.regret import check_scale, row_losses
 from stakes.core.validation import check_level
@@ -21,7 +23,6 @@ from stakes.inference._estimate import Estimate
 from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from stakes.core.regret import Scale
@@ -214,21 +215,22 @@ def estimate_terms(
     s, u, r = rows.mean(score), rows.mean(constant), rows.mean(fair)
     in_sample = _in_sample(s, u, rows.mean(fitted))
     discrimination = rows.moments(u - r, constant - fair)
-    ends = {"discrimination": non_negative_interval(discrimination, in_sample["discrimination"], level)}
+    most = factor * max(float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf)))
+    ends = {"discrimination": non_negative_interval(discrimination, in_sample["discrimination"], level, most)}
     # the error of the recalibration is part of either difference, mixed or in-sample: the larger one holds; where the
     # scores are not shown to rank at all, the best recalibration may be constant
     against = [fair, fitted] if ends["discrimination"][0] > 0.0 else [fair, fitted, constant]
     miscalibration = max((rows.moments(s - r, score - other) for other in against), key=lambda found: found.variance)
-    ends["miscalibration"] = non_negative_interval(miscalibration, in_sample["miscalibration"], level)
+    ends["miscalibration"] = non_negative_interval(miscalibration, in_sample["miscalibration"], level, most)
     found: dict[str, Moments] = {
-        "score": rows.moments(s, score),
+        "score": rows.moments(s, score).within(0.0, most),
         "miscalibration": miscalibration,
         "discrimination": discrimination,
-        "uncertainty": rows.moments(u, constant),
-        "recalibrated": rows.moments(r, fair),
+        "uncertainty": rows.moments(u, constant).within(0.0, most),
+        "recalibrated": rows.moments(r, fair).within(0.0, most),
     }
     if u > 0.0:
-        found["skill"] = rows.moments(1.0 - s / u, (s / u * constant - score) / u)
+        found["skill"] = rows.moments(1.0 - s / u, (s / u * constant - score) / u).within(-math.inf, 1.0)
         found["potential_skill"] = rows.moments(1.0 - r / u, (r / u * constant - fair) / u)
         ends["potential_skill"] = non_negative_interval(
             found["potential_skill"], in_sample["potential_skill"], level, 1.0

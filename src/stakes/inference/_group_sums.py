@@ -125,14 +125,17 @@ def _moments(sums: CentralSums, costs: CostDistribution) -> list[Pair]:
     worst = np.array([float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))])
     ratio, base, skill = skill_spread(sums, constant, worst)
     needed = np.where(base > 0.0, NEEDED_FOR_SKILL, 0)
-    scores = _listed(sums.value, mean_spread(sums, sums.value, worst), sums.rows, 0 * needed)
-    return list(zip(scores, _listed(1.0 - ratio, skill, sums.rows, needed), strict=True))
+    scores = _listed(sums.value, mean_spread(sums, sums.value, worst), sums.rows, 0 * needed, (0.0, float(worst.max())))
+    return list(zip(scores, _listed(1.0 - ratio, skill, sums.rows, needed, (-np.inf, 1.0)), strict=True))
 
 
-def _listed(values: Floats, spread: Spread, rows: Floats, least: NDArray[np.int_]) -> list[Moments]:
+def _listed(
+    values: Floats, spread: Spread, rows: Floats, least: NDArray[np.int_], ends: tuple[float, float]
+) -> list[Moments]:
     """Moments of each group."""
     found = []
     for g, value in enumerate(values.tolist()):
         mine = Spread(*(part[..., g] for part in vars(spread).values()))
-        found.append(moments_of(value, mine, (int(rows[0, g]), int(rows[1, g])), least=int(least[g])))
+        about = {"least": int(least[g]), "least_value": ends[0], "most_value": ends[1]}
+        found.append(moments_of(value, mine, (int(rows[0, g]), int(rows[1, g])), **about))
     return found

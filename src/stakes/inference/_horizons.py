@@ -12,7 +12,7 @@ from stakes.core.validation import check_level, to_array, to_floats
 from stakes.inference._estimate import Estimate
 from stakes.inference._influence import cells_of
 from stakes.inference._moments import Moments
-from stakes.inference._row_mean import AREAS, row_mean
+from stakes.inference._row_mean import AREAS, metric_range, row_mean
 from stakes.outcomes import TimeToEvent
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def integrated_metric(
         parts += part * design.parts(found.slope)
     # fewest are followed to the last horizon
     variance, degrees, reason = design.variance_of(parts)
-    moments = Moments(value, float(variance), float(degrees), reason=reason)
+    moments = Moments(value, float(variance), float(degrees), reason=reason).within(*metric_range(metric, options))
     name = f"{metric}, horizons {times[0]:g} to {times[-1]:g}"
     return Estimate(name, value, moments.standard_error, moments.interval(level), level, moments.note)
 

@@ -105,7 +105,8 @@ class Influence:
     """An estimate, and the derivative of its value to the share of each cell, centred.
 
     ``carried`` is what each row itself adds to the estimate, zero for rows that cost nothing; ``most`` is the largest
-    that a row of each class can add; ``least`` how many rows of each class an interval needs.
+    that a row of each class can add; ``least`` how many rows of each class an interval needs; ``ends`` the least and
+    the largest value that the estimate can have.
     """
 
     value: float
@@ -113,11 +114,13 @@ class Influence:
     carried: Floats
     most: tuple[float, float]
     least: int = 0
+    ends: tuple[float, float] = (-math.inf, math.inf)
 
     def minus(self, other: Influence) -> Influence:
         """Return the influence on the difference from another estimate on the same rows."""
         carried = self.carried - other.carried
-        return replace(self, value=self.value - other.value, slope=self.slope - other.slope, carried=carried)
+        ends = self.ends[0] - other.ends[1], self.ends[1] - other.ends[0]
+        return replace(self, value=self.value - other.value, slope=self.slope - other.slope, carried=carried, ends=ends)
 
 
 def cells_of(data: EvaluationData, *, fixed_prevalence: bool) -> Cells:
@@ -162,7 +165,8 @@ def mean_influence(cells: Cells, values: Floats, best: tuple[float, float], wors
 def loss_influence(cells: Cells, costs: CostDistribution, rule: Rule) -> Influence:
     """Influence on the integral of regret."""
     worst = float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))
-    return mean_influence(cells, row_losses(cells.y, cells.score, costs, rule), (0.0, 0.0), worst)
+    found = mean_influence(cells, row_losses(cells.y, cells.score, costs, rule), (0.0, 0.0), worst)
+    return replace(found, ends=(0.0, max(worst)))
 
 
 def skill_influence(cells: Cells, costs: CostDistribution, rule: Rule, reference: float | None) -> Influence:
@@ -176,7 +180,7 @@ def skill_influence(cells: Cells, costs: CostDistribution, rule: Rule, reference
     ratio = own.value / base.value
     slope = (ratio * base.slope - own.slope) / base.value
     most = own.most[0] / base.value, own.most[1] / base.value
-    return Influence(1.0 - ratio, slope, -own.carried / base.value, most, NEEDED_FOR_SKILL)
+    return Influence(1.0 - ratio, slope, -own.carried / base.value, most, NEEDED_FOR_SKILL, (-math.inf, 1.0))
 
 
 def undefined(cells: Cells, value: float) -> Influence:

@@ -34,4 +34,6 @@ def influence_moments(
         reason=reason,
         paired=paired,
         clustered=codes is not None,
+        least_value=influence.ends[0],
+        most_value=influence.ends[1],
     )

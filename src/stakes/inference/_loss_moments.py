@@ -53,6 +53,7 @@ class LossMoments:
     ``spread`` holds a matrix for every pair of rules, the last of which is "nothing"; ``rows`` are the rows of each
     class (of the ``clusters``, those that have it). ``reason`` says why there is no spread, ``unpaired`` why there is
     none of the difference between two models; ``unasked`` works out the pairs of many models when they are asked for.
+    ``highest`` is the most that a rule can cost, and ``known`` what each costs beyond its losses.
     """
 
     means: Floats
@@ -62,21 +63,32 @@ class LossMoments:
     reason: str = ""
     unpaired: str = ""
     unasked: Unasked | None = None
+    highest: float = math.inf
+    known: Floats | None = None
+
+    def costing(self, more: Floats) -> LossMoments:
+        """Return the same where each rule costs a known amount more."""
+        return replace(self, means=self.means + more, known=more)
 
     def of(self, index: int) -> Moments:
         """Moments of one rule's mean loss."""
-        return self._pair(float(self.means[index]), index, len(self.means))
+        more = self._known(index)
+        return self._pair(float(self.means[index]), index, len(self.means)).within(more, self.highest + more)
+
+    def _known(self, index: int) -> float:
+        return 0.0 if self.known is None else float(self.known[index])
 
     def difference(self, first: int, second: int) -> Moments:
         """Moments of first minus second."""
         a, b = float(self.means[first]), float(self.means[second])
         if a == b == math.inf:
             return self._pair(math.nan, first, second)
+        more = self._known(first) - self._known(second)
         gap = a - b
         # what two equal rules leave is rounding, not a difference
         if math.isfinite(gap) and abs(gap) <= _ROUNDING * (abs(a) + abs(b)):
             gap = 0.0
-        return self._pair(gap, first, second)
+        return self._pair(gap, first, second).within(more - self.highest, more + self.highest)
 
     def standard_error(self, index: int) -> float:
         return self.of(index).standard_error
@@ -172,7 +184,8 @@ def moments_of_sums(means: Floats, sums: PowerSums, masses: Floats, rules: Rules
     positives = round(float(counts[1]))
     rows = round(float(counts.sum())) - positives, positives
     sums = replace(sums, rows=sums.rows + np.eye(sums.rows.shape[-1]) * counts[:, None, None])
-    return LossMoments(means, spread_without_rounding(sums, rules.most(fixed=fixed), masses, fixed=fixed), rows)
+    spread = spread_without_rounding(sums, rules.most(fixed=fixed), masses, fixed=fixed)
+    return LossMoments(means, spread, rows, highest=rules.highest(masses, fixed=fixed))
 
 
 def _dependent(rows: PairedRows, rules: Rules) -> LossMoments:
@@ -194,7 +207,9 @@ def _dependent(rows: PairedRows, rules: Rules) -> LossMoments:
                 matrix[..., i, i + 1 :] = matrix[..., i + 1 :, i] = part
     means = np.array([weighted_sum(weight, line) / float(weight.sum()) for line in lines[:-1]])
     clusters = 0 if rows.clusters is None else len(np.unique(rows.clusters))
-    return LossMoments(means, found, counts, clusters, reason)
+    masses = np.array([float(weight[~rows.y].sum()), float(weight[rows.y].sum())])
+    highest = rules.highest(masses, fixed=rows.fixed_prevalence)
+    return LossMoments(means, found, counts, clusters, reason, highest=highest)
 
 
 def without_room_for_copies(moments: LossMoments, apart: Bools) -> LossMoments:
@@ -219,4 +234,5 @@ def unpaired_moments(
         for whole, part in zip(vars(spread).values(), vars(mine.spread).values(), strict=True):
             whole[..., places[:, None], places] = part
     means = np.array([*(mine.means[0] for mine in each), *each[0].means[1:]])
-    return LossMoments(means, spread, each[0].rows, unpaired=why if len(tables) > 1 else "")
+    unpaired, highest = why if len(tables) > 1 else "", max(mine.highest for mine in each)
+    return LossMoments(means, spread, each[0].rows, unpaired=unpaired, highest=highest)

@@ -54,6 +54,10 @@ class Rules:
         """What a row of each class costs at most."""
         return np.array([float(self.costs.negative_loss(np.inf)), float(self.costs.positive_loss(-np.inf))])
 
+    def highest(self, masses: Floats, *, fixed: bool) -> float:
+        """What a rule can cost on average at most, the shares of the classes known or not."""
+        return float(self.worst @ masses / masses.sum()) if fixed else float(self.worst.max())
+
     def completed(self, losses: Sequence[Floats] | Floats, k: int) -> Floats:
         """Losses of all rules for rows of one class, from those of the models."""
         lines = np.zeros((self.count, len(losses[0])))

@@ -44,6 +44,8 @@ class Moments:
         Whether it is a difference between two models, and whether clusters stand for rows.
     names : tuple of str
         What to call a row of each class.
+    least_value, most_value : float
+        Between which the estimated value lies, whatever the rows: its interval ends there.
 
     Examples
     --------
@@ -65,6 +67,8 @@ class Moments:
     paired: bool = False
     clustered: bool = False
     names: tuple[str, str] = CLASSES
+    least_value: float = -math.inf
+    most_value: float = math.inf
 
     @property
     def standard_error(self) -> float:
@@ -74,7 +78,16 @@ class Moments:
     def scaled(self, factor: float) -> Moments:
         """Return the moments of factor times the estimate."""
         square = factor * factor
-        return replace(self, value=factor * self.value, variance=square * self.variance, room=square * self.room)
+        found = replace(self, value=factor * self.value, variance=square * self.variance, room=square * self.room)
+        return found.within(*sorted((factor * self.least_value, factor * self.most_value)))
+
+    def within(self, least_value: float, most_value: float) -> Moments:
+        """Return the moments of a value that lies between these."""
+        return replace(self, least_value=least_value, most_value=most_value)
+
+    def shifted(self, known: float) -> Moments:
+        """Return the moments of the estimate and a known amount together."""
+        return replace(self, value=self.value + known).within(self.least_value + known, self.most_value + known)
 
     def minus(self, other: Moments) -> Moments:
         """Return the moments of the difference from an estimate on other, independent rows."""
@@ -93,15 +106,21 @@ class Moments:
             scarce=(fewer[0].scarce[0], fewer[1].scarce[1]),
             rows=(fewer[0].rows[0], fewer[1].rows[1]),
             least=max(self.least, other.least),
+            least_value=self.least_value - other.most_value,
+            most_value=self.most_value - other.least_value,
             reason=self.reason or other.reason or self._short or other._short,
         )
 
     def interval(self, confidence_level: float) -> tuple[float, float]:
-        """Two-sided: Student's t, and the rule of three for what the scarce classes have not shown; nan without one."""
+        """Two-sided: Student's t, and the rule of three for what the scarce classes have not shown; nan without one.
+
+        It does not leave the range of the value.
+        """
         if self.reason or self._short or not math.isfinite(self.value):
             return math.nan, math.nan
         half = float(half_width(self.variance, self.degrees, self.room, 1.0 - confidence_level))
-        return self.value - half, self.value + half
+        low, high = (min(self.least_value, self.value), max(self.most_value, self.value))
+        return max(self.value - half, low), min(self.value + half, high)
 
     def p_value(self, null: float = 0.0) -> float:
         """Two-sided p-value that agrees with :meth:`interval`."""

@@ -329,7 +329,8 @@ class PairSums(Kept):
         spread = clusters.spread(rules.most(fixed=prevalence is not None)[:, first, second], mass)
         matrices = Spread(*(_square(part, n) for part in vars(spread).values()))
         have = tuple(round(float(count)) for count in clusters.have)
-        return LossMoments(means, matrices, have, len(clusters.shape), clusters.shape.reason())
+        highest = rules.highest(mass, fixed=prevalence is not None)
+        return LossMoments(means, matrices, have, len(clusters.shape), clusters.shape.reason(), highest=highest)
 
     def _refuse_clusters(self, what: str) -> None:
         if self.clusters is not None:

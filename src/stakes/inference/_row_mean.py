@@ -70,6 +70,17 @@ class RowMean:
         return skill_influence(cells, self.constant.costs, self.constant.rule, self.constant.reference)
 
 
+def _value_range(mean: RowMean, masses: Floats, *, fixed: bool, paired: bool) -> tuple[float, float]:
+    """Least and largest value that rows can give, the shares of the classes known or not; of a difference if paired."""
+    if mean.constant is not None:
+        return -np.inf, np.inf if paired else 1.0
+    ends = np.sort(np.stack([mean.best, mean.worst]), axis=0)  # least and largest by class
+    if paired:
+        ends = np.stack([ends[0] - ends[1], ends[1] - ends[0]])
+    low, high = ends @ (masses / masses.sum()) if fixed else (ends[0].min(), ends[1].max())
+    return float(low), float(high)
+
+
 def row_mean(name: str, options: Options) -> RowMean:
     """Return a registered metric of two classes as a mean of row values, or raise for one without a closed form."""
     if name in METRICS:
@@ -93,6 +104,14 @@ def row_mean(name: str, options: Options) -> RowMean:
     )
 
 
+def metric_range(name: str, options: Options) -> tuple[float, float]:
+    """Least and largest value of a registered metric with these options, whatever the rows."""
+    if METRICS[name].task == "binary" and (METRICS[name].per_sample or name == "net_benefit_score"):
+        others = {key: value for key, value in options.items() if key != "rule"}  # on which the range does not depend
+        return _value_range(row_mean(name, others), np.ones(2), fixed=False, paired=False)
+    return METRICS[name].low, METRICS[name].high
+
+
 def mean_moments(mean: RowMean, cells: Sequence[Cells], dependence: tuple[Any, Any] = (None, None)) -> Moments:
     """Moments of a metric, or of its difference between the first and the second of two models on the same rows."""
     paired = len(cells) == 2
@@ -100,18 +119,22 @@ def mean_moments(mean: RowMean, cells: Sequence[Cells], dependence: tuple[Any, A
         influence = mean.influence(cells[0])
         if paired:
             influence = influence.minus(mean.influence(cells[1]))
-        return influence_moments(cells[0], influence, *dependence, paired=paired)
+        moments = influence_moments(cells[0], influence, *dependence, paired=paired)
+        masses = np.array([float(cells[0].weight[mine].sum()) for mine in (~cells[0].y, cells[0].y)])
+        return moments.within(*_value_range(mean, masses, fixed=cells[0].fixed_prevalence, paired=paired))
     best = np.zeros(2) if paired else np.array(mean.best)
     most = np.abs(np.subtract(mean.worst, mean.best))
     sums, fixed = CentralSums.of(_parts(mean, cells, best)), cells[0].fixed_prevalence
     rows = round(float(sums.rows[0])), round(float(sums.rows[1]))
     if mean.constant is None:
         value = float(sums.value + sums.masses @ best / sums.masses.sum())
-        return moments_of(value, mean_spread(sums, value - best, most, fixed=fixed), rows, paired=paired)
+        ends = _value_range(mean, sums.masses, fixed=fixed, paired=paired)
+        return moments_of(value, mean_spread(sums, value - best, most, fixed=fixed), rows, paired=paired).within(*ends)
     constant = mean.constant.losses(float(sums.masses[1] / sums.masses.sum()))
     ratio, base, spread = skill_spread(sums, constant, most, fixed=fixed)
     needed = NEEDED_FOR_SKILL if base > 0.0 else 0
-    return moments_of((0.0 if paired else 1.0) - float(ratio), spread, rows, least=needed, paired=paired)
+    ends = _value_range(mean, sums.masses, fixed=fixed, paired=paired)
+    return moments_of((0.0 if paired else 1.0) - float(ratio), spread, rows, least=needed, paired=paired).within(*ends)
 
 
 def _parts(mean: RowMean, cells: Sequence[Cells], best: Floats) -> Iterator[Part]:

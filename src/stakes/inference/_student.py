@@ -100,5 +100,7 @@ def _density(t: Floats, degrees: Floats) -> Floats:
 
     finite = np.where(np.isfinite(degrees), degrees, 1.0)
     log_scale = gammaln(0.5 * (finite + 1.0)) - gammaln(0.5 * finite) - 0.5 * np.log(np.pi * finite)
-    student = log_scale - 0.5 * (finite + 1.0) * np.log1p(t * t / finite)
-    return np.exp(np.where(np.isfinite(degrees), student, -0.5 * (t * t + np.log(2.0 * np.pi))))
+    with np.errstate(over="ignore"):  # so far out the density is zero
+        square = t * t
+    student = log_scale - 0.5 * (finite + 1.0) * np.log1p(square / finite)
+    return np.exp(np.where(np.isfinite(degrees), student, -0.5 * (square + np.log(2.0 * np.pi))))

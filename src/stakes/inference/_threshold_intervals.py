@@ -229,7 +229,8 @@ def _limits(counts: Counts, ratio: Floats, estimate: dict[str, Floats], z: float
         limits["npv"] = 1.0 - low, 1.0 - high
         rate = odds / (1.0 + odds)
         reach = [np.hypot(rate * (sensitivity[k] - p), (1.0 - rate) * (alarms[k] - q)) for k in (0, 1)]
-        limits["share_flagged"] = estimate["share_flagged"] - reach[0], estimate["share_flagged"] + reach[1]
+        ends = estimate["share_flagged"] - reach[0], estimate["share_flagged"] + reach[1]
+        limits["share_flagged"] = np.maximum(ends[0], 0.0), np.minimum(ends[1], 1.0)
     limits["regret"] = combined_limits(rows.pieces("regret", counts, ratio), z)
     inner = np.where(ratio < 1.0, ratio, 0.0)
     limits["net_benefit"] = combined_limits(rows.pieces("net_benefit", counts, inner), z)
