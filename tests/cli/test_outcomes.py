@@ -106,6 +106,24 @@ def test_amounts_by_row_are_money(cli, orders):
     assert compared[0]["difference"] < 0
 
 
+def test_amounts_that_are_gains_have_cost_and_gain(cli, tmp_path):
+    fraud = (RNG.random(N) < RISK).astype(int)
+    lost = np.where(np.arange(N) % 2, -40.0, 15.0)  # to act on every second row brings 40 whatever it is
+    path = write_csv(tmp_path / "gains.csv", {"fraud": fraud.tolist(), "lost": lost.tolist(), "risk": RISK.tolist()})
+    amounts = ["--false-positive-cost", "lost", "--false-negative-cost", "20", "--on-dominated", "set_aside"]
+    asked = ["evaluate", path, "--label", "fraud", "--models", "risk", *amounts]
+    found = json.loads(cli(*asked, "--json").out)["money"]
+    act = (lost < 0) | (RISK * 20 >= (1 - RISK) * 15)
+    cost = np.where(fraud == 1, np.where(act, 0.0, 20.0), np.where(act, lost, 0.0)).mean()
+    values = {record["metric"]: record["value"] for record in found}
+    assert values["cost"] == pytest.approx(cost, rel=1e-12)
+    assert cost < 0
+    assert values["savings"] is None
+    shown = " ".join(cli(*asked).out.split())
+    assert f"{cost:.2f}" in shown
+    assert "savings need a cost to save, but acting on everybody costs" in shown
+
+
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [

@@ -35,6 +35,7 @@ def random_rows(rng, causes, weighted):
     time = np.round(rng.exponential(2.0, n), int(rng.integers(0, 3)))
     event = rng.integers(0, 1 + causes, n)
     event[0], time[0] = 0, 99.0  # somebody is followed to the horizon
+    event[1] = 1  # and somebody has the event of interest, at some time
     return event, time, weight, np.round(rng.random(n), int(rng.integers(1, 4)))
 
 

@@ -84,6 +84,101 @@ def test_ratios_without_a_mean_are_refused(given, message):
         money(RowCosts([0, 1] * 20, false_positive=1, false_negative=2), [0.1, 0.5] * 20, **given)
 
 
+PROFITS = [(0, 10, 0, -100), (-5, 10, 3, -100), (-300, -200, -1, -50), (-5, 1, 20, -300), (5, 10, 60, 40)]
+
+
+def by_hand(y, p, matrix):
+    """What each row costs by the cell of the matrix that its decision falls into, and what it costs if left alone."""
+    tn, fp, fn, tp = matrix
+    own, nobody = [], []
+    for label, risk in zip(y, p, strict=True):
+        act = risk * tp + (1 - risk) * fp <= risk * fn + (1 - risk) * tn
+        own.append((tp if act else fn) if label else (fp if act else tn))
+        nobody.append(fn if label else tn)
+    return np.array(own, float), np.array(nobody, float)
+
+
+@pytest.mark.parametrize("matrix", PROFITS)
+def test_cost_and_gain_of_any_sign_are_those_of_the_cells(matrix):
+    y, _, models = priced()
+    outcome = RowCosts(y, matrix=matrix, unit="EUR")
+    found = evaluate(outcome, models).money["a"]
+    own, nobody = by_hand(y, models["a"], matrix)
+    for part, values in ((found.cost, own), (found.gain, nobody - own)):
+        assert part.value == pytest.approx(values.mean(), rel=1e-12)
+        assert part.standard_error == pytest.approx(values.std(ddof=1) / 20, rel=1e-12)
+        low, high = part.interval
+        assert part.note or low < values.mean() < high
+    everybody = by_hand(y, np.ones(400), matrix)[0].mean() if matrix[3] < matrix[2] else np.nan
+    least, who = min((nobody.mean(), "nobody"), (everybody, "everybody"))
+    if least > 0:
+        assert found.savings.value == pytest.approx(1 - own.mean() / least, rel=1e-12)
+    else:
+        assert np.isnan([found.savings.value, found.savings.standard_error, *found.savings.interval]).all()
+        assert found.savings.note == f"savings need a cost to save, but acting on {who} costs {least:.4g} a row"
+    alone = money(outcome, models["a"], per=1.0)
+    assert (alone.cost, alone.gain) == (found.cost, found.gain)
+
+
+@pytest.mark.parametrize("shift", [-200.0, -30.0, 45.0])
+def test_what_every_cell_costs_more_moves_the_cost_alone(shift):
+    """A cost that no decision changes: gain and all errors stay, whatever sign the cost then has."""
+    y, _, models = priced()
+    plain = money(RowCosts(y, matrix=(0.0, 10.0, 60.0, 20.0)), models["b"], per=1.0)
+    moved = money(RowCosts(y, matrix=(shift, 10.0 + shift, 60.0 + shift, 20.0 + shift)), models["b"], per=1.0)
+    assert (moved.gain.value, *moved.gain.interval) == pytest.approx((plain.gain.value, *plain.gain.interval), rel=1e-9)
+    ends = [end + shift for end in plain.cost.interval]
+    assert (moved.cost.value, *moved.cost.interval) == pytest.approx((plain.cost.value + shift, *ends), rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [60, 300])
+def test_a_profit_is_a_cost_below_zero_with_the_interval_of_the_gain(n):
+    """Where leaving everybody alone costs nothing the two are the same number."""
+    y, _, models = priced(n)
+    found = money(RowCosts(y, matrix=(0, 10, 0, -100)), models["a"], per=1.0)
+    assert found.cost.value == -found.gain.value
+    mirrored = [-end for end in found.gain.interval[::-1]]
+    assert found.cost.interval == pytest.approx(mirrored, rel=1e-12, nan_ok=True)
+    assert np.isfinite(mirrored).all() == (n == 300)
+    assert found.cost.note == found.gain.note
+
+
+@pytest.mark.parametrize("matrix", [(0, 10, 60, 0), (0, 10, 0, -100), (0, 1, 400, 20)])
+@pytest.mark.parametrize("shift", [-500.0, 25.0])
+def test_what_all_rows_cost_alike_carries_no_estimate(matrix, shift):
+    y, _, models = priced(60)
+    plain, moved = (
+        money(RowCosts(y, matrix=tuple(cell + more for cell in matrix)), models["a"], per=1.0) for more in (0.0, shift)
+    )
+    assert (moved.cost.note, moved.gain.note) == (plain.cost.note, plain.gain.note)
+    assert np.isnan(moved.cost.interval).tolist() == np.isnan(plain.cost.interval).tolist()
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_rows_of_one_class_cost_and_gain_as_they_do(label):
+    scores = np.array([0.9, 0.05, 0.02, 0.3, 0.1] * 20)  # acted on from 7 / (7 + 25) on: two in five
+    outcome = RowCosts([label] * 100, false_positive=7, false_negative=25)
+    found = money(outcome, scores, per=1.0)
+    acted = np.mean(scores >= 7 / 32)
+    assert acted == 0.4
+    assert found.cost.value == pytest.approx(7 * acted if label == 0 else 25 * (1 - acted), rel=1e-12)
+    assert found.gain.value == pytest.approx(-7 * acted if label == 0 else 25 * acted, rel=1e-12)
+    assert np.isfinite([*found.cost.interval, *found.gain.interval]).all()
+    assert np.isnan(found.savings.value)
+    who = "everybody" if label else "nobody"
+    assert found.savings.note == f"savings need a cost to save, but acting on {who} costs 0 a row"
+
+
+def test_groups_of_one_class_have_money():
+    y, amount, models = priced()
+    outcome = RowCosts(y, false_positive=7.0, false_negative=amount)
+    found = evaluate(outcome, models["a"], groups=np.where(y, "fraud", "honest"))
+    costs_of = {row.group: row.money.cost.value for row in found.groups}
+    wrong = (models["a"] * amount >= (1 - models["a"]) * 7.0) != y
+    for group, mine in (("fraud", y), ("honest", ~y)):
+        assert costs_of[group] == pytest.approx(np.where(y, amount, 7.0)[mine & wrong].sum() / mine.sum(), rel=1e-12)
+
+
 def test_rows_set_aside_have_no_common_factor():
     outcome = RowCosts([0, 1, 1], false_positive=[5, -2, 5], false_negative=50, on_dominated="set_aside")
     with pytest.raises(ValueError, match=r"factor must be 1 where rows are set aside \(1\), and costs 1/2"):

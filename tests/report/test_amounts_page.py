@@ -72,11 +72,21 @@ def test_means_that_do_not_exist_are_left_out_with_a_sentence():
     assert "Not every mean" not in render_report(priced(["a"])[0])
 
 
-def test_gains_as_they_are_leave_nothing_to_save():
+def test_gains_as_they_are_leave_nothing_to_save_and_are_shown():
     y, scores = simulated(["a"])
-    outcome = RowCosts(y, matrix=(-5, 1, 20, -300))
-    page = render_report(evaluate(outcome, scores))
-    assert "There is no cost to save" in page
+    outcome = RowCosts(y, matrix=(-5, 1, 20, -300), unit="EUR")
+    found = evaluate(outcome, scores)
+    page = Page(render_report(found))
+    table = next(each for each in page.all("table") if "Cost and gain of each model, EUR per row" in each.text)
+    for part in (found.money["a"].cost, found.money["a"].gain):
+        assert f"{part.value:.1f}".replace("-", "\N{MINUS SIGN}") in table.text
+    assert "savings need a cost to save, but acting on everybody costs" in page.source
+
+
+def test_rules_other_than_the_score_have_no_money():
+    y, scores = simulated(["a"])
+    page = render_report(evaluate(RowCosts(y, false_positive=1, false_negative=9), scores, rule=0.4))
+    assert "Money is not shown: it is that of acting by the cost ratio, and these follow another rule" in page
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from stakes.costs import Fixed, NoMeanError
 from stakes.inference import law_of, money_of
 from stakes.outcomes import RowCosts
@@ -13,6 +11,7 @@ from stakes.outcomes import RowCosts
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from stakes.core.options import Options
@@ -33,7 +32,7 @@ def money_by_model(
     scale: str = "false_negative",
     among: Bools | None = None,
 ) -> dict[str, Money]:
-    """Money per row of every model, or of some rows; empty where it has no mean or there is nothing to save.
+    """Money per row of every model, or of some rows; empty where it has no mean or no row counts.
 
     ``costs`` says how sure the ratio of the amounts is; without, they count as stated.
     """
@@ -47,7 +46,7 @@ def money_by_model(
     except NoMeanError:
         return {}
     counted = outcome.counted if among is None else outcome.counted * among
-    if min(float(np.dot(counted, line)) for line in law.constants(outcome)) <= 0.0:  # gains: nothing is saved
+    if not counted.any():
         return {}
     level, codes = options.confidence_level, rows.clusters
     return {

@@ -159,7 +159,7 @@ class Standings:
 
     @cached_property
     def money(self) -> dict[str, Money]:
-        """What acting by each model costs and saves in money per row, as stated; empty where nothing can be saved.
+        """What acting by each model costs and saves in money per row, as stated; empty unless rows have amounts.
 
         Examples
         --------

@@ -46,7 +46,8 @@ class Money(Tabular):
     gain : Estimate
         What that saves over acting on nobody.
     savings : Estimate
-        Share that it saves of the cost of the cheaper of acting on everybody and on nobody.
+        Share that it saves of the cost of the cheaper of acting on everybody and on nobody; nan, with a note, where
+        that one costs nothing or brings a gain as it is.
     unit : str
         What costs are counted in.
     per : float
@@ -131,7 +132,7 @@ def money(
     Raises
     ------
     ValueError
-        For invalid data, or where there is nothing to save.
+        For invalid data.
 
     Notes
     -----
@@ -166,6 +167,8 @@ def _ratios(factor: float, costs: CostsLike | None) -> CostDistribution:
     if costs is None:
         if k / (1.0 + k) == 1.0:
             raise ValueError(f"factor must be below 1e16, where its cost ratio is not yet 1, got {factor}.")
+        if k < np.finfo(float).tiny:
+            raise ValueError(f"factor must be 2.3e-308 or more, so that false positives cost something, got {factor}.")
         return Fixed(k / (1.0 + k))
     if k != 1.0:
         raise ValueError("factor= and costs= cannot both be given: a factor k is the cost ratio k / (1 + k).")
@@ -189,14 +192,11 @@ class Law(NamedTuple):
         """What each row costs on average, acted on from its score on."""
         return outcome.charged(self.measure.negative_loss(score), self.measure.positive_loss(score))
 
-    def constants(self, outcome: RowCosts) -> tuple[Floats, Floats]:
-        """What each row costs if nobody is acted on, and if everybody is."""
-        return self.charged(outcome, -np.inf), self.charged(outcome, np.inf)
-
     def lines(self, outcome: RowCosts, score: Floats | float) -> Floats:
-        """What each row costs, and what its mistake would cost were it a negative, and were it a positive."""
+        """What each row costs, and what it would cost were it a negative, and were it a positive."""
         each = outcome.mistakes(self.measure.negative_loss(score), self.measure.positive_loss(score))
-        return np.stack([self.charged(outcome, score), *each])
+        right = outcome.right
+        return np.stack([self.charged(outcome, score), right[0] + each[0], right[1] + each[1]])
 
 
 def law_of(outcome: RowCosts, costs: CostDistribution, scale: str) -> Law:
@@ -232,26 +232,31 @@ def money_of(
     design = Design(outcome.y[places], counted[places], codes=codes, origin=origin)
     means = {name: float(np.average(line[0], weights=counted)) for name, line in lines.items()}
     best = min(("none", "all"), key=means.__getitem__)
-    if means[best] <= 0.0:
-        raise ValueError(
-            f"savings need a cost to save, but acting on {best} of the rows costs {means[best]:.4g} a row, "
-            "by the amounts and factor."
-        )
-    ratio = means["own"] / means[best]
+    shared = float(np.average(outcome.right[0], weights=counted))  # what all rows cost alike carries no estimate
     found = {
-        "cost": (size * means["own"], size * lines["own"]),
+        "cost": (size * means["own"], size * (lines["own"] - shared)),
         "gain": (size * (means["none"] - means["own"]), size * (lines["none"] - lines["own"])),
-        "savings": (1.0 - ratio, (ratio * lines[best] - lines["own"]) / means[best]),
     }
+    if means[best] > 0.0:
+        ratio = means["own"] / means[best]
+        found["savings"] = 1.0 - ratio, (ratio * lines[best] - lines["own"]) / means[best]
     weight = np.ones(len(score)) if outcome.sample_weight is None else outcome.sample_weight
     weight = weight if among is None else weight * among
+    parts = {name: _estimate(name, pair[0], pair[1][:, places], design, level) for name, pair in found.items()}
     return Money(
-        **{name: _estimate(name, pair[0], pair[1][:, places], design, level) for name, pair in found.items()},
+        **{"savings": _no_savings(best, means[best], level), **parts},
         unit=outcome.unit,
         per=size,
         acted=float(np.average(law.acted(score), weights=weight)),
         scale=law.scale,
     )
+
+
+def _no_savings(best: str, cost: float, level: float) -> Estimate:
+    """Savings where the cheaper of acting on everybody and on nobody costs nothing that could be saved."""
+    who = "nobody" if best == "none" else "everybody"
+    note = f"savings need a cost to save, but acting on {who} costs {cost:.4g} a row"
+    return Estimate("savings", np.nan, np.nan, (np.nan, np.nan), level, note)
 
 
 def _scores(rows: Any, outcome: RowCosts) -> Floats:
@@ -265,14 +270,14 @@ def carriers(values: Floats, y: Bools | Integers) -> float:
     return float(effective(np.sum(np.abs(values[y == main])), np.float64(squares[main])))
 
 
-def to_expect(y: Bools | Integers, mistakes: tuple[Floats, Floats]) -> float:
+def to_expect(y: Bools | Integers, either: tuple[Floats, Floats]) -> float:
     """How many equal amounts are to be expected, by the amounts of all rows whatever their class.
 
-    ``mistakes`` are what each row would bear were it a negative, and were it a positive; that class counts which
+    ``either`` are what each row would bear were it a negative, and were it a positive; that class counts which
     spreads the sum most. Infinite where nothing could be borne.
     """
     expected = []
-    for mine, every in zip((y == 0, y == 1), mistakes, strict=True):
+    for mine, every in zip((y == 0, y == 1), either, strict=True):
         if not every.any():
             continue
         share = (np.count_nonzero(every[mine]) + 1.0) / (np.count_nonzero(every) + 1.0)
@@ -282,9 +287,9 @@ def to_expect(y: Bools | Integers, mistakes: tuple[Floats, Floats]) -> float:
 
 
 def _estimate(name: str, value: float, lines: Floats, design: Design, level: float) -> Estimate:
-    values, *mistakes = lines
+    values, *either = lines
     variance, degrees, reason = design.variance_of(design.parts(design.centred(values)))
-    each = design.weight * mistakes[0], design.weight * mistakes[1]
+    each = design.weight * either[0], design.weight * either[1]
     seen, expected = carriers(design.weight * values, design.y), to_expect(design.y, each)
     rows = min(seen, expected)
     if seen < _NEEDED_SEEN or expected < _NEEDED:

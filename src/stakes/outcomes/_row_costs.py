@@ -118,12 +118,15 @@ class RowCosts(Outcome):
         forced = dominated(self.false_positive, self.false_negative, self._counted, on_dominated)
         amount = np.where(self.y, self.false_negative, self.false_positive)
         self.weight: Floats = amount if self._counted.strides == (0,) else self._counted * amount
-        self.correct, self.decided = right, forced != 0
+        self.decided = forced != 0
         self.n_set_aside = int(np.count_nonzero(forced))
         if self.n_set_aside:
             # what a forced decision costs beyond the right one
-            self.correct = right + np.where((forced > 0) & ~self.y | (forced < 0) & self.y, amount, 0.0)
+            beyond = np.where(forced > 0, self.false_positive, 0.0), np.where(forced < 0, self.false_negative, 0.0)
+            right = right[0] + beyond[0], right[1] + beyond[1]
             self.weight = np.where(self.decided, 0.0, self.weight)
+        self.right, one = right, right[0] is right[1]
+        self.correct: Floats = right[0] if one else np.where(self.y, right[1], right[0])
         if not self.weight.any():
             raise ValueError("nothing is at stake: no row has a wrong decision that costs anything.")
 
@@ -146,8 +149,8 @@ class RowCosts(Outcome):
         self.y, self.sample_weight, self._counted = y_true.y, y_true.sample_weight, y_true.weight
         return y_true
 
-    def _read_amounts(self, false_positive: Any, false_negative: Any, matrix: Any) -> Floats:
-        """Set the amounts, and return what the right decision costs in each row."""
+    def _read_amounts(self, false_positive: Any, false_negative: Any, matrix: Any) -> tuple[Floats, Floats]:
+        """Set the amounts, and return what the right decision costs in each row, as a negative and as a positive."""
         if (matrix is None) == (false_positive is None and false_negative is None):
             raise ValueError("pass either false_positive= and false_negative=, or matrix=(tn, fp, fn, tp).")
         if matrix is not None:
@@ -156,12 +159,13 @@ class RowCosts(Outcome):
             names = ("true negative", "false positive", "false negative", "true positive")
             tn, fp, fn, tp = (self._amounts(part, f"matrix ({n})") for part, n in zip(matrix, names, strict=True))
             self.false_positive, self.false_negative = fp - tn, fn - tp
-            return np.where(self.y, tp, tn)
+            return tn, tp
         if false_positive is None or false_negative is None:
             raise ValueError("false_positive= and false_negative= belong together, got one of them.")
         self.false_positive = self._amounts(false_positive, "false_positive")
         self.false_negative = self._amounts(false_negative, "false_negative")
-        return np.broadcast_to(0.0, self.y.shape)
+        nothing: Floats = np.broadcast_to(0.0, self.y.shape)
+        return nothing, nothing
 
     def _amounts(self, values: Any, name: str) -> Floats:
         found = to_floats(to_array(values, name), name)

@@ -88,7 +88,7 @@ def _stake(evaluation: Evaluation, models: Sequence[Model]) -> str:
 
 def _money(evaluation: Evaluation, models: Sequence[Model]) -> str:
     if not evaluation.money:
-        return "<p>There is no cost to save: acting on everybody or on nobody brings a gain as it is.</p>"
+        return "<p>Money is not shown: it is that of acting by the cost ratio, and these follow another rule.</p>"
     unit, level = _unit(evaluation), f"{evaluation.confidence_level * 100:g}%"
     notes = dict.fromkeys(
         part.note for found in evaluation.money.values() for part in (found.cost, found.gain, found.savings)
