@@ -115,6 +115,28 @@ def test_logits_and_labels_of_other_kinds(weighted):
     assert other.likelihood_ratio == pytest.approx(plain.likelihood_ratio, abs=1e-8)
 
 
+@pytest.mark.parametrize(("negative", "positive"), [("no", "yes"), ("ok", "fraud"), (1, 0)])
+def test_stated_weights_are_those_of_the_positive_class(weighted, negative, positive):
+    y, _, scores = weighted
+    named = np.where(y == 1, positive, negative)
+    plain = loss_calibration_test(y, scores, positive_share=0.9, n_bootstrap=0)
+    ways = [
+        {"class_weight": {negative: 1, positive: 9}},
+        {"class_weight": {positive: 9}},
+        {"class_weight": {positive: 3}, "keep": {negative: 1 / 3}},
+        {"class_weight": [1, 9]},
+        {"class_weight": "balanced", "y_train": np.repeat([negative, positive], [90, 10])},
+        {"class_weight": {negative: 1, positive: 9}, "labels": [negative, positive]},
+    ]
+    for stated in ways:
+        found = loss_calibration_test(named, scores, pos_label=positive, n_bootstrap=0, **stated)
+        assert found.likelihood_ratio == pytest.approx(plain.likelihood_ratio, abs=1e-8)
+        drawn = loss_calibration_curve(named, scores, pos_label=positive, **stated)
+        assert drawn.positive_share == pytest.approx(0.9, abs=1e-12)
+    with pytest.raises(ValueError, match=r"labels must end with the positive class, pos_label="):
+        loss_calibration_test(named, scores, pos_label=positive, class_weight=[1, 9], labels=[positive, negative])
+
+
 def test_results_are_tables(weighted):
     y, _, scores = weighted
     found = loss_calibration_test(y, scores, positive_share=0.9, n_bootstrap=19, random_state=0)

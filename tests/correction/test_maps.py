@@ -205,6 +205,25 @@ def test_undersampling_a_population_gives_the_map():
         (lambda: undo_class_weight([0.5], class_weight="even"), 'class_weight must be "balanced"'),
         (lambda: undo_class_weight([0.5], class_weight="balanced", y_train=[1, 1]), "y_train holds 1 classes"),
         (lambda: undo_class_weight([0.5], class_weight={"sick": 9}), "pass labels="),
+        (lambda: undo_class_weight([0.5], class_weight={"ok": 1, "fraud": 9}), "names the classes 'ok', 'fraud', and"),
+        (lambda: undo_class_weight([0.5], class_weight={1: 1, 2: 9}), "names the classes 1, 2, and y_prob is of one"),
+        (lambda: undo_class_weight([[0.5], [0.5]], class_weight={0: 9}), r"shape \(n,\) or \(n, classes\)"),
+        (
+            lambda: undo_class_weight([0.5], class_weight="balanced", y_train=["ok", "fraud"]),
+            "y_train holds 'fraud', 'ok', and y_prob is of one class: pass labels= with the negative class first",
+        ),
+        (
+            lambda: undo_sampling([0.5], keep={"ok": 0.1, "fraud": 1}),
+            "keep names the classes 'ok', 'fraud', and y_prob",
+        ),
+        (
+            lambda: shift_prior([0.5], old={"ok": 0.9, "fraud": 0.1}, new=0.5),
+            "old names the classes 'ok', 'fraud', and",
+        ),
+        (
+            lambda: correct_probabilities([0.5], keep={"ok": 0.1, "fraud": 1}),
+            "keep names the classes 'ok', 'fraud', and y_prob is of one class",
+        ),
         (lambda: undo_class_weight([0.5], class_weight={2: 9}, labels=[0, 1]), "names the class 2"),
         (lambda: undo_class_weight([0.5], class_weight=[1, 2, 3]), "one number for each of 2 classes"),
         (lambda: undo_class_weight([0.5], class_weight={0: 1, 1: -1}), "class_weight must be > 0"),
@@ -242,3 +261,12 @@ def test_only_ratios_of_weights_count_however_large_they_are(size):
     known = apply_class_weight(rows, class_weight=[1.0, 2.0, 4.0])
     np.testing.assert_allclose(apply_class_weight(rows, class_weight=[size, 2 * size, 4 * size]), known, rtol=1e-12)
     np.testing.assert_allclose(known, [np.divide([0.2, 0.6, 2.0], 2.8), np.divide([0.6, 0.8, 0.0], 1.4)], rtol=1e-12)
+
+
+def test_classes_with_names_follow_the_columns_or_what_labels_says():
+    p, weight = np.array([0.2, 0.9]), {"fraud": 9.0, "ok": 1.0}
+    expected = p / (p + 9.0 * (1.0 - p))
+    found = undo_class_weight(p, class_weight=weight, labels=["ok", "fraud"])
+    assert found == pytest.approx(expected, abs=1e-15)
+    columns = np.column_stack([p, 1.0 - p])  # of the sorted labels, as predict_proba has them
+    assert undo_class_weight(columns, class_weight=weight)[:, 0] == pytest.approx(expected, abs=1e-15)

@@ -141,6 +141,7 @@ def test_a_checkpoint_is_of_its_correction(tmp_path):
         ({"correct": {"scale_pos_weight": 0}}, "scale_pos_weight must be > 0 and finite"),
         ({"correct": {"scale_pos_weight": 2, "positive_share": 0.5}}, "exactly one of positive_share, class_weight"),
         ({"correct": {"keep": {0: 0.1, 1: -1}}}, "keep must be > 0 and finite"),
+        ({"correct": {"keep": {0: 0.1, 7: 1}}}, "keep names the classes 0, 7, and y_prob is of one class"),
         ({"logits": "yes"}, "logits must be True or False"),
     ],
 )

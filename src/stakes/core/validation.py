@@ -272,6 +272,15 @@ def one_is_positive(distinct: list[Any]) -> bool:
     return set(distinct) <= {0, 1} or set(distinct) <= {-1, 1}
 
 
+def positive_last(pos_label: object, named: set[Any]) -> list[Any] | None:
+    """Return two labels, the positive one last, out of those that are named; None where these are more than two.
+
+    None in the place of the other one means that nothing names it.
+    """
+    others = [label for label in named if label != pos_label]
+    return [*(others or [None]), pos_label] if len(others) <= 1 else None
+
+
 def _distinct_labels(labels: NDArray[Any]) -> list[Any]:
     try:
         return list(np.unique(labels).tolist())

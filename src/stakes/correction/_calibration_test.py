@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from stakes.core.inputs import EvaluationData, evaluation_data, refuse_weighing
 from stakes.core.random_state import generator
 from stakes.core.score_table import ScoreTable
 from stakes.core.sums import weighted_sum
-from stakes.core.validation import check_level, check_whole, to_array
+from stakes.core.validation import check_level, check_whole, positive_last, to_array
 from stakes.correction._implied import ImpliedWeight, implied_weight_of
 from stakes.correction._inputs import class_weights, sampling_factors
 from stakes.correction._multiclass import MulticlassLossCalibrationTest, multiclass_test, read_rows
@@ -30,8 +31,6 @@ from stakes.correction._statistics import (
 from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
@@ -239,9 +238,10 @@ def loss_calibration_test(
     n_bootstrap = check_whole(n_bootstrap, "n_bootstrap")
     level = check_level(confidence_level)
     n_classes = _n_classes(y_true, y_prob)
-    stated = {"positive_share": positive_share, "class_weight": class_weight}
+    stated: dict[str, Any] = {"positive_share": positive_share, "class_weight": class_weight}
     stated |= {"scale_pos_weight": scale_pos_weight, "pos_weight": pos_weight}
-    factors = stated_factors(n_classes, keep=keep, repeat=repeat, labels=labels, y_train=y_train, **stated)
+    stated |= {"y_train": y_train, "labels": labels, "pos_label": pos_label}
+    factors = stated_factors(n_classes, keep=keep, repeat=repeat, **stated)
     rng = generator(random_state)
     if n_classes > 2:
         if logits:
@@ -254,13 +254,37 @@ def loss_calibration_test(
 
 
 def stated_factors(
-    n_classes: int, *, keep: Any, repeat: Any, labels: ArrayLike | None, y_train: ArrayLike | None, **stated: Any
+    n_classes: int,
+    *,
+    keep: Any,
+    repeat: Any,
+    labels: ArrayLike | None,
+    y_train: ArrayLike | None,
+    pos_label: object = None,
+    **stated: Any,
 ) -> Floats:
     """What each class counts in the training, weights and sampling together; all ones if nothing is stated."""
-    factors = np.ones(n_classes)
+    factors, one_column = np.ones(n_classes), n_classes == 2
+    if pos_label is not None and one_column:
+        labels = _labels_of(labels, pos_label, (keep, repeat), y_train, stated)
+    options: dict[str, Any] = {"labels": labels, "one_column": one_column}
     if any(value is not None for value in stated.values()):
-        factors = factors * class_weights(n_classes, y_train=y_train, labels=labels, **stated)
-    return factors * sampling_factors(keep, repeat, n_classes, labels)
+        factors = factors * class_weights(n_classes, y_train=y_train, **options, **stated)
+    return factors * sampling_factors(keep, repeat, n_classes, **options)
+
+
+def _labels_of(
+    labels: Any, pos_label: object, sampling: tuple[Any, Any], y_train: Any, stated: dict[str, Any]
+) -> list[Any] | None:
+    """The two classes, the positive one last, as labels= says or what else is given names them."""
+    if labels is not None:
+        order = np.atleast_1d(to_array(labels, "labels")).tolist()
+        if order[-1] != pos_label:
+            raise ValueError(f"labels must end with the positive class, pos_label={pos_label!r}, got {order}.")
+        return order
+    given = (*sampling, stated.get("class_weight"))
+    named = {label for value in given if isinstance(value, Mapping) for label in value}
+    return positive_last(pos_label, named | set([] if y_train is None else to_array(y_train, "y_train").tolist()))
 
 
 def _n_classes(y_true: Any, y_prob: Any) -> int:

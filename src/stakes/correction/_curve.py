@@ -189,9 +189,10 @@ def loss_calibration_curve(
     LossCalibrationCurve(model, positive_share 0.8)
     """
     n_bins = check_whole(n_bins, "n_bins", 1)
-    stated = {"positive_share": positive_share, "class_weight": class_weight}
+    stated: dict[str, Any] = {"positive_share": positive_share, "class_weight": class_weight}
     stated |= {"scale_pos_weight": scale_pos_weight, "pos_weight": pos_weight}
-    factors = stated_factors(2, keep=keep, repeat=repeat, labels=labels, y_train=y_train, **stated)
+    stated |= {"y_train": y_train, "labels": labels, "pos_label": pos_label}
+    factors = stated_factors(2, keep=keep, repeat=repeat, **stated)
     refuse_weighing(y_true, "loss_calibration_curve")
     table = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits).table
     after = corrected_table(table, float(factors[0] / factors[1]))

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.expressions import is_expression
-from stakes.core.validation import check_flag, check_number, check_scores, check_unit, to_array, to_floats
+from stakes.core.validation import (
+    check_flag,
+    check_number,
+    check_scores,
+    check_unit,
+    one_is_positive,
+    to_array,
+    to_floats,
+)
 from stakes.correction._shift import shift_odds, shift_rows
 from stakes.metrics import check_probability_rows
 
@@ -29,6 +37,11 @@ class Scores:
 
     values: Floats
     logits: bool
+
+    @property
+    def one_column(self) -> bool:
+        """Whether they are of the positive class alone, so that no order of columns says which class that is."""
+        return self.values.ndim == 1
 
     @property
     def n_classes(self) -> int:
@@ -52,6 +65,7 @@ class Expressed:
     values: Any
     logits: bool
     n_classes: int = 2
+    one_column: bool = True
 
     def shifted(self, factors: Floats) -> Any:
         """The same as of clean scores, to the last bit."""
@@ -92,8 +106,10 @@ def one_of(**given: Any) -> str:
     return names[0]
 
 
-def class_order(keys: list[Any], n_classes: int, labels: ArrayLike | None, name: str) -> list[Any]:
-    """Labels in the order of the columns."""
+def class_order(
+    keys: list[Any], n_classes: int, labels: ArrayLike | None, name: str, *, one_column: bool = False
+) -> list[Any]:
+    """Labels in the order of the columns; of one column, the positive one last."""
     if labels is not None:
         order = np.atleast_1d(to_array(labels, "labels")).tolist()
         if len(order) != n_classes or len(set(order)) != n_classes:
@@ -102,6 +118,11 @@ def class_order(keys: list[Any], n_classes: int, labels: ArrayLike | None, name:
         order = list(range(n_classes))
     elif n_classes == 2 and set(keys) <= {-1, 1}:
         order = [-1, 1]
+    elif one_column:
+        raise ValueError(
+            f"{name} names the classes {', '.join(map(repr, keys))}, and y_prob is of one class: pass labels= with the "
+            "negative class first and the positive one last."
+        )
     elif len(keys) == n_classes:
         order = sorted(keys)
     else:
@@ -116,13 +137,19 @@ def class_order(keys: list[Any], n_classes: int, labels: ArrayLike | None, name:
 
 
 def per_class(
-    values: Any, n_classes: int, labels: ArrayLike | None, name: str, *, default: float | None = 1.0
+    values: Any,
+    n_classes: int,
+    labels: ArrayLike | None,
+    name: str,
+    *,
+    default: float | None = 1.0,
+    one_column: bool = False,
 ) -> Floats:
     """One positive number per class from a mapping of labels or from as many numbers in column order."""
     if isinstance(values, Mapping):
         keys = [key.item() if isinstance(key, np.generic) else key for key in values]
         numbers = dict(zip(keys, values.values(), strict=True))
-        order = class_order(keys, n_classes, labels, name)
+        order = class_order(keys, n_classes, labels, name, one_column=one_column)
         missing = [label for label in order if label not in numbers]
         if missing and default is None:
             raise ValueError(f"{name} must name every class, {missing[0]!r} is missing.")
@@ -143,12 +170,18 @@ def per_class(
 
 
 def sampling_factors(
-    keep: Any, repeat: Any, n_classes: int, labels: ArrayLike | None, *, keep_name: str = "keep"
+    keep: Any,
+    repeat: Any,
+    n_classes: int,
+    labels: ArrayLike | None,
+    *,
+    keep_name: str = "keep",
+    one_column: bool = False,
 ) -> Floats:
     """How many times the training saw each row of a class: the fraction kept times the number of repetitions."""
     factors = np.ones(n_classes)
     if keep is not None:
-        factors = per_class(keep, n_classes, labels, keep_name)
+        factors = per_class(keep, n_classes, labels, keep_name, one_column=one_column)
         if np.any(factors > 1.0):
             k, label = _first_class(keep, factors > 1.0, labels)
             raise ValueError(
@@ -157,7 +190,7 @@ def sampling_factors(
                 f"{factors[k]:g} times, pass repeat={{{label!r}: {factors[k]:g}}}."
             )
     if repeat is not None:
-        times = per_class(repeat, n_classes, labels, "repeat")
+        times = per_class(repeat, n_classes, labels, "repeat", one_column=one_column)
         if np.any(times < 1.0):
             k, label = _first_class(repeat, times < 1.0, labels)
             raise ValueError(
@@ -191,7 +224,9 @@ def share_odds(positive_share: float) -> float:
     return weight_ratio(share / (1.0 - share), "the odds of positive_share")
 
 
-def balanced_weights(y_train: ArrayLike | None, n_classes: int, labels: ArrayLike | None) -> Floats:
+def balanced_weights(
+    y_train: ArrayLike | None, n_classes: int, labels: ArrayLike | None, *, one_column: bool = False
+) -> Floats:
     """What scikit-learn's "balanced" means for these training labels: n / (K n_y)."""
     if y_train is None:
         raise ValueError('class_weight="balanced" needs the labels of the training: pass y_train=.')
@@ -201,6 +236,12 @@ def balanced_weights(y_train: ArrayLike | None, n_classes: int, labels: ArrayLik
     order = np.unique(seen) if labels is None else to_array(labels, "labels")
     if len(order) != n_classes:
         raise ValueError(f"y_train holds {len(order)} classes but y_prob has {n_classes}: pass labels=.")
+    if labels is None and one_column and not one_is_positive(order.tolist()):
+        shown = ", ".join(map(repr, order.tolist()))
+        raise ValueError(
+            f"y_train holds {shown}, and y_prob is of one class: pass labels= with the negative class first and the "
+            "positive one last."
+        )
     counts = np.array([np.count_nonzero(seen == label) for label in order], dtype=float)
     if not np.all(counts):
         raise ValueError(f"y_train must hold every class, {order[int(np.argmin(counts))]!r} is missing.")
@@ -216,6 +257,7 @@ def class_weights(
     pos_weight: Any,
     y_train: ArrayLike | None,
     labels: ArrayLike | None,
+    one_column: bool = False,
 ) -> Floats:
     """Loss weight of each class, from whichever way it was said."""
     name = one_of(
@@ -235,18 +277,18 @@ def class_weights(
             raise ValueError(
                 f'class_weight must be "balanced", a mapping or one number per class, got {class_weight!r}.'
             )
-        return balanced_weights(y_train, n_classes, labels)
-    return per_class(class_weight, n_classes, labels, "class_weight")
+        return balanced_weights(y_train, n_classes, labels, one_column=one_column)
+    return per_class(class_weight, n_classes, labels, "class_weight", one_column=one_column)
 
 
-def read_prior(prior: Any, n_classes: int, labels: ArrayLike | None, name: str) -> Floats:
+def read_prior(prior: Any, n_classes: int, labels: ArrayLike | None, name: str, *, one_column: bool = False) -> Floats:
     """Class shares: of the positive class alone, or of every class."""
     if not isinstance(prior, Mapping) and np.ndim(to_array(prior, name)) == 0:
         if n_classes != 2:
             raise ValueError(f"{name} must hold the shares of {n_classes} classes, got {prior}.")
         share = check_unit(prior, name, open_low=True, open_high=True)
         return np.array([1.0 - share, share])
-    shares = per_class(prior, n_classes, labels, name, default=None)
+    shares = per_class(prior, n_classes, labels, name, default=None, one_column=one_column)
     if abs(shares.sum() - 1.0) > _SUM_TOLERANCE:
         raise ValueError(f"{name} must sum to 1, got {shares.sum():.9g}.")
     return shares

@@ -170,7 +170,7 @@ def estimate_prior(
     scores = read_scores(y_prob)
     binary = scores.values.ndim == 1
     rows = np.column_stack([1.0 - scores.values, scores.values]) if binary else scores.values
-    before = read_prior(old, scores.n_classes, labels, "old")
+    before = read_prior(old, scores.n_classes, labels, "old", one_column=scores.one_column)
     if before.min() < SQUARED_WELL[0]:  # rows are divided by it
         raise ValueError(f"old must give every class a share of at least {SQUARED_WELL[0]:g}, got {old!r}.")
     weight = check_weights(sample_weight, len(rows))

@@ -57,8 +57,8 @@ def undo_class_weight(
     y_train : array_like of shape (m,), optional
         Labels of the training, for "balanced".
     labels : array_like of shape (K,), optional
-        The classes in the order of the columns, the positive one last of two. Without it 0 to K - 1, -1 and 1, or the
-        sorted keys.
+        The classes in the order of the columns, the positive one last of two. Without it 0 to K - 1, -1 and 1, or of
+        several columns the sorted keys. Scores of the positive class alone need it where classes have other names.
     logits : bool, default False
         Whether ``y_prob`` holds log-odds (n,) or logits (n, K); the result then holds the same. There the map is
         exact even where a probability would round to 1.
@@ -153,7 +153,7 @@ def _weighted(
     pos_weight = given["pos_weight"]
     if np.ndim(to_array(pos_weight, "pos_weight")) != 1:
         scores = read_scores(y_prob, logits=logits)
-        weights = class_weights(scores.n_classes, **given, y_train=y_train, labels=labels)
+        weights = class_weights(scores.n_classes, **given, y_train=y_train, labels=labels, one_column=scores.one_column)
         return scores.shifted(1.0 / weights if undo else weights)
     one_of(**given)
     shape = to_array(y_prob, "y_prob").shape
@@ -211,7 +211,7 @@ def undo_sampling(
     [0.1]
     """
     scores = read_scores(y_prob, logits=logits)
-    return scores.shifted(1.0 / _sampling(keep, repeat, scores.n_classes, labels))
+    return scores.shifted(1.0 / _sampling(keep, repeat, scores, labels))
 
 
 def apply_sampling(
@@ -247,15 +247,15 @@ def apply_sampling(
     [0.526316]
     """
     scores = read_scores(y_prob, logits=logits)
-    return scores.shifted(_sampling(keep, repeat, scores.n_classes, labels))
+    return scores.shifted(_sampling(keep, repeat, scores, labels))
 
 
-def _sampling(keep: Any, repeat: Any, n_classes: int, labels: ArrayLike | None) -> Floats:
+def _sampling(keep: Any, repeat: Any, scores: Any, labels: ArrayLike | None) -> Floats:
     if keep is None and repeat is None:
         raise ValueError(
             "keep or repeat must be given: the fraction kept of a class, or how often its rows were repeated."
         )
-    return sampling_factors(keep, repeat, n_classes, labels)
+    return sampling_factors(keep, repeat, scores.n_classes, labels, one_column=scores.one_column)
 
 
 def shift_prior(
@@ -299,7 +299,10 @@ def shift_prior(
     [0.01, 0.083333]
     """
     scores = read_scores(y_prob, logits=logits)
-    before, after = (read_prior(value, scores.n_classes, labels, name) for name, value in (("old", old), ("new", new)))
+    before, after = (
+        read_prior(value, scores.n_classes, labels, name, one_column=scores.one_column)
+        for name, value in (("old", old), ("new", new))
+    )
     return scores.shifted(after / before)
 
 
@@ -357,9 +360,13 @@ def correct_probabilities(
     if class_weight is None and keep is None and repeat is None and old is None:
         raise ValueError("nothing to correct: pass class_weight=, keep=, repeat=, or old= and new=.")
     scores = read_scores(y_prob, logits=logits)
-    factors = 1.0 / sampling_factors(keep, repeat, scores.n_classes, labels)
+    factors = 1.0 / sampling_factors(keep, repeat, scores.n_classes, labels, one_column=scores.one_column)
     if class_weight is not None:
-        factors /= per_class(class_weight, scores.n_classes, labels, "class_weight")
+        factors /= per_class(class_weight, scores.n_classes, labels, "class_weight", one_column=scores.one_column)
     if old is not None:
-        factors *= read_prior(new, scores.n_classes, labels, "new") / read_prior(old, scores.n_classes, labels, "old")
+        before, after = (
+            read_prior(value, scores.n_classes, labels, name, one_column=scores.one_column)
+            for name, value in (("old", old), ("new", new))
+        )
+        factors *= after / before
     return scores.shifted(factors)

@@ -11,7 +11,7 @@ import numpy as np
 
 from stakes.core.row_order import check_same_order
 from stakes.core.score_table import ScoreTable
-from stakes.core.validation import to_array
+from stakes.core.validation import positive_last, to_array
 from stakes.metrics import METRICS, Metric, guess_metric
 from stakes.metrics._scorers import check_parameters
 from stakes.metrics._tensor_inputs import is_tensor, to_host
@@ -370,9 +370,7 @@ def _labels_to_undo(params: Mapping[str, Any], correct: Any) -> Any:
     positive = params.get("pos_label")
     if positive is None or not isinstance(correct, Mapping):
         return params.get("labels")
-    mappings = [value for value in correct.values() if isinstance(value, Mapping)]
-    others = {label for value in mappings for label in value if label != positive}
-    return [*others, positive] if len(others) == 1 else None
+    return positive_last(positive, {label for v in correct.values() if isinstance(v, Mapping) for label in v})
 
 
 def _registered(metric: object) -> Metric:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _OF_WEIGHTS = ("positive_share", "class_weight", "scale_pos_weight", "pos_weight")
+_OF_SAMPLING = ("keep", "repeat")
 _BESIDE = ("y_train", "labels")
 
 
@@ -66,10 +67,12 @@ class TrainingScores:
         if self.correct is None:
             return self._checked(scores)
         given = {"labels": self.labels} | self.correct
-        keep = given.pop("keep", None)
+        sampling = {name: given.pop(name, None) for name in _OF_SAMPLING}
         if any(name in given for name in _OF_WEIGHTS):
             scores = undo_class_weight(scores, **given, logits=logits)
-        return scores if keep is None else undo_sampling(scores, keep=keep, labels=given["labels"], logits=logits)
+        if sampling == dict.fromkeys(_OF_SAMPLING):
+            return scores
+        return undo_sampling(scores, **sampling, labels=given["labels"], logits=logits)
 
     def _checked(self, scores: NDArray[Any]) -> Floats:
         return check_scores(scores.ravel(), probability=not self.logits).reshape(scores.shape)
@@ -91,7 +94,7 @@ def _check_correct(correct: Any) -> dict[str, Any] | None:
     """Refuse what neither function takes, and a mapping that corrects nothing."""
     if correct is None:
         return None
-    known = (*_OF_WEIGHTS, "keep", *_BESIDE)
+    known = (*_OF_WEIGHTS, *_OF_SAMPLING, *_BESIDE)
     if isinstance(correct, str) and correct == "auto":
         raise ValueError(
             'correct="auto" needs a booster that says its own class weight, which only lightgbm_metric can ask: '
@@ -105,6 +108,6 @@ def _check_correct(correct: Any) -> dict[str, Any] | None:
     unknown = [name for name in correct if name not in known]
     if unknown:
         raise ValueError(f"correct must hold some of {', '.join(known)}, got {unknown[0]!r}.")
-    if all(correct.get(name) is None for name in (*_OF_WEIGHTS, "keep")):
-        raise ValueError(f"correct must hold one of {', '.join((*_OF_WEIGHTS, 'keep'))}, got {dict(correct)!r}.")
+    if all(correct.get(name) is None for name in (*_OF_WEIGHTS, *_OF_SAMPLING)):
+        raise ValueError(f"correct must hold one of {', '.join((*_OF_WEIGHTS, *_OF_SAMPLING))}, got {dict(correct)!r}.")
     return {name: value for name, value in correct.items() if value is not None}
