@@ -107,6 +107,28 @@ def test_delong_of_data_sets_that_agree_is_that_of_one(rows):
     assert tried(metric_difference, y, Imputed([p] * 3), p[::-1], "roc_auc_score", method="delong") == gap
 
 
+def test_delong_has_the_degrees_of_freedom_of_rubins_rules():
+    y, p = COMMON
+    rng = np.random.default_rng(7)
+    columns = [np.clip(p + 0.3 * rng.normal(size=len(p)), 0, 1) for _ in range(3)]
+    each = [metric_interval(y, column, "roc_auc_score") for column in columns]
+    odds = [math.log(e.value / (1 - e.value)) for e in each]
+    by_rubin = pool(odds, [e.standard_error / (e.value * (1 - e.value)) for e in each], n_rows=150)
+    value = 1 / (1 + math.exp(-by_rubin.value))
+    error = by_rubin.standard_error * value * (1 - value)
+    found = metric_interval(y, Imputed(columns), "roc_auc_score", method="delong")
+    assert (found.value, found.standard_error) == pytest.approx((value, error), rel=1e-12)
+    half = stats.t.isf(0.025, by_rubin.degrees) * error
+    assert found.interval == pytest.approx((value - half, value + half), rel=1e-9)
+    gaps = [metric_difference(y, column, p, "roc_auc_score", method="delong") for column in columns]
+    plain = pool([g.difference for g in gaps], [g.standard_error for g in gaps], n_rows=150)
+    gap = metric_difference(y, Imputed(columns), p, "roc_auc_score", method="delong")
+    assert (gap.difference, gap.standard_error) == pytest.approx((plain.value, plain.standard_error), rel=1e-12)
+    assert gap.interval == pytest.approx(plain.interval(0.95), rel=1e-9)
+    p_value = 2 * stats.t.sf(abs(plain.value) / plain.standard_error, plain.degrees)
+    assert gap.p_value == pytest.approx(p_value, rel=1e-9)
+
+
 SMOOTH = ["bounded_brier_loss", "bounded_log_skill_score", "regret_skill_score", "h_measure_score", "auc_regret"]
 
 

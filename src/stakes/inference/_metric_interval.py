@@ -118,6 +118,10 @@ def metric_interval(
     then part of the standard error. That of the hull is DeLong's, for the scores or the recalibrated scores, whichever
     is larger.
 
+    Imputed scores are pooled by Rubin's rules: the variances within the columns and between them add up, the degrees of
+    freedom are the fewer of Barnard and Rubin's and of those above, the squares of the widenings for unseen rows are
+    averaged, and an area has its mean on the scale of log-odds. Columns that agree have the interval of one.
+
     Examples
     --------
     >>> from stakes.inference import metric_interval
