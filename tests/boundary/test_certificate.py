@@ -11,6 +11,7 @@ from stakes.boundary import Certificate, fit_boundary
 from stakes.boundary._certificate import binomial_tail, candidate_sizes, certify, lower_limit, rows_needed
 from stakes.boundary._ranker import Ranker
 from stakes.boundary._rows import Rows
+from stakes.shown.entries import Entries
 
 
 @pytest.mark.parametrize(("tp", "n", "p"), [(0, 0, 0.8), (0, 5, 0.8), (5, 5, 0.8), (83, 100, 0.8), (900, 1000, 0.9)])
@@ -183,7 +184,7 @@ def test_ranker_learns_the_order_of_the_true_rates():
     y, score, uncertainty, truth = informative(4, n=30_000)
     ranked = Ranker.fit(y, score, uncertainty).rank(score, uncertainty)
     assert np.corrcoef(np.argsort(np.argsort(ranked)), np.argsort(np.argsort(truth)))[0, 1] > 0.99
-    again = Ranker.from_dict(Ranker.fit(y, score * 50 - 9, uncertainty).to_dict())
+    again = Ranker.read(Entries(Ranker.fit(y, score * 50 - 9, uncertainty).to_dict(), "ranker"))
     assert np.all(np.isfinite(again.rank(np.array([-1e6, 0.0, 1e6]), np.array([-1e9, 0.5, 1e9]))))
 
 
@@ -203,7 +204,8 @@ def test_separated_rows_leave_the_ranker_finite():
 
 
 def test_abstention_is_told_apart_in_words():
-    values = {"tested_rows": 80, "selected": 10, "true_positives": 7, "lower_bound": 0.39, "p_value": 0.99}
+    values = {"tested_rows": 80, "selected": 10, "true_positives": 7, "lower_bound": lower_limit(7, 10, 0.05)}
+    values["p_value"] = binomial_tail(7, 10, 0.9)
     abstained = Certificate(0.9, 0.95, abstained=True, **values, regions_tested=1, rows_needed=None)
     assert repr(abstained).endswith("abstained, no region is predicted to reach it)")
     assert Certificate.from_dict(abstained.to_dict()) == abstained

@@ -16,7 +16,8 @@ from stakes.boundary._rows import (
     level_of,
     rows_to_options,
 )
-from stakes.boundary._rules import LevelRule, ShiftedRule, rule_from_dict
+from stakes.boundary._rules import LevelRule, ShiftedRule, read_rule
+from stakes.shown.entries import Entries
 
 BINNINGS = ["equal_weight", "equal_span", "equal_positive"]
 
@@ -158,7 +159,7 @@ def test_shifted_rule_moves_the_score_by_the_share_of_the_uncertainty_between_it
     flat = ShiftedRule(low=2.0, high=2.0, weight=5.0, threshold=0.4)
     assert flat.select(np.array([0.4, 0.39]), np.array([1.0, 9.0])).tolist() == [True, False]
     for each in (rule, flat):
-        assert rule_from_dict(each.to_dict()) == each
+        assert read_rule(Entries(each.to_dict(), "rule")) == each
 
 
 def test_rules_say_1_and_0_in_an_expression():

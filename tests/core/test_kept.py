@@ -65,10 +65,10 @@ def test_a_table_of_every_kind_comes_back_from_both_forms(made, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["t.parquet"]
 
 
-def test_files_of_version_1_are_read():
+def test_files_of_version_2_are_read():
     table = ScoreTable.from_predictions([0, 1, 0, 1, 1], [0.1, 0.4, 0.4, 0.8, 1 / 3], sample_weight=[1, 2, 0.5, 1, 3])
-    assert_same(ScoreTable.from_json((KEPT / "table-1.json").read_text()), table)
-    assert_same(ScoreTable.from_parquet(KEPT / "table-1.parquet"), table)
+    assert_same(ScoreTable.from_json((KEPT / "table-2.json").read_text()), table)
+    assert_same(ScoreTable.from_parquet(KEPT / "table-2.parquet"), table)
 
 
 @pytest.mark.parametrize("weight", [None, [1.0, 2.0, 5.0]], ids=["rows", "weights"])
@@ -133,8 +133,8 @@ def damaged(**changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": "stakes-boundary-1"}, "of format 'stakes-table-1', got format 'stakes-boundary-1'"),
-        ({"format": "stakes-table-2"}, "got format 'stakes-table-2'"),
+        ({"format": "stakes-boundary-1"}, "of format 'stakes-table-2', got format 'stakes-boundary-1'"),
+        ({"format": "stakes-table-3"}, "got format 'stakes-table-3'"),
         ({"scores": ...}, "scores must be there"),
         ({"scores": [0.5, 0.4, 0.6, 0.7, 0.9]}, "scores must be one or more numbers, strictly increasing"),
         ({"scores": [0.1, 0.3]}, "positives must be 2 numbers like scores, not 5"),
@@ -147,9 +147,9 @@ def damaged(**changes):
         ({"upper": [0.0] * 5}, "upper must be at least scores"),
         ({"resolution": 3}, "resolution must be the number of cells"),
         ({"resolution": 0}, "resolution must be the number of cells"),
-        ({"resolution": "many"}, "resolution must be counts"),
+        ({"resolution": "many"}, "resolution must be a whole number"),
         ({"n_rows": 2}, "n_rows must be at least 5"),
-        ({"n_rows": -2}, "n_rows must be counts"),
+        ({"n_rows": -2}, "n_rows must be a whole number"),
         ({"fixed_prevalence": 0}, "fixed_prevalence must be true or false"),
     ],
 )

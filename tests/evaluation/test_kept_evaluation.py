@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stakes import RowCosts, costs, evaluate, evaluate_frame
+from stakes import RowCosts, ScoreTable, costs, evaluate, evaluate_frame
 from stakes.evaluation import KeptEvaluation
 from stakes.inference import PairSums
 
@@ -161,7 +161,7 @@ def test_groups_are_added_by_the_same_columns_and_not_where_they_are_fitted():
         ({"group": 3}, "group must be a text"),
         ({"n_positives": 10**9}, "n_positives must be a whole number of its rows"),
         ({"n_positives": True}, "n_positives must be a whole number of its rows"),
-        ({"table": {"format": "stakes-table-1"}}, "resolution must be there"),
+        ({"table": {"format": "stakes-table-2"}}, "resolution must be there"),
         ({"group": "south"}, "named once"),
         ([], "groups must be a list of groups"),
     ],
@@ -217,12 +217,12 @@ def test_what_needs_the_rows_is_not_kept():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": "stakes-evaluation-2"}, "must be a kept evaluation of format"),
+        ({"format": "stakes-evaluation-3"}, "must be a kept evaluation of format"),
         ({"tables": []}, "tables must be score tables by name"),
         ({"n_dropped": -1}, "n_dropped must be a whole number"),
         ({"confidence_level": 2}, "what was asked for must be whole .confidence_level must"),
         ({"costs": {"kind": "uniform", "low": 0.5, "high": 0.1}}, "what was asked for must be whole"),
-        ({"pairs": {"format": "stakes-pairs-1"}}, "set of pair sums: models must be there"),
+        ({"pairs": {"format": "stakes-pairs-2"}}, "kept evaluation: pairs.models must be there"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
@@ -238,3 +238,83 @@ def test_pairs_of_other_rows_are_refused():
     content = json.loads(kept.to_json()) | {"pairs": json.loads(other.to_json())}
     with pytest.raises(ValueError, match="pairs must rest on the rows of the table"):
         KeptEvaluation.from_json(json.dumps(content)).evaluate()
+
+
+@pytest.mark.parametrize("value", [0.0, "inf"])
+def test_sums_that_the_tables_contradict_are_refused(value):
+    content = json.loads(KeptEvaluation.of(evaluated(DAYS[0], {})).to_json())
+    sums = content["pairs"]["w1_d1"]
+    content["pairs"]["w1_d1"] = [value] * len(sums)
+    with pytest.raises(ValueError, match=r"text is no whole kept evaluation: pairs\.w1_d1 must be .* got"):
+        KeptEvaluation.from_json(json.dumps(content))
+    # the same sums of a model as those of nothing: they agree with each other, but not with the table of 'a'
+    other = PairSums.from_predictions(
+        Y[DAYS[0]], {name: 0.0 * MODELS[name][DAYS[0]] for name in MODELS}, costs=(0.1, 0.4)
+    )
+    content["pairs"] = json.loads(other.to_json())
+    with pytest.raises(ValueError, match=r"pairs\.w1_d1 must be that over the table, .* for 'a' less 'nothing'"):
+        KeptEvaluation.from_json(json.dumps(content))
+    tables = {name: ScoreTable.from_predictions(Y, score) for name, score in MODELS.items()}
+    other = PairSums.from_predictions(Y, {name: 0.0 * score for name, score in MODELS.items()}, costs=(0.1, 0.4))
+    with pytest.raises(ValueError, match=r"pairs\.w1_d1 must be that over the table"):
+        evaluate(tables, costs=(0.1, 0.4), pairs=other)
+
+
+def test_evaluations_of_opposite_classes_are_not_added():
+    y = np.where(Y, "fraud", "ok")
+    fraud, fine = (
+        KeptEvaluation.of(evaluate(y, score, costs=(0.1, 0.4), pos_label=label))
+        for label, score in (("fraud", MODELS["a"]), ("ok", 1.0 - MODELS["a"]))
+    )
+    message = "merge needs evaluations of the same pos_label, got 'fraud' and 'ok'"
+    for kept in (fine, KeptEvaluation.from_json(fine.to_json())):
+        with pytest.raises(ValueError, match=message):
+            fraud.merge(kept)
+    plain = KeptEvaluation.of(evaluate(Y, MODELS["a"], costs=(0.1, 0.4)))
+    with pytest.raises(ValueError, match="got 'fraud' and 1"):
+        fraud.merge(plain)
+    named = KeptEvaluation.of(evaluate(Y.astype(int), MODELS["a"], costs=(0.1, 0.4), pos_label=1))
+    assert plain.merge(named).evaluate().n_rows == 2 * ROWS
+    assert fraud.merge(KeptEvaluation.from_json(fraud.to_json())).pos_label == "fraud"
+
+
+def test_the_positive_class_of_frames_tables_and_pairs_is_kept():
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"y": np.where(Y, "fraud", "ok"), "a": MODELS["a"]})
+    asked = {"label": "y", "models": ["a"], "costs": (0.1, 0.4), "pos_label": "fraud"}
+    for rows in (frame, frame.lazy()):
+        assert KeptEvaluation.of(evaluate_frame(rows, **asked)).pos_label == "fraud"
+    ups, downs = (ScoreTable.from_predictions(frame["y"], frame["a"], pos_label=label) for label in ("fraud", "ok"))
+    with pytest.raises(
+        ValueError, match="merge needs tables of the same positive class, got pos_label='fraud' and 'ok'"
+    ):
+        ups.merge(downs)
+    assert KeptEvaluation.of(evaluate(ups, costs=(0.1, 0.4))).pos_label == "fraud"
+    sums = [
+        PairSums.from_predictions(frame["y"], {"a": frame["a"]}, costs=(0.1, 0.4), pos_label=label)
+        for label in ("fraud", "ok")
+    ]
+    with pytest.raises(ValueError, match="merge needs sums of the same pos_label, got 'fraud' and 'ok'"):
+        sums[0].merge(sums[1])
+    with pytest.raises(ValueError, match="pairs must have the pos_label of the evaluation, 'fraud', got 'ok'"):
+        evaluate({"a": ups}, costs=(0.1, 0.4), pairs=sums[1])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"n_dropped": 0', '"n_dropped": 0, "n_dropped": 4', "the entry 'n_dropped' is there twice"),
+        ('"n_rows": 500', '"n_rows": 9223372036854775808', "n_rows must be a whole number from 0 to 2"),
+        ('"n_rows": 500', '"n_rows": 1' + "0" * 30, "n_rows must be a whole number from 0 to 2"),
+        ('"n_rows": 500', '"n_rows": 500.0', "n_rows must be a whole number from 0 to 2"),
+        ('"n_rows": 500', '"n_rows": NaN', "NaN is no number of JSON"),
+        ('"low": 0.1', '"low": true', "costs must be made of numbers, texts and lists, without true and false"),
+        ('"kind": "uniform"', '"kind": "weighted"', "do not describe a cost distribution of kind"),
+        ("stakes-evaluation-2", "stakes-evaluation-1", "it is of an earlier version and must be made anew"),
+    ],
+)
+def test_what_no_evaluation_wrote_is_refused(old, new, message):
+    text = KeptEvaluation.of(evaluated(DAYS[0], {})).to_json()
+    assert old in text
+    with pytest.raises(ValueError, match=message):
+        KeptEvaluation.from_json(text.replace(old, new, 1))

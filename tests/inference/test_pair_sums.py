@@ -96,10 +96,10 @@ def test_sums_come_back_from_both_forms(tmp_path):
     assert PairSums.from_json(PairSums.from_predictions(y, models, costs=0.5, rule=0.25).to_json()).rule == 0.25
 
 
-def test_files_of_version_1_are_read():
+def test_files_of_version_2_are_read():
     sums = PairSums.from_predictions([0, 1, 1], {"a": [0.1, 0.8, 0.3], "b": [0.3, 0.6, 0.3]}, costs=(0.2, 0.5))
-    assert_same(PairSums.from_json((KEPT / "pairs-1.json").read_text()), sums)
-    assert_same(PairSums.from_parquet(KEPT / "pairs-1.parquet"), sums)
+    assert_same(PairSums.from_json((KEPT / "pairs-2.json").read_text()), sums)
+    assert_same(PairSums.from_parquet(KEPT / "pairs-2.parquet"), sums)
 
 
 def test_an_infinite_loss_stays_infinite():

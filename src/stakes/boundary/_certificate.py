@@ -15,6 +15,7 @@ import numpy as np
 
 from stakes.boundary._ranker import Ranker
 from stakes.boundary._rules import RankedRule
+from stakes.shown.entries import Entries
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -26,6 +27,8 @@ LEARNING_SHARE = 0.2
 _CANDIDATES = 40  # up to a quarter of the rows; beyond, where few problems go, at steps of _RATIO
 _RATIO = 0.15
 _STEPS = 8
+_PROBABILITY = 1e-6  # to which tails of the binomial agree between versions of scipy
+_TINY = 1e-300
 _SMALLEST = 4
 _LOWEST_Z = -1.0
 _POWER_Z = 0.8416212335729143  # of probability 0.8
@@ -100,8 +103,13 @@ class Certificate:
         Returns
         -------
         Certificate
+
+        Raises
+        ------
+        ValueError
+            For entries that are missing or contradict each other, naming the first.
         """
-        return cls(**content)
+        return read_certificate(Entries(content, "certificate", given="content"))
 
     def __repr__(self) -> str:
         promise = f"precision >= {self.min_precision:g} with confidence {self.confidence_level:g}"
@@ -114,6 +122,43 @@ class Certificate:
         if self.rows_needed is not None:
             need = f"about {self.rows_needed} rows would be needed"
         return f"Certificate({promise}: abstained, {need})"
+
+
+def read_certificate(content: Entries) -> Certificate:
+    """Read a certificate whose probabilities follow from its counts."""
+    read: dict[str, Any] = {"rows_needed": content.count_or_none("rows_needed")}
+    for name in ("tested_rows", "selected", "true_positives", "regions_tested"):
+        read[name] = content.count(name)
+    for name in ("min_precision", "confidence_level", "lower_bound", "p_value"):
+        read[name] = content.number(name)
+    found = Certificate(**read, abstained=content.flag("abstained"))
+    for name, below in (("min_precision", 1.0), ("confidence_level", math.nextafter(1.0, 0.0))):
+        if not 0.0 < read[name] <= below:
+            raise content.broken(name, f"a share between 0 and 1, got {read[name]}")
+    if not found.true_positives <= found.selected <= found.tested_rows:
+        got = f"{found.true_positives}, {found.selected} and {found.tested_rows}"
+        raise content.broken("true_positives, selected and tested_rows", f"in ascending order, got {got}")
+    _check_test(content, found)
+    return found
+
+
+def _check_test(content: Entries, found: Certificate) -> None:
+    """Refuse probabilities that are not those of the counts, and a verdict that they contradict."""
+    delta = 1.0 - found.confidence_level
+    wanted = {
+        "p_value": binomial_tail(found.true_positives, found.selected, found.min_precision),
+        "lower_bound": lower_limit(found.true_positives, found.selected, delta),
+    }
+    for name, value in wanted.items():
+        if not math.isclose(getattr(found, name), value, rel_tol=_PROBABILITY, abs_tol=_TINY):
+            raise content.broken(name, f"{value:.10g}, as the counts say, got {getattr(found, name)}")
+    if not (found.selected > 0) <= found.regions_tested <= _STEPS:
+        raise content.broken("regions_tested", f"from 1 to {_STEPS}, or 0 if selected is, got {found.regions_tested}")
+    passed = found.p_value <= delta and found.regions_tested > 0
+    if passed is found.abstained:
+        raise content.broken("abstained", f"{str(not passed).lower()}, as p_value and regions_tested say")
+    if found.rows_needed is not None and not found.abstained:
+        raise content.broken("rows_needed", f"null where a region was certified, got {found.rows_needed}")
 
 
 class _Tried(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 
 from stakes.boundary._boundary import Boundary
 from stakes.boundary._cells import count_cells
-from stakes.boundary._exact import goal_value
+from stakes.boundary._exact import goal_value, scaled_value
 from stakes.boundary._rows import level_of
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from stakes.boundary._certificate import Certificate
     from stakes.boundary._options import Floats, Ints
-    from stakes.boundary._problem import Problem
     from stakes.boundary._rows import Rows
     from stakes.boundary._rules import LevelRule, Rule
     from stakes.boundary._settings import Settings
@@ -45,7 +44,7 @@ def describe_region(
     value = goal_value(problem, found, chosen, ups)
     if bound is not None:  # a solution at its bound stays there whatever the rounding
         bound = max(bound, value)
-    shown, limit = (_scaled(problem, one, ups, total) for one in (value, bound))
+    shown, limit = (scaled_value(problem, one, ups, total) for one in (value, bound))
     return Boundary(
         goal=problem.describe(),
         solver=settings.solver if certificate is None else "ranker",
@@ -73,12 +72,3 @@ def _by_level(rows: Rows, cuts: Floats, mask: NDArray[np.bool_] | None) -> Ints:
     weight = None if some.weight is None else some.weight.astype(np.float64)  # exact below 2^53
     level = level_of(cuts, some.uncertainty)
     return np.bincount(level, weights=weight, minlength=len(cuts) + 1).astype(np.int64)
-
-
-def _scaled(problem: Problem, value: Fraction | None, positives: int, total: int) -> float | None:
-    """Value of the goal as it is shown: recall for true positives, cost per row."""
-    if value is None:
-        return None
-    if problem.goal == "recall":
-        return float(value / positives) if positives else math.nan
-    return float(value / total) if problem.goal == "cost" else float(value)

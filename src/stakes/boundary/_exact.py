@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -47,6 +48,15 @@ def goal_value(problem: Problem, tp: int, n: int, total_positives: int) -> Fract
         base = n + problem.beta2 * total_positives
         return (1 + problem.beta2) * tp / base if base else Fraction(0)
     return -(problem.cost * (n - tp) + (1 - problem.cost) * (total_positives - tp))
+
+
+def scaled_value(problem: Problem, value: Fraction | None, positives: int, total: int) -> float | None:
+    """Value of the goal as it is shown: recall for true positives, cost per row."""
+    if value is None:
+        return None
+    if problem.goal == "recall":
+        return float(value / positives) if positives else math.nan
+    return float(value / total) if problem.goal == "cost" else float(value)
 
 
 def solve_exact(options: Options, problem: Problem, *, max_list: int = MAX_LIST) -> Solution | None:

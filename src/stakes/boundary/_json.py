@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.boundary._cells import Cells
-from stakes.boundary._certificate import Certificate
+from stakes.boundary._certificate import read_certificate
+from stakes.boundary._kept_checks import (
+    check_certified,
+    check_counts,
+    check_rule,
+    check_threshold,
+    check_value,
+)
 from stakes.boundary._problem import GOALS, Problem
-from stakes.boundary._ranker import N_COEFFICIENTS
-from stakes.boundary._rules import LevelRule, ShiftedRule, rule_from_dict
+from stakes.boundary._rules import read_rule
 from stakes.core.exact import as_fraction
 from stakes.shown.entries import Entries
 from stakes.shown.tabular import json_ready
@@ -22,6 +28,7 @@ from stakes.shown.tabular import json_ready
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from stakes.boundary._certificate import Certificate
     from stakes.boundary._rules import Rule
 
 FORMAT = "stakes-boundary-1"
@@ -58,19 +65,30 @@ def from_text(text: str) -> dict[str, Any]:
     if np.any(np.diff(cuts) <= 0.0):
         raise content.broken("levels.cuts", "strictly increasing numbers")
     edges = content.numbers("cells", "edges")
-    cells = [content.counts("cells", name, shape=(len(cuts) + 1, len(edges) - 1)) for name in ("positives", "totals")]
-    value = content.at("value")
+    inside = [content.counts("cells", name, shape=(len(cuts) + 1, len(edges) - 1)) for name in ("positives", "totals")]
+    cells = Cells(edges, inside[0], inside[1], content.numbers("cells", "span"))
+    certificate = None
+    if content.at("certificate") is not None:
+        certificate = read_certificate(content.inside("certificate"))
+    problem, rule = _problem(content), read_rule(content.inside("rule"))
+    check_counts(content, counts, cells)
+    check_value(content, problem, counts)
+    check_threshold(content, cells, certified=certificate is not None)
+    check_rule(content, rule, cells, counts, certified=certificate is not None)
+    if certificate is not None:
+        check_certified(content, certificate, problem, counts)
+    value = content.number_or_none("value")
     return {
-        **{name: str(content.at(name)) for name in ("goal", "solver")},
+        **{name: content.text(name) for name in ("goal", "solver")},
         **{name: content.number_or_none(name) for name in ("upper_bound", "tuned_precision")},
-        "value": math.nan if value is None else content.number("value"),
-        "threshold": content.number("threshold"),
+        "value": math.nan if value is None else value,
+        "threshold": content.number("threshold", infinite=True),
         "cuts": cuts,
         **counts,
-        "certificate": _certificate(content),
-        "_rule": _rule(content),
-        "_problem": _problem(content),
-        "_counts": Cells(edges, cells[0], cells[1], content.numbers("cells", "span")),
+        "certificate": certificate,
+        "_rule": rule,
+        "_problem": problem,
+        "_counts": cells,
     }
 
 
@@ -109,44 +127,3 @@ def _fraction(content: Entries, name: str) -> Fraction:
     except ValueError:
         pass
     raise content.broken(f"problem.{name}", 'a fraction such as "9/10"')
-
-
-def _rule(content: Entries) -> Rule:
-    described = content.at("rule")
-    if not isinstance(described, dict):
-        raise content.broken("rule", "there")
-    try:
-        rule = rule_from_dict(described)
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise content.broken("rule", f"a whole rule ({error})") from None
-    if isinstance(rule, LevelRule):
-        whole = rule.cuts.ndim == 1 and rule.thresholds.shape == (len(rule.cuts) + 1,)
-        whole = whole and not np.any(np.isnan(rule.thresholds)) and bool(np.all(np.diff(rule.cuts) > 0.0))
-    elif isinstance(rule, ShiftedRule):
-        whole = not any(map(math.isnan, (rule.low, rule.high, rule.weight, rule.threshold)))
-    else:
-        model = rule.ranker
-        arrays = (model.coefficients, model.knots, model.ranks, np.array([model.centre, model.scale]))
-        whole = all(array.ndim == 1 and np.all(np.isfinite(array)) for array in arrays)
-        whole = whole and len(model.coefficients) == N_COEFFICIENTS and 0 < len(model.knots) == len(model.ranks)
-        whole = whole and model.scale > 0.0 and bool(np.all(np.diff(model.knots) > 0.0))
-        whole = whole and not math.isnan(rule.threshold)
-    if not whole:
-        raise content.broken("rule", "made of numbers that belong together")
-    return rule
-
-
-def _certificate(content: Entries) -> Certificate | None:
-    if content.at("certificate") is None:
-        return None
-    read: dict[str, Any] = {}
-    for field in fields(Certificate):
-        if field.name == "abstained":
-            read[field.name] = content.flag("certificate", field.name)
-        elif field.name == "rows_needed" and content.at("certificate", field.name) is None:
-            read[field.name] = None
-        elif "int" in str(field.type):
-            read[field.name] = int(content.counts("certificate", field.name, shape=()))
-        else:
-            read[field.name] = content.number("certificate", field.name)
-    return Certificate(**read)

@@ -10,6 +10,7 @@ s = 2, 3, ... with weight 1 / (2 s (s - 1)).
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from stakes.boundary._boundary import Boundary
 from stakes.core.exact import as_fraction
 from stakes.core.logistic import sigmoid
 from stakes.core.validation import check_labels, check_level, check_unit, to_array
+from stakes.shown.entries import Entries
 from stakes.shown.tabular import Tabular, json_ready
 
 if TYPE_CHECKING:
@@ -28,8 +30,33 @@ if TYPE_CHECKING:
     from stakes.boundary._options import Floats
 
 _BETS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.5])  # how far below, in log-odds
+_ROUNDING = 1e-9
+_MOST = 700.0  # the exponential of more is infinite
 _COUNTS = ("n_rows", "true_positives", "alarm_row")
 _EVIDENCE = ("e_value", "max_e_value")
+
+
+def _read_history(entries: Entries) -> list[dict[str, Any]]:
+    """Read what was known after each update, and refuse counts that fall."""
+    found: list[dict[str, Any]] = []
+    history = entries.at("history")
+    if not isinstance(history, list):
+        raise entries.broken("history", "a list of updates")
+    before: dict[str, Any] = {"rows": 0, "true_positives": 0, "alarm": False}
+    for place, content in enumerate(history):
+        mine = replace(entries, content=content, path=f"{entries.path}history[{place}].")
+        record = {name: mine.count(name) for name in ("rows", "true_positives")}
+        precision, evidence, alarm = mine.number("precision"), mine.number("e_value"), mine.flag("alarm")
+        more = {name: record[name] - before[name] for name in record}
+        if not (0 <= more["true_positives"] <= more["rows"] and more["rows"] > 0):
+            raise mine.broken("rows and true_positives", f"counts that grow, by rows at least, got {record}")
+        if not math.isclose(precision, record["true_positives"] / record["rows"], rel_tol=_ROUNDING):
+            raise mine.broken("precision", f"true_positives / rows, got {precision}")
+        if evidence < 0.0 or (before["alarm"] and not alarm):
+            raise mine.broken("e_value and alarm", f">= 0, and true once it was, got {evidence} and {alarm}")
+        before = {**record, "precision": precision, "e_value": evidence, "alarm": alarm}
+        found.append(before)
+    return found
 
 
 class PrecisionMonitor(Tabular):
@@ -162,27 +189,69 @@ class PrecisionMonitor(Tabular):
         >>> PrecisionMonitor.from_dict({"min_precision": 0.9})
         Traceback (most recent call last):
         ...
-        ValueError: content is no whole state of a monitor: 'confidence_level'.
+        ValueError: content is no whole state of a monitor: confidence_level must be there.
         """
-        try:
-            monitor = cls(float(content["min_precision"]), confidence_level=float(content["confidence_level"]))
-            capital = np.array([float(value) for value in content["log_capital"]])
-            counts = {name: content[name] for name in _COUNTS}
-            evidence = {name: float(content[name]) for name in _EVIDENCE}
-            history = [dict(record) for record in content["history"]]
-            rows, positives, alarm_row = counts.values()
-            whole = all(isinstance(count, int) for count in (rows, positives, alarm_row or 0))
-            whole = whole and capital.shape == monitor._log_capital.shape and bool(np.all(capital < np.inf))
-            whole = whole and 0 <= positives <= rows and 1 <= (1 if alarm_row is None else alarm_row) <= max(rows, 1)
-            whole = whole and 0.0 <= evidence["e_value"] <= evidence["max_e_value"] < math.inf
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise ValueError(f"content is no whole state of a monitor: {error}.") from None
-        if not whole:
-            raise ValueError("content is no whole state of a monitor: its numbers do not belong together.")
-        monitor._log_capital, monitor._history = capital, history
-        for name, value in (counts | evidence).items():
-            setattr(monitor, name, value)
+        entries = Entries(content, "state of a monitor", given="content")
+        monitor = cls(entries.number("min_precision"), confidence_level=entries.number("confidence_level"))
+        monitor.n_rows, monitor.true_positives = entries.count("n_rows"), entries.count("true_positives")
+        monitor.alarm_row = entries.count_or_none("alarm_row")
+        monitor.e_value, monitor.max_e_value = (entries.number(name) for name in _EVIDENCE)
+        monitor._log_capital = entries.numbers("log_capital", infinite=True)
+        monitor._history = _read_history(entries)
+        monitor._check(entries)
         return monitor
+
+    def _check(self, entries: Entries) -> None:
+        """Refuse numbers of a state that contradict each other."""
+        rows, ups, capital = self.n_rows, self.true_positives, self._log_capital
+        if ups > rows:
+            raise entries.broken("true_positives", f"at most n_rows, {rows}, got {ups}")
+        if self.alarm_row is not None and not 1 <= self.alarm_row <= rows:
+            raise entries.broken("alarm_row", f"null or a row from 1 to {rows}, got {self.alarm_row}")
+        if capital.shape != (len(_BETS),):
+            raise entries.broken("log_capital", f"{len(_BETS)} numbers, got {len(capital)}")
+        low, high = self._capital_limits()
+        if not np.all((capital >= low) & (capital <= high)):
+            place = int(np.argmin((capital >= low) & (capital <= high)))
+            limits = f"from {low[place]:.10g} to {high[place]:.10g} at place {place}, as the counts say"
+            raise entries.broken("log_capital", f"{limits}, got {capital[place]:.10g}")
+        waiting = 0.5 / rows if rows else 1.0
+        evidence = float(np.exp(np.minimum(capital, _MOST)).sum()) / len(_BETS) + waiting
+        if not math.isclose(self.e_value, evidence, rel_tol=_ROUNDING):
+            raise entries.broken("e_value", f"{evidence:.10g}, as log_capital says, got {self.e_value:.10g}")
+        self._check_history(entries)
+
+    def _check_history(self, entries: Entries) -> None:
+        """Refuse a state that is not the one after its history."""
+        rows, ups = self.n_rows, self.true_positives
+        seen = [1.0, *(record["e_value"] for record in self._history)]
+        won = (rows - ups) * self._gains[0]  # all negatives first
+        most = max(float(np.mean(np.exp(np.minimum(won, _MOST)))) * (1.0 + _ROUNDING), 1.0)
+        if not max(seen) <= self.max_e_value <= most:
+            limits = f"from {max(seen):.10g}, as history says, to {most:.10g}"
+            raise entries.broken("max_e_value", f"{limits}, got {self.max_e_value:.10g}")
+        if self.alarm is not (self.max_e_value >= self.alarm_at):
+            rule = "null" if self.alarm else "a row"
+            raise entries.broken("alarm_row", f"{rule}, as max_e_value and confidence_level say")
+        quiet = [0, *(record["rows"] for record in self._history if not record["alarm"])]
+        first = next((record["rows"] for record in self._history if record["alarm"]), rows)
+        if self.alarm_row is not None and not quiet[-1] < self.alarm_row <= first:
+            raise entries.broken("alarm_row", f"from {quiet[-1] + 1} to {first}, as history says, got {self.alarm_row}")
+        last = self._history[-1] if self._history else {"rows": 0, "true_positives": 0, "e_value": 1.0, "alarm": False}
+        mine = {"rows": rows, "true_positives": ups, "e_value": self.e_value, "alarm": self.alarm}
+        for name, value in mine.items():
+            if last[name] != value:
+                raise entries.broken("history", f"such that its last {name} is that of the state, {value}")
+
+    def _capital_limits(self) -> tuple[Floats, Floats]:
+        """The least and the most that the logarithm of capital can be after these counts, in any order."""
+        if not self.n_rows:
+            return np.full(len(_BETS), -np.inf), np.full(len(_BETS), -np.inf)
+        lost, won = self.true_positives * self._gains[1], (self.n_rows - self.true_positives) * self._gains[0]
+        room = _ROUNDING * (1.0 - lost + won)
+        low: Floats = math.log(0.5) + lost + won - room
+        high: Floats = won + room
+        return low, high
 
     @property
     def alarm(self) -> bool:
@@ -261,7 +330,7 @@ class PrecisionMonitor(Tabular):
             started = np.logaddexp.accumulate(np.r_[self._log_capital[k], stake - (running - steps)])[1:]
             log_capital = running + started
             self._log_capital[k] = log_capital[-1]
-            total += np.exp(np.minimum(log_capital, 700.0))
+            total += np.exp(np.minimum(log_capital, _MOST))
         return np.asarray(total / len(_BETS) + waiting)
 
     def _records(self) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from stakes.core.logistic import fit_logistic, sigmoid
 if TYPE_CHECKING:
     from stakes.boundary._options import Floats, Ints
     from stakes.boundary._rows import Bools
+    from stakes.shown.entries import Entries
 
 N_COEFFICIENTS = 6
 _EDGE = 1e-6  # keeps the log-odds of scores 0 and 1 finite, and their order
@@ -70,17 +71,19 @@ class Ranker:
         }
 
     @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Ranker:
-        """Rebuild from plain values."""
-        arrays = {name: np.array(content[name], dtype=float) for name in ("coefficients", "knots", "ranks")}
-        return cls(
-            arrays["coefficients"],
-            bool(content["log_odds"]),
-            float(content["centre"]),
-            float(content["scale"]),
-            arrays["knots"],
-            arrays["ranks"],
-        )
+    def read(cls, described: Entries) -> Ranker:
+        """Read what :meth:`to_dict` wrote, whose entries may come from anywhere."""
+        arrays = {name: described.numbers(name) for name in ("coefficients", "knots", "ranks")}
+        if len(arrays["coefficients"]) != N_COEFFICIENTS:
+            raise described.broken("coefficients", f"{N_COEFFICIENTS} numbers")
+        if not len(arrays["knots"]) or np.any(np.diff(arrays["knots"]) <= 0.0):
+            raise described.broken("knots", "one or more numbers, strictly increasing")
+        if len(arrays["ranks"]) != len(arrays["knots"]):
+            raise described.broken("ranks", f"{len(arrays['knots'])} numbers, as knots are")
+        centre, scale = described.number("centre"), described.number("scale")
+        if scale <= 0.0:
+            raise described.broken("scale", f"above 0, got {scale}")
+        return cls(log_odds=described.flag("log_odds"), centre=centre, scale=scale, **arrays)
 
 
 def _log_odds(score: Floats) -> Floats:

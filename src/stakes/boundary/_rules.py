@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from stakes.boundary._options import Floats
+    from stakes.shown.entries import Entries
 
     Bools = NDArray[np.bool_]
 
@@ -107,13 +108,20 @@ def _reached(value: Any, threshold: float) -> Any:
 Rule = LevelRule | ShiftedRule | RankedRule
 
 
-def rule_from_dict(content: dict[str, Any]) -> Rule:
-    """Rebuild a rule from plain values."""
-    kind = content.get("kind")
+def read_rule(described: Entries) -> Rule:
+    """Read a rule, whose entries may come from anywhere."""
+    kind = described.text("kind")
     if kind == "levels":
-        return LevelRule(np.array(content["cuts"], dtype=float), np.array(content["thresholds"], dtype=float))
+        cuts, thresholds = described.numbers("cuts"), described.numbers("thresholds", infinite=True)
+        if np.any(np.diff(cuts) <= 0.0):
+            raise described.broken("cuts", "strictly increasing numbers")
+        if len(thresholds) != len(cuts) + 1:
+            raise described.broken("thresholds", f"{len(cuts) + 1} numbers, one more than cuts")
+        return LevelRule(cuts, thresholds)
+    threshold = described.number("threshold", infinite=True)
     if kind == "shifted":
-        return ShiftedRule(*(float(content[name]) for name in ("low", "high", "weight", "threshold")))
+        low, high, weight = (described.number(name) for name in ("low", "high", "weight"))
+        return ShiftedRule(low, high, weight, threshold)
     if kind == "ranked":
-        return RankedRule(Ranker.from_dict(content["ranker"]), float(content["threshold"]))
-    raise ValueError(f"the kind of a rule must be levels, shifted or ranked, got {kind!r}.")
+        return RankedRule(Ranker.read(described.inside("ranker")), threshold)
+    raise described.broken("kind", f"levels, shifted or ranked, got {kind!r}")

@@ -191,6 +191,7 @@ def to_text(boundary: Boundary, columns: Columns) -> str:
 def read_boundary(path: str) -> tuple[Boundary, dict[str, str]]:
     """Read a boundary from a file or standard input, and the columns that it names, if it does."""
     from stakes.boundary import Boundary
+    from stakes.shown.entries import parse_json
     from stakes.tables import DataError
     from stakes.tables._content import Content
 
@@ -198,7 +199,7 @@ def read_boundary(path: str) -> tuple[Boundary, dict[str, str]]:
     try:
         with content.open() as stream:
             text = stream.read().decode("utf-8-sig")
-        boundary, columns = Boundary.from_json(text), json.loads(text).get("columns")
+        boundary, columns = Boundary.from_json(text), parse_json(text).get("columns")
     except ValueError as error:
         reason = str(error).removesuffix(".").removeprefix("text ")[:_LONGEST_ERROR]
         raise DataError(f"is no boundary as `stakes boundary fit` writes it: {reason}", file=content.name) from None

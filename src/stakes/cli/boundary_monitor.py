@@ -39,8 +39,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from stakes.boundary import Boundary, PrecisionMonitor
+    from stakes.shown.entries import Entries
 
 FORMAT = "stakes-monitor-1"
+_UPDATE = ("rows", "true_positives", "e_value", "alarm")
+_ROOM = 1.0 + 1e-9  # rows in one part and in several give the same evidence to rounding
 EPILOG = """\b
 Example:
   stakes boundary monitor boundary.json scored.csv --state watch.json
@@ -318,26 +321,76 @@ def _selected(rows: Any, boundary: "Boundary") -> "NDArray[np.intp]":
 def read_state(path: Path, asked: "PrecisionMonitor") -> Watched:
     """Go on where an earlier run stopped, if it watched what is asked for now."""
     from stakes.boundary import PrecisionMonitor
+    from stakes.shown.entries import Entries
     from stakes.tables import DataError
 
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        watch = PrecisionMonitor.from_dict(content["monitor"])
-        files = [{"sha256": record["sha256"], **record} for record in content["files"]]
-        alarm = content["alarm"]
-        if alarm is not None:
-            numbers = {"row": int(alarm["row"]), "e_value": float(alarm["e_value"])}
-            alarm = {**alarm, "file": str(alarm["file"]), **numbers}
-        known = content["format"] == FORMAT and watch.alarm == (alarm is not None)
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise DataError(f"is no state of `stakes boundary monitor`: {error}", file=str(path)) from None
-    if not known:
-        raise DataError(f"is no whole state of format {FORMAT}", file=str(path))
+        content = Entries.read(path.read_text(encoding="utf-8"), "state", FORMAT)
+        watch = PrecisionMonitor.from_dict(content.at("monitor"))
+        files = _read_files(content, watch)
+        alarm = _read_alarm(content, watch)
+    except ValueError as error:
+        reason = str(error).removesuffix(".")
+        raise DataError(f"is no state of `stakes boundary monitor`: {reason}", file=str(path)) from None
     for option in ("min_precision", "confidence_level"):
         kept, wanted = getattr(watch, option), getattr(asked, option)
         if kept != wanted:
             raise UsageError(f"--state {name(str(path), 200)!r} watches {as_typed(option)} {kept:g}, not {wanted:g}")
     return Watched(watch, files, alarm)
+
+
+def _read_files(content: "Entries", watch: "PrecisionMonitor") -> list[dict[str, Any]]:
+    """Read what each file added, which together is what the monitor saw."""
+    records = content.at("files")
+    if not isinstance(records, list):
+        raise content.broken("files", "a list of files")
+    found: list[dict[str, Any]] = []
+    for place, each in enumerate(records):
+        mine = replace(content, content=each, path=f"files[{place}].")
+        rows, selected, ups = (mine.count(key) for key in ("rows", "selected", "true_positives"))
+        if not ups <= selected <= rows:
+            raise mine.broken("selected", f"from true_positives to rows, got {selected} of {rows} with {ups}")
+        precision, digest = mine.number_or_none("precision"), mine.at("sha256")
+        if precision != (ups / selected if selected else None):
+            raise mine.broken("precision", f"true_positives / selected, got {precision}")
+        record = {"file": mine.text("file"), "rows": rows, "selected": selected, "true_positives": ups}
+        record |= {"precision": precision, "e_value": mine.number("e_value"), "alarm": mine.flag("alarm")}
+        found.append({**record, "sha256": None if digest is None else mine.text("sha256")})
+    _check_files(content, found, watch)
+    return found
+
+
+def _check_files(content: "Entries", files: list[dict[str, Any]], watch: "PrecisionMonitor") -> None:
+    """Refuse files that are not those whose selected rows the monitor saw, one update each."""
+    updates = iter(watch.to_dict()["history"])
+    last: dict[str, Any] = {"rows": 0, "true_positives": 0, "e_value": 1.0, "alarm": False}
+    rows = positives = 0
+    for place, record in enumerate(files):
+        rows, positives = rows + record["selected"], positives + record["true_positives"]
+        last = next(updates, last) if record["selected"] else last
+        seen = {"selected": rows, "true_positives": positives, "e_value": record["e_value"], "alarm": record["alarm"]}
+        for (key, found), wanted in zip(seen.items(), (last[entry] for entry in _UPDATE), strict=True):
+            if found != wanted:
+                total = " up to here" if key in {"selected", "true_positives"} else ""
+                raise content.broken(f"files[{place}].{key}", f"{wanted}{total}, as monitor.history says, got {found}")
+    if next(updates, None) is not None:
+        raise content.broken("files", "as many as monitor.history has updates")
+
+
+def _read_alarm(content: "Entries", watch: "PrecisionMonitor") -> dict[str, Any] | None:
+    """Read where the alarm was raised, which the monitor knows too."""
+    if (content.at("alarm") is None) is watch.alarm:
+        raise content.broken("alarm", "there if monitor.alarm_row is, and null if not")
+    if content.at("alarm") is None:
+        return None
+    mine = content.inside("alarm")
+    row, selected, evidence = mine.count("row"), mine.count("selected_row"), mine.number("e_value")
+    if selected != watch.alarm_row:
+        raise mine.broken("selected_row", f"monitor.alarm_row, {watch.alarm_row}, got {selected}")
+    if row < 1 or not watch.alarm_at <= evidence <= watch.max_e_value * _ROOM:
+        limits = f"{watch.alarm_at:.10g} to {watch.max_e_value:.10g}"
+        raise mine.broken("row and e_value", f"a row from 1 on and evidence from {limits}, got {row} and {evidence}")
+    return {"file": mine.text("file"), "row": row, "selected_row": selected, "e_value": evidence}
 
 
 def _state_text(now: Watched, files: list[dict[str, Any]]) -> str:

@@ -50,7 +50,7 @@ class Kept:
         --------
         >>> from stakes import ScoreTable
         >>> ScoreTable.from_predictions([0, 1], [0.1, 0.8]).to_json()[:28]
-        '{"format": "stakes-table-1",'
+        '{"format": "stakes-table-2",'
         """
         facts, columns = self._kept()
         lists = {name: values.tolist() for name, values in columns.items()}

@@ -17,7 +17,7 @@ from stakes.core.kept import Kept
 from stakes.core.pav import pav_starts
 from stakes.core.sums import weighted_sum
 from stakes.core.table_parts import COLUMNS, MARKS, add_columns, check_columns, class_factors, weigh_classes
-from stakes.core.validation import BinarySample, check_choice, check_kind, check_prevalence, check_sample
+from stakes.core.validation import BinarySample, check_choice, check_kind, check_prevalence, check_sample, plain_label
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -56,6 +56,8 @@ class ScoreTable(Kept):
         Whether rows count by what is at stake in them, so that scores are no probabilities.
     about : str, default ""
         What pictures of the rows must say: the horizon, what weighs them.
+    pos_label : str, int or float, default 1
+        The label of the positive class. Tables of other classes are not merged.
 
     Examples
     --------
@@ -80,9 +82,10 @@ class ScoreTable(Kept):
     estimated_weights: bool = False
     by_amount: bool = False
     about: str = ""
+    pos_label: str | float = 1
 
     _what: ClassVar[str] = "score table"
-    _form: ClassVar[str] = "stakes-table-1"
+    _form: ClassVar[str] = "stakes-table-2"
 
     @classmethod
     def from_predictions(
@@ -141,11 +144,12 @@ class ScoreTable(Kept):
             probability=probability,
         )
         if check_choice(weight_kind, "weight_kind", ("sampling", "frequency")) == "sampling" or sample.weight is None:
-            return cls.from_sample(sample)
+            return replace(cls.from_sample(sample), pos_label=plain_label(pos_label))
         if sample.origin is not None or np.any(sample.weight != np.round(sample.weight)):
             raise ValueError('weight_kind="frequency" needs whole weights of labels: k stands for k equal rows.')
         weight = sample.weight
-        return cls(**count_groups(sample.score, sample.y, weight, weight, int(weight.sum())))
+        columns = count_groups(sample.score, sample.y, weight, weight, int(weight.sum()))
+        return cls(**columns, pos_label=plain_label(pos_label))
 
     @classmethod
     def from_sample(cls, sample: BinarySample) -> Self:
@@ -205,7 +209,7 @@ class ScoreTable(Kept):
         columns = group_scores(
             frame, label=label, score=score, weight=weight, pos_label=pos_label, resolution=resolution
         )
-        return cls(**columns, resolution=resolution)
+        return cls(**columns, resolution=resolution, pos_label=plain_label(pos_label))
 
     @cached_property
     def total_positives(self) -> float:
@@ -431,7 +435,8 @@ class ScoreTable(Kept):
         Raises
         ------
         ValueError
-            If ``other`` is no table, one of the two was reweighted to a prevalence, or their cells differ.
+            If ``other`` is no table, the tables differ in the positive class or in their cells, or one was reweighted
+            to a prevalence.
 
         Examples
         --------
@@ -443,13 +448,18 @@ class ScoreTable(Kept):
         check_kind(other, "other", ScoreTable, "build one by ScoreTable.from_predictions(y_true, y_prob)")
         if any(t.fixed_prevalence or (t.lower is not None and t.resolution is None) for t in (self, other)):
             raise ValueError("merge needs tables as they were counted: merge first, then pool or set the prevalence.")
+        if self.pos_label != other.pos_label:
+            raise ValueError(
+                f"merge needs tables of the same positive class, got pos_label={self.pos_label!r} and "
+                f"{other.pos_label!r}."
+            )
         cells = {t.resolution for t in (self, other)} - {None}
         if len(cells) > 1:
             raise ValueError(f"merge needs tables of one resolution, got {self.resolution} and {other.resolution}.")
         (_, first), (_, second) = self._kept(), other._kept()
         joined = add_columns(first, second, self.n_rows + other.n_rows, next(iter(cells), None))
         marks = {name: getattr(self, name) or getattr(other, name) for name in MARKS}
-        return type(self)(**joined, **marks)
+        return type(self)(**joined, **marks, pos_label=self.pos_label)
 
     def error_bound(self, costs: CostDistribution, rule: float | str = "score") -> float:
         """Bound what binning the scores can have changed in the integral of regret over a cost distribution.
@@ -515,7 +525,7 @@ class ScoreTable(Kept):
         return build_frame({"score": self.scores, "positives": self.positives, "negatives": self.negatives}, backend)
 
     def _kept(self) -> tuple[dict[str, Any], dict[str, Floats]]:
-        facts = {name: getattr(self, name) for name in ("n_rows", "fixed_prevalence", "resolution")}
+        facts = {name: getattr(self, name) for name in ("n_rows", "fixed_prevalence", "resolution", "pos_label")}
         facts |= {name: mark for name in MARKS if (mark := getattr(self, name))}
         columns = {name: getattr(self, name) for name in ("scores", *COLUMNS, "lower", "upper")}
         return facts, {name: values for name, values in columns.items() if values is not None}

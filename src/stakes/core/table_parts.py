@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MARKS = ("estimated_weights", "by_amount", "about")  # kept where they are true, or not empty
+_ROOM = 1.0 + 1e-9  # for the rounding of sums over many rows
+_SQUARED_TO_ZERO = 1e-150  # smaller weights may have squares that are zero
 COLUMNS = ("positives", "negatives", "positives_squared", "negatives_squared")
 
 
@@ -51,21 +53,19 @@ def add_columns(
 
 def check_columns(entries: Entries) -> dict[str, Any]:
     """Check the entries of a kept table, and return what builds it."""
-    resolution, n_rows = entries.at("resolution"), int(entries.counts("n_rows", shape=()))
-    if resolution is not None:
-        resolution = int(entries.counts("resolution", shape=()))
+    resolution, n_rows = entries.count_or_none("resolution"), entries.count("n_rows")
     names = ("scores", *COLUMNS, *(("lower", "upper") if "lower" in entries.content else ()))
-    columns = {name: _finite(entries, name) for name in names}
+    columns = {name: entries.numbers(name) for name in names}
     scores = columns["scores"]
     if not len(scores) or np.any(np.diff(scores) <= 0.0):
         raise entries.broken("scores", "one or more numbers, strictly increasing")
     _check_counts(entries, columns)
     _check_cells(entries, columns, resolution)
-    if n_rows < len(scores):
-        raise entries.broken("n_rows", f"at least {len(scores):,}, the number of scores")
+    _check_rows(entries, columns, n_rows)
     flags = {name: entries.flag(name) for name in ("fixed_prevalence", *MARKS[:2]) if name in entries.content}
     about = entries.text("about") if "about" in entries.content else ""
-    return {**columns, **flags, "n_rows": n_rows, "resolution": resolution, "about": about}
+    known = {"n_rows": n_rows, "resolution": resolution, "pos_label": entries.label("pos_label")}
+    return {**columns, **flags, **known, "about": about}
 
 
 def _check_counts(entries: Entries, columns: dict[str, Floats]) -> None:
@@ -79,8 +79,31 @@ def _check_counts(entries: Entries, columns: dict[str, Floats]) -> None:
     for name in COLUMNS[:2]:
         if np.any((columns[name] == 0.0) & (columns[f"{name}_squared"] > 0.0)):
             raise entries.broken(f"{name}_squared", f"zero where {name} is")
+    for name in COLUMNS[:2]:
+        weight, squared = columns[name], columns[f"{name}_squared"]
+        _refuse_first(entries, f"{name}_squared", squared > weight**2 * _ROOM, f"at most the square of {name}", squared)
+        lost = (squared == 0.0) & (weight > _SQUARED_TO_ZERO)
+        _refuse_first(entries, f"{name}_squared", lost, f"above zero where {name} is", squared)
     if np.any(columns["positives"] + columns["negatives"] <= 0.0):
         raise entries.broken("negatives", "positive where positives is zero")
+
+
+def _refuse_first(entries: Entries, name: str, bad: NDArray[np.bool_], rule: str, values: Floats) -> None:
+    if np.any(bad):
+        place = int(np.argmax(bad))
+        raise entries.broken(name, f"{rule}, got {values[place]:.10g} at place {place}")
+
+
+def _check_rows(entries: Entries, columns: dict[str, Floats], n_rows: int) -> None:
+    """Rows are at least what the sums of weights and of their squares need (Cauchy-Schwarz)."""
+    fewest = 0.0
+    for name in COLUMNS[:2]:
+        squared = columns[f"{name}_squared"]
+        fewest += float(np.sum(columns[name] ** 2 / np.where(squared > 0.0, squared, np.inf)))
+    if max(fewest * (2.0 - _ROOM) - 0.5, len(columns["scores"])) > n_rows:
+        least = max(round(fewest), len(columns["scores"]))
+        what = "the number of scores" if least == len(columns["scores"]) else "as the weights and their squares need"
+        raise entries.broken("n_rows", f"at least {least:,}, {what}, got {n_rows:,}")
 
 
 def _check_cells(entries: Entries, columns: dict[str, Floats], resolution: int | None) -> None:
@@ -95,10 +118,3 @@ def _check_cells(entries: Entries, columns: dict[str, Floats], resolution: int |
         cells = [np.minimum(np.floor(columns[name] * resolution), resolution - 1) for name in ("lower", "upper")]
         if not resolution or np.any(cells[0] != cells[1]) or np.any(np.diff(cells[0]) <= 0.0):
             raise entries.broken("resolution", "the number of cells of which lower and upper are ends")
-
-
-def _finite(entries: Entries, name: str) -> Floats:
-    values = entries.numbers(name)
-    if not np.all(np.isfinite(values)):
-        raise entries.broken(name, "a list of finite numbers")
-    return values

@@ -6,6 +6,8 @@ conventions (such a row is as if absent).
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
 
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,15}")
 _TWO_COLUMN_TOLERANCE = 1e-4
 _TWO_COLUMN_TOLERANCE_HALF = 5e-3  # half precision
 SQUARED_WELL = (1e-140, 1e140)  # squares for standard errors neither overflow nor vanish
@@ -279,6 +282,18 @@ def positive_last(pos_label: object, named: set[Any]) -> list[Any] | None:
     """
     others = [label for label in named if label != pos_label]
     return [*(others or [None]), pos_label] if len(others) <= 1 else None
+
+
+def plain_label(pos_label: object) -> str | float:
+    """The label of the positive class as a text or a number: 1 for True, and where none was named."""
+    value = pos_label.item() if isinstance(pos_label, np.generic) else pos_label
+    if value is None:
+        return 1
+    if isinstance(value, str):
+        return int(value) if _WHOLE.fullmatch(value) else value
+    if isinstance(value, (int, float)) and math.isfinite(value):
+        return int(value) if value == int(value) else value
+    return str(value)
 
 
 def _distinct_labels(labels: NDArray[Any]) -> list[Any]:

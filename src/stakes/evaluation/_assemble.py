@@ -10,13 +10,21 @@ import numpy as np
 
 from stakes.core.score_table import ScoreTable
 from stakes.core.sums import blocks, weighted_sum
+from stakes.core.validation import plain_label
 from stakes.decomposition import decompose_table
 from stakes.evaluation._evaluation import Evaluation
 from stakes.evaluation._group_labels import check_groups
 from stakes.evaluation._groups import evaluate_groups
 from stakes.evaluation._request import further_metrics
 from stakes.evaluation._standings import ModelResult
-from stakes.inference import UNPAIRED, LossMoments, check_contest, loss_moments, unpaired_moments
+from stakes.inference import (
+    UNPAIRED,
+    LossMoments,
+    check_against_tables,
+    check_contest,
+    loss_moments,
+    unpaired_moments,
+)
 from stakes.inference._comparison import paired_rows
 from stakes.metrics._rank import area_under_roc
 from stakes.shown.progress import tell
@@ -49,7 +57,11 @@ def evaluate_rows(rows: Mapping[str, BinarySample], options: Options, **about: A
     origin = next(iter(rows.values())).origin
     options = options.of_amounts(None if origin is None else origin.outcome)
     fixed = options.prevalence is not None
-    tables = tuple(_told(_table(sample, fixed=fixed), k, 2 * len(rows)) for k, sample in enumerate(rows.values(), 1))
+    label = plain_label(options.pos_label)
+    tables = tuple(
+        _told(_table(sample, fixed=fixed, pos_label=label), k, 2 * len(rows))
+        for k, sample in enumerate(rows.values(), 1)
+    )
     _refuse_one_class(tables[0], about.get("outcome"))
     samples = list(rows.values())
     if options.rule == "optimal":
@@ -64,8 +76,8 @@ def evaluate_rows(rows: Mapping[str, BinarySample], options: Options, **about: A
     return _assemble(tuple(rows), tables, moments, options, rows=paired, groups=by_group, **about)
 
 
-def _table(sample: BinarySample, *, fixed: bool) -> ScoreTable:
-    return replace(ScoreTable.from_sample(sample), fixed_prevalence=fixed)
+def _table(sample: BinarySample, *, fixed: bool, pos_label: str | float) -> ScoreTable:
+    return replace(ScoreTable.from_sample(sample), fixed_prevalence=fixed, pos_label=pos_label)
 
 
 def _told(found: _Found, done: int, of: int) -> _Found:
@@ -78,29 +90,54 @@ def evaluate_tables(
     tables: Mapping[str, ScoreTable], options: Options, pairs: PairSums | None = None, why: str = UNPAIRED, **about: Any
 ) -> Evaluation:
     """Evaluate models by their tables; differences need the sums of their pairs, or ``why`` says why there are none."""
+    check_tables(tables, options, pairs)
+    names, each = tuple(tables), tuple(tables.values())
+    if pairs is None:
+        moments = unpaired_moments(each, options.costs, options.rule, why)
+    else:
+        moments = pairs.moments(each[0].prevalence if each[0].fixed_prevalence else None)
+    return _assemble(names, each, moments, options, pairs=pairs, **about)
+
+
+def check_tables(tables: Mapping[str, ScoreTable], options: Options, pairs: PairSums | None) -> None:
+    """Refuse tables of other rows or another positive class, and sums of pairs that contradict them."""
     names, each = tuple(tables), tuple(tables.values())
     _check_names(names, options)
     for name, table in tables.items():
         _refuse_one_class(table)
         _check_same_rows(f"the table of {name!r}", _totals(table), each[0], names[0])
+        _check_alike(f"the table of {name!r}", table, each[0], names[0])
     if pairs is None:
-        moments = unpaired_moments(each, options.costs, options.rule, why)
-    else:
-        asked = {"models": names, "costs": options.costs, "rule": options.rule}
-        for what, mine in asked.items():
-            if getattr(pairs, what) != mine:
-                raise ValueError(
-                    f"pairs must have the {what} of the evaluation, {mine!r}, got {getattr(pairs, what)!r}."
-                )
-        table = each[0]
-        ups = pairs.mass.sum() * table.prevalence if table.fixed_prevalence else pairs.mass[1]
-        _check_same_rows("pairs", (pairs.rows.sum(), pairs.mass.sum(), ups), table, names[0])
-        moments = pairs.moments(table.prevalence if table.fixed_prevalence else None)
-    return _assemble(names, each, moments, options, pairs=pairs, **about)
+        return
+    asked = {"models": names, "costs": options.costs, "rule": options.rule, "pos_label": each[0].pos_label}
+    for what, mine in asked.items():
+        if getattr(pairs, what) != mine:
+            raise ValueError(f"pairs must have the {what} of the evaluation, {mine!r}, got {getattr(pairs, what)!r}.")
+    table = each[0]
+    ups = pairs.mass.sum() * table.prevalence if table.fixed_prevalence else pairs.mass[1]
+    _check_same_rows("pairs", (float(pairs.rows.sum()), float(pairs.mass.sum()), float(ups)), table, names[0])
+    check_against_tables(pairs, each, lambda entry, rule: ValueError(f"pairs.{entry} must be {rule}."))
 
 
 def _totals(table: ScoreTable) -> tuple[float, float, float]:
     return float(table.n_rows), table.total, table.total_positives
+
+
+def _check_alike(what: str, table: ScoreTable, other: ScoreTable, name: str) -> None:
+    """Raise unless two tables speak of the same class, weighted alike."""
+    if table.pos_label != other.pos_label:
+        raise ValueError(
+            f"{what} must have the pos_label of the table of {name!r}, {other.pos_label!r}, got {table.pos_label!r}."
+        )
+    if table.fixed_prevalence != other.fixed_prevalence:
+        raise ValueError(f"{what} and that of {name!r} must both be of a stated prevalence, or neither.")
+    for column in ("positives_squared", "negatives_squared"):
+        found, wanted = (float(getattr(each, column).sum()) for each in (table, other))
+        if not math.isclose(found, wanted, rel_tol=_SAME_WEIGHTS):
+            raise ValueError(
+                f"{what} must rest on the rows of the table of {name!r}, whose {column} add up to {wanted:,.10g}, "
+                f"got {found:,.10g}."
+            )
 
 
 def _check_same_rows(what: str, found: tuple[float, float, float], table: ScoreTable, name: str) -> None:

@@ -308,7 +308,7 @@ def evaluate_predictions(predictions: Predictions, options: Options) -> Evaluati
         rows[name] = sample if options.prevalence is None else reweighted(sample, options.prevalence)
     return evaluate_rows(
         rows,
-        asked,
+        replace(asked, pos_label=options.pos_label),
         backend=predictions.backend,
         n_dropped=predictions.n_dropped,
         source=predictions.source,

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import check_kind
 from stakes.costs import CostDistribution
-from stakes.evaluation._assemble import evaluate_tables
-from stakes.evaluation._group_tables import columns_of, groups_from, kept_groups, merged, read_groups, tables_of
+from stakes.evaluation._assemble import check_tables, evaluate_tables
+from stakes.evaluation._group_tables import (
+    check_groups_add_up,
+    columns_of,
+    groups_from,
+    kept_groups,
+    merged,
+    read_groups,
+    tables_of,
+)
 from stakes.evaluation._request import check_request
 from stakes.inference import PairSums
 from stakes.shown.entries import Entries
@@ -21,7 +30,7 @@ if TYPE_CHECKING:
     from stakes.evaluation._evaluation import Evaluation
     from stakes.evaluation._group_tables import GroupTables
 
-_WHAT, _FORM = "kept evaluation", "stakes-evaluation-1"
+_WHAT, _FORM = "kept evaluation", "stakes-evaluation-2"
 _ASKED = ("rule", "harm", "scale", "confidence_level", "unit_cost", "per", "prevalence", "incumbent", "n_tried")
 
 
@@ -94,9 +103,18 @@ class KeptEvaluation:
         if rows is not None and evaluation.rule != "optimal":
             samples = {name: rows.sample(place) for place, name in enumerate(evaluation.models)}
             pairs = PairSums.from_samples(samples, evaluation.costs, evaluation.rule)
+            pairs = replace(pairs, pos_label=evaluation.tables[0].pos_label)
         tables = dict(zip(evaluation.models, evaluation.tables, strict=True))
-        options = replace(evaluation.options, metrics={})
-        return cls(tables, pairs, options, evaluation.n_dropped, tables_of(evaluation.groups))
+        options, label = replace(evaluation.options, metrics={}), evaluation.tables[0].pos_label
+        groups = {
+            key: (replace(table, pos_label=label), ups) for key, (table, ups) in tables_of(evaluation.groups).items()
+        }
+        return cls(tables, pairs, options, evaluation.n_dropped, groups)
+
+    @property
+    def pos_label(self) -> str | float:
+        """The label of the positive class."""
+        return next(iter(self.tables.values())).pos_label
 
     def evaluate(self) -> Evaluation:
         """Evaluate what is kept.
@@ -132,8 +150,8 @@ class KeptEvaluation:
         Raises
         ------
         ValueError
-            If ``other`` is no kept evaluation, models, settings or columns of groups differ, or the prevalence was
-            set: set that of the sum.
+            If ``other`` is no kept evaluation, models, costs, positive class, other settings or columns of groups
+            differ, or the prevalence was set: set that of the sum.
 
         Examples
         --------
@@ -170,7 +188,7 @@ class KeptEvaluation:
         >>> from stakes import evaluate
         >>> from stakes.evaluation import KeptEvaluation
         >>> KeptEvaluation.of(evaluate([0, 1], {"a": [0.1, 0.8]}, costs=0.3)).to_json()[:34]
-        '{"format": "stakes-evaluation-1", '
+        '{"format": "stakes-evaluation-2", '
         """
         content = {
             "format": _FORM,
@@ -204,25 +222,52 @@ class KeptEvaluation:
         >>> from stakes.evaluation import KeptEvaluation
         >>> KeptEvaluation.from_json("{}")
         Traceback (most recent call last):
-        ValueError: text must be a kept evaluation of format 'stakes-evaluation-1', got format None.
+        ValueError: text must be a kept evaluation of format 'stakes-evaluation-2', got format None.
         """
         entries = Entries.read(text, _WHAT, _FORM)
-        n_dropped, tables, pairs = (entries.at(name) for name in ("n_dropped", "tables", "pairs"))
-        if not isinstance(n_dropped, int) or n_dropped < 0:
-            raise entries.broken("n_dropped", "a whole number >= 0")
-        if not isinstance(tables, dict) or not tables:
+        n_dropped, names = entries.count("n_dropped"), entries.at("tables")
+        if not isinstance(names, dict) or not names:
             raise entries.broken("tables", "score tables by name")
         try:
-            costs = CostDistribution.from_dict(entries.at("costs"))
-            options = check_request(costs=costs, **{name: entries.at(name) for name in _ASKED})
-        except (TypeError, ValueError, AttributeError) as error:
+            costs = CostDistribution.from_dict(entries.plain("costs"))
+            options = check_request(costs=costs, **{name: entries.plain(name) for name in _ASKED})
+        except (TypeError, ValueError, AttributeError, OverflowError) as error:
             raise entries.broken("what was asked for", f"whole ({str(error).removesuffix('.')})") from None
-        read = {name: ScoreTable.from_json(json.dumps(table)) for name, table in tables.items()}
-        known = None if pairs is None else PairSums.from_json(json.dumps(pairs))
-        return cls(read, known, options, n_dropped, read_groups(entries, tuple(read)))
+        tables = {
+            name: ScoreTable._from_entries(entries.inside("tables", name, form=ScoreTable._form)) for name in names
+        }
+        pairs = None
+        if entries.at("pairs") is not None:
+            pairs = PairSums._from_entries(entries.inside("pairs", form=PairSums._form))
+        found = cls(tables, pairs, options, n_dropped, read_groups(entries, tuple(tables)))
+        found._check(entries)
+        return found
+
+    def _check(self, entries: Entries) -> None:
+        """Refuse what was read where one entry contradicts another."""
+        for name, table in self.tables.items():
+            where = f"tables.{name}"
+            if not 0.0 <= table.scores[0] <= table.scores[-1] <= 1.0:
+                raise entries.broken(f"{where}.scores", f"probabilities in [0, 1], got {table!r}")
+            if table.pos_label != entries.label("pos_label"):
+                raise entries.broken(f"{where}.pos_label", f"that of the evaluation, got {table.pos_label!r}")
+            stated = self.options.prevalence
+            if stated is not None and not (table.fixed_prevalence and math.isclose(table.prevalence, stated)):
+                raise entries.broken(
+                    "prevalence", f"that of the table of {name!r} ({table.prevalence:.10g}), got {stated}"
+                )
+        try:
+            check_tables(self.tables, self.options, self.pairs)
+        except ValueError as error:
+            raise ValueError(f"text is no whole {_WHAT}: {error}") from None
+        wholes = self.tables
+        if self.options.rule == "optimal":  # the groups have the scores that were recalibrated on all rows
+            wholes = {name: table.recalibrated() for name, table in wholes.items()}
+        check_groups_add_up(self.groups, wholes, self.pairs, entries)
 
     def _settings(self) -> dict[str, Any]:
-        return {"costs": self.options.costs.to_dict(), **{name: getattr(self.options, name) for name in _ASKED}}
+        asked = {name: getattr(self.options, name) for name in _ASKED}
+        return {"costs": self.options.costs.to_dict(), "pos_label": self.pos_label, **asked}
 
     def __repr__(self) -> str:
         rows = next(iter(self.tables.values())).n_rows

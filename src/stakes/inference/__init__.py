@@ -47,6 +47,7 @@ from stakes.inference._money import law_of as law_of
 from stakes.inference._money import money_of as money_of
 from stakes.inference._money import to_expect as to_expect
 from stakes.inference._pair_sums import PairSums
+from stakes.inference._pair_tables import check_against_tables as check_against_tables
 from stakes.inference._paired_rows import PairedRows as PairedRows
 from stakes.inference._pooled import Pooled, pool
 from stakes.inference._power_sums import NEEDED as NEEDED

@@ -19,11 +19,12 @@ from stakes.core.inputs import refuse_weighing
 from stakes.core.kept import Kept
 from stakes.core.options import check_options
 from stakes.core.row_order import check_same_order
-from stakes.core.validation import BinarySample, check_kind
+from stakes.core.validation import BinarySample, check_kind, plain_label
 from stakes.costs import CostDistribution
 from stakes.inference._cluster_pairs import ClusterSums
 from stakes.inference._loss_moments import LossMoments, moments_of_sums, without_room_for_copies
 from stakes.inference._loss_sums import Rules, block_size, row_parts
+from stakes.inference._pair_checks import check_columns
 from stakes.inference._paired_rows import PairedRows
 from stakes.inference._power_sums import PowerSums, Spread, moved
 
@@ -72,6 +73,8 @@ class PairSums(Kept):
         Rows that two models score differently; of the other decisions, the carriers.
     clusters : ClusterSums, optional
         Sums over clusters, where only rows of different clusters are independent. Such sums are not merged or kept.
+    pos_label : str, int or float, default 1
+        The label of the positive class. Sums of other classes are not merged.
 
     Examples
     --------
@@ -89,9 +92,10 @@ class PairSums(Kept):
     carriers: Floats
     apart: Floats
     clusters: ClusterSums | None = None
+    pos_label: str | float = 1
 
     _what: ClassVar[str] = "set of pair sums"
-    _form: ClassVar[str] = "stakes-pairs-1"
+    _form: ClassVar[str] = "stakes-pairs-2"
 
     @classmethod
     def from_predictions(
@@ -145,7 +149,8 @@ class PairSums(Kept):
             raise ValueError(f"y_probs must map the names of models to probabilities, got {y_probs!r}.")
         refuse_weighing(y_true, "PairSums")
         samples = {str(n): options.data(y_true, p, f"y_probs[{n!r}]").rows for n, p in y_probs.items()}
-        return cls.from_samples(samples, options.costs, _check_rule(options.rule))
+        found = cls.from_samples(samples, options.costs, _check_rule(options.rule))
+        return replace(found, pos_label=plain_label(pos_label))
 
     @classmethod
     def from_frame(
@@ -217,6 +222,7 @@ class PairSums(Kept):
             rows = frame_columns(frame, **what, groups=None if clusters is None else [clusters])
             samples = [BinarySample(rows.y, score, rows.weight) for score in rows.scores]
             found = cls.from_samples(dict(zip(names, samples, strict=True)), **asked)
+        found = replace(found, pos_label=plain_label(pos_label))
         if clusters is None:
             return found
         by, _, centres = found._centred(prevalence)
@@ -256,7 +262,7 @@ class PairSums(Kept):
         Parameters
         ----------
         other : PairSums
-            Of the same models, costs and rule.
+            Of the same models, costs, rule and positive class.
 
         Returns
         -------
@@ -265,8 +271,8 @@ class PairSums(Kept):
         Raises
         ------
         ValueError
-            If ``other`` holds no sums, models, costs or rule differ, or there are clusters, which may have rows in
-            both.
+            If ``other`` holds no sums, models, costs, rule or ``pos_label`` differ, or there are clusters, which may
+            have rows in both.
 
         Examples
         --------
@@ -278,7 +284,7 @@ class PairSums(Kept):
         check_kind(other, "other", PairSums, "build one by PairSums.from_predictions")
         self._refuse_clusters("merged")
         other._refuse_clusters("merged")
-        for name in ("models", "costs", "rule"):
+        for name in ("models", "costs", "rule", "pos_label"):
             mine, its = getattr(self, name), getattr(other, name)
             if mine != its:
                 raise ValueError(f"merge needs sums of the same {name}, got {mine!r} and {its!r}.")
@@ -338,7 +344,8 @@ class PairSums(Kept):
 
     def _kept(self) -> tuple[dict[str, Any], dict[str, Floats]]:
         self._refuse_clusters("kept")
-        facts = {"models": list(self.models), "costs": self.costs.to_dict(), "rule": self.rule}
+        facts: dict[str, Any] = {"models": list(self.models), "costs": self.costs.to_dict(), "rule": self.rule}
+        facts["pos_label"] = self.pos_label
         size = self.carriers.shape[1]
         columns = {"rows": self.rows.repeat(size), "mass": self.mass.repeat(size)}
         columns |= dict(zip(_COLUMNS, self.powers.reshape(len(POWERS), -1), strict=True))
@@ -346,26 +353,31 @@ class PairSums(Kept):
 
     @classmethod
     def _from_entries(cls, entries: Entries) -> Self:
-        models, rule = entries.at("models"), entries.at("rule")
+        models = entries.at("models")
         if not (isinstance(models, list) and models and all(isinstance(name, str) for name in models)):
             raise entries.broken("models", "a list of names")
+        if len(set(models)) < len(models):
+            raise entries.broken("models", "a list of names that differ")
         try:
-            costs = CostDistribution.from_dict(entries.at("costs"))
-        except (TypeError, ValueError) as error:
+            costs = CostDistribution.from_dict(entries.plain("costs"))
+        except (TypeError, ValueError, OverflowError, AttributeError) as error:
             raise entries.broken("costs", f"a cost distribution ({error})") from None
         shape = 2, len(_pairs(len(models)))
+        taken: Rule = "score" if entries.at("rule") == "score" else entries.number("rule")
         columns = {}
         for name in ("rows", "mass", *_COLUMNS, "carriers", "apart"):
-            columns[name] = entries.numbers(name, undefined=name in _COLUMNS)
+            power = name in _COLUMNS
+            columns[name] = entries.numbers(name, undefined=power, infinite=power)
             if columns[name].size != shape[0] * shape[1]:
                 raise entries.broken(name, f"{shape[0] * shape[1]:,} numbers, two for each pair")
-            if name not in _COLUMNS and not np.all((columns[name] >= 0.0) & np.isfinite(columns[name])):
+            if not power and not np.all(columns[name] >= 0.0):
                 raise entries.broken(name, "made of finite numbers >= 0")
             columns[name] = columns[name].reshape(shape)
+        check_columns(columns, tuple(models), Rules(costs, taken, len(models), constants=True).worst, entries.broken)
         powers = np.stack([columns[name] for name in _COLUMNS])
         rows, mass = columns["rows"][:, 0], columns["mass"][:, 0]
-        taken: Rule = "score" if rule == "score" else entries.number("rule")
-        return cls(tuple(models), costs, taken, rows, mass, powers, columns["carriers"], columns["apart"])
+        counts, label = (columns["carriers"], columns["apart"]), entries.label("pos_label")
+        return cls(tuple(models), costs, taken, rows, mass, powers, *counts, pos_label=label)
 
     def __repr__(self) -> str:
         plural = "model" if len(self.models) == 1 else "models"

@@ -86,10 +86,9 @@ class Checkpoint:
         if self.folder.exists() and not self.folder.is_dir():
             raise ValueError(f"folder must be a folder, got the file {str(folder)!r}.")
         self.monitor = as_monitor(monitor)
-        self._record = Record.read(self.folder, self.monitor.settings())
-        self._progress = BestEpoch(
-            greater_is_better=self.monitor.greater_is_better, min_delta=min_delta, history=self._record.history
-        )
+        better = self.monitor.greater_is_better
+        self._record = Record.read(self.folder, self.monitor.settings(), greater_is_better=better)
+        self._progress = BestEpoch(greater_is_better=better, min_delta=min_delta, history=self._record.history)
         # the best epoch of the record, whose file there is: another min_delta may call another one the best
         self._progress.best_epoch = self._record.best_epoch
 

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from stakes.shown.entries import parse_json
 from stakes.shown.files import is_partial, replacing
 from stakes.shown.tabular import json_ready
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE = "checkpoint.json"
+_LARGEST = 10**300
 # A name, not a path: no separator, so that it lies in the folder, and nothing that a user would call a file.
 _EPOCH = re.compile(r"epoch-([0-9]{4,9})((?:\.[A-Za-z0-9_]+)*)")
 
@@ -32,10 +34,12 @@ class Record:
     text: str | None = None  # of the file as this process left it
 
     @classmethod
-    def read(cls, folder: Path, monitor: dict[str, Any]) -> Record:
+    def read(cls, folder: Path, monitor: dict[str, Any], *, greater_is_better: bool) -> Record:
         """Read the record of a folder, an empty one if there is none, and refuse what no checkpoint wrote."""
         text = _text(folder)
-        found = cls(monitor) if text is None else _parsed(text, folder / FILE, monitor)
+        found = cls(monitor)
+        if text is not None:
+            found = _parsed(text, folder / FILE, monitor, greater_is_better=greater_is_better)
         later = [name for name in _epochs(folder) if number_of(name) > len(found.history)]
         if later:
             raise ValueError(f"{folder} holds {min(later)!r}, of which no record knows: take another folder.")
@@ -103,9 +107,9 @@ def _text(folder: Path) -> str | None:
     return path.read_bytes().decode("utf-8", errors="replace") if path.exists() else None
 
 
-def _parsed(text: str, path: Path, monitor: dict[str, Any]) -> Record:
+def _parsed(text: str, path: Path, monitor: dict[str, Any], *, greater_is_better: bool) -> Record:
     try:
-        record = json.loads(text)
+        record = parse_json(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is no record of a checkpoint: {error}.") from error
     keys = {"monitor", "last", "best", "best_epoch", "history"}
@@ -121,13 +125,31 @@ def _parsed(text: str, path: Path, monitor: dict[str, Any]) -> Record:
     if epoch is not None and (type(epoch) is not int or not 0 <= epoch < len(history)):
         raise ValueError(f"best_epoch in {path} must be an epoch of its history, got {epoch!r}.")
     _check_name(best, "best", epoch, path)
+    _check_best(history, epoch, path, greater_is_better=greater_is_better)
     return Record(monitor, history, epoch, last, best, text)
+
+
+def _check_best(history: tuple[float, ...], epoch: int | None, path: Path, *, greater_is_better: bool) -> None:
+    """The best epoch improved on all before it, by whatever margin; only epochs without a value have none."""
+    known = [value for value in history if not math.isnan(value)]
+    if epoch is None:
+        if known:
+            raise ValueError(f"best_epoch in {path} must be an epoch of its history, got None.")
+        return
+    best, before = history[epoch], [value for value in history[:epoch] if not math.isnan(value)]
+    sign = 1.0 if greater_is_better else -1.0
+    if math.isnan(best) or any(sign * value >= sign * best for value in before):
+        raise ValueError(
+            f"best_epoch in {path} must be an epoch whose value is better than all before it, got {epoch} with the "
+            f"value {best!r}."
+        )
 
 
 def _value(value: object, path: Path) -> float:
     if value is None:
         return math.nan
-    if (isinstance(value, str) and value in {"inf", "-inf"}) or type(value) in {int, float}:
+    known = (isinstance(value, str) and value in {"inf", "-inf"}) or type(value) is float
+    if known or (type(value) is int and abs(value) < _LARGEST):
         return float(value)  # type: ignore[arg-type]  # one of these
     raise ValueError(f"history in {path} must hold numbers, got {value!r}.")
 
