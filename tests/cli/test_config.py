@@ -1,6 +1,8 @@
 """Options from a file: only from one that is named, less than what is typed, and every mistake has its place."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -326,3 +328,37 @@ def test_other_encodings_are_refused(data, cli, tmp_path):
     assert (outcome.code, "is not TOML" in outcome.err) == (2, True)
     (tmp_path / "c.toml").write_bytes("\ufeff[stakes]\nlabel = 'cancer'\n".encode())
     assert cli("evaluate", data, "--models", "sharp", "--config", tmp_path / "c.toml").code == 0
+
+
+@pytest.mark.parametrize("key", ["output", "report", "plot", "state"])
+def test_a_file_of_options_names_nothing_that_is_written(key, rows, cli, write, monkeypatch):
+    victim = Path("victim.json").absolute()
+    victim.write_text("mine", encoding="utf-8")
+    command = {"plot": ["boundary", "fit"], "state": ["boundary", "monitor", "b.json"]}.get(key, ["evaluate"])
+    for table in ("stakes", ".".join(command[:2])):
+        config = write(f"[{table}]\n{key} = {json.dumps(str(victim))}\n")
+        outcomes = [cli(*command, rows, "--config", config)]
+        with monkeypatch.context() as patch:
+            patch.setenv("STAKES_CONFIG", str(config))
+            outcomes.append(cli(*command, rows))
+        for outcome in outcomes:
+            assert (outcome.code, outcome.out) == (2, "")
+            assert f"[{table}] {key} names a file that is written: give --{key} on the command line" in outcome.err
+        assert victim.read_text(encoding="utf-8") == "mine"
+
+
+def test_every_option_that_names_what_is_written_is_kept_out_of_files():
+    folder = Path(_config.__file__).parent
+    checked = {
+        option
+        for path in folder.glob("*.py")
+        for option in re.findall(r'check_target\("--([a-z-]+)"', path.read_text())
+    }
+    assert checked == _config.WRITTEN
+    targets = {
+        key
+        for options in COMMANDS.values()
+        for key, option in options.items()
+        if re.match(r"OUT\b|STATE\b", option.metavar or "")
+    }
+    assert targets == _config.WRITTEN

@@ -30,6 +30,8 @@ VARIABLE = "STAKES_CONFIG"
 PROJECT = "pyproject.toml"
 # Which file, and how the command line itself is treated, is said on the command line.
 NOT_IN_FILES = {"config", "debug", "help"}
+# What is written is named by whoever types the command: a file of options may come from elsewhere.
+WRITTEN = {"output", "plot", "report", "state"}
 _LARGEST, _MOST_POINTS = 1 << 16, 2000
 # What an option takes is told by its metavar, so that a new one needs no line here.
 NUMERIC = re.compile(r"\b(LOW:HIGH|K|N|T|SHARE|LEVEL|AMOUNT|NUMBER|VALUE|RATIO|BETA|SEED)\b(?!,)")
@@ -168,6 +170,8 @@ def _checked(place: str, key: str, value: Any, options: Mapping[str, Any]) -> An
         raise UsageError(f"{place} {key} belongs on the command line")
     if key not in options:
         raise UsageError(f"{place} has an unknown option {name(key)!r}{guess(key, options)}")
+    if key in WRITTEN:
+        raise UsageError(f"{place} {key} names a file that is written: give --{key} on the command line")
     option = options[key]
     takes = option.metavar or ""
     if option.is_flag:
