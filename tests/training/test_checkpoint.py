@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -213,3 +214,53 @@ def test_suffix_stays_a_suffix(tmp_path, suffix):
     with pytest.raises(ValueError, match="suffix must be that of a file"):
         Checkpoint(tmp_path / "run").step(0.5, lambda path: path.write_text("model"), suffix=suffix)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("version", ["2.9.1", "2.5.1+cu121", "1.13.0", "unknown"])
+def test_old_pytorch_reads_no_checkpoint(tmp_path, monkeypatch, version):
+    def load(*_, **__):
+        raise AssertionError("a file was read")
+
+    checkpoint = Checkpoint(tmp_path)
+    checkpoint.step(0.5, lambda path: path.write_bytes(b"crafted"))
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(__version__=version, load=load))
+    message = f"read with PyTorch 2.10 or newer, got {re.escape(version)}: .*CVE-2026-24747.*pip install 'torch>=2.10'"
+    with pytest.raises(ImportError, match=message):
+        checkpoint.load()
+
+
+@pytest.mark.parametrize("version", ["2.10.0", "2.13.0+cpu", "3.0.0a0+git1234"])
+def test_newer_pytorch_reads_weights_only(tmp_path, monkeypatch, version):
+    def load(path, *, map_location, weights_only):
+        return path.name, map_location, weights_only
+
+    checkpoint = Checkpoint(tmp_path)
+    checkpoint.step(0.5, lambda path: path.write_bytes(b"weights"))
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(__version__=version, load=load))
+    assert checkpoint.load("best", map_location="cpu") == ("epoch-0000.pt", "cpu", True)
+
+
+def test_state_of_pytorch_comes_back(tmp_path):
+    torch = pytest.importorskip("torch")
+    checkpoint = Checkpoint(tmp_path)
+    layer = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.Adam(layer.parameters())
+    layer(torch.ones(3, 2)).sum().backward()
+    optimizer.step()
+    checkpoint.step(0.5, {"model": layer.state_dict(), "optimizer": optimizer.state_dict(), "epoch": 3})
+    again = Checkpoint(tmp_path).load()
+    assert again["epoch"] == 3
+    assert torch.equal(again["model"]["weight"], layer.weight)
+    assert again["optimizer"]["state"][0]["step"] == 1
+
+
+def test_pytorch_file_that_holds_code_is_refused(tmp_path):
+    pytest.importorskip("torch")
+    checkpoint = Checkpoint(tmp_path)
+    marker = tmp_path / "ran"
+    # what pickle.dumps gives for an object whose __reduce__ is (open, (marker, "w"))
+    text = f"cbuiltins\nopen\n(V{marker}\nVw\ntR.".encode()
+    checkpoint.step(0.5, lambda path: path.write_bytes(text))
+    with pytest.raises(Exception, match=r"weights_only|Unsupported"):
+        checkpoint.load()
+    assert not marker.exists()

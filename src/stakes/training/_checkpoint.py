@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,6 +16,8 @@ from stakes.training._metric_monitor import Criterion, as_monitor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+_READS_SAFELY = (2, 10)  # the first version of PyTorch without the known ways past weights_only=True
 
 
 class Checkpoint:
@@ -192,11 +195,12 @@ class Checkpoint:
         Raises
         ------
         ImportError
-            If PyTorch is not installed (``pip install 'stakes[torch]'``).
+            If PyTorch is not installed, or is older than 2.10 (``pip install 'torch>=2.10'``).
 
         Notes
         -----
-        Read with ``weights_only=True``: tensors and plain Python values, no code.
+        Read with ``weights_only=True``: tensors and plain Python values, no code. Older PyTorch can be made to run
+        code all the same, up to 2.5.1 by CVE-2025-32434 and before 2.10 by CVE-2026-24747, so it reads nothing here.
 
         Examples
         --------
@@ -210,12 +214,25 @@ class Checkpoint:
         path = self.last_path if which == "last" else self.best_path
         if path is None:
             return None
-        state: dict[str, Any] = _torch().load(path, map_location=map_location, weights_only=True)
+        state: dict[str, Any] = _torch_that_reads().load(path, map_location=map_location, weights_only=True)
         return state
 
     def __repr__(self) -> str:
         best = "" if self.best_epoch is None else f", best {self.best_value:.4g} at epoch {self.best_epoch}"
         return f"Checkpoint({str(self.folder)!r}, {self.monitor.name}, {self.epoch} epochs{best})"
+
+
+def _torch_that_reads() -> Any:
+    """PyTorch, if it is of a version that runs nothing of what it reads."""
+    torch = _torch()
+    version = re.match(r"(\d+)\.(\d+)", str(torch.__version__))
+    if version is None or (int(version[1]), int(version[2])) < _READS_SAFELY:
+        least = ".".join(map(str, _READS_SAFELY))
+        raise ImportError(
+            f"a checkpoint is read with PyTorch {least} or newer, got {torch.__version__}: a crafted file makes older "
+            f"versions run code (CVE-2025-32434, CVE-2026-24747); pip install 'torch>={least}'"
+        )
+    return torch
 
 
 def _torch() -> Any:
