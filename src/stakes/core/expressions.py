@@ -85,7 +85,7 @@ class Sql(Formula):
 
     def joined(self, sign: str, other: Any, *, swapped: bool = False) -> Sql:
         """Join by a sign with another, which comes first if swapped."""
-        its = self._spelled(float(other) if isinstance(other, int) else other)
+        its = self._spelled(finite(other) if isinstance(other, int) else other)
         left, right = (its, self.text) if swapped else (self.text, its)
         return Sql(f"({left} {sign} {right})", self.dialect)
 
@@ -165,7 +165,10 @@ def choose(condition: Any, yes: Any, no: Any) -> Any:
 
 def finite(value: Any) -> float:
     """A number of a formula."""
-    number = float(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
     if not math.isfinite(number):
-        raise ValueError(f"numbers in SQL and ONNX must be finite, got {number}.")
+        raise ValueError(f"numbers in SQL and ONNX must be finite numbers, got {value!r}.")
     return number

@@ -445,7 +445,7 @@ class ScoreTable(Kept):
         >>> first.merge(ScoreTable.from_predictions([1], [0.8])).positives.tolist()
         [0.0, 2.0]
         """
-        check_kind(other, "other", ScoreTable, "build one by ScoreTable.from_predictions(y_true, y_prob)")
+        check_kind(other, "other", ScoreTable, remedy="build one by ScoreTable.from_predictions(y_true, y_prob)")
         if any(t.fixed_prevalence or (t.lower is not None and t.resolution is None) for t in (self, other)):
             raise ValueError("merge needs tables as they were counted: merge first, then pool or set the prevalence.")
         if self.pos_label != other.pos_label:

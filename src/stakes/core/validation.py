@@ -487,10 +487,11 @@ def check_choice(value: object, name: str, choices: tuple[str, ...]) -> str:
     return value
 
 
-def check_kind(value: object, name: str, kind: type, remedy: str = "") -> None:
-    """Refuse what is no object of a class of the package; the remedy says how one is made."""
+def check_kind(value: object, name: str, kind: type, wanted: str = "", *, remedy: str = "") -> None:
+    """Refuse what is no object of a class; the message may say in words what is wanted, and how it is made."""
     if not isinstance(value, kind):
-        raise ValueError(f"{name} must be a {kind.__name__}, got {type(value).__name__}{remedy and ': '}{remedy}.")
+        wanted = wanted or f"a {kind.__name__}"
+        raise ValueError(f"{name} must be {wanted}, got {type(value).__name__}{remedy and ': '}{remedy}.")
 
 
 def _is_number(value: object) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from stakes.core.validation import check_number, to_array, to_floats
 from stakes.shown.faces import draw
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -222,11 +223,13 @@ class CostDistribution(ABC):
         >>> costs.CostDistribution.from_dict({"kind": "fixed", "c": 0.1, "tie": 1.0})
         Fixed(c=0.1, tie=1.0)
         """
+        if not isinstance(description, Mapping):
+            raise ValueError(f"description must be a mapping that to_dict returned, got {description!r}.")
         arguments = dict(description)
         kind = arguments.pop("kind", None)
         if not isinstance(kind, str) or kind not in _REGISTRY:
             known = ", ".join(sorted(_REGISTRY))
-            raise ValueError(f"kind must name a cost distribution ({known}), got {kind!r}.")
+            raise ValueError(f"kind must name a cost distribution ({known}), got {kind!r} in description.")
         try:
             return _REGISTRY[kind]._build(arguments)
         except (TypeError, KeyError) as error:

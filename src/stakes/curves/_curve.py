@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from stakes.core.validation import check_number, check_whole, to_array, to_floats
 from stakes.shown.faces import draw
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class Curve:
         >>> net_benefit_curve([0, 1], [0.3, 0.6]).at([0.1, 0.5]).round(6).tolist()
         [0.444444, 0.5]
         """
-        points = np.asarray(x, dtype=float)
+        points = to_floats(to_array(x, "x"), "x")
         self._check_domain(points)
         own: Side = "left" if self.closed == "right" else "right"
         piece = np.searchsorted(self.knots, points, side=side or own) - 1
@@ -142,8 +143,8 @@ class Curve:
         >>> round(2 * regret_curve([0, 1], [0.2, 0.6]).integral(), 12)  # the Brier score
         0.1
         """
-        a = float(self.knots[0]) if low is None else float(low)
-        b = float(self.knots[-1]) if high is None else float(high)
+        a = float(self.knots[0]) if low is None else check_number(low, "low")
+        b = float(self.knots[-1]) if high is None else check_number(high, "high")
         if not self.knots[0] <= a <= b <= self.knots[-1]:
             raise ValueError(
                 f"low, high must be in order within [{self.knots[0]:g}, {self.knots[-1]:g}], got ({low}, {high})."
@@ -208,8 +209,9 @@ class Curve:
         >>> len(x), error
         (8, 0.0)
         """
-        lo = float(self.knots[0]) if low is None else low
-        hi = float(self.knots[-1]) if high is None else high
+        lo = float(self.knots[0]) if low is None else check_number(low, "low")
+        hi = float(self.knots[-1]) if high is None else check_number(high, "high")
+        check_whole(max_points, "max_points", 2)
         inner = self.knots[(self.knots > lo) & (self.knots < hi)]
         knots = np.concatenate([[lo], inner, [hi]])
         knots = knots[np.concatenate([[True], knots[1:] > knots[:-1]])]

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from stakes.actions import ActionEvaluation
+from stakes.core.validation import check_kind
 from stakes.display._base import Display
 from stakes.display._style import EMPTY_COLOUR, REFERENCE_COLOUR, model_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from stakes.actions import ActionEvaluation
     from stakes.display._axes import Legend
 
 _HATCHES = ("", "//", "..", "xx")  # a colour that comes again has another pattern
@@ -47,6 +48,7 @@ class ActionCostsDisplay(Display):
     """
 
     def __init__(self, evaluation: ActionEvaluation) -> None:
+        check_kind(evaluation, "evaluation", ActionEvaluation, "what evaluate_actions returned")
         self.evaluation = evaluation
 
     def plot(self, ax: Axes | None = None, *, legend: Legend = "auto") -> Self:

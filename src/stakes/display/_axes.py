@@ -109,9 +109,9 @@ def widened(bounds: Range, x_scale: XScale = "linear") -> Range:
     return 1.0 / (1.0 + math.exp(margin - start)), 1.0 / (1.0 + math.exp(-margin - stop))
 
 
-def draw_cost_axis(ax: Axes, shown: Range, x_scale: XScale) -> None:
+def draw_cost_axis(ax: Axes, shown: Range, x_scale: XScale, name: str = "x_scale") -> None:
     """Thresholds in percent below the axes, the same as odds above; both follow when the axes are zoomed."""
-    check_choice(x_scale, "x_scale", ("linear", "log-odds"))
+    check_choice(x_scale, name, ("linear", "log-odds"))
     ax.set_xscale("logit" if x_scale == "log-odds" else "linear")
     odds = new_odds_axis(ax)
     odds.xaxis.set_minor_locator(_fixed([]))

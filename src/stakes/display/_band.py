@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,11 +10,12 @@ from stakes.curves._curve import straight
 from stakes.display._axes import check_bounds, draw_cost_axis, draw_share_axis, name_amounts, shade_bounds, widened
 from stakes.display._base import Display
 from stakes.display._lines import MODEL, draw_line, draw_references, drawn
+from stakes.display._models import renamed, several
 from stakes.display._style import format_percent, model_style
 from stakes.inference import Band
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
@@ -75,19 +74,13 @@ class BandDisplay(Display):
     bands_: list[PolyCollection]
 
     def __init__(self, bands: Band | Sequence[Band] | Mapping[str, Band]) -> None:
-        if isinstance(bands, Band):
-            self.bands = [bands]
-        elif isinstance(bands, Mapping):
-            self.bands = [replace(band, name=name) for name, band in bands.items()]
-        else:
-            self.bands = list(bands)
-        if not self.bands:
-            raise ValueError("bands must hold at least one band, got none.")
-        for band in self.bands:
+        found = several(bands, "bands", Band, "band")
+        for band in found:
             if not isinstance(band, Band):
                 raise ValueError(f"bands must be Band, got {band!r}.")
-            if (band.kind, band.is_difference) != (self.bands[0].kind, self.bands[0].is_difference):
-                raise ValueError(f"bands must be of one kind, got {self.bands[0]!r} and {band!r}.")
+            if (band.kind, band.is_difference) != (found[0].kind, found[0].is_difference):
+                raise ValueError(f"bands must be of one kind, got {found[0]!r} and {band!r}.")
+        self.bands: list[Band] = renamed(found, bands)
 
     def plot(
         self,

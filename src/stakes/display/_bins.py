@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from stakes.curves import BinnedReliability, binned_reliability
@@ -11,11 +9,11 @@ from stakes.display._axes import draw_share_axis
 from stakes.display._base import PredictionsDisplay
 from stakes.display._lines import MODEL, draw_diagonal, drawn
 from stakes.display._loss_calibration import draw_points
-from stakes.display._models import named_predictions
+from stakes.display._models import named_predictions, renamed, several
 from stakes.display._style import format_percent, model_style
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.container import ErrorbarContainer
@@ -56,14 +54,10 @@ class BinnedReliabilityDisplay(PredictionsDisplay):
     diagonal_: Line2D
 
     def __init__(self, bins: BinnedReliability | Sequence[BinnedReliability] | Mapping[str, BinnedReliability]) -> None:
-        if isinstance(bins, BinnedReliability):
-            self.bins = [bins]
-        elif isinstance(bins, Mapping):
-            self.bins = [replace(found, name=name) for name, found in bins.items()]
-        else:
-            self.bins = list(bins)
-        if not self.bins or not all(isinstance(found, BinnedReliability) for found in self.bins):
+        found = several(bins, "bins", BinnedReliability, "BinnedReliability")
+        if not all(isinstance(each, BinnedReliability) for each in found):
             raise ValueError(f"bins must hold at least one BinnedReliability and nothing else, got {bins!r}.")
+        self.bins: list[BinnedReliability] = renamed(found, bins)
 
     @classmethod
     def from_predictions(

@@ -11,6 +11,7 @@ from stakes.curves import BrierCurve, CostCurve, Curve, brier_curve, cost_curve
 from stakes.display._axes import check_bounds, shade_bounds
 from stakes.display._base import CurvesDisplay
 from stakes.display._cost_axes import draw_brier_axis, draw_probability_cost_axis
+from stakes.display._models import several
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -223,9 +224,4 @@ class CostCurveDisplay(CurvesDisplay):
 
 
 def _first(curves: Any) -> Any:
-    if isinstance(curves, Curve):
-        return curves
-    found = list(curves.values() if hasattr(curves, "values") else curves)
-    if not found:
-        raise ValueError("curves must hold at least one curve, got none.")
-    return found[0]
+    return several(curves, "curves", Curve, "curve")[0]

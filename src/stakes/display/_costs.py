@@ -13,6 +13,7 @@ from stakes.costs._base import Weighted
 from stakes.display._axes import draw_cost_axis, widened
 from stakes.display._base import Display
 from stakes.display._lines import MODEL, draw_line, drawn
+from stakes.display._models import several
 from stakes.display._style import model_style
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class CostDistributionDisplay(Display):
         if isinstance(costs, Mapping):
             named = [(str(name), measure) for name, measure in costs.items()]
         else:
-            found = [costs] if isinstance(costs, CostDistribution) else list(costs)
+            found = several(costs, "costs", CostDistribution, "cost distribution")
             named = [(_name(measure), measure) for measure in found]
         if not named:
             raise ValueError("costs must hold at least one cost distribution, got none.")
@@ -127,7 +128,7 @@ class CostDistributionDisplay(Display):
             if drawn(self.ax_, MODEL):
                 low, high = self.ax_.get_xlim()
                 shown = min(low, shown[0]), max(high, shown[1])
-            draw_cost_axis(self.ax_, shown, scale)
+            draw_cost_axis(self.ax_, shown, scale, "scale")
             shapes = [_shape(measure, shown, scale) for measure in self.costs]
             self.atom_ax_ = self._axes_of_atoms(shapes)
             before = len(drawn(self.ax_, MODEL))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from stakes.core.validation import check_kind
 from stakes.costs import as_costs
 from stakes.decomposition import Decomposition, decompose
 from stakes.display._axes import CHARACTER, SMALL, few_ticks, height_in_points, small_font, width_in_points
@@ -69,6 +70,8 @@ class DecompositionDisplay(PredictionsDisplay):
         self.decompositions = dict(named)
         if not self.decompositions:
             raise ValueError("decompositions must hold at least one model, got none.")
+        for parts in self.decompositions.values():
+            check_kind(parts, "decompositions", Decomposition, "one Decomposition, or a mapping of names to them")
         scales = {parts.scale for parts in self.decompositions.values()}
         if len(scales) > 1:
             raise ValueError(f"decompositions must share one scale, got {sorted(scales)}.")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
+from stakes.core.validation import check_kind
 from stakes.display._base import Display
+from stakes.information import ValueOfInformation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from stakes.display._axes import Legend
-    from stakes.information import ValueOfInformation
 
 
 class ValueOfInformationDisplay(Display):
@@ -40,6 +41,7 @@ class ValueOfInformationDisplay(Display):
     """
 
     def __init__(self, value: ValueOfInformation) -> None:
+        check_kind(value, "value", ValueOfInformation, "what value_of_information returned")
         self.value = value
 
     def plot(self, ax: Axes | None = None, *, legend: Legend = "auto") -> Self:

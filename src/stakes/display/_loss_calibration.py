@@ -12,7 +12,7 @@ from stakes.correction import LossCalibrationCurve, loss_calibration_curve
 from stakes.display._axes import height_in_points, width_in_points
 from stakes.display._base import PredictionsDisplay
 from stakes.display._lines import MODEL, draw_diagonal
-from stakes.display._models import named_predictions
+from stakes.display._models import named_predictions, several
 from stakes.display._style import format_percent, model_style, percent_ticks
 
 if TYPE_CHECKING:
@@ -77,13 +77,7 @@ class LossCalibrationDisplay(PredictionsDisplay):
     def __init__(
         self, curves: LossCalibrationCurve | Sequence[LossCalibrationCurve] | Mapping[str, LossCalibrationCurve]
     ) -> None:
-        found: list[Any]
-        if isinstance(curves, LossCalibrationCurve):
-            found = [curves]
-        else:
-            found = list(curves.values() if isinstance(curves, Mapping) else curves)
-        if not found:
-            raise ValueError("curves must hold at least one curve, got none.")
+        found = several(curves, "curves", LossCalibrationCurve, "curve")
         for curve in found:
             if not isinstance(curve, LossCalibrationCurve):
                 raise ValueError(f"curves must be loss-calibration curves, got {curve!r}.")

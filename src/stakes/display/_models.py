@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -19,20 +19,33 @@ C = TypeVar("C", bound=Curve)
 
 def named_curves(curves: C | Sequence[C] | Mapping[str, C], kind: str) -> list[C]:
     """Return curves of one kind as a list, renamed where a mapping names them."""
-    if isinstance(curves, Curve):
-        found = [curves]
-    elif isinstance(curves, Mapping):
-        from dataclasses import replace
-
-        found = [replace(curve, name=name) for name, curve in curves.items()]
-    else:
-        found = list(curves)
-    if not found:
-        raise ValueError("curves must hold at least one curve, got none.")
+    found = several(curves, "curves", Curve, "curve")
     for curve in found:
         if getattr(curve, "kind", None) != kind:
             raise ValueError(f"curves must be {kind} curves, got {curve!r}.")
+    return renamed(found, curves)
+
+
+def several(given: Any, name: str, kind: type, what: str) -> list[Any]:
+    """Return one thing of a kind, or those of a sequence or of a mapping, as a list."""
+    if isinstance(given, kind):
+        return [given]
+    found = given.values() if isinstance(given, Mapping) else given
+    if isinstance(found, (str, bytes)) or not isinstance(found, Iterable):
+        raise ValueError(f"{name} must be one {what}, or a sequence or mapping of them, got {given!r}.")
+    found = list(found)
+    if not found:
+        raise ValueError(f"{name} must hold at least one {what}, got none.")
     return found
+
+
+def renamed(found: list[Any], given: Any) -> list[Any]:
+    """Give what a mapping named its names."""
+    if not isinstance(given, Mapping):
+        return found
+    from dataclasses import replace
+
+    return [replace(each, name=name) for name, each in zip(given, found, strict=True)]
 
 
 def named_predictions(y_true: Any, y_prob: Any, sample_weight: Any = None) -> dict[str, Any]:

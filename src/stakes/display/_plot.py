@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.curves import BrierCurve, reliability_curve
+from stakes.core.validation import check_kind
+from stakes.curves import BrierCurve, Curve, reliability_curve
 from stakes.display._axes import OF_AMOUNTS, legend_under, pyplot, settle
 from stakes.display._band import BandDisplay
 from stakes.display._benefit import InterventionsAvoidedDisplay, StandardizedDecisionCurveDisplay
@@ -27,15 +28,14 @@ from stakes.display._loss_calibration import LossCalibrationDisplay
 from stakes.display._reliability import ReliabilityDisplay
 from stakes.display._threshold import DecisionCurveDisplay, RegretCurveDisplay
 from stakes.display._utility import ExpectedUtilityDisplay, UtilityCurveDisplay
+from stakes.evaluation import Evaluation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from stakes.costs import CostDistribution
-    from stakes.curves import Curve
     from stakes.display._axes import XScale
-    from stakes.evaluation import Evaluation
 
 _BY_KIND = (
     *(RegretCurveDisplay, DecisionCurveDisplay, ReliabilityDisplay),
@@ -80,7 +80,7 @@ def plot_curve(curve: Curve, ax: Axes | None = None, **options: Any) -> Any:
     """
     if isinstance(curve, BrierCurve):
         return CostCurveDisplay(curve).plot(ax, **options)
-    if curve.kind not in _DISPLAYS:
+    if getattr(curve, "kind", None) not in _DISPLAYS:
         raise ValueError(f"curve must be one of {', '.join(map(repr, _DISPLAYS))}, got {curve!r}.")
     return _DISPLAYS[curve.kind](curve).plot(ax, **options)
 
@@ -154,6 +154,7 @@ def plot_evaluation(
     >>> [axes.get_ylabel() for axes in figure.axes]
     ['Regret per decision', 'Net benefit', 'Observed event rate', 'Discrimination (regret)']
     """
+    check_kind(evaluation, "evaluation", Evaluation, "what evaluate returned")
     crossing, (width, height) = [replace(band, about="") for band in evaluation.crossing.values()], figsize
     rows, stake = 2 + bool(crossing), evaluation.options.per_stake
     figure = pyplot().figure(figsize=(width, height * rows / 2), layout="constrained")

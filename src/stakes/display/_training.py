@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from stakes.core.validation import check_kind
 from stakes.display._axes import SMALL, pyplot
 from stakes.display._style import GUIDE_COLOUR, REFERENCE_COLOUR, model_style
+from stakes.training import MonitorComparison
 from stakes.training._monitor_comparison import RULES
 
 if TYPE_CHECKING:
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
 
-    from stakes.training import MonitorComparison
 
 _PANEL = (6.4, 1.55)
 _MARKERS = {"early stopping": "o", "checkpoint": "s"}
@@ -64,6 +65,7 @@ class MonitorDisplay:
     markers_: dict[tuple[str, str], Line2D]
 
     def __init__(self, comparison: MonitorComparison, *, run: Any = None) -> None:
+        check_kind(comparison, "comparison", MonitorComparison, "what compare_monitors returned")
         first = next(iter(comparison.runs))
         run = first if run is None else run
         if run not in comparison.runs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stakes.actions import ActionEvaluation
+from stakes.core.validation import check_kind
 from stakes.evaluation._finding import LEVEL, SEVERITIES, Check, Findings, Observation
 from stakes.shown.text import shorten, visible
 from stakes.shown.words import join, number, p_value
@@ -177,7 +178,6 @@ def action_findings(found: ActionEvaluation) -> Findings:
     >>> action_findings(evaluate_actions([0, 1] * 9, [[0.7, 0.3], [0.2, 0.8]] * 9, matrices=[[0, 1], [1, 0]])).codes
     ('few-rows-of-a-class', 'unseen-costs')
     """
-    if not isinstance(found, ActionEvaluation):
-        raise ValueError(f"found must be what evaluate_actions returned, got {type(found).__name__}.")
+    check_kind(found, "found", ActionEvaluation, "what evaluate_actions returned")
     seen = [finding for check in ACTION_FINDINGS.values() if (finding := check.run(found)) is not None]
     return Findings(sorted(seen, key=lambda finding: SEVERITIES.index(finding.severity)))

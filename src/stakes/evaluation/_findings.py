@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from stakes.core.validation import check_kind
 from stakes.evaluation import _checks_calibration as calibration
 from stakes.evaluation import _checks_deferral as deferral
 from stakes.evaluation import _checks_models as models
@@ -15,7 +17,7 @@ from stakes.inference import FEW_AMOUNTS
 from stakes.shown.markdown import markdown_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from stakes.evaluation._standings import Standings
 
@@ -290,6 +292,9 @@ def findings_table(checks: Mapping[str, Check] = FINDINGS) -> str:
     >>> print(findings_table().splitlines()[0])
     | code | severity | what it finds | raised when | what to do |
     """
+    check_kind(checks, "checks", Mapping, "a mapping of codes to checks, such as FINDINGS")
+    for code, check in checks.items():
+        check_kind(check, f"checks[{code!r}]", Check, "a Check")
     header = ["code", "severity", "what it finds", "raised when", "what to do"]
     cells = [
         [f"`{check.code}`", check.severity, check.summary, check.raised, check.remedy] for check in checks.values()

@@ -161,7 +161,7 @@ class KeptEvaluation:
         >>> one.merge(one).evaluate().n_rows
         4
         """
-        check_kind(other, "other", KeptEvaluation, "keep it by KeptEvaluation.of(evaluation)")
+        check_kind(other, "other", KeptEvaluation, remedy="keep it by KeptEvaluation.of(evaluation)")
         mine, its = (
             {"models": list(kept.tables), **kept._settings(), "groups": columns_of(kept.groups)}
             for kept in (self, other)

@@ -281,7 +281,7 @@ class PairSums(Kept):
         >>> one.merge(one).rows.tolist()
         [2.0, 2.0]
         """
-        check_kind(other, "other", PairSums, "build one by PairSums.from_predictions")
+        check_kind(other, "other", PairSums, remedy="build one by PairSums.from_predictions")
         self._refuse_clusters("merged")
         other._refuse_clusters("merged")
         for name in ("models", "costs", "rule", "pos_label"):

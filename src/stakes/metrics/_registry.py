@@ -7,6 +7,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
 from stakes import costs as _costs
+from stakes.core.validation import check_kind
 from stakes.metrics import _cost_matrix, _losses, _net_benefit, _one_vs_rest, _partial_auc, _penalized, _rank, _skill
 from stakes.shown.nearest import guess
 
@@ -117,6 +118,7 @@ def register(metric: Metric) -> Metric:
     >>> METRICS["net_benefit_score"].greater_is_better
     True
     """
+    check_kind(metric, "metric", Metric, "a Metric")
     if metric.name in METRICS:
         raise ValueError(f"a metric named {metric.name!r} is registered already.")
     METRICS[metric.name] = metric

@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
+from stakes.actions import ActionEvaluation
+from stakes.core.validation import check_kind
 from stakes.evaluation import ACTION_FINDINGS, action_findings
 from stakes.report._escaped import named, text_html
 from stakes.report._findings import finding_items, grave_items
@@ -16,7 +18,6 @@ from stakes.shown.text import shorten, visible
 from stakes.shown.words import count, decimals_for, p_value
 
 if TYPE_CHECKING:
-    from stakes.actions import ActionEvaluation
     from stakes.report._html import Cell
 
 _TITLE = "What acting on these class probabilities would cost"
@@ -53,6 +54,7 @@ def render_actions(found: ActionEvaluation, *, title: str | None = None) -> str:
     >>> "<script" in render_actions(found)
     False
     """
+    check_kind(found, "found", ActionEvaluation, "what evaluate_actions returned")
     rows = found.rows
     bodies = {
         "stake": ("What is at stake", _stake(found)),

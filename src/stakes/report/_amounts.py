@@ -6,6 +6,8 @@ import html
 from typing import TYPE_CHECKING
 
 from stakes._version import __version__
+from stakes.core.validation import check_kind
+from stakes.evaluation import Evaluation
 from stakes.report import _sections
 from stakes.report._amounts_figure import gain_figure
 from stakes.report._escaped import named, text_html
@@ -22,7 +24,6 @@ from stakes.shown.words import decimals_for
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from stakes.evaluation import Evaluation
     from stakes.inference import Estimate, Money
     from stakes.report._html import Cell
     from stakes.report._models import Model
@@ -60,6 +61,7 @@ def render_amounts(evaluation: Evaluation, *, title: str | None = None) -> str:
     >>> "EUR per row" in render_amounts(evaluate(orders, [0.02, 0.3, 0.2, 0.1] * 20))
     True
     """
+    check_kind(evaluation, "evaluation", Evaluation, "what evaluate returned")
     models, made = models_of(evaluation), made_now()
     bodies = {
         "stake": ("What is at stake", _stake(evaluation, models)),

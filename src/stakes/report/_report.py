@@ -6,6 +6,8 @@ import html
 from typing import TYPE_CHECKING
 
 from stakes._version import __version__
+from stakes.core.validation import check_kind
+from stakes.evaluation import Evaluation
 from stakes.report import _sections
 from stakes.report._amounts import render_amounts
 from stakes.report._assets import asset, page_script
@@ -27,7 +29,6 @@ from stakes.shown.words import count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from stakes.evaluation import Evaluation
     from stakes.report._models import Model
     from stakes.report._payload import Json
 
@@ -81,6 +82,7 @@ def render_report(evaluation: Evaluation, *, title: str | None = None) -> str:
     >>> page.startswith("<!doctype html>")
     True
     """
+    check_kind(evaluation, "evaluation", Evaluation, "what evaluate returned")
     if evaluation.options.per_stake:
         return render_amounts(evaluation, title=title)
     models = models_of(evaluation)

@@ -24,6 +24,8 @@ def build_frame(columns: dict[str, Any], backend: Any = None) -> Any:
             import_module(backend)
         except ImportError as error:
             raise ImportError(f"{backend} is not installed: pip install 'stakes[engines]'") from error
+    elif getattr(backend, "__name__", None) not in _BACKENDS and not isinstance(backend, nw.Implementation):
+        raise ValueError(f"backend must be one of {', '.join(_BACKENDS)}, got {backend!r}.")
     return nw.from_dict(columns, backend=backend).to_native()
 
 

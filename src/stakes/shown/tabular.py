@@ -6,6 +6,7 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from stakes.shown.html import table
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 Columns = Sequence[str] | Mapping[str, str]
 _OWN_INTERVAL = ("score", "value", "difference", "estimate")  # whose interval a record calls ci_low and ci_high
 _HEADS = {"auc": "AUC", "p_value": "p", "p_adjusted": "p (Holm)", "n_rows": "rows", "n_positives": "positives"}
+_MOST_DIGITS = 17  # of a double
 # A single record of more columns stands upright in a notebook.
 _WIDEST_RECORD = 6
 
@@ -137,6 +139,7 @@ def paper_cells(result: Tabular, columns: Columns | None, digits: int) -> list[l
     """Head and rows as a paper prints them."""
     records = result._records()
     known = list(records[0]) if records else []
+    _check_layout(columns, digits)
     chosen = (result._paper or known) if columns is None else columns
     heads = dict(chosen) if isinstance(chosen, Mapping) else {name: _HEADS.get(name, name) for name in chosen}
     unknown = [name for name in heads if records and name not in known]
@@ -146,6 +149,13 @@ def paper_cells(result: Tabular, columns: Columns | None, digits: int) -> list[l
         [head.replace("_", " ") for head in heads.values()],
         *([_with_ends(record, name, digits) for name in heads] for record in records),
     ]
+
+
+def _check_layout(columns: Any, digits: Any) -> None:
+    if isinstance(digits, bool) or not isinstance(digits, Integral) or not 1 <= int(digits) <= _MOST_DIGITS:
+        raise ValueError(f"digits must be a whole number from 1 to {_MOST_DIGITS}, got {digits!r}.")
+    if columns is not None and (isinstance(columns, str) or not isinstance(columns, (Mapping, Sequence))):
+        raise ValueError(f"columns must be a list of names, or a mapping of names to heads, got {columns!r}.")
 
 
 def _with_ends(record: Mapping[str, Any], name: str, digits: int) -> str:

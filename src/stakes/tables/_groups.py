@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from stakes.core.counting import count_cells, count_groups, count_sample
-from stakes.core.validation import BinarySample
+from stakes.core.validation import BinarySample, check_number
 from stakes.tables._collect import collected, run
 from stakes.tables._errors import Origin
 from stakes.tables._roles import choose_roles
@@ -83,7 +83,7 @@ def group_scores(
     >>> group_scores(frame, label="cancer", score="risk")["positives"].tolist()
     [0.0, 2.0]
     """
-    if resolution is not None and resolution < 1:
+    if resolution is not None and check_number(resolution, "resolution") < 1:
         raise ValueError(f"resolution must be a positive integer, got {resolution!r}.")
     native = from_native(frame)
     if isinstance(native, nw.LazyFrame):

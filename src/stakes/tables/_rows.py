@@ -226,6 +226,8 @@ def from_native(frame: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
     """Wrap a frame of any supported library, its column names checked to be distinct."""
     try:
         native: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(frame)
+    except TypeError:
+        raise ValueError(f"frame must be a data frame, got {type(frame).__name__}.") from None
     except DuplicateError:
         reject_duplicates(getattr(frame, "column_names", None) or list(frame.columns))
         raise
