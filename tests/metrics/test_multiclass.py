@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 
 from stakes import bounded_brier_loss, costs, expected_regret
+from stakes.actions import decision_calibration_test, evaluate_actions
 from stakes.metrics import (
     METRICS,
     ImproperScoreWarning,
@@ -33,6 +34,35 @@ def expected(loss, truth, report, **options):
     labels = np.flatnonzero(truth)
     rows = np.tile(report, (len(labels), 1))
     return loss(labels, rows, sample_weight=truth[labels], labels=np.arange(len(truth)), **options)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        penalized_brier_loss,
+        penalized_log_loss,
+        lambda *data, **o: cost_matrix_loss(*data, matrices=[[0, 1], [9, 0]], weights=None, **o),
+        lambda *data, **o: one_vs_rest_bounded_loss(*data, bounds=(0.1, 0.5), **o),
+        lambda *data, **o: evaluate_actions(*data, matrices=[[0, 1], [9, 0]], **o).cost,
+        lambda *data, **o: decision_calibration_test(*data, matrices=[[0, 1], [9, 0]], **o).gap,
+    ],
+)
+@pytest.mark.parametrize(("negative", "positive"), [("ok", "fraud"), (2, 1)])
+def test_one_column_of_two_named_classes_asks_for_their_order(loss, negative, positive):
+    y, p = np.tile([1, 0, 0, 0], 30), np.tile([0.9, 0.1, 0.2, 0.1], 30)
+    named = np.where(y == 1, positive, negative)
+    with pytest.raises(
+        ValueError, match=r"y_true holds .*, and y_prob is of one class: pass labels= with the negative"
+    ):
+        loss(named, p)
+    assert loss(named, p, labels=[negative, positive]) == pytest.approx(loss(y, p), abs=1e-14)
+
+
+@pytest.mark.parametrize("loss", LOSSES.values())
+def test_two_columns_of_named_classes_follow_their_sorted_labels(loss):
+    y, p = np.tile([1, 0, 0, 0], 30), np.tile([0.9, 0.1, 0.2, 0.1], 30)
+    columns = np.column_stack([p, 1.0 - p])
+    assert loss(np.where(y == 1, "fraud", "ok"), columns) == pytest.approx(loss(y, p), abs=1e-14)
 
 
 @improper_is_fine

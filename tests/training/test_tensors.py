@@ -149,3 +149,12 @@ def test_invalid_tensors_are_refused(label, prob, options, message):
 def test_tensors_of_whole_numbers_are_no_probabilities():
     with pytest.raises(ValueError, match="floating-point"):
         penalized_brier_loss([0], torch.tensor([[1, 0]]))
+
+
+def test_one_column_of_two_named_classes_asks_for_their_order():
+    y, p = torch.tensor([1, 2, 2, 2]), torch.tensor([0.9, 0.1, 0.2, 0.1], dtype=torch.float64)
+    for labels in (y, y.numpy()):
+        with pytest.raises(ValueError, match=r"y_true holds 1, 2, and y_prob is of one class: pass labels= with"):
+            penalized_brier_loss(labels, p)
+        found = penalized_brier_loss(labels, p, labels=[2, 1])
+        assert found == pytest.approx(penalized_brier_loss([1, 0, 0, 0], p.numpy()), abs=1e-14)

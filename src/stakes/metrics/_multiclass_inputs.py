@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.row_order import check_same_order
-from stakes.core.validation import check_weights, is_missing, to_array, to_floats
+from stakes.core.validation import check_weights, is_missing, one_is_positive, to_array, to_floats
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -23,8 +23,9 @@ def check_multiclass(
 ) -> tuple[NDArray[np.intp], NDArray[Any], Floats | None]:
     """Class index of each row, its probabilities in the caller's precision, and weights or None."""
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
-    prob = check_probability_rows(y_prob)
-    index = class_index(to_array(y_true, "y_true"), prob.shape[1], labels)
+    columns = to_array(y_prob, "y_prob")
+    prob = check_probability_rows(columns)
+    index = class_index(to_array(y_true, "y_true"), prob.shape[1], labels, one_column=columns.ndim == 1)
     if len(index) != len(prob):
         raise ValueError(f"y_true and y_prob must have the same length, got {len(index)} and {len(prob)}.")
     return index, prob, check_weights(sample_weight, len(index))
@@ -56,7 +57,9 @@ def check_probability_rows(y_prob: ArrayLike) -> NDArray[Any]:
     return prob
 
 
-def class_index(labels_of_rows: NDArray[Any], n_classes: int, labels: ArrayLike | None) -> NDArray[np.intp]:
+def class_index(
+    labels_of_rows: NDArray[Any], n_classes: int, labels: ArrayLike | None, *, one_column: bool = False
+) -> NDArray[np.intp]:
     """Column of each row's class: from one-hot rows, from the named order of labels, or from their sorted order."""
     if labels_of_rows.ndim == 2 and labels_of_rows.shape[1] == n_classes:
         return _from_one_hot(labels_of_rows)
@@ -70,6 +73,8 @@ def class_index(labels_of_rows: NDArray[Any], n_classes: int, labels: ArrayLike 
             raise ValueError(
                 f"y_true holds {len(order)} labels but y_prob has {n_classes} columns: pass labels= in column order."
             )
+        if one_column:
+            check_order_of_two(order.tolist())
     else:
         order = to_array(labels, "labels")
         if order.ndim != 1 or len(order) != n_classes or len(set(order.tolist())) != n_classes:
@@ -84,6 +89,15 @@ def class_index(labels_of_rows: NDArray[Any], n_classes: int, labels: ArrayLike 
             f"y_true must hold only the labels {order.tolist()}, got {labels_of_rows[first]!r} in row {first}."
         )
     return index.astype(np.intp)
+
+
+def check_order_of_two(labels: list[Any]) -> None:
+    """Refuse two labels with names of their own beside one column: their order does not say which one is positive."""
+    if not one_is_positive(labels):
+        raise ValueError(
+            f"y_true holds {', '.join(map(repr, labels))}, and y_prob is of one class: pass labels= with the negative "
+            "class first and the positive one last."
+        )
 
 
 def _are_indices(values: NDArray[Any], n_classes: int) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_weights, to_array
-from stakes.metrics._multiclass_inputs import class_index
+from stakes.metrics._multiclass_inputs import check_order_of_two, class_index
 
 # what rounding the probabilities of a row in each precision can do to their sum
 _SUM_TOLERANCES = {"float64": 1e-6, "float32": 1e-3, "float16": 5e-3, "bfloat16": 1e-2}
@@ -34,11 +34,11 @@ def check_multiclass_tensor(
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     import torch
 
-    prob = _check_rows(torch, y_prob)
+    prob, one_column = _check_rows(torch, y_prob), y_prob.ndim == 1
     if is_tensor(y_true):
-        index = _tensor_index(torch, y_true.detach().to(prob.device), prob.shape[1], labels)
+        index = _tensor_index(torch, y_true.detach().to(prob.device), prob.shape[1], labels, one_column=one_column)
     else:
-        host = class_index(to_array(y_true, "y_true"), prob.shape[1], labels)
+        host = class_index(to_array(y_true, "y_true"), prob.shape[1], labels, one_column=one_column)
         index = torch.as_tensor(host, device=prob.device)
     if len(index) != len(prob):
         raise ValueError(f"y_true and y_prob must have the same length, got {len(index)} and {len(prob)}.")
@@ -82,7 +82,7 @@ def _refuse(values: Any, outside: Any, uneven: Any, tolerance: float) -> None:
     )
 
 
-def _tensor_index(torch: Any, y: Any, n_classes: int, labels: Any) -> Any:
+def _tensor_index(torch: Any, y: Any, n_classes: int, labels: Any, *, one_column: bool) -> Any:
     """Column of each row's class, as :func:`class_index` finds it for arrays."""
     if y.ndim == 2 and y.shape[1] == n_classes:
         good = (((y == 0) | (y == 1)).all(1)) & (y.sum(1) == 1)
@@ -101,6 +101,8 @@ def _tensor_index(torch: Any, y: Any, n_classes: int, labels: Any) -> Any:
         raise ValueError(
             f"y_true holds {len(order)} labels but y_prob has {n_classes} columns: pass labels= in column order."
         )
+    if labels is None and one_column:
+        check_order_of_two(order.tolist())
     if len(order) != n_classes or len(torch.unique(order)) != n_classes:
         raise ValueError(f"labels must name the {n_classes} columns of y_prob once each, got {order.tolist()}.")
     same = y[:, None] == order[None, :]
