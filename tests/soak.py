@@ -1,4 +1,4 @@
-"""Odd arguments, damaged files and texts, and odd command lines, for as long as is asked: ``python -m tests.soak``.
+"""Odd arguments and files, and data said in other ways, for as long as is asked: ``python -m tests.soak``.
 
 ``--minutes 60`` goes round all of them for an hour of the clock; ``--cases 1000`` runs about so many once. Each case
 has a number, which alone makes it: what is found is run again by ``--start``.
@@ -9,12 +9,13 @@ import sys
 import time
 from collections import Counter
 
-from tests import soak_calls, soak_files, soak_texts
+from tests import soak_calls, soak_files, soak_meanings, soak_texts
 
 # how many of each in a round; a command and a file take as long as a dozen calls
-ROUND = {"calls": 500, "texts": 400, "files": 40, "commands": 20}
+ROUND = {"calls": 500, "meanings": 200, "texts": 400, "files": 40, "commands": 20}
 SOAKS = {
     "calls": soak_calls.soak,
+    "meanings": soak_meanings.soak,
     "texts": soak_texts.soak_texts,
     "files": soak_files.soak,
     "commands": soak_texts.soak_commands,
