@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 import stakes
 from stakes import PartlyVerified, RowCosts, TimeToEvent, boundary, metrics, outcomes
 from stakes.core.row_order import check_same_order, row_labels
+from stakes.training._keras_metric import _predicted
 
 pd = pytest.importorskip("pandas")
 
@@ -296,6 +297,12 @@ def test_columns_of_frames_and_mappings_are_compared_with_each_other():
         stakes.display.RocCurveDisplay.from_predictions(Y, frame, sample_weight=p[::-1])
     with pytest.raises(ValueError, match="y_true and sample_weight hold"):
         metrics.get_scorer("roc_auc_score")(LogisticRegression().fit(X, Y), X, y, sample_weight=p[::-1])
+
+
+def test_validation_data_of_keras_in_another_order_is_refused():
+    data = (pd.DataFrame(X), pd.Series(Y, INDEX[::-1]))
+    with pytest.raises(ValueError, match=r"validation_data\[0\] and validation_data\[1\] hold"):
+        next(_predicted(None, data, 10))
 
 
 @pytest.mark.parametrize(

@@ -44,8 +44,13 @@ def test_every_random_step_has_the_same_seed_unless_another_is_given():
         for name, value in vars(importlib.import_module(f"stakes.{room}")).items():
             if inspect.isfunction(value) or hasattr(value, "fit"):
                 found[name] = inspect.signature(value).parameters.get("random_state")
+            if inspect.isclass(value):
+                for key, method in inspect.getmembers(value, inspect.isroutine):
+                    if not key.startswith("_") and (inspect.getmodule(method) or pytest).__name__.startswith("stakes"):
+                        found[f"{name}.{key}"] = inspect.signature(method).parameters.get("random_state")
     found = {name: parameter.default for name, parameter in found.items() if parameter is not None}
     assert len(found) > 5
+    assert {"Boundary.gain", "Boundary.report", "Uniform.sample"} < set(found)
     assert set(found.values()) == {0}, found
 
 

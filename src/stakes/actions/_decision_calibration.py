@@ -10,7 +10,7 @@ import numpy as np
 
 from stakes.actions._estimates import mean_estimates
 from stakes.actions._problem import read_rows
-from stakes.core.random_state import generator
+from stakes.core.random_state import generator, settled_order
 from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_level
 from stakes.inference import holm
@@ -203,13 +203,13 @@ class _Gap:
         largest = float(self.variance.max(initial=0.0))
         if not 0.0 < float(self.variance.sum()) < _ENOUGH * largest:
             return self.p_value
-        top = np.argsort(-self.variance, kind="stable")[:_MOST_DRAWN]
-        rest = max(float(self.variance.sum() - self.variance[top].sum()), 0.0)
-        drawn = math.sqrt(rest) * rng.standard_normal(_DRAWS)
+        order = settled_order(-self.variance, *prob.T, self.weight)
+        top, rest = order[:_MOST_DRAWN], order[_MOST_DRAWN:]
+        drawn = math.sqrt(float(self.variance[rest].sum())) * rng.standard_normal(_DRAWS)
         for i in top[self.variance[top] > 0.0]:
             share = prob[i] / prob[i].sum()
             drawn += self.weight[i] * self.deviation[i][rng.choice(len(share), _DRAWS, p=share)]
-        as_far = np.abs(drawn) >= abs(self.total) * (1.0 - 1e-12)
+        as_far = np.abs(drawn) >= abs(self.total) - 1e-12 * math.sqrt(float(self.variance.sum()))  # rounding apart
         return float(1 + np.count_nonzero(as_far)) / (_DRAWS + 1)
 
 

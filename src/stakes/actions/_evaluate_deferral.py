@@ -15,7 +15,7 @@ from stakes.actions._widening import Refitted
 from stakes.actions._zone import capacity_price, deferral_zone
 from stakes.core.inputs import refuse_weighing
 from stakes.core.options import check_options
-from stakes.core.random_state import generator
+from stakes.core.random_state import generator, settled_order
 from stakes.core.row_order import check_same_order
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import check_choice, check_unit, check_whole
@@ -230,9 +230,15 @@ def evaluate_deferral(
     codes, _ = check_dependence(clusters, None, len(sample.y), sample_weight)
     if rule == "score":
         return deferred_of(asked, sample, option, cap, codes=codes)
-    rng = generator(random_state)
+    rng, (sample, codes) = generator(random_state), _settled(sample, codes)
     folds = fold_codes(sample.y, check_whole(n_folds, "n_folds", 2), codes, rng)
     return deferred_of(asked, sample, option, cap, codes=codes, fitted=(folds, rng))
+
+
+def _settled(sample: BinarySample, codes: Integers | None) -> tuple[BinarySample, Integers | None]:
+    """The rows and their clusters in an order of their own, since folds and draws go by the place of a row."""
+    order = settled_order(sample.score, sample.y, sample.weight, codes)
+    return sample.arranged(order), None if codes is None else codes[order]
 
 
 def deferred_of(

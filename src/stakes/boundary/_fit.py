@@ -116,7 +116,7 @@ def fit_boundary(
         nothing is selected and the certificate says how many rows would be needed. ``levels`` then only arranges the
         table and the picture.
     random_state : int, numpy Generator or None, default 0
-        For folds and for the split of the certificate.
+        For folds and for the split of the certificate, which go by the place of the rows.
     sample_weight : array_like of shape (n,), optional
         Whole numbers: weight k counts as k rows. Not with ``tune`` or ``confidence_level``, for these need independent
         rows.

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def settled_order(*columns: NDArray[Any] | None) -> NDArray[np.intp]:
+    """An order of rows that does not depend on how they are given, so that neither do draws by the place of a row.
+
+    Rows that are equal in all columns can stand for each other. Columns that are None are left out.
+    """
+    return np.lexsort([column for column in columns if column is not None][::-1])
 
 
 def generator(random_state: Any) -> np.random.Generator:

@@ -46,6 +46,12 @@ class BinarySample:
     origin: Origin | None = None
     about: str = ""
 
+    def arranged(self, order: NDArray[np.intp]) -> BinarySample:
+        """The same rows in another order."""
+        weight = None if self.weight is None else self.weight[order]
+        origin = None if self.origin is None else replace(self.origin, places=self.origin.places[order])
+        return replace(self, y=self.y[order], score=self.score[order], weight=weight, origin=origin)
+
 
 def check_sample(
     y_true: ArrayLike,
@@ -113,6 +119,18 @@ def _refuse_beside(outcome: Outcome, **given: Any) -> None:
     for name, value in given.items():
         if value is not None:
             raise ValueError(f"{name} belongs to the outcome: pass it to {type(outcome).__name__}, not beside it.")
+
+
+def plain_labels(values: NDArray[Any]) -> NDArray[Any]:
+    """Labels that are Python objects as an array of numbers or texts, which sorts as such; others as texts."""
+    if values.dtype.kind != "O":
+        return values
+    try:
+        found = np.array(values.tolist())
+    except (ValueError, OverflowError):  # sequences of different lengths, whole numbers without end
+        return values.astype(str)
+    whole = found.dtype.kind != "f" or bool(np.all(np.abs(found) < 2.0**53))  # neither nan, nor whole numbers rounded
+    return found if found.shape == values.shape and found.dtype.kind in "biufUS" and whole else values.astype(str)
 
 
 def _without(values: NDArray[Any], present: Bools) -> NDArray[Any]:
@@ -380,7 +398,7 @@ def to_floats(values: NDArray[Any], name: str) -> Floats:
     plain = kind in "biuf" or (kind == "O" and not any(isinstance(v, (str, bytes)) for v in values.flat))
     if plain:
         try:
-            return np.asarray(values, dtype=np.float64)
+            return np.asarray(values, dtype=np.float64, order="C")  # sums over strides would round otherwise
         except (TypeError, ValueError, OverflowError):
             pass
     flat = values.ravel()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.random_state import generator
+from stakes.core.random_state import generator, settled_order
 from stakes.core.row_order import check_same_order
 from stakes.core.validation import SQUARED_WELL, check_level, check_number, check_weights, check_whole
 from stakes.correction._inputs import read_prior, read_scores
@@ -176,8 +176,8 @@ def estimate_prior(
     weight = check_weights(sample_weight, len(rows))
     if weight is not None:
         rows, weight = rows[weight > 0.0], weight[weight > 0.0]
-    share = np.ones(len(rows)) if weight is None else weight
-    density = rows / before
+    order = settled_order(*rows.T, weight)
+    density, share = rows[order] / before, np.ones(len(rows)) if weight is None else weight[order]
     found = _maximise(density, share, before, stop)
     draws = _bootstrap(density, share, found.prior, stop, generator(random_state).spawn(n_bootstrap))
     tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]

@@ -141,10 +141,10 @@ class CostDistribution(ABC):
         self._require_proper("mean")
         return float(self.negative_loss(np.inf)) / self.mass
 
-    def sample(
-        self, size: int, random_state: int | np.random.Generator | np.random.RandomState | None = None
-    ) -> Floats:
-        """Draw ``size`` cost ratios. Raises ``ValueError`` unless 0 < mass < inf.
+    def sample(self, size: int, random_state: int | np.random.Generator | np.random.RandomState | None = 0) -> Floats:
+        """Draw ``size`` cost ratios, the same at every call unless ``random_state`` is another or None.
+
+        Raises ``ValueError`` unless 0 < mass < inf.
 
         Examples
         --------

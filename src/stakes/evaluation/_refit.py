@@ -278,7 +278,7 @@ def evaluate_estimator(
     verbose : int, default 0
         How much joblib tells of how far the fits are: 1 now and then, 11 and more each of them.
     random_state : int, numpy Generator or None, default 0
-        For folds and resamples.
+        For folds and resamples, which go by the place of the rows.
 
     Returns
     -------

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from stakes.core.inputs import evaluation_data, refuse_weighing
-from stakes.core.random_state import generator
+from stakes.core.random_state import generator, settled_order
 from stakes.core.row_order import check_same_order
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import check_choice, check_flag, check_level, check_whole
@@ -250,7 +250,8 @@ def bootstrap(
     confidence_level : float, default 0.95
         Of the intervals, in (0, 1).
     random_state : int, numpy Generator or None, default 0
-        The same resamples at every call; None draws others each time.
+        The same resamples at every call; None draws others each time. The order of the rows does not matter, but for
+        blocks, and for a :class:`TimeToEvent`, of which rows are drawn by their place.
     progress : bool or callable, default False
         True to count on standard error, or a function of the number done and the number of all.
     **options
@@ -381,8 +382,11 @@ def _source(
     if given:
         raise ValueError("clusters= and block_length= need the rows: pass y_true and y_prob instead of a ScoreTable.")
     samples = [evaluation_data(y_true, values, **data).rows for values in scores]
+    draw, scheme = _rows_drawn(len(samples[0].y), clusters, block_length, data["sample_weight"])
+    if scheme == "rows":
+        order = settled_order(*(sample.score for sample in samples), samples[0].y, samples[0].weight)
+        samples = [sample.arranged(order) for sample in samples]
     y = samples[0].y
-    draw, scheme = _rows_drawn(len(y), clusters, block_length, data["sample_weight"])
     if scheme == "rows" and prevalence is not None:
         draw = draw_rows([np.flatnonzero(~y), np.flatnonzero(y)], len(y))
     tables = [ScoreTable.from_sample(sample) for sample in samples]

@@ -17,6 +17,7 @@ import numpy as np
 
 from stakes.core.counting import order_of
 from stakes.core.pav import pav_starts
+from stakes.core.random_state import settled_order
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,10 +60,9 @@ class CrossFit:
 
 def cross_fit(sample: BinarySample, n_folds: int, rng: np.random.Generator) -> CrossFit:
     """Fit the recalibration of clean rows to all of them and, fold by fold, to the others."""
-    folds = stratified_folds(sample.y, n_folds, rng)
-    order, score = order_of(sample.score)
-    y, fold = sample.y[order], folds[order]
-    weight = None if sample.weight is None else sample.weight[order]
+    order, score, weight = _in_order(sample)
+    y, folds = sample.y[order], np.empty(len(score), dtype=np.intp)
+    folds[order] = fold = stratified_folds(y, n_folds, rng)
     first = np.flatnonzero(np.append(True, score[1:] != score[:-1]))  # row of each score
     sizes, ends = np.diff(first, append=len(y)), np.append(first[1:], len(y))
     level = np.repeat(np.arange(len(first)), sizes)
@@ -93,6 +93,14 @@ def cross_fit(sample: BinarySample, n_folds: int, rng: np.random.Generator) -> C
         filled += len(rates)
     share = np.where(alone, _ALONE, _POOLED)[fitted]
     return CrossFit(sample.y, np.concatenate(values), fitted, below, above, folds, share)
+
+
+def _in_order(sample: BinarySample) -> tuple[Integers, Floats, Floats | None]:
+    """Rows by score and, as folds are drawn by place, those of one score and class by weight; scores and weights."""
+    if sample.weight is None:
+        return *order_of(sample.score), None
+    order = settled_order(sample.score, sample.weight)
+    return order, sample.score[order], sample.weight[order]
 
 
 def _fit(counts: Integers, weights: tuple[Floats, Floats]) -> tuple[Integers, Floats]:

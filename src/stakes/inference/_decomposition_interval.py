@@ -169,7 +169,7 @@ def decomposition_interval(
     >>> y_true, y_prob = [0, 1, 0, 1] * 10, [0.2, 0.3, 0.4, 0.9] * 10
     >>> result = decomposition_interval(y_true, y_prob, costs=costs.Uniform(0, 1), scale="loss", random_state=0)
     >>> result.discrimination
-    Estimate(discrimination = 0.1162, 95% interval [0.07544, 0.1657])
+    Estimate(discrimination = 0.1195, 95% interval [0.07956, 0.1675])
     """
     level = check_level(confidence_level)
     costs = as_costs(costs)

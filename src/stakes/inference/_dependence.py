@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from stakes.core.sums import blocks
-from stakes.core.validation import to_array
+from stakes.core.validation import plain_labels, to_array
 from stakes.inference._cluster_sums import NEEDED_CLUSTERS, Clusters, cluster_spread, left_out_variance
 from stakes.inference._power_sums import (
     aligned,
@@ -52,9 +52,7 @@ def check_dependence(
         if values.shape != (given,):
             raise ValueError(f"clusters must have one value for each of the {given} rows, got shape {values.shape}.")
         values = values if present is None else values[present]
-        if values.dtype.kind == "O":
-            values = values.astype(str)
-        names, codes = np.unique(values, return_inverse=True)
+        names, codes = np.unique(plain_labels(values), return_inverse=True)
         if len(names) < NEEDED_CLUSTERS:
             raise ValueError(f"clusters must hold at least {NEEDED_CLUSTERS} clusters, got {len(names)}.")
         return codes.reshape(-1), None

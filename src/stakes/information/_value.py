@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.random_state import generator
+from stakes.core.random_state import generator, settled_order
 from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_choice, check_number, check_unit
 from stakes.costs import Fixed, as_costs
@@ -465,15 +465,16 @@ def _spared(costs: Floats, chosen: int) -> float:
 
 
 def _by_rows(rows: CostRows, rng: np.random.Generator) -> tuple[float, Floats, list[float], str]:
-    """The Bayesian bootstrap of the rows."""
-    count = len(rows.y)
+    """The Bayesian bootstrap of the rows, in an order of their own."""
+    order, count = settled_order(*rows.costs.T, rows.weight), len(rows.y)
+    weights, costs = rows.weight[order], rows.costs[order]
     draws = min(max(_MOST_VALUES // count, _LEAST_DRAWS), _DRAWS)
     step = max(_BLOCK // count, 1)
-    shape = rows.weight * (float(rows.weight.sum()) / float((rows.weight**2).sum()))
+    shape = weights * (float(weights.sum()) / float((weights**2).sum()))
     parts = []
     for start in range(0, draws, step):
         weight = rng.standard_gamma(shape, (min(step, draws - start), count))
-        parts.append(weight @ rows.costs / weight.sum(axis=1)[:, None])
+        parts.append(weight @ costs / weight.sum(axis=1)[:, None])
     return _from_draws(np.concatenate(parts), rows.means, f"{draws:,} draws of the Bayesian bootstrap")
 
 

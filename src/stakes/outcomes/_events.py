@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.validation import check_number, check_weights, is_missing, to_array, to_floats
+from stakes.core.validation import check_number, check_weights, is_missing, plain_labels, to_array, to_floats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -195,7 +195,7 @@ def check_groups(groups: Any, n: int) -> NDArray[Any]:
     if labels.shape != (n,):
         raise ValueError(f"groups must have one value for each of the {n} rows, got shape {labels.shape}.")
     _refuse_missing(labels, "groups")
-    return labels.astype(str) if labels.dtype.kind == "O" else labels
+    return plain_labels(labels)
 
 
 def _check_censoring(censoring: Any, n: int) -> Floats | None:

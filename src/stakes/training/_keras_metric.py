@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_whole
 from stakes.training._metric_monitor import as_monitor
 
@@ -110,6 +111,7 @@ def _predicted(model: Any, data: Any, batch_size: int) -> Iterator[tuple[Any, An
     for batch in [data] if arrays else data:
         if not isinstance(batch, (tuple, list)) or len(batch) not in {2, 3}:
             raise ValueError("validation_data must hold (x, y) or (x, y, sample_weight), or an iterable of these.")
+        check_same_order(validation_data=batch)
         x, y_true, *weight = batch
         y_prob = model.predict(x, batch_size=batch_size, verbose=0) if arrays else model.predict_on_batch(x)
         yield _column(y_true), _column(y_prob), weight[0] if weight else None
