@@ -168,3 +168,123 @@ def test_a_large_file_is_scanned_and_a_small_one_read(days):
     name = str(days / "all.parquet")
     assert scan_parquet(name) is None
     assert isinstance(scan_parquet(name, large=10), pl.LazyFrame)
+
+
+# how a day is written: the types in the first and in the second file
+WRITTEN = {
+    "labels of 8 bits": ({}, {"cancer": pl.Int8}),
+    "labels of 8 bits first": ({"cancer": pl.Int8}, {}),
+    "labels without a sign": ({"cancer": pl.UInt8}, {}),
+    "labels as truth values": ({}, {"cancer": pl.Boolean}),
+    "labels as fractions": ({}, {"cancer": pl.Float64}),
+    "scores of 32 bits": ({}, {"a": pl.Float32}),
+    "scores of 32 bits first": ({"a": pl.Float32}, {}),
+    "scores as decimals": ({}, {"a": pl.Decimal(10, 6)}),
+    "groups as categories": ({"site": pl.String}, {"site": pl.Categorical}),
+}
+
+
+@pytest.mark.parametrize(
+    ("written", "engine"),
+    [
+        *((written, "auto") for written in WRITTEN),
+        ("scores of 32 bits first", "duckdb"),
+        ("labels of 8 bits", "memory"),
+    ],
+)
+def test_files_with_other_types_are_read_as_duckdb_unites_them(written, engine, cli, folder):
+    duckdb = pytest.importorskip("duckdb")
+    frame, days = FRAME.drop("day").with_columns(site=pl.Series(["x", "y", "z"] * 1000)), folder / "days"
+    days.mkdir()
+    for name, part, types in zip("12", (frame[:2000], frame[2000:]), WRITTEN[written], strict=True):
+        part.cast(types).write_parquet(days / f"{name}.parquet")
+    duckdb.read_parquet(f"{days}/*.parquet", union_by_name=True).write_parquet(f"{folder}/all.parquet")
+    asked = [*ASKED, "--groups", "site", "--json"]
+    found, known = cli("evaluate", "days/*.parquet", *asked, "--engine", engine), cli("evaluate", "all.parquet", *asked)
+    assert (found.code, known.code) == (0, 0), found.err + known.err
+    answers = [json.loads(outcome.out) for outcome in (found, known)]
+    assert near(answers[0]["models"], answers[1]["models"])
+    assert answers[0]["data"]["rows"] == 3000
+
+
+@pytest.mark.parametrize("engine", ["auto", "duckdb"])
+@pytest.mark.parametrize("where", ["first", "second"])
+def test_column_that_is_not_asked_for_may_be_missing_or_of_another_type(where, engine, cli, folder):
+    frame, days = FRAME.drop("day"), folder / "days"
+    frame.write_parquet(folder / "all.parquet")
+    days.mkdir()
+    for name, part in {"first": frame[:2000], "second": frame[2000:]}.items():
+        changed = part.with_columns(more=pl.lit(1.0), patient=pl.lit("p")) if name == where else part
+        changed.write_parquet(days / f"{name}.parquet")
+    found = cli("evaluate", "days/*.parquet", *ASKED, "--engine", engine, "--json")
+    known = cli("evaluate", "all.parquet", *ASKED, "--json")
+    assert (found.code, known.code) == (0, 0), found.err
+    assert near(json.loads(found.out)["models"], json.loads(known.out)["models"])
+
+
+KIND = "must hold one kind of values in all files, got "
+CHANGED = {
+    "no model": (lambda f: f.drop("b"), "column 'b': there is no such column in this file, but in '1.parquet'"),
+    "no label": (lambda f: f.drop("cancer"), "column 'cancer': there is no such column in this file, but in '1.parq"),
+    "no group": (lambda f: f.drop("site"), "column 'site': there is no such column in this file, but in '1.parquet'"),
+    "scores as text": (
+        lambda f: f.cast({"b": pl.String}),
+        f"column 'b': {KIND}text, and numbers in '1.parquet'",
+    ),
+    "labels of 64 bits": (
+        lambda f: f.cast({"cancer": pl.UInt64}),
+        f"column 'cancer': {KIND}UInt64, and Int64 in '1.parquet'",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "engine"),
+    [*((change, "auto") for change in CHANGED), ("no model", "duckdb"), ("scores as text", "duckdb")],
+)
+def test_file_that_does_not_fit_is_named(change, engine, cli, folder):
+    changed, message = CHANGED[change]
+    frame = FRAME.rename({"day": "site"})
+    frame[:2000].write_parquet(folder / "1.parquet")
+    changed(frame[2000:]).write_parquet(folder / "2.parquet")
+    more = ["--groups", "site", "--engine", engine, "--output", "found.json"]
+    outcome = cli("evaluate", "*.parquet", *ASKED, *more)
+    assert (outcome.code, outcome.out) == (3, "")
+    assert f"error: 2.parquet: {message}" in outcome.err
+    assert not (folder / "found.json").exists()
+
+
+def test_numeric_column_of_the_first_file_is_a_model_and_must_be_in_all(cli, folder):
+    frame = FRAME.drop("day", "patient")
+    frame[:2000].write_parquet(folder / "1.parquet")
+    frame[2000:].drop("b").write_parquet(folder / "2.parquet")
+    outcome = cli("evaluate", "*.parquet", "--label", "cancer", "--costs", "0.1:0.4")
+    assert outcome.code == 3
+    assert "2.parquet: column 'b': there is no such column in this file" in outcome.err
+
+
+def test_damaged_file_of_a_pattern_is_named(cli, folder):
+    FRAME[:2000].write_parquet(folder / "1.parquet")
+    (folder / "2.parquet").write_bytes((folder / "1.parquet").read_bytes()[:-30])
+    outcome = cli("evaluate", "*.parquet", *ASKED)
+    assert outcome.code == 3
+    assert "error: 2.parquet: cannot be read as Parquet" in outcome.err
+
+
+@pytest.mark.parametrize("engine", ["auto", "duckdb"])
+def test_folders_name_columns_beside_other_types(engine, cli, days):
+    part = days / "day=tue" / "part.parquet"
+    pl.read_parquet(part, hive_partitioning=False).cast({"cancer": pl.Int8}).write_parquet(part)
+    asked = [*ASKED, "--groups", "day", "--json"]
+    found, known = (
+        cli("evaluate", "day=*/*.parquet", *asked, "--engine", engine),
+        cli("evaluate", "all.parquet", *asked),
+    )
+    assert (found.code, known.code) == (0, 0), found.err
+    answers = [json.loads(outcome.out) for outcome in (found, known)]
+    assert near(answers[0]["models"], answers[1]["models"])
+    groups = [
+        [{key: value for key, value in group.items() if "miscalibration" not in key} for group in answer["groups"]]
+        for answer in answers
+    ]
+    assert near(*groups)

@@ -35,6 +35,12 @@ class Source:
     probability: bool = True
     outcome: Columns | None = None
 
+    @property
+    def roles(self) -> list[str]:
+        """Names of the columns that are read beside the models."""
+        outcome = () if self.outcome is None else (*self.outcome.numbers, *self.outcome.groups)
+        return [self.label, *([] if self.weight is None else [self.weight]), *(self.groups or ()), *outcome]
+
     def read(self, *, one_class: bool = False) -> Predictions:
         """Read the rows; one class alone is refused where it cannot show what a model is worth."""
         from stakes.tables import read_predictions

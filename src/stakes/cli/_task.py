@@ -71,7 +71,10 @@ class Task:
         """Evaluate several files, or a large one, where they lie, and all else in memory; by horizon, 0 without one."""
         from stakes.tables import scan_parquet
 
-        frame = None if self.source.format else scan_parquet(self.source.file, engine=self.engine)
+        source = self.source
+        frame = None
+        if not source.format:
+            frame = scan_parquet(source.file, engine=self.engine, columns=source.roles, models=source.models)
         if frame is not None and self.source.outcome is None:
             return {0.0: self._scanned(frame, doing)}
         predictions = self.read() if frame is None else self._gathered(frame)

@@ -12,9 +12,10 @@ from narwhals.exceptions import NarwhalsError
 from stakes.tables._collect import collected
 from stakes.tables._content import is_pipe, refuse_address
 from stakes.tables._errors import DataError
+from stakes.tables._partitions import scan_alike
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     _Scanner = tuple[Callable[[list[str], bool], Any], tuple[type[Exception], ...]]
 
@@ -23,7 +24,14 @@ _WILDCARDS = frozenset("*?[")
 _LARGE = 1 << 30  # bytes, from which on a file is not read into memory
 
 
-def scan_parquet(path: str, *, large: int = _LARGE, engine: str = "auto") -> Any:
+def scan_parquet(
+    path: str,
+    *,
+    large: int = _LARGE,
+    engine: str = "auto",
+    columns: Iterable[str] = (),
+    models: Iterable[str] | None = None,
+) -> Any:
     """Scan the Parquet files that a pattern names, or a large one; None for a file that is to be read.
 
     Parameters
@@ -35,6 +43,11 @@ def scan_parquet(path: str, *, large: int = _LARGE, engine: str = "auto") -> Any
     engine : {"auto", "memory", "polars", "duckdb", "spark"}, default "auto"
         What scans the files, large or not; "auto" is polars where one is to be scanned, and "memory" scans none but
         those of a pattern, by polars, to be collected.
+    columns : iterable of str, optional
+        Columns that every file of a pattern must have, in types that one type holds. The first file says which columns
+        there are; what later ones have besides is left out, and so is what some lack or hold in another kind of type.
+    models : iterable of str, optional
+        Further columns that every file must have; by default every numeric one of the first file.
 
     Returns
     -------
@@ -44,7 +57,7 @@ def scan_parquet(path: str, *, large: int = _LARGE, engine: str = "auto") -> Any
     Raises
     ------
     DataError
-        If no file, or one that is not Parquet, has a name like the pattern.
+        If no file, or one that is not Parquet, has a name like the pattern, or a file lacks a column that it must have.
     ImportError
         If the engine is not installed.
 
@@ -64,7 +77,7 @@ def scan_parquet(path: str, *, large: int = _LARGE, engine: str = "auto") -> Any
     scan, own = _SCANS.get(engine, _polars)()
     failures: tuple[type[Exception], ...] = (*own, NarwhalsError, OSError)
     try:
-        frame = scan(files, is_pattern)
+        frame = scan_alike(files, lambda group: scan(group, is_pattern), columns, models)
         nw.from_native(frame).lazy().collect_schema()
     except failures as error:
         reason = str(error).strip().partition("\n")[0]
