@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import time
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,9 +13,10 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from stakes import ScoreTable, costs, decompose, expected_regret
-from stakes.actions import deferral_zone, fit_deferral
+from stakes.actions import apply_deferral, deferral_zone, evaluate_deferral, fit_deferral
 from stakes.actions._pair import _window_argmin, best_pair
 from stakes.actions._zone import action_costs, between, capacity_price, capped_actions, face_actions
+from stakes.core.exact import rows_within
 
 DENSITIES = {
     "uniform": costs.Uniform,
@@ -272,3 +274,25 @@ def test_smallest_of_a_window_is_the_last_of_equals():
         first = np.maximum.accumulate(np.maximum(np.arange(n) - rng.integers(3, 20, n), 0))
         known = [max(range(a, b + 1), key=lambda k: (-values[k], k)) for b, a in enumerate(first.tolist())]
         assert _window_argmin(values, first).tolist() == known
+
+
+@pytest.mark.parametrize("share", [0.29, 0.57, 0.58, 0.07, 0.14])
+def test_a_share_of_the_rows_is_read_as_it_is_written(share):
+    rows = round(100 * share)
+    score = np.random.default_rng(0).permutation(np.linspace(0.01, 0.49, 100))
+    assert np.sum(apply_deferral(score, threshold=0.5, deferral=0.0, capacity=share) == -1) == rows
+    y = np.arange(100) % 2 == 0
+    found = evaluate_deferral(y, score, costs=0.5, deferral=0.0, capacity=share)
+    assert found.shares["deferred"] == pytest.approx(rows / 100, abs=1e-12)
+    mistaken = [1] * (rows // 2) + [0] * (rows - rows // 2)  # without a mistake if all of these are deferred
+    labels = [0] * 20 + mistaken + [1] * (80 - rows)
+    pair = fit_deferral(labels, np.arange(100.0) / 99, threshold=0.5, deferral=0.0, capacity=share)
+    assert (pair.cost, pair.share) == (0.0, rows / 100)
+    assert rows_within(share, 100.0) == rows
+
+
+def test_a_share_of_weighted_rows_is_rounded_down_to_a_double():
+    rng = np.random.default_rng(1)
+    for share, total in zip(rng.random(500).round(3).tolist(), rng.random(500).tolist(), strict=True):
+        found, exact = rows_within(share, total), Fraction(repr(share)) * Fraction(total)
+        assert Fraction(found) <= exact < Fraction(np.nextafter(found, 2.0))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from stakes.core.exact import as_fraction
 from stakes.core.inputs import evaluation_data
 from stakes.core.validation import (
     SQUARED_WELL,
@@ -263,7 +264,7 @@ def new_cases_tail(decided: int, errors: int, new: int, limit: float) -> float:
     """Largest probability, over all numbers of mistakes, of so few here while more than the limit are among the new."""
     from scipy.stats import hypergeom
 
-    most = math.floor(limit * new * (1.0 + 1e-12)) + 1  # the fewest new mistakes that break the limit
+    most = math.floor(as_fraction(limit, "max_error") * new) + 1  # the fewest new mistakes that break the limit
     if most > new:
         return 0.0
     few = np.arange(errors + 1)

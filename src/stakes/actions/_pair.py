@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.actions._zone import between
+from stakes.core.exact import rows_within
 from stakes.core.inputs import evaluation_data
 from stakes.core.validation import check_scores, check_unit, to_array
 from stakes.costs import as_deferral
@@ -161,7 +162,7 @@ def best_pair(table: ScoreTable, c: float, deferral: Deferral, capacity: float |
     if capacity is None:
         start = _running_argmin(below)
     else:
-        first = np.searchsorted(mass, mass - capacity * table.total, side="left")
+        first = np.searchsorted(mass, mass - rows_within(capacity, table.total), side="left")
         start = _window_argmin(below, first)
     cost, between_ = below[start] + above, mass - mass[start]
     equal = np.flatnonzero(cost == cost.min())

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stakes.core.exact import rows_within
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import BinarySample, check_scores, check_unit, to_array
 from stakes.costs import as_deferral
@@ -124,7 +125,7 @@ def capacity_price(table: ScoreTable, c: float, deferral: Deferral, capacity: fl
     gains = gain(table.scores, c, deferral)
     distinct, place = np.unique(-gains[gains > 0.0], return_inverse=True)
     weight = np.bincount(place.ravel(), (table.positives + table.negatives)[gains > 0.0], len(distinct))
-    fits = np.cumsum(weight) <= capacity * table.total
+    fits = np.cumsum(weight) <= rows_within(capacity, table.total)
     return 0.0 if fits.all() else float(-distinct[int(np.argmin(fits))])
 
 

@@ -54,6 +54,20 @@ def _parsed(value: Any, name: str) -> Fraction:
         raise ValueError(f"{name} must be a finite number or a fraction, got {text[:60]!r}.") from None
 
 
+def rows_within(share: float, total: float) -> float:
+    """Largest number of rows, or weight, that is at most a share of all, the share read as it is written.
+
+    Examples
+    --------
+    >>> from stakes.core.exact import rows_within
+    >>> rows_within(0.29, 100.0), 0.29 * 100.0
+    (29.0, 28.999999999999996)
+    """
+    exact = as_fraction(share, "share") * Fraction(total)
+    found = float(exact)
+    return found if Fraction(found) <= exact else math.nextafter(found, -math.inf)
+
+
 def next_fraction(value: Fraction, largest: int) -> Fraction:
     """Smallest fraction >= value whose denominator is at most ``largest``.
 

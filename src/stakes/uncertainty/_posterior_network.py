@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from stakes.core.estimators import keep_arguments
+from stakes.core.exact import as_fraction
 from stakes.core.random_state import generator
 from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_choice
@@ -347,9 +348,10 @@ def _split(index: NDArray[Any], share: float, rng: np.random.Generator) -> tuple
     """Rows to train on and rows to stop by; at least one of each class trains, and of two or more one is held out."""
     order = rng.permutation(len(index))
     held_out = np.zeros(len(index), dtype=bool)
+    written = as_fraction(share, "validation_fraction")
     for label in range(int(index.max()) + 1):
         mine = order[index[order] == label]
-        held_out[mine[: min(len(mine) - 1, max(1, round(share * len(mine))))]] = True
+        held_out[mine[: min(len(mine) - 1, max(1, round(written * len(mine))))]] = True
     if not held_out.any():
         raise ValueError(f"y must hold a class of at least two rows, got {len(index)} rows of as many classes.")
     return np.flatnonzero(~held_out), np.flatnonzero(held_out)
