@@ -62,6 +62,7 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "search_bar_text": "Search",
 }
+html_context = {"default_mode": "auto"}  # the theme's scripts complain where none is said
 # These have no pages below them, so that a list of such would be empty and take a quarter of the width.
 _ALONE = "index start questions ideas howto ecosystem errata comparison conformance replications reliability glossary"
 _ALONE += " records/benchmarks records/replications"

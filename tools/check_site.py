@@ -1,9 +1,13 @@
-"""Is the built site whole? ``python -m tools.check_site build/site``: links, distance from the first page, axe-core."""
+"""Is the built site whole? ``python -m tools.check_site build/site``: links, distance from the first page, consoles.
+
+With ``STAKES_AXE=axe.min.js`` axe-core looks at the main pages too.
+"""
 
 import json
 import os
 import shutil
 import sys
+from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
@@ -75,13 +79,41 @@ def far_pages(site, pages):
     return [page.name for page in pages if page not in reached and page.name not in NOT_READ]
 
 
-def hard_to_use(site, axe):
-    """List what axe-core finds grave on the main pages, wide and narrow, light and dark."""
+@contextmanager
+def started_browser():
+    """Yield a browser, which is closed at the end."""
     from tests.report.chromium import Chromium
 
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
-    browser, found = Chromium(program), []
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if program is None:
+        sys.exit("the check of the site needs Chromium: install the package chromium.")
+    browser = Chromium(program)
     try:
+        yield browser
+    finally:
+        browser.close()
+
+
+def complaining_pages(site):
+    """List what the main pages and their scripts write to the browser's console as errors and warnings."""
+    found = []
+    with started_browser() as browser:
+        for name in MAIN:
+            if (page := (site / f"{name}.html").resolve()).exists():
+                browser.open(page)
+                found += [f"{name}: the console says {words}" for words in browser.complaints() if not far_away(words)]
+    return found
+
+
+def far_away(words):
+    """Whether what is complained of is that the network was not there."""
+    return "net::ERR_" in words and "net::ERR_FILE_NOT_FOUND" not in words
+
+
+def hard_to_use(site, axe):
+    """List what axe-core finds grave on the main pages, wide and narrow, light and dark."""
+    found = []
+    with started_browser() as browser:
         for name in MAIN:
             for width, scheme in ((1280, "light"), (390, "dark")):
                 browser.open((site / f"{name}.html").resolve(), width=width, scheme=scheme)
@@ -91,8 +123,6 @@ def hard_to_use(site, axe):
                 found += [f"{name} ({width} px, {scheme}): {v}" for v in json.loads(browser.run(AXE)) if v[1] in GRAVE]
                 if browser.run("document.documentElement.scrollWidth > document.documentElement.clientWidth + 1"):
                     found.append(f"{name} ({width} px): wider than the window")
-    finally:
-        browser.close()
     return found
 
 
@@ -100,6 +130,7 @@ def main(folder):
     site = Path(folder).resolve()
     pages = read_pages(site)
     found = broken_links(pages) + [f"{name}: more than {MOST_CLICKS} clicks" for name in far_pages(site, pages)]
+    found += complaining_pages(site)
     if axe := os.environ.get("STAKES_AXE"):
         found += hard_to_use(site, Path(axe).read_text(encoding="utf-8"))
     print(f"{len(pages)} pages, {len(found)} problems", *found, sep="\n")
