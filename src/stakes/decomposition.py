@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from stakes.core.inputs import evaluation_data
-from stakes.core.regret import check_scale, table_integral
+from stakes.core.regret import table_integral
+from stakes.core.scale import check_scale
 from stakes.costs import as_costs
 from stakes.metrics._skill import constant_integral
 from stakes.shown.tabular import Tabular
@@ -19,7 +20,7 @@ from stakes.shown.tabular import Tabular
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from stakes.core.regret import Scale
+    from stakes.core.scale import Scale
     from stakes.core.score_table import ScoreTable
     from stakes.costs import CostDistribution, CostsLike
 

@@ -126,7 +126,7 @@ def test_wrong_settings_are_refused(rows):
         CostDistributionDisplay([0.3])
     with pytest.raises(ValueError, match="at least one cost distribution"):
         CostDistributionDisplay({})
-    with pytest.raises(ValueError, match="^scale must be"):
+    with pytest.raises(ValueError, match=r"^scale must be"):
         costs.Fixed(0.1).plot(scale="log")
 
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from stakes.core.inputs import EvaluationData, evaluation_data
 from stakes.core.outcome import Outcome
-from stakes.core.regret import check_harm, check_rule, check_scale, check_units
+from stakes.core.regret import check_harm, check_rule, check_units
+from stakes.core.scale import check_scale
 from stakes.core.validation import check_level, check_prevalence
 from stakes.costs import CostDistribution, Uniform, as_costs
 
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from stakes.core.outcome import Columns
-    from stakes.core.regret import Rule, Scale
+    from stakes.core.regret import Rule
+    from stakes.core.scale import Scale
 
 
 @dataclass(frozen=True, eq=False)

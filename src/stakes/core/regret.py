@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from stakes.core.sums import blocks, weighted_sum
-from stakes.core.validation import SQUARED_WELL, check_choice, check_number
+from stakes.core.validation import SQUARED_WELL, check_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 Rule = float | Literal["score", "optimal"]
-Scale = Literal["regret", "integral", "loss"]
-SCALES = ("regret", "integral", "loss")
 
 
 def check_rule(rule: Any) -> Rule:
@@ -43,20 +41,6 @@ def check_rule(rule: Any) -> Rule:
     if not math.isfinite(number):
         raise ValueError(f"rule must be a finite threshold, got {rule}.")
     return number
-
-
-def check_scale(scale: Scale | None, costs: CostDistribution) -> tuple[Scale, float]:
-    """Resolve the scale and the factor that takes the integral to it; None picks the scale that is defined."""
-    if scale is None:
-        scale = "regret" if math.isfinite(costs.mass) else "integral" if costs.loss_factor is None else "loss"
-    check_choice(scale, "scale", SCALES)
-    if scale == "integral":
-        return scale, 1.0
-    if scale == "regret":
-        return scale, 1.0 / costs.mass if 0.0 < costs.mass < math.inf else math.nan
-    if costs.loss_factor is None:
-        raise ValueError(f'scale="loss" is not defined for {costs!r}, whose parts have unlike loss factors.')
-    return scale, costs.loss_factor
 
 
 def check_units(scale: str, unit_cost: float, per: float) -> float:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from numpy.typing import ArrayLike
 
-    from stakes.core.regret import Scale
+    from stakes.core.scale import Scale
     from stakes.core.score_table import ScoreTable
     from stakes.costs import CostsLike
     from stakes.display._axes import Legend

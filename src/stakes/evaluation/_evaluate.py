@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from stakes.core.options import Options
-    from stakes.core.regret import Rule, Scale
+    from stakes.core.regret import Rule
+    from stakes.core.scale import Scale
     from stakes.costs import CostsLike
     from stakes.evaluation._evaluation import Evaluation
     from stakes.inference import PairSums

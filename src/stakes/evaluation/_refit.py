@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from stakes.core.options import Options
-    from stakes.core.regret import Scale
+    from stakes.core.scale import Scale
     from stakes.costs import CostDistribution, CostsLike
     from stakes.evaluation._evaluation import Evaluation
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from stakes.core.inputs import EvaluationData
-    from stakes.core.regret import Rule, Scale
+    from stakes.core.regret import Rule
+    from stakes.core.scale import Scale
     from stakes.core.validation import BinarySample
     from stakes.costs import CostsLike
     from stakes.inference._dominance import Dominance

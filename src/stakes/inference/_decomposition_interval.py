@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.inputs import evaluation_data
-from stakes.core.regret import check_scale, row_losses
+from stakes.core.regret import row_losses
+from stakes.core.scale import check_scale
 from stakes.core.validation import check_level
 from stakes.costs import as_costs
 from stakes.inference._crossfit_rows import CrossFitRows, cross_fit_rows, non_negative_interval
@@ -25,7 +26,7 @@ from stakes.shown.tabular import Tabular
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.core.regret import Scale
+    from stakes.core.scale import Scale
     from stakes.core.score_table import ScoreTable
     from stakes.costs import CostDistribution, CostsLike
     from stakes.inference._moments import Moments

@@ -9,8 +9,9 @@ import numpy as np
 from stakes.core.inputs import evaluation_data
 from stakes.core.options import Options
 from stakes.core.random_state import generator
-from stakes.core.regret import check_rule, check_scale, check_units
+from stakes.core.regret import check_rule, check_units
 from stakes.core.row_order import check_same_order
+from stakes.core.scale import check_scale
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import check_flag, check_level
 from stakes.costs import as_costs
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.core.regret import Rule, Scale
+    from stakes.core.regret import Rule
+    from stakes.core.scale import Scale
     from stakes.core.validation import BinarySample
     from stakes.costs import CostDistribution, CostsLike
     from stakes.inference._selection_result import Selection

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.regret import check_scale
 from stakes.core.row_order import check_same_order
+from stakes.core.scale import check_scale
 from stakes.core.validation import check_flag, to_array, to_floats
 from stakes.costs import CostDistribution, as_costs
 from stakes.metrics._cost_problem import check_problem
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.core.regret import Scale
+    from stakes.core.scale import Scale
     from stakes.costs import CostsLike
 
     Floats = NDArray[np.float64]

@@ -6,14 +6,16 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from stakes.core.inputs import evaluation_data, refuse_amounts
-from stakes.core.regret import check_rule, check_scale, check_units
+from stakes.core.regret import check_rule, check_units
+from stakes.core.scale import check_scale
 from stakes.costs import Beta, LogOddsUniform, Shifted, Uniform, as_bounds, as_costs, as_deferral
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.core.regret import Rule, Scale
+    from stakes.core.regret import Rule
+    from stakes.core.scale import Scale
     from stakes.core.score_table import ScoreTable
     from stakes.costs import CostDistribution, CostsLike, Deferral
 

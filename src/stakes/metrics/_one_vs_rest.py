@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes.core.regret import SCALES
+from stakes.core.scale import SCALES
 from stakes.core.validation import check_choice, check_flag, to_array, to_floats
 from stakes.costs import LogOddsUniform, Uniform, as_bounds
 from stakes.metrics._multiclass_inputs import check_multiclass, weighted_mean
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.core.regret import Scale
+    from stakes.core.scale import Scale
 
     Floats = NDArray[np.float64]
 
