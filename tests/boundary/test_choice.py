@@ -6,7 +6,9 @@ import pytest
 from stakes.boundary import fit_boundary
 from stakes.boundary._folds import chosen_out_of_fold, split_rows
 from stakes.boundary._problem import check_problem
+from stakes.boundary._ranker import Ranker
 from stakes.boundary._rows import check_rows
+from stakes.boundary._rules import RankedRule
 from stakes.boundary._settings import Settings
 
 
@@ -118,3 +120,43 @@ def test_gain_of_a_choice_chooses_again():
     gain = boundary.gain(random_state=0)
     assert gain.helps
     assert gain.single < gain.value
+
+
+@pytest.mark.parametrize("make", [smooth, turned])
+@pytest.mark.parametrize("spread", [1.0, 1e9])
+def test_a_learned_order_is_cut_at_the_scores_where_it_crosses_the_threshold(make, spread):
+    y, score, u = make(2000, 7)
+    ranker = Ranker.fit(y, spread * score - (spread > 1.0), u)  # probabilities, and scores of any size
+    low, high = (0.0, 1.0) if ranker.log_odds else (-2.0 * spread, 2.0 * spread)
+    grid, levels = np.meshgrid(np.linspace(low, high, 4001), ranker.knots)
+    value = ranker.rank(grid.ravel(), levels.ravel())
+    shapes = set()
+    for threshold in np.quantile(value, [0.001, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999]):
+        rule = RankedRule.of(ranker, float(threshold))
+        clear = np.abs(value / threshold - 1.0) > 1e-9
+        inside = rule.select(grid.ravel(), levels.ravel())
+        assert np.array_equal(inside[clear], (value >= threshold)[clear])
+        changes = np.diff(inside.reshape(grid.shape).astype(int), axis=1)
+        shapes |= {tuple(row[row != 0]) for row in changes}
+        for place in (0, 1, 2):  # on both sides of each score, to the last bit
+            ends = rule.steps[:, place]
+            known = np.isfinite(ends) & (ends > low) & (ends <= high)
+            at, below = ends[known], np.nextafter(ends[known], -np.inf)
+            knots = ranker.knots[known]
+            assert np.all(rule.select(at, knots) != rule.select(below, knots))
+            # a step of the score is finer than rounding leaves the order, which need not be monotone there
+            assert np.all(np.abs(ranker.rank(at, knots) / threshold - 1.0) < 1e-9)
+    assert {(1,), ()} <= shapes
+    assert make is not turned or {(-1,), (1, -1)} & shapes
+
+
+def test_rows_between_two_quantiles_of_the_uncertainty_are_decided_as_at_the_upper_one():
+    y, score, u = smooth(3000, 8)
+    rule = fit_boundary(y, score, u, min_precision=0.7, solver="ranker")._rule
+    knots = rule.ranker.knots
+    inside = rule.select(np.tile(score[:50], len(knots)), np.repeat(knots, 50))
+    below = np.repeat(np.r_[knots[0] - 1.0, 0.5 * (knots[1:] + knots[:-1])], 50)
+    assert np.array_equal(rule.select(np.tile(score[:50], len(knots)), below), inside)
+    assert np.array_equal(
+        rule.select(score, np.full(len(score), 9.0)), rule.select(score, np.full(len(score), knots[-1]))
+    )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from engines import spark_file
 
-from stakes import costs
+from stakes import costs, expected_regret
 from stakes.boundary import fit_boundary
 from stakes.boundary._rules import LevelRule, ShiftedRule
 from stakes.correction import apply_class_weight, shift_prior, undo_class_weight, undo_sampling
@@ -103,7 +103,7 @@ def test_rules_decide_in_spark_as_here(rows):
     for name, correct in CORRECTIONS.items():
         known[name] = correct(rows["a risk"])
         texts[name] = str(correct(risk))
-    texts["cost"] = str(loss_expression(risk, sql_column("spread", "spark") >= 0.6, (0.1, 0.31)))
+    texts["cost"] = str(loss_expression(risk, sql_column("spread", "spark") >= 0.6, (0.1, 0.31), scale="integral"))
     known["cost"] = costs.Uniform(0.1, 0.31).row_loss(rows["spread"] >= 0.6, rows["a risk"])
     selected = [f"{text} AS `{name}`" for name, text in texts.items()]
     found = spark_file(rows | {"row": np.arange(ROWS)}).selectExpr("row", *selected).toArrow().sort_by("row")
@@ -148,6 +148,7 @@ def test_a_formula_of_onnx_is_read_as_it_was_written():
         onnx_column("a") + np.nan
 
 
+@pytest.mark.parametrize("scale", [None, "regret", "integral", "loss"])
 @pytest.mark.parametrize(
     ("measure", "rule"),
     [
@@ -159,21 +160,45 @@ def test_a_formula_of_onnx_is_read_as_it_was_written():
     ],
     ids=["uniform", "fixed", "empirical", "mixture", "rule"],
 )
-def test_what_a_row_costs_is_computed_in_the_engine(rows, measure, rule):
+def test_what_a_row_costs_is_computed_in_the_engine(rows, measure, rule, scale):
+    rows = {name: values[:50_000] for name, values in rows.items()}
     score, y = rows["a risk"], rows["spread"] > 0.6
-    given = score if rule == "score" else np.where(score >= rule, np.inf, -np.inf)
-    known = np.where(y, measure.positive_loss(given), measure.negative_loss(given))
     columns = rows | {"y": y.astype(float)}
-    text = loss_expression(sql_column("a risk"), sql_column("y") >= 1, measure, rule=rule)
+    if scale == "loss" and measure.loss_factor is None:
+        with pytest.raises(ValueError, match='scale="loss" is not defined'):
+            loss_expression(sql_column("a risk"), sql_column("y") >= 1, measure, rule=rule, scale=scale)
+        return
+    known = expected_regret(y, score, costs=measure, rule=rule, scale=scale, per_sample=True)
+    text = loss_expression(sql_column("a risk"), sql_column("y") >= 1, measure, rule=rule, scale=scale)
     found = [in_duckdb(columns, text)]
     whole = nw.from_native(pl.DataFrame(columns).lazy())
-    expression = loss_expression(nw.col("a risk"), nw.col("y") == 1.0, measure, rule=rule)
+    expression = loss_expression(nw.col("a risk"), nw.col("y") == 1.0, measure, rule=rule, scale=scale)
     found.append(whole.select(found=expression).collect()["found"].to_numpy())
     if importlib.util.find_spec("onnxruntime"):
-        model = loss_expression(onnx_column("a risk"), onnx_column("y") >= 1, measure, rule=rule).model("cost")
+        given = onnx_column("a risk"), onnx_column("y") >= 1
+        model = loss_expression(*given, measure, rule=rule, scale=scale).model("cost")
         found.append(in_onnx(columns, model))
     for values in found:
         np.testing.assert_allclose(values, known, rtol=1e-14, atol=1e-17)
+
+
+@pytest.mark.parametrize("rule", ["score", 0.3])
+def test_a_row_costs_nothing_known_where_its_score_or_label_is_missing(rule):
+    columns = {"p": [0.1, None, np.nan, 1.2, np.inf, 0.9, 0.2], "y": [1.0, 1.0, 1.0, 0.0, 0.0, None, np.nan]}
+    text = loss_expression(sql_column("p"), sql_column("y") >= 1, (0.2, 0.4), rule=rule)
+    known = [expected_regret([1], [0.1], costs=(0.2, 0.4), rule=rule), *[None] * 6]
+    assert in_duckdb_rows(columns, text) == pytest.approx(known)
+    expression = loss_expression(nw.col("p"), nw.col("y") >= 1, (0.2, 0.4), rule=rule)
+    frame = nw.from_native(pl.DataFrame(columns, strict=False).head(6))
+    assert frame.select(found=expression)["found"].to_list() == pytest.approx(known[:6])
+    if importlib.util.find_spec("onnxruntime"):
+        model = loss_expression(onnx_column("p"), onnx_column("y") >= 1, (0.2, 0.4), rule=rule).model("cost")
+        arrays = {name: np.array(values, dtype=float) for name, values in columns.items()}
+        np.testing.assert_allclose(in_onnx(arrays, model), [known[0], *[np.nan] * 6])
+
+
+def in_duckdb_rows(columns, text):
+    return [row[0] for row in duckdb.from_arrow(pa.table(columns)).project(str(text)).fetchall()]
 
 
 def test_costs_that_are_no_expression_are_refused():

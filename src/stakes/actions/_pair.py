@@ -6,31 +6,39 @@ minimum of U: over all levels below j, or over a window of them where a capacity
 
 from __future__ import annotations
 
+import json
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.actions._zone import between
+from stakes.actions._zone import DEFERRING, between, between_expression
 from stakes.core.exact import rows_within
+from stakes.core.expressions import is_expression
 from stakes.core.inputs import evaluation_data
-from stakes.core.validation import check_scores, check_unit, to_array
+from stakes.core.rules import DecidesByScore
+from stakes.core.validation import check_scores, check_unit
 from stakes.costs import as_deferral
-from stakes.shown.tabular import Tabular
+from stakes.shown.entries import Entries
+from stakes.shown.tabular import Tabular, json_ready
 from stakes.shown.words import percent
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from stakes.actions._zone import MissingOrDefer
     from stakes.core.score_table import ScoreTable
     from stakes.costs import Deferral
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
 
+_FORMAT = "stakes-deferral-1"
+
 
 @dataclass(frozen=True, repr=False)
-class DeferralPair(Tabular):
+class DeferralPair(DecidesByScore, Tabular):
     """Two thresholds and what they cost on the rows that they were fitted to.
 
     Parameters
@@ -52,19 +60,24 @@ class DeferralPair(Tabular):
     [0, -1, 1]
     """
 
+    _choices = DEFERRING
+
     low: float
     high: float
     cost: float
     share: float
     unique: bool
 
-    def predict(self, y_prob: ArrayLike) -> NDArray[np.int8]:
+    def predict(self, y_prob: ArrayLike, *, missing: MissingOrDefer = "refuse") -> NDArray[np.int8]:
         """Decide by the pair.
 
         Parameters
         ----------
         y_prob : array_like of shape (n,)
-            Scores.
+            Scores. An expression of narwhals, polars, SQL (:func:`stakes.tables.sql_column`) or ONNX gives an
+            expression.
+        missing : {"refuse", "act", "wait", "defer"}, default "refuse"
+            Raise where a score is missing (nan), or decide so there; an expression is NULL where this would raise.
 
         Returns
         -------
@@ -74,9 +87,65 @@ class DeferralPair(Tabular):
         Raises
         ------
         ValueError
-            For scores that are no finite numbers.
+            For scores outside [0, 1], and missing ones unless ``missing`` says otherwise.
         """
-        return between(check_scores(to_array(y_prob, "y_prob"), "y_prob"), self.low, self.high)
+        found = self._predicted("y_prob", y_prob, missing)
+        return found if is_expression(found) else found.astype(np.int8)
+
+    def _decide(self, score: Floats) -> NDArray[np.int8]:
+        return between(check_scores(score, "y_prob"), self.low, self.high)
+
+    def _expression(self, score: Any, missing: str) -> Any:
+        return between_expression(score, self.low, self.high, missing)
+
+    def to_json(self) -> str:
+        """Return the pair as JSON that :meth:`from_json` reads.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from stakes.actions import DeferralPair
+        >>> DeferralPair.from_json(DeferralPair(0.2, 0.6, 0.05, 0.4, unique=True).to_json()).low
+        0.2
+        """
+        return json.dumps(json_ready({"format": _FORMAT, **vars(self)}), indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> DeferralPair:
+        """Read what :meth:`to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+            The JSON, which may come from anywhere.
+
+        Returns
+        -------
+        DeferralPair
+
+        Raises
+        ------
+        ValueError
+            For another format, or a damaged text, naming the first entry that is wrong.
+
+        Examples
+        --------
+        >>> from stakes.actions import DeferralPair
+        >>> DeferralPair.from_json("{}")
+        Traceback (most recent call last):
+        ...
+        ValueError: text must be a pair of thresholds of format 'stakes-deferral-1', got format None.
+        """
+        content = Entries.read(text, "pair of thresholds", _FORMAT)
+        low, high, cost, share = (content.number(name) for name in ("low", "high", "cost", "share"))
+        if low > high:
+            raise content.broken("low", "at most high")
+        if not (0.0 <= cost < math.inf and 0.0 <= share <= 1.0):
+            raise content.broken("share", "in [0, 1], and cost a number >= 0")
+        return cls(low, high, cost, share, content.flag("unique"))
 
     def _records(self) -> list[dict[str, Any]]:
         return [vars(self)]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from stakes.core.exact import rows_within
+from stakes.core.expressions import check_missing, decided, is_expression, reaching
+from stakes.core.onnx import Onnx
+from stakes.core.rules import decide_present
 from stakes.core.score_table import ScoreTable
-from stakes.core.validation import BinarySample, check_scores, check_unit, to_array
+from stakes.core.validation import BinarySample, check_scores, check_unit, to_array, to_floats
 from stakes.costs import as_deferral
 
 if TYPE_CHECKING:
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     Actions = NDArray[np.int8]
 
 ACT, WAIT, DEFER = 1, 0, -1
+MissingOrDefer = Literal["refuse", "act", "wait", "defer"]
+DEFERRING = get_args(MissingOrDefer)
 
 
 def deferral_zone(threshold: float, deferral: Deferral | float) -> tuple[float, float] | None:
@@ -60,20 +65,29 @@ def deferral_zone(threshold: float, deferral: Deferral | float) -> tuple[float, 
 
 
 def apply_deferral(
-    y_prob: ArrayLike, *, threshold: float, deferral: Deferral | float, capacity: float | None = None
+    y_prob: ArrayLike,
+    *,
+    threshold: float,
+    deferral: Deferral | float,
+    capacity: float | None = None,
+    missing: MissingOrDefer = "refuse",
 ) -> Actions:
     """Decide about rows whose labels are not known: act, do not act, or defer.
 
     Parameters
     ----------
     y_prob : array_like of shape (n,)
-        Calibrated probabilities of the positive class.
+        Calibrated probabilities of the positive class. An expression of narwhals, polars, SQL
+        (:func:`stakes.tables.sql_column`) or ONNX gives an expression.
     threshold : float
         The cost ratio c, in [0, 1].
     deferral : Deferral or float
         What deferring costs, or its fee alone.
     capacity : float, optional
-        Largest share of these rows deferred, in [0, 1]: those that gain most by it, rows of one score together.
+        Largest share of these rows deferred, in [0, 1]: those that gain most by it, rows of one score together. Not
+        with an expression, which sees one row at a time, and not with missing scores.
+    missing : {"refuse", "act", "wait", "defer"}, default "refuse"
+        Raise where a score is missing (nan), or decide so there; an expression is NULL where this would raise.
 
     Returns
     -------
@@ -83,7 +97,8 @@ def apply_deferral(
     Raises
     ------
     ValueError
-        For scores outside [0, 1], or an invalid threshold, fee or capacity.
+        For scores outside [0, 1], missing ones unless ``missing`` says otherwise, or an invalid threshold, fee or
+        capacity.
 
     Examples
     --------
@@ -92,22 +107,48 @@ def apply_deferral(
     [0, -1, -1, 1]
     """
     c, option = check_unit(threshold, "threshold"), as_deferral(deferral)
-    score = check_scores(to_array(y_prob, "y_prob"))
+    if is_expression(y_prob) or missing != "refuse":
+        check_missing(missing, DEFERRING)
+        if capacity is not None:
+            raise ValueError(
+                f"capacity must be None for an expression and with missing={missing!r}, got {capacity}: it is a "
+                "share of all rows, but an expression sees one, and a row without a score has no place in their order."
+            )
+    if is_expression(y_prob):
+        return between_expression(y_prob, *_decided_at(c, option), missing)
     if capacity is None:
-        return face_actions(score, c, option)
+        columns = {"y_prob": to_floats(to_array(y_prob, "y_prob"), "y_prob")}
+        found = decide_present(
+            columns, missing, lambda y_prob: face_actions(check_scores(y_prob), c, option), DEFERRING
+        )
+        return found.astype(np.int8)
+    score = check_scores(to_array(y_prob, "y_prob"))
     table = ScoreTable.from_sample(BinarySample(np.zeros(len(score), dtype=bool), score, None))
     return capped_actions(score, c, option, capacity_price(table, c, option, check_unit(capacity, "capacity")))
 
 
 def face_actions(score: Floats, c: float, deferral: Deferral) -> Actions:
     """Decide each row by its score; ties decide rather than defer, and act rather than wait."""
+    return between(score, *_decided_at(c, deferral))
+
+
+def _decided_at(c: float, deferral: Deferral) -> tuple[float, float]:
+    """Wait below the first, act from the second on, defer in between."""
     zone = deferral_zone(c, deferral)
-    return between(score, *((c, c) if zone is None else (np.nextafter(zone[0], 2.0), zone[1])))
+    return (c, c) if zone is None else (float(np.nextafter(zone[0], 2.0)), zone[1])
 
 
 def between(score: Floats, low: float, high: float) -> Actions:
     """Wait below ``low``, act from ``high`` on, defer in between."""
     return np.where(score >= high, ACT, np.where(score < low, WAIT, DEFER)).astype(np.int8)
+
+
+def between_expression(score: Any, low: float, high: float, missing: str) -> Any:
+    """The same as an expression of an expression; doubles in ONNX, where whole numbers leave none for no decision."""
+    kind = float if isinstance(score, Onnx) else int
+    act, wait, defer = map(kind, (ACT, WAIT, DEFER))
+    found = reaching(score, high, act, reaching(score, low, defer, wait))
+    return decided(found, [score], missing, within=(0.0, 1.0), kind=kind)
 
 
 def gain(score: Floats, c: float, deferral: Deferral) -> Floats:

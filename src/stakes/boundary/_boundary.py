@@ -12,9 +12,8 @@ from stakes.boundary._gain import estimate_gain
 from stakes.boundary._html import boundary_html, level_names, start, trust
 from stakes.boundary._json import COUNTS, from_text, to_text
 from stakes.boundary._optimism import estimate_optimism
-from stakes.boundary._rows import check_covariates
 from stakes.boundary._rules import LevelRule
-from stakes.core.expressions import sql_column
+from stakes.core.expressions import column_of, sql_column
 from stakes.core.onnx import onnx_column
 from stakes.shown.faces import draw
 from stakes.shown.tabular import Tabular
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from stakes.boundary._rows import Rows
     from stakes.boundary._rules import Rule
     from stakes.boundary._settings import Settings
-    from stakes.core.expressions import Dialect
+    from stakes.core.expressions import Dialect, Missing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,15 +121,17 @@ class Boundary(Tabular):
         """Name of each level of uncertainty, by the cuts between them."""
         return level_names(self.cuts)
 
-    def predict(self, score: ArrayLike, uncertainty: ArrayLike) -> NDArray[np.int64]:
+    def predict(self, score: ArrayLike, uncertainty: ArrayLike, *, missing: Missing = "refuse") -> NDArray[np.int64]:
         """Label rows: 1 inside the region, 0 outside.
 
         Parameters
         ----------
         score : array_like of shape (n,) or (n, 2)
-            Scores.
+            Scores. An expression of narwhals, polars, SQL or ONNX, as the uncertainty is, gives an expression.
         uncertainty : array_like of shape (n,)
             Uncertainties; larger is less certain.
+        missing : {"refuse", "act", "wait"}, default "refuse"
+            Raise where a score or an uncertainty is missing (nan), label such rows 1, or 0.
 
         Returns
         -------
@@ -139,7 +140,7 @@ class Boundary(Tabular):
         Raises
         ------
         ValueError
-            For unequal lengths and values that are not finite.
+            For unequal lengths, infinite values, and missing ones unless ``missing`` says otherwise.
 
         Examples
         --------
@@ -147,27 +148,30 @@ class Boundary(Tabular):
         >>> boundary = fit_boundary([1, 0, 1, 0], [0.9, 0.4, 0.6, 0.5], [0, 0, 1, 1], min_precision=1, levels=2)
         >>> boundary.predict([0.7, 0.5], [0.5, 1.0]).tolist()
         [1, 0]
+        >>> boundary.predict([0.7, float("nan")], [0.5, 1.0], missing="wait").tolist()
+        [1, 0]
         """
-        clean, level = check_covariates(score, uncertainty)
-        return self._rule.select(clean, level).astype(np.int64)
+        return self._rule.decide(score, uncertainty, missing)
 
-    def to_expression(self, score: str, uncertainty: str) -> Any:
+    def to_expression(self, score: str, uncertainty: str, *, missing: Missing = "refuse") -> Any:
         """Return :meth:`predict` as an expression of narwhals, for a frame that stays in its engine.
 
         Parameters
         ----------
         score, uncertainty : str
-            Names of the columns, of doubles without missing values.
+            Names of the columns, of doubles.
+        missing : {"refuse", "act", "wait"}, default "refuse"
+            What rows get where the score or the uncertainty is NULL or NaN: NULL, 1 or 0.
 
         Returns
         -------
         narwhals.Expr
-            1 inside the region, 0 outside, as :meth:`predict` says to the last bit.
+            1 inside the region, 0 outside, as :meth:`predict` says to the last bit; NULL where it would raise.
 
         Raises
         ------
         ValueError
-            For a boundary with a learned ranker, whose logarithms engines round differently.
+            For another value of ``missing``.
 
         Examples
         --------
@@ -175,61 +179,66 @@ class Boundary(Tabular):
         >>> import polars as pl
         >>> from stakes.boundary import fit_boundary
         >>> boundary = fit_boundary([1, 0, 1, 0], [0.9, 0.4, 0.6, 0.5], [0, 0, 1, 1], min_precision=1, levels=2)
-        >>> frame = nw.from_native(pl.LazyFrame({"risk": [0.7, 0.5], "spread": [0.5, 1.0]}))
+        >>> frame = nw.from_native(pl.LazyFrame({"risk": [0.7, 0.5, None], "spread": [0.5, 1.0, 1.0]}))
         >>> frame.with_columns(treat=boundary.to_expression("risk", "spread")).collect()["treat"].to_list()
-        [1, 0]
+        [1, 0, None]
         """
-        import narwhals.stable.v2 as nw
+        return self.predict(column_of(score), column_of(uncertainty), missing=missing)
 
-        return self._rule.expression(nw.col(score), nw.col(uncertainty))
-
-    def to_sql(self, score: str, uncertainty: str, *, dialect: Dialect = "duckdb") -> str:
+    def to_sql(self, score: str, uncertainty: str, *, dialect: Dialect = "duckdb", missing: Missing = "refuse") -> str:
         """Return :meth:`predict` as an expression of plain SQL.
 
         Parameters
         ----------
         score, uncertainty : str
-            Names of the columns, of doubles without missing values.
-        dialect : {"duckdb", "postgres", "bigquery", "snowflake", "spark"}, default "duckdb"
+            Names of the columns, of doubles.
+        dialect : {"duckdb", "postgres", "bigquery", "snowflake", "spark", "sqlite"}, default "duckdb"
             Of the SQL.
+        missing : {"refuse", "act", "wait"}, default "refuse"
+            What rows get where the score or the uncertainty is NULL or NaN: NULL, 1 or 0.
 
         Returns
         -------
         str
-            1 inside the region, 0 outside, as :meth:`predict` says to the last bit.
+            1 inside the region, 0 outside, as :meth:`predict` says to the last bit; NULL where it would raise.
 
         Raises
         ------
         ValueError
-            For an unknown dialect, or a boundary with a learned ranker.
+            For an unknown dialect or another value of ``missing``.
 
         Examples
         --------
         >>> from stakes.boundary import fit_boundary
         >>> boundary = fit_boundary([1, 0, 1, 0], [0.9, 0.4, 0.6, 0.5], [0, 0, 1, 1], min_precision=1, levels=1)
         >>> print(boundary.to_sql("risk", "spread"))
-        CASE WHEN ("risk" >= CAST('0.6' AS DOUBLE)) THEN 1 ELSE 0 END
+        CASE WHEN ... THEN CASE WHEN ("risk" >= CAST('0.6' AS DOUBLE)) THEN 1 ELSE 0 END END
         """
-        columns = sql_column(score, dialect), sql_column(uncertainty, dialect)
-        return str(self._rule.expression(*columns))
+        columns: Any = sql_column(score, dialect), sql_column(uncertainty, dialect)
+        return str(self.predict(*columns, missing=missing))
 
-    def to_onnx(self, score: str = "score", uncertainty: str = "uncertainty") -> ModelProto:
+    def to_onnx(
+        self, score: str = "score", uncertainty: str = "uncertainty", *, missing: Missing = "refuse"
+    ) -> ModelProto:
         """Return :meth:`predict` as a model of ONNX.
 
         Parameters
         ----------
         score, uncertainty : str, default "score" and "uncertainty"
-            Names of the inputs, of doubles without missing values.
+            Names of the inputs, of doubles.
+        missing : {"refuse", "act", "wait"}, default "refuse"
+            What rows get where the score or the uncertainty is NaN: -1, 1 or 0.
 
         Returns
         -------
         onnx.ModelProto
-            Its output ``decision`` is 1 inside the region, 0 outside, as :meth:`predict` says to the last bit.
+            Its output ``decision`` is 1 inside the region, 0 outside, as :meth:`predict` says to the last bit; -1 where
+            it would raise.
 
         Raises
         ------
         ValueError
-            For a boundary with a learned ranker.
+            For another value of ``missing``.
         ImportError
             If onnx is not installed (``pip install 'stakes[onnx]'``).
 
@@ -238,9 +247,11 @@ class Boundary(Tabular):
         >>> from stakes.boundary import fit_boundary
         >>> boundary = fit_boundary([1, 0, 1, 0], [0.9, 0.4, 0.6, 0.5], [0, 0, 1, 1], min_precision=1, levels=2)
         >>> [column.name for column in boundary.to_onnx("risk", "spread").graph.input]  # doctest: +SKIP
-        ['spread', 'risk']
+        ['risk', 'spread']
         """
-        return self._rule.expression(onnx_column(score), onnx_column(uncertainty)).model()
+        columns: Any = onnx_column(score), onnx_column(uncertainty)
+        found: Any = self.predict(*columns, missing=missing)
+        return found.model()
 
     def gain(self, *, confidence_level: float = 0.95, cv: int = 5, random_state: Any = 0) -> Gain:
         """What uncertainty adds to a single threshold on rows that neither was fitted to.

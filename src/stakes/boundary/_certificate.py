@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from stakes.boundary._options import Floats
-    from stakes.boundary._rows import Bools, Rows
+    from stakes.boundary._rows import Rows
 
 LEARNING_SHARE = 0.2
 _CANDIDATES = 40  # up to a quarter of the rows; beyond, where few problems go, at steps of _RATIO
@@ -164,7 +164,7 @@ def _check_test(content: Entries, found: Certificate) -> None:
 class _Tried(NamedTuple):
     """A region of the rows set aside: its counts, and the p-value of the promise."""
 
-    threshold: float = math.inf
+    rule: RankedRule | None = None
     selected: int = 0
     true_positives: int = 0
     p_value: float = 1.0
@@ -211,30 +211,31 @@ def certify(
     if n_learn < _FEWEST_TO_LEARN or not np.any(learn.y):
         few = n_learn < _FEWEST_TO_LEARN and np.any(rows.y)
         needed = _fewest_rows(min_precision, promise.delta) if few else None
-        return RankedRule(_flat(rows), math.inf), promise.certificate(_Tried(), 0, abstained=True, needed=needed), test
+        nothing = RankedRule.of(_flat(rows), math.inf)
+        return nothing, promise.certificate(_Tried(), 0, abstained=True, needed=needed), test
     ranker = Ranker.fit(learn.y, learn.score, learn.uncertainty)
     learned = np.sort(ranker.rank(learn.score, learn.uncertainty))[::-1]
-    tried = _in_sequence(learned, ranker.rank(test.score, test.uncertainty), test.y, promise)
+    tried = _in_sequence(ranker, learned, test, promise)
     passed = [region for region in tried if region.p_value <= promise.delta]
-    if passed:
-        return RankedRule(ranker, passed[-1].threshold), promise.certificate(passed[-1], len(tried)), test
+    if passed and passed[-1].rule is not None:
+        return passed[-1].rule, promise.certificate(passed[-1], len(tried)), test
     first = tried[0]
     needed = rows_needed(learned, min_precision, promise.delta)
     if needed is not None and needed <= len(rows):  # the learned model was too hopeful: take what was seen
         precision, share = first.true_positives / max(first.selected, 1), first.selected / len(test)
         needed = _rows_for(np.array([precision]), np.array([share]), min_precision, promise.delta)
-    return RankedRule(ranker, math.inf), promise.certificate(first, len(tried), abstained=True, needed=needed), test
+    nothing = RankedRule.of(ranker, math.inf)
+    return nothing, promise.certificate(first, len(tried), abstained=True, needed=needed), test
 
 
-def _in_sequence(learned: Floats, ranked: Floats, y: Bools, promise: _Promise) -> list[_Tried]:
+def _in_sequence(ranker: Ranker, learned: Floats, test: Rows, promise: _Promise) -> list[_Tried]:
     """Test regions from the smallest on; the first that fails ends the sequence."""
-    ranks, inside = np.sort(ranked), ranked[y]
     tried: list[_Tried] = []
-    for k in candidate_sizes(learned, len(ranks), promise.min_precision):
-        threshold = float(learned[k - 1])
-        n = len(ranks) - int(np.searchsorted(ranks, threshold, side="left"))
-        tp = int(np.count_nonzero(inside >= threshold))
-        tried.append(_Tried(threshold, n, tp, binomial_tail(tp, n, promise.min_precision)))
+    for k in candidate_sizes(learned, len(test), promise.min_precision):
+        rule = RankedRule.of(ranker, float(learned[k - 1]))
+        inside = rule.select(test.score, test.uncertainty)
+        n, tp = int(np.count_nonzero(inside)), int(np.count_nonzero(inside & test.y))
+        tried.append(_Tried(rule, n, tp, binomial_tail(tp, n, promise.min_precision)))
         if tried[-1].p_value > promise.delta:
             break
     return tried

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from stakes.boundary._frontier import NEVER, frontier_of, trace
-from stakes.boundary._rows import check_binning, check_covariates, check_levels, check_rows, level_cuts, rows_to_options
+from stakes.boundary._rows import check_binning, check_levels, check_rows, level_cuts, rows_to_options
 from stakes.boundary._rules import LevelRule
 from stakes.core.exact import as_fraction
 from stakes.shown.tabular import Tabular
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from stakes.boundary._frontier import Node
     from stakes.boundary._options import Floats, Ints, Options
+    from stakes.core.expressions import Missing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,16 +95,24 @@ class PrecisionRecallFrontier(Tabular):
         return self._recall_at(self._best(min_precision))
 
     def predict(
-        self, score: ArrayLike, uncertainty: ArrayLike, *, min_precision: float | Fraction | str
+        self,
+        score: ArrayLike,
+        uncertainty: ArrayLike,
+        *,
+        min_precision: float | Fraction | str,
+        missing: Missing = "refuse",
     ) -> NDArray[np.int64]:
         """Label rows by the boundary of largest recall with at least this precision.
 
         Parameters
         ----------
         score, uncertainty : array_like of shape (n,)
-            Rows to decide about.
+            Rows to decide about. Expressions of narwhals, polars, SQL or ONNX give an expression.
         min_precision : float, Fraction or str
             In (0, 1], read as written.
+        missing : {"refuse", "act", "wait"}, default "refuse"
+            Raise where a score or an uncertainty is missing (nan), label such rows 1, or 0; an expression is NULL where
+            this would raise.
 
         Returns
         -------
@@ -121,10 +130,9 @@ class PrecisionRecallFrontier(Tabular):
         >>> frontier.predict([0.65, 0.75], [1, 1], min_precision=0.6).tolist()
         [0, 1]
         """
-        clean, level = check_covariates(score, uncertainty)
         chosen = trace(self._node, self._best(min_precision), self._options)
         rule = LevelRule(self.cuts, self._options.cuts[self._options.starts[:-1] + chosen])
-        return rule.select(clean, level).astype(np.int64)
+        return rule.decide(score, uncertainty, missing)
 
     def _best(self, min_precision: float | Fraction | str) -> int:
         bound = as_fraction(min_precision, "min_precision")

@@ -1,6 +1,7 @@
 """A learned order of score and uncertainty: logistic regression on [z, z^2, v, v z, v^2].
 
-z is the log-odds of the score (or the standardised score where it is no probability), v the rank of the uncertainty.
+z is the log-odds of the score (or the standardised score where it is no probability), v the rank of the uncertainty, in
+steps from one quantile to the next, so that at each of them the order is one of the score alone.
 The order only decides where to look: no guarantee rests on the model being right.
 """
 
@@ -14,6 +15,8 @@ import numpy as np
 from stakes.core.logistic import fit_logistic, sigmoid
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from stakes.boundary._options import Floats, Ints
     from stakes.boundary._rows import Bools
     from stakes.shown.entries import Entries
@@ -54,9 +57,20 @@ class Ranker:
         eta = sum(c * column for c, column in zip(self.coefficients, self._columns(score, uncertainty), strict=True))
         return np.asarray(sigmoid(eta))
 
+    def level(self, uncertainty: Floats) -> NDArray[np.intp]:
+        """Place of the first quantile that is not below; the last beyond it."""
+        return np.minimum(np.searchsorted(self.knots, uncertainty, side="left"), len(self.knots) - 1)
+
+    def score_at(self, z: Floats) -> Floats:
+        """Score with this z, to rounding."""
+        place = self.centre + z * self.scale
+        if not self.log_odds:
+            return place
+        return np.asarray(sigmoid(place) * (1.0 + 2.0 * _EDGE) - _EDGE)
+
     def _columns(self, score: Floats, uncertainty: Floats) -> list[Floats]:
         z = ((_log_odds(score) if self.log_odds else score) - self.centre) / self.scale
-        v = np.interp(uncertainty, self.knots, self.ranks)
+        v = self.ranks[self.level(uncertainty)]
         return [np.ones_like(z), z, z * z, v, v * z, v * v]
 
     def to_dict(self) -> dict[str, Any]:

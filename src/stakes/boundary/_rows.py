@@ -12,7 +12,15 @@ import numpy as np
 
 from stakes.boundary._options import Options
 from stakes.core.row_order import check_same_order
-from stakes.core.validation import check_choice, check_sample, check_scores, check_weights, check_whole, to_array
+from stakes.core.validation import (
+    check_choice,
+    check_sample,
+    check_scores,
+    check_weights,
+    check_whole,
+    to_array,
+    to_floats,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -84,14 +92,24 @@ def check_rows(
     return Rows(sample.y, sample.score, clean, None if np.all(counts == 1) else counts)
 
 
-def check_covariates(score: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, Floats]:
-    """Validate the rows to decide about."""
+def read_covariates(score: ArrayLike, uncertainty: ArrayLike) -> dict[str, Floats]:
+    """Scores, of the second of two columns, and uncertainties as floats; not checked but for the order of rows."""
     check_same_order(score=score, uncertainty=uncertainty)
     columns = to_array(score, "score")
-    clean = check_scores(
-        columns[:, 1] if columns.ndim == 2 and columns.shape[1] == 2 else columns, "score", probability=False
-    )
-    level = check_scores(to_array(uncertainty, "uncertainty"), "uncertainty", probability=False)
+    chosen = columns[:, 1] if columns.ndim == 2 and columns.shape[1] == 2 else columns
+    level = to_array(uncertainty, "uncertainty")
+    return {"score": to_floats(chosen, "score"), "uncertainty": to_floats(level, "uncertainty")}
+
+
+def check_covariates(score: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, Floats]:
+    """Read and validate the rows to decide about."""
+    return finite_covariates(**read_covariates(score, uncertainty))
+
+
+def finite_covariates(score: Floats, uncertainty: Floats) -> tuple[Floats, Floats]:
+    """Validate the rows to decide about."""
+    clean = check_scores(score, "score", probability=False)
+    level = check_scores(uncertainty, "uncertainty", probability=False)
     if len(clean) != len(level):
         raise ValueError(f"score and uncertainty must have the same length, got {len(clean)} and {len(level)}.")
     return clean, level

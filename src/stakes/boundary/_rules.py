@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stakes.boundary._ranker import Ranker
-from stakes.boundary._rows import level_of
-from stakes.core.expressions import choose
+from stakes.boundary._rows import finite_covariates, level_of, read_covariates
+from stakes.boundary._steps import steps_of
+from stakes.core.expressions import by_level, check_missing, decided, is_expression, reaching
+from stakes.core.rules import decide_present
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,8 +23,29 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 
+class _Deciding(ABC):
+    """What every rule does with rows that have not been checked."""
+
+    @abstractmethod
+    def select(self, score: Floats, uncertainty: Floats) -> Bools:
+        """Whether each row is labelled positive."""
+
+    @abstractmethod
+    def expression(self, score: Any, uncertainty: Any, missing: str = "refuse") -> Any:
+        """The same, 1 or 0, as an expression of expressions."""
+
+    def decide(self, score: Any, uncertainty: Any, missing: str) -> Any:
+        """Label rows 1 or 0, or make an expression of expressions."""
+        if is_expression(score):
+            return self.expression(score, uncertainty, check_missing(missing))
+        columns = read_covariates(score, uncertainty)
+        return decide_present(
+            columns, missing, lambda **clean: self.select(*finite_covariates(**clean)).astype(np.int64)
+        )
+
+
 @dataclass(frozen=True)
-class LevelRule:
+class LevelRule(_Deciding):
     """Score >= the threshold of the row's uncertainty level (infinite: nothing is selected there)."""
 
     cuts: Floats
@@ -33,12 +56,10 @@ class LevelRule:
         """Whether each row is labelled positive."""
         return np.asarray(score >= self.thresholds[level_of(self.cuts, uncertainty)])
 
-    def expression(self, score: Any, uncertainty: Any) -> Any:
+    def expression(self, score: Any, uncertainty: Any, missing: str = "refuse") -> Any:
         """The same, 1 or 0, as an expression of expressions."""
-        found = _reached(score, self.thresholds[-1])
-        for cut, threshold in zip(self.cuts[::-1].tolist(), self.thresholds[-2::-1].tolist(), strict=True):
-            found = choose(uncertainty <= cut, _reached(score, threshold), found)
-        return found
+        levels = [reaching(score, threshold, 1, 0) for threshold in self.thresholds.tolist()]
+        return decided(by_level(uncertainty, self.cuts.tolist(), levels), [score, uncertainty], missing)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -46,7 +67,7 @@ class LevelRule:
 
 
 @dataclass(frozen=True)
-class ShiftedRule:
+class ShiftedRule(_Deciding):
     """Score + weight * (uncertainty, scaled to [0, 1] on the rows it was fitted to) >= threshold."""
 
     low: float
@@ -58,51 +79,71 @@ class ShiftedRule:
     def shifted(self, score: Floats, uncertainty: Floats) -> Floats:
         """Score moved by its uncertainty."""
         width = self.high - self.low
-        return score + (self.weight * (uncertainty - self.low) / width if width > 0.0 else 0.0)
+        with np.errstate(over="ignore"):
+            return score + (self.weight * (uncertainty - self.low) / width if width > 0.0 else 0.0)
+
+    def at(self, threshold: float) -> ShiftedRule:
+        """The same with another threshold."""
+        return replace(self, threshold=threshold)
 
     def select(self, score: Floats, uncertainty: Floats) -> Bools:
         """Whether each row is labelled positive."""
         return np.asarray(self.shifted(score, uncertainty) >= self.threshold)
 
-    def expression(self, score: Any, uncertainty: Any) -> Any:
+    def expression(self, score: Any, uncertainty: Any, missing: str = "refuse") -> Any:
         """The same, 1 or 0, as an expression of expressions."""
-        return _reached(self.shifted(score, uncertainty), self.threshold)
+        found = reaching(self.shifted(score, uncertainty), self.threshold, 1, 0)
+        return decided(found, [score, uncertainty], missing)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {"kind": self.kind, **{name: getattr(self, name) for name in ("low", "high", "weight", "threshold")}}
 
 
+# a rule begins at the first score, ends before the last, and begins again
+_STEPS = ("first", "last", "again")
+_STEP_ROUNDING = 1e-9
+
+
 @dataclass(frozen=True)
-class RankedRule:
-    """Value of a learned ranker >= threshold."""
+class RankedRule(_Deciding):
+    """Value of a learned ranker >= threshold, written as scores at each rank of the uncertainty.
+
+    The ranker takes logarithms, which machines and engines round differently, so the scores at which its value crosses
+    the threshold are found once, to the last bit; they are the rule.
+    """
 
     ranker: Ranker
     threshold: float
+    steps: Floats
     kind = "ranked"
+
+    @classmethod
+    def of(cls, ranker: Ranker, threshold: float) -> RankedRule:
+        """Find the scores at which the value of the ranker crosses a threshold."""
+        return cls(ranker, threshold, steps_of(ranker, threshold))
+
+    def at(self, threshold: float) -> RankedRule:
+        """The same with another threshold."""
+        return RankedRule.of(self.ranker, threshold)
 
     def select(self, score: Floats, uncertainty: Floats) -> Bools:
         """Whether each row is labelled positive."""
-        return np.asarray(self.ranker.rank(score, uncertainty) >= self.threshold)
+        first, last, again = self.steps[self.ranker.level(uncertainty)].T
+        return np.asarray(((score >= first) & (score < last)) | (score >= again))
 
-    def expression(self, *_: Any) -> Any:
-        """Refuse: what follows from logarithms is not the same to the last bit everywhere."""
-        raise ValueError(
-            "a ranked boundary takes logarithms, which engines round differently, so that its decisions would not be "
-            "those of predict: fit one with levels=, or apply it here."
-        )
+    def expression(self, score: Any, uncertainty: Any, missing: str = "refuse") -> Any:
+        """The same, 1 or 0, as an expression of expressions."""
+        levels = [
+            reaching(score, again, 1, reaching(score, last, 0, reaching(score, first, 1, 0)))
+            for first, last, again in self.steps.tolist()
+        ]
+        return decided(by_level(uncertainty, self.ranker.knots[:-1].tolist(), levels), [score, uncertainty], missing)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {"kind": self.kind, "ranker": self.ranker.to_dict(), "threshold": self.threshold}
-
-
-def _reached(value: Any, threshold: float) -> Any:
-    """1 where a value reaches the threshold, else 0."""
-    if math.isinf(threshold):
-        always = int(threshold == -math.inf)
-        return choose(value >= 0.0, always, always)
-    return choose(value >= float(threshold), 1, 0)
+        steps = {name: column.tolist() for name, column in zip(_STEPS, self.steps.T, strict=True)}
+        return {"kind": self.kind, "ranker": self.ranker.to_dict(), "threshold": self.threshold, "steps": steps}
 
 
 Rule = LevelRule | ShiftedRule | RankedRule
@@ -123,5 +164,23 @@ def read_rule(described: Entries) -> Rule:
         low, high, weight = (described.number(name) for name in ("low", "high", "weight"))
         return ShiftedRule(low, high, weight, threshold)
     if kind == "ranked":
-        return RankedRule(Ranker.read(described.inside("ranker")), threshold)
+        return _read_ranked(described, threshold)
     raise described.broken("kind", f"levels, shifted or ranked, got {kind!r}")
+
+
+def _read_ranked(described: Entries, threshold: float) -> RankedRule:
+    """Read a learned order and the scores that it makes, which must follow from it but for rounding."""
+    ranker = Ranker.read(described.inside("ranker"))
+    columns = [described.numbers("steps", name, infinite=True) for name in _STEPS]
+    for name, column in zip(_STEPS, columns, strict=True):
+        if len(column) != len(ranker.knots):
+            raise described.broken(f"steps.{name}", f"{len(ranker.knots)} numbers, as ranker.knots are")
+    near = _STEP_ROUNDING * (1.0 if ranker.log_odds else abs(ranker.centre) + ranker.scale)
+    for name, column, wanted in zip(_STEPS, columns, steps_of(ranker, threshold).T, strict=True):
+        bad = ~np.isclose(column, wanted, rtol=_STEP_ROUNDING, atol=near)
+        if np.any(bad):
+            place = int(np.argmax(bad))
+            raise described.broken(
+                f"steps.{name}", f"{wanted[place]} at place {place}, as ranker and threshold say, got {column[place]}"
+            )
+    return RankedRule(ranker, threshold, np.column_stack(columns))

@@ -47,22 +47,22 @@ class Settings:
         if self.solver in _ON_ANOTHER_SCALE:
             rule, moved = _ON_ANOTHER_SCALE[self.solver](rows)
             options = rows_to_options(replace(rows, score=moved), np.empty(0), self.binning, self.score_bins)
-            return Prepared(self, cuts, options, lambda thresholds: replace(rule, threshold=float(thresholds[0])))
+            return Prepared(self, cuts, options, lambda thresholds: rule.at(float(thresholds[0])))
         options = rows_to_options(rows, cuts, self.binning, self.score_bins)
         return Prepared(self, cuts, options, partial(LevelRule, cuts))
 
 
-def _shifted(rows: Rows) -> tuple[Rule, Floats]:
+def _shifted(rows: Rows) -> tuple[ShiftedRule, Floats]:
     """Score moved by its scaled uncertainty."""
     u = rows.uncertainty
     rule = ShiftedRule(float(u.min()), float(u.max()), 1.0, np.inf)
     return rule, rule.shifted(rows.score, u)
 
 
-def _ranked(rows: Rows) -> tuple[Rule, Floats]:
+def _ranked(rows: Rows) -> tuple[RankedRule, Floats]:
     """Learned order of score and uncertainty."""
     ranker = Ranker.fit(rows.y, rows.score, rows.uncertainty, rows.weight)
-    return RankedRule(ranker, np.inf), ranker.rank(rows.score, rows.uncertainty)
+    return RankedRule.of(ranker, np.inf), ranker.rank(rows.score, rows.uncertainty)
 
 
 _ON_ANOTHER_SCALE: dict[str, Callable[[Rows], tuple[Any, Floats]]] = {

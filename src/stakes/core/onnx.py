@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import and_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.expressions import Formula, finite
+from stakes.core.expressions import Formula, choose, decided, finite, is_fine
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -19,8 +22,13 @@ _OPERATORS = {
     "/": "Div",
     ">=": "GreaterOrEqual",
     "<=": "LessOrEqual",
+    "AND": "And",
+    "OR": "Or",
+    "is nan": "IsNaN",
     "if": "Where",
 }
+_COMPARISONS = (">=", "<=")
+_CONDITIONS = (*_COMPARISONS, "AND", "OR", "is nan")
 # the oldest versions of the format and of the operators that have all of these for doubles
 _OPSET, _FORMAT = 16, 8
 
@@ -56,8 +64,27 @@ class Onnx(Formula):
         return Onnx(sign, (its, self) if swapped else (self, its))
 
     def choosing(self, yes: Any, no: Any) -> Onnx:
-        """One of two values, by this condition."""
-        return Onnx("if", (self, yes, no))
+        """One of two values, by this condition; None is NaN beside doubles and -1 beside whole numbers."""
+        whole = int in (_kind(yes), _kind(no)) and float not in (_kind(yes), _kind(no))
+        nothing = -1 if whole else math.nan
+        values = [nothing if value is None else value for value in (yes, no)]
+        return Onnx("if", (self, *(value if whole or isinstance(value, Onnx) else float(value) for value in values)))
+
+    def missing(self) -> Onnx:
+        """Whether the value is NaN, for ONNX knows no NULL."""
+        return Onnx("is nan", (self,))
+
+    def known(self) -> Onnx:
+        """Whether every value that this condition compares is a finite number."""
+        parts = self._graphs()
+        return reduce(and_, map(is_fine, parts) if self.sign in _COMPARISONS else (part.known() for part in parts))
+
+    def _graphs(self) -> list[Onnx]:
+        return [part for part in self.parts if isinstance(part, Onnx)]
+
+    def _decided(self) -> Onnx:
+        """Return a comparison as a decision: 1, 0, or -1 where one of its values is NaN or infinite."""
+        return decided(choose(self, 1, 0), self._graphs()) if self.sign in _COMPARISONS else self
 
     def model(self, name: str = "decision") -> ModelProto:
         """Return the model, for ``onnx.save`` or ``.SerializeToString()``.
@@ -65,7 +92,8 @@ class Onnx(Formula):
         Parameters
         ----------
         name : str, default "decision"
-            Of its output: doubles, booleans of a comparison, or the whole numbers of a boundary.
+            Of its output: doubles, which are NaN where an input is; or the whole numbers of a comparison or a rule, 1
+            or 0, and -1 where an input is NaN or infinite.
 
         Returns
         -------
@@ -87,10 +115,10 @@ class Onnx(Formula):
             from onnx import TensorProto, helper
         except ImportError:
             raise ImportError("a model of ONNX needs onnx: pip install 'stakes[onnx]'.") from None
-        graph = _Graph()
-        graph.nodes.append(helper.make_node("Identity", [graph.add(self)], [name]))
+        graph, formula = _Graph(), self._decided()
+        graph.nodes.append(helper.make_node("Identity", [graph.add(formula)], [name]))
         kinds = {bool: TensorProto.BOOL, int: TensorProto.INT64, float: TensorProto.DOUBLE}
-        found = helper.make_tensor_value_info(name, kinds[_kind(self)], ["rows"])
+        found = helper.make_tensor_value_info(name, kinds[_kind(formula)], ["rows"])
         inputs = [helper.make_tensor_value_info(column, TensorProto.DOUBLE, ["rows"]) for column in graph.columns]
         whole = helper.make_graph(graph.nodes, "stakes", inputs, [found], list(graph.numbers.values()))
         return helper.make_model(whole, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_FORMAT)
@@ -98,6 +126,8 @@ class Onnx(Formula):
     def __str__(self) -> str:
         if self.sign == "if":
             return "({1} if {0} else {2})".format(*self.parts)
+        if len(self.parts) == 1:
+            return f"({self.parts[0]} {self.sign})"
         return f"({self.parts[0]} {self.sign} {self.parts[1]})" if self.parts else self.sign
 
     def __repr__(self) -> str:
@@ -142,7 +172,7 @@ def _kind(formula: Any) -> type:
         return type(formula)
     if formula.sign == "if":
         return _kind(formula.parts[1])
-    return bool if formula.sign in {">=", "<="} else float
+    return bool if formula.sign in _CONDITIONS else float
 
 
 @dataclass(frozen=True)

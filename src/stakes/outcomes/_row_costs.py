@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
 
+ON_DOMINATED = ("raise", "set_aside")
+
 
 class RowCosts(Outcome):
     """Labels, and what a wrong decision costs in each row; stands where ``y_true`` stands.
@@ -362,7 +364,7 @@ def check_factor(factor: Any) -> float:
 
 def dominated(a: Floats, b: Floats, weight: Floats, on_dominated: str) -> NDArray[np.int8]:
     """Rows in which one decision is never worse: 1 to act, -1 not to, 0 where there is a decision or no stake."""
-    check_choice(on_dominated, "on_dominated", ("raise", "set_aside"))
+    check_choice(on_dominated, "on_dominated", ON_DOMINATED)
     if min(float(part[0] if part.strides == (0,) else part.min()) for part in (a, b)) > 0.0:
         return np.zeros(len(weight), dtype=np.int8)
     counts = weight > 0.0

@@ -9,20 +9,19 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from stakes.core.counting import count_cells, count_groups, count_sample
+from stakes.core.expressions import LARGEST, is_nan
 from stakes.core.validation import BinarySample, check_number
 from stakes.tables._collect import collected, run
 from stakes.tables._errors import Origin
 from stakes.tables._roles import choose_roles
 from stakes.tables._rows import (
     INCOMPLETE_HINT,
-    LARGEST,
     PROBABILITY_HINT,
     Held,
     clean_rows,
     column_names,
     frame_columns,
     from_native,
-    is_nan,
 )
 from stakes.tables._values import as_array, encode, encode_labels, positive_labels, to_floats
 

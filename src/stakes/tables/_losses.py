@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 
-from stakes.core.expressions import Formula, choose
+from stakes.core.expressions import Formula, at_least, at_most, choose, decided, where_known
+from stakes.core.scale import check_scale
 from stakes.core.validation import check_number
 from stakes.costs import Empirical, Fixed, LogOddsUniform, Uniform, as_costs
 from stakes.costs._base import Weighted
@@ -17,6 +18,7 @@ from stakes.costs._base import Weighted
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from stakes.core.scale import Scale
     from stakes.costs import CostDistribution, CostsLike
 
 _MOST_ATOMS = 100
@@ -41,42 +43,52 @@ def expressible(costs: CostDistribution) -> bool:
     return type(costs) in _FAMILIES and len(costs.atoms[0]) <= _MOST_ATOMS
 
 
-def loss_expression(score: Any, positive: Any, costs: CostsLike, *, rule: float | str = "score") -> Any:
-    """Return what each row costs, integrated over the cost ratios, as an expression of an engine, SQL or ONNX.
+def loss_expression(
+    score: Any, positive: Any, costs: CostsLike, *, rule: float | str = "score", scale: Scale | None = None
+) -> Any:
+    """Return what each row costs as an expression of an engine, SQL or ONNX.
 
     Parameters
     ----------
     score : expression of narwhals, Sql or Onnx
-        Probabilities, without missing values.
+        Probabilities.
     positive : expression of the same kind
         A condition, true for positive rows.
     costs : CostDistribution, tuple of float, or float
         ``Fixed``, ``Empirical`` (up to 100 values), ``Uniform`` and sums of them; with narwhals ``LogOddsUniform`` too.
     rule : "score" or float, default "score"
         How scores become decisions.
+    scale : {"regret", "integral", "loss"}, optional
+        Regret, the plain integral over the cost ratios, or the customary loss (``costs.loss_factor`` times the
+        integral), as for :func:`expected_regret`. By default "regret".
 
     Returns
     -------
     narwhals.Expr, Sql or Onnx
-        Its mean, divided by ``costs.mass``, is the regret of :func:`evaluate`.
+        Its mean is the regret of :func:`evaluate`, or the integral or loss asked for. NULL (in ONNX NaN) where the
+        score is missing or outside [0, 1], and where it is not known whether the row is positive.
 
     Raises
     ------
     ValueError
-        For costs whose losses are no such expression.
+        For costs whose losses are no such expression, and an unknown scale.
 
     Examples
     --------
     >>> from stakes.tables import loss_expression, sql_column
     >>> print(loss_expression(sql_column("risk"), sql_column("cancer") >= 1, 0.25, rule=0.5))
-    CASE WHEN ("cancer" >= CAST('1.0' AS DOUBLE)) THEN CASE WHEN ... THEN CAST('0.0' AS DOUBLE) ELSE ... END END
+    CASE WHEN (CASE WHEN ... IS NOT NULL) THEN CASE WHEN ... ELSE CAST('0.75' AS DOUBLE) END ... END END
     """
     measure = as_costs(costs)
     if isinstance(rule, str) and rule != "score":
         raise ValueError(f'rule must be "score" or a threshold, got {rule!r}.')
     if not expressible(measure):
         raise ValueError(f"costs={measure!r} {NO_CLOSED_FORM}.")
-    return row_loss(score, positive, measure, rule if isinstance(rule, str) else check_number(rule, "rule"))
+    factor = check_scale(scale, measure)[1]
+    loss = row_loss(score, positive, measure, rule if isinstance(rule, str) else check_number(rule, "rule"))
+    if factor != 1.0:
+        loss = loss * factor
+    return where_known(positive, decided(loss, [score], within=(0.0, 1.0)))
 
 
 def row_loss(score: Any, positive: Any, costs: CostDistribution, rule: float | str) -> Any:
@@ -84,7 +96,8 @@ def row_loss(score: Any, positive: Any, costs: CostDistribution, rule: float | s
     if not isinstance(rule, str):
         always, never = float(costs.negative_loss(math.inf)), float(costs.positive_loss(-math.inf))
         return _as_double(
-            choose(positive, choose(score >= rule, 0.0, never), choose(score >= rule, always, 0.0)), score
+            choose(positive, choose(at_least(score, rule), 0.0, never), choose(at_least(score, rule), always, 0.0)),
+            score,
         )
     if isinstance(costs, Weighted):
         parts = (row_loss(score, positive, p, rule) * float(f) for f, p in zip(costs.factors, costs.parts, strict=True))
@@ -96,8 +109,10 @@ def _atoms(score: Any, positive: Any, costs: Any) -> Any:
     losses = []
     for value, weight in zip(*(part.tolist() for part in costs.atoms), strict=True):
         acting, waiting = value * weight, (1.0 - value) * weight
-        negative = choose(score >= value, choose(score <= value, costs.tie * acting, acting), 0.0)
-        missed = choose(score <= value, choose(score >= value, (1.0 - costs.tie) * waiting, waiting), 0.0)
+        negative = choose(at_least(score, value), choose(at_most(score, value), costs.tie * acting, acting), 0.0)
+        missed = choose(
+            at_most(score, value), choose(at_least(score, value), (1.0 - costs.tie) * waiting, waiting), 0.0
+        )
         losses.append(_as_double(choose(positive, missed, negative), score))
     return reduce(add, losses)
 
@@ -111,7 +126,11 @@ def _uniform(score: Any, positive: Any, costs: Any) -> Any:
     # one expression for both classes, as the rows in memory have it: engines choose between values at a price
     low, high = costs.low, costs.high
     bounded = isinstance(score, Formula)
-    at = choose(score >= high, high, choose(score <= low, low, score)) if bounded else score.clip(low, high)
+    at = (
+        choose(at_least(score, high), high, choose(at_most(score, low), low, score))
+        if bounded
+        else score.clip(low, high)
+    )
     y, best = choose(positive, 1.0, 0.0), choose(positive, high, low)
     return (best - at) * ((y - best) + (y - at)) * 0.5
 

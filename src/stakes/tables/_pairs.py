@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from stakes.core.expressions import choose
+from stakes.core.expressions import LARGEST, choose
 from stakes.tables._collect import run
 from stakes.tables._errors import DataError, Origin
 from stakes.tables._groups import group_scores
 from stakes.tables._losses import NO_CLOSED_FORM, expressible, row_loss
 from stakes.tables._roles import choose_roles
-from stakes.tables._rows import LARGEST, column_names
+from stakes.tables._rows import column_names
 from stakes.tables._values import encode_labels, positive_labels
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
+from stakes.core.expressions import is_nan
 from stakes.core.validation import check_choice, match_label
 from stakes.shown.frames import backend_of
 from stakes.tables._collect import collected
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 OnMissing = Literal["raise", "drop"]
 ON_MISSING = ("raise", "drop")
-LARGEST = float(np.finfo(np.float64).max)
 PROBABILITY_HINT = "Pass the probability of the positive class."
 INCOMPLETE_HINT = 'on_missing="drop" (command line: --on-missing drop) leaves incomplete rows out.'
 
@@ -215,11 +215,6 @@ def complete_rows(frame: nw.LazyFrame[Any], roles: Roles, on_missing: OnMissing)
 def is_missing(value: nw.Expr, kind: Any) -> nw.Expr:
     """Whether a value of a column of some type is missing; NaN is."""
     return value.is_null() | is_nan(value) if kind.is_float() else value.is_null()
-
-
-def is_nan(value: nw.Expr) -> nw.Expr:
-    """Whether a float is NaN, also where DuckDB trusts the statistics of Parquet files, which leave NaN out."""
-    return value.is_nan() | ((value * 0.0 != 0.0) & (value <= LARGEST) & (value >= -LARGEST))
 
 
 def from_native(frame: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:

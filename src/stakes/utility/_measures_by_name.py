@@ -163,6 +163,16 @@ def get_measure(measure: Measure | type[Measure] | str) -> Measure:
     raise ValueError(f"measure must be a measure of stakes.utility or one of {choices}, got {measure!r}.")
 
 
+def name_measure(measure: Measure) -> str:
+    """Return the name by which :func:`get_measure` finds a measure."""
+    if type(measure) is FBeta:
+        return f"fbeta:{measure.beta!r}"
+    names = [name for name, kind in MEASURES.items() if kind() == measure]
+    if not names:
+        raise ValueError(f"measure must be one that has a name to be kept, got {measure!r}: keep .threshold alone.")
+    return names[0]
+
+
 def _number(text: str, measure: str) -> float:
     try:
         return float(text)

@@ -6,35 +6,44 @@ labels, by an exact scan of all of them, and how much that threshold varies from
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from stakes.core.counting import count_sample
+from stakes.core.expressions import decided, reaching
 from stakes.core.inputs import refuse_amounts, refuse_weighing
 from stakes.core.random_state import generator
+from stakes.core.rules import DecidesByScore
 from stakes.core.sums import blocks
 from stakes.core.validation import check_level, check_sample, check_unit, check_whole
-from stakes.shown.tabular import Tabular
+from stakes.shown.entries import Entries
+from stakes.shown.tabular import Tabular, json_ready
 from stakes.utility._curve import UtilityCurve
 from stakes.utility._decide import clean_probabilities, decide
 from stakes.utility._expected import expected_utility
-from stakes.utility._measures_by_name import get_measure
+from stakes.utility._measures_by_name import get_measure, name_measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import ArrayLike, NDArray
 
+    from stakes.core.expressions import Missing
     from stakes.core.validation import BinarySample
     from stakes.utility._measure import Measure
 
     Floats = NDArray[np.float64]
 
+_FORMAT = "stakes-threshold-1"
+_NUMBERS = ("threshold", "utility", "confidence_level", "zero_division")
+_DRAWS = ("bootstrap_thresholds", "bootstrap_utilities")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PopulationThreshold(Tabular):
+class PopulationThreshold(DecidesByScore, Tabular):
     """The threshold with the best value of a measure on labelled data, and its bootstrap spread.
 
     Parameters
@@ -79,13 +88,16 @@ class PopulationThreshold(Tabular):
         """Percentile interval of the value at the best threshold of each resample; nan without resamples."""
         return _interval(self.bootstrap_utilities, self.confidence_level)
 
-    def predict(self, y_score: ArrayLike) -> NDArray[np.int64]:
+    def predict(self, y_score: ArrayLike, *, missing: Missing = "refuse") -> NDArray[np.int64]:
         """Decide: 1 where the score reaches the threshold, else 0.
 
         Parameters
         ----------
         y_score : array_like of shape (n,) or (n, 2)
-            Scores of new rows.
+            Scores of new rows. An expression of narwhals, polars, SQL (:func:`stakes.tables.sql_column`) or ONNX gives
+            an expression.
+        missing : {"refuse", "act", "wait"}, default "refuse"
+            Raise where a score is missing (nan), decide 1 there, or 0; an expression is NULL where this would raise.
 
         Returns
         -------
@@ -94,16 +106,28 @@ class PopulationThreshold(Tabular):
         Raises
         ------
         ValueError
-            For invalid scores.
+            For invalid scores, and missing ones unless ``missing`` says otherwise.
 
         Examples
         --------
+        >>> from stakes.tables import sql_column
         >>> from stakes.utility import population_threshold
-        >>> population_threshold([0, 1], [0.2, 0.6], "f1", n_bootstrap=0).predict([0.6, 0.5]).tolist()
+        >>> found = population_threshold([0, 1], [0.2, 0.6], "f1", n_bootstrap=0)
+        >>> found.predict([0.6, 0.5]).tolist()
         [1, 0]
+        >>> print(found.predict(sql_column("p")))
+        CASE WHEN (("p" - "p") <= CAST('0.0' AS DOUBLE)) THEN CASE WHEN ("p" >= CAST('0.6' AS DOUBLE)) THEN ... END END
         """
-        score = clean_probabilities(y_score, probability=False)
+        return self._predicted("y_score", y_score, missing)
+
+    def _decide(self, score: Floats) -> NDArray[np.int64]:
+        score = clean_probabilities(score, probability=False)
         return decide(score, self.threshold, len(score), descending=self._descending)
+
+    def _expression(self, score: Any, missing: str) -> Any:
+        if self._descending:
+            return decided(reaching(score, self.threshold, 1, 0), [score], missing)
+        return decided(reaching(0.0 - score, -self.threshold, 1, 0), [score], missing)
 
     def on_batch(self, y_prob: ArrayLike) -> BatchDifference:
         """Compare this threshold with the decisions that are best for a batch of calibrated probabilities.
@@ -133,6 +157,74 @@ class PopulationThreshold(Tabular):
         result = expected_utility(y_prob, self.measure, zero_division=self.zero_division)
         k = int(self.predict(y_prob).sum())
         return BatchDifference(self.measure, k, float(result.curve[k]), result.best_k, result.utility)
+
+    def to_json(self) -> str:
+        """Return the threshold and its spread as JSON that :meth:`from_json` reads.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            For a measure that is a function of one's own, which no text holds.
+
+        Examples
+        --------
+        >>> from stakes.utility import PopulationThreshold, population_threshold
+        >>> found = population_threshold([0, 1], [0.2, 0.6], "f1", n_bootstrap=0)
+        >>> PopulationThreshold.from_json(found.to_json()).predict([0.6, 0.5]).tolist()
+        [1, 0]
+        """
+        content = {
+            "format": _FORMAT,
+            "measure": name_measure(self.measure),
+            **{name: getattr(self, name) for name in _NUMBERS},
+            **{name: getattr(self, name).tolist() for name in _DRAWS},
+            "descending": self._descending,
+        }
+        return json.dumps(json_ready(content), indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> PopulationThreshold:
+        """Read what :meth:`to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+            The JSON, which may come from anywhere.
+
+        Returns
+        -------
+        PopulationThreshold
+
+        Raises
+        ------
+        ValueError
+            For another format, or a damaged text, naming the first entry that is wrong.
+
+        Examples
+        --------
+        >>> from stakes.utility import PopulationThreshold
+        >>> PopulationThreshold.from_json("{}")
+        Traceback (most recent call last):
+        ...
+        ValueError: text must be a population threshold of format 'stakes-threshold-1', got format None.
+        """
+        content = Entries.read(text, "population threshold", _FORMAT)
+        try:
+            measure = get_measure(content.text("measure"))
+        except ValueError as error:
+            raise content.broken("measure", f"the name of one ({error})") from None
+        draws = [content.numbers(name) for name in _DRAWS]
+        if len(draws[0]) != len(draws[1]):
+            raise content.broken("bootstrap_utilities", f"{len(draws[0])} numbers like bootstrap_thresholds")
+        numbers = [content.number(name) for name in _NUMBERS]
+        level, fill = numbers[2:]
+        if not (0.0 < level < 1.0 and 0.0 <= fill <= 1.0):
+            raise content.broken("confidence_level", "in (0, 1), and zero_division in [0, 1]")
+        return cls(measure, numbers[0], numbers[1], draws[0], draws[1], level, fill, content.flag("descending"))
 
     def _records(self) -> list[dict[str, Any]]:
         (low, high), (worst, best) = self.interval, self.utility_interval
