@@ -111,7 +111,7 @@ def apply_deferral(
         check_missing(missing, DEFERRING)
         if capacity is not None:
             raise ValueError(
-                f"capacity must be None for an expression and with missing={missing!r}, got {capacity}: it is a "
+                f'capacity must be None for an expression, and where missing= is not "refuse", got {capacity}: it is a '
                 "share of all rows, but an expression sees one, and a row without a score has no place in their order."
             )
     if is_expression(y_prob):
