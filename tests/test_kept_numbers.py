@@ -230,11 +230,6 @@ def region(rows=120):
 
 SPAN = {"cells.span.#": ("zero negative huge double", PICTURE)}
 SINGLE = {"threshold": ("zero infinite double", PICTURE)}
-RANKER = {
-    "rule.ranker.c*": ("zero negative huge double", LEARNED),
-    "rule.ranker.ranks.#": ("zero double", LEARNED),
-    "rule.ranker.scale": ("huge double", LEARNED),
-}
 
 
 @pytest.mark.parametrize(
@@ -246,10 +241,7 @@ RANKER = {
             {"min_precision": 0.7, "solver": "heuristic_recalibration"},
             {**SINGLE, "rule.weight": ("huge double", LEARNED)},
         ),
-        (
-            {"min_precision": 0.7, "solver": "ranker"},
-            {**SINGLE, **RANKER, "rule.threshold": ("double", LEARNED)},
-        ),
+        ({"min_precision": 0.7, "solver": "ranker"}, SINGLE),
         ({"goal": "cost", "costs": 0.3}, {**SPAN, **SINGLE, "upper_bound": ("zero", PICTURE)}),
         ({"goal": "f_beta", "f_beta": 2}, {**SPAN, **SINGLE}),
         ({"max_selected": 20}, {**SPAN, "threshold": ("zero infinite", PICTURE), "upper_bound": ("double", PICTURE)}),
@@ -266,7 +258,7 @@ KNOTS = {"rule.ranker.knots.#": ("zero negative huge double", LEARNED)}
 @pytest.mark.parametrize(
     ("rows", "promise", "further"),
     [
-        (2000, 0.6, {**KNOTS, "rule.threshold": ("double", LEARNED)}),
+        (2000, 0.6, KNOTS),
         (
             200,
             0.95,
@@ -282,7 +274,7 @@ KNOTS = {"rule.ranker.knots.#": ("zero negative huge double", LEARNED)}
 def test_numbers_of_a_certificate(rows, promise, further):
     boundary = fit_boundary(*region(rows), min_precision=promise, confidence_level=0.9)
     aside = {"threshold": ("zero negative infinite huge double", PICTURE)}
-    check(Boundary.from_json, boundary.to_json(), {**SPAN, **RANKER, **aside, **further})
+    check(Boundary.from_json, boundary.to_json(), {**SPAN, **aside, **further})
 
 
 BETWEEN = "evidence between the updates, of which only the last is repeated"

@@ -6,7 +6,6 @@ import pkgutil
 import re
 import subprocess
 import sys
-import time
 
 import narwhals as nw
 import numpy as np
@@ -345,17 +344,6 @@ def test_equal_indexes_of_other_kinds_and_columns_without_any_are_paired():
     polars = pytest.importorskip("polars")
     assert row_labels(a=polars.Series(P), b={"c": P}, d=[P, P]) is None
     assert row_labels(a=P, b=nw.from_native(pd.Series(P), series_only=True))[0] == "b"
-
-
-def test_a_check_of_ten_million_rows_is_not_felt():
-    n = 10_000_000
-    default, drawn = pd.Series(np.zeros(n)), pd.Series(np.zeros(n), np.arange(n)[::-1])
-    again = drawn.set_axis(drawn.index.copy(deep=True))
-    check_same_order(a=Y, b=pd.Series(P), c=pd.Series(P))  # imports what it needs
-    for one, other, most in ((default, pd.Series(np.ones(n)), 0.01), (drawn, drawn + 1.0, 0.01), (drawn, again, 0.2)):
-        began = time.process_time()
-        check_same_order(a=one, b=other)
-        assert time.process_time() - began < most
 
 
 def test_pandas_is_not_imported_to_look_for_an_index():

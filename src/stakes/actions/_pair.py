@@ -140,7 +140,8 @@ class DeferralPair(DecidesByScore, Tabular):
         ValueError: text must be a pair of thresholds of format 'stakes-deferral-1', got format None.
         """
         content = Entries.read(text, "pair of thresholds", _FORMAT)
-        low, high, cost, share = (content.number(name) for name in ("low", "high", "cost", "share"))
+        low, high = (content.number(name, infinite=True) for name in ("low", "high"))
+        cost, share = content.number("cost"), content.number("share")
         if low > high:
             raise content.broken("low", "at most high")
         if not (0.0 <= cost < math.inf and 0.0 <= share <= 1.0):
