@@ -1,13 +1,18 @@
-"""One way to read an interval: ``.interval`` on every estimate, ``ci_low`` and ``ci_high`` in every frame."""
+"""One way to read an interval: ``.interval`` on every estimate, ``ci_low`` and ``ci_high`` in every frame.
+
+Both are pointwise, of one number alone; ``simultaneous_low`` and ``simultaneous_high`` are of a whole column.
+"""
 
 import dataclasses
 import importlib
+import json
 import re
+from itertools import product
 
 import numpy as np
 import pytest
 
-from stakes import correction, costs, inference, select_best, utility
+from stakes import correction, costs, evaluate, inference, select_best, utility
 
 ROOMS = ["boundary", "correction", "curves", "evaluation", "inference", "information", "metrics", "training", "utility"]
 # bins and bands have one interval for each of their points, a bootstrap one of each kind: their frames name the ends
@@ -60,3 +65,83 @@ def test_whoever_has_the_ends_of_an_interval_has_the_interval(name, kind):
     ends = {field.name for field in dataclasses.fields(kind)} & {"ci_low", "ci_high", "interval"}
     if ends and name not in SERIES:
         assert hasattr(kind, "interval") or "interval" in ends
+
+
+MODELS = {
+    name: np.clip(np.random.default_rng(seed).normal(P, spread), 0, 1)
+    for name, seed, spread in (("p", 1, 0.05), ("q", 2, 0.15), ("r", 3, 0.3))
+}
+NAMES = (*MODELS, "treat all", "treat none")
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    return evaluate(Y, MODELS, costs=COSTS)
+
+
+def rows_of_everything(evaluation):
+    """The ranking as its frame, its JSON and its flat metrics hold it, by name."""
+    pytest.importorskip("pandas")
+    flat = evaluation.to_metrics()
+    frames = evaluation.frame("pandas").to_dict("records"), json.loads(evaluation.to_json())["models"]
+    yield from ({row["model"]: row for row in rows} for rows in frames)
+    yield {name: {k.split("/")[1]: v for k, v in flat.items() if k.startswith(f"{name}/")} for name in NAMES}
+
+
+def test_pointwise_and_simultaneous_intervals_have_names_of_their_own(evaluation):
+    one_by_one = select_best(Y, MODELS, costs=COSTS)
+    for rows, name in product(rows_of_everything(evaluation), NAMES):
+        row = rows[name]
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx(evaluation[name].interval, rel=1e-12)
+        together = row["simultaneous_low"], row["simultaneous_high"]
+        assert together == pytest.approx(one_by_one.intervals[name], rel=1e-6)
+        assert together == pytest.approx(evaluation.selection.intervals[name], rel=1e-12)
+
+
+def test_simultaneous_intervals_reach_as_far_as_the_largest_of_all_errors():
+    """Max-T from draws of the joint normal law of the mean costs, by numpy from the rows alone."""
+    rng = np.random.default_rng(7)
+    risk = rng.beta(1, 3, 4000)
+    y = rng.random(4000) < risk
+    models = {name: np.clip(risk + rng.normal(0, 0.15, 4000), 0, 1) for name in "abc"}
+    losses = np.stack([COSTS.row_loss(y, scores) for scores in models.values()], axis=1) / 0.3
+    errors = rng.multivariate_normal(np.zeros(3), np.cov(losses.T) / len(y), 200_000)
+    q = np.quantile(np.abs(errors / errors.std(axis=0)).max(axis=1), 0.95)
+    found = evaluate(y, models, costs=COSTS)
+    assert found.selection.chosen in models
+    for row in json.loads(found.to_json())["models"][:3]:
+        reach = (row["simultaneous_high"] - row["score"]) / (row["ci_high"] - row["score"])
+        assert reach == pytest.approx(q / 1.959964, rel=0.01)
+
+
+def test_differences_of_a_column_have_both_intervals_and_both_p_values(evaluation):
+    best = evaluation.ranking[0]
+    versus = {"best": (best, 2), "treat_all": ("treat all", 3), "treat_none": ("treat none", 3)}
+    stricter = {count: evaluate(Y, MODELS, costs=COSTS, confidence_level=1 - 0.05 / count) for count in (2, 3)}
+    for rows, name, (label, (other, count)) in product(rows_of_everything(evaluation), NAMES, versus.items()):
+        if name == other:
+            continue
+        row, alone = rows[name], evaluation.compare(name, other)
+        assert row[f"vs_{label}"] == pytest.approx(alone.difference, rel=1e-12)
+        assert [row[f"vs_{label}_ci_{end}"] for end in ("low", "high")] == pytest.approx(alone.interval, rel=1e-12)
+        together = stricter[count].compare(name, other).interval  # Bonferroni
+        assert [row[f"vs_{label}_simultaneous_{end}"] for end in ("low", "high")] == pytest.approx(together, rel=1e-9)
+        assert row[f"vs_{label}_p_value"] == pytest.approx(alone.p_value, rel=1e-12)
+        assert row[f"vs_{label}_p_adjusted"] == pytest.approx(min(count * alone.p_value, 1.0), rel=1e-12)
+
+
+def test_a_choice_has_pointwise_intervals_beside_the_simultaneous_ones(evaluation):
+    chosen = select_best(Y, MODELS, costs=COSTS)
+    for row in json.loads(chosen.to_json()):
+        name = row["decision"]
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx(evaluation[name].interval, rel=1e-6)
+        assert (row["simultaneous_low"], row["simultaneous_high"]) == pytest.approx(chosen.intervals[name])
+        assert row["simultaneous_low"] <= row["ci_low"] <= row["ci_high"] <= row["simultaneous_high"]
+
+
+def test_every_text_says_which_intervals_it_shows(evaluation):
+    assert "simultaneous 95% intervals" in evaluation._repr_html_()
+    assert "(simultaneous intervals)" in evaluation.to_latex()
+    text = evaluation.methods()
+    assert "Pointwise 95% confidence intervals, of one number alone (ci_low, ci_high)" in text
+    assert "simultaneous intervals of all costs (simultaneous_low, simultaneous_high)" in text

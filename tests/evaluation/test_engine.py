@@ -155,7 +155,7 @@ def test_groups_in_the_engine_are_those_of_the_rows(lazy, changes):
         assert mine.interval == pytest.approx(its.interval, rel=loose)
         assert mine.p_value == pytest.approx(its.p_value, rel=100 * loose)
         if not changes:
-            assert mine.miscalibration == pytest.approx(its.miscalibration, abs=1e-3)
+            assert mine.corrected_miscalibration == pytest.approx(its.corrected_miscalibration, abs=1e-3)
 
 
 def test_cells_change_the_tables_within_their_bound_and_no_difference(lazy):

@@ -267,5 +267,6 @@ def test_flat_metrics_are_the_numbers_of_the_table_under_names_that_mlflow_takes
         name = "__a _x_" if record["model"] == "../a (x)" else record["model"]
         assert flat[f"{name}/score"] == record["score"]
         assert flat[f"{name}/vs_best_ci_high"] == record["vs_best_ci_high"]
+        assert flat[f"{name}/vs_best_simultaneous_high"] == record["vs_best_simultaneous_high"]
     with pytest.raises(ValueError, match="a second 'a_b'"):
         evaluate(y, {"a/b": p, "a(b": p}, costs=(0.2, 0.6)).to_metrics()

@@ -1,6 +1,7 @@
 """Subgroups: their numbers are those of their rows alone, and differences hold their level."""
 
 import math
+from importlib import resources
 
 import numpy as np
 import pytest
@@ -38,8 +39,8 @@ def test_a_group_has_the_numbers_of_its_rows_alone():
         assert row.auc == pytest.approx(roc_auc_score(y[mine], s[mine]))
         assert row.skill == pytest.approx(bounded_brier_skill_score(y[mine], s[mine], bounds=(0.05, 0.4)))
         terms = decomposition_interval(y[mine], s[mine], costs=COSTS, random_state=0).miscalibration
-        assert row.miscalibration == pytest.approx(terms.value)
-        assert row.miscalibration_interval == pytest.approx(terms.interval)
+        assert row.corrected_miscalibration == pytest.approx(max(terms.value, 0.0))
+        assert row.corrected_miscalibration_interval == pytest.approx(terms.interval)
         rest = evaluate(y[~mine], {"m": s[~mine]}, costs=COSTS)["m"]
         assert row.difference == pytest.approx(alone.score - rest.score)
         z = row.difference / math.hypot(alone.standard_error, rest.standard_error)
@@ -134,7 +135,7 @@ def test_a_group_with_bent_scores_is_found():
     worst = min(evaluate(y, {"m": s}, costs=COSTS, groups=group).groups, key=lambda row: row.skill)
     assert worst.group == "c"
     assert worst.skill_p_adjusted < 0.001
-    assert worst.miscalibration_interval[0] > 0.0
+    assert worst.corrected_miscalibration_interval[0] > 0.0
 
 
 def test_weights_stand_for_repeated_rows():
@@ -169,7 +170,7 @@ def test_a_small_group_says_what_it_lacks():
     few = np.flatnonzero(group == "c")[:12]
     keep = np.concatenate([np.flatnonzero(group != "c"), few])
     row = evaluate(y[keep], {"m": s[keep]}, costs=COSTS, groups=group[keep]).groups[-1]
-    assert math.isnan(row.miscalibration)
+    assert math.isnan(row.corrected_miscalibration)
     assert math.isnan(row.skill_interval[0])
     assert row.note
 
@@ -198,3 +199,31 @@ def test_bad_groups(groups, message):
         return
     with pytest.raises(ValueError, match=message):
         evaluate(y, {"m": s}, groups=groups)
+
+
+def test_every_number_of_a_group_lies_in_its_interval():
+    """The shipped example, by halves, thirds and quarters: a cross-fitted miscalibration below zero is shown as 0."""
+    path = resources.files("stakes") / "data" / "breast_cancer.csv"
+    label, *models = path.read_text(encoding="utf-8").splitlines()[0].split(",")
+    columns = np.loadtxt(path.read_text(encoding="utf-8").splitlines()[1:], delimiter=",").T
+    y, scores = columns[0].astype(int), dict(zip(models, columns[1:], strict=True))
+    assert label == "malignant"
+    groups = {f"by {k}": np.arange(len(y)) % k for k in (2, 3, 4)}
+    found = evaluate(y, scores, costs=(0.05, 0.3), groups=groups).groups
+    assert len(found) == 27
+    for row in found:
+        for value, name in (
+            (row.score, "interval"),
+            (row.skill, "skill_interval"),
+            (row.auc, "auc_interval"),
+            (row.corrected_miscalibration, "corrected_miscalibration_interval"),
+        ):
+            low, high = getattr(row, name)
+            assert low <= value <= high, (row.column, row.group, row.model, name)
+    assert any(row.corrected_miscalibration == 0.0 for row in found)
+    records = found._records()
+    stems = [key.removesuffix("_ci_low") for key in records[0] if key.endswith("_ci_low")]
+    assert "corrected_miscalibration" in stems
+    assert "miscalibration" not in records[0]
+    for record in records:
+        assert all(record[f"{stem}_ci_low"] <= record[stem] <= record[f"{stem}_ci_high"] for stem in stems)

@@ -118,7 +118,8 @@ def test_groups_of_two_days_that_were_kept_are_those_of_all_rows():
         assert mine == pytest.approx(its, rel=1e-9, abs=1e-14)
     for one, other in ((first, second), (second, first)):
         assert of_groups(one.merge(other).evaluate()).keys() == of_groups(known).keys()
-    assert [g.miscalibration for g in found.groups] == pytest.approx([g.miscalibration for g in known.groups], abs=0.01)
+    corrected = [[g.corrected_miscalibration for g in each.groups] for each in (found, known)]
+    assert corrected[0] == pytest.approx(corrected[1], abs=0.01)
 
 
 @pytest.mark.parametrize("changes", [{"sample_weight": True}, {"rule": "optimal", "incumbent": None}], ids=str)

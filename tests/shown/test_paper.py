@@ -24,12 +24,12 @@ def test_numbers_bring_their_intervals_along(result):
     head, first, *_ = lines(result.to_latex(columns={"model": "Model", "score": "Cost", "auc": "AUC"}, digits=2))
     assert head == ["Model", "Cost", "AUC"]
     assert first[0] == r"a\_1"
-    assert first[1] == f"{record['score']:.2g} ({record['ci_low']:.2g} to {record['ci_high']:.2g})"
+    assert first[1] == f"{record['score']:.2g} ({record['simultaneous_low']:.2g} to {record['simultaneous_high']:.2g})"
     assert first[2] == f"{record['auc']:.2g}"
 
 
 def test_defaults_are_what_a_paper_shows(result):
-    assert lines(result.to_latex())[0][:3] == ["Model", "Expected cost", "P(best)"]
+    assert lines(result.to_latex())[0][:3] == ["Model", "Expected cost (simultaneous intervals)", "P(best)"]
     assert lines(result.to_latex())[1][3] == ""  # nothing more than itself
     assert lines(result.groups.to_latex())[0][:3] == ["By", "Group", "Model"]
     found = result.calibration

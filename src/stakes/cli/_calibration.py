@@ -34,8 +34,8 @@ def print_calibration(console: Console, evaluation: Evaluation) -> None:
     words = (
         f"in range: scored from {low} to {high}, where the plausible thresholds decide. O:E observed to expected "
         "events (1 is calibrated); in the large: intercept on the logit scale with slope 1 (0); slope below 1: scores "
-        f"too extreme; ICI: mean distance from the smoothed event rate. x to y: {percent(evaluation.confidence_level)} "
-        "intervals."
+        f"too extreme; ICI: mean distance from the smoothed event rate. x to y: pointwise "
+        f"{percent(evaluation.confidence_level)} intervals."
     )
     notes = [f"{name(row.model)}: {row.overall.note}." for row in evaluation.calibration if row.overall.note]
     console.print()

@@ -186,8 +186,9 @@ def _show(console: Console, found: ActionEvaluation, heading: list[str], finding
     tables = {
         _models_table(
             found
-        ): f"x to y: {level} intervals, those of cost of all rows at once. vs best: the row minus the "
-        "best. skill: share saved of what lies between the best single action and perfect knowledge.",
+        ): f"x to y: {level} intervals, those of cost simultaneous, of all rows at once, the others pointwise. "
+        "vs best: the row minus the best. skill: share saved of what lies between the best single action and perfect "
+        "knowledge.",
         _classes_table(
             found
         ): f"By true class, decided by {name(found.best.model)}: mean cost, the least possible, and "

@@ -29,8 +29,10 @@ _COSTS = 6  # columns of the ranking up to the last difference; skill and AUC ha
 _STACKED = "{value}\n{low} to {high}"
 _GROUPS = (
     "The best model by subgroup; compare them by skill, for the cost depends on the share of positives. "
-    "p: skill less that of all other rows, adjusted for the number of groups."
+    "x to y: pointwise {level} intervals, of each number alone. p: skill less that of all other rows, adjusted for the "
+    "number of groups."
 )
+_CORRECTED = " corrected MCB: of recalibration judged on rows that it was not fitted to."
 _STAKES = " positive: share of what is at stake; cost and gain: per row, with amounts as stated."
 _SCALES = (
     "The same on average over the cost ratios; held: whose amounts are as stated, the others following by the ratio."
@@ -70,7 +72,9 @@ def print_evaluation(console: Console, evaluation: Evaluation, heading: list[str
         _print_table(console, metrics_table(evaluation))
     if evaluation.groups:
         _print_table(console, groups_table(evaluation))
-        console.print(Text(_GROUPS + _STAKES * bool(evaluation.options.per_stake), style="dim"), end="\n\n")
+        words = _GROUPS.format(level=percent(evaluation.confidence_level))
+        words += _STAKES if evaluation.options.per_stake else _CORRECTED
+        console.print(Text(words, style="dim"), end="\n\n")
     console.print(listed(others))
     if facts:
         console.print()
@@ -145,7 +149,8 @@ def _money_words(evaluation: Evaluation) -> str:
     notes = dict.fromkeys(f" {part.note}." for part in (found.cost, found.gain, found.savings) if part.note)
     return (
         f"cost: per row{unit}, with amounts as stated; gain: over acting on nobody; savings: share of the cost of the "
-        f"better of acting on all and on nobody.{''.join(notes)}"
+        f"better of acting on all and on nobody. x to y: pointwise {percent(evaluation.confidence_level)} intervals."
+        + "".join(notes)
     )
 
 
@@ -162,7 +167,7 @@ def metrics_table(evaluation: Evaluation) -> Table:
 
 def groups_table(evaluation: Evaluation) -> Table:
     """The best model in every subgroup."""
-    last = ["cost", "gain"] if evaluation.options.per_stake else ["AUC", "MCB"]
+    last = ["cost", "gain"] if evaluation.options.per_stake else ["AUC", "corrected MCB"]
     table = _table("", "group", "rows", "positive", evaluation.scale, "skill", *last, "p")
     decimals = _decimals(evaluation)
     columns = {row.column for row in evaluation.groups}
@@ -170,7 +175,7 @@ def groups_table(evaluation: Evaluation) -> Table:
         label = row.group if len(columns) == 1 else f"{row.column}: {row.group}"
         score = with_interval(row.score, row.interval, lambda value: fixed(value, decimals), interval=_STACKED)
         skill = with_interval(row.skill, row.skill_interval, lambda value: fixed(value, 3), interval=_STACKED)
-        further = [fixed(row.auc, 3), fixed(row.miscalibration, decimals)]
+        further = [fixed(row.auc, 3), fixed(row.corrected_miscalibration, decimals)]
         if evaluation.options.per_stake:
             further = (
                 [MISSING] * 2 if row.money is None else [fixed(row.money.cost.value, 2), fixed(row.money.gain.value, 2)]
@@ -238,7 +243,8 @@ def _explanation(evaluation: Evaluation) -> str:
     if stake:
         return (
             f"regret: cost beyond that of right decisions, per {name(stake)}. vs: the row minus best, treat all or "
-            f"treat none; below zero the row costs less. x to y: {level} intervals, of a whole column at once."
+            f"treat none; below zero the row costs less. x to y: simultaneous {level} intervals, of all "
+            "the rows of a column."
         )
     unit = "one miss plus one false alarm"
     if evaluation.unit_cost != 1.0:
@@ -247,7 +253,7 @@ def _explanation(evaluation: Evaluation) -> str:
     meaning = _MEANING[evaluation.scale].format(decisions=decisions, unit=unit)
     return (
         f"{meaning} vs: the row minus best, treat all or treat none; below zero the row costs less. "
-        f"x to y: {level} intervals, of all the rows of a column at once."
+        f"x to y: simultaneous {level} intervals, of all the rows of a column."
     )
 
 

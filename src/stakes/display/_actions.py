@@ -93,10 +93,11 @@ class ActionCostsDisplay(Display):
                 starts = starts + parts[:, k]
             ends = np.array([each.regret.interval for each in ranked]).T
             reach = np.abs(ends - starts)
-            self.ax_.errorbar(starts, places, xerr=reach, fmt="none", ecolor="0.15", elinewidth=1.2, capsize=3)
+            told = f"pointwise {100.0 * ranked[0].regret.confidence_level:g}% interval"
+            line: Any = {"fmt": "none", "ecolor": "0.15", "elinewidth": 1.2, "capsize": 3, "label": told}
+            self.ax_.errorbar(starts, places, xerr=reach, **line)
             single = ranked[0].best_constant - ranked[0].oracle
-            line = self.ax_.axvline(single, color=REFERENCE_COLOUR, linestyle="--", label="best single action")
-            self.lines_ = [line]
+            self.lines_ = [self.ax_.axvline(single, color=REFERENCE_COLOUR, linestyle="--", label="best single action")]
             self.ax_.set_yticks(places, [each.model for each in ranked])
             self.ax_.set_ylim(-0.6, len(ranked) - 0.4)
             self.ax_.set_xlim(left=0.0)

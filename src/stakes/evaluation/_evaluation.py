@@ -95,6 +95,7 @@ class Evaluation(Standings, Tabular):
     """
 
     _paper: ClassVar[Mapping[str, str]] = PAPER
+    _paper_intervals: ClassVar[str] = "simultaneous"
 
     def compare(self, first: str, second: str) -> Comparison:
         """Paired difference in expected cost between two models, or a model and "treat all" or "treat none".

@@ -103,8 +103,8 @@ FINDINGS: dict[str, Check] = {
             "the best model serves a group worse than the other rows",
             f"its skill in the group is lower at level {LEVEL:g} after Holm's correction over the groups, where groups "
             "were asked for",
-            "Look at the group's miscalibration and AUC in evaluation.groups: miscalibration can be mended by "
-            "recalibrating within the group, a poor ranking only by better predictors or more rows of the group.",
+            "Look at the group's corrected miscalibration and AUC in evaluation.groups: miscalibration can be mended "
+            "by recalibrating within the group, a poor ranking only by better predictors or more rows of the group.",
             models.group_served_worse,
         ),
         Check(

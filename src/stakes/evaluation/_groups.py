@@ -72,7 +72,7 @@ class GroupResult:
     note : str
         On how few rows of which class the score rests, and how many would do; empty where there are enough.
     judge : callable
-        Gives the miscalibration and its interval, which are worked out when one of them is first asked for.
+        Gives the corrected miscalibration and its interval, which are worked out when one of them is first asked for.
     count : callable
         Gives the table of the group's scores, which :class:`KeptEvaluation` keeps.
     charge : callable, optional
@@ -117,16 +117,16 @@ class GroupResult:
         return None if self.charge is None else self.charge()
 
     @property
-    def miscalibration(self) -> float:
-        """Corrected for the optimism of recalibrating on the same rows.
+    def corrected_miscalibration(self) -> float:
+        """Cross-fitted: corrected for the optimism of recalibrating on the same rows; 0 where that leaves less.
 
         It is nan with fewer than 20 rows of a class, where a loss may be infinite, and for weight on single ratios.
         """
         return self._judged[0]
 
     @property
-    def miscalibration_interval(self) -> tuple[float, float]:
-        """Interval of the miscalibration."""
+    def corrected_miscalibration_interval(self) -> tuple[float, float]:
+        """Interval of the cross-fitted miscalibration."""
         return self._judged[1]
 
     @cached_property
@@ -174,7 +174,7 @@ class Groups(tuple[GroupResult, ...], Tabular):  # noqa: SLOT001  (a mix-in with
     def _records(self) -> list[dict[str, Any]]:
         names = [part.name for part in fields(GroupResult) if part.name not in {"judge", "count", "charge"}]
         at = names.index("difference")
-        names[at:at] = ["miscalibration", "miscalibration_interval"]
+        names[at:at] = ["corrected_miscalibration", "corrected_miscalibration_interval"]
         records = []
         for row in self:
             record: dict[str, Any] = {}
@@ -358,7 +358,8 @@ def _miscalibration_of(sample: Any, ups: int, options: Options) -> tuple[float, 
         random_state=0,
     ).miscalibration
     low, high = terms.interval
-    return options.factor * terms.value, (options.factor * low, options.factor * high)
+    # a miscalibration is not negative, and its interval has no negative value; its unbiased estimate may be
+    return options.factor * max(terms.value, 0.0), (options.factor * low, options.factor * high)
 
 
 def _money(rows: PairedRows, places: Integers, model: str, options: Options) -> Money | None:

@@ -152,7 +152,8 @@ def _rule(standings: Standings) -> str:
 
 def _intervals(standings: Standings) -> Iterator[str]:
     yield (
-        f"{percent(standings.confidence_level)} confidence intervals are Student's t, with as many degrees of freedom "
+        f"Pointwise {percent(standings.confidence_level)} confidence intervals, of one number alone (ci_low, ci_high), "
+        "are Student's t, with as many degrees of freedom "
         "as rows carry the spread (from the fourth moment); where fewer than five effective rows of a class do, they "
         "have room for what was not seen by the rule of three [three]."
     )
@@ -169,8 +170,10 @@ def _choice(standings: Standings) -> Iterator[str]:
     among = "" if tried is None else f" of {tried:,} that were tried"
     yield (
         f"The choice among the models{among}, acting on every case and acting on none allows for selection: the set of "
-        "decisions that may be the best rests on multiple comparisons with the best [hsu], intervals and limits on the "
-        "largest of all studentised errors; the probability of being best and the expected loss of the choice are "
+        "decisions that may be the best rests on multiple comparisons with the best [hsu]; the simultaneous intervals "
+        "of all costs (simultaneous_low, simultaneous_high) and the limits on the largest of all studentised errors; "
+        "those of differences on Bonferroni's correction; the probability of being best and the expected loss of the "
+        "choice are "
         "those under a flat prior."
     )
 

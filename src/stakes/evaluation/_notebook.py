@@ -45,7 +45,7 @@ def _caption(standings: Standings) -> str:
     best = "" if shown == len(standings.models) else f", the best {shown} shown"
     return (
         f"{standings.n_rows:,} rows, {100.0 * standings.prevalence:.3g}% {positive}; {models}{best}; "
-        f"{standings.costs!r}; {100.0 * standings.confidence_level:.6g}% intervals"
+        f"{standings.costs!r}; simultaneous {100.0 * standings.confidence_level:.6g}% intervals"
     )
 
 

@@ -24,7 +24,9 @@ INTERVAL = "{value} ({low} to {high})"
 def ranking_records(standings: Standings) -> list[Record]:
     """One record for each model from the lowest cost to the highest, then for treating all and treating none.
 
-    The intervals of the costs hold for all rows at once, so that having picked the best does not make one false.
+    ``ci_low`` and ``ci_high`` are pointwise, of the one number alone, as ``.interval`` of a result is. Intervals from
+    ``simultaneous_low`` to ``simultaneous_high`` hold for the whole column, so that having picked the best does not
+    make one false.
     """
     ranked = [standings[name] for name in (*standings.ranking, *REFERENCES)]
     return [_record(standings, rank, result) for rank, result in enumerate(ranked, start=1)]
@@ -32,7 +34,7 @@ def ranking_records(standings: Standings) -> list[Record]:
 
 def _record(standings: Standings, rank: int, result: ModelResult) -> Record:
     parts, found = result.decomposition, standings.selection
-    low, high = result.interval if found is None else found.intervals[result.name]
+    unknown = math.nan, math.nan
     terms = ("skill", "miscalibration", "discrimination", "uncertainty")
     return {
         "model": result.name,
@@ -40,8 +42,8 @@ def _record(standings: Standings, rank: int, result: ModelResult) -> Record:
         "rank": None if parts is None else rank,
         "score": result.score,
         "standard_error": result.standard_error,
-        "ci_low": low,
-        "ci_high": high,
+        **_ends("ci", result.interval),
+        **_ends("simultaneous", unknown if found is None else found.intervals[result.name]),
         "may_be_best": None if found is None else result.name in found.possible,
         "p_best": math.nan if found is None else found.p_best[result.name],
         **{term: math.nan if parts is None else getattr(parts, term) for term in terms},
@@ -56,15 +58,22 @@ def _record(standings: Standings, rank: int, result: ModelResult) -> Record:
 def _differences(standings: Standings, name: str) -> Record:
     """What the row costs more than the best model, treating all and treating none; nothing more than itself.
 
-    The intervals of a column hold for all models at once, and its p-values are adjusted for their number.
+    The simultaneous intervals of a column hold for all models at once, and adjusted p-values for as many comparisons.
     """
     found: Record = {}
     for label, other in zip(_VERSUS, (standings.ranking[0], *REFERENCES), strict=True):
-        versus = None if other == name else standings.adjusted_difference(name, other)
-        found[f"vs_{label}"] = versus.difference if versus else 0.0
-        found[f"vs_{label}_ci_low"], found[f"vs_{label}_ci_high"] = versus.interval if versus else (0.0, 0.0)
-        found[f"vs_{label}_p_value"] = versus.p_value if versus else math.nan
+        alone = None if other == name else standings.difference(name, other)
+        together = None if other == name else standings.adjusted_difference(name, other)
+        found[f"vs_{label}"] = alone.difference if alone else 0.0
+        found |= _ends(f"vs_{label}_ci", alone.interval if alone else (0.0, 0.0))
+        found |= _ends(f"vs_{label}_simultaneous", together.interval if together else (0.0, 0.0))
+        found[f"vs_{label}_p_value"] = alone.p_value if alone else math.nan
+        found[f"vs_{label}_p_adjusted"] = together.p_value if together else math.nan
     return found
+
+
+def _ends(stem: str, interval: tuple[float, float]) -> Record:
+    return {f"{stem}_low": interval[0], f"{stem}_high": interval[1]}
 
 
 def flat_metrics(records: Iterable[Record]) -> dict[str, float]:
@@ -87,12 +96,12 @@ def ranking_header(scale: str) -> list[str]:
 def ranking_cells(
     records: Iterable[Record], show: Callable[[float], str], *, interval: str = INTERVAL
 ) -> list[list[str]]:
-    """Every cell as text, numbers as ``show`` writes them; a difference from itself stays empty."""
+    """Every cell as text, with simultaneous intervals, numbers as ``show`` writes them; no difference from itself."""
     return [
         [
             "" if record["rank"] is None else str(record["rank"]),
             record["model"],
-            with_interval(record["score"], (record["ci_low"], record["ci_high"]), show, interval=interval),
+            with_interval(record["score"], _simultaneous(record, ""), show, interval=interval),
             *(_versus(record, label, show, interval) for label in _VERSUS),
             show(record["skill"]),
             show(record["auc"]),
@@ -102,10 +111,14 @@ def ranking_cells(
 
 
 def _versus(record: Record, label: str, show: Callable[[float], str], interval: str) -> str:
-    ends = record[f"vs_{label}_ci_low"], record[f"vs_{label}_ci_high"]
+    ends = _simultaneous(record, f"vs_{label}_")
     if math.isnan(record[f"vs_{label}_p_value"]) and ends == (0.0, 0.0):
         return ""
     return with_interval(record[f"vs_{label}"], ends, show, interval=interval)
+
+
+def _simultaneous(record: Record, stem: str) -> tuple[float, float]:
+    return record[f"{stem}simultaneous_low"], record[f"{stem}simultaneous_high"]
 
 
 def with_interval(

@@ -94,10 +94,11 @@ def select(
     _check(contest, incumbent, n_tried, confidence_level)
     field = _Field.of(contest, generator(random_state))
     (place, tied), names = field.first_place(), field.names
-    critical, optimism, intervals, note = field.picked(place, n_tried, confidence_level)
+    critical, optimism = field.picked(place, n_tried, confidence_level)
+    intervals, alone = field.intervals(critical), field.intervals(_normal(0.5 + confidence_level / 2.0))
     largest = largest_of(-field.means, field.covariance, errors=field.errors)
     asked: dict[str, Any] = {"n_tried": n_tried, "incumbent": incumbent, "confidence_level": confidence_level}
-    asked |= {"scale": scale, "per": per, "unit": unit}
+    asked |= {"scale": scale, "per": per, "unit": unit, "n_models": contest.n_models, "n_rows": contest.n_rows}
     found = Selection(
         chosen=names[place],
         tied=tuple(names[k] for k in tied),
@@ -112,10 +113,9 @@ def select(
         costs=dict(zip(contest.names, contest.means.tolist(), strict=True)),
         intervals=intervals,
         p_values=field.p_values(place),
-        n_models=contest.n_models,
-        n_rows=contest.n_rows,
+        pointwise=alone,
         critical_value=critical,
-        note=note,
+        note=field.note(place),
         **asked,
     )
     return replace(found, sentences=tuple(say(found, where)))
@@ -182,24 +182,27 @@ class _Field:
         tied = np.flatnonzero(self.means - lowest <= 64 * np.finfo(float).eps * abs(lowest)).tolist()
         return next((k for k in tied if self.is_reference[k]), tied[0]), tied
 
-    def picked(self, place: int, n_tried: int | None, level: float) -> tuple[float, float, Intervals, str]:
-        """Critical value, optimism, intervals and their note, for the chosen one of all that might have been chosen."""
+    def picked(self, place: int, n_tried: int | None, level: float) -> tuple[float, float]:
+        """Critical value and optimism, for the chosen one of all that might have been chosen."""
         family = np.ones(len(self.means), dtype=bool) if self.is_reference[place] else ~self.is_reference
         covariance = self.covariance[np.ix_(family, family)]
         means, covariance, errors = _with_untried(self.means[family], covariance, self.errors[family], n_tried)
         optimism = largest_of(-means, covariance, errors=errors).gain
         critical = _two_sided(covariance, errors, level)
-        return critical, optimism, *self._intervals(critical, place)
+        return critical, optimism
 
-    def _intervals(self, critical: float, place: int) -> tuple[Intervals, str]:
-        """Intervals that hold for all decisions at once, and where few rows carry that of the chosen one."""
-        spread = self.spread(np.arange(len(self.means)), -1)
-        reach = spread.reach(critical)
+    def intervals(self, critical: float) -> Intervals:
+        """Intervals of the costs of all decisions, as far as ``critical`` normal standard errors would reach."""
+        reach = self.spread(np.arange(len(self.means)), -1).reach(critical)
         low = np.maximum(self.means - reach, 0.0).tolist()
         high = np.minimum(self.means + reach, self.contest.highest).tolist()
         found = dict.fromkeys(self.contest.names, (math.nan, math.nan))
-        found |= dict(zip(self.names, zip(low, high, strict=True), strict=True))
-        return found, few_carry(f"the cost of {self.names[place]}", float(spread.scarce[place]))
+        return found | dict(zip(self.names, zip(low, high, strict=True), strict=True))
+
+    def note(self, place: int) -> str:
+        """Where few rows carry the interval of the chosen decision."""
+        spread = self.spread(np.array([place]), -1)
+        return few_carry(f"the cost of {self.names[place]}", float(spread.scarce[0]))
 
     def possible(self, level: float) -> Bools:
         """Multiple comparisons with the best (Hsu 1981), with unequal variances: whom no other shuts out.

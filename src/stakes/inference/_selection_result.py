@@ -52,7 +52,8 @@ class Selection(Tabular):
     corrected_cost : float
         The same after allowing for its having been picked.
     interval : tuple of float
-        For the cost of the chosen decision, valid after selection: around ``cost``, not around ``corrected_cost``.
+        For the cost of the chosen decision, simultaneous and so valid after selection: around ``cost``, not around
+        ``corrected_cost``.
     possible : tuple of str
         The best decision is among these with the stated confidence.
     p_best : dict of str to float
@@ -62,8 +63,10 @@ class Selection(Tabular):
     against : dict of str to Against
         The chosen decision against the incumbent, "treat all" and "treat none".
     costs, intervals, p_values : dict of str
-        Of each decision: cost, interval (all of them hold at once), and one-sided p-value for costing more than the
-        chosen one, adjusted by Holm.
+        Of each decision: cost, simultaneous interval (all of them hold at once), and one-sided p-value for costing more
+        than the chosen one, adjusted by Holm.
+    pointwise : dict of str
+        Interval of the cost of each decision alone, which does not allow for the choice.
     n_models, n_rows : int
         Models shown, and rows.
     n_tried : int or None
@@ -107,6 +110,7 @@ class Selection(Tabular):
     costs: dict[str, float]
     intervals: dict[str, tuple[float, float]]
     p_values: dict[str, float]
+    pointwise: dict[str, tuple[float, float]]
     n_models: int
     n_rows: int
     n_tried: int | None
@@ -139,8 +143,10 @@ class Selection(Tabular):
             {
                 "decision": name,
                 "cost": cost,
-                "ci_low": self.intervals[name][0],
-                "ci_high": self.intervals[name][1],
+                "ci_low": self.pointwise[name][0],
+                "ci_high": self.pointwise[name][1],
+                "simultaneous_low": self.intervals[name][0],
+                "simultaneous_high": self.intervals[name][1],
                 "may_be_best": name in self.possible,
                 "p_best": self.p_best[name],
                 "p_value_vs_chosen": self.p_values[name],

@@ -98,7 +98,8 @@ def _ranking(found: ActionEvaluation) -> str:
     level = f"{found.confidence_level * 100:g}%"
     heads = ["#", "Model", f"Mean {chosen.scale} of a decision", "Less that of the best", "Is best", "Skill"]
     words = (
-        f"<p>Intervals are {level} intervals, those of the {chosen.scale} of all rows at once. “Always …” takes one "
+        f"<p>Intervals of the {chosen.scale} are simultaneous {level} intervals, of all rows at once, the others "
+        "pointwise. “Always …” takes one "
         "action for every case. Skill is the share saved of what lies between the best of these and perfect "
         "knowledge.</p>"
     )

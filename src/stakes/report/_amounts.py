@@ -96,8 +96,8 @@ def _money(evaluation: Evaluation, models: Sequence[Model]) -> str:
         part.note for found in evaluation.money.values() for part in (found.cost, found.gain, found.savings)
     )
     words = (
-        f"<p>{html.escape(unit)} per row, with amounts as stated; intervals are {level} intervals of each number "
-        "alone. Savings are the share of the cost of the cheaper of acting on everybody and on nobody.</p>"
+        f"<p>{html.escape(unit)} per row, with amounts as stated; intervals are pointwise {level} intervals, of each "
+        "number alone. Savings are the share of the cost of the cheaper of acting on everybody and on nobody.</p>"
     )
     words += "".join(f"<p>Note: {typeset(visible(note))}.</p>" for note in notes if note)
     shown = _money_table(f"Cost and gain of each model, {unit} per row", evaluation.money, models)

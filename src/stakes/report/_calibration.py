@@ -46,7 +46,7 @@ def calibration_section(evaluation: Evaluation, models: Sequence[Model]) -> str:
     return (
         "<p>O:E above 1 and calibration in the large above 0 say that risks are too low, below that they are too high. "
         f"Only cases {where} are decided differently by the plausible thresholds, the range as reported. Intervals are "
-        f"{level} intervals.</p>{shown}" + "".join(f"<p>{text_html(note, 200)}</p>" for note in notes)
+        f"pointwise {level} intervals.</p>{shown}" + "".join(f"<p>{text_html(note, 200)}</p>" for note in notes)
     )
 
 

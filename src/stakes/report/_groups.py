@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _GAP = "Skill less that of the others"
 _HEADS = ("Rows", "Positive", "Expected cost", "Skill", _GAP)
-_OF_PROBABILITIES = ("Miscalibration", "AUC")
+_OF_PROBABILITIES = ("Miscalibration, corrected", "AUC")
 _OF_AMOUNTS = ("Cost per row", "Gain per row")
 
 
@@ -46,7 +46,7 @@ def groups_tables(evaluation: Evaluation, models: Sequence[Model]) -> str:
     level = f"{evaluation.confidence_level * 100:g}%"
     return (
         "<p>Over the range as reported. Expected cost depends on how many positives a group has: compare groups by "
-        f"skill.{_stake_words(evaluation)} Intervals are {level} intervals; p-values are "
+        f"skill.{_stake_words(evaluation)} Intervals are pointwise {level} intervals; p-values are "
         "adjusted for the number of groups (Holm).</p>"
     ) + "".join(parts)
 
@@ -66,7 +66,8 @@ def _further(row: GroupResult, decimals: int) -> list[str]:
     """Calibration and ranking, or money where each row has amounts of its own."""
     if row.charge is None:
         area = fixed(row.auc, 3) + f"<small>{interval(row.auc_interval, 3)}</small>"
-        return [fixed(row.miscalibration, decimals), area]
+        ends = interval(row.corrected_miscalibration_interval, decimals)
+        return [fixed(row.corrected_miscalibration, decimals) + f"<small>{ends}</small>", area]
     if row.money is None:
         return ["&ndash;", "&ndash;"]
     parts = row.money.cost, row.money.gain

@@ -87,11 +87,12 @@ def _scales(evaluation: Evaluation) -> dict[str, float]:
 
 def _columns(evaluation: Evaluation) -> list[tuple[str, str]]:
     level = f"{evaluation.confidence_level * 100:g}%"
-    versus = f"difference, {level} interval, p; of this pair alone"
+    versus = f"difference, pointwise {level} interval, p; of this pair alone"
     words = {"regret": "Mean regret", "integral": "Integral", "loss": "Loss"}
     unit = f"{unit_words(evaluation)}, " if evaluation.scale == "regret" else ""
     scales = [
-        (words[name], f"{unit}{level} interval" if name == evaluation.scale else "") for name in _scales(evaluation)
+        (words[name], f"{unit}pointwise {level} interval" if name == evaluation.scale else "")
+        for name in _scales(evaluation)
     ]
     return [
         ("#", ""),
@@ -120,7 +121,9 @@ def further_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
         for model in models
     ]
     level = f"{evaluation.confidence_level * 100:g}%"
-    caption = f"Further numbers of each model, the area with its {level} interval; not what the ranking goes by"
+    caption = (
+        f"Further numbers of each model, the area with its pointwise {level} interval; not what the ranking goes by"
+    )
     return table(caption, heads, rows)
 
 

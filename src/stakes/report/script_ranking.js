@@ -107,8 +107,8 @@ function rankingTable(state, results) {
     const compared = [versus(rule, "best"), skill, versus(rule, "all"), versus(rule, "none")];
     return [rank, rowHead(rule, rule.actsLike), ...scales, ...compared];
   });
-  const note = spread ? `difference, approximate ${LEVEL} interval and p; of this pair alone` : "difference";
-  const detail = (name) => [unitOf(scale), spread && `approximate ${LEVEL} interval`].filter((part) => part && name === scale).join(", ");
+  const note = spread ? `difference, approximate pointwise ${LEVEL} interval and p; of this pair alone` : "difference";
+  const detail = (name) => [unitOf(scale), spread && `approximate pointwise ${LEVEL} interval`].filter((part) => part && name === scale).join(", ");
   const heads = [
     ["#"], ["Model"], ["Mean regret", detail("regret")], ["Integral", detail("integral")], ["Loss", detail("loss")],
     ["More than the best", note], ["Skill"], ["Against treat all", note], ["Against treat none", note],

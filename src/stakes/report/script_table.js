@@ -211,12 +211,15 @@ function evaluated(state) {
   const cost = ({ integral }) => Number(integral.toPrecision(12));
   const order = rules.slice(0, models.length).sort((x, y) => (cost(x) === cost(y) ? x.model.given - y.model.given : cost(x) - cost(y)));
   const [all, none] = rules.slice(models.length);
+  // no interval leaves what can be lost: all rows wrong of the dearer class, or of both where their shares are stated
+  const dearest = page.fixed ? always + never : Math.max(costs.negative(Infinity), costs.positive(-Infinity));
   for (const rule of rules) {
     rule.regret = factors.regret * rule.integral;
     rule.loss = factors.loss * rule.integral;
     rule.score = factor * rule.integral;
     const { interval } = compared(rule, NOTHING);
-    rule.interval = [Math.max(interval[0], 0), interval[1]];
+    const paid = rule.model?.harm ? rule.model.harm * costs.positive(-Infinity) : 0;
+    rule.interval = [Math.max(interval[0], 0), Math.min(interval[1], factor * (dearest + paid))];
     rule.versus = { best: compared(rule, order[0]), all: compared(rule, all), none: compared(rule, none) };
     if (rule.model) {
       rule.parts = partsOf(rule, costs, factor, uncertainty);

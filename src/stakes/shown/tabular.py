@@ -28,6 +28,8 @@ class Tabular(ABC):
 
     # what a paper shows, and under which heads; all columns where it is empty
     _paper: ClassVar[Mapping[str, str]] = {}
+    # which of its intervals that shows: "ci", of each number alone, or "simultaneous", of a column
+    _paper_intervals: ClassVar[str] = "ci"
 
     @abstractmethod
     def _records(self) -> list[dict[str, Any]]:
@@ -66,7 +68,7 @@ class Tabular(ABC):
         ----------
         columns : sequence of str, or mapping of str to str, optional
             Columns of :meth:`frame`, or these and their heads; by default those that a paper shows. What has an
-            interval brings it along.
+            interval brings it along: a simultaneous one in the ranking of an evaluation, which its heads then say.
         digits : int, default 3
             Significant digits.
 
@@ -145,9 +147,14 @@ def paper_cells(result: Tabular, columns: Columns | None, digits: int) -> list[l
     unknown = [name for name in heads if records and name not in known]
     if unknown:
         raise ValueError(f"columns must be among {', '.join(known)}, got {unknown[0]!r}.")
+    kind = result._paper_intervals
+    if kind != "ci" and not isinstance(columns, Mapping):  # heads of the caller's own stay as they are
+        heads |= {
+            name: f"{head} ({kind} intervals)" for name, head in heads.items() if f"{_stem(name)}{kind}_low" in known
+        }
     return [
         [head.replace("_", " ") for head in heads.values()],
-        *([_with_ends(record, name, digits) for name in heads] for record in records),
+        *([_with_ends(record, name, digits, kind) for name in heads] for record in records),
     ]
 
 
@@ -158,11 +165,15 @@ def _check_layout(columns: Any, digits: Any) -> None:
         raise ValueError(f"columns must be a list of names, or a mapping of names to heads, got {columns!r}.")
 
 
-def _with_ends(record: Mapping[str, Any], name: str, digits: int) -> str:
+def _stem(name: str) -> str:
+    """What the names of the ends of an interval begin with."""
+    return "" if name in _OWN_INTERVAL else f"{name}_"
+
+
+def _with_ends(record: Mapping[str, Any], name: str, digits: int, kind: str) -> str:
     """A cell with the ends of its interval, where the record has them."""
     text = _rounded(record[name], digits)
-    stem = "" if name in _OWN_INTERVAL else f"{name}_"
-    ends = [record.get(f"{stem}ci_{side}", math.nan) for side in ("low", "high")]
+    ends = [record.get(f"{_stem(name)}{kind}_{side}", math.nan) for side in ("low", "high")]
     if not text or any(math.isnan(end) for end in ends):
         return text
     if record[name] == ends[0] == ends[1] == 0.0:  # the difference of something from itself
