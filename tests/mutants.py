@@ -1,4 +1,4 @@
-"""Small changes to the code, each of which a test must notice: ``python -m tests.mutants --module costs --sample 40``.
+"""Small changes to the code, each of which a test must notice: ``python -m tests.mutants --sample 300 --seed 4``.
 
 A change swaps a comparison, an operator, `and` with `or`, a sign or a truth value, or moves a number. Texts of errors,
 annotations and `strict=` are left alone. The tests of the room run once, watched, to see which of them reach which
@@ -6,6 +6,10 @@ line; then each change is put into the running functions of a fork, where the te
 quickest first, until one fails. A change of what runs as modules are imported is tried in a process that has it from
 its start, on the tests that reach its file. The same sample and seed give the same changes. `mutants_alike.txt` lists
 the changes that mean the same, and why.
+
+The sample is uniform over all changes of all files; ``--module costs`` draws from the files of one list instead. What
+became of each change is kept in the folder ``--kept``: an interrupted run goes on where it stopped, and ``--again``
+tries those once more that no test noticed. ``--jobs 2`` tries two parts of the library at a time.
 """
 
 import argparse
@@ -20,13 +24,15 @@ import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-from mutated import SOURCE, Mutant, mutants, put_in_place, start_with  # noqa: E402
+from mutated import SOURCE, Mutant, count, mutants, put_in_place, start_with  # noqa: E402
 
 # the files of a room, and the tests that are asked
 ROOMS = {
@@ -94,6 +100,22 @@ ROOMS = {
             *("tests/shown/test_files.py", "tests/cli/test_bad_input.py"),
         ],
     ),
+}
+# of a sample over all files: the tests beside those of the folder of the same name
+METHODS = ["tests/test_mistakes.py", "tests/test_invariants.py", "tests/test_other_things.py"]
+BESIDE = {
+    "core": [
+        *(*METHODS, "tests/test_decomposition.py", "tests/metrics", "tests/correction"),
+        "tests/inference/test_calibration.py",
+    ],
+    "costs": [*METHODS, "tests/actions/test_deferral.py"],
+    "decomposition": [*METHODS, "tests/test_decomposition.py"],
+    "boundary": [*METHODS, "tests/tables/test_rules_in_engines.py", "tests/cli/test_boundary_apply.py"],
+    "actions": [*METHODS, "tests/cli/test_many_actions.py"],
+    "display": [*METHODS, "tests/test_example.py"],
+    "report": ["tests/test_example.py", "tests/cli/test_files.py"],
+    "tables": ["tests/evaluation/test_tables.py", "tests/cli/test_bad_input.py"],
+    "shown": ["tests/evaluation/test_evaluate.py", "tests/cli/test_bad_input.py"],
 }
 OPTIONS = ["-n", "0", "-q", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
 LATE = 5.0  # times what the tests take: whoever works so long works for ever
@@ -192,17 +214,23 @@ def in_fork(work, seconds):
 class Room:
     """The changes of a room, and the tests that reach them."""
 
-    def __init__(self, name, asked):
-        self.patterns, self.asked_tests = ROOMS[name]
+    def __init__(self, name, asked, chosen=None):
         self.name, self.asked, self.left, self.seconds, self.finished = name, asked, [], [], False
-        paths = sorted(path for pattern in self.patterns for path in SOURCE.glob(pattern) if path.name != "__init__.py")
-        self.paths, self.collecting = paths, Lines(paths)
-        every = [mutant for path in paths for mutant in mutants(path)]
-        if asked.at:
-            every = [each for each in every if each.at in asked.at]
+        self.keep = lambda _mutant, _word: None
+        if chosen is None:
+            self.patterns, self.asked_tests = ROOMS[name]
+            paths = [path for pattern in self.patterns for path in SOURCE.glob(pattern) if path.name != "__init__.py"]
+            every = [mutant for path in sorted(paths) for mutant in mutants(path)]
+            if asked.at:
+                every = [each for each in every if each.at in asked.at]
+        else:
+            self.asked_tests, every = tests_of(name), chosen
+            paths = {mutant.path for mutant in chosen}
+        self.paths = sorted(paths)
+        self.collecting = Lines(self.paths)
         self.every = [each for each in every if not each.alike]
-        size = len(self.every) if asked.sample is None else min(asked.sample, len(self.every))
-        self.tried = random.Random(asked.seed).sample(self.every, size)  # noqa: S311
+        size = len(self.every) if asked.sample is None or chosen else min(asked.sample, len(self.every))
+        self.tried = self.every if chosen else random.Random(asked.seed).sample(self.every, size)  # noqa: S311
         self.alike = len(every) - len(self.every)
 
     def examine(self, tests):
@@ -225,6 +253,7 @@ class Room:
             # of numbers and defaults, tests may look at nothing else
             of_file = [k for k in quick if not reached[k] or any(path == str(mutant.path) for path, _ in reached[k])]
             word = self._try(tests, mutant, self._some(of_line, seconds), self._some(of_file or quick, seconds))
+            self.keep(mutant, word)
             if word:
                 self.left.append(mutant)
                 sys.stdout.write(f"{word} {mutant} ({len(of_line)} tests reach it)\n")
@@ -281,32 +310,146 @@ def _given():
     sys.exit(code if code not in (0, 5) else int(failed != [False]))
 
 
+def files():
+    """Every file of the library that a change may be in."""
+    return sorted(path for path in SOURCE.rglob("*.py") if path.name != "__init__.py")
+
+
+def room_of(path):
+    """The part of the library that a file belongs to: its folder, or itself."""
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def tests_of(room):
+    """The tests that are asked of a part of the library."""
+    own = [f"tests/{room}"] if (ROOT / "tests" / room).is_dir() else []
+    return list(dict.fromkeys([*own, *BESIDE.get(room, METHODS if own else ["tests/cli"])]))
+
+
+def drawn(size, seed):
+    """Draw changes of all files, each as likely as any other, but for those that mean the same."""
+    places = [(path, index) for path in files() for index in range(count(path))]
+    random.Random(seed).shuffle(places)  # noqa: S311
+    found = []
+    for path, index in places:
+        mutant = Mutant.at_place(path, index)
+        if not mutant.alike:
+            found.append(mutant)
+        if len(found) == size:
+            break
+    return found, len(places)
+
+
+class Kept:
+    """What became of changes, a line each, in a file for each part of the library."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+
+    def read(self):
+        """Return the word for each change: survived, or nothing where a test noticed it; the last one counts."""
+        lines = [line for path in sorted(self.folder.glob("*.jsonl")) for line in path.read_text("utf-8").splitlines()]
+        return dict(map(json.loads, filter(_whole, lines)))
+
+    def add(self, mutant, word):
+        """Keep one, at once: whoever is stopped then has it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / f"{room_of(mutant.path)}.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps([str(mutant), word]) + "\n")
+
+
+def _whole(line):
+    return line.endswith("]")  # the last line of a run that was stopped may be none
+
+
+def everywhere(asked):
+    """Try a sample of all files, part after part or some at a time, and print the shares."""
+    kept = Kept(asked.kept or ROOT / ".mutants" / f"sample-{asked.sample}-seed-{asked.seed}")
+    chosen, total = drawn(asked.sample, asked.seed)
+    known = kept.read()
+    left = [each for each in chosen if known.get(str(each)) is None or (asked.again and known[str(each)])]
+    rooms = sorted({room_of(each.path) for each in left}, key=lambda room: -sum(room_of(m.path) == room for m in left))
+    sys.stdout.write(f"{total:,} changes in {len(files())} files; {len(chosen)} drawn, {len(left)} to try\n")
+    sys.stdout.flush()
+    with ThreadPoolExecutor(asked.jobs) as pool:
+        codes = pool.map(partial(_one_room, left, kept, asked), rooms)
+        failed = [room for room, code in zip(rooms, codes, strict=True) if code]
+    known = kept.read()
+    for line in table(chosen, known):
+        sys.stdout.write(line + "\n")
+    if failed:
+        sys.exit(f"not every change was tried: {', '.join(failed)}")
+
+
+def _one_room(left, kept, asked, room):
+    """Try the changes of one part in a process of its own, as tests leave traces."""
+    given = [[str(each.path), each.index] for each in left if room_of(each.path) == room]
+    pythons = dict(each.split("=", 1) for each in asked.python)
+    command = [pythons.get(room, sys.executable), "-m", "tests.mutants", "--room", room, "--kept", str(kept.folder)]
+    command += ["--seconds", str(asked.seconds)]
+    return subprocess.run(command, input=json.dumps(given), text=True, check=False).returncode
+
+
+def table(chosen, known):
+    """Lines that list the survivors, and say how many changes of each part were noticed, and of all."""
+    done = [(each, known[str(each)]) for each in chosen if str(each) in known]
+    lines = [f"{word} {each}" for each, word in sorted(done, key=lambda pair: pair[0].at) if word]
+    for room in [*sorted({room_of(each.path) for each in chosen}), "all"]:
+        words = [word for each, word in done if room in (room_of(each.path), "all")]
+        size = sum(room in (room_of(each.path), "all") for each in chosen)
+        noticed = words.count("")
+        share = f"{noticed / len(words):.1%}" if words else "none tried"
+        lines.append(f"{room:14} {size:4} drawn, {len(words):4} tried, {noticed:4} noticed ({share})")
+    return lines
+
+
+def _examined(room):
+    """Run the tests of a room, and try its changes."""
+    import pytest
+
+    with room.collecting:
+        pytest.main([*OPTIONS, *room.asked_tests, *map(str, room.paths)], plugins=[Tests(room.examine)])
+    if not room.finished:
+        sys.exit(f"{room.name}: not every change was tried")
+
+
 def run(argv=None):
     """Read the command line, try the changes, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--module", nargs="+", choices=ROOMS, default=list(ROOMS))
-    parser.add_argument("--sample", type=int, help="how many changes of each; by default all")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--module", nargs="+", choices=ROOMS, help="only the files of these lists")
+    parser.add_argument("--sample", type=int, help="how many changes, of each list; by default all")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=20.0, help="of tests for each change, on the processor")
     parser.add_argument("--at", nargs="+", metavar="FILE:LINE", help="only the changes of these lines")
+    parser.add_argument("--kept", help="folder of what became of a sample of all files; by default one under .mutants")
+    parser.add_argument("--again", action="store_true", help="try those again that no test noticed")
+    parser.add_argument("--jobs", type=int, default=1, help="parts of the library at a time")
+    parser.add_argument("--python", nargs="+", default=[], metavar="PART=PATH", help="for parts with other libraries")
+    parser.add_argument("--room", help=argparse.SUPPRESS)
     parser.add_argument("--given", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args(argv)
     os.chdir(ROOT)
     os.environ.setdefault("STAKES_EXAMPLES", "few")
     if asked.given:
         _given()
-    import pytest
+    if asked.room:
+        room = Room(asked.room, asked, [Mutant.at_place(Path(path), index) for path, index in json.load(sys.stdin)])
+        room.keep = Kept(asked.kept).add
+        _examined(room)
+    elif asked.module is None and asked.at is None and asked.sample is not None:
+        everywhere(asked)
+    else:
+        _lists(asked, asked.module or list(ROOMS))
 
-    for name in asked.module if len(asked.module) > 1 else []:  # each in a process of its own, as tests leave traces
+
+def _lists(asked, names):
+    for name in names if len(names) > 1 else []:  # each in a process of its own, as tests leave traces
         rest = [*(["--sample", str(asked.sample)] if asked.sample else []), *(["--at", *asked.at] if asked.at else [])]
         given = ["--module", name, "--seed", str(asked.seed), "--seconds", str(asked.seconds), *rest]
         subprocess.run([sys.executable, "-m", "tests.mutants", *given], check=True)
-    if len(asked.module) == 1:
-        room = Room(asked.module[0], asked)
-        with room.collecting:
-            pytest.main([*OPTIONS, *room.asked_tests, *map(str, room.paths)], plugins=[Tests(room.examine)])
-        if not room.finished:
-            sys.exit(f"{room.name}: not every change was tried")
+    if len(names) == 1:
+        room = Room(names[0], asked)
+        _examined(room)
         tried, noticed = len(room.tried), len(room.tried) - len(room.left)
         counts = f"{len(room.every):5} changes ({room.alike} more mean the same), {tried:4} tried, {noticed:4} noticed"
         sys.stdout.write(f"{room.name:14} {counts} ({noticed / max(tried, 1):.1%})\n")

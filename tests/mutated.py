@@ -36,7 +36,7 @@ class Mutant:
     @classmethod
     def at_place(cls, path, index):
         """Return the change of a file at the place of that number."""
-        return next(each for each in mutants(path) if each.index == index)
+        return _mutant(path, index, *_places_of(path)[index])
 
     @property
     def at(self):
@@ -89,6 +89,8 @@ class _Places(ast.NodeVisitor):
 
 def changed(node):
     """Return what stands in the place of a node, or None where nothing does."""
+    if not isinstance(node, (ast.Compare, ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Constant)):
+        return None
     new = copy.deepcopy(node)
     if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
         new.ops[0] = COMPARISONS[type(node.ops[0])]()
@@ -124,18 +126,28 @@ class _Replace(ast.NodeTransformer):
 
 def mutants(path):
     """Return each change of a file, in order."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    found = []
-    for index, (node, statement) in enumerate(_places(tree)):
-        # the header of a statement is what stands before its body
-        body = getattr(statement, "body", None)
-        end = body[0].lineno - 1 if isinstance(body, list) and body else statement.end_lineno
-        span = {*range(statement.lineno, end + 1), statement.lineno} if end >= node.lineno else {node.lineno}
-        text = ast.unparse(_Replace(node).visit(copy_with(statement, node))).splitlines()
-        where = frozenset((str(path), line) for line in span)
-        was, now = ast.unparse(node), ast.unparse(changed(node))
-        found.append(Mutant(path, index, was, now, text[0] if body else " ".join(text), node.lineno, where))
-    return found
+    return [_mutant(path, index, *place) for index, place in enumerate(_places_of(path))]
+
+
+def count(path):
+    """How many changes a file has."""
+    return len(_places_of(path))
+
+
+@functools.cache
+def _places_of(path):
+    return _places(ast.parse(path.read_text(encoding="utf-8")))
+
+
+def _mutant(path, index, node, statement):
+    # the header of a statement is what stands before its body
+    body = getattr(statement, "body", None)
+    end = body[0].lineno - 1 if isinstance(body, list) and body else statement.end_lineno
+    span = {*range(statement.lineno, end + 1), statement.lineno} if end >= node.lineno else {node.lineno}
+    text = ast.unparse(_Replace(node).visit(copy_with(statement, node))).splitlines()
+    where = frozenset((str(path), line) for line in span)
+    was, now = ast.unparse(node), ast.unparse(changed(node))
+    return Mutant(path, index, was, now, text[0] if body else " ".join(text), node.lineno, where)
 
 
 def copy_with(statement, node):

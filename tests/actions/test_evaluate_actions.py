@@ -300,3 +300,35 @@ def test_dominance_needs_a_segment():
     y, prob = simulated(50, 3, 10)
     with pytest.raises(ValueError, match="dominance needs a segment"):
         evaluate_actions(y, {"a": prob, "b": prob}, matrices=THREE).dominance("a", "b")
+
+
+def test_least_and_most_of_each_class_are_those_of_the_best_and_the_worst_action():
+    rng = np.random.default_rng(3)
+    matrices = rng.uniform(-2.0, 5.0, (3, 4))
+    probs = rng.dirichlet(np.ones(3), 30)
+    rows = evaluate_actions(np.arange(30) % 3, probs, matrices=matrices, actions=list("wxyz")).rows
+    assert rows.best() == pytest.approx(matrices.min(axis=1), rel=1e-12)
+    assert rows.worst() == pytest.approx(matrices.max(axis=1), rel=1e-12)
+    several = rng.uniform(-2.0, 5.0, (5, 3, 4))
+    rows = evaluate_actions(np.arange(30) % 3, probs, matrices=several, actions=list("wxyz")).rows
+    share = rows.problem.weights / rows.problem.weights.sum()
+    scale = rows.problem.weights.sum()
+    assert rows.best() == pytest.approx(scale * (share @ several.min(axis=2)), rel=1e-12)
+    assert rows.worst() == pytest.approx(scale * (share @ several.max(axis=2)), rel=1e-12)
+
+
+def test_classes_are_named_by_their_labels_in_the_order_of_the_columns():
+    probs = np.tile([0.2, 0.3, 0.5], (6, 1))
+    costs_of = {"matrices": np.ones((3, 3)) - np.eye(3)}
+    named = evaluate_actions(["b", "c", "a"] * 2, probs, **costs_of).rows
+    assert named.classes == ("a", "b", "c")
+    assert named.index.tolist() == [1, 2, 0, 1, 2, 0]
+    ordered = evaluate_actions(["b", "c", "a"] * 2, probs, labels=["c", "a", "b"], **costs_of).rows
+    assert ordered.classes == ("c", "a", "b")
+    assert ordered.index.tolist() == [2, 0, 1, 2, 0, 1]
+    numbers = evaluate_actions([1, 2, 1, 2, 1, 2], probs, **costs_of).rows  # no row of class 0
+    assert numbers.classes == (0, 1, 2)
+    assert numbers.index.tolist() == [1, 2] * 3
+    one_hot = evaluate_actions(np.eye(3, dtype=int)[[2, 0, 1] * 2], probs, **costs_of).rows
+    assert one_hot.classes == (0, 1, 2)
+    assert one_hot.index.tolist() == [2, 0, 1] * 2

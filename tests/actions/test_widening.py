@@ -76,3 +76,64 @@ def test_few_rows_have_intervals_too(options):
     found = evaluate_deferral([0, 1, 0, 1], [0.2, 0.6, 0.4, 0.3], **options)
     low, high = found.estimates["value"].interval
     assert low <= found.value <= high
+
+
+def refitted(*, n=60, codes=None, by_class=False, weight=None, share=0.4):
+    rng = np.random.default_rng(0)
+    y, score = rng.random(n) < share, rng.random(n)
+    sample = BinarySample(y, score, weight)
+
+    def plain(sample, folds):  # noqa: ARG001
+        return np.column_stack([(sample.score - sample.y) ** 2, sample.score.copy()])
+
+    return Refitted(sample, np.arange(n) % 5, codes, plain, by_class)
+
+
+def test_errors_that_rows_show_are_those_of_weighted_means():
+    weight = np.random.default_rng(1).random(60) + 0.5
+    for by_class in (False, True):
+        for codes in (None, np.arange(60) // 4):
+            found = refitted(weight=weight, codes=codes, by_class=by_class)
+            values = found.judged(found.sample, found.folds)
+            expected = []
+            for column in values.T.tolist():
+                means = {}
+                for k in (False, True):
+                    mine = [i for i in range(60) if not by_class or found.sample.y[i] == k]
+                    means[k] = sum(weight[i] * column[i] for i in mine) / sum(weight[i] for i in mine)
+                parts = [weight[i] * (column[i] - means[bool(found.sample.y[i])]) / weight.sum() for i in range(60)]
+                of = {}
+                for i, part in enumerate(parts):
+                    key = i if codes is None else i // 4
+                    of[key] = of.get(key, 0.0) + part
+                expected.append(sum(part**2 for part in of.values()) ** 0.5)
+            assert found._row_errors() == pytest.approx(expected, rel=1e-12)
+
+
+def test_decisions_that_no_fold_changes_are_widened_by_chance_alone():
+    widened = refitted(n=400).widening(np.random.default_rng(0))
+    assert np.all(widened >= 1.0)
+    assert np.all(widened < 1.4)  # the larger of 1 and the share of 60 resamples
+
+
+@pytest.mark.parametrize(("n", "share", "kept"), [(1500, 0.4, 1500), (9000, 0.4, 2000), (9000, 0.02, None)])
+def test_of_many_rows_as_many_are_drawn_as_tell_of_the_rarer_class(n, share, kept):
+    found = refitted(n=n, share=share)
+    rarer = min(int(found.sample.y.sum()), n - int(found.sample.y.sum()))
+    some = found._some(np.random.default_rng(0))
+    assert len(some.folds) == (kept or min(100 * n // rarer, 20_000, n))
+    clustered = refitted(n=n, share=share, codes=np.arange(n) // 3)._some(np.random.default_rng(0))
+    assert len(some.folds) <= len(clustered.folds) <= len(some.folds) + 2
+    assert set(np.bincount(clustered.codes)) == {3}  # whole clusters
+
+
+def test_resamples_keep_what_is_known():
+    rng = np.random.default_rng(2)
+    known = refitted(by_class=True)
+    rows = known._resampled(rng)
+    assert known.sample.y[rows].sum() == known.sample.y.sum()
+    whole = refitted(codes=np.arange(60) // 4)._resampled(rng)
+    counts = np.bincount(whole, minlength=60).reshape(15, 4)
+    assert np.all(counts == counts[:, :1])
+    assert len(whole) == 60
+    assert np.any(counts > 1)

@@ -119,6 +119,18 @@ def test_a_dear_test_is_no_disagreement_of_auc_and_cost():
     assert "auc-disagrees" in bent.findings.codes
 
 
+@pytest.mark.parametrize(("seed", "most"), [(15, 2), (10, 3)])
+def test_level_of_a_disagreement_is_divided_by_the_number_of_pairs(seed, most):
+    y, risk = risks(n=300, seed=seed)
+    models = bent_rival(y, risk)
+    found = finding("auc-disagrees", evaluate(y, models, costs=(0.05, 0.3)))
+    p = max(found.evidence["auc_p_value"], found.evidence["cost_p_value"])
+    assert 0.01 / (most * (most + 1) // 2) < p <= 0.01 / (most * (most - 1) // 2)
+    for extra in (1, 2, 3):  # models that are no part of it
+        more = {**models, **{f"constant {k}": np.full(300, 0.1 + 0.01 * k) for k in range(extra)}}
+        assert ("auc-disagrees" in codes(y, more)) == (2 + extra <= most)
+
+
 # miscalibration exceeds discrimination
 
 

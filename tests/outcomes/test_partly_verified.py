@@ -71,3 +71,37 @@ def test_amounts_count_where_the_label_was_seen():
 def test_bad_input_is_refused_with_a_sentence(labels, how, message):
     with pytest.raises(ValueError, match=message):
         PartlyVerified(labels, **how)
+
+
+def test_weights_are_one_over_the_share_of_the_group_that_was_seen():
+    y = [1, None, 0, None, None, 1, 0, 0]
+    groups = ["a", "a", "a", "a", "b", "b", "b", "b"]
+    outcome = PartlyVerified(y, groups=groups)
+    assert outcome.weight.tolist() == pytest.approx([2.0, 0.0, 2.0, 0.0, 0.0, 4 / 3, 4 / 3, 4 / 3], rel=1e-15)
+    assert outcome.weight.sum() == pytest.approx(len(y), rel=1e-15)
+    weighed = PartlyVerified(y, groups=groups, sample_weight=[1, 3, 2, 0, 5, 1, 1, 1])
+    assert weighed.weight.tolist() == pytest.approx([2.0, 0.0, 4.0, 0.0, 0.0, 8 / 3, 8 / 3, 8 / 3], rel=1e-15)
+
+
+def test_labels_that_were_all_seen_are_plain_only_where_that_was_sure():
+    y = [0, 1, 1, 0]
+    assert PartlyVerified(y).plain
+    assert PartlyVerified(y).about == ""
+    assert PartlyVerified(y, probability=[1.0] * 4).plain
+    assert PartlyVerified(y, probability=np.ones(4)).weight.tolist() == [1.0] * 4
+    chancy = PartlyVerified(y, probability=[1.0, 1.0, 0.5, 1.0])
+    assert not chancy.plain
+    assert chancy.about == "rows weighted for labels not looked up"
+    assert chancy.weight.tolist() == [1.0, 1.0, 2.0, 1.0]
+    # a row without weight says nothing of that
+    assert PartlyVerified(y, probability=[1.0, 1.0, 0.5, 1.0], sample_weight=[1, 1, 0, 1]).plain
+    for share in (0.0, 1.25):
+        with pytest.raises(ValueError, match=r"probability must lie in \(0, 1\]"):
+            PartlyVerified(y, probability=[1.0, share, 1.0, 1.0])
+
+
+def test_group_of_no_weight_may_be_unseen():
+    outcome = PartlyVerified([1, 0, None], groups=["a", "a", "b"], sample_weight=[1, 1, 0])
+    assert outcome.weight.tolist() == [1.0, 1.0, 0.0]
+    with pytest.raises(ValueError, match="no row of group 'b' was seen"):
+        PartlyVerified([1, 0, None], groups=["a", "a", "b"])

@@ -479,3 +479,32 @@ def test_one_cause_may_be_an_array_without_dimensions():
     rows = {"event": ["relapse", "none", "death"], "time": [1.0, 3.0, 1.0], "horizon": 2.0, "censored": "none"}
     for cause in ("relapse", np.array("relapse"), np.array(["relapse"]), ["relapse"]):
         assert TimeToEvent(**rows, cause=cause).y.tolist() == [True, False, False]
+
+
+def censored_share(time, event, end):
+    """Kaplan-Meier of staying uncensored until just before a time, by its definition; events come before censorings."""
+    free = 1.0
+    for t in sorted({t for t, e in zip(time, event, strict=True) if e == 0 and t < end}):
+        risk = sum(s > t or (s == t and e == 0) for s, e in zip(time, event, strict=True))
+        free *= 1.0 - sum(s == t and e == 0 for s, e in zip(time, event, strict=True)) / risk
+    return free
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_censoring_of_one_stratum_says_nothing_of_another(ordered):
+    rng = np.random.default_rng(12)
+    time = np.concatenate([np.sort(rng.integers(1, 9, 40)), np.sort(rng.integers(2, 14, 50))]) * 1.0
+    event, groups = rng.integers(0, 2, 90), np.repeat(["a", "b"], [40, 50])
+    score = rng.random(90)
+    order = np.arange(90) if ordered else rng.permutation(90)
+    outcome = TimeToEvent(event=event[order], time=time[order], horizon=6.0, groups=groups[order])
+    expected = []
+    for k in order:
+        mine = groups == groups[k]
+        known = event[k] == 1 or time[k] >= 6.0
+        end = min(time[k], 6.0)
+        expected.append(1.0 / censored_share(time[mine], event[mine], end) if known else 0.0)
+    assert outcome.weight == pytest.approx(expected, rel=1e-12)
+    found = metric_interval(outcome, score[order], "bounded_brier_loss")
+    plain = TimeToEvent(event=event, time=time, horizon=6.0, groups=groups)
+    assert found.interval == pytest.approx(metric_interval(plain, score, "bounded_brier_loss").interval, rel=1e-9)
