@@ -224,7 +224,7 @@ class Room:
             if asked.at:
                 every = [each for each in every if each.at in asked.at]
         else:
-            self.asked_tests, every = tests_of(name), chosen
+            self.asked_tests, every = asked_of(name), chosen
             paths = {mutant.path for mutant in chosen}
         self.paths = sorted(paths)
         self.collecting = Lines(self.paths)
@@ -320,7 +320,7 @@ def room_of(path):
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
-def tests_of(room):
+def asked_of(room):
     """The tests that are asked of a part of the library."""
     own = [f"tests/{room}"] if (ROOT / "tests" / room).is_dir() else []
     return list(dict.fromkeys([*own, *BESIDE.get(room, METHODS if own else ["tests/cli"])]))
@@ -349,17 +349,20 @@ class Kept:
     def read(self):
         """Return the word for each change: survived, or nothing where a test noticed it; the last one counts."""
         lines = [line for path in sorted(self.folder.glob("*.jsonl")) for line in path.read_text("utf-8").splitlines()]
-        return dict(map(json.loads, filter(_whole, lines)))
+        return dict(found for line in lines if (found := _parsed(line)))
 
     def add(self, mutant, word):
         """Keep one, at once: whoever is stopped then has it."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / f"{room_of(mutant.path)}.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps([str(mutant), word]) + "\n")
+            file.write(f"\n{json.dumps([str(mutant), word])}")  # what was cut off stays a line of its own
 
 
-def _whole(line):
-    return line.endswith("]")  # the last line of a run that was stopped may be none
+def _parsed(line):
+    try:
+        return json.loads(line)
+    except ValueError:  # the end of a run that was stopped
+        return None
 
 
 def everywhere(asked):
@@ -387,7 +390,14 @@ def _one_room(left, kept, asked, room):
     pythons = dict(each.split("=", 1) for each in asked.python)
     command = [pythons.get(room, sys.executable), "-m", "tests.mutants", "--room", room, "--kept", str(kept.folder)]
     command += ["--seconds", str(asked.seconds)]
-    return subprocess.run(command, input=json.dumps(given), text=True, check=False).returncode
+    kept.folder.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    with (kept.folder / f"{room}.log").open("w", encoding="utf-8") as log:
+        done = subprocess.run(command, input=json.dumps(given), text=True, check=False, stdout=log, stderr=log)
+    word = "done" if done.returncode == 0 else f"stopped, see {kept.folder / (room + '.log')}"
+    sys.stdout.write(f"{room}: {len(given)} changes, {word} ({time.monotonic() - started:.0f} s)\n")
+    sys.stdout.flush()
+    return done.returncode
 
 
 def table(chosen, known):

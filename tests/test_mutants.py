@@ -4,9 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from mutated import ALIKE, SOURCE, mutants
+from mutated import ALIKE, SOURCE, Mutant, count, mutants
 
-from tests.mutants import ROOMS
+from tests.mutants import BESIDE, ROOMS, Kept, asked_of, drawn, files, room_of, table
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = """
@@ -43,3 +43,55 @@ def test_every_room_names_files_and_tests_that_exist():
 def test_a_change_is_put_into_functions_that_other_modules_hold_already():
     path = ":".join(str(ROOT / part) for part in ("tests", "src"))
     subprocess.run([sys.executable, "-c", PROGRAM], check=True, env={"PYTHONPATH": path})
+
+
+def test_every_part_of_the_library_has_tests_that_exist():
+    assert set(BESIDE) <= {room_of(path) for path in files()}
+    for room in {room_of(path) for path in files()}:
+        assert asked_of(room)
+        assert all((ROOT / test).exists() for test in asked_of(room)), room
+
+
+def test_sample_is_drawn_from_all_files_and_is_the_same_for_a_seed():
+    chosen, total = drawn(400, 1)
+    assert total == sum(count(path) for path in files())
+    assert len({(each.path, each.index) for each in chosen}) == 400
+    assert not any(each.alike for each in chosen)
+    assert [str(each) for each in drawn(30, 1)[0]] == [str(each) for each in chosen[:30]]
+    assert [str(each) for each in drawn(30, 2)[0]] != [str(each) for each in chosen[:30]]
+    # each change is as likely as any other: parts have their share of the sample
+    for room in {room_of(path) for path in files()}:
+        share = sum(count(path) for path in files() if room_of(path) == room) / total
+        found = sum(room_of(each.path) == room for each in chosen) / 400
+        assert abs(found - share) <= 5 * (share / 400) ** 0.5 + 1 / 400
+
+
+def test_one_change_is_that_of_the_list():
+    path = SOURCE / "core" / "sums.py"
+    assert [Mutant.at_place(path, each.index) for each in mutants(path)] == mutants(path)
+
+
+def test_what_became_of_changes_is_kept_and_counted(tmp_path):
+    kept, some = Kept(tmp_path / "kept"), mutants(SOURCE / "core" / "sums.py")[:3]
+    assert kept.read() == {}
+    kept.add(some[0], "")
+    kept.add(some[1], "survived")
+    assert kept.read() == {str(some[0]): "", str(some[1]): "survived"}
+    with (tmp_path / "kept" / "core.jsonl").open("a") as file:
+        file.write('\n["cut')  # as a run that was killed leaves it
+    kept.add(some[1], "survived")
+    assert set(kept.read()) == {str(some[0]), str(some[1])}
+    lines = table(some, kept.read())
+    assert lines[0] == f"survived {some[1]}"
+    assert lines[1:] == [f"{name:14}    3 drawn,    2 tried,    1 noticed (50.0%)" for name in ("core", "all")]
+    assert table(some, {})[-1].endswith("0 tried,    0 noticed (none tried)")
+
+
+def test_run_that_is_finished_prints_its_table_and_runs_no_test(tmp_path):
+    chosen, _ = drawn(5, 3)
+    for each in chosen:
+        Kept(tmp_path).add(each, "")
+    command = [sys.executable, "-m", "tests.mutants", "--sample", "5", "--seed", "3", "--kept", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    assert "5 drawn, 0 to try" in done.stdout
+    assert done.stdout.rstrip().endswith("5 drawn,    5 tried,    5 noticed (100.0%)")
