@@ -274,3 +274,10 @@ def test_delongs_test_is_normal_and_has_no_floor():
     interval, p = gap.delong(0.95)
     assert interval == pytest.approx((difference - 1.959963984540054 * error, difference + 1.959963984540054 * error))
     assert p == pytest.approx(2 * stats.norm.sf(abs(difference) / error), rel=1e-12)
+
+
+@pytest.mark.parametrize("variance", [0.25, 1.0, 4.0])
+def test_p_value_without_room_is_that_of_students_test(variance):
+    found = p_value([1.5, 0.0], [variance, variance], [7.0, 7.0], [0.0, 0.0])
+    assert found == pytest.approx([2.0 * stats.t.sf(1.5 / variance**0.5, 7.0), 1.0], rel=1e-12)
+    assert p_value([1.5], [0.0], [7.0], [0.0]).tolist() == [0.0]
