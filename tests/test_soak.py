@@ -87,23 +87,7 @@ def test_random_calls_are_answered_or_refused_by_name():
     assert counts["refused"] > 20
 
 
-# what is known to be answered otherwise; a kind that is mended fails until it leaves this list
-OPEN = {
-    "order": "rows in another order are paired as they stand",
-    "events": "codes without one for censored rows are read as if none were",
-    "estimators": "classifiers act on the last of two words",
-    "imputed": "intervals of imputations are normal ones",
-    "rules": "rules decide where a value is missing",
-}
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [
-        pytest.param(kind, marks=pytest.mark.xfail(strict=True, reason=OPEN[kind]) if kind in OPEN else ())
-        for kind in soak_meanings.KINDS
-    ],
-)
+@pytest.mark.parametrize("kind", soak_meanings.KINDS)
 def test_data_said_in_another_way_give_the_same_answer_or_are_refused_by_name(kind):
     if kind == "order":
         pytest.importorskip("pandas")
