@@ -301,6 +301,7 @@ def test_tuning_that_finds_no_aim_selects_nothing():
         ({"max_selected": Fraction(1)}, "max_selected=1 can mean one row"),
         ({"min_precision": 0.9, "f_beta": 1}, "f_beta= and goal="),
         ({"goal": "f_beta", "f_beta": 0}, "f_beta must be > 0"),
+        ({"goal": "f_beta", "f_beta": 1e300}, r"f_beta must be at most 1e\+140, got 1e\+300: so large a beta asks for"),
         ({"goal": "cost"}, "costs= and goal="),
         ({"min_precision": 0.9, "solver": "magic"}, "solver must be one of"),
         ({"max_selected": 9, "solver": "greedy"}, "finds the most recall under min_precision= only"),

@@ -274,6 +274,10 @@ BAD_REQUEST = {
     "share of nothing": (["--min-precision", "%"], ["--min-precision", "'%'"]),
     "precision goal without recall": (["--goal", "precision"], ["--goal precision needs --min-recall"]),
     "f-beta without beta": (["--goal", "f_beta"], ["--f-beta and --goal f_beta go together", "no --f-beta"]),
+    "beta whose square is no number": (
+        ["--goal", "f_beta", "--f-beta", "1e300"],
+        ["--f-beta must be at most 1e+140, got 1e+300: so large a beta asks for recall"],
+    ),
     "beta for recall": (["--goal", "recall", "--f-beta", "2"], ["got --goal recall and --f-beta 2.0"]),
     "costs for recall": (["--goal", "recall", "--costs", "0.1"], ["--costs and --goal cost go together"]),
     "two kinds of costs": (["--costs", "0.1", "--odds", "1/9"], ["--costs and --odds", "one of them"]),

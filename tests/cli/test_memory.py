@@ -41,3 +41,84 @@ def test_a_call_within_another_program_leaves_its_memory_alone(monkeypatch, caps
     monkeypatch.setattr(cli, "keep_freed", lambda: pytest.fail("the process is not the program's own"))
     assert cli.main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("stakes ")
+
+
+LIMITED = pytest.mark.skipif(sys.platform != "linux", reason="needs limits of the address space.")
+JUDGED = ["--label", "cancer", "--models", "sharp,blurred", "--costs", "0.05:0.3"]
+
+
+def run_limited(mebibytes, *argv):
+    """Run the program with an address space of so many MiB; one that does not end in time fails."""
+    import resource
+
+    limit = mebibytes << 20
+    return subprocess.run(
+        [sys.executable, "-m", "stakes", *map(str, argv)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
+
+
+@LIMITED
+@pytest.mark.parametrize("mebibytes", [800, 900, 1000])
+def test_limited_address_space_gives_the_same_answer(mebibytes, data, cli):
+    pytest.importorskip("polars")
+    run = run_limited(mebibytes, "evaluate", data, *JUDGED, "--json")
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == cli("evaluate", data, *JUDGED, "--json").out
+
+
+@LIMITED
+@pytest.mark.parametrize("mebibytes", [200, 400, 600])
+@pytest.mark.parametrize("command", ["evaluate", "check", "demo"])
+def test_too_small_an_address_space_is_one_message(command, mebibytes, data):
+    pytest.importorskip("rich")
+    run = run_limited(mebibytes, command, *([] if command == "demo" else [data, *JUDGED]))
+    assert (run.returncode, run.stdout) == (1, "")
+    assert run.stderr == (
+        f"error: the address space is limited to {mebibytes} MiB (ulimit -v), and the libraries that read and judge a "
+        "file reserve up to 640 MiB: raise the limit, or limit the memory in use instead\n"
+    )
+
+
+@LIMITED
+def test_help_and_mistakes_in_usage_need_no_such_space(data):
+    pytest.importorskip("rich")
+    assert run_limited(300, "evaluate", "--help").returncode == 0
+    assert run_limited(300, "evaluate", data, "--lable", "cancer").returncode == 2
+
+
+FATE = """
+import os, signal, sys
+from stakes.cli._memory import supervised
+def work():
+    how = sys.argv[1]
+    if how == "hang":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        print("there", flush=True)
+        signal.pause()
+        signal.pause()
+    return int(how) if how.isdigit() else os.kill(os.getpid(), getattr(signal, how))
+sys.exit(supervised(work))
+"""
+
+
+@LIMITED
+@pytest.mark.parametrize(
+    ("how", "code"), [("0", 0), ("3", 3), ("SIGABRT", 1), ("SIGSEGV", 1), ("SIGTERM", 143), ("SIGKILL", 137)]
+)
+def test_how_the_work_ends_is_how_the_program_ends(how, code):
+    run = subprocess.run([sys.executable, "-c", FATE, how], capture_output=True, text=True, timeout=60, check=False)
+    assert run.returncode == code
+    assert ("error: there is not enough memory for these data" in run.stderr) == (how in {"SIGABRT", "SIGSEGV"})
+
+
+@LIMITED
+def test_work_that_does_not_heed_the_end_is_ended():
+    with subprocess.Popen([sys.executable, "-c", FATE, "hang"], stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout.readline() == "there\n"
+        run.terminate()
+        assert run.wait(timeout=30) == 143

@@ -275,6 +275,12 @@ def test_beta_must_be_positive_and_finite(beta):
         FBeta(beta)
 
 
+@pytest.mark.parametrize("make", [FBeta, lambda beta: get_measure(f"fbeta:{beta}")])
+def test_beta_whose_square_is_no_number_is_refused(make):
+    with pytest.raises(ValueError, match=r"beta must be at most 1e\+140, got 1e\+300; so large a beta asks for Recall"):
+        make(1e300)
+
+
 @pytest.mark.parametrize(
     ("c", "d", "message"),
     [

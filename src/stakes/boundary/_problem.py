@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from stakes.core.exact import as_fraction, refuse_one
-from stakes.core.validation import check_choice
+from stakes.core.validation import SQUARED_WELL, check_choice
 from stakes.costs import as_costs
 
 if TYPE_CHECKING:
@@ -109,6 +109,8 @@ def _positive(value: Any) -> Fraction:
     number = as_fraction(value, "f_beta")
     if number <= 0:
         raise ValueError(f"f_beta must be > 0, got {value}.")
+    if number > SQUARED_WELL[1]:
+        raise ValueError(f"f_beta must be at most {SQUARED_WELL[1]:g}, got {value}: so large a beta asks for recall.")
     return number
 
 

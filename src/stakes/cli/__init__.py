@@ -7,9 +7,10 @@ installed command can say what is missing.
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
-from stakes.cli._memory import keep_freed
+from stakes.cli._memory import address_limit, keep_freed, supervised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +43,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         keep_freed()  # the process is the program's own
         argv = sys.argv[1:]
+        if address_limit() is not None:
+            return supervised(partial(_started, argv))
+    return _started(argv)
+
+
+def _started(argv: Sequence[str]) -> int:
+    """Run the program, or say which library it lacks."""
     try:
         import rich  # noqa: F401  (imported to learn whether it is there)
         import typer  # noqa: F401

@@ -9,6 +9,8 @@ from typer.core import TyperCommand
 
 from stakes.cli._config import VARIABLE, options_for, read_config
 from stakes.cli._console import note
+from stakes.cli._errors import LimitError
+from stakes.cli._memory import too_little
 from stakes.shown.text import shown_name as name
 
 
@@ -36,6 +38,13 @@ class Command(TyperCommand):
         if rest and not ctx.resilient_parsing:
             ctx.fail(f"{ctx.command_path} {_left_over(self, [name(each, 200) for each in rest])}")
         return rest
+
+    def invoke(self, ctx: Any) -> Any:
+        """Carry out the command where the address space holds what it needs."""
+        reason = too_little()
+        if reason is not None:
+            raise LimitError(reason)
+        return super().invoke(ctx)
 
 
 def _left_over(command: Any, rest: list[str]) -> str:

@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from stakes.cli._memory import limit_in_words
 from stakes.shown.nearest import guess
 from stakes.shown.text import shorten, visible
 
@@ -32,6 +33,10 @@ class UsageError(Exception):
     """A request that cannot be carried out as it was typed."""
 
 
+class LimitError(Exception):
+    """A limit of the system under which the program cannot work."""
+
+
 @dataclass(frozen=True)
 class Problem:
     """An exit code and its message."""
@@ -48,8 +53,9 @@ def explain(error: BaseException) -> Problem:
         return Problem(BAD_DATA, describe(error) if isinstance(error, tables.DataError) else str(error))
     if isinstance(error, UsageError):
         return Problem(USAGE, str(error))
-    if isinstance(error, ImportError):
-        return Problem(UNEXPECTED, str(error))
+    if isinstance(error, LimitError | ImportError):
+        said = limit_in_words() if "failed to map segment" in str(error) else ""
+        return Problem(UNEXPECTED, f"{error}: {said}" if said else str(error))
     if isinstance(error, OSError):
         name = "" if error.filename is None else f": {str(error.filename)!r}"
         return Problem(UNEXPECTED, f"{error.strerror or error}{name}", RERUN)

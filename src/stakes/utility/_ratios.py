@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from stakes.core.validation import check_number, to_array
+from stakes.core.validation import SQUARED_WELL, check_number, to_array
 from stakes.utility._measure import Coefficients, LinearRatio
 
 
@@ -41,6 +41,10 @@ class FBeta(LinearRatio):
         number = check_number(self.beta, "beta")
         if not (math.isfinite(number) and number > 0.0):
             raise ValueError(f"beta must be finite and > 0, got {self.beta}; for beta = 0 use Precision.")
+        if number > SQUARED_WELL[1]:
+            raise ValueError(
+                f"beta must be at most {SQUARED_WELL[1]:g}, got {self.beta}; so large a beta asks for Recall."
+            )
         if number != self.beta or not isinstance(self.beta, int):  # a whole number is shown as one
             object.__setattr__(self, "beta", number)
 
