@@ -229,6 +229,11 @@ def region(rows=120):
 
 
 SPAN = {"cells.span.#": ("zero negative huge double", PICTURE)}
+CAP = {
+    "threshold": ("zero infinite", PICTURE),
+    "upper_bound": ("double", PICTURE),
+    "problem.max_selected": ("double", "fewer rows than may be selected can be the best choice"),
+}
 SINGLE = {"threshold": ("zero infinite double", PICTURE)}
 
 
@@ -244,7 +249,10 @@ SINGLE = {"threshold": ("zero infinite double", PICTURE)}
         ({"min_precision": 0.7, "solver": "ranker"}, SINGLE),
         ({"goal": "cost", "costs": 0.3}, {**SPAN, **SINGLE, "upper_bound": ("zero", PICTURE)}),
         ({"goal": "f_beta", "f_beta": 2}, {**SPAN, **SINGLE}),
-        ({"max_selected": 20}, {**SPAN, "threshold": ("zero infinite", PICTURE), "upper_bound": ("double", PICTURE)}),
+        (
+            {"max_selected": 20},
+            {**SPAN, "threshold": ("zero infinite", PICTURE), "upper_bound": ("double", PICTURE), **CAP},
+        ),
     ],
     ids=["levels", "one", "shifted", "ranker", "cost", "f_beta", "capacity"],
 )

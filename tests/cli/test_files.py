@@ -1,5 +1,6 @@
 """Files appear complete or not at all."""
 
+import gzip
 import json
 import os
 import signal
@@ -266,3 +267,20 @@ def test_interruption_leaves_nothing_and_exits_with_130(folder):
     _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors.decode()) == (130, "interrupted\n")
     assert list(folder.iterdir()) == []
+
+
+def test_limit_of_what_a_file_unpacks_to_is_lifted_for_one_run_and_only_by_what_is_typed(cli, tmp_path, monkeypatch):
+    monkeypatch.setattr("stakes.tables._content._MOST_UNPACKED", 1000)
+    monkeypatch.setattr("stakes.tables._content._MOST_TIMES", 1)
+    path = tmp_path / "rows.csv.gz"
+    path.write_bytes(gzip.compress(b"cancer,p\n" + b"0,0.1\n1,0.8\n" * 1000))
+    command = ["check", path, "--label", "cancer", "--costs", "0.1:0.3"]
+    limited = cli(*command)
+    assert (limited.code, limited.out) == (3, "")
+    assert "unpacks to more than 1 times its size and 0 MiB. To read it all the same: --any-size" in limited.err
+    assert cli(*command, "--any-size").code == 0
+    assert cli(*command).code == 3
+    config = tmp_path / "stakes.toml"
+    config.write_text("[check]\nany-size = true\n", encoding="utf-8")
+    outcome = cli(*command, "--config", config)
+    assert (outcome.code, "[check] any-size belongs on the command line" in outcome.err) == (2, True)

@@ -309,7 +309,7 @@ def test_the_positive_class_of_frames_tables_and_pairs_is_kept():
         ('"n_rows": 500', '"n_rows": 1' + "0" * 30, "n_rows must be a whole number from 0 to 2"),
         ('"n_rows": 500', '"n_rows": 500.0', "n_rows must be a whole number from 0 to 2"),
         ('"n_rows": 500', '"n_rows": NaN', "NaN is no number of JSON"),
-        ('"low": 0.1', '"low": true', "costs must be made of numbers, texts and lists, without true and false"),
+        ('"low": 0.1', '"low": true', r"costs\.low must be a number, a text or made of them, neither true nor false"),
         ('"kind": "uniform"', '"kind": "weighted"', "do not describe a cost distribution of kind"),
         ("stakes-evaluation-2", "stakes-evaluation-1", "it is of an earlier version and must be made anew"),
     ],

@@ -14,6 +14,7 @@ from stakes.boundary._cells import Cells
 from stakes.boundary._certificate import read_certificate
 from stakes.boundary._kept_checks import (
     check_certified,
+    check_constraints,
     check_counts,
     check_rule,
     check_threshold,
@@ -73,6 +74,8 @@ def from_text(text: str) -> dict[str, Any]:
     problem, rule = _problem(content), read_rule(content.inside("rule"))
     check_counts(content, counts, cells)
     check_value(content, problem, counts)
+    if certificate is None:
+        check_constraints(content, problem, counts)
     check_threshold(content, cells, certified=certificate is not None)
     check_rule(content, rule, cells, counts, certified=certificate is not None)
     if certificate is not None:

@@ -74,6 +74,19 @@ def check_value(content: Entries, problem: Problem, counts: dict[str, Ints]) -> 
         raise content.broken("tuned_precision", f"in (0, 1], got {tuned}")
 
 
+def check_constraints(content: Entries, problem: Problem, counts: dict[str, Ints]) -> None:
+    """Refuse constraints that the rows which the boundary was fitted to do not keep."""
+    total, ups, chosen, found = (int(count.sum()) for count in counts.values())
+    most = problem.capacity(total)
+    if most is not None and chosen > most:
+        raise content.broken("problem.max_selected", f"at least what levels.selected adds up to, {chosen}, got {most}")
+    least = problem.min_precision
+    if chosen and least is not None and content.at("tuned_precision") is None and found < least * chosen:
+        raise content.broken("problem.min_precision", f"at most the precision of the levels, {found} of {chosen}")
+    if chosen and found < problem.least_positives(ups):
+        raise content.broken("problem.min_recall", f"at most the recall of the levels, {found} of {ups}")
+
+
 def check_rule(content: Entries, rule: Rule, cells: Cells, counts: dict[str, Ints], *, certified: bool) -> None:
     """Refuse a region that cannot select what is counted in the cells."""
     if isinstance(rule, LevelRule):

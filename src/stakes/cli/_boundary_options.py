@@ -147,6 +147,7 @@ class Reading:
     pos_label: opt.PosLabel = None
     on_missing: opt.Missing = opt.OnMissing.RAISE
     file_format: opt.FileFormat = None
+    any_size: opt.AnySize = False
 
 
 @dataclass(frozen=True)

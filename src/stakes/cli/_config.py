@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 SHARED = "stakes"
 VARIABLE = "STAKES_CONFIG"
 PROJECT = "pyproject.toml"
-# Which file, and how the command line itself is treated, is said on the command line.
-NOT_IN_FILES = {"config", "debug", "help"}
+# Which file, how the command line itself is treated, and what may take all memory, is said on the command line.
+NOT_IN_FILES = {"any-size", "config", "debug", "help"}
 # What is written is named by whoever types the command: a file of options may come from elsewhere.
 WRITTEN = {"output", "plot", "report", "state"}
 _LARGEST, _MOST_POINTS = 1 << 16, 2000

@@ -35,6 +35,7 @@ class Reading:
     pos_label: opt.PosLabel = None
     on_missing: opt.Missing = opt.OnMissing.RAISE
     file_format: opt.FileFormat = None
+    any_size: opt.AnySize = False
     engine: opt.EngineOption = opt.Engine.AUTO
 
 

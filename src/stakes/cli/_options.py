@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from stakes.shown.sizes import LIFTED
+
 
 class Engine(StrEnum):
     """What looks at Parquet files."""
@@ -39,6 +41,13 @@ class Scale(StrEnum):
     REGRET = "regret"
     INTEGRAL = "integral"
     LOSS = "loss"
+
+
+def _lift_limit(lifted: bool) -> bool:  # noqa: FBT001  (typer calls it)
+    """Read what unpacks to any size until the program ends, which sets the limit again."""
+    if lifted:
+        LIFTED.set(True)
+    return lifted
 
 
 File = Annotated[
@@ -79,6 +88,14 @@ Missing = Annotated[
 FileFormat = Annotated[
     Format | None,
     typer.Option("--format", help="Without it: told by the file's content and name."),
+]
+AnySize = Annotated[
+    bool,
+    typer.Option(
+        "--any-size",
+        callback=_lift_limit,
+        help="Read files that unpack to more than 100 times their size and 256 MiB, too.",
+    ),
 ]
 EngineOption = Annotated[
     Engine,

@@ -113,6 +113,11 @@ class Amounts:
         amounts = {"--false-positive-cost": self.false_positive_cost, "--false-negative-cost": self.false_negative_cost}
         return tuple(_read_stake(option, text) for option, text in amounts.items() if text is not None)
 
+    @property
+    def stake_columns(self) -> list[str]:
+        """The columns among the stakes."""
+        return [stake for stake in self.stakes if isinstance(stake, str)]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Told(Amounts):

@@ -21,6 +21,7 @@ from stakes._version import __version__
 from stakes.cli._console import fail, open_streams, say, warn, write_out
 from stakes.cli._errors import DONE, INTERRUPTED, Problem, explain, parsing_problem
 from stakes.cli._group import Group
+from stakes.shown.sizes import LIFTED, any_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -75,7 +76,7 @@ class _Ended(BaseException):
 def run(argv: Sequence[str]) -> int:
     """Carry out a command line and return its exit code."""
     try:
-        with _signals_as_exceptions():
+        with _signals_as_exceptions(), any_size(LIFTED.get()):  # which an option may lift for this run
             parsed = _parse(argv)
             return _run_job(parsed) if callable(parsed) else int(parsed or DONE)
     except (KeyboardInterrupt, typer.Abort):

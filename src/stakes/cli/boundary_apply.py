@@ -50,6 +50,7 @@ def apply(
     ] = "decision",
     on_missing: opt.Missing = opt.OnMissing.RAISE,
     file_format: opt.FileFormat = None,
+    any_size: opt.AnySize = False,  # noqa: ARG001  (its callback lifts the limit)
     as_json: opt.AsJson = False,
     output: RowsOutput = None,
     config: opt.Config = None,  # noqa: ARG001  (the parser reads it)

@@ -131,6 +131,7 @@ def correct(
     pos_label: opt.PosLabel = None,
     on_missing: opt.Missing = opt.OnMissing.RAISE,
     file_format: opt.FileFormat = None,
+    any_size: opt.AnySize = False,  # noqa: ARG001  (its callback lifts the limit)
     suffix: Suffix = "_corrected",
     as_json: opt.AsJson = False,
     output: RowsOutput = None,

@@ -170,6 +170,7 @@ def decide(
     sensitivity: ShowSensitivity = False,
     on_missing: opt.Missing = opt.OnMissing.RAISE,
     file_format: opt.FileFormat = None,
+    any_size: opt.AnySize = False,  # noqa: ARG001  (its callback lifts the limit)
     as_json: opt.AsJson = False,
     output: Decided = None,
     config: opt.Config = None,  # noqa: ARG001  (the parser reads it)
@@ -199,8 +200,7 @@ def decide(
         refuse(of_measure, "does not fit --defer-cost")
         settings = DeferralSettings(correction, column, *deferring.terms)
     names = {"models": split_names(models, "--models") or [], "groups": split_names(groups, "--groups") or []}
-    numbers = [stake for stake in amounts.stakes if isinstance(stake, str)]
-    reading = {**names, "numbers": numbers, "on_missing": on_missing, "format": file_format}
+    reading = {**names, "numbers": amounts.stake_columns, "on_missing": on_missing, "format": file_format}
     return partial(run, file, reading, settings, plan_rows(output, check_endings(), file, as_json=as_json))
 
 

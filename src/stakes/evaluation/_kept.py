@@ -228,9 +228,9 @@ class KeptEvaluation:
         n_dropped, names = entries.count("n_dropped"), entries.at("tables")
         if not isinstance(names, dict) or not names:
             raise entries.broken("tables", "score tables by name")
+        asked = {name: entries.plain(name) for name in ("costs", *_ASKED)}
         try:
-            costs = CostDistribution.from_dict(entries.plain("costs"))
-            options = check_request(costs=costs, **{name: entries.plain(name) for name in _ASKED})
+            options = check_request(**asked | {"costs": CostDistribution.from_dict(asked["costs"])})
         except (TypeError, ValueError, AttributeError, OverflowError) as error:
             raise entries.broken("what was asked for", f"whole ({str(error).removesuffix('.')})") from None
         tables = {

@@ -358,8 +358,9 @@ class PairSums(Kept):
             raise entries.broken("models", "a list of names")
         if len(set(models)) < len(models):
             raise entries.broken("models", "a list of names that differ")
+        described = entries.plain("costs")
         try:
-            costs = CostDistribution.from_dict(entries.plain("costs"))
+            costs = CostDistribution.from_dict(described)
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
             raise entries.broken("costs", f"a cost distribution ({error})") from None
         shape = 2, len(_pairs(len(models)))

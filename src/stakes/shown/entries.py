@@ -115,8 +115,9 @@ class Entries:
     def plain(self, *path: str) -> Any:
         """Return an entry of any kind in which neither true nor false takes the place of a number."""
         entry = self.at(*path)
-        if _holds_flag(entry):
-            raise self.broken(".".join(path), "made of numbers, texts and lists, without true and false")
+        inside = _flag_in(entry, path)
+        if inside is not None:
+            raise self.broken(".".join(inside), "a number, a text or made of them, neither true nor false")
         return entry
 
     def label(self, *path: str) -> str | float:
@@ -221,11 +222,13 @@ def _flat(entry: Any) -> list[Any]:
     return [value for part in entry for value in _flat(part)] if isinstance(entry, list) else [entry]
 
 
-def _holds_flag(entry: Any) -> bool:
-    inside = entry.values() if isinstance(entry, dict) else entry
-    if isinstance(entry, (dict, list)):
-        return any(map(_holds_flag, inside))
-    return isinstance(entry, bool)
+def _flag_in(entry: Any, path: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Way to the first true or false in an entry."""
+    if isinstance(entry, bool):
+        return path
+    inside = entry.items() if isinstance(entry, dict) else enumerate(entry) if isinstance(entry, list) else ()
+    found = (_flag_in(value, (*path, str(key))) for key, value in inside)
+    return next((way for way in found if way is not None), None)
 
 
 def _shown(value: object) -> str:

@@ -6,6 +6,7 @@ Two ways in: :func:`group_scores` needs one group-by and serves one classifier o
 
 from stakes.core.expressions import Sql, sql_column
 from stakes.core.onnx import Onnx, onnx_column
+from stakes.shown.sizes import any_size
 from stakes.tables._classes import ClassPredictions, read_class_predictions
 from stakes.tables._clusters import sum_clusters, why_clusters_need_rows
 from stakes.tables._collect import EngineError
@@ -33,6 +34,7 @@ __all__ = [
     "Predictions",
     "ScoredFile",
     "Sql",
+    "any_size",
     "complete_rows",
     "copy_with_columns",
     "expressible",

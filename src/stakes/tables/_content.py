@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stakes.core.validation import check_choice
+from stakes.shown.sizes import LIFTED
 from stakes.tables._errors import DataError
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ _GZIP = b"\x1f\x8b"
 _HEAD = 64
 # what unpacks to more, and to more than so many times its size, is no table but a trap for the memory
 _MOST_UNPACKED, _MOST_TIMES = 1 << 28, 100
+LIFT = "To read it all the same: --any-size, or in Python `with stakes.tables.any_size():`."
 # polars would read these as patterns for several files
 _WILDCARDS = frozenset("*?[")
 
@@ -70,6 +72,11 @@ class Content:
         if not content.head():
             raise DataError("the file is empty", file=name)
         return content
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file, or of what was unpacked."""
+        return len(self.data) if self.path is None else self.path.stat().st_size
 
     def open(self) -> io.BufferedReader | io.BytesIO:
         """Open the unpacked bytes for reading."""
@@ -178,16 +185,27 @@ def _unpacked(data: bytes, name: str) -> bytes:
         raise DataError("the file is empty", file=name)
     if not data.startswith(_GZIP):
         return data
-    most = max(_MOST_UNPACKED, _MOST_TIMES * len(data))
+    most = most_unpacked(len(data))
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-            unpacked = stream.read(most + 1)
+            unpacked = stream.read(-1 if most is None else most + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"cannot be unpacked as gzip: {error}", file=name) from None
-    if len(unpacked) > most:
-        rule = f"unpacks to more than {_MOST_TIMES} times its size and {_MOST_UNPACKED >> 20} MiB: unpack it yourself"
-        raise DataError(rule, file=name)
+    check_unpacked(len(unpacked), most, name)
     return unpacked
+
+
+def most_unpacked(size: int) -> int | None:
+    """The most bytes that a file of so many may unpack to; None where the limit is lifted."""
+    return None if LIFTED.get() else max(_MOST_UNPACKED, _MOST_TIMES * size)
+
+
+def check_unpacked(size: int, most: int | None, name: str, column: str | None = None) -> None:
+    """Refuse a file that unpacks to more than it may."""
+    if most is None or size <= most:
+        return
+    rule = f"unpacks to more than {_MOST_TIMES} times its size and {_MOST_UNPACKED >> 20} MiB"
+    raise DataError(rule, file=name, column=column, hint=LIFT)
 
 
 def reject_other_encodings(content: Content, origin: Origin) -> None:

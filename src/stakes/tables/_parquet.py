@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import mmap
 from typing import TYPE_CHECKING, Any
 
-from stakes.tables._errors import DataError
+from stakes.tables._content import check_unpacked, most_unpacked
+from stakes.tables._errors import DataError, Origin
+from stakes.tables._pages import check_pages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,10 +50,15 @@ def read_columns(path: Path, what: str) -> tuple[dict[str, NDArray[np.float64]],
     """
     pa, parquet = _pyarrow()
     try:
+        _check_size(path)
         # one file, and not what a folder's name might add to it
         found = parquet.ParquetFile(path).read()
     except FileNotFoundError:
         raise DataError("there is no such file", file=str(path)) from None
+    except ValueError as error:
+        if isinstance(error, DataError) and "cannot be read as Parquet" not in error.rule:
+            raise
+        raise DataError(f"must be a {what} in Parquet: {error}", file=str(path)) from None
     except (pa.ArrowException, OSError) as error:
         reason = str(error).partition("\n")[0]
         raise DataError(f"must be a {what} in Parquet: {reason}", file=str(path)) from None
@@ -59,6 +67,14 @@ def read_columns(path: Path, what: str) -> tuple[dict[str, NDArray[np.float64]],
         raise DataError(f"must be a {what} in Parquet, this file was not written as one", file=str(path))
     columns = {name: found[name].to_numpy() for name in found.column_names}
     return columns, text.decode(errors="replace")
+
+
+def _check_size(path: Path) -> None:
+    """Refuse a file whose numbers take more than they may, or that holds texts, which no kept columns do."""
+    with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        columns = check_pages(data, Origin(str(path)))
+        size = sum(column.size + column.most for column in columns.values())
+        check_unpacked(size, most_unpacked(len(data)), str(path))
 
 
 def _pyarrow() -> tuple[Any, Any]:

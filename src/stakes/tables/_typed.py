@@ -6,8 +6,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from stakes.core.sums import blocks
+from stakes.tables._batches import declared_size
+from stakes.tables._content import most_unpacked
 from stakes.tables._errors import Origin
-from stakes.tables._pages import check_pages
+from stakes.tables._pages import Column, check_pages
+from stakes.tables._sizes import check_declared, check_texts, check_views, check_widths
 from stakes.tables._table import Piece
 
 if TYPE_CHECKING:
@@ -30,8 +33,16 @@ class TypedFile:
         import polars as pl
 
         self.kind, self.origin = kind, Origin(content.name)
+        most, columns, declared = most_unpacked(content.size), dict[str, Column](), 0
         if kind == "parquet":
-            check_pages(content.mapped(), self.origin)
+            columns = check_pages(content.mapped(), self.origin)
+            check_declared(sum(column.size for column in columns.values()), most, self.origin)
+            if content.path is None:  # polars reads it whole below
+                with refused(self.origin, f"cannot be read as {TITLES[kind]}"):
+                    check_texts(_scanned(content), columns, most, self.origin)
+        else:
+            declared = declared_size(content.mapped(), self.origin)
+            check_declared(declared, most, self.origin)
         with refused(self.origin, f"cannot be read as {TITLES[kind]}"):
             if kind == "arrow" and not content.head().startswith(b"ARROW1"):
                 # the streaming form of the format can only be read from end to end
@@ -44,6 +55,12 @@ class TypedFile:
             self.n_rows = int(self._lazy.select(pl.len()).collect().item())
         if self.n_rows == 0:
             raise self.origin.error("there are no rows")
+        check_widths(self._schema, self.n_rows, most, self.origin)
+        with refused(self.origin, f"cannot be read as {TITLES[kind]}"):
+            if kind == "parquet":
+                check_texts(self._lazy, columns, most, self.origin)
+            else:
+                check_views(self._lazy, declared, most, self.origin)
         self.names = list(self._schema)
         self.numeric = [name for name, dtype in self._schema.items() if dtype.is_numeric()]
 
@@ -84,6 +101,16 @@ class TypedFile:
         """Pass through the rows with every column."""
         for piece in self.pieces(self.names):
             yield piece, piece.cells
+
+
+def _scanned(content: Content) -> pl.LazyFrame | None:
+    """Bytes as a frame of which a few rows can be looked at, where polars is new enough to scan them."""
+    import polars as pl
+
+    try:
+        return pl.scan_parquet(content.native)
+    except TypeError:
+        return None
 
 
 @contextmanager
