@@ -120,7 +120,6 @@ DEFAULT = "where it is left out the distribution has its default"
 
 LABEL = {"pos_label": ("zero negative infinite huge double", ONE_CLASS)}
 SETTINGS = {
-    "harm": ("huge", NOT_COUNTED),
     "unit_cost": ("huge double", NOT_COUNTED),
     "per": ("huge double", NOT_COUNTED),
 }
@@ -261,6 +260,12 @@ def test_numbers_of_a_boundary(asked, allowed):
 
 
 KNOTS = {"rule.ranker.knots.#": ("zero negative huge double", LEARNED)}
+UNUSED = "an abstention selects nothing, whatever the order"
+RANKER = {
+    "rule.ranker.c*": ("zero negative huge double", UNUSED),
+    "rule.ranker.ranks.#": ("zero double", UNUSED),
+    "rule.ranker.scale": ("huge double", UNUSED),
+}
 
 
 @pytest.mark.parametrize(
@@ -272,6 +277,7 @@ KNOTS = {"rule.ranker.knots.#": ("zero negative huge double", LEARNED)}
             0.95,
             {
                 **KNOTS,
+                **RANKER,
                 "certificate.regions_tested": ("double", "counts those that passed before, of which nothing is kept"),
                 "certificate.rows_needed": ("zero double", "a forecast by the learned model"),
             },

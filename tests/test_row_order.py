@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 import stakes
 from stakes import PartlyVerified, RowCosts, TimeToEvent, boundary, metrics, outcomes
 from stakes.core.row_order import check_same_order, row_labels
+from stakes.outcomes import decide_rows
 from stakes.training._keras_metric import _predicted
 
 pd = pytest.importorskip("pandas")
@@ -118,6 +119,7 @@ BOUNDARY = boundary.fit_boundary(Y, P, SIX, goal="recall", min_precision=0.5)
 OF_OBJECT = {
     "DeferralClassifier": lambda kind: kind(LogisticRegression(), threshold=0.3, deferral=0.05),
     "Boundary": lambda _: BOUNDARY,
+    "RowDecisions": lambda _: decide_rows(P, false_positive=1, false_negative=9),
     "PrecisionRecallFrontier": lambda _: boundary.precision_recall_frontier(Y, P, SIX),
     "UncertaintyCalibration": lambda _: boundary.uncertainty_calibrate(Y, P, SIX),
     "UncertaintyBoundaryClassifier": lambda kind: kind(FOREST, "members", min_precision=0.5),

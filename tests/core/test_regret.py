@@ -17,7 +17,6 @@ from strategies import GRID, distributions, samples
 from stakes import ScoreTable, costs
 from stakes.core.regret import (
     check_rule,
-    check_scale,
     check_units,
     losses_by_score,
     regret_at,
@@ -25,6 +24,7 @@ from stakes.core.regret import (
     row_losses,
     table_integral,
 )
+from stakes.core.scale import check_scale
 from stakes.core.validation import check_sample
 
 RULES = st.one_of(st.just("score"), st.just("optimal"), GRID, st.floats(-0.5, 1.5))

@@ -294,8 +294,8 @@ def test_predictions_show_their_size_and_models():
     assert repr(rows) == "Predictions(2 rows, models 'a', 'b')"
 
 
-def test_what_is_no_frame_is_a_type_error():
-    with pytest.raises(TypeError):
+def test_what_is_no_frame_is_refused_by_name():
+    with pytest.raises(ValueError, match="frame must be a data frame, got dict"):
         frame_columns({"y": [0, 1], "a": [0.1, 0.2]}, label="y")
 
 

@@ -126,7 +126,7 @@ class Sql(Formula):
 
     def joined(self, sign: str, other: Any, *, swapped: bool = False) -> Sql:
         """Join by a sign with another, which comes first if swapped."""
-        its = self._spelled(finite(other) if isinstance(other, int) else other)
+        its = self._spelled(other if isinstance(other, Sql) else finite(other))
         left, right = (its, self.text) if swapped else (self.text, its)
         return Sql(f"({left} {sign} {right})", self.dialect)
 
