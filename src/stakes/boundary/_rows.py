@@ -18,6 +18,7 @@ from stakes.core.validation import (
     check_scores,
     check_weights,
     check_whole,
+    pick_positive_column,
     to_array,
     to_floats,
 )
@@ -96,9 +97,10 @@ def read_covariates(score: ArrayLike, uncertainty: ArrayLike) -> dict[str, Float
     """Scores, of the second of two columns, and uncertainties as floats; not checked but for the order of rows."""
     check_same_order(score=score, uncertainty=uncertainty)
     columns = to_array(score, "score")
-    chosen = columns[:, 1] if columns.ndim == 2 and columns.shape[1] == 2 else columns
+    if columns.ndim == 2 and columns.shape[1] == 2:
+        columns = pick_positive_column(columns, columns, None, "score")
     level = to_array(uncertainty, "uncertainty")
-    return {"score": to_floats(chosen, "score"), "uncertainty": to_floats(level, "uncertainty")}
+    return {"score": to_floats(columns, "score"), "uncertainty": to_floats(level, "uncertainty")}
 
 
 def check_covariates(score: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, Floats]:

@@ -111,12 +111,19 @@ def read_metrics(texts: Sequence[str] | None) -> dict[str, dict[str, float]]:
 
 
 def _check_metrics(found: dict[str, dict[str, float]]) -> None:
+    from stakes.core.score_table import ScoreTable
     from stakes.evaluation._request import check_request
+    from stakes.metrics import METRICS
 
     try:
-        check_request(costs=(0.1, 0.2), metrics=found)
+        asked = check_request(costs=(0.1, 0.2), metrics=found)
     except ValueError as error:
         raise UsageError(f"--metric: {error}") from None
+    for metric, options in asked.metrics.items():
+        try:
+            METRICS[metric].function(ScoreTable.from_predictions([0, 1], [0.2, 0.8]), **options)
+        except ValueError as error:
+            raise UsageError(f"--metric {metric}: {error}") from None
 
 
 def read_share(option: str, text: str) -> float:
@@ -126,8 +133,22 @@ def read_share(option: str, text: str) -> float:
     except ValueError:
         share = math.nan
     if not (share > 0.0 and 0.5 + share / 2.0 < 1.0):  # half of it, for a level's quantile, is not rounded to all
-        raise UsageError(f"{option} must be a number between 0 and 1, got {name(text)!r}")
+        raise UsageError(f"{option} must be a number between 0 and 1, got {name(text)!r}{_in_percent(text)}")
+    if option == "--confidence-level" and share < 0.5:
+        meant = f"{1.0 - share:.12g}"
+        raise UsageError(
+            f"{option} must be at least 0.5, got {name(text)!r}: for intervals of {1.0 - share:.0%} write {meant}"
+        )
     return share
+
+
+def _in_percent(text: str) -> str:
+    """Say how a share is written that was given in percent, with its sign or without."""
+    try:
+        number = float(text.strip().removesuffix("%"))
+    except ValueError:
+        return ""
+    return f"; {number:g}% is written {number / 100.0:g}" if "%" in text or 1.0 < number <= 100.0 else ""
 
 
 def read_unit(option: str, text: str) -> float:

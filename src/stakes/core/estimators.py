@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.validation import one_is_positive, positive_label
+from stakes.shown.text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+_LONGEST = 80
+
 
 def keep_arguments(estimator: Any, arguments: Mapping[str, Any]) -> None:
     """Set every argument of ``__init__`` as the attribute of its name, as scikit-learn asks; pass ``locals()``."""
@@ -24,11 +27,24 @@ def keep_arguments(estimator: Any, arguments: Mapping[str, Any]) -> None:
         setattr(estimator, name, arguments[name])
 
 
+def check_gives_probabilities(estimator: Any) -> None:
+    """Refuse what cannot be fitted, or gives no probabilities."""
+    if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "predict_proba")):
+        scored = not isinstance(estimator, type) and hasattr(estimator, "decision_function")
+        remedy = "; CalibratedClassifierCV of scikit-learn makes probabilities of its scores" if scored else ""
+        raise ValueError(
+            "estimator must be a classifier with fit and predict_proba, such as LogisticRegression(), "
+            f"got {shorten(repr(estimator), _LONGEST)}{remedy}."
+        )
+
+
 def read_two_classes(estimator: Any, y: Any) -> NDArray[Any]:
     """Return the labels as an array, and set ``classes_`` and ``pos_label_``, the label of the positive class."""
     from sklearn.utils import column_or_1d
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
+    if estimator.estimator is not None:
+        check_gives_probabilities(estimator.estimator)
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     labels = column_or_1d(y, warn=True)

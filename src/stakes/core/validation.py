@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.outcome import Origin, Outcome
+from stakes.core.remedies import in_percent
 from stakes.core.row_order import check_same_order
 
 if TYPE_CHECKING:
@@ -442,7 +443,7 @@ def check_unit(value: float, name: str, *, open_low: bool = False, open_high: bo
     good = (number > 0.0 if open_low else number >= 0.0) and (number < 1.0 if open_high else number <= 1.0)
     if not good:
         left, right = "(" if open_low else "[", ")" if open_high else "]"
-        raise ValueError(f"{name} must lie in {left}0, 1{right}, got {value}.")
+        raise ValueError(f"{name} must lie in {left}0, 1{right}, got {value}{in_percent(number)}.")
     return number
 
 
@@ -451,6 +452,11 @@ def check_level(confidence_level: float) -> float:
     level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
     if 0.5 + level / 2.0 == 1.0:
         raise ValueError(f"confidence_level must be at most {1.0 - 2.0**-52!r}, got {confidence_level!r}.")
+    if level < 0.5:
+        raise ValueError(
+            f"confidence_level must be at least 0.5, got {confidence_level}: {1.0 - level:.0%} is "
+            f"confidence_level={1.0 - level:.12g}."
+        )
     return level
 
 
@@ -481,6 +487,8 @@ def check_names(names: Any) -> tuple[str, str]:
     """Return the names of two models, or raise."""
     if isinstance(names, str) or not isinstance(names, (list, tuple)) or len(names) != 2:
         raise ValueError(f"names must hold one name for each of two models, got {names!r}.")
+    if str(names[0]) == str(names[1]):
+        raise ValueError(f"names must differ, got {names[0]!r} for both models.")
     return str(names[0]), str(names[1])
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from stakes.core.remedies import in_percent
 from stakes.core.validation import check_number
 from stakes.costs._base import CostDistribution
 from stakes.costs._continuous import Uniform
@@ -99,8 +100,7 @@ def _no_text(given: Any) -> str:
 def _share(value: Any, name: str) -> float:
     number = check_number(value, name)
     if not 0.0 <= number <= 1.0:
-        hint = f"; {number:g}% is {number / 100.0:g}" if 1.0 < number <= 100.0 else ""
-        raise ValueError(f"{name} must lie in [0, 1], got {number:g}{hint}.")
+        raise ValueError(f"{name} must lie in [0, 1], got {number:g}{in_percent(number)}.")
     return number
 
 

@@ -233,6 +233,7 @@ def _evaluate(y_true: Any, y_prob: Any, options: Options, pairs: PairSums | None
     if pairs is not None:
         raise ValueError("pairs= belongs to tables: rows say themselves how sure differences are.")
     models, backend = named_models(y_prob)
+    _refuse_labels(y_true, models, y_prob)
     called = {name: f"y_prob[{name!r}]" if isinstance(y_prob, Mapping) else "y_prob" for name in models}
     rows = {name: options.data(y_true, scores, called[name], amounts=True).rows for name, scores in models.items()}
     outcome = y_true if isinstance(y_true, Outcome) else None
@@ -315,6 +316,18 @@ def evaluate_predictions(predictions: Predictions, options: Options) -> Evaluati
         source=predictions.source,
         outcome=predictions.outcome,
     )
+
+
+def _refuse_labels(y_true: Any, models: Mapping[str, Any], y_prob: Any) -> None:
+    """Raise where the column of labels was left in the frame of the models: it would be the best of them."""
+    name = getattr(y_true, "name", None)
+    if isinstance(y_prob, Mapping) or not isinstance(name, str) or name not in models:
+        return
+    if np.array_equal(to_array(y_true, "y_true"), to_array(models[name], "y_prob")):
+        raise ValueError(
+            f"y_prob must hold models only, got the labels themselves in column {name!r}: leave it out, as in "
+            f"data.drop(columns={name!r})."
+        )
 
 
 def named_models(y_prob: Any) -> tuple[dict[str, Any], str | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from stakes.core.estimators import check_gives_probabilities
 from stakes.core.validation import to_array
 from stakes.shown.text import shorten
 
@@ -19,19 +20,10 @@ _LONGEST = 80
 
 def check_fittable(estimator: Any, X: Any, y: ArrayLike) -> NDArray[Any]:
     """Return the labels, or raise where the estimator cannot be fitted to the rows and them."""
-    _check_estimator(estimator)
+    check_gives_probabilities(estimator)
     target = _check_target(y)
     _check_rows(X, len(target))
     return target
-
-
-def _check_estimator(estimator: Any) -> None:
-    """Refuse what cannot be fitted, or gives no probabilities."""
-    if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "predict_proba")):
-        raise ValueError(
-            "estimator must be a classifier with fit and predict_proba, such as LogisticRegression(), "
-            f"got {shorten(repr(estimator), _LONGEST)}."
-        )
 
 
 def _check_target(y: ArrayLike) -> NDArray[Any]:

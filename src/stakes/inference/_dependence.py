@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from stakes.core.sums import blocks
-from stakes.core.validation import plain_labels, to_array
+from stakes.core.validation import is_missing, plain_labels, to_array
 from stakes.inference._cluster_sums import NEEDED_CLUSTERS, Clusters, cluster_spread, left_out_variance
 from stakes.inference._power_sums import (
     aligned,
@@ -51,6 +51,7 @@ def check_dependence(
         given = n if present is None else len(present)
         if values.shape != (given,):
             raise ValueError(f"clusters must have one value for each of the {given} rows, got shape {values.shape}.")
+        _refuse_missing(values, present)
         values = values if present is None else values[present]
         names, codes = np.unique(plain_labels(values), return_inverse=True)
         if len(names) < NEEDED_CLUSTERS:
@@ -65,6 +66,22 @@ def check_dependence(
     if n < NEEDED_ROWS:
         raise ValueError(f"lags= needs at least {NEEDED_ROWS} rows in order, got {n}.")
     return None, cast("int | Literal['auto']", lags)
+
+
+def _refuse_missing(clusters: NDArray[Any], present: Bools | None) -> None:
+    """Raise where the cluster of a row that counts is not known: all such rows would be taken as one cluster."""
+    if clusters.dtype.kind == "O":
+        missing = np.array([is_missing(value) for value in clusters.tolist()])
+    elif clusters.dtype.kind in "fcmM":
+        missing = np.isnan(clusters)
+    else:
+        return
+    missing &= True if present is None else present
+    if missing.any():
+        raise ValueError(
+            f"clusters must name the cluster of every row, got a missing one in row {int(missing.argmax())} "
+            f"({int(missing.sum())} of {len(missing)}): leave such rows out, or make each a cluster of its own."
+        )
 
 
 def dependence_of(

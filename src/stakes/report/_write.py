@@ -11,6 +11,8 @@ from stakes.shown.files import replacing
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_ENDINGS = (".html", ".htm")
+
 
 def write_report(
     evaluation: Any, path: str | Path, *, title: str | None = None, render: Callable[..., str] | None = None
@@ -36,7 +38,7 @@ def write_report(
     Raises
     ------
     ValueError
-        If the path names a folder or a device.
+        If the path names a folder or a device, or does not end in .html or .htm.
     FileNotFoundError
         If its folder does not exist.
 
@@ -63,6 +65,10 @@ def _check(target: Path) -> None:
         raise ValueError(f"path must name the file to write, got the folder {str(target)!r}.")
     if target.exists() and not target.is_file():
         raise ValueError(f"path must name an ordinary file, got {str(target)!r}.")
+    if target.suffix.lower() not in _ENDINGS:
+        raise ValueError(
+            f"path must end in .html or .htm, got {str(target)!r}: it is a page, which a browser prints to PDF."
+        )
     if not target.parent.is_dir():
         raise FileNotFoundError(
             f"path must lie in a folder that exists, got {str(target)!r}: there is no {str(target.parent)!r}."
