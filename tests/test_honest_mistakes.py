@@ -8,10 +8,27 @@ import numpy as np
 import pytest
 
 from stakes import (
+    PartlyVerified,
+    RowCosts,
+    TimeToEvent,
     actions,
     boundary,
+    bounded_brier_loss,
     compare,
+    correction,
+    costs,
+    curves,
     evaluate,
+    evaluate_frame,
+    inference,
+    metric_difference,
+    metric_interval,
+    metrics,
+    net_benefit_curve,
+    outcomes,
+    select_best,
+    tables,
+    training,
     utility,
 )
 from tests.cli.conftest import cli, folder, plain_terminal, write_csv  # noqa: F401  (fixtures)
@@ -40,6 +57,10 @@ def frame():
 
 def fitted():
     return boundary.fit_boundary(Y, P, SPREAD, min_precision=0.5)
+
+
+def outcomes_of(**amounts):
+    return RowCosts(Y, **{"false_positive": 15, **amounts})
 
 
 def sklearn(name):
@@ -99,7 +120,244 @@ SILENT = {
         r"estimator must .*predict_proba.*got LinearSVC\(\)",
     ),
 }
-CALLS = {**SILENT}
+COLUMNS = {
+    "list of models where a mapping is due": (
+        lambda: evaluate(Y, [P, Q], costs=COSTS),
+        r"y_true and y_prob must have the same length, got 80 and 2: .*several models .*\{'name': probabilities",
+    ),
+    "name of a column for labels": (
+        lambda: evaluate("ill", frame(), costs=COSTS),
+        r"y_true must be 1-D, got 'ill': .*evaluate_frame\(frame, label='ill'\)",
+    ),
+    "frame of one column for labels": (
+        lambda: evaluate(frame()[["ill"]], P, costs=COSTS),
+        r"y_true must be 1-D, got shape \(80, 1\): pass one column",
+    ),
+    "one-hot labels": (
+        lambda: evaluate(np.column_stack([1 - Y, Y]), P, costs=COSTS),
+        r"y_true must be 1-D, got shape \(80, 2\): pass one column",
+    ),
+    "estimator for probabilities": (
+        lambda: evaluate(Y, sklearn("linear_model.LogisticRegression")(), costs=COSTS),
+        r"y_prob must be 1-D.*got LogisticRegression.*predict_proba\(X\)\[:, 1\]",
+    ),
+    "estimators by name for probabilities": (
+        lambda: evaluate(Y, {"lr": sklearn("linear_model.LogisticRegression")()}, costs=COSTS),
+        r"y_prob\['lr'\] must be 1-D.*got LogisticRegression.*predict_proba\(X\)\[:, 1\]",
+    ),
+    "method that is not called": (
+        lambda: evaluate(Y, sklearn("linear_model.LogisticRegression")().fit(features(), Y).predict_proba, costs=0.1),
+        r"y_prob must be 1-D.*got method: .*call it",
+    ),
+    "models by name where one is due": (
+        lambda: net_benefit_curve(Y, MODELS),
+        r"y_prob must be 1-D.*got dict.*one model at a time, such as y_prob\['new'\]",
+    ),
+    "models by name for a calibration": (
+        lambda: inference.calibration_summary(Y, {"new": P}),
+        r"y_prob must be 1-D.*got dict.*such as y_prob\['new'\]",
+    ),
+    "models by name for deferral": (
+        lambda: actions.evaluate_deferral(Y, MODELS, costs=0.2, deferral=0.02),
+        r"y_prob must be 1-D.*got dict.*such as y_prob\['new'\]",
+    ),
+    "name of a column for groups": (
+        lambda: evaluate(Y, MODELS, costs=0.1, groups="site"),
+        r"groups must have one value for each of the 80 rows, got 'site': .*evaluate_frame",
+    ),
+    "name of a column for clusters": (
+        lambda: compare(Y, P, Q, costs=0.1, clusters="patient"),
+        r"clusters must have one value for each of the 80 rows, got 'patient': .*evaluate_frame",
+    ),
+    "scores as text": (
+        lambda: evaluate(Y, P.astype(str), costs=COSTS),
+        r"y_prob must be numeric, got '0\.1' at index 0: .*turn text into numbers.*astype\(float\)",
+    ),
+    "decimal commas": (
+        lambda: bounded_brier_loss(Y, [str(value).replace(".", ",") for value in P], bounds=COSTS),
+        r"y_prob must be numeric, got '0,1' at index 0: .*decimal comma.*0\.1",
+    ),
+    "percent signs": (
+        lambda: evaluate(Y, [f"{100 * value:.0f}%" for value in P], costs=COSTS),
+        r"y_prob must be numeric, got '10%' at index 0: .*10% is 0\.1",
+    ),
+    "amounts with thousands separated": (
+        lambda: outcomes_of(false_negative=[f"{1000 + value:,.2f}" for value in AMOUNT]),
+        r"false_negative must be numeric, got '1,010\.00' at index 0: .*turn text into numbers",
+    ),
+    "probabilities in percent": (
+        lambda: evaluate(Y, 100 * P, costs=COSTS),
+        r"y_prob must lie in \[0, 1\], got 10\.0 .*percentages, divide by 100",
+    ),
+    "dates for times": (
+        lambda: TimeToEvent(event=Y, time=np.datetime64("2020-01-01") + np.arange(ROWS), horizon=365),
+        r"time must be numeric, got .*2020.* at index 0: .*count .*days",
+    ),
+    "series where the name of a column is due": (
+        lambda: evaluate_frame(frame(), label=frame()["ill"], models=["new"], costs=COSTS),
+        r"label must be the name of a column, got Series",
+    ),
+    "array of weights where the name of a column is due": (
+        lambda: evaluate_frame(frame(), label="ill", models=["new"], weight=np.ones(ROWS), costs=COSTS),
+        r"weight must be the name of a column, got ndarray",
+    ),
+    "frame where a file is due": (
+        lambda: tables.read_predictions(frame(), label="ill"),
+        r"path must name a file, got DataFrame: .*frame_columns",
+    ),
+    "number for a column": (
+        lambda: tables.sql_column(3),
+        r"name must be that of a column, got int",
+    ),
+}
+SETTINGS = {
+    "costs as a mapping": (
+        lambda: evaluate(Y, P, costs={"fp": 1, "fn": 9}),
+        r"costs must .*got \{'fp': 1, 'fn': 9\}; .*from_cost_matrix",
+    ),
+    "costs as a matrix": (
+        lambda: evaluate(Y, P, costs=[[0, 1], [9, 0]]),
+        r"costs must .*got \[\[0, 1\], \[9, 0\]\]; .*from_cost_matrix",
+    ),
+    "costs as odds": (
+        lambda: evaluate(Y, P, costs="1:9"),
+        r"costs must .*got '1:9'; .*from_odds\('1:9'\)",
+    ),
+    "costs in money": (
+        lambda: evaluate(Y, P, costs=(100, 900)),
+        r"costs must .*got \(100, 900\); .*from_cost_matrix",
+    ),
+    "costs from high to low": (
+        lambda: costs.Uniform(0.3, 0.05),
+        r"bounds must satisfy .*got \(0\.3, 0\.05\); the smaller one comes first",
+    ),
+    "one cost ratio in percent": (lambda: costs.Fixed(9), r"c must lie in \[0, 1\], got 9; 9% is 0\.09"),
+    "stated thresholds in percent": (
+        lambda: costs.Empirical([5, 10, 20]),
+        r"values must lie in \[0, 1\], got 5\.0 at index 0; 5% is 0\.05",
+    ),
+    "share of positives in percent": (
+        lambda: evaluate(Y, P, costs=0.1, prevalence=2),
+        r"prevalence must lie in \(0, 1\), got 2; 2% is 0\.02",
+    ),
+    "confidence in percent": (
+        lambda: metric_interval(Y, P, "roc_auc_score", confidence_level=95),
+        r"confidence_level must lie in \(0, 1\), got 95; 95% is 0\.95",
+    ),
+    "weight share in percent": (
+        lambda: correction.undo_class_weight(P, positive_share=90),
+        r"positive_share must lie in \(0, 1\), got 90; 90% is 0\.9",
+    ),
+    "precision in percent": (
+        lambda: boundary.fit_boundary(Y, P, SPREAD, min_precision=90),
+        r"min_precision must lie in \(0, 1\], got 90; 90% is 0\.9",
+    ),
+    "precision of a monitor in percent": (
+        lambda: boundary.PrecisionMonitor(90),
+        r"min_precision must lie in \(0, 1\), got 90.*90% is 0\.9",
+    ),
+    "share of mistakes in percent": (
+        lambda: actions.certify_decided(Y, P, threshold=0.5, max_error=5),
+        r"max_error must lie in \(0, 1\), got 5; 5% is 0\.05",
+    ),
+    "thresholds in percent": (
+        lambda: curves.threshold_table(Y, P, thresholds=[5, 10]),
+        r"thresholds must lie in \[0, 1\].*got 5\.0 at index 0; 5% is 0\.05",
+    ),
+    "threshold of a curve in percent": (
+        lambda: net_benefit_curve(Y, P).at(10),
+        r"threshold in \[0, 1\), got 10\.0; 10% is 0\.1",
+    ),
+    "fraction kept without its class": (
+        lambda: correction.undo_sampling(P, keep=0.05),
+        r"keep must .*got 0\.05; .*keep=\{0: 0\.05\}",
+    ),
+    "mistyped setting of a metric": (
+        lambda: metrics.get_scorer("bounded_brier_loss", bound=COSTS),
+        r"bounded_brier_loss takes no parameter 'bound'; did you mean 'bounds'\?",
+    ),
+    "setting of another metric": (
+        lambda: metric_interval(Y, P, "roc_auc_score", bounds=COSTS),
+        r"roc_auc_score takes no parameter 'bounds'",
+    ),
+    "setting of another library": (
+        lambda: inference.bootstrap(Y, P, "roc_auc_score", n_boot=100),
+        r"bootstrap and roc_auc_score take no parameter 'n_boot'; did you mean 'n_resamples'\?",
+    ),
+    "seed under another name": (
+        lambda: inference.bootstrap(Y, P, "roc_auc_score", seed=1),
+        r"bootstrap and roc_auc_score take no parameter 'seed'; did you mean 'random_state'\?",
+    ),
+    "metric before the labels": (
+        lambda: metric_difference("roc_auc_score", Y, P, Q),
+        r"metric must be the name of a metric, such as 'bounded_brier_loss', got ndarray",
+    ),
+    "measure in capitals": (
+        lambda: utility.expected_utility(P, "F1"),
+        r"measure must .*got 'F1'; did you mean 'f1'\?",
+    ),
+    "measure as scikit-learn calls it": (
+        lambda: utility.ExpectedUtilityClassifier(measure="f1_score").fit(features(), Y),
+        r"measure must .*got 'f1_score'; did you mean 'f1'\?",
+    ),
+    "labels before the probabilities": (
+        lambda: utility.expected_utility(Y, P),
+        r"measure must .*got ndarray",
+    ),
+    "mode that is nearly right": (
+        lambda: utility.ExpectedUtilityClassifier(measure="f1", mode="freeze").fit(features(), Y),
+        r"mode must be one of 'batch', 'frozen', got 'freeze'; did you mean 'frozen'\?",
+    ),
+    "incumbent by its scores": (
+        lambda: select_best(Y, MODELS, costs=0.1, incumbent=Q),
+        r"incumbent must be one of 'new', 'old', got ndarray",
+    ),
+    "incumbent in capitals": (
+        lambda: evaluate(Y, MODELS, costs=0.1, incumbent="Old"),
+        r"incumbent must be one of 'new', 'old', got 'Old'; did you mean 'old'\?",
+    ),
+    "two models as one text": (
+        lambda: compare(Y, P, Q, costs=0.1, names="new,old"),
+        r"names must .*such as \('new', 'old'\), got 'new,old'",
+    ),
+    "models of an evaluation by their scores": (
+        lambda: evaluation().compare(P, Q),
+        r"model must be one of 'new', 'old', 'treat all', 'treat none', got ndarray",
+    ),
+    "one number of further rows": (
+        lambda: evaluation().with_information(more_rows=500),
+        r"more_rows must be a list of numbers of rows, got 500: pass \[500\]",
+    ),
+    "amounts below zero": (
+        lambda: outcomes_of(false_negative=-AMOUNT),
+        r"index 0 \(false_positive 15, false_negative -10\).*on_dominated='set_aside'",
+    ),
+    "matrix of two rows": (
+        lambda: RowCosts(Y, matrix=[[0, 10], [100, 0]]),
+        r"matrix must hold four entries, \(tn, fp, fn, tp\).*got shape \(2, 2\): .*matrix=\(0, 10, 100, 0\)",
+    ),
+    "one imputation": (
+        lambda: outcomes.Imputed([P]),
+        r"scores must be a list of two or more columns, .*got 1",
+    ),
+    "imputations as an array": (
+        lambda: outcomes.Imputed(np.column_stack([P, Q])),
+        r"scores must be a list of two or more columns, .*got ndarray: .*list\(scores\.T\)",
+    ),
+    "labels that nobody looked up as -9": (
+        lambda: PartlyVerified(np.where(np.arange(ROWS) < 9, -9, Y), groups=PATIENTS),
+        r"y_true must hold two values, got 3 \(-9, 0, 1\).*not looked up.*nan",
+    ),
+    "file of a boundary for its text": (
+        lambda: boundary.Boundary.from_json("boundary.json"),
+        r"text must be a boundary in JSON.*Path\('boundary\.json'\)\.read_text\(\)",
+    ),
+    "metric of another library for training": (
+        lambda: training.MetricMonitor("brier"),
+        r"metric must .*got 'brier'; did you mean 'bounded_brier_loss'\?",
+    ),
+}
+CALLS = {**SILENT, **COLUMNS, **SETTINGS}
 
 FILES = {
     "p.csv": {"ill": Y, "new": P, "old": Q},

@@ -12,6 +12,7 @@ from stakes.boundary._frontier import NEVER, frontier_of, trace
 from stakes.boundary._rows import check_binning, check_levels, check_rows, level_cuts, rows_to_options
 from stakes.boundary._rules import LevelRule
 from stakes.core.exact import as_fraction
+from stakes.core.remedies import in_percent
 from stakes.shown.tabular import Tabular
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class PrecisionRecallFrontier(Tabular):
     def _best(self, min_precision: float | Fraction | str) -> int:
         bound = as_fraction(min_precision, "min_precision")
         if not 0 < bound <= 1:
-            raise ValueError(f"min_precision must lie in (0, 1], got {min_precision}.")
+            raise ValueError(f"min_precision must lie in (0, 1], got {min_precision}{in_percent(bound)}.")
         a, b = bound.numerator, bound.denominator
         for tp, fp in zip(self.true_positives[::-1].tolist(), self.false_positives[::-1].tolist(), strict=True):
             if b * tp >= a * (tp + fp):

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from stakes.core.exact import as_fraction, refuse_one
+from stakes.core.remedies import in_percent
 from stakes.core.validation import SQUARED_WELL, check_choice
 from stakes.costs import as_costs
 
@@ -101,7 +102,7 @@ def _share(value: Any, name: str) -> Fraction | None:
         return None
     share = as_fraction(value, name)
     if not 0 < share <= 1:
-        raise ValueError(f"{name} must lie in (0, 1], got {value}.")
+        raise ValueError(f"{name} must lie in (0, 1], got {value}{in_percent(share)}.")
     return share
 
 

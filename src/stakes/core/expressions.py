@@ -15,7 +15,7 @@ from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
-from stakes.core.validation import check_choice
+from stakes.core.validation import check_choice, check_kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -198,6 +198,7 @@ def sql_column(name: str, dialect: Dialect = "duckdb") -> Sql:
     "a risk" `a risk`
     """
     check_choice(dialect, "dialect", DIALECTS)
+    check_kind(name, "name", str, "that of a column")
     if not name or "\x00" in name or (dialect == "bigquery" and set(name) & set("`\\")):
         raise ValueError(f"name must be that of a column in {dialect}, got {name!r}.")
     mark = "`" if dialect in _BACKTICKS else '"'

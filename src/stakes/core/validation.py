@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.outcome import Origin, Outcome
-from stakes.core.remedies import in_percent
+from stakes.core.remedies import as_column, as_labels, as_models, as_number, brief, in_percent, one_of
 from stakes.core.row_order import check_same_order
 
 if TYPE_CHECKING:
@@ -77,13 +77,14 @@ def check_sample(
         return replace(_outcome_sample(y_true, y_prob, options, per_row=keep_zero_weight), about=y_true.about)
     labels, columns = to_array(y_true, "y_true"), to_array(y_prob, name)
     if labels.ndim != 1:
-        raise ValueError(f"y_true must be 1-D, got shape {labels.shape}.")
+        raise ValueError(f"y_true must be 1-D, got {as_labels(y_true, labels.shape)}.")
     if columns.ndim == 0:
-        raise ValueError(f"{name} must be 1-D, or the two columns of predict_proba, got shape ().")
+        raise ValueError(f"{name} must be 1-D, or the two columns of predict_proba, got {as_column(columns, name)}.")
     if labels.size == 0 or columns.size == 0:
         raise ValueError(f"{'y_true' if labels.size == 0 else name} must hold at least one row, got none.")
     if len(columns) != len(labels):
-        raise ValueError(f"y_true and {name} must have the same length, got {len(labels)} and {len(columns)}.")
+        remedy = as_models(columns, len(labels))
+        raise ValueError(f"y_true and {name} must have the same length, got {len(labels)} and {len(columns)}{remedy}.")
     weight = check_weights(sample_weight, len(labels))
     present = None if weight is None or keep_zero_weight or np.all(weight) else weight > 0.0
     if present is not None:  # a row of weight zero is as if absent, whatever it holds; places in messages stay
@@ -388,6 +389,7 @@ def check_scores(
         raise ValueError(
             f"{name} must lie in [0, 1], got {score[first]} at index {first} "
             f"({int(bad.sum())} of {len(score)} lie outside). {SCORE_HINT}"
+            f"{' If they are percentages, divide by 100.' if low >= 0.0 and high <= 100.0 else ''}"
         )
     return score
 
@@ -408,7 +410,7 @@ def to_floats(values: NDArray[Any], name: str) -> Floats:
     where = (
         "" if values.ndim == 0 else f" at index {place if values.ndim == 1 else np.unravel_index(place, values.shape)}"
     )
-    raise ValueError(f"{name} must be numeric, got {value!r}{where}.")
+    raise ValueError(f"{name} must be numeric, got {value!r}{where}{as_number(value)}.")
 
 
 def check_weights(sample_weight: ArrayLike | None, length: int) -> Floats | None:
@@ -486,7 +488,9 @@ def check_whole(value: Any, name: str, least: int = 0) -> int:
 def check_names(names: Any) -> tuple[str, str]:
     """Return the names of two models, or raise."""
     if isinstance(names, str) or not isinstance(names, (list, tuple)) or len(names) != 2:
-        raise ValueError(f"names must hold one name for each of two models, got {names!r}.")
+        raise ValueError(
+            f"names must hold one name for each of two models, such as ('new', 'old'), got {brief(names)}."
+        )
     if str(names[0]) == str(names[1]):
         raise ValueError(f"names must differ, got {names[0]!r} for both models.")
     return str(names[0]), str(names[1])
@@ -509,7 +513,7 @@ def check_name(value: Any, name: str) -> str:
 def check_choice(value: object, name: str, choices: tuple[str, ...]) -> str:
     """Return one of the choices, or raise."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+        raise ValueError(f"{name} must be {one_of(choices, value)}")
     return value
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.expressions import is_expression
+from stakes.core.remedies import brief
 from stakes.core.validation import (
     check_flag,
     check_number,
@@ -158,7 +159,8 @@ def per_class(
         order = list(range(n_classes)) if labels is None else class_order([], n_classes, labels, name)
         array = np.atleast_1d(to_floats(to_array(values, name), name))
         if array.shape != (n_classes,):
-            raise ValueError(f"{name} must hold one number for each of {n_classes} classes, got shape {array.shape}.")
+            one = f"; for the first class alone pass {name}={{{order[0]!r}: {values!r}}}" if array.size == 1 else ""
+            raise ValueError(f"{name} must hold one number for each of {n_classes} classes, got {brief(values)}{one}.")
     good = (array >= _RANGE[0]) & (array <= _RANGE[1])
     if not np.all(good):
         first = int(np.argmin(good))

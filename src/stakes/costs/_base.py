@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from stakes.core.remedies import as_range
 from stakes.core.validation import check_number, to_array, to_floats
 from stakes.shown.faces import draw
 
@@ -431,10 +432,11 @@ def check_interval(low: float, high: float, name: str = "bounds") -> None:
     """Raise unless 0 <= low < high <= 1."""
     try:
         good = 0.0 <= check_number(low, "low") < check_number(high, "high") <= 1.0
+        remedy = "" if good else as_range(low, high)
     except ValueError:
-        good = False
+        good, remedy = False, ""
     if not good:
-        raise ValueError(f"{name} must satisfy 0 <= low < high <= 1, got ({low}, {high}).")
+        raise ValueError(f"{name} must satisfy 0 <= low < high <= 1, got ({low}, {high}){remedy}.")
 
 
 def overlaps(part: CostDistribution, low: float, high: float) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.core.remedies import in_percent
 from stakes.core.validation import check_number, to_array, to_floats
 from stakes.costs._base import CostDistribution, check_interval
 
@@ -103,7 +104,7 @@ class Fixed(_Atoms):
 
     def __init__(self, c: float, tie: float = 1.0) -> None:
         if not 0.0 <= check_number(c, "c") <= 1.0:
-            raise ValueError(f"c must lie in [0, 1], got {c}.")
+            raise ValueError(f"c must lie in [0, 1], got {c}{in_percent(c)}.")
         self.c = float(c)
         self._set(np.array([self.c]), np.ones(1), tie)
 
@@ -162,7 +163,7 @@ class Empirical(_Atoms):
             )
         if not np.all((at >= 0.0) & (at <= 1.0)):
             first = int(np.argmin((at >= 0.0) & (at <= 1.0)))
-            raise ValueError(f"values must lie in [0, 1], got {at[first]} at index {first}.")
+            raise ValueError(f"values must lie in [0, 1], got {at[first]} at index {first}{in_percent(at[first])}.")
         good = np.isfinite(mass) & (mass >= 0.0)
         if not np.all(good):
             first = int(np.argmin(good))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from stakes.core.remedies import in_percent
+from stakes.core.remedies import as_costs_of, as_range, brief, in_percent
 from stakes.core.validation import check_number
 from stakes.costs._base import CostDistribution
 from stakes.costs._continuous import Uniform
@@ -50,10 +50,9 @@ def as_costs(costs: CostsLike, name: str = "costs") -> CostDistribution:
     if _is_number(given):
         return Fixed(_share(given, name))
     if _pair(given, name) is None:
-        hint = "; call it with its parameters" if isinstance(given, type) else ""
         raise ValueError(
-            f"{name} must be a cost distribution, a pair (low, high) or one number in [0, 1], got {given!r}"
-            f"{hint or _no_text(given)}."
+            f"{name} must be a cost distribution, a pair (low, high) or one number in [0, 1], got {brief(given)}"
+            f"{as_costs_of(given)}."
         )
     return Uniform(*as_bounds(given, name))
 
@@ -86,15 +85,12 @@ def as_bounds(bounds: Any, name: str = "bounds") -> tuple[float, float]:
     """
     pair = _pair(bounds, name)
     if pair is None:
-        raise ValueError(f"{name} must be a pair of numbers (low, high), got {bounds!r}{_no_text(bounds)}.")
+        text = as_costs_of(bounds) if isinstance(bounds, str) else ""
+        raise ValueError(f"{name} must be a pair of numbers (low, high), got {brief(bounds)}{text}.")
     low, high = pair
     if not 0.0 <= low < high <= 1.0:
-        raise ValueError(f"{name} must satisfy 0 <= low < high <= 1, got ({low:g}, {high:g}){_remedy(low, high)}.")
+        raise ValueError(f"{name} must satisfy 0 <= low < high <= 1, got ({low:g}, {high:g}){as_range(low, high)}.")
     return low, high
-
-
-def _no_text(given: Any) -> str:
-    return "; pass numbers, not text, such as (0.02, 0.10)" if isinstance(given, str) else ""
 
 
 def _share(value: Any, name: str) -> float:
@@ -102,16 +98,6 @@ def _share(value: Any, name: str) -> float:
     if not 0.0 <= number <= 1.0:
         raise ValueError(f"{name} must lie in [0, 1], got {number:g}{in_percent(number)}.")
     return number
-
-
-def _remedy(low: float, high: float) -> str:
-    if 0.0 <= low < high <= 100.0:
-        return f"; {low:g} to {high:g}% is ({low / 100.0:g}, {high / 100.0:g})"
-    if 0.0 <= high < low <= 1.0:
-        return "; the smaller one comes first"
-    if low == high and 0.0 <= low <= 1.0:
-        return "; one threshold alone is no range"
-    return ""
 
 
 def _is_number(value: Any) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from stakes.core.remedies import in_percent
 from stakes.core.validation import check_number, check_whole, to_array, to_floats
 from stakes.shown.faces import draw
 
@@ -285,7 +286,8 @@ class Curve:
             left = "("
         if not np.all(good):
             bad = np.atleast_1d(points)[~np.atleast_1d(good)][0]
-            raise ValueError(f"{self.kind} exists for {self.x_label} in {left}{low:g}, {high:g}{right}, got {bad}.")
+            got = f"{bad}{in_percent(bad)}" if high == 1.0 else f"{bad}"
+            raise ValueError(f"{self.kind} exists for {self.x_label} in {left}{low:g}, {high:g}{right}, got {got}.")
 
     def _basis(self, x: Floats) -> Floats:
         if self.basis == "linear":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.inputs import evaluation_data, undefined
+from stakes.core.remedies import in_percent
 from stakes.core.validation import check_number, to_array, to_floats
 from stakes.costs import as_costs
 from stakes.shown.tabular import Tabular
@@ -268,7 +269,8 @@ def check_thresholds(thresholds: ArrayLike, *, probability: bool) -> Floats:
     if np.any(bad):
         first = int(np.argmax(bad))
         rule = "lie in [0, 1] (for other scores pass costs=)" if probability else "not be nan"
-        raise ValueError(f"thresholds must {rule}, got {values[first]} at index {first}.")
+        percent = in_percent(values[first]) if probability else ""
+        raise ValueError(f"thresholds must {rule}, got {values[first]} at index {first}{percent}.")
     return values
 
 

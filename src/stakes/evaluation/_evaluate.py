@@ -261,6 +261,9 @@ def _evaluate_frame(frame: Any, what: dict[str, Any], options: Options, resoluti
     from stakes.tables import frame_columns
 
     options = replace(options, groups=_names(options.groups, "groups"))
+    for name, column in (("label", what["label"]), ("weight", options.sample_weight)):
+        if not isinstance(column, str) and not (name == "weight" and column is None):
+            raise ValueError(f"{name} must be the name of a column, got {type(column).__name__}.")
     if not isinstance(options.clusters, str | None):
         raise ValueError(f"clusters must be the name of a column, got {type(options.clusters).__name__}.")
     if isinstance(frame, np.ndarray | Mapping | list | tuple):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.core.remedies import as_column
 from stakes.core.validation import is_missing, to_array
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def _grouping(values: Any, name: str, n_rows: int, present: Bools | None) -> Gro
     found = to_array(values, "groups")
     given = n_rows if present is None else len(present)
     if found.shape != (given,):
-        raise ValueError(f"groups must have one value for each of the {given} rows, got shape {found.shape} ({name}).")
+        wrong = as_column(values, name) if isinstance(values, str) else f"shape {found.shape} ({name})"
+        raise ValueError(f"groups must have one value for each of the {given} rows, got {wrong}.")
     distinct, codes = _coded(found if present is None else found[present])
     missing = np.array([is_missing(value) for value in distinct.tolist()])
     if missing.any():

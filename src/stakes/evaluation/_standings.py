@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from stakes.core.validation import check_choice
 from stakes.evaluation._by_threshold import by_threshold
 from stakes.evaluation._choice import choose
 from stakes.evaluation._groups import Groups
@@ -272,10 +273,8 @@ class Standings:
         >>> evaluate([0, 1], {"a": [0.1, 0.9]}).place("treat none")
         2
         """
-        names = [*self.models, *REFERENCES]
-        if name not in names:
-            raise ValueError(f"model must be one of {', '.join(map(repr, names))}, got {name!r}.")
-        return names.index(name)
+        names = (*self.models, *REFERENCES)
+        return names.index(check_choice(name, "model", names))
 
     def table(self, name: str) -> ScoreTable:
         """Labels and scores of one model.

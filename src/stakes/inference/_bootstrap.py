@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from inspect import signature
 from statistics import NormalDist
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,8 +24,9 @@ from stakes.inference._dependence import check_dependence
 from stakes.inference._resample import Room, RowSource, TableSource, draw_blocks, draw_clusters, draw_rows, is_whole
 from stakes.inference._resample_outcome import OutcomeSource
 from stakes.inference._row_mean import metric_range
-from stakes.metrics import METRICS, guess_metric
+from stakes.metrics import METRICS, Metric, guess_metric
 from stakes.outcomes import TimeToEvent
+from stakes.shown.nearest import guess
 from stakes.shown.progress import time_left
 from stakes.shown.tabular import Tabular
 
@@ -352,7 +354,21 @@ def _statistic(metric: str | Statistic | None, options: dict[str, Any]) -> tuple
         near = guess_metric(str(metric), binary) or "."
         raise ValueError(f"metric must be one of {', '.join(map(repr, binary))}, got {metric!r}{near}")
     entry = METRICS[metric]
+    _refuse_unknown(entry, options)
     return entry.name, lambda table: entry.function(table, **options), entry.response == "score"
+
+
+_AS_ELSEWHERE = dict.fromkeys(("n_boot", "n_bootstrap", "n_iterations", "n", "b"), "n_resamples") | {
+    "seed": "random_state"
+}
+
+
+def _refuse_unknown(entry: Metric, options: dict[str, Any]) -> None:
+    known = [*signature(bootstrap).parameters, *signature(entry.function).parameters]
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        meant = guess(unknown[0], known, _AS_ELSEWHERE, "'") or "."
+        raise TypeError(f"bootstrap and {entry.name} take no parameter {unknown[0]!r}{meant}")
 
 
 def _source(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
+from stakes.core.remedies import as_column
 from stakes.core.sums import blocks
 from stakes.core.validation import is_missing, plain_labels, to_array
 from stakes.inference._cluster_sums import NEEDED_CLUSTERS, Clusters, cluster_spread, left_out_variance
@@ -50,7 +51,8 @@ def check_dependence(
         present = None if sample_weight is None else to_array(sample_weight, "sample_weight") > 0.0
         given = n if present is None else len(present)
         if values.shape != (given,):
-            raise ValueError(f"clusters must have one value for each of the {given} rows, got shape {values.shape}.")
+            wrong = as_column(clusters, "clusters") if isinstance(clusters, str) else f"shape {values.shape}"
+            raise ValueError(f"clusters must have one value for each of the {given} rows, got {wrong}.")
         _refuse_missing(values, present)
         values = values if present is None else values[present]
         names, codes = np.unique(plain_labels(values), return_inverse=True)

@@ -10,6 +10,7 @@ import numpy as np
 
 from stakes.core.inputs import as_known, evaluation_data
 from stakes.core.outcome import Outcome
+from stakes.core.remedies import brief
 from stakes.core.row_order import check_same_order
 from stakes.core.score_table import ScoreTable
 from stakes.core.validation import check_level, check_names, check_weights, to_array
@@ -299,7 +300,7 @@ def _count(y_true: Any, clusters: Any, sample_weight: Any) -> int:
 def _named(metric: Any) -> str:
     if isinstance(metric, str):
         return metric
-    raise ValueError(f"metric must be the name of a metric, such as 'bounded_brier_loss', got {metric!r}.")
+    raise ValueError(f"metric must be the name of a metric, such as 'bounded_brier_loss', got {brief(metric)}.")
 
 
 def _check_method(method: Any, metric: str) -> None:

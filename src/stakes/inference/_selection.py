@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.random_state import generator
+from stakes.core.remedies import one_of
 from stakes.core.validation import check_level
 from stakes.inference._ranking import holm
 from stakes.inference._selection_normal import ROUNDING, draws_of, largest_of, normal_draws, pair_variances, same_values
@@ -296,7 +297,7 @@ def check_contest(names: tuple[str, ...], incumbent: Any, n_tried: Any) -> int |
     5
     """
     if incumbent is not None and not (isinstance(incumbent, str) and incumbent in names):
-        raise ValueError(f"incumbent must be one of {', '.join(map(repr, names))}, got {incumbent!r}.")
+        raise ValueError(f"incumbent must be {one_of(names, incumbent)}")
     count = len(names)
     if n_tried is None:
         return None

@@ -9,6 +9,7 @@ import numpy as np
 
 from stakes.core.inputs import evaluation_data, refuse_weighing
 from stakes.core.regret import check_unit_cost
+from stakes.core.remedies import brief
 from stakes.core.validation import check_number
 from stakes.inference import CostRows
 
@@ -68,7 +69,8 @@ def check_study(
 ) -> tuple[tuple[int, ...], float | None, float | None, float, float | None, float]:
     """What :class:`Asked` holds of units, years and prices."""
     if not isinstance(more_rows, (list, tuple, np.ndarray)) or np.ndim(more_rows) != 1:
-        raise TypeError(f"more_rows must be a list of numbers of rows, got {more_rows!r}.")
+        remedy = f": pass [{more_rows!r}]" if isinstance(more_rows, int) else ""
+        raise TypeError(f"more_rows must be a list of numbers of rows, got {brief(more_rows)}{remedy}.")
     return (
         tuple(_size(m) for m in more_rows),
         total_decisions(decisions, discount),

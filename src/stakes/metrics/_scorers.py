@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.core.remedies import near
 from stakes.core.row_order import check_same_order
 from stakes.core.validation import check_name, to_array
 from stakes.metrics._registry import METRICS, Metric, guess_metric
@@ -76,7 +77,7 @@ def check_parameters(metric: Metric, params: dict[str, Any]) -> None:
     known = signature(metric.function).parameters
     unknown = sorted(set(params) - set(known))
     if unknown:
-        raise TypeError(f"{metric.name} takes no parameter {unknown[0]!r}.")
+        raise TypeError(f"{metric.name} takes no parameter {unknown[0]!r}{near(unknown[0], known)}")
     missing = [
         name
         for name, parameter in known.items()

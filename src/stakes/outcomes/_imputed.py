@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from stakes.core.remedies import brief
 from stakes.core.row_order import row_labels
 
 if TYPE_CHECKING:
@@ -45,7 +46,15 @@ class Imputed:
 
     def __init__(self, scores: Sequence[ArrayLike]) -> None:
         if not isinstance(scores, list | tuple) or len(scores) < 2:
-            raise ValueError("scores must be a list of two or more columns, one for each completed data set.")
+            given = f"{len(scores)}" if isinstance(scores, list | tuple) else brief(scores)
+            remedy = (
+                ": of a column for each data set make a list by list(scores.T)"
+                if getattr(scores, "ndim", 0) == 2
+                else ""
+            )
+            raise ValueError(
+                f"scores must be a list of two or more columns, one for each completed data set, got {given}{remedy}."
+            )
         self.row_labels = row_labels(scores=scores)
         self.scores = tuple(scores)
 

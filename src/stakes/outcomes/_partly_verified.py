@@ -81,7 +81,12 @@ class PartlyVerified(Outcome):
         self._units = np.ones(n) if self.sample_weight is None else self.sample_weight
         if not (self.known & self.present).any():
             raise ValueError(f"y_true must hold some labels, got {n} missing.")
-        self.y[self.known] = check_labels(np.array(labels[self.known].tolist()), pos_label)
+        try:
+            self.y[self.known] = check_labels(np.array(labels[self.known].tolist()), pos_label)
+        except ValueError as error:
+            raise ValueError(
+                f"{str(error).removesuffix('.')}; a label that was not looked up is None or nan."
+            ) from None
         self._codes: NDArray[np.intp] | None = None
         self._share = self._shares(groups, probability)
         self.weight = np.where(self.known, self._units / self._share, 0.0)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.core.outcome import Outcome
+from stakes.core.remedies import as_labels, brief
 from stakes.core.row_order import check_same_order, row_labels
 from stakes.core.sums import blocks
 from stakes.core.validation import (
@@ -136,7 +137,7 @@ class RowCosts(Outcome):
         if not isinstance(y_true, Outcome):
             labels = to_array(y_true, "y_true")
             if labels.ndim != 1:
-                raise ValueError(f"y_true must be 1-D, got shape {labels.shape}.")
+                raise ValueError(f"y_true must be 1-D, got {as_labels(y_true, labels.shape)}.")
             self.y = check_labels(labels, pos_label)
             self.sample_weight = check_weights(sample_weight, len(self.y))
             ones: Floats = np.broadcast_to(1.0, self.y.shape)  # that take no memory
@@ -157,7 +158,7 @@ class RowCosts(Outcome):
             raise ValueError("pass either false_positive= and false_negative=, or matrix=(tn, fp, fn, tp).")
         if matrix is not None:
             if not isinstance(matrix, tuple | list) or len(matrix) != 4:
-                raise ValueError("matrix must hold four entries: true negative, false positive, false negative, true.")
+                raise ValueError(f"matrix must hold four entries, (tn, fp, fn, tp), got {_entries(matrix)}.")
             names = ("true negative", "false positive", "false negative", "true positive")
             tn, fp, fn, tp = (self._amounts(part, f"matrix ({n})") for part, n in zip(matrix, names, strict=True))
             self.false_positive, self.false_negative = fp - tn, fn - tp
@@ -362,6 +363,14 @@ def check_factor(factor: Any) -> float:
     return number
 
 
+def _entries(matrix: Any) -> str:
+    """What was given for a matrix, and how one of two rows and two columns is written."""
+    if isinstance(matrix, list | tuple | np.ndarray) and np.shape(matrix) == (2, 2):
+        (tn, fp), (fn, tp) = matrix
+        return f"shape (2, 2): with labels in rows and decisions in columns it is matrix=({tn}, {fp}, {fn}, {tp})"
+    return brief(matrix)
+
+
 def dominated(a: Floats, b: Floats, weight: Floats, on_dominated: str) -> NDArray[np.int8]:
     """Rows in which one decision is never worse: 1 to act, -1 not to, 0 where there is a decision or no stake."""
     check_choice(on_dominated, "on_dominated", ON_DOMINATED)
@@ -381,6 +390,7 @@ def dominated(a: Floats, b: Floats, weight: Floats, on_dominated: str) -> NDArra
         first = int(np.argmax(forced != 0))
         raise ValueError(
             f"acting never hurts in {int(act.sum())} rows and never helps in {int(leave.sum())}, the first at index "
-            f"{first}: there is no decision to take. Check the amounts, or pass on_dominated='set_aside'."
+            f"{first} (false_positive {a[first]:g}, false_negative {b[first]:g}): there is no decision to take. "
+            "Check the amounts, or pass on_dominated='set_aside'."
         )
     return forced

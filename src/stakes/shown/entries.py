@@ -49,7 +49,8 @@ class Entries:
         try:
             content = parse_json(text)
         except (ValueError, TypeError, RecursionError) as error:
-            raise ValueError(f"text must be a {what} in JSON: {str(error).removesuffix('.')}.") from None
+            path = f"; of a file pass what it holds, Path({text!r}).read_text()" if str(text).endswith(".json") else ""
+            raise ValueError(f"text must be a {what} in JSON: {str(error).removesuffix('.')}{path}.") from None
         found = content.get("format") if isinstance(content, dict) else None
         if found != form:
             raise ValueError(f"text must be a {what} of format {form!r}, got format {found!r}{_older(found, form)}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,6 @@ from stakes.tables._table import Gathered
 from stakes.tables._typed import TypedFile
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable
 
     from stakes.core.outcome import Columns
@@ -27,6 +27,8 @@ def open_table(path: str | os.PathLike[str], stated: str | None, wanted: str, *,
 
     A survey learns the names of columns that first appear in late rows.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise ValueError(f"path must name a file, got {type(path).__name__}: frame_columns takes data frames.")
     if not find_spec("polars"):
         raise ImportError("reading files needs polars: pip install 'stakes[cli]'")
     content = Content.of(path)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stakes.core.remedies import brief, near
 from stakes.core.validation import check_flag
 from stakes.utility._means import (
     MCC,
@@ -160,7 +161,8 @@ def get_measure(measure: Measure | type[Measure] | str) -> Measure:
         if measure in MEASURES:
             return MEASURES[measure]()
     choices = ", ".join(map(repr, [*MEASURES, "fbeta:2"]))
-    raise ValueError(f"measure must be a measure of stakes.utility or one of {choices}, got {measure!r}.")
+    meant = near(str(measure).removesuffix("_score"), [*MEASURES, "fbeta:2"])
+    raise ValueError(f"measure must be a measure of stakes.utility or one of {choices}, got {brief(measure)}{meant}")
 
 
 def name_measure(measure: Measure) -> str:
