@@ -31,7 +31,7 @@ from tools.imports import (
 from tools.layers import PICTURE, draw
 
 ROOT = Path(__file__).resolve().parents[1]
-MAX_CODE_LINES = 400
+MAX_CODE_LINES = 700
 MAX_FUNCTION_LINES = 40
 MOST_INNER_IMPORTS = 45  # files read past the __init__ of their room, for what users do not need; it only falls
 MAX_NAMES_AT_THE_TOP = 40

@@ -120,7 +120,18 @@ def test_options_are_called_as_in_the_library():
     amounts = {"false_positive", "false_negative"}
     assert (told - amounts) | {f"{name}_cost" for name in amounts} <= options
     options -= {*told, "event", *(f"{name}_cost" for name in amounts)}
-    files = {"file", "file_format", "engine", "report", "as_json", "output", "config", "debug", "calibration"}
+    files = {
+        "file",
+        "file_format",
+        "engine",
+        "report",
+        "as_json",
+        "output",
+        "config",
+        "debug",
+        "calibration",
+        "any_size",
+    }
     files |= {"classes", "cost_matrix"}  # those of evaluate_actions
     files |= {"defer_cost", "capacity", "more_rows", "decisions", "discount", "row_cost"}  # with_deferral and so on
     assert options - library - files == {"metric", "tried", "odds", "false_alarms_per_miss", "weighting"}

@@ -135,10 +135,8 @@ def read_share(option: str, text: str) -> float:
     if not (share > 0.0 and 0.5 + share / 2.0 < 1.0):  # half of it, for a level's quantile, is not rounded to all
         raise UsageError(f"{option} must be a number between 0 and 1, got {name(text)!r}{_in_percent(text)}")
     if option == "--confidence-level" and share < 0.5:
-        meant = f"{1.0 - share:.12g}"
-        raise UsageError(
-            f"{option} must be at least 0.5, got {name(text)!r}: for intervals of {1.0 - share:.0%} write {meant}"
-        )
+        meant = f": for intervals of {1.0 - share:.0%} write {1.0 - share:.12g}" if share >= 0.001 else ""
+        raise UsageError(f"{option} must be at least 0.5, got {name(text)!r}{meant}")
     return share
 
 

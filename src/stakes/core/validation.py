@@ -455,10 +455,8 @@ def check_level(confidence_level: float) -> float:
     if 0.5 + level / 2.0 == 1.0:
         raise ValueError(f"confidence_level must be at most {1.0 - 2.0**-52!r}, got {confidence_level!r}.")
     if level < 0.5:
-        raise ValueError(
-            f"confidence_level must be at least 0.5, got {confidence_level}: {1.0 - level:.0%} is "
-            f"confidence_level={1.0 - level:.12g}."
-        )
+        meant = f": {1.0 - level:.0%} is confidence_level={1.0 - level:.12g}" if level >= 0.001 else ""
+        raise ValueError(f"confidence_level must be at least 0.5, got {confidence_level}{meant}.")
     return level
 
 
