@@ -361,18 +361,191 @@ CALLS = {**SILENT, **COLUMNS, **SETTINGS}
 
 FILES = {
     "p.csv": {"ill": Y, "new": P, "old": Q},
+    "german.csv": "\n".join(["ill;new", *(f"{y};{p}".replace(".", ",") for y, p in zip(Y, P, strict=True))]).encode(),
+    "signs.csv": {"ill": Y, "new": [f"{100 * value:.0f}%" for value in P]},
+    "percent.csv": {"ill": Y, "new": 100 * P},
+    "orders.csv": {"fraud": Y, "risk": P, "amount": AMOUNT},
+    "loans.csv": {"bad": Y, "score": P, "spread": SPREAD},
+    "book.xlsx": b"PK\x03\x04\x14\x00\x06\x00\x08\x00",
+    "wide.csv": "ill,new\n0,0.1\n1,0.8\n".encode("utf-16"),
+    "text.parquet": b"ill,new\n0,0.1\n1,0.8\n",
 }
 EVALUATE = ["evaluate", "p.csv", "--label", "ill"]
+FIT = ["boundary", "fit", "loans.csv", "--label", "bad", "--score", "score", "--uncertainty", "spread"]
+CORRECT = ["correct", "p.csv", "--models", "new", "-o", "out.csv"]
+DECIDE = ["decide", "p.csv", "--models", "new", "-o", "out.csv"]
+ORDERS = ["evaluate", "orders.csv", "--label", "fraud", "--models", "risk"]
+AMOUNTS = ["--false-positive-cost", "-15", "--false-negative-cost", "amount"]
 COMMANDS = {
     "a metric's threshold in percent": (
         [*EVALUATE, "--metric", "net_benefit_score:threshold=10"],
         2,
         r"--metric net_benefit_score: threshold must lie in \[0, 1\), got 10.*10% is 0\.1",
     ),
+    "a metric without its threshold": (
+        [*EVALUATE, "--metric", "net_benefit_score"],
+        2,
+        r"--metric net_benefit_score needs threshold=: write --metric net_benefit_score:threshold=NUMBER",
+    ),
     "significance level for confidence level": (
         [*EVALUATE, "--costs", "0.1", "--confidence-level", "0.05"],
         2,
         r"--confidence-level must be at least 0\.5, got '0\.05': .*write 0\.95",
+    ),
+    "share of positives with a percent sign": (
+        [*EVALUATE, "--prevalence", "5%"],
+        2,
+        r"--prevalence must be a number between 0 and 1, got '5%'; 5% is written 0\.05",
+    ),
+    "confidence in percent": (
+        [*EVALUATE, "--confidence-level", "95"],
+        2,
+        r"--confidence-level must be .*got '95'; 95% is written 0\.95",
+    ),
+    "expected AUC in percent": (
+        ["plan", "auc", "--auc", "80", "--prevalence", "0.1", "--width", "0.1"],
+        2,
+        r"--auc must be .*got '80'; 80% is written 0\.8",
+    ),
+    "odds among the thresholds": (
+        [*EVALUATE, "--costs", "1/9"],
+        2,
+        r"--costs must be .*got '1/9': write --odds 1/9",
+    ),
+    "percent among the odds": (
+        [*EVALUATE, "--odds", "10%"],
+        2,
+        r"--odds must be .*got '10%': write --costs 10%",
+    ),
+    "odds among the false alarms": (
+        [*EVALUATE, "--false-alarms-per-miss", "1/9"],
+        2,
+        r"--false-alarms-per-miss must be .*got '1/9': write --odds 1/9",
+    ),
+    "fewer models tried than shown": (
+        [*EVALUATE, "--costs", "0.1", "--tried", "1"],
+        3,
+        r"--tried must be a whole number from 2, the models shown, .*got 1",
+    ),
+    "incumbent that is not there": (
+        [*EVALUATE, "--costs", "0.1", "--incumbent", "oldd"],
+        3,
+        r"--incumbent must be one of 'new', 'old', got 'oldd'; did you mean 'old'\?",
+    ),
+    "test harm of a model that is not there": (
+        [*EVALUATE, "--costs", "0.1", "--harm", "nwe=0.02"],
+        3,
+        r"--harm must name models among 'new', 'old', got 'nwe'",
+    ),
+    "decimal commas": (
+        ["evaluate", "german.csv", "--label", "ill", "--models", "new"],
+        3,
+        r"german\.csv: column 'new', row 1 \(line 2\): must be a number, got '0,1' .*decimal comma.* 0\.1",
+    ),
+    "percent signs": (
+        ["evaluate", "signs.csv", "--label", "ill", "--models", "new"],
+        3,
+        r"column 'new', row 1 .*must be a number, got '10%' .*10% is 0\.1",
+    ),
+    "probabilities in percent": (
+        ["evaluate", "percent.csv", "--label", "ill", "--models", "new"],
+        3,
+        r"column 'new', row 1 .*must lie in \[0, 1\], got 10\.0 .*percentages, divide by 100",
+    ),
+    "workbook": (
+        ["evaluate", "book.xlsx", "--label", "ill"],
+        3,
+        r"book\.xlsx: .*workbook.*save the sheet as CSV",
+    ),
+    "text that is not UTF-8": (
+        ["evaluate", "wide.csv", "--label", "ill"],
+        3,
+        r"wide\.csv: must be UTF-8 text, this looks like UTF-16.*iconv -f UTF-16 -t UTF-8",
+    ),
+    "text under the name of Parquet": (
+        ["evaluate", "text.parquet", "--label", "ill"],
+        3,
+        r"text\.parquet: cannot be read as Parquet: .*--format csv",
+    ),
+    "amounts below zero": (
+        [*ORDERS, *AMOUNTS],
+        3,
+        r"orders\.csv: .*false_positive -15, false_negative 10.*--on-dominated set_aside",
+    ),
+    "fractions kept without their class": (
+        [*CORRECT, "--keep", "0.05"],
+        2,
+        r"--keep must be LABEL:NUMBER for each class once, such as 0:0\.05, got '0\.05'",
+    ),
+    "class weights without classes": (
+        [*CORRECT, "--class-weights", "1,30"],
+        2,
+        r"--class-weights must be LABEL:NUMBER for each class once, such as 0:1,1:30, got '1,30'",
+    ),
+    "prior as decide takes it": (
+        [*CORRECT, "--prior", "0.1:0.02"],
+        2,
+        r"--training-prior and --prior must be given together, got --prior '0\.1:0\.02' .*--training-prior",
+    ),
+    "threshold without deferral": (
+        [*DECIDE, "--threshold", "0.1"],
+        2,
+        r"--threshold needs --defer-cost: without it a row is acted on where its score reaches the threshold",
+    ),
+    "measure in capitals": (
+        [*DECIDE, "--measure", "F1"],
+        2,
+        r"--measure: .*got 'F1'; did you mean 'f1'\?",
+    ),
+    "measure with an equals sign": (
+        [*DECIDE, "--measure", "fbeta=2"],
+        2,
+        r"--measure: .*got 'fbeta=2'; did you mean 'fbeta:2'\?",
+    ),
+    "matrix of costs that is no file": (
+        ["evaluate", "p.csv", "--label", "ill", "--classes", "0,1", "--cost-matrix", "0,1,9,0"],
+        3,
+        r"0,1,9,0: .*No such file.*--cost-matrix names a text file",
+    ),
+    "target of a plan in capitals": (
+        ["plan", "AUC", "--auc", "0.8"],
+        2,
+        r"target.*'AUC' is not one of .*'auc'",
+    ),
+    "label in capitals": (
+        ["evaluate", "p.csv", "--label", "Ill"],
+        3,
+        r"p\.csv: column 'Ill': there is no such column\. Did you mean 'ill'\?",
+    ),
+    "thresholds in percent": (
+        [*EVALUATE, "--costs", "10"],
+        2,
+        r"--costs must lie in \[0, 1\], got 10; 10 percent is written 10%",
+    ),
+    "odds that might be a range": (
+        [*EVALUATE, "--odds", "1:9"],
+        2,
+        r"--odds 1:9 could be one odds or a range: write 1/9",
+    ),
+    "precision in percent": (
+        [*FIT, "--min-precision", "90"],
+        2,
+        r"--min-precision must lie in \(0, 1\], got 90.*90% is 0\.9",
+    ),
+    "one column for score and uncertainty": (
+        [*FIT[:-1], "score", "--min-precision", "0.5"],
+        2,
+        r"--score and --uncertainty must name two columns, got 'score' twice",
+    ),
+    "boundary as CSV": (
+        [*FIT, "--min-precision", "0.5", "-o", "b.csv"],
+        2,
+        r"--output must name a file that ends in \.json, got 'b\.csv'",
+    ),
+    "further rows as a range": (
+        [*EVALUATE, "--more-rows", "500:5000"],
+        2,
+        r"--more-rows must be .*got '500:5000'.*500,5000",
     ),
 }
 

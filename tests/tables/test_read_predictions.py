@@ -220,11 +220,15 @@ REFUSED = {
     ),
     "percent": (
         "y,a\n1,0.5%\n0,12%\n",
-        "column 'a', row 1 (line 2): must be a number, got '0.5%' (2 of 2 rows)." + AUTOMATIC,
+        "column 'a', row 1 (line 2): must be a number, got '0.5%' (2 of 2 rows)."
+        + AUTOMATIC
+        + " With its sign it is text; as a number 0.5% is 0.005.",
     ),
     "decimal comma": (
         "y;a\n1;0,5\n0;0,1\n",
-        "column 'a', row 1 (line 2): must be a number, got '0,5' (2 of 2 rows)." + AUTOMATIC,
+        "column 'a', row 1 (line 2): must be a number, got '0,5' (2 of 2 rows)."
+        + AUTOMATIC
+        + " With a decimal comma it is text; as a number it is 0.5.",
     ),
     "hexadecimal and underscores": (
         "y,a\n1,0x1\n0,0_1\n0,0\n1,1\n",
@@ -261,7 +265,10 @@ REFUSED = {
     "no model": ("y,name\n1,bob\n0,eve\n", "no numeric column is left to be a model. Not numeric: 'name'."),
     "UTF-16": (
         "y,a\n1,0.5\n".encode("utf-16"),
-        "must be UTF-8 text, this looks like UTF-16 or a binary format",
+        (
+            "must be UTF-8 text, this looks like UTF-16 or a binary format. Save it as UTF-8, such as by "
+            "iconv -f UTF-16 -t UTF-8."
+        ),
     ),
     "UTF-16 without a mark": (
         "y,a\n1,0.5\n".encode("utf-16-le"),

@@ -74,7 +74,7 @@ def _lines(path: str) -> list[list[str]]:
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise _error(path, f"cannot be read: {error.strerror}") from None
+        raise _error(path, f"cannot be read: {error.strerror}; --cost-matrix names a text file") from None
     except ValueError:
         raise _error(path, "must be text in UTF-8: names and numbers, separated by commas") from None
     first = text.partition("\n")[0]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 COSTS, ODDS, FALSE_ALARMS = "--costs", "--odds", "--false-alarms-per-miss"
 _EXAMPLES = {COSTS: "0.02:0.10", ODDS: "1/50:1/10", FALSE_ALARMS: "10:50"}
 # what people write between the ends of a range; the dash of 1e-3 stands after no digit
+_QUOTIENT = re.compile(r"[0-9.]+/[0-9.]+(:[0-9.]+/[0-9.]+)?")
 _BETWEEN = re.compile(r"(?<=[\d%)\]])\s*(?:[-\u2013\u2014;]|\.{2,}|to)\s*(?=[\d.(\[])")
 _COMMAS = re.compile(r"(\d+),(\d+),\s*(\d+),(\d+)")
 WEIGHTINGS = "uniform, log-odds, net-benefit, beta:A,B or shifted:MEDIAN"
@@ -93,6 +94,10 @@ def _malformed(option: str, text: str) -> UsageError:
 
 def _rewritten(option: str, text: str) -> str:
     """Say how a range with a dash, a decimal comma, brackets or one percent sign for both ends is written."""
+    if option == ODDS and "%" in text:
+        return f": write {COSTS} {text.strip()}"
+    if option != ODDS and _QUOTIENT.fullmatch(text.strip()):
+        return f": write {ODDS} {text.strip()}"
     plain = _BETWEEN.sub(":", text.strip(" ()[]{}"))
     spelled = (plain, plain.replace(",", "."), plain.replace(",", ":"), _COMMAS.sub(r"\1.\2:\3.\4", plain))
     in_percent = [":".join(f"{part.strip(' %')}%" for part in each.split(":")) for each in reversed(spelled)]

@@ -110,6 +110,9 @@ def read_metrics(texts: Sequence[str] | None) -> dict[str, dict[str, float]]:
     return found
 
 
+_NEEDS = re.compile(r"(\w+) needs (\w+)=, for instance")
+
+
 def _check_metrics(found: dict[str, dict[str, float]]) -> None:
     from stakes.core.score_table import ScoreTable
     from stakes.evaluation._request import check_request
@@ -118,6 +121,12 @@ def _check_metrics(found: dict[str, dict[str, float]]) -> None:
     try:
         asked = check_request(costs=(0.1, 0.2), metrics=found)
     except ValueError as error:
+        found_missing = _NEEDS.match(str(error))
+        if found_missing:
+            metric, argument = found_missing.groups()
+            raise UsageError(
+                f"--metric {metric} needs {argument}=: write --metric {metric}:{argument}=NUMBER"
+            ) from None
         raise UsageError(f"--metric: {error}") from None
     for metric, options in asked.metrics.items():
         try:
@@ -187,7 +196,8 @@ def read_count(option: str, text: str | None) -> int | None:
         return None
     digits = without_thousands(option, text)
     if not digits.isdecimal() or int(digits) == 0:
-        raise UsageError(f"{option} must be a whole number > 0, got {name(text)!r}")
+        several = f"; several are separated by commas, {text.replace(':', ',')}" if ":" in text else ""
+        raise UsageError(f"{option} must be a whole number > 0, got {name(text)!r}{several}")
     return int(digits)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from stakes.core.options import Options
     from stakes.evaluation import Evaluation
     from stakes.tables import Predictions
+
+_OPTIONS = {"n_tried": "--tried", "incumbent": "--incumbent", "harm": "--harm"}
+_ARGUMENTS = re.compile(rf"^({'|'.join(_OPTIONS)})\b")
 
 
 _ASKED = (
@@ -160,7 +164,8 @@ class Task:
             check_contest(predictions.models, options.incumbent, options.n_tried)
             options.check_harmed(predictions.models)
         except ValueError as error:
-            raise DataError(str(error).rstrip("."), file=predictions.source, column=self.options.clusters) from None
+            said = _ARGUMENTS.sub(lambda found: _OPTIONS[found[0]], str(error).rstrip("."))
+            raise DataError(said, file=predictions.source, column=self.options.clusters) from None
         try:
             return evaluate_predictions(predictions, self.options)
         except ValueError as error:

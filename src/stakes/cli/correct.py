@@ -181,7 +181,11 @@ def read_correction(
     if not given and sampling == (None, None) and priors[1] is None:
         raise UsageError(f"say what to undo: {', '.join(weights)}, --keep, --repeat, or --training-prior with --prior")
     if (priors[0] is None) != (priors[1] is None):
-        raise UsageError("--training-prior and --prior must be given together")
+        said, given_text = next((option, text) for option, text in _named(priors) if text is not None)
+        raise UsageError(
+            f"--training-prior and --prior must be given together, got {said} {name(given_text)!r} alone: "
+            "--training-prior is the share of positives in training, --prior that where the model is used"
+        )
     ratio = 1.0
     for option, text in weights.items():
         if text is not None:
@@ -207,13 +211,18 @@ def _weight(option: str, text: str, pos_label: str | None) -> float:
     return read_amount(option, text) if option == "--scale-pos-weight" else _ratio(option, text, pos_label)
 
 
+_PAIRS = {"--class-weights": "0:1,1:30", "--keep": "0:0.05", "--repeat": "1:10"}
+
+
 def _ratio(option: str, text: str, pos_label: str | None) -> float:
     """Read LABEL:NUMBER pairs as the ratio of the positive class's number to the negative's; one left out is 1."""
     numbers: dict[str, float] = {}
     for part in text.split(","):
         label, colon, value = part.rpartition(":")
         if not colon or not label.strip() or label.strip() in numbers:
-            raise UsageError(f"{option} must be LABEL:NUMBER for each class once, got {name(text)!r}")
+            raise UsageError(
+                f"{option} must be LABEL:NUMBER for each class once, such as {_PAIRS[option]}, got {name(text)!r}"
+            )
         numbers[label.strip()] = read_amount(option, value)
     if pos_label is None:
         pair = next((pair for pair in (("0", "1"), ("-1", "1")) if set(numbers) <= set(pair)), None)

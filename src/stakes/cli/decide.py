@@ -127,6 +127,8 @@ Decided = Annotated[
     ),
 ]
 
+_WITHOUT_DEFERRAL = "needs --defer-cost: without it a row is acted on where its score reaches the threshold"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Deferring:
@@ -190,7 +192,7 @@ def decide(
         refuse({**of_measure, "--defer-cost": deferring.defer_cost, **deferring.further}, "does not fit amounts")
         settings = AmountSettings(correction, column, amounts.stakes, amounts.unit or "", str(amounts.on_dominated))
     elif deferring.defer_cost is None:
-        refuse(deferring.further, "needs --defer-cost")
+        refuse(deferring.further, _WITHOUT_DEFERRAL)
         if measure is None:
             raise UsageError(NOTHING_ASKED)
         zero = read_unit("--zero-division", zero_division)

@@ -122,11 +122,25 @@ def as_number(value: object) -> str:
         return ": count time in numbers, such as days since a first day"
     if not isinstance(value, str):
         return ""
+    text = ": turn text into numbers first, such as with astype(float)" if re.search("[0-9]", value) else ""
+    return as_written(value) or text
+
+
+def as_written(value: object) -> str:
+    """Return how a number is written that stands there with a decimal comma or a percent sign, or nothing.
+
+    Examples
+    --------
+    >>> as_written("30%")
+    ': with its sign it is text; as a number 30% is 0.3'
+    """
+    if not isinstance(value, str):
+        return ""
     if _DECIMAL_COMMA.fullmatch(value):
         return f": with a decimal comma it is text; as a number it is {value.replace(',', '.')}"
     if found := _PERCENT.fullmatch(value.strip()):
         return f": with its sign it is text; as a number {value} is {float(found[1]) / 100.0:g}"
-    return ": turn text into numbers first, such as with astype(float)" if re.search("[0-9]", value) else ""
+    return ""
 
 
 def as_column(given: Any, name: str) -> str:

@@ -391,6 +391,6 @@ def dominated(a: Floats, b: Floats, weight: Floats, on_dominated: str) -> NDArra
         raise ValueError(
             f"acting never hurts in {int(act.sum())} rows and never helps in {int(leave.sum())}, the first at index "
             f"{first} (false_positive {a[first]:g}, false_negative {b[first]:g}): there is no decision to take. "
-            "Check the amounts, or pass on_dominated='set_aside'."
+            "Check the amounts, or pass on_dominated='set_aside' (command line: --on-dominated set_aside)."
         )
     return forced

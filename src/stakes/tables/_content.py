@@ -211,5 +211,10 @@ def check_unpacked(size: int, most: int | None, name: str, column: str | None = 
 def reject_other_encodings(content: Content, origin: Origin) -> None:
     """Refuse text that is not UTF-8 where its first bytes already say so."""
     head = content.head()
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in head:
+    if head.startswith(b"PK\x03\x04"):
+        raise origin.error("is a workbook of a spreadsheet or another zip archive, not text: save the sheet as CSV")
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        rule = "must be UTF-8 text, this looks like UTF-16 or a binary format"
+        raise origin.error(rule, hint="Save it as UTF-8, such as by iconv -f UTF-16 -t UTF-8.")
+    if b"\x00" in head:
         raise origin.error("must be UTF-8 text, this looks like UTF-16 or a binary format")

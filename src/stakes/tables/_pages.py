@@ -64,7 +64,9 @@ def check_pages(data: Bytes, origin: Origin) -> dict[str, Column]:
                 _walk(data, chunk[_META], found.setdefault(".".join(path), Column()))
     except (LookupError, TypeError, ValueError, RecursionError):
         what = "its end, which says where the pages are," if name is None else "the head of a page"
-        raise origin.error(f"cannot be read as Parquet: {what} is damaged", column=name) from None
+        text = bytes(data[:4]) != b"PAR1"
+        hint = 'If it is text, say so by format="csv" (command line: --format csv).' if text else None
+        raise origin.error(f"cannot be read as Parquet: {what} is damaged", column=name, hint=hint) from None
     return found
 
 

@@ -336,4 +336,6 @@ def check_numbers(scores: dict[str, Floats], weight: Floats | None, roles: Roles
         elif score.min() < 0.0 or score.max() > 1.0:
             bad = (score < 0.0) | (score > 1.0)
             hint = roles.hint or PROBABILITY_HINT
+            if score.min() >= 0.0 and 2.0 <= score.max() <= 100.0:
+                hint += " If they are percentages, divide by 100."
             raise origin.broken("must lie in [0, 1]", bad, score, column=name, hint=hint)

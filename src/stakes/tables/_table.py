@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from stakes.core.remedies import as_written
 from stakes.shown.progress import tell
 from stakes.tables._text import numbers_from_text
 from stakes.tables._values import encode_labels, to_floats
@@ -114,6 +115,9 @@ class Numbers:
     def refuse(self, origin: Origin, hint: str | None) -> None:
         """Raise for the first broken cell, with the number of them."""
         if self.n_broken:
+            value = self.broken["value"]
+            if written := as_written(value):
+                hint = f"{hint or ''} {written[2:].capitalize()}.".strip()
             raise origin.error(**self.broken, column=self.name, count=self.n_broken, total=self.n_rows, hint=hint)
 
     def _read(self, cells: Cells, origin: Origin) -> tuple[Floats, Bools, str]:
