@@ -345,7 +345,10 @@ def meaning(text):
     """Say what the csv module makes of a file: labels and scores, or None where it cannot be read."""
     try:
         records = [
-            r for r in csv.reader(io.StringIO(text, newline=""), strict=True) if "".join(r).strip() or len(r) > 1
+            # a blank line is no record; a line of two quotes is one of a single empty field
+            r
+            for r in csv.reader(io.StringIO(text, newline=""), strict=True)
+            if "".join(r).strip() or len(r) > 1 or r == [""]
         ]
         header, *rows = records
         at = header.index("a")
