@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -68,7 +68,8 @@ class _Sums:
     @property
     def nothing(self) -> NDArray[np.intp]:
         """Place of each decision's pair with "nothing", which has none itself."""
-        return np.array([self.pairs.index((i, len(self.names) - 1)) for i in range(len(self.names) - 1)])
+        kinds = len(self.names)
+        return place_of_pair(np.arange(kinds - 1), kinds - 1, kinds)
 
     def power(self, a: int, b: int) -> Floats:
         """Sums of w^a d^b for every pair."""
@@ -153,11 +154,11 @@ class _Sums:
 
     def check_shifts(self) -> None:
         """Against a rule that costs every row of the class the same, the powers are those of the model, moved."""
-        costly = self.models + self.k
+        costly, own = self.models + self.k, self.nothing
         for j in (self.models, self.models + 1):
             by = self.worst if j == costly else 0.0
             for i in range(self.models):
-                self._check_shift(self.pairs.index((i, j)), int(self.nothing[i]), by)
+                self._check_shift(place_of_pair(i, j, len(self.names)), int(own[i]), by)
 
     def _check_shift(self, at: int, own: int, by: float) -> None:
         where = np.arange(len(self.pairs)) == at
@@ -237,14 +238,20 @@ class _Sums:
         gram[0, 0] = self.power(2, 0)[0]
         gram[0, 1:] = gram[1:, 0] = linear[own]
         gram[range(1, count + 1), range(1, count + 1)] = square[own]
-        for i, j in combinations(range(count), 2):
-            at = self.pairs.index((i, j))
-            gram[i + 1, j + 1] = gram[j + 1, i + 1] = (square[own[i]] + square[own[j]] - square[at]) / 2.0
-            two = gram[np.ix_([0, i + 1, j + 1], [0, i + 1, j + 1])]
-            where = np.arange(len(self.pairs)) != at
-            self.require(where | _possible(two), "w2_d2", "what products of two losses allow")
+        i, j = np.triu_indices(count, 1)
+        at = place_of_pair(i, j, len(self.names))
+        gram[i + 1, j + 1] = gram[j + 1, i + 1] = (square[own[i]] + square[own[j]] - square[at]) / 2.0
+        three = np.stack([np.zeros_like(i), i + 1, j + 1], axis=-1)
+        good = np.ones(len(self.pairs), dtype=bool)
+        good[at] = _possible(gram[three[:, :, None], three[:, None, :]])
+        self.require(good, "w2_d2", "what products of two losses allow")
         if not _possible(gram):
             raise self.broken("w2_d2", f"what products of losses among {CLASSES[self.k]} allow")
+
+
+def place_of_pair(i: Any, j: Any, kinds: int) -> Any:
+    """Place of the pair (i, j), i < j, among all pairs of ``kinds`` decisions, in the order of ``combinations``."""
+    return i * kinds - i * (i + 1) // 2 + j - i - 1
 
 
 def _possible(matrices: Floats) -> Bools:

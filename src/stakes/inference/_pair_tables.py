@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stakes.core.regret import losses_by_score
-from stakes.inference._pair_checks import CLASSES, EVERY_ORDER, FLOOR, ROUNDING, digits
+from stakes.inference._pair_checks import CLASSES, EVERY_ORDER, FLOOR, ROUNDING, digits, place_of_pair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,8 +99,7 @@ class _Cells:
 
 def _place(pairs: PairSums, i: int, j: int) -> int:
     """Place of a pair among all."""
-    kinds = len(pairs.models) + 3
-    return i * kinds - i * (i + 1) // 2 + j - i - 1
+    return int(place_of_pair(i, j, len(pairs.models) + 3))
 
 
 def _total(weight: Floats, losses: Floats) -> float:
