@@ -550,6 +550,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.usefixtures("folder")  # whatever a mistake writes where it is not refused
 @pytest.mark.parametrize(("call", "message"), CALLS.values(), ids=CALLS)
 def test_mistake_is_refused_with_argument_value_and_remedy(call, message):
     with pytest.raises((ValueError, TypeError)) as error:
