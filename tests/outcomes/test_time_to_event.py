@@ -363,6 +363,14 @@ def test_codes_of_which_none_means_censored_are_asked_about(kind):
             TimeToEvent(**rows, cause=cause)
 
 
+def test_times_in_the_place_of_events_are_asked_about():
+    days = np.arange(30, 60)
+    with pytest.raises(
+        ValueError, match=r"event must hold codes of events, got 30 different ones \(30, .*wrong way round"
+    ):
+        TimeToEvent(event=days, time=days % 2, horizon=1)
+
+
 def test_codes_of_r_with_their_censored_one_are_those_of_zero_and_one():
     event, time = np.array([1, 0, 0, 1, 1, 0]), [1, 2, 3, 5, 6, 7]
     wanted = TimeToEvent(event=event, time=time, horizon=4)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.intp]
 
 CENSORED, OF_INTEREST, OTHER = 0, 1, 2
+_MOST_CODES = 20  # of causes: more are numbers of another kind
 KAPLAN_MEIER = "kaplan-meier"
 
 
@@ -115,6 +116,11 @@ def _check_censored(codes: NDArray[np.int64], censored: Any) -> Any:
     """Return the code of censored rows, by default 0; raise where nothing says which of several codes that is."""
     held = np.unique(codes).tolist()
     listed = _listed(held)
+    if censored is None and 0 not in held and len(held) > _MOST_CODES:
+        raise ValueError(
+            f"event must hold codes of events, got {len(held)} different ones ({listed}): are event= and time= the "
+            "wrong way round?"
+        )
     if censored is None and 0 not in held and len(held) > 1:
         raise ValueError(
             f"no code 0 among the event codes {listed}; if one of them means censored, pass censored={held[0]} "
