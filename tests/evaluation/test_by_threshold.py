@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 from scipy.special import expit
+from scipy.stats import norm
 
 from stakes import ScoreTable, costs, evaluate
 from stakes.core.regret import regret_at
 from stakes.evaluation import _by_threshold
 from stakes.evaluation._by_threshold import _dominates, _stretches
-from stakes.inference import PairedRows, difference_band, dominance, reached, shown_less
+from stakes.inference import PairedRows, difference_band, dominance, reached, shown_band, shown_less
 
 
 def forecasts(n, seed=0):
@@ -114,6 +115,21 @@ def test_shown_is_what_the_band_of_the_difference_leaves_beyond_zero():
     assert less.tolist() == (band.simultaneous_high < 0.0).tolist()
     assert more.tolist() == (band.simultaneous_low > 0.0).tolist()
     assert less.any()
+
+
+def test_thresholds_that_err_together_are_not_charged_as_if_they_erred_apart():
+    y, sharp, blunt = forecasts(4000)
+    points = np.linspace(0.3, 0.7, 40)
+    rows, bins = PairedRows(y, [], None), (reached(sharp, points), reached(blunt, points))
+    band = shown_band(rows, bins, points, 0.95, shared=0.95, name="sharp - blunt")
+    # the largest of correlated normal errors, from the losses of the rows
+    acts = [score[:, None] >= points for score in (sharp, blunt)]
+    losses = [np.where(y[:, None], (1.0 - points) * ~act, points * act) for act in acts]
+    correlation = np.corrcoef(losses[0] - losses[1], rowvar=False)
+    drawn = np.random.default_rng(9).multivariate_normal(np.zeros(40), correlation, 50_000, method="eigh")
+    expected = np.quantile(np.abs(drawn).max(axis=1), 0.95)
+    assert expected < norm.isf(0.025 / 40) - 0.1
+    assert band.critical_value == pytest.approx(expected, abs=0.05)
 
 
 def test_more_models_tried_make_fewer_claims():

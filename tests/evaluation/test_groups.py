@@ -9,7 +9,7 @@ import pytest
 from stakes import bounded_brier_skill_score, costs, evaluate, evaluate_frame
 from stakes.core.inputs import EvaluationData
 from stakes.core.validation import BinarySample
-from stakes.inference import _group_sums, decomposition_interval
+from stakes.inference import PairedRows, _group_sums, decomposition_interval
 from stakes.inference._influence import cells_of, loss_influence, skill_influence
 from stakes.inference._influence_moments import influence_moments
 from stakes.metrics import roc_auc_score
@@ -94,6 +94,16 @@ def test_no_row_is_looked_at_once_per_group(monkeypatch):
     result = evaluate(y, {"m": s, "n": s**2}, costs=COSTS, groups=np.arange(2000) % 100)
     assert len(result.groups) == 200
     assert sum(seen) == 2 * 2000
+
+
+def test_sums_of_thousands_of_groups_are_those_of_their_rows():
+    rng = np.random.default_rng(0)
+    groups, n = 3000, 20_000
+    codes, y, values = rng.integers(0, groups, n), rng.random(n) < 0.3, rng.random(n)
+    grouped = _group_sums.GroupedRows.of(PairedRows(y, [], None), codes, groups)
+    expected = np.zeros((2, groups))
+    np.add.at(expected, (y.astype(int), codes), values)
+    np.testing.assert_allclose(grouped.sums(values[grouped.order]), expected, rtol=1e-12)
 
 
 def test_numbers_and_texts_of_one_name_are_one_group():

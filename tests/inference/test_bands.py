@@ -364,6 +364,7 @@ def test_frame_and_repr_say_what_was_found():
         ("lift", {}, "kind must be one of"),
         ("net_benefit", {"thresholds": [0.5, 1.0]}, r"net_benefit must lie in \[0, 1\), got 1.0 at index 1"),
         ("interventions_avoided", {"thresholds": [0.0, 0.5]}, r"must lie in \(0, 1\), got 0.0 at index 0"),
+        ("interventions_avoided", {"thresholds": [0.5, 1.0]}, r"must lie in \(0, 1\), got 1.0 at index 1"),
         ("regret", {"thresholds": [-0.1]}, r"must lie in \[0, 1\], got -0.1 at index 0"),
         ("regret", {"thresholds": [0.2, 0.2]}, "strictly ascending, got 0.2 at index 1 after 0.2"),
         ("regret", {"thresholds": [0.2, math.nan]}, "must be finite, got nan at index 1"),

@@ -363,3 +363,16 @@ def test_what_a_cross_fitted_interval_does_not_take_is_refused():
         metric_interval(y, score, "h_measure_score", lags="auto")
     with pytest.raises(ValueError, match="prevalence= does not change hull_auc"):
         metric_interval(y, score, "hull_auc", prevalence=0.1)
+
+
+def test_interval_of_the_skill_reaches_as_far_to_both_sides_as_the_jackknife_says():
+    y, score = rows()
+    skill = decomposition_interval(y, score, costs=BRIER, random_state=0).skill
+    n, loss = len(y), (score - y) ** 2
+    without = [(total - each) / (n - 1) for total, each in ((loss.sum(), loss), (y.sum(), y))]
+    left_out = 1.0 - without[0] / (without[1] * (1.0 - without[1]))
+    spread = np.sqrt((n - 1) / n * np.sum((left_out - left_out.mean()) ** 2))
+    assert skill.value == pytest.approx(1.0 - loss.mean() / (y.mean() * (1.0 - y.mean())))
+    assert skill.interval == pytest.approx(
+        (skill.value - 1.96 * spread, skill.value + 1.96 * spread), abs=0.02 * spread
+    )
