@@ -167,7 +167,7 @@ def intervals(y, score, prevalence, seed):
     )
     found = [getattr(plain, term) for term in TERMS]
     found += [bounded.miscalibration, bounded.discrimination]
-    found += [estimate_h_measure(rows, None, 0.95), estimate_hull_auc(rows, 0.95)]
+    found += [estimate_h_measure(rows, None).estimate(0.95), estimate_hull_auc(rows).estimate(0.95)]
     return [(e.interval[0], e.value, e.interval[1]) for e in found]
 
 

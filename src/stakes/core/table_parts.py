@@ -81,7 +81,9 @@ def _check_counts(entries: Entries, columns: dict[str, Floats]) -> None:
             raise entries.broken(f"{name}_squared", f"zero where {name} is")
     for name in COLUMNS[:2]:
         weight, squared = columns[name], columns[f"{name}_squared"]
-        _refuse_first(entries, f"{name}_squared", squared > weight**2 * _ROOM, f"at most the square of {name}", squared)
+        with np.errstate(over="ignore"):
+            larger = squared > weight**2 * _ROOM
+        _refuse_first(entries, f"{name}_squared", larger, f"at most the square of {name}", squared)
         lost = (squared == 0.0) & (weight > _SQUARED_TO_ZERO)
         _refuse_first(entries, f"{name}_squared", lost, f"above zero where {name} is", squared)
     if np.any(columns["positives"] + columns["negatives"] <= 0.0):
@@ -98,12 +100,13 @@ def _check_rows(entries: Entries, columns: dict[str, Floats], n_rows: int) -> No
     """Rows are at least what the sums of weights and of their squares need (Cauchy-Schwarz)."""
     fewest = 0.0
     for name in COLUMNS[:2]:
-        squared = columns[f"{name}_squared"]
-        fewest += float(np.sum(columns[name] ** 2 / np.where(squared > 0.0, squared, np.inf)))
-    if max(fewest * (2.0 - _ROOM) - 0.5, len(columns["scores"])) > n_rows:
-        least = max(round(fewest), len(columns["scores"]))
-        what = "the number of scores" if least == len(columns["scores"]) else "as the weights and their squares need"
-        raise entries.broken("n_rows", f"at least {least:,}, {what}, got {n_rows:,}")
+        weight, squared = columns[name], columns[f"{name}_squared"]
+        with np.errstate(over="ignore"):
+            fewest += float(np.sum(weight * (weight / np.where(squared > 0.0, squared, np.inf))))
+    scores = len(columns["scores"])
+    if max(fewest * (2.0 - _ROOM) - 0.5, scores) > n_rows:
+        what = "the number of scores" if fewest <= scores else "as the weights and their squares need"
+        raise entries.broken("n_rows", f"at least {max(fewest, scores):,.0f}, {what}, got {n_rows:,}")
 
 
 def _check_cells(entries: Entries, columns: dict[str, Floats], resolution: int | None) -> None:
