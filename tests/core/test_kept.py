@@ -149,6 +149,7 @@ def damaged(**changes):
         ({"resolution": 0}, "resolution must be the number of cells"),
         ({"resolution": "many"}, "resolution must be a whole number"),
         ({"n_rows": 2}, "n_rows must be at least 5"),
+        ({"positives": [1e200] * 5, "positives_squared": [1.0] * 5}, "n_rows must be at least inf, as the weights"),
         ({"n_rows": -2}, "n_rows must be a whole number"),
         ({"fixed_prevalence": 0}, "fixed_prevalence must be true or false"),
     ],

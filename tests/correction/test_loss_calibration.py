@@ -135,6 +135,8 @@ def test_stated_weights_are_those_of_the_positive_class(weighted, negative, posi
         assert drawn.positive_share == pytest.approx(0.9, abs=1e-12)
     with pytest.raises(ValueError, match=r"labels must end with the positive class, pos_label="):
         loss_calibration_test(named, scores, pos_label=positive, class_weight=[1, 9], labels=[positive, negative])
+    with pytest.raises(ValueError, match=r"labels must end with the positive class, pos_label=.*got \[\]"):
+        loss_calibration_curve(named, scores, pos_label=positive, class_weight=[1, 9], labels=[])
 
 
 def test_results_are_tables(weighted):

@@ -279,7 +279,7 @@ def _labels_of(
     """The two classes, the positive one last, as labels= says or what else is given names them."""
     if labels is not None:
         order = np.atleast_1d(to_array(labels, "labels")).tolist()
-        if order[-1] != pos_label:
+        if order[-1:] != [pos_label]:
             raise ValueError(f"labels must end with the positive class, pos_label={pos_label!r}, got {order}.")
         return order
     given = (*sampling, stated.get("class_weight"))
