@@ -169,3 +169,72 @@ def test_sums_of_rows_that_are_not_fine_are_refused_even_if_no_table_says_why(mo
     monkeypatch.setattr("stakes.tables._pairs.group_scores", lambda *_, **__: None)
     with pytest.raises(ValueError, match="a score or a weight is missing or out of bounds"):
         PairSums.from_frame(frame, label="y", models=["a"], costs=(0.1, 0.4))
+
+
+ROWS = {"a": [0.1, 0.2, 0.3, 0.9, 0.8, 0.7], "b": [0.6, 0.7, 0.3, 0.3, 0.8, 0.9]}  # at 0.5 b is wrong twice, then once
+PAIR, ALONE = 0, 6  # of ten pairs, negatives first: "a" less "b", and "b" less "nothing"
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "message"),
+    [
+        ("apart", {PAIR: 2.5}, "a whole number for 'a' less 'b' among negatives, got 2.5"),
+        ("rows", dict.fromkeys(range(20), 2.0**63), "a whole number for 'a' less 'b' among negatives"),
+        ("rows", {9: 4}, "the same for every pair .3. for 'treat none' less 'nothing' among negatives, got 4"),
+        ("carriers", {PAIR: 4}, "at most the rows .3. for 'a' less 'b'"),
+        ("apart", {10 + PAIR: 4}, "at most the rows .3. for 'a' less 'b' among positives, got 4"),
+        ("apart", {PAIR: 1}, "at least the carriers .2. for 'a' less 'b' among negatives, got 1"),
+        ("apart", {ALONE: 3}, "equal to the carriers .2. for 'b' less 'nothing' among negatives, got 3"),
+        ("carriers", {PAIR: 1}, "at least what those of both alone differ by .2. for 'a' less 'b'"),
+    ],
+)
+def test_kept_counts_are_whole_numbers_in_order(name, changes, message):
+    content = json.loads(PairSums.from_predictions([0, 0, 0, 1, 1, 1], ROWS, costs=0.5, rule=0.5).to_json())
+    assert content["carriers"][PAIR] == content["carriers"][ALONE] == 2
+    for place, value in changes.items():
+        content[name][place] = value
+    with pytest.raises(ValueError, match=f"{name} must be {message}"):
+        PairSums.from_json(json.dumps(content))
+
+
+def test_kept_counts_of_two_models_are_at_most_those_of_both_alone():
+    content = json.loads(PairSums.from_predictions([0, 0, 0, 1, 1, 1], ROWS, costs=0.5, rule=0.5).to_json())
+    content["carriers"][PAIR] = content["apart"][PAIR] = 3  # "a" is never wrong among negatives, "b" twice
+    with pytest.raises(ValueError, match=r"carriers must be at most those of both alone \(2\) for 'a' less 'b'"):
+        PairSums.from_json(json.dumps(content))
+
+
+def test_sums_made_of_numbers_are_of_the_usual_positive_class():
+    sums = PairSums.from_predictions([0, 0, 0, 1, 1, 1], ROWS, costs=0.5)
+    numbers = {name: getattr(sums, name) for name in ("models", "costs", "rule", *ARRAYS)}
+    assert PairSums(**numbers).merge(sums).rows.tolist() == [6.0, 6.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "places", "value", "message"),
+    [
+        ("w2_d0", range(10), 10.0, r"w2_d0 must be at most the square of mass \(9\)"),
+        ("w2_d0", range(10), 2.9, r"w2_d0 must be at least the square of mass / rows"),
+        ("w4_d0", range(10), 10, r"w4_d0 must be at most the square of w2_d0 \(9\)"),
+        ("w4_d0", range(10), 2.9, r"w4_d0 must be at least the square of w2_d0 / rows"),
+        ("mass", [9], 3.5, "mass must be one number for every pair"),
+        ("w4_d0", [19], 3.5, "w4_d0 must be one number for every pair"),
+        ("w1_d1", [PAIR], -1.0001, "w1_d1 must be the difference of the sums of the two"),
+        ("w4_d1", [10 + PAIR], 0.0001, "w4_d1 must be the difference of the sums of the two"),
+        ("w2_d2", [PAIR], -0.5, "w2_d2 must be >= 0"),
+        ("w4_d2", [PAIR], -0.5, "w4_d2 must be >= 0"),
+        ("w2_d2", [PAIR], 0.499, r"w2_d2 must be at least \(w1_d1\)\^2 / carriers"),  # a sum of -1 over 2 rows
+        ("w4_d4", [PAIR], 0.124, r"w4_d4 must be at least \(w2_d2\)\^2 / carriers"),  # 0.5^2 over 2 rows
+        ("w4_d4", [PAIR], 0.251, "w2_d2 must be at least the root of w4_d4"),  # 0.5
+        ("w4_d2", [PAIR], 0.751, "w4_d2 must be at most what the largest loss allows"),  # 3 rows at 0.5^2
+        ("w4_d4", [PAIR], 0.126, "w4_d4 must be at most what the largest loss allows"),  # w4_d2 times 0.5^2
+        ("w4_d3", [PAIR], -0.251, "w4_d3 must be at most what the largest loss allows"),  # w4_d2 times 0.5
+        ("w4_d2", [PAIR], 0.501, "w4_d2 must be w2_d2, as no row is weighted"),
+    ],
+)
+def test_kept_powers_are_those_of_one_set_of_rows(name, places, value, message):
+    content = json.loads(PairSums.from_predictions([0, 0, 0, 1, 1, 1], ROWS, costs=0.5, rule=0.5).to_json())
+    for place in places:
+        content[name][place] = value
+    with pytest.raises(ValueError, match=message):
+        PairSums.from_json(json.dumps(content))

@@ -200,6 +200,13 @@ def test_real_units_and_per_thousand():
     assert "per 1,000 decisions" in scaled.sentence
 
 
+@pytest.mark.parametrize("per", [1.0, 1000.0])
+def test_sentence_says_what_choosing_now_may_lose_per_thousand_decisions(per):
+    found = select(contest(per * np.full(2, 0.1), per**2 * 0.0002 * np.eye(2)), per=per)
+    # the lower of two equal normal costs is their spread / sqrt(pi) below their mean: sqrt(0.0002 / pi) = 0.00797885
+    assert "is expected to cost 7.98 more per 1,000 decisions than the truly best decision" in found.sentence
+
+
 def test_weights_are_repetitions_in_the_estimates():
     y, models = rows(n=300)
     weight = np.random.default_rng(2).integers(0, 4, 300)
