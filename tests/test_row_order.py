@@ -326,6 +326,19 @@ def test_message_says_where_indexes_differ_and_what_to_do(index, said):
         check_same_order(a=pd.Series(P), b=pd.Series(P, index))
 
 
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 7])
+def test_first_row_that_differs_is_named_wherever_it_is(rows):
+    for place in range(rows):
+        labels = [*range(place), *range(100, 100 + rows - place)]
+        with pytest.raises(ValueError, match=rf"different index labels, first at row {place} \({place} and 100\)"):
+            check_same_order(a=pd.Series(0, range(rows)), b=pd.Series(0, labels))
+
+
+def test_lists_of_no_column_and_of_one_are_looked_into():
+    assert row_labels(a=[], b=()) is None
+    assert row_labels(a=[], b=[pd.Series(P)], c=[0.5])[0] == "b[0]"
+
+
 def test_labels_that_were_drawn_and_an_array_made_a_series_anew_ask_for_the_array():
     drawn, p = pd.Series(Y).sample(frac=1.0, random_state=0), pd.Series(P)
     with pytest.raises(ValueError, match=r"or pass y_score\.to_numpy\(\) if the rows already correspond"):

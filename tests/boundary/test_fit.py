@@ -390,6 +390,48 @@ def test_damaged_json_is_refused_or_still_decides(rows, options):
         Boundary.from_json(json.dumps({**whole, "levels": {"cuts": []}}))
 
 
+@pytest.mark.parametrize(
+    ("asked", "path", "value", "message"),
+    [
+        ("exact", ["upper_bound"], 1.01, r"upper_bound must be from value to 1, got 1\.01"),
+        ("exact", ["upper_bound"], 0.3, r"upper_bound must be from value to 1, got 0\.3"),
+        ("f_beta", ["upper_bound"], 1.01, r"upper_bound must be from value to 1, got 1\.01"),
+        ("cost", ["upper_bound"], 0.01, r"upper_bound must be from value to 0, got 0\.01"),
+        ("exact", ["tuned_precision"], 0.0, r"tuned_precision must be in \(0, 1\], got 0\.0"),
+        ("exact", ["tuned_precision"], 1.01, r"tuned_precision must be in \(0, 1\], got 1\.01"),
+        ("exact", ["problem", "min_precision"], "3/4", "problem.min_precision must be at most the precision"),
+        ("exact", ["problem", "min_recall"], "1/1", "problem.min_recall must be at most the recall"),
+        ("exact", ["problem", "max_selected"], 1, "problem.max_selected must be at least what levels.selected adds"),
+        ("exact", ["cells", "edges", 7], 0.3501, "cells.edges must be numbers at equal distances"),
+        ("exact", ["cells", "span"], [3.0, 1.0], "cells.span must be two numbers in order"),
+        ("exact", ["cells", "span"], [1.0, 2.0, 3.0], "cells.span must be two numbers in order"),
+        ("exact", ["cells", "span"], [2.5, 3.0], "such that the range ends in levels that have rows"),
+        ("exact", ["cells", "span"], [1.0, 1.5], "such that the range ends in levels that have rows"),
+        ("exact", ["threshold"], 1.001, r"threshold must be a score of the rows \(0 to 1\)"),
+        ("exact", ["threshold"], -0.001, r"threshold must be a score of the rows \(0 to 1\)"),
+        ("exact", ["threshold"], "-inf", r"threshold must be a score of the rows \(0 to 1\)"),
+        ("certified", ["certificate", "tested_rows"], 97, r"certificate\.tested_rows must be"),
+    ],
+)
+def test_entries_of_a_kept_boundary_just_beyond_what_the_others_allow_are_refused(asked, path, value, message):
+    rng = np.random.default_rng(0)
+    uncertainty, score = rng.choice([1.0, 2.0, 3.0], 120), np.linspace(0.0, 1.0, 120).round(2)
+    y = rng.random(120) < np.clip(score + (uncertainty - 2.0) * 0.1, 0.0, 1.0)
+    options = {
+        "exact": {"min_precision": 0.7, "levels": 2},
+        "f_beta": {"goal": "f_beta", "f_beta": 2},
+        "cost": {"goal": "cost", "costs": 0.3},
+        "certified": {"min_precision": 0.7, "confidence_level": 0.8, "random_state": 0},
+    }[asked]
+    content = inside = json.loads(fit_boundary(y, score, uncertainty, **options).to_json())
+    Boundary.from_json(json.dumps(content))
+    for key in path[:-1]:
+        inside = inside[key]
+    inside[path[-1]] = value
+    with pytest.raises(ValueError, match=message):
+        Boundary.from_json(json.dumps(content))
+
+
 def test_products_of_large_weights_do_not_overflow():
     rng = np.random.default_rng(0)
     for seed in range(20):

@@ -227,6 +227,23 @@ def test_rows_with_missing_amounts_are_decided_as_said_and_cost_nothing():
         decide_rows([0.5, np.nan], false_positive=5, false_negative=15)
 
 
+def test_scores_of_a_boundary_beside_missing_ones_need_be_no_probabilities():
+    boundary = fit_boundary([0, 1, 0, 1], [-3.0, 5.0, -2.0, 7.0], [1, 1, 2, 2], max_selected=2, levels=1)
+    found = boundary.predict([9.0, np.nan, -9.0], [1, 1, 1], missing="wait")
+    assert found.tolist() == boundary.predict([9.0, -9.0, -9.0], [1, 1, 1]).tolist() == [1, 0, 0]
+
+
+def test_what_else_is_wrong_beside_a_missing_value_is_refused_as_without_it():
+    amounts = {"false_positive": [5.0, np.nan], "false_negative": 15.0}
+    with pytest.raises(ValueError, match=r"y_prob must lie in \[0, 1\], got 1\.5 at index 1"):
+        decide_rows([0.5, 1.5], **amounts, missing="wait")
+    assert decide_rows([0.5, 0.9], **amounts, missing="wait").act.tolist() == [True, False]
+    boundary = BOUNDARIES["levels"]()
+    for missing in ("refuse", "act", "wait"):
+        with pytest.raises(ValueError, match="score and uncertainty must have the same length, got 3 and 2"):
+            boundary.predict([0.9, 0.8, 0.7], [0.1, 0.1], missing=missing)
+
+
 def test_a_deferral_zone_is_written_as_a_pair_is():
     option = {"threshold": 0.2, "deferral": 0.05}
     columns = {"a risk": [*SPECIAL, 0.0625, np.nextafter(0.0625, 1.0), 0.75, np.nextafter(0.75, 0.0), 0.3]}
