@@ -337,7 +337,8 @@ def test_a_decimal_counts_as_the_number_it_writes(name, key):
     given = {each: value for each, value in few.items() if each in parameters_of(name)}
     given |= valid_arguments(name, FUNCTIONS[name])
     plain, written = (repr(called(FUNCTIONS[name], {**given, key: kind(SHARE[key])})) for kind in (float, as_decimal))
-    assert plain == written
+    address = re.compile("0x[0-9a-f]+")  # of a function that a result holds
+    assert address.sub("", plain) == address.sub("", written)
 
 
 def test_numbers_of_several_kinds_make_one_cost_ratio():

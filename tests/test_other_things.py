@@ -79,5 +79,6 @@ def test_places_of_a_curve_are_named(value):
 
 
 def test_scale_of_a_plot_of_costs_is_called_scale():
+    pytest.importorskip("matplotlib")
     with pytest.raises(ValueError, match=r"^scale must be one of 'linear', 'log-odds', got 'odds'"):
         costs.Uniform(0, 1).plot(scale="odds")

@@ -178,6 +178,7 @@ def test_clusters_as_python_objects_give_the_same_bits(name):
 
 
 def test_clusters_of_other_types_are_told_apart_as_they_are_written():
+    pytest.importorskip("pandas")
     expected = bits(compare(Y, P, Q, costs=(0.1, 0.5), clusters=np.array([f"{c:02}" for c in OWNER])))
     texts = np.array([f"{c:02}" for c in OWNER], dtype=object)
     days = np.array([dt.date(2024, 1, 1) + dt.timedelta(days=int(c)) for c in OWNER], dtype=object)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import integrate, optimize, stats
 
 from stakes import RowCosts, TimeToEvent, metric_difference, metric_interval
 from stakes.inference import pool
@@ -166,7 +166,8 @@ def worked_out(y, columns, threshold, level=0.95):
     between = (1 + 1 / m) * sum((each - value) ** 2 for each in values) / (m - 1)
     share = between / (within + between)
     rubin = 1 / (share**2 / (m - 1) + (n + 2) / (n * (n - 1) * (1 - share)))
-    t = stats.t.isf((1 - level) / 2, min([rubin, *degrees]))
+    # by halving the tail itself: older versions of scipy invert it to nine digits only
+    t = optimize.brentq(lambda x: stats.t.sf(x, min([rubin, *degrees])) - (1 - level) / 2, 0.0, 1e3, xtol=1e-14)
     half = math.sqrt(t**2 * (within + between) + math.log(1 - level) ** 2 * sum(rooms) / m)
     return value, max(value - half, METRICS["net_benefit_score"].low), min(value + half, 1.0)
 

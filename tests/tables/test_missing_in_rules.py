@@ -242,6 +242,8 @@ def test_what_else_is_wrong_beside_a_missing_value_is_refused_as_without_it():
     for missing in ("refuse", "act", "wait"):
         with pytest.raises(ValueError, match="score and uncertainty must have the same length, got 3 and 2"):
             boundary.predict([0.9, 0.8, 0.7], [0.1, 0.1], missing=missing)
+        with pytest.raises(ValueError, match="score and uncertainty must have the same length, got 3 and 2"):
+            boundary.predict([0.9, np.nan, 0.7], [0.1, 0.1], missing=missing)
 
 
 def test_a_deferral_zone_is_written_as_a_pair_is():

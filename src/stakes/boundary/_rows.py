@@ -110,11 +110,10 @@ def check_covariates(score: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, 
 
 def finite_covariates(score: Floats, uncertainty: Floats) -> tuple[Floats, Floats]:
     """Validate the rows to decide about."""
+    if score.ndim == uncertainty.ndim == 1 and len(score) != len(uncertainty):
+        raise ValueError(f"score and uncertainty must have the same length, got {len(score)} and {len(uncertainty)}.")
     clean = check_scores(score, "score", probability=False)
-    level = check_scores(uncertainty, "uncertainty", probability=False)
-    if len(clean) != len(level):
-        raise ValueError(f"score and uncertainty must have the same length, got {len(clean)} and {len(level)}.")
-    return clean, level
+    return clean, check_scores(uncertainty, "uncertainty", probability=False)
 
 
 def check_levels(levels: Any) -> int | Floats:
