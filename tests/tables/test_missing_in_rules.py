@@ -246,6 +246,11 @@ def test_what_else_is_wrong_beside_a_missing_value_is_refused_as_without_it():
             boundary.predict([0.9, np.nan, 0.7], [0.1, 0.1], missing=missing)
 
 
+def test_what_is_to_be_decided_without_a_score_is_one_of_the_words_for_it():
+    with pytest.raises(ValueError, match=r"missing must be one of 'refuse', 'act', 'wait', 'defer', got array"):
+        apply_deferral([0.2], threshold=0.1, deferral=0.1, missing=np.array([]))
+
+
 def test_a_deferral_zone_is_written_as_a_pair_is():
     option = {"threshold": 0.2, "deferral": 0.05}
     columns = {"a risk": [*SPECIAL, 0.0625, np.nextafter(0.0625, 1.0), 0.75, np.nextafter(0.75, 0.0), 0.3]}

@@ -107,13 +107,12 @@ def apply_deferral(
     [0, -1, -1, 1]
     """
     c, option = check_unit(threshold, "threshold"), as_deferral(deferral)
-    if is_expression(y_prob) or missing != "refuse":
-        check_missing(missing, DEFERRING)
-        if capacity is not None:
-            raise ValueError(
-                f'capacity must be None for an expression, and where missing= is not "refuse", got {capacity}: it is a '
-                "share of all rows, but an expression sees one, and a row without a score has no place in their order."
-            )
+    check_missing(missing, DEFERRING)
+    if (is_expression(y_prob) or missing != "refuse") and capacity is not None:
+        raise ValueError(
+            f'capacity must be None for an expression, and where missing= is not "refuse", got {capacity}: it is a '
+            "share of all rows, but an expression sees one, and a row without a score has no place in their order."
+        )
     if is_expression(y_prob):
         return between_expression(y_prob, *_decided_at(c, option), missing)
     if capacity is None:

@@ -284,7 +284,9 @@ def _labels_of(
         return order
     given = (*sampling, stated.get("class_weight"))
     named = {label for value in given if isinstance(value, Mapping) for label in value}
-    return positive_last(pos_label, named | set([] if y_train is None else to_array(y_train, "y_train").tolist()))
+    return positive_last(
+        pos_label, named | set([] if y_train is None else np.atleast_1d(to_array(y_train, "y_train")).tolist())
+    )
 
 
 def _n_classes(y_true: Any, y_prob: Any) -> int:
