@@ -510,7 +510,7 @@ COMMANDS = {
     "target of a plan in capitals": (
         ["plan", "AUC", "--auc", "0.8"],
         2,
-        r"target.*'AUC' is not one of .*'auc'",
+        r"(?i)target.*'AUC' is not one of .*'auc'",
     ),
     "label in capitals": (
         ["evaluate", "p.csv", "--label", "Ill"],

@@ -69,7 +69,7 @@ def parsing_problem(error: Any) -> Problem:
     """Explain what typer says of the arguments."""
     context = getattr(error, "ctx", None)
     command = "stakes" if context is None else context.command_path
-    if hasattr(error, "possibilities"):
+    if hasattr(error, "possibilities") and hasattr(error, "option_name"):
         message = _unknown_option(str(error.option_name), context)
     else:
         message = re.sub(r"\s*\n\s*", " ", str(error.format_message()))  # choices stand in lines of their own

@@ -431,8 +431,9 @@ def Mixture(parts: Sequence[CostDistribution], weights: Sequence[float]) -> Cost
 def check_interval(low: float, high: float, name: str = "bounds") -> None:
     """Raise unless 0 <= low < high <= 1."""
     try:
-        good = 0.0 <= check_number(low, "low") < check_number(high, "high") <= 1.0
-        remedy = "" if good else as_range(low, high)
+        ends = check_number(low, "low"), check_number(high, "high")
+        good = 0.0 <= ends[0] < ends[1] <= 1.0
+        remedy = "" if good else as_range(*ends)
     except ValueError:
         good, remedy = False, ""
     if not good:

@@ -64,7 +64,7 @@ def check_views(lazy: pl.LazyFrame, declared: int, most: int | None, origin: Ori
         return
     for name, dtype in lazy.collect_schema().items():
         if dtype in (pl.String, pl.Binary):
-            lengths = pl.col(name).cast(pl.Binary).bin.size().cast(pl.Int64).sum()
+            lengths = _lengths(pl.col(name), text=dtype == pl.String).sum()
             size += int(lazy.select(lengths.alias("size")).collect()["size"][0])
         elif dtype in (pl.Categorical, pl.Enum):
             names = lazy.select(pl.col(name).unique().cast(pl.String)).collect()[name].drop_nulls()
@@ -78,7 +78,18 @@ def _longest(count: int, packed: Any, codec: int, unpacked: int) -> int:
     import polars as pl
 
     found = pl.read_parquet(io.BytesIO(as_data_page(count, packed, codec, unpacked)))
-    return max(found["texts"].bin.size().cast(pl.Int64).to_list(), default=0)
+    return max(_lengths(found["texts"], text=False).to_list(), default=0)
+
+
+def _lengths(column: Any, *, text: bool) -> Any:
+    """Bytes of each value of a column of texts or of bytes, which the first versions of polars count as digits."""
+    import polars as pl
+
+    if text:
+        found = column.str.len_bytes()
+    else:
+        found = column.bin.size() if hasattr(column.bin, "size") else column.bin.encode("hex").str.len_bytes() // 2
+    return found.cast(pl.Int64)
 
 
 def _measured(lazy: pl.LazyFrame | None, name: str, longest: int, most: int) -> int:
@@ -91,9 +102,10 @@ def _measured(lazy: pl.LazyFrame | None, name: str, longest: int, most: int) -> 
     n_rows = int(lazy.select(pl.len()).collect()["len"][0])
     if n_rows > _LOOKS * step or name not in schema or schema[name].is_nested():
         return most + 1
-    size, lengths = 0, pl.col(name).cast(pl.String if schema[name] != pl.Binary else pl.Binary).cast(pl.Binary)
+    size, is_text = 0, schema[name] != pl.Binary
+    lengths = _lengths(pl.col(name).cast(pl.String) if is_text else pl.col(name), text=is_text)
     for start in range(0, n_rows, step):
-        part = lazy.slice(start, step).select(lengths.bin.size().cast(pl.Int64).sum().alias("size")).collect()
+        part = lazy.slice(start, step).select(lengths.sum().alias("size")).collect()
         size += int(part["size"][0])
         if size > most:
             break
