@@ -140,6 +140,8 @@ def test_limit_can_be_lifted_and_comes_back(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow", "ipc stream"])
 def test_file_of_many_names_and_a_few_long_ones_is_read(tmp_path, ending):
+    if not hasattr(pl.Series([b""]).bin, "size"):
+        pytest.skip("this version of polars unpacks all rows to look at a few, so that such a file needs --any-size.")
     rng = np.random.default_rng(0)
     n = 200_000
     names = [f"customer {k}" for k in range(5000)]

@@ -93,10 +93,13 @@ def _lengths(column: Any, *, text: bool) -> Any:
 
 
 def _measured(lazy: pl.LazyFrame | None, name: str, longest: int, most: int) -> int:
-    """Bytes of the texts of a column, looked at as few rows at a time as take at most ``most``; or one byte more."""
+    """Bytes of the texts of a column, looked at as few rows at a time as take at most ``most``; or one byte more.
+
+    The first versions of polars unpack all rows to look at a few, so that there the longest text counts for every row.
+    """
     import polars as pl
 
-    if lazy is None:
+    if lazy is None or not hasattr(pl.Series([b""]).bin, "size"):
         return most + 1
     step, schema = max(most // max(longest, 1), 1), lazy.collect_schema()
     n_rows = int(lazy.select(pl.len()).collect()["len"][0])
