@@ -157,3 +157,8 @@ def test_repeated_and_unweighted_values_are_pooled():
     people = costs.Empirical([0.2, 0.1, 0.2, 0.3], [1, 1, 2, 0])
     np.testing.assert_array_equal(people.atoms[0], [0.1, 0.2])
     np.testing.assert_allclose(people.atoms[1], [0.25, 0.75], rtol=1e-15)
+
+
+def test_both_ends_of_a_range_are_looked_at():
+    with pytest.raises(ValueError, match=r"bounds must satisfy 0 <= low < high <= 1, got \(-inf, <generator"):
+        costs.LogOddsUniform(-np.inf, (end for end in [0.5]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 
 import numpy as np
@@ -244,6 +245,12 @@ def test_what_else_is_wrong_beside_a_missing_value_is_refused_as_without_it():
             boundary.predict([0.9, 0.8, 0.7], [0.1, 0.1], missing=missing)
         with pytest.raises(ValueError, match="score and uncertainty must have the same length, got 3 and 2"):
             boundary.predict([0.9, np.nan, 0.7], [0.1, 0.1], missing=missing)
+
+
+def test_a_kept_threshold_that_acts_on_none_is_read_back():
+    text = population_threshold([0, 1], [0.2, 0.6], "f1", n_bootstrap=0).to_json()
+    kept = PopulationThreshold.from_json(json.dumps({**json.loads(text), "threshold": "inf"}))
+    assert (kept.threshold, kept.predict([0.1, 1.0]).tolist()) == (np.inf, [0, 0])
 
 
 def test_what_is_to_be_decided_without_a_score_is_one_of_the_words_for_it():

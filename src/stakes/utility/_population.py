@@ -217,10 +217,10 @@ class PopulationThreshold(DecidesByScore, Tabular):
             measure = get_measure(content.text("measure"))
         except ValueError as error:
             raise content.broken("measure", f"the name of one ({error})") from None
-        draws = [content.numbers(name) for name in _DRAWS]
+        draws = [content.numbers(name, infinite=True) for name in _DRAWS]
         if len(draws[0]) != len(draws[1]):
             raise content.broken("bootstrap_utilities", f"{len(draws[0])} numbers like bootstrap_thresholds")
-        numbers = [content.number(name) for name in _NUMBERS]
+        numbers = [content.number(name, infinite=name == "threshold") for name in _NUMBERS]
         level, fill = numbers[2:]
         if not (0.0 < level < 1.0 and 0.0 <= fill <= 1.0):
             raise content.broken("confidence_level", "in (0, 1), and zero_division in [0, 1]")
