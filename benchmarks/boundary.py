@@ -13,10 +13,8 @@ import numpy as np
 from benchmarks._data import SEED
 from benchmarks._rows import Entry, Goal, Row
 from stakes.boundary import fit_boundary, precision_recall_frontier
-from stakes.boundary._exact import solve_exact
-from stakes.boundary._heuristics import equal_weight_dp, isotonic, variable_weight_dp
-from stakes.boundary._options import Options
-from stakes.boundary._problem import Problem
+from stakes.boundary._problem import BoundaryProblem, FitOptions
+from stakes.boundary._solvers import equal_weight_dp, isotonic, solve_exact, variable_weight_dp
 
 MILLION = 10**6
 SIZES = (10**5, 10**6)
@@ -66,11 +64,11 @@ def grid(bins, levels):
     rng = np.random.default_rng(SEED)
     totals = rng.multinomial(MILLION, np.full(levels * bins, 1.0 / (levels * bins))).reshape(levels, bins)
     rates = np.sort(rng.random((levels, bins)) ** 19, axis=1)
-    return Options.from_grid(rng.binomial(totals, rates), totals)
+    return FitOptions.from_grid(rng.binomial(totals, rates), totals)
 
 
 def most_recall(options, precision=Fraction(7, 10)):
-    solution = solve_exact(options, Problem("recall", min_precision=precision))
+    solution = solve_exact(options, BoundaryProblem("recall", min_precision=precision))
     if not solution.optimal:
         raise RuntimeError(f"a cap was hit: {float(solution.value):.0f} of at most {float(solution.bound):.0f}")
     return int(solution.value)
@@ -117,7 +115,7 @@ def subset_sum(n_items, largest):
     ups, totals = np.zeros((n_items, 2), np.int64), np.zeros((n_items, 2), np.int64)
     ups[:, 0], totals[:, 0] = items, 3 * items
     ups[0, 1] = totals[0, 1] = target
-    return Options.from_grid(ups, totals)
+    return FitOptions.from_grid(ups, totals)
 
 
 def hard(n_items, largest):

@@ -19,9 +19,8 @@ from benchmarks._whole import Call, Cliff, Command, losses, records, run_rows, t
 from benchmarks.boundary import subset_sum
 from benchmarks.expected_utility import plug_in, sklearn_scan
 from benchmarks.report import write_predictions
-from stakes.boundary._exact import solve_exact
-from stakes.boundary._knapsack import MAX_LIST
-from stakes.boundary._problem import Problem
+from stakes.boundary._problem import BoundaryProblem
+from stakes.boundary._solvers import MAX_LIST, solve_exact
 from stakes.utility import expected_utility
 
 TABLE = Path(__file__).with_name("cliffs.json")
@@ -244,7 +243,7 @@ def draws(inputs):
 
 
 def most(options):
-    solution = solve_exact(options, Problem("recall", min_precision=Fraction(1, 2)))
+    solution = solve_exact(options, BoundaryProblem("recall", min_precision=Fraction(1, 2)))
     return int(solution.value)
 
 

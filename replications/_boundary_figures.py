@@ -8,7 +8,7 @@ from scipy import stats
 from replications._boundary_designs import DESIGNS
 from replications._boundary_positivity import SCORES, SLICES, curve, slices
 from replications._boundary_sweeps import columns
-from stakes.display._style import LINE_STYLES, MARKERS, PALETTE, REFERENCE_COLOUR
+from stakes.display._axes import LINE_STYLES, MARKERS, PALETTE, REFERENCE_COLOUR
 from stakes.uncertainty import estimation_bias
 
 LABELS = {

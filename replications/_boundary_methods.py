@@ -12,10 +12,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from stakes.boundary._exact import solve_exact
-from stakes.boundary._heuristics import HEURISTICS
-from stakes.boundary._problem import Problem
-from stakes.boundary._rows import Rows, level_cuts, level_of, make_options, sorted_levels
+from stakes.boundary._problem import BoundaryProblem, BoundaryRows, level_cuts, level_of, make_options, sorted_levels
+from stakes.boundary._solvers import HEURISTICS, solve_exact
 
 BOUNDS = tuple(Fraction(k, 10) for k in (6, 7, 8, 9))
 LEVELS = (3, 5, 7, 11)
@@ -99,7 +97,7 @@ class Family:
         if method.name == "HR":  # the uncertainty, scaled by what the hold-out rows show, is added to the score
             low, high = hold_out.uncertainty.min(), hold_out.uncertainty.max()
             score, self.score = (one.score + (one.uncertainty - low) / (high - low) for one in (hold_out, judge.sample))
-        rows = Rows(hold_out.y, score, hold_out.uncertainty, hold_out.weight)
+        rows = BoundaryRows(hold_out.y, score, hold_out.uncertainty, hold_out.weight)
         self.cuts = level_cuts(rows, method.levels, method.binning)
         self.sorted = sorted_levels(rows, self.cuts)
         self.options = make_options(self.sorted, method.binning, method.bins)
@@ -108,7 +106,7 @@ class Family:
     def solve(self, target):
         """Lowest selected score of each level."""
         if self.method.solver == "exact":
-            found = solve_exact(self.options, Problem("recall", target))
+            found = solve_exact(self.options, BoundaryProblem("recall", target))
             if not found.optimal:
                 raise RuntimeError(f"a cap was hit: {float(found.value):.0f} of at most {float(found.bound):.0f}")
             chosen = found.chosen

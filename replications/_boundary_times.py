@@ -9,9 +9,8 @@ import numpy as np
 
 from benchmarks.boundary import MILLION, grid
 from stakes.boundary import fit_boundary
-from stakes.boundary._exact import solve_exact
-from stakes.boundary._heuristics import equal_weight_dp, isotonic
-from stakes.boundary._problem import Problem
+from stakes.boundary._problem import BoundaryProblem
+from stakes.boundary._solvers import equal_weight_dp, isotonic, solve_exact
 
 BOUND = Fraction(7, 10)
 # score bins x levels: EW-DPMT and MIST as printed (MIST works on rows there)
@@ -58,7 +57,7 @@ def table(repeats=3, n=MILLION):
         options = grid(bins, levels)
         calls = (
             lambda options=options: equal_weight_dp(options, BOUND),
-            lambda options=options: solve_exact(options, Problem("recall", BOUND)),
+            lambda options=options: solve_exact(options, BoundaryProblem("recall", BOUND)),
             lambda options=options: isotonic(options, BOUND),
         )
         ours, exact, mist = (best_of(call, repeats) for call in calls)

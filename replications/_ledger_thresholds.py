@@ -6,7 +6,7 @@ import numpy as np
 
 from stakes import ScoreTable
 from stakes.costs import as_costs
-from stakes.evaluation._by_threshold import compared, shared_level, thresholds_of
+from stakes.evaluation._standings import compared, shared_level, thresholds_of
 from stakes.inference import PairedRows, dominance, reached, shown_less
 
 FINER = 10  # points at which the truth is known, for each step between thresholds that are asked about

@@ -16,11 +16,10 @@ from scipy import stats
 from scipy.special import expit, logit
 
 from stakes import ScoreTable
-from stakes.core.inputs import evaluation_data
-from stakes.core.recalibration import fit_recalibration
-from stakes.inference._calibration import calibration_estimates
-from stakes.inference._calibration_intervals import recalibration_estimates
-from stakes.inference._influence import cells_of
+from stakes.core.options import evaluation_data
+from stakes.core.score_table import fit_recalibration
+from stakes.inference._calibration import calibration_estimates, recalibration_estimates
+from stakes.variance.influence import cells_of
 
 SHAPES = {0.03: (0.6, 19.4), 0.3: (1.2, 2.8)}
 SIZES = (300, 1000, 5000)

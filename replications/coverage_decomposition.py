@@ -18,11 +18,9 @@ import numpy as np
 from scipy import special, stats
 
 from stakes import costs, decompose
-from stakes.core.inputs import evaluation_data
+from stakes.core.options import evaluation_data
 from stakes.inference import decomposition_interval
-from stakes.inference._crossfit_rank import estimate_h_measure, estimate_hull_auc
-from stakes.inference._crossfit_rows import cross_fit_rows
-from stakes.inference._decomposition_interval import estimate_terms
+from stakes.inference._cross_fitting import cross_fit_rows, estimate_h_measure, estimate_hull_auc, estimate_terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable

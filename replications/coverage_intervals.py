@@ -15,7 +15,7 @@ import numpy as np
 from scipy import stats
 
 from stakes.inference import metric_difference, metric_interval, threshold_intervals
-from stakes.inference._threshold_intervals import MEASURES
+from stakes.inference._thresholds import MEASURES
 
 SIZES = (300, 1000, 5000)
 MOSTLY = 0.9  # with so many refused, the few data sets left are odd ones

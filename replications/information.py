@@ -19,7 +19,7 @@ from stakes import value_of_information
 from stakes.actions import certify_decided
 from stakes.inference import calibration_summary, largest_of, metric_interval
 from stakes.information import rows_needed
-from stakes.information._cells import cell_value, pseudo_rows
+from stakes.information._value import cell_value, pseudo_rows
 
 GUSTO, AT = (41, 310, 2, 147), 0.02
 NORMAL = 1.959964

@@ -20,7 +20,7 @@ from replications._ledger_designs import designs
 from replications._ledger_thresholds import Curves
 from stakes.costs import as_costs
 from stakes.inference import FEW_DEGREES, Contest, CostRows, select
-from stakes.shown.progress import time_left
+from stakes.outputs.hooks import time_left
 
 Z = 1.959963984540054
 SAMPLES = 1000

@@ -174,7 +174,7 @@ def softmax_network(X, y, seed, latent_dim):
     import torch
     from torch import nn
 
-    from stakes.uncertainty._training import make_encoder, make_shortcut
+    from stakes.uncertainty._posterior_network import make_encoder, make_shortcut
 
     torch.manual_seed(seed)
     centre, scale = X.mean(axis=0), np.maximum(X.std(axis=0), 1e-12)

@@ -171,7 +171,7 @@ def put_in_place(mutant):
     gc.unfreeze()  # some library freezes what is there when it is imported
     found = 0
     for function in gc.get_objects():
-        if isinstance(function, types.FunctionType) and function.__code__.co_filename == str(mutant.path):
+        if type(function) is types.FunctionType and function.__code__.co_filename == str(mutant.path):
             code = function.__code__
             new = pairs.get((code.co_qualname, code.co_firstlineno, code.co_code))
             if new is not None:

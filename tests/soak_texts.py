@@ -129,7 +129,7 @@ def run_command(seed, options):
 @contextlib.contextmanager
 def workplace():
     """Stand in a folder with a small file, and give back every option of every command."""
-    from stakes.cli._run import _program
+    from stakes.cli.program import _program
 
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:

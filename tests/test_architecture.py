@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import functools
 import inspect
 import io
@@ -33,7 +34,6 @@ from tools.layers import PICTURE, draw
 ROOT = Path(__file__).resolve().parents[1]
 MAX_CODE_LINES = 700
 MAX_FUNCTION_LINES = 40
-MOST_INNER_IMPORTS = 45  # files read past the __init__ of their room, for what users do not need; it only falls
 MAX_NAMES_AT_THE_TOP = 40
 
 # Slow or optional, so `import stakes` must not load them.
@@ -162,9 +162,8 @@ def test_private_names_of_other_rooms_are_seen(source, expected):
     assert len(private_imports("stakes/curves/_roc.py", source)) == expected
 
 
-def test_no_more_files_are_read_past_the_front_of_their_room():
-    found = {each for relative, text in read_sources().items() for each in inner_imports(relative, text)}
-    assert len(found) <= MOST_INNER_IMPORTS, "\n".join(sorted(found))
+def test_no_file_is_read_past_the_front_of_its_room():
+    assert [found for relative, text in read_sources().items() for found in inner_imports(relative, text)] == []
 
 
 def test_imports_past_the_front_of_a_room_are_seen():
@@ -172,6 +171,26 @@ def test_imports_past_the_front_of_a_room_are_seen():
     assert inner_imports(here, "from stakes.costs._base import a, b") == ["curves < stakes.costs._base"]
     for harmless in ("from stakes.costs import Beta", "from stakes.curves._curve import Curve", "import stakes.core"):
         assert inner_imports(here, harmless) == []
+
+
+def classes_defined_twice(sources):
+    """List the names of classes that more than one file defines at its top level."""
+    homes = collections.defaultdict(list)
+    for relative, text in sources.items():
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.ClassDef):
+                homes[node.name].append(relative)
+    return sorted(name for name, files in homes.items() if len(files) > 1)
+
+
+def test_a_class_name_means_one_class():
+    assert classes_defined_twice(read_sources()) == []
+
+
+def test_a_class_defined_twice_is_seen():
+    assert classes_defined_twice({"a.py": "class Sums: pass", "b.py": "class Sums: pass\nclass Other: pass"}) == [
+        "Sums"
+    ]
 
 
 def test_import_loads_no_slow_or_optional_library():
@@ -189,7 +208,7 @@ stakes.costs
 print("costs" in rooms(), "evaluation" in rooms())
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.splitlines() == ["['_version', 'shown'] False", "True False"]
+    assert run.stdout.splitlines() == ["['_version', 'outputs'] False", "True False"]
 
 
 def test_every_name_of_the_package_can_be_had_and_an_unknown_one_is_refused():
@@ -211,7 +230,7 @@ curve = roc_curve([0, 1], [0.2, 0.8])
 print("stakes.display" in sys.modules)
 curve.plot()
 print("stakes.display" in sys.modules, "stakes.report" in sys.modules)
-from stakes.shown.faces import draw
+from stakes.outputs.hooks import draw
 try:
     draw(3)
 except TypeError as error:

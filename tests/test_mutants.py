@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = """
 import numpy
 from mutated import SOURCE, mutants, put_in_place
-from stakes.core.sums import weighted_sum
+from stakes.base.numerics import weighted_sum
 change = next(each for each in mutants(SOURCE / "core" / "sums.py") if each.statement == "used = weights >= 0.0")
 assert weighted_sum(numpy.array([0.0, 1.0]), numpy.array([numpy.inf, 2.0])) == 2.0
 assert put_in_place(change)

@@ -10,7 +10,7 @@ import pytest
 import stakes
 from stakes import costs
 from stakes.evaluation._finding import Finding, Findings
-from stakes.shown import html as _html
+from stakes.outputs import result_table as _html
 
 EVIL = "</td><script>alert(1)</script>&\x1b[2J\u202e"
 SPAN = (0.05, 0.3)

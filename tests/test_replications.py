@@ -17,7 +17,7 @@ from replications import _boundary_positivity as positivity
 from replications import _boundary_tables as tables
 from replications import assel, information, published, selection
 from replications._kept import kept, markdown
-from stakes.boundary._rows import SortedLevel
+from stakes.boundary._problem import SortedLevel
 
 
 def test_population_values_of_the_oracle(eval_reference):

@@ -15,9 +15,9 @@ from sklearn.linear_model import LogisticRegression
 
 import stakes
 from stakes import PartlyVerified, RowCosts, TimeToEvent, boundary, metrics, outcomes
-from stakes.core.row_order import check_same_order, row_labels
+from stakes.base.validation import check_same_order, row_labels
 from stakes.outcomes import decide_rows
-from stakes.training._keras_metric import _predicted
+from stakes.training._metric_monitor import _predicted
 
 pd = pytest.importorskip("pandas")
 

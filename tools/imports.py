@@ -9,22 +9,13 @@ SOURCES = {path.relative_to(PACKAGE.parent).as_posix(): path for path in sorted(
 
 # From the bottom up: a room may import its own layer and those before it.
 LAYERS = {
-    "ground": ["shown", "_version"],
-    "core": ["costs", "core", "tables"],
-    "outcomes": ["outcomes"],
-    "methods": [
-        "metrics",
-        "curves",
-        "inference",
-        "information",
-        "decomposition",
-        "correction",
-        "utility",
-        "actions",
-        "boundary",
-        "uncertainty",
-        "training",
-    ],
+    "base": ["base", "outputs", "_version"],
+    "inputs": ["costs", "outcomes", "uncertainty"],
+    "data": ["tables", "boundary"],
+    "core": ["core"],
+    "measures": ["metrics", "curves", "variance"],
+    "methods": ["inference", "information", "correction", "utility", "training"],
+    "actions": ["actions"],
     "answers": ["evaluation"],
     "faces": ["cli", "report", "display"],
 }

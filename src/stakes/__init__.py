@@ -9,7 +9,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from stakes._version import __version__
-from stakes.shown.faces import await_face as _await_face
+from stakes.outputs.hooks import await_face as _await_face
 
 if _TYPE_CHECKING:
     from typing import Any
@@ -32,7 +32,6 @@ if _TYPE_CHECKING:
     )
     from stakes.core.score_table import ScoreTable
     from stakes.curves import net_benefit_curve, precision_recall_curve, regret_curve, reliability_curve, roc_curve
-    from stakes.decomposition import decompose
     from stakes.evaluation import advise, evaluate, evaluate_frame
     from stakes.inference import compare, metric_difference, metric_interval, select_best
     from stakes.information import value_of_information
@@ -41,6 +40,7 @@ if _TYPE_CHECKING:
         bounded_brier_skill_score,
         bounded_log_loss,
         bounded_log_skill_score,
+        decompose,
         expected_regret,
         net_benefit_score,
     )
@@ -93,7 +93,7 @@ __all__ = [
 _LIVES_IN = {
     "stakes.core.score_table": ["ScoreTable"],
     "stakes.curves": ["net_benefit_curve", "precision_recall_curve", "regret_curve", "reliability_curve", "roc_curve"],
-    "stakes.decomposition": ["decompose"],
+    "stakes.metrics._skill": ["decompose"],
     "stakes.evaluation": ["advise", "evaluate", "evaluate_frame"],
     "stakes.inference": ["compare", "metric_difference", "metric_interval", "select_best"],
     "stakes.information": ["value_of_information"],

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stakes.actions import certify_decided
-from stakes.actions._certificate import binomial_tail, fewest_rows, new_cases_tail
+from stakes.actions._deferral import binomial_tail, fewest_rows, new_cases_tail
 
 
 def rows_of(errors, confidence):

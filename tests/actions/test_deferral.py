@@ -14,9 +14,16 @@ from scipy.integrate import quad
 
 from stakes import ScoreTable, costs, decompose, expected_regret
 from stakes.actions import apply_deferral, deferral_zone, evaluate_deferral, fit_deferral
-from stakes.actions._pair import _window_argmin, best_pair
-from stakes.actions._zone import action_costs, between, capacity_price, capped_actions, face_actions
-from stakes.core.exact import rows_within
+from stakes.actions._deferral import (
+    _window_argmin,
+    action_costs,
+    best_pair,
+    between,
+    capacity_price,
+    capped_actions,
+    face_actions,
+)
+from stakes.base.validation import rows_within
 
 DENSITIES = {
     "uniform": costs.Uniform,

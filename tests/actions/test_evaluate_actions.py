@@ -7,7 +7,7 @@ from stakes import costs, expected_regret
 from stakes.actions import decision_calibration_test, evaluate_actions
 from stakes.correction import shift_prior
 from stakes.metrics import cost_matrix_loss, multilabel_loss, ordinal_loss
-from stakes.metrics._cost_problem import check_problem, walk
+from stakes.metrics._multiclass import check_problem, walk
 
 THREE = [[0, 1, 2], [1, 0, 1], [5, 2, 0]]
 

@@ -84,7 +84,7 @@ def test_capacity_limits_the_share():
 @pytest.mark.parametrize("capacity", [None, 0.1])
 def test_cross_fitted_cost_is_honest_and_the_fitted_is_not(capacity, monkeypatch):
     """Section 1.3 of the reference: the fitted pair looks too good at 200 rows; its excess is small."""
-    monkeypatch.setattr("stakes.actions._widening.RESAMPLES", 2)  # only costs are asked here
+    monkeypatch.setattr("stakes.actions._deferral_value.RESAMPLES", 2)  # only costs are asked here
     fresh_y, fresh_p = simulated(200_000, 5, power=0.6)
     option, gaps, looks = costs.Deferral(0.05), [], []
     for seed in range(40):

@@ -7,7 +7,7 @@ import pytest
 
 from stakes import ScoreTable, expected_regret
 from stakes.actions import deferral_curve, evaluate_deferral, fit_deferral, risk_coverage_score
-from stakes.actions._risk_coverage import _discrete, area, by_confidence
+from stakes.actions._deferral import _discrete, area, by_confidence
 from stakes.costs import Deferral
 
 

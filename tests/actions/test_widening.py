@@ -5,8 +5,8 @@ import pytest
 
 from replications import deferral
 from stakes.actions import evaluate_deferral
-from stakes.actions._widening import Refitted
-from stakes.core.validation import BinarySample
+from stakes.actions._deferral_value import Refitted
+from stakes.base.validation import BinarySample
 
 
 def rows(n=300, seed=0):

@@ -9,9 +9,9 @@ from scipy.stats import binom, binomtest
 
 from stakes.boundary import Certificate, fit_boundary
 from stakes.boundary._certificate import binomial_tail, candidate_sizes, certify, lower_limit, rows_needed
-from stakes.boundary._ranker import Ranker
-from stakes.boundary._rows import Rows
-from stakes.shown.entries import Entries
+from stakes.boundary._problem import BoundaryRows
+from stakes.boundary._rules import Ranker
+from stakes.outputs.serialization import JsonReader
 
 
 @pytest.mark.parametrize(("tp", "n", "p"), [(0, 0, 0.8), (0, 5, 0.8), (5, 5, 0.8), (83, 100, 0.8), (900, 1000, 0.9)])
@@ -25,7 +25,7 @@ def test_tail_and_limit_are_those_of_the_binomial(tp, n, p):
 def worst_case(seed, n=1500, sigma=0.8, delta=0.1):
     """Every row just below the promise: whatever is certified breaks it."""
     rng = np.random.default_rng(seed)
-    rows = Rows(rng.random(n) < sigma - 1e-6, rng.random(n), rng.random(n))
+    rows = BoundaryRows(rng.random(n) < sigma - 1e-6, rng.random(n), rng.random(n))
     return not certify(rows, sigma, 1 - delta, rng)[1].abstained
 
 
@@ -184,7 +184,7 @@ def test_ranker_learns_the_order_of_the_true_rates():
     y, score, uncertainty, truth = informative(4, n=30_000)
     ranked = Ranker.fit(y, score, uncertainty).rank(score, uncertainty)
     assert np.corrcoef(np.argsort(np.argsort(ranked)), np.argsort(np.argsort(truth)))[0, 1] > 0.99
-    again = Ranker.read(Entries(Ranker.fit(y, score * 50 - 9, uncertainty).to_dict(), "ranker"))
+    again = Ranker.read(JsonReader(Ranker.fit(y, score * 50 - 9, uncertainty).to_dict(), "ranker"))
     assert np.all(np.isfinite(again.rank(np.array([-1e6, 0.0, 1e6]), np.array([-1e9, 0.5, 1e9]))))
 
 
@@ -219,7 +219,7 @@ def test_sequence_stops_at_the_first_failure_and_keeps_the_last_success(monkeypa
     from stakes.boundary import _certificate
 
     y, score, uncertainty, _ = informative(6)
-    rows, given, sizes = Rows(y, score, uncertainty), iter([*p_values, *[1.0] * 8]), []
+    rows, given, sizes = BoundaryRows(y, score, uncertainty), iter([*p_values, *[1.0] * 8]), []
     monkeypatch.setattr(_certificate, "binomial_tail", lambda _tp, n, _p: sizes.append(n) or next(given))
     certificate = certify(rows, 0.8, 1 - 0.1 - 1e-12, np.random.default_rng(0))[1]
     assert (certificate.abstained, certificate.regions_tested) == (certified == 0, tested)

@@ -4,12 +4,9 @@ import numpy as np
 import pytest
 
 from stakes.boundary import fit_boundary
-from stakes.boundary._folds import chosen_out_of_fold, split_rows
-from stakes.boundary._problem import check_problem
-from stakes.boundary._ranker import Ranker
-from stakes.boundary._rows import check_rows
-from stakes.boundary._rules import RankedRule
-from stakes.boundary._settings import Settings
+from stakes.boundary._out_of_fold import Settings, chosen_out_of_fold, split_rows
+from stakes.boundary._problem import check_problem, check_rows
+from stakes.boundary._rules import RankedRule, Ranker
 
 
 def smooth(n, seed):

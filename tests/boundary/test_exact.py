@@ -12,13 +12,21 @@ from boundary_brute import best_counts, boundaries, f_beta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stakes.boundary._exact import _argbest, goal_value, solve_exact
-from stakes.boundary._frontier import NEVER, _pruned, frontier_of, min_plus, trace
-from stakes.boundary._knapsack import solve_knapsack
-from stakes.boundary._knapsack_core import _worth_at_least, solve_core
-from stakes.boundary._options import Options
-from stakes.boundary._problem import Problem
-from stakes.core.exact import next_fraction
+from stakes.base.validation import next_fraction
+from stakes.boundary._problem import BoundaryProblem, FitOptions
+from stakes.boundary._solvers import (
+    NEVER,
+    _argbest,
+    _pruned,
+    _worth_at_least,
+    frontier_of,
+    goal_value,
+    min_plus,
+    solve_core,
+    solve_exact,
+    solve_knapsack,
+    trace,
+)
 
 KINDS = ["max_recall", "capacity", "max_recall_capacity", "max_precision", "min_fp", "fbeta", "utility"]
 
@@ -29,13 +37,13 @@ def as_problem(query, total_positives):
     precision = Fraction(*query["sigma"]) if "sigma" in query else None
     if kind in {"max_precision", "min_fp"}:
         recall = Fraction(query["R"], max(total_positives, 1))
-        return Problem("precision" if kind == "max_precision" else "false_positives", min_recall=recall)
+        return BoundaryProblem("precision" if kind == "max_precision" else "false_positives", min_recall=recall)
     if kind == "fbeta":
-        return Problem("f_beta", beta2=Fraction(*query["beta2"]))
+        return BoundaryProblem("f_beta", beta2=Fraction(*query["beta2"]))
     if kind == "utility":
         gain, cost = query["gain"], query["cost"]
-        return Problem("cost", cost=Fraction(cost, gain + cost))
-    return Problem("recall", min_precision=precision, max_selected=query.get("C"))
+        return BoundaryProblem("cost", cost=Fraction(cost, gain + cost))
+    return BoundaryProblem("recall", min_precision=precision, max_selected=query.get("C"))
 
 
 def answer(options, query):
@@ -96,7 +104,7 @@ def agree_with_enumeration(kind, seed, repeats):
     rng = np.random.default_rng(seed)
     for turn in range(repeats):
         positives, totals = random_grid(rng, turn)
-        options = Options.from_grid(positives, totals)
+        options = FitOptions.from_grid(positives, totals)
         pairs = boundaries(positives, totals)
         query = random_query(rng, kind, options.total_positives, options.total)
         best = best_counts(pairs, query, options.total_positives)
@@ -127,7 +135,7 @@ def test_reference_answers_are_reached_exactly(reference_dir):
     content = json.loads(path.read_text(encoding="utf-8"))
     checked = 0
     for instance in content["instances"]:
-        options = Options.from_grid(instance["p"], instance["n"])
+        options = FitOptions.from_grid(instance["p"], instance["n"])
         for query, expected in zip(instance["queries"], instance["answers"], strict=True):
             assert answer(options, query) == expected, (instance["name"], query)
             checked += 1
@@ -145,8 +153,8 @@ WRITTEN_DOWN = [
 
 @pytest.mark.parametrize(("positives", "totals", "sigma", "best"), WRITTEN_DOWN)
 def test_written_down_optima(positives, totals, sigma, best):
-    options = Options.from_grid(positives, totals)
-    solution = solve_exact(options, Problem("recall", min_precision=Fraction(*sigma)))
+    options = FitOptions.from_grid(positives, totals)
+    solution = solve_exact(options, BoundaryProblem("recall", min_precision=Fraction(*sigma)))
     assert (solution.value, solution.optimal) == (best, True)
 
 
@@ -156,13 +164,13 @@ def subset_sum(items, target):
     totals = np.zeros((len(items), 2), int)
     positives[:, 0], totals[:, 0] = items, 3 * items
     positives[0, 1] = totals[0, 1] = target
-    return Options.from_grid(positives, totals)
+    return FitOptions.from_grid(positives, totals)
 
 
 def test_hard_instance_is_solved_though_its_relaxation_is_never_attained():
     items = 2 * np.random.default_rng(5).integers(1, 10**5, 24)
     target = int(items.sum() // 2) | 1
-    solution = solve_exact(subset_sum(items, target), Problem("recall", min_precision=Fraction(1, 2)))
+    solution = solve_exact(subset_sum(items, target), BoundaryProblem("recall", min_precision=Fraction(1, 2)))
     reachable = {0}
     for item in items.tolist():
         reachable |= {one + item for one in reachable if one + item <= target}
@@ -173,7 +181,7 @@ def test_hard_instance_is_solved_though_its_relaxation_is_never_attained():
 def test_sums_whose_products_leave_64_bits_are_compared_as_well():
     items = 2 * np.random.default_rng(4).integers(1, 10**11, 14)
     target = int(items.sum() // 2) | 1
-    solution = solve_exact(subset_sum(items, target), Problem("recall", min_precision=Fraction(1, 2)))
+    solution = solve_exact(subset_sum(items, target), BoundaryProblem("recall", min_precision=Fraction(1, 2)))
     reachable = {0}
     for item in items.tolist():
         reachable |= {one + item for one in reachable if one + item <= target}
@@ -187,7 +195,7 @@ def test_capped_search_says_how_far_from_the_best_it_may_be():
     for _ in range(40):
         items = 2 * rng.integers(1, 2000, 12)
         options = subset_sum(items, int(items.sum() // 2) | 1)
-        problem = Problem("recall", min_precision=Fraction(1, 2))
+        problem = BoundaryProblem("recall", min_precision=Fraction(1, 2))
         best = solve_exact(options, problem).value
         capped = solve_exact(options, problem, max_list=4)
         assert capped.value <= best <= capped.bound
@@ -202,7 +210,7 @@ def test_bounds_of_capped_searches_hold_for_the_other_goals(kind):
     rng = np.random.default_rng(8)
     for turn in range(60):
         positives, totals = random_grid(rng, turn)
-        options = Options.from_grid(positives, totals)
+        options = FitOptions.from_grid(positives, totals)
         if options.total_positives:
             problem = as_problem(
                 random_query(rng, kind, options.total_positives, options.total), options.total_positives
@@ -220,7 +228,7 @@ def test_mid_size_grids_equal_an_integer_program():
         levels, bins = int(rng.integers(3, 8)), int(rng.integers(10, 40))
         totals = rng.integers(1, 200, (levels, bins))
         positives = rng.binomial(totals, np.sort(rng.random((levels, bins)) ** 2, axis=1))
-        options = Options.from_grid(positives, totals)
+        options = FitOptions.from_grid(positives, totals)
         a, b = [(7, 10), (9, 10)][turn % 2]
         one_each = np.zeros((levels, len(options.positives)))
         for k, rows in enumerate(options.slices()):
@@ -235,27 +243,27 @@ def test_mid_size_grids_equal_an_integer_program():
             bounds=Bounds(0, 1),
             options={"mip_rel_gap": 0},
         )
-        solution = solve_exact(options, Problem("recall", min_precision=Fraction(a, b)))
+        solution = solve_exact(options, BoundaryProblem("recall", min_precision=Fraction(a, b)))
         assert solution.value == round(-program.fun)
 
 
 def test_python_integers_take_over_where_int64_would_overflow():
     grid = ([[0, 9], [890, 0], [0, 31]], [[1, 9], [1000, 0], [0, 35]])
-    problem = Problem("recall", min_precision=Fraction(9, 10))
+    problem = BoundaryProblem("recall", min_precision=Fraction(9, 10))
     scale = 10**12
-    small, large = Options.from_grid(*grid), Options.from_grid(*(np.array(part) * scale for part in grid))
+    small, large = FitOptions.from_grid(*grid), FitOptions.from_grid(*(np.array(part) * scale for part in grid))
     assert solve_exact(large, problem).value == scale * solve_exact(small, problem).value
-    fine = Problem("f_beta", beta2=Fraction(10**9 + 1, 10**9))
+    fine = BoundaryProblem("f_beta", beta2=Fraction(10**9 + 1, 10**9))
     assert float(solve_exact(large, fine).value) == pytest.approx(float(solve_exact(small, fine).value), abs=1e-12)
 
 
 def test_precision_of_billions_of_rows_is_compared_without_overflow():
     # 5 hits in 4e9 rows against a bound next to 1: the difference of products leaves 64 bits with the wrong sign
     rows = 4 * 10**9
-    options = Options.from_grid([[5]], [[rows]])
-    problem = Problem("f_beta", beta2=Fraction(1), min_precision=Fraction(rows - 2, rows - 1))
+    options = FitOptions.from_grid([[5]], [[rows]])
+    problem = BoundaryProblem("f_beta", beta2=Fraction(1), min_precision=Fraction(rows - 2, rows - 1))
     assert solve_exact(options, problem).value == 0
-    assert solve_exact(options, Problem("f_beta", beta2=Fraction(1), min_precision=Fraction(5, rows))).value > 0
+    assert solve_exact(options, BoundaryProblem("f_beta", beta2=Fraction(1), min_precision=Fraction(5, rows))).value > 0
 
 
 @pytest.mark.parametrize("scale", [1, 10**8, 2**31, 10**17])
@@ -271,9 +279,9 @@ def test_pairs_worth_at_least_so_much_pass_and_those_worth_clearly_less_do_not(s
 
 def test_precision_bound_is_read_as_it_is_written_not_as_a_binary_number():
     # every bin exactly at the bound: sums of p - 0.9 n in floating point would turn most choices down
-    options = Options.from_grid([[9, 9, 9]] * 5, [[10, 10, 10]] * 5)
-    assert solve_exact(options, Problem("recall", min_precision=Fraction("0.9"))).value == 135
-    assert solve_exact(options, Problem("recall", min_precision=Fraction(0.9) + Fraction(1, 10**15))).value == 0
+    options = FitOptions.from_grid([[9, 9, 9]] * 5, [[10, 10, 10]] * 5)
+    assert solve_exact(options, BoundaryProblem("recall", min_precision=Fraction("0.9"))).value == 135
+    assert solve_exact(options, BoundaryProblem("recall", min_precision=Fraction(0.9) + Fraction(1, 10**15))).value == 0
 
 
 @given(st.fractions(min_value=0, max_value=1, max_denominator=10**7), st.integers(1, 60))
@@ -287,7 +295,7 @@ def test_next_fraction_leaves_no_ratio_of_counts_in_between(value, largest):
 def test_frontier_holds_the_fewest_rows_for_every_count_of_positives(seed):
     rng = np.random.default_rng(seed)
     positives, totals = random_grid(rng, seed % 3)
-    options = Options.from_grid(positives, totals)
+    options = FitOptions.from_grid(positives, totals)
     node = frontier_of(options)
     fewest = {}
     for t, n in boundaries(positives, totals):
@@ -344,7 +352,7 @@ def test_knapsack_takes_values_and_slacks_in_any_order(seed):
     ],
 )
 def test_best_of_some_counts_is_that_of_fractions(goal, tp, n, best):
-    assert _argbest(Problem(goal), np.array(tp), np.array(n), 10**8) == best
+    assert _argbest(BoundaryProblem(goal), np.array(tp), np.array(n), 10**8) == best
 
 
 @pytest.mark.parametrize("goal", ["recall", "precision", "false_positives", "f_beta", "cost"])
@@ -354,7 +362,7 @@ def test_best_of_random_counts_is_the_last_best_by_fractions(goal):
         n = np.sort(rng.choice(40, 12, replace=False)) + 1
         tp, total = rng.integers(0, n + 1), 40 + int(rng.integers(10))
         weight = Fraction(int(rng.integers(1, 40)), 8)
-        problem = Problem(goal, beta2=weight, cost=weight / 5)
+        problem = BoundaryProblem(goal, beta2=weight, cost=weight / 5)
         by_goal = {
             "recall": lambda t, _n: Fraction(t),
             "precision": Fraction,
@@ -375,9 +383,9 @@ def test_goals_under_two_bounds_equal_enumeration(goal):
         positives = np.minimum(positives, totals)
         if not positives.any():
             continue
-        options = Options.from_grid(positives, totals)
+        options = FitOptions.from_grid(positives, totals)
         least, most = int(rng.integers(1, positives.sum() + 1)), 1 + turn % 8
-        problem = Problem(
+        problem = BoundaryProblem(
             goal,
             min_recall=Fraction(least, int(positives.sum())),
             max_selected=most,
@@ -405,7 +413,7 @@ def test_lists_of_the_core_end_where_their_product_would_be_too_long():
 
 
 def test_nothing_selected_has_no_precision_to_be_the_best():
-    options = Options.from_grid([[0, 1]], [[5, 9]])
-    problem = Problem("precision", min_precision=Fraction(1, 2), max_selected=12)
+    options = FitOptions.from_grid([[0, 1]], [[5, 9]])
+    problem = BoundaryProblem("precision", min_precision=Fraction(1, 2), max_selected=12)
     assert solve_exact(options, problem) is None
     assert goal_value(problem, 0, 0, 1) == 0

@@ -5,13 +5,9 @@ import pytest
 
 from stakes import costs
 from stakes.boundary import fit_boundary
-from stakes.boundary._folds import Decided
-from stakes.boundary._gain import _reached, _reached_with_influence
-from stakes.boundary._heuristics import rate_around
-from stakes.boundary._optimism import marginal_rate
-from stakes.boundary._problem import check_problem
-from stakes.boundary._rows import check_rows
-from stakes.boundary._settings import Settings
+from stakes.boundary._out_of_fold import Decided, Settings, _reached, _reached_with_influence, marginal_rate
+from stakes.boundary._problem import check_problem, check_rows
+from stakes.boundary._solvers import rate_around
 
 
 def test_left_over_precision_is_turned_into_recall():

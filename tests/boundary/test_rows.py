@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stakes.boundary._rows import (
-    Rows,
+from stakes.boundary._problem import (
+    BoundaryRows,
     check_covariates,
     check_levels,
     check_rows,
@@ -17,7 +17,7 @@ from stakes.boundary._rows import (
     rows_to_options,
 )
 from stakes.boundary._rules import LevelRule, ShiftedRule, read_rule
-from stakes.shown.entries import Entries
+from stakes.outputs.serialization import JsonReader
 
 BINNINGS = ["equal_weight", "equal_span", "equal_positive"]
 
@@ -28,11 +28,11 @@ def some_rows(seed, n=60, *, ties=False, weighted=False):
     if ties:
         score, uncertainty = score.round(1), uncertainty.round(1)
     weight = rng.integers(1, 4, n) if weighted else None
-    return Rows(rng.random(n) < score, score, uncertainty, weight)
+    return BoundaryRows(rng.random(n) < score, score, uncertainty, weight)
 
 
 def repeated(rows):
-    return Rows(*(np.repeat(part, rows.weight) for part in (rows.y, rows.score, rows.uncertainty)))
+    return BoundaryRows(*(np.repeat(part, rows.weight) for part in (rows.y, rows.score, rows.uncertainty)))
 
 
 @pytest.mark.parametrize("levels", [1, 2, 3, 7])
@@ -43,16 +43,16 @@ def test_levels_of_equal_weight_hold_equally_many_rows(levels):
 
 
 def test_levels_of_equal_span_are_equally_wide_and_include_their_upper_cut():
-    rows = Rows(np.ones(5, bool), np.ones(5), np.array([0.0, 1.0, 2.0, 3.0, 4.0]))
+    rows = BoundaryRows(np.ones(5, bool), np.ones(5), np.array([0.0, 1.0, 2.0, 3.0, 4.0]))
     cuts = level_cuts(rows, 4, "equal_span")
     assert cuts.tolist() == [1.0, 2.0, 3.0]
     assert level_of(cuts, rows.uncertainty).tolist() == [0, 0, 1, 2, 3]
 
 
 def test_ties_share_a_level_even_if_fewer_levels_remain():
-    rows = Rows(np.ones(6, bool), np.ones(6), np.array([1.0, 1, 1, 1, 1, 2]))
+    rows = BoundaryRows(np.ones(6, bool), np.ones(6), np.array([1.0, 1, 1, 1, 1, 2]))
     assert level_cuts(rows, 3, "equal_weight").tolist() == [1.0]
-    assert level_cuts(Rows(rows.y, rows.score, np.ones(6)), 3, "equal_weight").tolist() == []
+    assert level_cuts(BoundaryRows(rows.y, rows.score, np.ones(6)), 3, "equal_weight").tolist() == []
 
 
 @given(st.integers(0, 10**6), st.booleans(), st.sampled_from(BINNINGS), st.sampled_from([None, 1, 2, 5, 100]))
@@ -92,7 +92,7 @@ def test_score_bins_of_equal_weight_without_ties_hold_equally_many_rows():
 
 def test_score_bins_of_equal_positives_hold_equally_many_positives():
     rng = np.random.default_rng(4)
-    rows = Rows(np.arange(100) % 5 == 0, rng.random(100), np.ones(100))
+    rows = BoundaryRows(np.arange(100) % 5 == 0, rng.random(100), np.ones(100))
     options = rows_to_options(rows, np.empty(0), "equal_positive", 4)
     assert np.diff(options.positives).tolist() == [5] * 4
     lowest = np.sort(rows.score[rows.y])[::-1][[4, 9, 14, 19]]
@@ -101,14 +101,14 @@ def test_score_bins_of_equal_positives_hold_equally_many_positives():
 
 def test_equal_spans_cover_the_unit_interval_or_the_scores():
     score = np.array([0.05, 0.15, 0.55, 0.95])
-    rows = Rows(np.ones(4, bool), score, np.ones(4))
+    rows = BoundaryRows(np.ones(4, bool), score, np.ones(4))
     assert rows_to_options(rows, np.empty(0), "equal_span", 2).cuts.tolist() == [np.inf, 0.55, 0.05]
-    rows = Rows(np.ones(4, bool), score * 10, np.ones(4))  # bins (0.5, 5] and (5, 9.5]
+    rows = BoundaryRows(np.ones(4, bool), score * 10, np.ones(4))  # bins (0.5, 5] and (5, 9.5]
     assert rows_to_options(rows, np.empty(0), "equal_span", 2).cuts.tolist() == [np.inf, 5.5, 0.5]
 
 
 def test_given_cuts_may_leave_a_level_empty():
-    rows = Rows(np.array([True, False]), np.array([0.7, 0.3]), np.array([1.0, 1.0]))
+    rows = BoundaryRows(np.array([True, False]), np.array([0.7, 0.3]), np.array([1.0, 1.0]))
     options = rows_to_options(rows, np.array([0.0, 5.0]), "equal_weight", None)
     assert options.starts.tolist() == [0, 1, 4, 5]
 
@@ -159,7 +159,7 @@ def test_shifted_rule_moves_the_score_by_the_share_of_the_uncertainty_between_it
     flat = ShiftedRule(low=2.0, high=2.0, weight=5.0, threshold=0.4)
     assert flat.select(np.array([0.4, 0.39]), np.array([1.0, 9.0])).tolist() == [True, False]
     for each in (rule, flat):
-        assert read_rule(Entries(each.to_dict(), "rule")) == each
+        assert read_rule(JsonReader(each.to_dict(), "rule")) == each
 
 
 def test_rules_say_1_and_0_in_an_expression():

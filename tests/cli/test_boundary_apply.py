@@ -285,7 +285,7 @@ def test_pipes_on_both_sides(rows, bench, cli, monkeypatch):
 
 
 def test_decisions_that_went_missing_are_an_error_and_leave_no_file(kept, new, cli, folder, monkeypatch):
-    monkeypatch.setattr("stakes.cli.boundary_apply.Tally.decide", lambda _, score, __: np.zeros(len(score), np.int64))
+    monkeypatch.setattr("stakes.cli.boundary_monitor.Tally.decide", lambda _, score, __: np.zeros(len(score), np.int64))
     outcome = cli(*ASK, kept, new, "-o", "o.csv")
     assert (outcome.code, outcome.out) == (1, "")
     assert "0 decisions about 1500 rows" in outcome.err

@@ -3,7 +3,7 @@
 import json
 
 from stakes import evaluate
-from stakes.shown.tabular import json_ready
+from stakes.outputs.files import json_ready
 from tests.cli.conftest import write_csv
 
 OPTIONS = ["--label", "cancer", "--models", "sharp", "--costs", "0.05:0.3"]

@@ -7,7 +7,7 @@ import pytest
 
 import stakes
 from stakes import costs
-from stakes.shown.tabular import json_ready
+from stakes.outputs.files import json_ready
 from tests.cli.conftest import write_csv
 
 pl = pytest.importorskip("polars")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from stakes.cli import _config
+from stakes.cli import program as _config
 
 typer = pytest.importorskip("typer")
-run = pytest.importorskip("stakes.cli._run")
+run = pytest.importorskip("stakes.cli.program")
 
 COMMANDS = {
     command: {key: option for key, option in options.items() if key not in {"config", "debug"}}

@@ -270,7 +270,7 @@ def test_failure_to_print_leaves_no_file(file, cli, folder, monkeypatch):
     def full(_text):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("stakes.cli._deliver.write_out", full)
+    monkeypatch.setattr("stakes.cli.console.write_out", full)
     assert cli("decide", file, *F1, "-o", "o.csv").code == 1
     assert list(folder.iterdir()) == []
 

@@ -8,7 +8,7 @@ import pytest
 
 import stakes
 from stakes import costs
-from stakes.shown.tabular import json_ready
+from stakes.outputs.files import json_ready
 
 pl = pytest.importorskip("polars")
 

@@ -15,7 +15,7 @@ import pytest
 from stakes.evaluation import Evaluation
 
 pl = pytest.importorskip("polars")
-Task = pytest.importorskip("stakes.cli._task").Task
+Task = pytest.importorskip("stakes.cli.task").Task
 
 RANGE = ["--label", "cancer", "--models", "sharp,blurred", "--costs", "0.05:0.3"]
 
@@ -270,8 +270,8 @@ def test_interruption_leaves_nothing_and_exits_with_130(folder):
 
 
 def test_limit_of_what_a_file_unpacks_to_is_lifted_for_one_run_and_only_by_what_is_typed(cli, tmp_path, monkeypatch):
-    monkeypatch.setattr("stakes.tables._content._MOST_UNPACKED", 1000)
-    monkeypatch.setattr("stakes.tables._content._MOST_TIMES", 1)
+    monkeypatch.setattr("stakes.tables._text_files._MOST_UNPACKED", 1000)
+    monkeypatch.setattr("stakes.tables._text_files._MOST_TIMES", 1)
     path = tmp_path / "rows.csv.gz"
     path.write_bytes(gzip.compress(b"cancer,p\n" + b"0,0.1\n1,0.8\n" * 1000))
     command = ["check", path, "--label", "cancer", "--costs", "0.1:0.3"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import stakes
-from stakes.shown.tabular import json_ready
+from stakes.outputs.files import json_ready
 from tests.cli.conftest import write_csv
 
 COLUMNS = ["--label", "cancer", "--models", "sharp,blurred", "--costs", "0.05:0.3"]

@@ -12,7 +12,7 @@ FAULTS = """
 import resource, sys
 import numpy as np
 if sys.argv[1] == "kept":
-    from stakes.cli._memory import keep_freed
+    from stakes.cli.memory import keep_freed
     keep_freed()
 def faults(times):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -93,7 +93,7 @@ def test_help_and_mistakes_in_usage_need_no_such_space(data):
 
 FATE = """
 import os, signal, sys
-from stakes.cli._memory import supervised
+from stakes.cli.memory import supervised
 def work():
     how = sys.argv[1]
     if how == "hang":

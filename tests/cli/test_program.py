@@ -12,13 +12,12 @@ import pytest
 
 import stakes
 from stakes import information
-from stakes.boundary._problem import GOALS
-from stakes.boundary._rows import BINNINGS
-from stakes.boundary._settings import SOLVERS
+from stakes.boundary._out_of_fold import SOLVERS
+from stakes.boundary._problem import BINNINGS, GOALS
 from tests.cli.conftest import ROLES, write_csv
 
 evaluate = pytest.importorskip("stakes.cli.evaluate")
-plan = pytest.importorskip("stakes.cli.plan")
+plan = pytest.importorskip("stakes.cli.advise")
 
 BOUNDARY = ["boundary fit", "boundary certify", "boundary apply", "boundary monitor"]
 COMMANDS = ["evaluate", "decide", "compare", "check", "advise", "correct", "plan", "demo", *BOUNDARY]
@@ -69,7 +68,7 @@ def test_a_command_is_imported_when_it_is_called():
     run = python(
         f"import sys; from stakes.cli import main; main(['--help']); {loaded}; main(['demo', '--help']); {loaded}"
     )
-    assert [line for line in run.stdout.splitlines() if line.startswith("[")] == ["[]", "['stakes.cli.demo']"]
+    assert [line for line in run.stdout.splitlines() if line.startswith("[")] == ["[]", "['stakes.cli.evaluate']"]
 
 
 @pytest.fixture
@@ -142,7 +141,7 @@ def test_options_about_boundaries_are_called_as_in_the_library():
     library = set(inspect.signature(stakes.boundary.fit_boundary).parameters)
     # a file has columns in place of the arrays
     assert library - fit == {"y_true", "y_score", "sample_weight"}
-    enums = pytest.importorskip("stakes.cli._boundary_options")
+    enums = pytest.importorskip("stakes.cli.boundary_shared")
     assert {choice.value for choice in enums.Solver} == {*SOLVERS, "cv"}
     assert tuple(choice.value for choice in enums.Binning) == BINNINGS
     assert tuple(choice.value for choice in enums.Goal) == GOALS
@@ -229,7 +228,7 @@ def test_unexpected_error_is_short_and_its_traceback_is_kept_for_debugging(cli, 
 
 
 def test_warnings_of_libraries_become_one_plain_line(cli, data, monkeypatch):
-    task = pytest.importorskip("stakes.cli._task").Task
+    task = pytest.importorskip("stakes.cli.task").Task
     evaluate = task.evaluate
 
     def warns(asked, predictions):

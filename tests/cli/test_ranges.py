@@ -3,8 +3,8 @@
 import pytest
 
 from stakes import costs
-from stakes.cli._errors import UsageError
-from stakes.cli._ranges import read_costs
+from stakes.cli.console import UsageError
+from stakes.cli.reading import read_costs
 
 
 def ranges(costs=None, odds=None, false_alarms=None, weighting=None):

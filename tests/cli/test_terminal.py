@@ -7,14 +7,13 @@ import sys
 import pytest
 
 import stakes
-from stakes.shown.text import shorten, visible
-from stakes.shown.text import shown_name as name
-from stakes.shown.words import fixed, percent
+from stakes.outputs.text import fixed, percent, shorten, visible
+from stakes.outputs.text import shown_name as name
 
 cell_len = pytest.importorskip("rich.cells").cell_len
 Console = pytest.importorskip("rich.console").Console
 Text = pytest.importorskip("rich.text").Text
-print_evaluation = pytest.importorskip("stakes.cli._summary").print_evaluation
+print_evaluation = pytest.importorskip("stakes.cli.summary").print_evaluation
 
 RANGE = ["--label", "cancer", "--models", "sharp,blurred", "--costs", "0.05:0.3"]
 HOSTILE = {

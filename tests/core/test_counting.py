@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stakes import ScoreTable
-from stakes.core.counting import order_of
+from stakes.base.numerics import order_of
 
 N = 20_000
 RNG = np.random.default_rng(12)

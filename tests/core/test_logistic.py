@@ -8,8 +8,8 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from stakes import ScoreTable
-from stakes.core.logistic import fit_logistic, logit
-from stakes.core.recalibration import fit_recalibration
+from stakes.base.numerics import fit_logistic, logit
+from stakes.core.score_table import fit_recalibration
 
 
 @pytest.mark.parametrize("ridge", [0.0, 0.5])

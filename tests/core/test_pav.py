@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stakes.core import pav
+from stakes.base import numerics as pav
 
 
 def fitted(positives, negatives):

@@ -15,6 +15,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 from strategies import GRID, distributions, samples
 
 from stakes import ScoreTable, costs
+from stakes.base.validation import check_sample
 from stakes.core.regret import (
     check_rule,
     check_units,
@@ -24,8 +25,7 @@ from stakes.core.regret import (
     row_losses,
     table_integral,
 )
-from stakes.core.scale import check_scale
-from stakes.core.validation import check_sample
+from stakes.costs._stated import check_scale
 
 RULES = st.one_of(st.just("score"), st.just("optimal"), GRID, st.floats(-0.5, 1.5))
 COLUMN_RULES = st.one_of(st.just("score"), GRID, st.floats(-0.5, 1.5))

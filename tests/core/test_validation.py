@@ -8,7 +8,7 @@ from hypothesis import given
 from strategies import samples
 
 import stakes
-from stakes.core.validation import (
+from stakes.base.validation import (
     check_choice,
     check_labels,
     check_sample,

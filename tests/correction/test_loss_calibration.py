@@ -18,7 +18,7 @@ from stakes.correction import (
     loss_calibration_test,
     undo_class_weight,
 )
-from stakes.correction._multiclass import holm
+from stakes.correction._loss_calibration import holm
 
 
 @pytest.fixture(scope="module")
@@ -331,7 +331,7 @@ def test_intervals_of_several_weights_come_from_the_curvature(three):
 
 
 def test_two_classes_as_a_vector_are_the_binary_test(weighted):
-    from stakes.correction._multiclass import _vector
+    from stakes.correction._loss_calibration import _vector
 
     y, p, _ = weighted
     statistic, degrees, *_ = _vector(np.column_stack([1 - p, p]), y, None)

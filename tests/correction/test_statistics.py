@@ -12,7 +12,7 @@ from scipy.stats import chi2, norm
 
 from stakes import ScoreTable, costs, decompose
 from stakes.correction import loss_calibration_test
-from stakes.correction._statistics import (
+from stakes.correction._implied_weight import (
     SHIFTS,
     SLOPES,
     bootstrap_rows,

@@ -8,7 +8,7 @@ from sklearn.calibration import calibration_curve
 from strategies import samples
 
 from stakes.curves import binned_reliability
-from stakes.curves._bins import clopper_pearson, wilson
+from stakes.curves._reliability import clopper_pearson, wilson
 
 
 def make(n, seed=0, decimals=None):

@@ -8,7 +8,7 @@ from strategies import samples
 
 from stakes import ScoreTable
 from stakes.curves import smooth_calibration_curve
-from stakes.curves._smooth import local_limits, smoothed_rates
+from stakes.curves._reliability import local_limits, smoothed_rates
 from stakes.inference import calibration_summary
 
 LABELS = [0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0]

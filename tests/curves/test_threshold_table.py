@@ -141,7 +141,7 @@ def test_bad_settings_are_named(options, message):
 
 def test_frame_has_every_column():
     pytest.importorskip("polars")
-    from stakes.curves._thresholds import COLUMNS
+    from stakes.curves._decision import COLUMNS
 
     table = threshold_table([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     frame = table.frame("polars")

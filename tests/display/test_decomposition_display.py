@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from stakes import costs, decompose
-from stakes.decomposition import Decomposition
 from stakes.display import DecompositionDisplay
+from stakes.metrics._skill import Decomposition
 
 
 def point(line):

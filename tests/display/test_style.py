@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from stakes import costs
-from stakes.display._style import (
+from stakes.display._axes import (
     LINE_STYLES,
     PALETTE,
     format_odds,

@@ -7,8 +7,8 @@ from scipy.stats import norm
 
 from stakes import ScoreTable, costs, evaluate
 from stakes.core.regret import regret_at
-from stakes.evaluation import _by_threshold
-from stakes.evaluation._by_threshold import _dominates, _stretches
+from stakes.evaluation import _standings as _by_threshold
+from stakes.evaluation._standings import _dominates, _stretches
 from stakes.inference import PairedRows, difference_band, dominance, reached, shown_band, shown_less
 
 

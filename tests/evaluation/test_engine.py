@@ -313,8 +313,8 @@ def test_one_row_leaves_the_engine_for_all_clusters(monkeypatch):
         taken.append(collect(frame))
         return taken[-1]
 
-    collect = importlib.import_module("stakes.tables._clusters").run
-    monkeypatch.setattr("stakes.tables._clusters.run", watched)
+    collect = importlib.import_module("stakes.tables._engines").run
+    monkeypatch.setattr("stakes.tables._engines.run", watched)
     evaluate_frame(polars_lazy(CLUSTERED), **PATIENTS)
     assert [len(frame) for frame in taken] == [1]
 

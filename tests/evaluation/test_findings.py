@@ -11,7 +11,7 @@ from scipy.stats import binom
 from replications import false_alarms
 from stakes import ScoreTable, costs, evaluate
 from stakes.evaluation import FINDINGS
-from stakes.evaluation._chance import count_tail, excess_tail
+from stakes.evaluation._checks_models import count_tail, excess_tail
 from stakes.evaluation._finding import SEVERITIES
 
 NARROW = (0.0166 / 1.0166, 0.03 / 1.03)  # the thresholds of arXiv:2504.04528, Table 2, which reads them as odds

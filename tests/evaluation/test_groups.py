@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from stakes import bounded_brier_skill_score, costs, evaluate, evaluate_frame
-from stakes.core.inputs import EvaluationData
-from stakes.core.validation import BinarySample
-from stakes.inference import PairedRows, _group_sums, decomposition_interval
-from stakes.inference._influence import cells_of, loss_influence, skill_influence
-from stakes.inference._influence_moments import influence_moments
+from stakes.base.validation import BinarySample
+from stakes.core.options import EvaluationData
+from stakes.inference import PairedRows, decomposition_interval
 from stakes.metrics import roc_auc_score
+from stakes.variance import influence as _group_sums
+from stakes.variance.influence import cells_of, influence_moments, loss_influence, skill_influence
 
 COSTS = costs.Uniform(0.05, 0.4)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import GRID, scores, weights
 
 from stakes import ScoreTable, costs, expected_regret, regret_curve
-from stakes.curves._envelope import lower_envelope
+from stakes.curves._decision import lower_envelope
 from stakes.evaluation import best_by_bounds, best_by_cost, lc_index
 
 rules = st.sampled_from(["score", "optimal"])
@@ -78,8 +78,8 @@ def test_third_line_below_a_crossing_is_found():
 
 
 def test_curves_that_a_coarse_look_rules_out_are_nowhere_the_lowest(monkeypatch):
-    monkeypatch.setattr("stakes.curves._envelope._KNOTS", 50)  # many cells, few at once
-    monkeypatch.setattr("stakes.curves._envelope._CELLS", 3)
+    monkeypatch.setattr("stakes.curves._decision._KNOTS", 50)  # many cells, few at once
+    monkeypatch.setattr("stakes.curves._decision._CELLS", 3)
     rng = np.random.default_rng(0)
     n = 3000
     p = rng.random(n)

@@ -13,12 +13,17 @@ from scipy import optimize, stats
 
 from replications import coverage_bands
 from stakes import ScoreTable, net_benefit_curve, regret_curve
-from stakes.core.inputs import evaluation_data
+from stakes.core.options import evaluation_data
 from stakes.curves import interventions_avoided_curve
 from stakes.inference import PAIRED_NEEDS_ROWS, confidence_band, difference_band
-from stakes.inference._band_counts import counts_of, pair_counts_of
-from stakes.inference._band_limits import critical_value, mid_p_limits
-from stakes.inference._band_pieces import curve_pieces, difference_pieces
+from stakes.inference._simultaneous import (
+    counts_of,
+    critical_value,
+    curve_pieces,
+    difference_pieces,
+    mid_p_limits,
+    pair_counts_of,
+)
 
 CURVES = {
     "regret": regret_curve,

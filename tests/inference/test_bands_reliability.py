@@ -12,7 +12,7 @@ from sklearn.isotonic import IsotonicRegression
 from replications import coverage_bands
 from stakes import ScoreTable, reliability_curve
 from stakes.inference import confidence_band, consistency_band
-from stakes.inference._consistency import rank_envelope
+from stakes.inference._bands import rank_envelope
 
 SCORES = np.array([0.1, 0.2, 0.4, 0.6, 0.9])
 HITS = np.array([4, 9, 20, 33, 58])
@@ -155,7 +155,7 @@ def test_intervals_of_untied_scores_are_those_of_lines_over_a_fifth_of_the_rows(
 
 
 def test_intervals_of_untied_scores_are_much_narrower_than_those_of_groups(monkeypatch):
-    from stakes.inference import _band_reliability
+    from stakes.inference import _bands as _band_reliability
 
     rng = np.random.default_rng(6)
     q = rng.beta(1, 3, 1000)
@@ -196,7 +196,7 @@ def test_pooling_many_scores_changes_the_bounds_little(monkeypatch):
     y = rng.random(3000) < scores
     points = np.concatenate([np.sort(scores)[[0, 3, 30]], [0.1, 0.5], np.sort(scores)[[-30, -3, -1]]])
     pooled = consistency_band(y, scores, thresholds=points)
-    monkeypatch.setattr("stakes.inference._consistency._CELLS", 10_000)
+    monkeypatch.setattr("stakes.inference._bands._CELLS", 10_000)
     whole = consistency_band(y, scores, thresholds=points, random_state=1)
     spread = whole.high - whole.low
     assert np.all(np.abs(pooled.low - whole.low) <= 0.12 * spread + 1e-3)

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stakes import ScoreTable, bounded_brier_loss, net_benefit_score
-from stakes.core.validation import BinarySample
+from stakes.base.validation import BinarySample
 from stakes.inference import bootstrap
-from stakes.inference._resample import (
+from stakes.inference._bootstrap import (
     RowSource,
     TableSource,
     draw_blocks,

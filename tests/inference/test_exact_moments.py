@@ -10,12 +10,12 @@ import pytest
 from scipy import stats
 
 from stakes import ScoreTable, costs
-from stakes.core.inputs import evaluation_data
+from stakes.core.options import evaluation_data
 from stakes.inference import Moments, loss_moments, table_moments, unpaired_moments
-from stakes.inference._influence import cells_of, skill_influence
-from stakes.inference._paired_rows import PairedRows
-from stakes.inference._row_mean import row_mean
-from stakes.inference._student import _density
+from stakes.inference._area import row_mean
+from stakes.variance.dependence import PairedRows
+from stakes.variance.estimates import _density
+from stakes.variance.influence import cells_of, skill_influence
 
 HALF = costs.Uniform(0, 1)  # a negative with score s costs s^2 / 2, a positive (1 - s)^2 / 2
 NEVER, ALWAYS, NOTHING = "never", "always", "nothing"

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from stakes import compare, costs, evaluate
-from stakes.inference._loss_moments import _FEW, loss_moments
-from stakes.inference._paired_rows import PairedRows
+from stakes.variance.decisions import _FEW, loss_moments
+from stakes.variance.dependence import PairedRows
 
 RANGE = costs.Uniform(0.05, 0.4)
 MODELS = _FEW + 2

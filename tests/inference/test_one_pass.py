@@ -6,14 +6,11 @@ import numpy as np
 import pytest
 
 from stakes import ScoreTable, costs
-from stakes.core.inputs import evaluation_data
+from stakes.core.options import evaluation_data
 from stakes.inference import metric_difference, metric_interval
-from stakes.inference._area import area_of
-from stakes.inference._area_rows import placements
-from stakes.inference._central_sums import BLOCK, CentralSums
-from stakes.inference._influence import cells_of
-from stakes.inference._influence_moments import influence_moments
-from stakes.inference._row_mean import row_mean
+from stakes.inference._area import area_of, placements, row_mean
+from stakes.variance.influence import cells_of, influence_moments
+from stakes.variance.sums import BLOCK, CentralSums
 
 CLOSE = {"rel": 1e-12, "abs": 1e-13, "nan_ok": True}
 METRICS = {

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from stakes.inference import largest_of
-from stakes.inference._selection_normal import normal_draws
-from stakes.inference._selection_quantile import largest_quantile
+from stakes.variance.largest import largest_quantile, normal_draws
 
 
 def equal_correlation(count, rho):

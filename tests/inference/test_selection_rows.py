@@ -5,7 +5,7 @@ import pytest
 
 from stakes import costs
 from stakes.core.regret import row_losses
-from stakes.inference._selection_rows import CostRows, Spread
+from stakes.variance.decisions import CostRows, Spread
 
 PAIR, SINGLE = (np.array([0]), np.array([1])), (np.array([0]), np.array([-1]))
 

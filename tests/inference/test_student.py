@@ -11,10 +11,8 @@ from scipy import optimize, stats
 from stakes import costs
 from stakes.core.regret import row_losses
 from stakes.inference._area import area_difference, area_of
-from stakes.inference._central_sums import CentralSums
-from stakes.inference._cluster_sums import Clusters, cluster_spread
-from stakes.inference._power_sums import by_class, class_sums, mean_weights, spread_of
-from stakes.inference._student import half_width, p_value, t_quantile
+from stakes.variance.estimates import half_width, p_value, t_quantile
+from stakes.variance.sums import CentralSums, Clusters, by_class, class_sums, cluster_spread, mean_weights, spread_of
 
 CLOSE = {"rel": 1e-12, "abs": 1e-12}
 QUANTITIES = ("single", "single_90", "difference", "difference_99", "difference_weighted", "difference_by_class")

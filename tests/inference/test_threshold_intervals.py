@@ -6,7 +6,7 @@ from scipy import optimize, stats
 
 from stakes.curves import threshold_table
 from stakes.inference import confidence_band, threshold_intervals
-from stakes.inference._threshold_intervals import MEASURES
+from stakes.inference._thresholds import MEASURES
 
 
 def counts(tp, fp, fn, tn):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stakes import costs, value_of_information
-from stakes.information._cells import cell_value, pseudo_rows
+from stakes.information._value import cell_value, pseudo_rows
 
 
 def rows_of(tp, fp, fn, tn, t):

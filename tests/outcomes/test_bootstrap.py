@@ -5,8 +5,7 @@ import pytest
 
 from stakes import ScoreTable, TimeToEvent, metric_interval
 from stakes.inference import bootstrap
-from stakes.inference._resample import draw_blocks, draw_clusters, draw_rows
-from stakes.inference._resample_outcome import OutcomeSource
+from stakes.inference._bootstrap import OutcomeSource, draw_blocks, draw_clusters, draw_rows
 
 N = 300
 RNG = np.random.default_rng(8)

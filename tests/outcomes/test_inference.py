@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from stakes import ScoreTable, TimeToEvent, compare, costs, evaluate, metric_difference, metric_interval, select_best
-from stakes.core.inputs import EvaluationData, evaluation_data
-from stakes.core.validation import BinarySample
+from stakes.base.validation import BinarySample
+from stakes.core.options import EvaluationData, evaluation_data
 from stakes.curves import binned_reliability
 from stakes.inference import (
     calibration_summary,
@@ -16,11 +16,10 @@ from stakes.inference import (
     decomposition_interval,
     difference_band,
 )
-from stakes.inference._dependence import Design
-from stakes.inference._group_gap import gap_moments
-from stakes.inference._influence import cells_of, loss_influence
 from stakes.metrics import METRICS
-from stakes.report._spread import spread_of
+from stakes.report._any_range import spread_of
+from stakes.variance.dependence import Design
+from stakes.variance.influence import cells_of, gap_moments, loss_influence
 
 N = 240
 UP = math.sqrt(N / (N - 1))

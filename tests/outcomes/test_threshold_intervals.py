@@ -8,8 +8,8 @@ import pytest
 from stakes import PartlyVerified, TimeToEvent
 from stakes.curves import threshold_table
 from stakes.inference import confidence_band, threshold_intervals
-from stakes.inference._band_limits import mid_p_limits
-from stakes.inference._threshold_intervals import MEASURES
+from stakes.inference._simultaneous import mid_p_limits
+from stakes.inference._thresholds import MEASURES
 
 N, AT = 150, [0.15, 0.3]
 Z = NormalDist().inv_cdf(0.975)

@@ -8,10 +8,9 @@ import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
 from stakes import ScoreTable, TimeToEvent, metric_difference, metric_interval
-from stakes.core.validation import to_array
+from stakes.base.validation import to_array
 from stakes.metrics import METRICS
-from stakes.outcomes._censoring import Censoring
-from stakes.outcomes._events import check_groups
+from stakes.outcomes._time_to_event import Censoring, check_groups
 
 UP = math.sqrt(750 / 749)
 # R 4.2.2, survival 3.5-3 and riskRegression 2022.11.28 on df_surv, as in the reference; figures of the oracle

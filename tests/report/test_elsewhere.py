@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from stakes import costs, evaluate
-from stakes.shown.sentences import say
+from stakes.outputs.text import say
 from tests.report.conftest import simulated
 from tests.report.pages import numbers
 from tests.report.reader import Report, assert_clean, assert_ranking_is_the_librarys, choose, opened, shown, type_range

@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 
 from stakes import ScoreTable, costs, evaluate, expected_regret, regret_curve
 from stakes.inference import confidence_band
-from stakes.report import _spread_dependent
-from stakes.report._models import models_of
-from stakes.report._payload import payload
-from stakes.report._spread import cut_points, spread_of
-from stakes.report._thin import _quantiles, thinned
+from stakes.report import _any_range as _spread_dependent
+from stakes.report._any_range import _quantiles, cut_points, payload, spread_of, thinned
+from stakes.report._page import models_of
 from tests.report.conftest import simulated
 from tests.report.pages import numbers
 
@@ -111,7 +109,7 @@ DEPENDENCE = {
 @pytest.mark.parametrize("kind", ["plain", "weighted", "prevalence", "threshold"])
 def test_standard_errors_over_whole_stretches_are_the_librarys(kind, dependence, monkeypatch):
     # so that clusters and windows are summed in several parts
-    monkeypatch.setattr(_spread_dependent, "_BLOCK", 500)
+    monkeypatch.setattr(_spread_dependent, "_DEPENDENT_BLOCK", 500)
     y, scores = simulated(["a", "b", "c"], n=3000)
     options = {
         "plain": {},

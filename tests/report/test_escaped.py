@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stakes.report._escaped import json_for_script, named, text_html
-from stakes.shown.text import shorten
+from stakes.outputs.text import shorten
+from stakes.report._page import json_for_script, named, text_html
 
 anything = st.text(st.characters(codec=None, categories=["L", "N", "P", "S", "Z", "C"]))
 

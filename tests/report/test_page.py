@@ -13,8 +13,8 @@ import pytest
 
 from stakes import costs, evaluate
 from stakes.inference import decomposition_interval
+from stakes.outputs.text import number
 from stakes.report import render_report
-from stakes.shown.words import number
 from tests.report.conftest import HOSTILE, simulated
 from tests.report.pages import Page, numbers
 

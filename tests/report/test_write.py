@@ -6,7 +6,8 @@ import os
 
 import pytest
 
-from stakes.report import _write, write_report
+from stakes.report import _report as _write
+from stakes.report import write_report
 
 
 @pytest.fixture

@@ -5,9 +5,8 @@ import gzip
 import pytest
 
 from stakes.tables import DataError
-from stakes.tables._content import _MOST_TIMES, _MOST_UNPACKED, Content
-from stakes.tables._csv import CsvFile
-from stakes.tables._text import is_meant_as_number, looks_numeric, tidy_group, tidy_label
+from stakes.tables._columns import is_meant_as_number, looks_numeric, tidy_group, tidy_label
+from stakes.tables._text_files import _MOST_TIMES, _MOST_UNPACKED, Content, CsvFile
 
 pl = pytest.importorskip("polars")
 
@@ -36,17 +35,17 @@ def test_file_that_cannot_be_read_says_why_in_plain_words(tmp_path):
 
 def test_file_may_unpack_to_so_much_or_to_so_many_times_its_size_whichever_is_more(tmp_path, monkeypatch):
     assert (_MOST_TIMES, _MOST_UNPACKED) == (100, 256 << 20)
-    monkeypatch.setattr("stakes.tables._content._MOST_UNPACKED", 10)
+    monkeypatch.setattr("stakes.tables._text_files._MOST_UNPACKED", 10)
     text = b"y,a\n" + b"0,0.5\n" * 50
     (tmp_path / "p.csv").write_bytes(gzip.compress(text))
     assert Content.of(tmp_path / "p.csv").data == text
-    monkeypatch.setattr("stakes.tables._content._MOST_TIMES", 1)
+    monkeypatch.setattr("stakes.tables._text_files._MOST_TIMES", 1)
     with pytest.raises(DataError, match="unpacks to more than 1 times its size and 0 MiB"):
         Content.of(tmp_path / "p.csv")
     # the very last byte that may come
-    monkeypatch.setattr("stakes.tables._content._MOST_UNPACKED", len(text))
+    monkeypatch.setattr("stakes.tables._text_files._MOST_UNPACKED", len(text))
     assert Content.of(tmp_path / "p.csv").data == text
-    monkeypatch.setattr("stakes.tables._content._MOST_UNPACKED", len(text) - 1)
+    monkeypatch.setattr("stakes.tables._text_files._MOST_UNPACKED", len(text) - 1)
     with pytest.raises(DataError, match="unpacks to more than"):
         Content.of(tmp_path / "p.csv")
 

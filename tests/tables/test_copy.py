@@ -9,7 +9,7 @@ from itertools import product
 
 import pytest
 
-from stakes.shown.files import replacing
+from stakes.outputs.files import replacing
 from stakes.tables import DataError, NewColumns, copy_with_columns, read_predictions
 
 pl = pytest.importorskip("polars")
@@ -136,7 +136,7 @@ def test_what_the_target_cannot_hold_is_refused_by_name(values, target, rule, tm
 
 @pytest.mark.parametrize(("size", "drop"), list(product([1, 40, 10_000], [False, True])))
 def test_pieces_of_any_size_give_the_same_copy(size, drop, tmp_path, monkeypatch):
-    monkeypatch.setattr("stakes.tables._csv_blocks._PIECE", size)
+    monkeypatch.setattr("stakes.tables._text_files._PIECE", size)
     rows = [f'"x\n{k}",{"" if k % 7 == 3 else k / 100}\n' if k % 5 else f"{k},{k / 100}\n" for k in range(100)]
     new = NewColumns(["p"], ["q"], lambda p: [2 * p], option="", remedy="", drop=drop)
     found = copied("id,p\n" + "".join(rows), tmp_path, new=new, on_missing="drop")
@@ -161,7 +161,7 @@ def test_very_wide_file_is_read(tmp_path):
 
 
 def test_trap_that_unpacks_to_very_much_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("stakes.tables._content._MOST_UNPACKED", 1 << 20)
+    monkeypatch.setattr("stakes.tables._text_files._MOST_UNPACKED", 1 << 20)
     packed = gzip.compress(b"y,a\n" + b"0,0.5\n" * 1_000_000)
     (tmp_path / "p.csv.gz").write_bytes(packed)
     with pytest.raises(DataError, match="unpacks to more than 100 times its size and 1 MiB"):

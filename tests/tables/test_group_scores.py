@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from stakes import ScoreTable, costs
 from stakes.core.regret import table_integral
-from stakes.tables import DataError, _groups, group_scores
+from stakes.tables import DataError, group_scores
+from stakes.tables import _engines as _groups
 from tests.tables.conftest import LAZY
 
 COLUMNS = ["scores", "positives", "negatives", "positives_squared", "negatives_squared"]

@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
-from stakes.tables import DataError, _csv, _csv_blocks, _typed, frame_columns, read_predictions
+from stakes.tables import DataError, frame_columns, read_predictions
+from stakes.tables import _columnar_files as _typed
+from stakes.tables import _text_files as _csv
+from stakes.tables import _text_files as _csv_blocks
 
 polars = pytest.importorskip("polars")
 

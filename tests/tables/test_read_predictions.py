@@ -305,7 +305,7 @@ def test_error_far_down_the_file_is_found_like_one_at_the_top(tmp_path):
 def test_lines_are_counted_right_across_pieces_of_the_file(tmp_path, monkeypatch):
     text = 'y,a,note\n1,0.5,"x,\n""y"""\n0,0.25,z\n1,1.5,"w"\n'
     for size in range(1, 12):
-        monkeypatch.setattr("stakes.tables._csv_blocks._PIECE", size)
+        monkeypatch.setattr("stakes.tables._text_files._PIECE", size)
         error, _ = refusal(text, tmp_path)
         # a cell spans two lines, so the number of the line is not claimed
         assert (error.row, error.line, error.value, error.total) == (3, None, 1.5, 3)
@@ -458,7 +458,7 @@ def test_json_array_is_recognised_under_any_name(tmp_path):
 
 
 def test_json_lines_of_any_length_keep_their_order(tmp_path, monkeypatch):
-    monkeypatch.setattr("stakes.tables._jsonl._BLOCK", 3)
+    monkeypatch.setattr("stakes.tables._text_files._BLOCK", 3)
     lines = [json.dumps({"y": i % 2, "a": i / 10, "g": f"g{i}"}) for i in range(10)]
     rows = read("\n".join(lines), tmp_path, "risks.jsonl", groups=["g"])
     assert rows.scores[0].tolist() == [i / 10 for i in range(10)]
@@ -476,6 +476,6 @@ def test_digest_is_the_sha256_of_the_bytes(tmp_path):
 
 
 def test_absence_of_polars_is_an_import_error_that_names_the_extra(tmp_path, monkeypatch):
-    monkeypatch.setattr("stakes.tables._files.find_spec", lambda _: None)
+    monkeypatch.setattr("stakes.tables._predictions.find_spec", lambda _: None)
     with pytest.raises(ImportError, match=r"pip install 'stakes\[cli\]'"):
         read("y,a\n1,0.5\n0,0.25\n", tmp_path)

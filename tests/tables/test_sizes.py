@@ -123,8 +123,8 @@ def test_trap_on_standard_input_is_refused(tmp_path, monkeypatch):
 
 
 def test_limit_can_be_lifted_and_comes_back(tmp_path, monkeypatch):
-    monkeypatch.setattr("stakes.tables._content._MOST_UNPACKED", 1000)
-    monkeypatch.setattr("stakes.tables._content._MOST_TIMES", 1)
+    monkeypatch.setattr("stakes.tables._text_files._MOST_UNPACKED", 1000)
+    monkeypatch.setattr("stakes.tables._text_files._MOST_TIMES", 1)
     path, packed = tmp_path / "rows.parquet", tmp_path / "rows.csv.gz"
     frame = pl.DataFrame({"y": [0, 1] * 50_000, "p": [0.1, 0.8] * 50_000})
     frame.write_parquet(path, compression="zstd")

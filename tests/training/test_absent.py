@@ -5,8 +5,7 @@ import sys
 import pytest
 
 from stakes.training import Checkpoint, keras_metric, lightning_metric
-from stakes.training._keras_metric import _callback_class
-from stakes.training._lightning_metric import _metric_class
+from stakes.training._metric_monitor import _callback_class, _metric_class
 
 
 @pytest.mark.parametrize(

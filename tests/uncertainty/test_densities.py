@@ -7,9 +7,15 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'stakes[torch]'")
 
-from stakes.uncertainty._flows import RadialFlows, radial_log_density  # noqa: E402
-from stakes.uncertainty._mixture import NormalMixture, fit_components, spread_rows  # noqa: E402
-from stakes.uncertainty._training import Examples, uncertain_loss  # noqa: E402
+from stakes.uncertainty._posterior_network import (  # noqa: E402
+    Examples,
+    NormalMixture,
+    RadialFlows,
+    fit_components,
+    radial_log_density,
+    spread_rows,
+    uncertain_loss,
+)
 
 HOW = {"epochs": 30, "batch_size": 128, "learning_rate": 0.02, "patience": 60}
 

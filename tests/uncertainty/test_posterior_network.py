@@ -11,7 +11,7 @@ from stakes.uncertainty import PosteriorNetwork, estimation_bias
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'stakes[torch]'")
 
-from stakes.uncertainty._training import latents  # noqa: E402
+from stakes.uncertainty._posterior_network import latents  # noqa: E402
 
 QUICK = {**study.SETTINGS, "epochs": 12}
 

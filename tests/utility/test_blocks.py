@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stakes.utility import F1, MCC, FBeta, GMean, HMean, expected_utility
-from stakes.utility._thin import elementary
+from stakes.utility._summation import elementary
 
 RNG = np.random.default_rng(11)
 
@@ -70,7 +70,7 @@ def test_mirror_image_has_the_mirrored_curve():
 
 
 def test_sure_rows_cost_no_more_than_others(monkeypatch):
-    from stakes.utility import _gauss
+    from stakes.utility import _summation as _gauss
 
     blocks = []
     added = _gauss.Block.added_to

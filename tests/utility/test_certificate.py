@@ -13,14 +13,11 @@ from utility_brute import DEFINITIONS, LOSSES, RATIONAL, best_of_all_decisions, 
 from utility_cases import MEASURES, golden, stress_batches
 
 from stakes.utility import F1, ConfusionMeasure, FBeta, FractionalLinear, GMean, Jaccard, expected_utility
-from stakes.utility._batch import TAIL, Batch
-from stakes.utility._certify import choose
-from stakes.utility._estimate import ROUNDING, Estimate
-from stakes.utility._exact import expected_by_algorithm1, expected_by_recursion
-from stakes.utility._exponential_nodes import RELATIVE, difference_error, nodes
-from stakes.utility._fbeta import expected_fbeta
-from stakes.utility._linear import _none_chosen, _Ratio, _SplitSums, expected_linear
-from stakes.utility._methods import estimate_curve
+from stakes.utility._batch import ROUNDING, TAIL, Batch, UtilityEstimate
+from stakes.utility._expected import choose, estimate_curve
+from stakes.utility._exponential import RELATIVE, difference_error, expected_fbeta, nodes
+from stakes.utility._fourier import _none_chosen, _Ratio, _SplitSums, expected_linear
+from stakes.utility._summation import expected_by_algorithm1, expected_by_recursion
 
 SIXTEENTHS = st.lists(st.integers(0, 16).map(lambda i: i / 16), min_size=1, max_size=7)
 STEPPED = (
@@ -174,7 +171,7 @@ def test_second_choice_beyond_the_bound_leaves_the_choice_certified(gap):
 def curve_with_steps(values, *, relative=0.0, absolute=0.0, noise=0.0):
     """A curve whose differences are known to within the noise."""
     rises = np.diff(values)
-    return Estimate(
+    return UtilityEstimate(
         np.asarray(values, float),
         relative,
         absolute,
@@ -215,7 +212,7 @@ def test_runner_up_and_gap_come_from_differences_where_values_cannot_tell():
 def test_differences_overrule_values_that_rounding_has_put_in_another_order():
     rises = np.array([0.5, 3e-15, 2e-15, -4e-15])
     values = np.array([0.0, 0.5, 0.5 + 3e-15, 0.5 + 5e-15, 0.5 + 4.5e-15])  # the last one is rounded up
-    estimate = Estimate(values, 0.0, 1e-12, "made up", steps=lambda a, b: (rises[a:b], np.full(b - a, 1e-18)))
+    estimate = UtilityEstimate(values, 0.0, 1e-12, "made up", steps=lambda a, b: (rises[a:b], np.full(b - a, 1e-18)))
     choice = choose(estimate, 1.0)
     assert (choice.ties.tolist(), choice.runner_up) == ([3], 2)
     assert choice.gap == pytest.approx(2e-15, rel=1e-6)

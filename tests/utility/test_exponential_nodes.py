@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stakes.utility._exponential_nodes import EPS, RELATIVE, difference_error, nodes
-from stakes.utility._sums import Carry, accurate_cumsum, accurate_sum, log_products
+from stakes.utility._batch import Carry, accurate_cumsum, accurate_sum, log_products
+from stakes.utility._exponential import EPS, RELATIVE, difference_error, nodes
 
 POWERS = [0.5, 1.0, 2.0]
 ROUNDING = 6e-15  # of the nodes, which are eigenvalues: it differs among versions of LAPACK

@@ -25,7 +25,7 @@ from stakes.utility import (
     expected_utility,
     get_measure,
 )
-from stakes.utility._ranking import counted_ranking
+from stakes.utility._measures import counted_ranking
 
 TABLES = [t for t in itertools.product(range(5), repeat=4) if sum(t) > 0]
 COUNTS = st.integers(0, 30)

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from stakes.actions._action_result import ActionEvaluation, ModelCosts
-from stakes.actions._certificate import DecidedCertificate, certify_decided
-from stakes.actions._curve import deferral_curve
-from stakes.actions._decision_calibration import DecisionCalibration, decision_calibration_test
-from stakes.actions._deferred_models import DeferredModels
-from stakes.actions._deferred_models import deferred_models as deferred_models
-from stakes.actions._dominance import ActionDominance
-from stakes.actions._evaluate_actions import evaluate_actions
-from stakes.actions._evaluate_deferral import Deferred, evaluate_deferral
-from stakes.actions._pair import DeferralPair, fit_deferral
-from stakes.actions._risk_coverage import risk_coverage_score
-from stakes.actions._zone import apply_deferral, deferral_zone
+from stakes.actions._deferral import (
+    DecidedCertificate,
+    DeferralPair,
+    apply_deferral,
+    certify_decided,
+    deferral_curve,
+    deferral_zone,
+    fit_deferral,
+    risk_coverage_score,
+)
+from stakes.actions._deferral_value import Deferred, DeferredModels, evaluate_deferral
+from stakes.actions._deferral_value import deferred_models as deferred_models
+from stakes.actions._many_actions import (
+    ActionDominance,
+    ActionEvaluation,
+    DecisionCalibration,
+    ModelCosts,
+    decision_calibration_test,
+    evaluate_actions,
+)
 
 if TYPE_CHECKING:
     from stakes.actions._classifier import DeferralClassifier

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes.actions._pair import best_pair
-from stakes.actions._zone import DEFER, between, capacity_price, deferral_zone
-from stakes.core.estimators import keep_arguments, negative_and_positive, read_two_classes
-from stakes.core.row_order import check_same_order
+from stakes.actions._deferral import DEFER, best_pair, between, capacity_price, deferral_zone
+from stakes.base.estimators import keep_arguments, negative_and_positive, read_two_classes
+from stakes.base.validation import BinarySample, check_choice, check_same_order, check_unit, check_weights
 from stakes.core.score_table import ScoreTable
-from stakes.core.validation import BinarySample, check_choice, check_unit, check_weights
 from stakes.costs import as_deferral
 from stakes.utility import DecidingClassifier
 

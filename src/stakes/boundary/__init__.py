@@ -9,13 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from stakes.boundary._boundary import Boundary
-from stakes.boundary._calibrate import UncertaintyCalibration, uncertainty_calibrate
 from stakes.boundary._certificate import Certificate
-from stakes.boundary._fit import fit_boundary
-from stakes.boundary._gain import Gain
+from stakes.boundary._fit import PrecisionRecallFrontier, fit_boundary, precision_recall_frontier
 from stakes.boundary._monitor import PrecisionMonitor
-from stakes.boundary._optimism import Optimism
-from stakes.boundary._precision_recall import PrecisionRecallFrontier, precision_recall_frontier
+from stakes.boundary._out_of_fold import Gain, Optimism
+from stakes.boundary._rules import UncertaintyCalibration, uncertainty_calibrate
 
 if TYPE_CHECKING:
     from stakes.boundary._estimator import UncertaintyBoundaryClassifier

@@ -1,38 +1,339 @@
-"""The answer: which region of score and uncertainty is labelled positive, what it is worth, and how sure that is."""
+"""Result, JSON, notebook."""
 
 from __future__ import annotations
 
+import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.boundary._gain import estimate_gain
-from stakes.boundary._html import boundary_html, level_names, start, trust
-from stakes.boundary._json import COUNTS, from_text, to_text
-from stakes.boundary._optimism import estimate_optimism
-from stakes.boundary._rules import LevelRule
-from stakes.core.expressions import column_of, sql_column
-from stakes.core.onnx import onnx_column
-from stakes.shown.faces import draw
-from stakes.shown.tabular import Tabular
+from stakes.base.formulas import column_of, onnx_column, sql_column
+from stakes.base.validation import as_fraction
+from stakes.boundary._certificate import read_certificate
+from stakes.boundary._out_of_fold import estimate_gain, estimate_optimism
+from stakes.boundary._problem import GOALS, BinCounts, BoundaryProblem, level_of
+from stakes.boundary._rules import LevelRule, RankedRule, ShiftedRule, read_rule
+from stakes.boundary._solvers import goal_value, scaled_value
+from stakes.outputs.files import json_ready
+from stakes.outputs.hooks import draw
+from stakes.outputs.result_table import Tabular, cell_text, plain, table
+from stakes.outputs.serialization import JsonReader
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
     from onnx import ModelProto
 
-    from stakes.boundary._cells import Cells
+    from stakes.base.formulas import Dialect, Missing
     from stakes.boundary._certificate import Certificate
-    from stakes.boundary._gain import Gain
-    from stakes.boundary._html import Line
-    from stakes.boundary._optimism import Optimism
-    from stakes.boundary._options import Floats, Ints
-    from stakes.boundary._problem import Problem
-    from stakes.boundary._rows import Rows
+    from stakes.boundary._out_of_fold import Gain, Optimism, Settings
+    from stakes.boundary._problem import BoundaryRows, Floats, Ints
     from stakes.boundary._rules import Rule
-    from stakes.boundary._settings import Settings
-    from stakes.core.expressions import Dialect, Missing
+
+
+# A boundary in a notebook: what was found, its levels, and how far to trust it.
+
+_COUNTS = ("rows", "positives", "selected")
+Line = tuple[str, str, list[int], float, float]  # level, threshold, counts, precision, recall
+
+
+def level_names(cuts: Floats) -> list[str]:
+    """Name the levels of uncertainty by the cuts between them."""
+    shown = [f"{cut:.4g}" for cut in cuts]
+    if not shown:
+        return ["all"]
+    return [f"up to {shown[0]}", *(f"{low} to {high}" for low, high in pairwise(shown)), f"above {shown[-1]}"]
+
+
+def boundary_html(caption: str, lines: Sequence[Line], trust: str) -> str:
+    """Return what a notebook shows in the place of a boundary; without thresholds, no level has a text for one."""
+    thresholds = any(line[1] for line in lines)
+    header = ["uncertainty", *(["from score"] if thresholds else []), *_COUNTS, "precision", "recall"]
+    rows = [
+        [level, *([start] if thresholds else []), *map(str, counts), cell_text(precision), cell_text(recall)]
+        for level, start, counts, precision, recall in lines
+    ]
+    return table(header, rows, inner(caption)) + f"<p>{trust}</p>"
+
+
+def inner(representation: str) -> str:
+    """Take the words out of the representation of a result."""
+    return representation.partition("(")[2].removesuffix(")")
+
+
+def start(threshold: float) -> str:
+    """Write a threshold; an infinite one selects nothing."""
+    return "nothing" if threshold == float("inf") else f"{threshold:.6g}"
+
+
+def trust(certificate: Any, threshold: float, *, fitted_here: bool) -> str:
+    """Say what the counts rest on, and where it is said whether uncertainty helps."""
+    if certificate is not None:
+        return plain(f"Certificate: {inner(repr(certificate))}.")
+    single = f"Best single threshold on the score: {start(threshold)}. "
+    counts = "Counts of the rows that it was fitted to, where they are optimistic"
+    if not fitted_here:
+        return plain(f"{single}{counts}.")
+    return f"{plain(single)}{counts}; whether uncertainty helps at all: <code>.report()</code>."
+
+
+# Whether the entries of a kept boundary, certificate or monitor agree with each other.
+
+_ROUNDING = 1e-9
+
+
+def check_counts(content: JsonReader, counts: dict[str, Ints], cells: BinCounts) -> None:
+    """Refuse counts of levels and of cells that cannot be those of the same rows."""
+    rows, positives, selected, found = counts.values()
+    _refuse(content, "levels.positives", positives > rows, "at most levels.rows", positives)
+    _refuse(content, "levels.selected", selected > rows, "at most levels.rows", selected)
+    most = np.minimum(selected, positives)
+    _refuse(content, "levels.true_positives", found > most, "at most levels.selected and levels.positives", found)
+    spare = selected - found > rows - positives
+    _refuse(content, "levels.true_positives", spare, "such that the negatives selected are at most all", found)
+    if len(cells.edges) < 2 or np.any(np.diff(cells.edges) <= 0.0):
+        raise content.broken("cells.edges", "two or more numbers, strictly increasing")
+    even = np.linspace(cells.edges[0], cells.edges[-1], len(cells.edges))
+    if not np.allclose(cells.edges, even, rtol=0.0, atol=_ROUNDING * float(even[-1] - even[0])):
+        raise content.broken("cells.edges", "numbers at equal distances")
+    _check_span(content, cells, rows)
+    _refuse(content, "cells.positives", np.any(cells.positives > cells.totals, axis=1), "at most cells.totals", None)
+    for name, of, inside in (("totals", "rows", cells.totals), ("positives", "positives", cells.positives)):
+        sums = inside.sum(axis=1)
+        _refuse(content, f"cells.{name}", sums != counts[of], f"counts that add up to levels.{of}", sums)
+
+
+def _check_span(content: JsonReader, cells: BinCounts, rows: Ints) -> None:
+    """The range of the uncertainty begins in the first level that has rows, and ends in the last."""
+    if cells.span.shape != (2,) or cells.span[0] > cells.span[1]:
+        raise content.broken("cells.span", "two numbers in order")
+    filled = np.flatnonzero(rows)
+    levels = level_of(content.numbers("levels", "cuts"), cells.span)
+    if not len(filled) or levels.tolist() != [filled[0], filled[-1]]:
+        got = ", ".join(f"{end:.10g}" for end in cells.span)
+        raise content.broken(
+            "cells.span and levels.cuts", f"such that the range ends in levels that have rows, got {got}"
+        )
+
+
+def check_value(content: JsonReader, problem: BoundaryProblem, counts: dict[str, Ints]) -> None:
+    """Refuse a value or a bound that does not follow from the goal and the counts."""
+    total, ups, chosen, found = (int(count.sum()) for count in counts.values())
+    wanted = scaled_value(problem, goal_value(problem, found, chosen, ups), ups, total)
+    value = content.number_or_none("value")
+    if not _same(value, wanted):
+        raise content.broken("value", f"{wanted}, as the counts say, got {value}")
+    bound = content.number_or_none("upper_bound")
+    best = {"recall": 1.0, "precision": 1.0, "f_beta": 1.0}.get(problem.goal, 0.0)
+    if bound is not None and not (value is not None and value <= bound <= best):
+        raise content.broken("upper_bound", f"from value to {best:g}, got {bound}")
+    tuned = content.number_or_none("tuned_precision")
+    if tuned is not None and not 0.0 < tuned <= 1.0:
+        raise content.broken("tuned_precision", f"in (0, 1], got {tuned}")
+
+
+def check_constraints(content: JsonReader, problem: BoundaryProblem, counts: dict[str, Ints]) -> None:
+    """Refuse constraints that the rows which the boundary was fitted to do not keep."""
+    total, ups, chosen, found = (int(count.sum()) for count in counts.values())
+    most = problem.capacity(total)
+    if most is not None and chosen > most:
+        raise content.broken("problem.max_selected", f"at least what levels.selected adds up to, {chosen}, got {most}")
+    least = problem.min_precision
+    if chosen and least is not None and content.at("tuned_precision") is None and found < least * chosen:
+        raise content.broken("problem.min_precision", f"at most the precision of the levels, {found} of {chosen}")
+    if chosen and found < problem.least_positives(ups):
+        raise content.broken("problem.min_recall", f"at most the recall of the levels, {found} of {ups}")
+
+
+def check_rule(content: JsonReader, rule: Rule, cells: BinCounts, counts: dict[str, Ints], *, certified: bool) -> None:
+    """Refuse a region that cannot select what is counted in the cells."""
+    if isinstance(rule, LevelRule):
+        cuts = content.numbers("levels", "cuts")
+        if len(rule.cuts) and not np.array_equal(rule.cuts, cuts):
+            raise content.broken("rule.cuts", "levels.cuts, or none")
+        thresholds = rule.thresholds if len(rule.cuts) else np.repeat(rule.thresholds, len(cuts) + 1)
+        moves = 0.0, 0.0
+    elif isinstance(rule, ShiftedRule):
+        if not certified and not np.array_equal(cells.span, [rule.low, rule.high]):
+            raise content.broken("rule.low and rule.high", "cells.span, the range of the uncertainty")
+        thresholds = np.full(len(cells.totals), rule.threshold)
+        moves = min(0.0, rule.weight), max(0.0, rule.weight)
+    else:
+        knots = rule.ranker.knots
+        if not certified and not np.array_equal(cells.span, knots[[0, -1]]):
+            raise content.broken("rule.ranker.knots", "numbers from the least to the largest of cells.span")
+        _check_ranked(content, rule, counts)
+        return
+    width = _ROUNDING * float(cells.edges[-1] - cells.edges[0])
+    whole = cells.edges[:-1] + moves[0] - width >= thresholds[:, None]
+    some = cells.edges[1:] + moves[1] + width >= thresholds[:, None]
+    for name, inside in (("selected", cells.totals), ("true_positives", cells.positives)):
+        least, most = ((inside * mask).sum(axis=1) for mask in (whole, some))
+        bad = (counts[name] < least) | (counts[name] > most)
+        _refuse(content, f"levels.{name}", bad, "what the rule selects of the cells", counts[name])
+
+
+def _check_ranked(content: JsonReader, rule: RankedRule, counts: dict[str, Ints]) -> None:
+    """A learned order gives values between 0 and 1, so that a threshold beyond them selects all or nothing."""
+    ranks = rule.ranker.ranks
+    if np.any(np.diff(ranks) < 0.0) or not 0.0 <= ranks[0] <= ranks[-1] <= 1.0:
+        raise content.broken("rule.ranker.ranks", "numbers in order, from 0 to 1")
+    if rule.threshold > 1.0:
+        selected = counts["selected"]
+        _refuse(content, "levels.selected", selected > 0, "0, as rule.threshold is above every value", selected)
+    elif rule.threshold <= 0.0:
+        raise content.broken("rule.threshold", f"above 0, the least value, got {rule.threshold}")
+
+
+def check_threshold(content: JsonReader, cells: BinCounts, *, certified: bool) -> None:
+    """Refuse a single threshold beyond the scores of the rows."""
+    threshold = content.number("threshold", infinite=True)
+    inside = float(cells.edges[0]) <= threshold <= float(cells.edges[-1])
+    if not (threshold == math.inf or inside or (certified and math.isfinite(threshold))):
+        edges = f"{cells.edges[0]:.10g} to {cells.edges[-1]:.10g}"
+        raise content.broken("threshold", f'a score of the rows ({edges}) or "inf", got {threshold}')
+
+
+def check_certified(
+    content: JsonReader, certificate: Certificate, problem: BoundaryProblem, counts: dict[str, Ints]
+) -> None:
+    """Refuse a certificate of other rows, of another promise or of another region."""
+    total, _, chosen, found = (int(count.sum()) for count in counts.values())
+    promise = float(problem.min_precision or 0)
+    expected: dict[str, float] = {"min_precision": promise, "tested_rows": total}
+    if not certificate.abstained:
+        expected |= {"selected": chosen, "true_positives": found}
+    elif chosen:
+        raise content.broken("levels.selected", "0 where the certificate abstained")
+    for name, wanted in expected.items():
+        got = getattr(certificate, name)
+        if got != wanted:
+            raise content.broken(f"certificate.{name}", f"{wanted}, as problem and levels say, got {got}")
+
+
+def _same(one: float | None, other: float | None) -> bool:
+    """Whether two numbers agree to rounding; nan is kept as nothing."""
+    missing = [value is None or math.isnan(value) for value in (one, other)]
+    if any(missing):
+        return all(missing)
+    return math.isclose(one or 0.0, other or 0.0, rel_tol=_ROUNDING)
+
+
+def _refuse(content: JsonReader, name: str, bad: NDArray[np.bool_], rule: str, values: Floats | Ints | None) -> None:
+    if np.any(bad):
+        level = int(np.argmax(bad))
+        got = "" if values is None else f", got {values[level]}"
+        raise content.broken(name, f"{rule} in level {level}{got}")
+
+
+# Boundaries as JSON: a fixed schema, checked when it is read, for the file may come from anywhere.
+
+FORMAT = "stakes-boundary-1"
+COUNTS = ("rows", "positives", "selected", "true_positives")
+
+
+def to_text(
+    facts: dict[str, Any],
+    levels: dict[str, NDArray[Any]],
+    problem: BoundaryProblem,
+    rule: Rule,
+    *,
+    cells: BinCounts,
+    certificate: Certificate | None,
+) -> str:
+    """Write everything but the rows it was fitted to."""
+    content = {
+        "format": FORMAT,
+        **facts,
+        "problem": {field.name: _written(getattr(problem, field.name)) for field in fields(problem)},
+        "rule": rule.to_dict(),
+        "levels": {name: values.tolist() for name, values in levels.items()},
+        "cells": {field.name: getattr(cells, field.name).tolist() for field in fields(cells)},
+        "certificate": None if certificate is None else certificate.to_dict(),
+    }
+    return json.dumps(json_ready(content), indent=1)
+
+
+def from_text(text: str) -> dict[str, Any]:
+    """Check, and return what a boundary is made of; a ValueError names the first entry that is damaged."""
+    content = JsonReader.read(text, "boundary", FORMAT)
+    cuts = content.numbers("levels", "cuts")
+    counts = {name: content.counts("levels", name, shape=(len(cuts) + 1,)) for name in COUNTS}
+    if np.any(np.diff(cuts) <= 0.0):
+        raise content.broken("levels.cuts", "strictly increasing numbers")
+    edges = content.numbers("cells", "edges")
+    inside = [content.counts("cells", name, shape=(len(cuts) + 1, len(edges) - 1)) for name in ("positives", "totals")]
+    cells = BinCounts(edges, inside[0], inside[1], content.numbers("cells", "span"))
+    certificate = None
+    if content.at("certificate") is not None:
+        certificate = read_certificate(content.inside("certificate"))
+    problem, rule = _problem(content), read_rule(content.inside("rule"))
+    check_counts(content, counts, cells)
+    check_value(content, problem, counts)
+    if certificate is None:
+        check_constraints(content, problem, counts)
+    check_threshold(content, cells, certified=certificate is not None)
+    check_rule(content, rule, cells, counts, certified=certificate is not None)
+    if certificate is not None:
+        check_certified(content, certificate, problem, counts)
+    value = content.number_or_none("value")
+    return {
+        **{name: content.text(name) for name in ("goal", "solver")},
+        **{name: content.number_or_none(name) for name in ("upper_bound", "tuned_precision")},
+        "value": math.nan if value is None else value,
+        "threshold": content.number("threshold", infinite=True),
+        "cuts": cuts,
+        **counts,
+        "certificate": certificate,
+        "_rule": rule,
+        "_problem": problem,
+        "_counts": cells,
+    }
+
+
+def _written(value: Any) -> Any:
+    return f"{value.numerator}/{value.denominator}" if isinstance(value, Fraction) else value
+
+
+def _problem(content: JsonReader) -> BoundaryProblem:
+    goal = content.at("problem", "goal")
+    if goal not in GOALS:
+        raise content.broken("problem.goal", f"one of {', '.join(GOALS)}")
+    shares = {name: _share(content, name) for name in ("min_precision", "min_recall")}
+    most = content.at("problem", "max_selected")
+    if not (most is None or (isinstance(most, int) and not isinstance(most, bool) and most >= 0)):
+        most = _share(content, "max_selected")
+    beta2, cost = (_fraction(content, name) for name in ("beta2", "cost"))
+    if beta2 <= 0 or not 0 <= cost <= 1:
+        raise content.broken("problem", "made of beta2 > 0 and a cost in [0, 1]")
+    return BoundaryProblem(goal, **shares, max_selected=most, beta2=beta2, cost=cost)
+
+
+def _share(content: JsonReader, name: str) -> Fraction | None:
+    if content.at("problem", name) is None:
+        return None
+    share = _fraction(content, name)
+    if not 0 < share <= 1:
+        raise content.broken(f"problem.{name}", "a fraction in (0, 1]")
+    return share
+
+
+def _fraction(content: JsonReader, name: str) -> Fraction:
+    value = content.at("problem", name)
+    try:
+        if isinstance(value, str):
+            return as_fraction(value, name)
+    except ValueError:
+        pass
+    raise content.broken(f"problem.{name}", 'a fraction such as "9/10"')
+
+
+# The answer: which region of score and uncertainty is labelled positive, what it is worth, and how sure that is.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,9 +390,9 @@ class Boundary(Tabular):
     tuned_precision: float | None
     certificate: Certificate | None
     _rule: Rule
-    _problem: Problem
-    _counts: Cells
-    _data: Rows | None = None
+    _problem: BoundaryProblem
+    _counts: BinCounts
+    _data: BoundaryRows | None = None
     _settings: Settings | None = None
 
     @property
@@ -322,7 +623,7 @@ class Boundary(Tabular):
             rows, settings, self.cuts, self.selected, precision=self.precision, tuned=self.tuned_precision
         )
 
-    def _fitted_to(self) -> tuple[Rows, Settings]:
+    def _fitted_to(self) -> tuple[BoundaryRows, Settings]:
         if self._data is None or self._settings is None:
             raise ValueError("a boundary read from JSON holds no rows: call this on the one that was fitted.")
         return self._data, self._settings

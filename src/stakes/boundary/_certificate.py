@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from stakes.boundary._ranker import Ranker
-from stakes.boundary._rules import RankedRule
-from stakes.shown.entries import Entries
+from stakes.boundary._rules import RankedRule, Ranker
+from stakes.outputs.serialization import JsonReader
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-    from stakes.boundary._options import Floats
-    from stakes.boundary._rows import Rows
+    from stakes.boundary._problem import BoundaryRows, Floats
 
 LEARNING_SHARE = 0.2
 _CANDIDATES = 40  # up to a quarter of the rows; beyond, where few problems go, at steps of _RATIO
@@ -109,7 +107,7 @@ class Certificate:
         ValueError
             For entries that are missing or contradict each other, naming the first.
         """
-        return read_certificate(Entries(content, "certificate", given="content"))
+        return read_certificate(JsonReader(content, "certificate", given="content"))
 
     def __repr__(self) -> str:
         promise = f"precision >= {self.min_precision:g} with confidence {self.confidence_level:g}"
@@ -124,7 +122,7 @@ class Certificate:
         return f"Certificate({promise}: abstained, {need})"
 
 
-def read_certificate(content: Entries) -> Certificate:
+def read_certificate(content: JsonReader) -> Certificate:
     """Read a certificate whose probabilities follow from its counts."""
     read: dict[str, Any] = {"rows_needed": content.count_or_none("rows_needed")}
     for name in ("tested_rows", "selected", "true_positives", "regions_tested"):
@@ -142,7 +140,7 @@ def read_certificate(content: Entries) -> Certificate:
     return found
 
 
-def _check_test(content: Entries, found: Certificate) -> None:
+def _check_test(content: JsonReader, found: Certificate) -> None:
     """Refuse probabilities that are not those of the counts, and a verdict that they contradict."""
     delta = 1.0 - found.confidence_level
     wanted = {
@@ -201,8 +199,8 @@ class _Promise:
 
 
 def certify(
-    rows: Rows, min_precision: float, confidence_level: float, rng: Generator
-) -> tuple[RankedRule, Certificate, Rows]:
+    rows: BoundaryRows, min_precision: float, confidence_level: float, rng: Generator
+) -> tuple[RankedRule, Certificate, BoundaryRows]:
     """Learn an order on a fifth of the rows, certify the deepest region it can on the others, and return those."""
     order = rng.permutation(len(rows))
     n_learn = round(LEARNING_SHARE * len(rows))
@@ -228,7 +226,7 @@ def certify(
     return nothing, promise.certificate(first, len(tried), abstained=True, needed=needed), test
 
 
-def _in_sequence(ranker: Ranker, learned: Floats, test: Rows, promise: _Promise) -> list[_Tried]:
+def _in_sequence(ranker: Ranker, learned: Floats, test: BoundaryRows, promise: _Promise) -> list[_Tried]:
     """Test regions from the smallest on; the first that fails ends the sequence."""
     tried: list[_Tried] = []
     for k in candidate_sizes(learned, len(test), promise.min_precision):
@@ -241,7 +239,7 @@ def _in_sequence(ranker: Ranker, learned: Floats, test: Rows, promise: _Promise)
     return tried
 
 
-def _flat(rows: Rows) -> Ranker:
+def _flat(rows: BoundaryRows) -> Ranker:
     """Order by nothing: a handful of rows, or one class, teaches nothing."""
     return Ranker.fit(np.zeros(len(rows), dtype=bool), rows.score, rows.uncertainty)
 

@@ -11,10 +11,9 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import check_is_fitted
 
+from stakes.base.estimators import keep_arguments, negative_and_positive, positive_column, read_two_classes
+from stakes.base.validation import check_same_order, check_scores, to_array
 from stakes.boundary._fit import fit_boundary
-from stakes.core.estimators import keep_arguments, negative_and_positive, positive_column, read_two_classes
-from stakes.core.row_order import check_same_order
-from stakes.core.validation import check_scores, to_array
 from stakes.uncertainty import from_bagging, from_ensemble
 
 if TYPE_CHECKING:

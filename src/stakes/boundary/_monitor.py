@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.base.numerics import sigmoid
+from stakes.base.validation import as_fraction, check_labels, check_level, check_unit, to_array
 from stakes.boundary._boundary import Boundary
-from stakes.core.exact import as_fraction
-from stakes.core.logistic import sigmoid
-from stakes.core.validation import check_labels, check_level, check_unit, to_array
-from stakes.shown.entries import Entries
-from stakes.shown.tabular import Tabular, json_ready
+from stakes.outputs.files import json_ready
+from stakes.outputs.result_table import Tabular
+from stakes.outputs.serialization import JsonReader
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from numpy.typing import ArrayLike
 
-    from stakes.boundary._options import Floats
+    from stakes.boundary._problem import Floats
 
 _BETS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.5])  # how far below, in log-odds
 _ROUNDING = 1e-9
@@ -36,7 +36,7 @@ _COUNTS = ("n_rows", "true_positives", "alarm_row")
 _EVIDENCE = ("e_value", "max_e_value")
 
 
-def _read_history(entries: Entries) -> list[dict[str, Any]]:
+def _read_history(entries: JsonReader) -> list[dict[str, Any]]:
     """Read what was known after each update, and refuse counts that fall."""
     found: list[dict[str, Any]] = []
     history = entries.at("history")
@@ -191,7 +191,7 @@ class PrecisionMonitor(Tabular):
         ...
         ValueError: content is no whole state of a monitor: confidence_level must be there.
         """
-        entries = Entries(content, "state of a monitor", given="content")
+        entries = JsonReader(content, "state of a monitor", given="content")
         monitor = cls(entries.number("min_precision"), confidence_level=entries.number("confidence_level"))
         monitor.n_rows, monitor.true_positives = entries.count("n_rows"), entries.count("true_positives")
         monitor.alarm_row = entries.count_or_none("alarm_row")
@@ -201,7 +201,7 @@ class PrecisionMonitor(Tabular):
         monitor._check(entries)
         return monitor
 
-    def _check(self, entries: Entries) -> None:
+    def _check(self, entries: JsonReader) -> None:
         """Refuse numbers of a state that contradict each other."""
         rows, ups, capital = self.n_rows, self.true_positives, self._log_capital
         if ups > rows:
@@ -221,7 +221,7 @@ class PrecisionMonitor(Tabular):
             raise entries.broken("e_value", f"{evidence:.10g}, as log_capital says, got {self.e_value:.10g}")
         self._check_history(entries)
 
-    def _check_history(self, entries: Entries) -> None:
+    def _check_history(self, entries: JsonReader) -> None:
         """Refuse a state that is not the one after its history."""
         rows, ups = self.n_rows, self.true_positives
         seen = [1.0, *(record["e_value"] for record in self._history)]

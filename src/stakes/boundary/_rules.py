@@ -1,26 +1,353 @@
-"""Regions of score and uncertainty that are labelled positive: what a boundary is when it is applied to new rows."""
+"""Regions, learned order, calibrated rates."""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes.boundary._ranker import Ranker
-from stakes.boundary._rows import finite_covariates, level_of, read_covariates
-from stakes.boundary._steps import steps_of
-from stakes.core.expressions import by_level, check_missing, decided, is_expression, reaching
-from stakes.core.rules import decide_present
+from stakes.base.formulas import by_level, check_missing, decide_present, decided, is_expression, reaching
+from stakes.base.numerics import fit_logistic, sigmoid
+from stakes.boundary._problem import (
+    check_binning,
+    check_covariates,
+    check_levels,
+    check_rows,
+    finite_covariates,
+    level_cuts,
+    level_of,
+    read_covariates,
+    sorted_levels,
+)
+from stakes.outputs.result_table import Tabular
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Callable
 
-    from stakes.boundary._options import Floats
-    from stakes.shown.entries import Entries
+    from numpy.typing import ArrayLike, NDArray
 
+    from stakes.boundary._problem import Floats, Ints, SortedLevel
+    from stakes.outputs.serialization import JsonReader
+
+    Integers = NDArray[np.int64]
     Bools = NDArray[np.bool_]
+
+
+# A learned order of score and uncertainty: logistic regression on [z, z^2, v, v z, v^2].
+#
+# z is the log-odds of the score (or the standardised score where it is no probability), v the rank of the
+# uncertainty, in steps from one quantile to the next, so that at each of them the order is one of the score alone.
+# The order only decides where to look: no guarantee rests on the model being right.
+
+N_COEFFICIENTS = 6
+_EDGE = 1e-6  # keeps the log-odds of scores 0 and 1 finite, and their order
+_KNOTS = 101
+_RIDGE = 1e-3
+
+
+@dataclass(frozen=True)
+class Ranker:
+    """Coefficients, and how score and uncertainty become z and v."""
+
+    coefficients: Floats
+    log_odds: bool
+    centre: float
+    scale: float
+    knots: Floats
+    ranks: Floats
+
+    @classmethod
+    def fit(cls, y: Bools, score: Floats, uncertainty: Floats, weight: Ints | None = None) -> Ranker:
+        """Maximise the likelihood with a slight ridge, by Newton's method; a row of weight k counts as k rows."""
+        log_odds = bool(score.min() >= 0.0 and score.max() <= 1.0)
+        z = _log_odds(score) if log_odds else score
+        centre = float(np.average(z, weights=weight))
+        spread = float(np.sqrt(np.average((z - centre) ** 2, weights=weight)))
+        knots, ranks = _rank_scale(uncertainty, weight)
+        model = cls(np.zeros(N_COEFFICIENTS), log_odds, centre, spread if spread > 0.0 else 1.0, knots, ranks)
+        design = np.column_stack(model._columns(score, uncertainty))
+        count = np.ones(len(y)) if weight is None else weight.astype(np.float64)
+        return replace(model, coefficients=fit_logistic(design, count * y, count * ~y, ridge=_RIDGE).coefficients)
+
+    def rank(self, score: Floats, uncertainty: Floats) -> Floats:
+        """Estimated probability of a positive."""
+        # column by column: a matrix product may round a row differently in another batch, and ties meet thresholds
+        eta = sum(c * column for c, column in zip(self.coefficients, self._columns(score, uncertainty), strict=True))
+        return np.asarray(sigmoid(eta))
+
+    def level(self, uncertainty: Floats) -> NDArray[np.intp]:
+        """Place of the first quantile that is not below; the last beyond it."""
+        return np.minimum(np.searchsorted(self.knots, uncertainty, side="left"), len(self.knots) - 1)
+
+    def score_at(self, z: Floats) -> Floats:
+        """Score with this z, to rounding."""
+        place = self.centre + z * self.scale
+        if not self.log_odds:
+            return place
+        return np.asarray(sigmoid(place) * (1.0 + 2.0 * _EDGE) - _EDGE)
+
+    def _columns(self, score: Floats, uncertainty: Floats) -> list[Floats]:
+        z = ((_log_odds(score) if self.log_odds else score) - self.centre) / self.scale
+        v = self.ranks[self.level(uncertainty)]
+        return [np.ones_like(z), z, z * z, v, v * z, v * v]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "coefficients": self.coefficients.tolist(),
+            "log_odds": self.log_odds,
+            "centre": self.centre,
+            "scale": self.scale,
+            "knots": self.knots.tolist(),
+            "ranks": self.ranks.tolist(),
+        }
+
+    @classmethod
+    def read(cls, described: JsonReader) -> Ranker:
+        """Read what :meth:`to_dict` wrote, whose entries may come from anywhere."""
+        arrays = {name: described.numbers(name) for name in ("coefficients", "knots", "ranks")}
+        if len(arrays["coefficients"]) != N_COEFFICIENTS:
+            raise described.broken("coefficients", f"{N_COEFFICIENTS} numbers")
+        if not len(arrays["knots"]) or np.any(np.diff(arrays["knots"]) <= 0.0):
+            raise described.broken("knots", "one or more numbers, strictly increasing")
+        if len(arrays["ranks"]) != len(arrays["knots"]):
+            raise described.broken("ranks", f"{len(arrays['knots'])} numbers, as knots are")
+        centre, scale = described.number("centre"), described.number("scale")
+        if scale <= 0.0:
+            raise described.broken("scale", f"above 0, got {scale}")
+        return cls(log_odds=described.flag("log_odds"), centre=centre, scale=scale, **arrays)
+
+
+def _log_odds(score: Floats) -> Floats:
+    """Log-odds of scores in [0, 1], the ends kept finite; new scores beyond the ends count as the ends."""
+    share = np.clip(score, 0.0, 1.0)
+    return np.asarray(np.log((share + _EDGE) / (1.0 - share + _EDGE)))
+
+
+def _rank_scale(uncertainty: Floats, weight: Ints | None) -> tuple[Floats, Floats]:
+    """Quantiles of the uncertainty and their relative midranks."""
+    order = np.argsort(uncertainty, kind="stable")
+    ordered = uncertainty[order]
+    below = np.arange(len(order) + 1) if weight is None else np.r_[0, np.cumsum(weight[order])]
+    places = np.linspace(0, below[-1] - 1, _KNOTS).astype(np.int64)
+    knots = np.unique(ordered[np.searchsorted(below[1:], places, side="right")])
+    around = below[np.searchsorted(ordered, knots, "left")] + below[np.searchsorted(ordered, knots, "right")]
+    return knots, around / (2 * below[-1])
+
+
+# Isotonic calibration in each level of uncertainty: equal scores, unequal certainty, unequal rates of positives.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class UncertaintyCalibration(Tabular):
+    """Calibrated probabilities by level of uncertainty.
+
+    Made by :func:`uncertainty_calibrate`.
+
+    Parameters
+    ----------
+    cuts : ndarray
+        Between the levels; a level includes its upper cut.
+    scores, values : tuple of ndarray
+        For each level the lowest score of each block, ascending, and the rate of positives of the block. A score below
+        the first takes the first value.
+
+    Examples
+    --------
+    >>> from stakes.boundary import uncertainty_calibrate
+    >>> calibration = uncertainty_calibrate([0, 1, 0, 0], [0.2, 0.9, 0.2, 0.9], [0, 0, 1, 1], levels=2)
+    >>> calibration.predict([0.9, 0.9], [0, 1]).tolist()
+    [1.0, 0.0]
+    """
+
+    cuts: Floats
+    scores: tuple[Floats, ...]
+    values: tuple[Floats, ...]
+
+    def predict(self, score: ArrayLike, uncertainty: ArrayLike) -> Floats:
+        """Probability of a positive.
+
+        Parameters
+        ----------
+        score, uncertainty : array_like of shape (n,)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+
+        Raises
+        ------
+        ValueError
+            For unequal lengths and values that are not finite.
+
+        Examples
+        --------
+        >>> from stakes.boundary import uncertainty_calibrate
+        >>> uncertainty_calibrate([0, 1], [0.3, 0.6], [1, 1]).predict([0.1, 0.7], [1, 1]).tolist()
+        [0.0, 1.0]
+        """
+        clean, u = check_covariates(score, uncertainty)
+        out = np.full(len(clean), math.nan)
+        level = level_of(self.cuts, u)
+        for k, (scores, values) in enumerate(zip(self.scores, self.values, strict=True)):
+            rows = level == k
+            if len(scores):
+                out[rows] = values[np.maximum(np.searchsorted(scores, clean[rows], side="right") - 1, 0)]
+        return out
+
+    def _records(self) -> list[dict[str, Any]]:
+        ends = np.r_[self.cuts, np.inf]
+        return [
+            {"level": k, "uncertainty_up_to": float(ends[k]), "score": score, "probability": value}
+            for k, (scores, values) in enumerate(zip(self.scores, self.values, strict=True))
+            for score, value in zip(scores.tolist(), values.tolist(), strict=True)
+        ]
+
+    def __repr__(self) -> str:
+        return f"UncertaintyCalibration({len(self.scores)} levels, {sum(map(len, self.scores))} blocks)"
+
+
+def uncertainty_calibrate(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    uncertainty: ArrayLike,
+    *,
+    levels: int | ArrayLike = 3,
+    binning: Literal["equal_weight", "equal_span"] = "equal_weight",
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+) -> UncertaintyCalibration:
+    """Estimate how probable a positive is at each score, given how uncertain the score is.
+
+    Parameters
+    ----------
+    y_true, y_score, uncertainty : array_like of shape (n,)
+        As in :func:`fit_boundary`.
+    levels, sample_weight, pos_label
+        As in :func:`fit_boundary`.
+    binning : {"equal_weight", "equal_span"}, default "equal_weight"
+        How the uncertainty is cut into levels.
+
+    Returns
+    -------
+    UncertaintyCalibration
+
+    Raises
+    ------
+    ValueError
+        For invalid arguments, and where given cuts leave a level without rows.
+
+    Notes
+    -----
+    The isotonic fit of each level, ties pooled first: the calibrator within the boundary solver "isotonic".
+
+    Examples
+    --------
+    >>> from stakes.boundary import uncertainty_calibrate
+    >>> uncertainty_calibrate([0, 1, 0, 1], [0.2, 0.4, 0.6, 0.8], [1, 1, 1, 1]).values[0].tolist()
+    [0.0, 0.5, 1.0]
+    """
+    check_binning(binning, None)
+    clean = check_levels(levels)
+    rows = check_rows(y_true, y_score, uncertainty, sample_weight=sample_weight, pos_label=pos_label)
+    cuts = level_cuts(rows, clean, binning)
+    fits = [_fit_level(level, k) for k, level in enumerate(sorted_levels(rows, cuts))]
+    return UncertaintyCalibration(cuts, tuple(fit[0] for fit in fits), tuple(fit[1] for fit in fits))
+
+
+def _fit_level(level: SortedLevel, k: int) -> tuple[Floats, Floats]:
+    from scipy.optimize import isotonic_regression
+
+    if not len(level.score):
+        raise ValueError(f"every level must hold rows, got none in level {k}: pass other cuts in levels=.")
+    last = np.append(np.flatnonzero(level.score[1:] != level.score[:-1]), len(level.score) - 1)
+    ups = np.diff(level.positives[last], prepend=0)[::-1]
+    totals = np.diff(level.totals[last], prepend=0)[::-1]
+    scores = level.score[last][::-1]
+    fit = isotonic_regression(ups / totals, weights=totals.astype(np.float64))
+    starts = np.asarray(fit.blocks[:-1])
+    return scores[starts], np.add.reduceat(ups, starts) / np.add.reduceat(totals, starts)
+
+
+# A learned order at a threshold, as scores: at each quantile of the uncertainty, where the region begins and ends.
+#
+# At a fixed uncertainty the order is a logistic function of a quadratic in a rising function of the score, so the
+# region is a half line, an interval, or what an interval leaves. Its ends are found among all doubles by halving.
+
+_TIED = 1e-13  # values this close differ by rounding, and a row at the threshold belongs to the region
+_FARTHEST = 1e100  # in standardised scores; the quadratic has turned long before
+
+
+def steps_of(ranker: Ranker, threshold: float) -> Floats:
+    """Scores a <= b <= c for each quantile of the uncertainty: inside where a <= score < b, and from c on."""
+    n = len(ranker.knots)
+    if math.isinf(threshold):
+        return np.tile([-np.inf, -np.inf, threshold], (n, 1))
+    limit = threshold * (1.0 - _TIED)
+
+    def inside(score: Floats) -> NDArray[np.bool_]:
+        return np.asarray(ranker.rank(score, ranker.knots) >= limit)
+
+    low, high = (np.full(n, end) for end in _ends(ranker))
+    turn = np.clip(_turning_points(ranker), low, high)
+    at_low, at_turn, at_high = inside(low), inside(turn), inside(high)
+    first = _first_change(inside, low, turn)
+    second = _first_change(inside, turn, high)
+    falls, rises = at_low & ~at_turn, ~at_low & at_turn
+    down, up = at_turn & ~at_high, ~at_turn & at_high
+    begins = np.where(rises, first, np.where(at_low, -np.inf, np.inf))
+    ends = np.where(falls, first, np.where(down, second, np.inf))
+    found = np.empty((n, 3))
+    held = at_turn & at_high  # the region that holds the turn goes on for ever: it is the second one
+    alone = held | (begins == np.inf)
+    found[:, 0] = np.where(alone, -np.inf, begins)
+    found[:, 1] = np.where(alone, -np.inf, ends)
+    found[:, 2] = np.where(held, begins, np.where(up, second, np.inf))
+    return found
+
+
+def _ends(ranker: Ranker) -> tuple[float, float]:
+    """Scores beyond which the order does not change any more."""
+    if ranker.log_odds:
+        return 0.0, 1.0
+    reach = ranker.scale * _FARTHEST
+    return ranker.centre - reach, ranker.centre + reach
+
+
+def _turning_points(ranker: Ranker) -> Floats:
+    """Scores at which the quadratic of each quantile turns, to rounding; minus infinity where it does not."""
+    _, linear, square, _, crossed, _ = ranker.coefficients
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        score = ranker.score_at(-(linear + crossed * ranker.ranks) / (2.0 * square))
+    return np.where(np.isnan(score), -np.inf, score)
+
+
+def _first_change(inside: Callable[[Floats], NDArray[np.bool_]], low: Floats, high: Floats) -> Floats:
+    """Smallest double in (low, high] that is not as low is; of no meaning where high is as low is."""
+    at_low = inside(low)
+    left, right = _as_integers(low), _as_integers(high)
+    while np.any(left + 1 < right):
+        middle = (left >> 1) + (right >> 1) + (left & right & 1)
+        same = inside(_as_doubles(middle)) == at_low
+        left, right = np.where(same, middle, left), np.where(same, right, middle)
+    return _as_doubles(right)
+
+
+def _as_integers(values: Floats) -> Integers:
+    """Number doubles in their order, half of them below zero."""
+    bits = (values + 0.0).view(np.int64)
+    return np.where(bits < 0, np.int64(-(2**63)) - bits, bits)
+
+
+def _as_doubles(numbers: Integers) -> Floats:
+    return np.where(numbers < 0, np.int64(-(2**63)) - numbers, numbers).view(np.float64)
+
+
+# Regions of score and uncertainty that are labelled positive: what a boundary is when it is applied to new rows.
 
 
 class _Deciding(ABC):
@@ -149,7 +476,7 @@ class RankedRule(_Deciding):
 Rule = LevelRule | ShiftedRule | RankedRule
 
 
-def read_rule(described: Entries) -> Rule:
+def read_rule(described: JsonReader) -> Rule:
     """Read a rule, whose entries may come from anywhere."""
     kind = described.text("kind")
     if kind == "levels":
@@ -168,7 +495,7 @@ def read_rule(described: Entries) -> Rule:
     raise described.broken("kind", f"levels, shifted or ranked, got {kind!r}")
 
 
-def _read_ranked(described: Entries, threshold: float) -> RankedRule:
+def _read_ranked(described: JsonReader, threshold: float) -> RankedRule:
     """Read a learned order and the scores that it makes, which must follow from it but for rounding."""
     ranker = Ranker.read(described.inside("ranker"))
     columns = [described.numbers("steps", name, infinite=True) for name in _STEPS]

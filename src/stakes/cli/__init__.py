@@ -10,7 +10,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from stakes.cli._memory import address_limit, keep_freed, supervised
+from stakes.cli.memory import address_limit, keep_freed, supervised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +54,7 @@ def _started(argv: Sequence[str]) -> int:
         import rich  # noqa: F401  (imported to learn whether it is there)
         import typer  # noqa: F401
 
-        from stakes.cli._run import run
+        from stakes.cli.program import run
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _NEEDED:
             raise

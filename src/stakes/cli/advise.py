@@ -1,6 +1,7 @@
-"""``stakes advise``: which metric fits the decision, without any file."""
+"""Advise, plan."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import partial
 from itertools import product
@@ -12,24 +13,27 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from stakes.cli import _options as opt
-from stakes.cli._deliver import Delivery, deliver, plan_delivery
-from stakes.cli._errors import UsageError
-from stakes.cli._ranges import read_costs
-from stakes.cli._settings import read_share, without_thousands
-from stakes.shown.tabular import Tabular
-from stakes.shown.text import shown_name as name
+from stakes.cli import options
+from stakes.cli.console import Delivery, UsageError, deliver, plan_delivery
+from stakes.cli.options import spread
+from stakes.cli.reading import read_amount, read_costs, read_share, without_thousands
+from stakes.outputs.result_table import Tabular
+from stakes.outputs.text import shown_name as name
 
 if TYPE_CHECKING:
     from stakes.evaluation import Advice
+    from stakes.information import Plan
 
-EPILOG = """\b
+
+# ``stakes advise``: which metric fits the decision, without any file.
+
+ADVISE_EPILOG = """\b
 Example:
   stakes advise --decisions independent --threshold range --costs 0.02:0.10
 """
 
 
-class Decisions(StrEnum):
+class DecisionMaking(StrEnum):
     """How cases are decided."""
 
     INDEPENDENT = "independent"
@@ -54,7 +58,7 @@ class Threshold(StrEnum):
 
 
 DecisionsOption = Annotated[
-    Decisions | None,
+    DecisionMaking | None,
     typer.Option("--decisions", help="Each case on its own, or the highest scores as far as a budget goes."),
 ]
 ThresholdOption = Annotated[
@@ -83,18 +87,18 @@ def advise(
     *,
     decisions: DecisionsOption = None,
     threshold: ThresholdOption = None,
-    costs: opt.Costs = None,
-    odds: opt.Odds = None,
-    false_alarms_per_miss: opt.FalseAlarms = None,
+    costs: options.Costs = None,
+    odds: options.Odds = None,
+    false_alarms_per_miss: options.FalseAlarms = None,
     k: Budget = None,
     ranking_only: RankingOnly = False,
     prevalence: Prevalence = None,
     outcome: OutcomeOption = Happened.LABELS,
-    as_json: opt.AsJson = False,
-    output: opt.Output = None,
-    config: opt.Config = None,  # noqa: ARG001  (the parser reads it)
-    debug: opt.Debug = False,  # noqa: ARG001  (the program reads it)
-) -> opt.Job:
+    as_json: options.AsJson = False,
+    output: options.Output = None,
+    config: options.Config = None,  # noqa: ARG001  (the parser reads it)
+    debug: options.Debug = False,  # noqa: ARG001  (the program reads it)
+) -> options.Job:
     """Say which metric fits the decision, why, how to call it, and what accuracy, F1 or AUC would get wrong.
 
     Without options, in short for every kind of decision.
@@ -104,10 +108,10 @@ def advise(
     share = None if prevalence is None else read_share("--prevalence", prevalence)
     kinds, places = _implied(value)
     if outcome is Happened.AMOUNTS and decisions is None:
-        kinds = [Decisions.INDEPENDENT]
+        kinds = [DecisionMaking.INDEPENDENT]
     asked = product([decisions] if decisions else kinds, [threshold] if threshold else places)
     further = {"probabilities": not ranking_only, "prevalence": share, "outcome": str(outcome), **value}
-    return partial(run, Advices([_ask(*situation, further) for situation in asked]), delivery)
+    return partial(run_advise, Advices([_ask(*situation, further) for situation in asked]), delivery)
 
 
 @dataclass(frozen=True)
@@ -139,7 +143,7 @@ def _implied(value: dict[str, Any]) -> tuple[list[str], list[str]]:
         return ["budget"], ["range" if isinstance(value["k"], tuple) else "known"]
     if value:
         return ["independent"], ["range" if "bounds" in value else "known"]
-    return list(Decisions), list(Threshold)
+    return list(DecisionMaking), list(Threshold)
 
 
 def _read_budget(text: str) -> int | tuple[int, ...]:
@@ -162,12 +166,12 @@ def _ask(decisions: str, threshold: str, further: dict[str, Any]) -> "Advice":
         raise UsageError(str(error).removesuffix(".")) from None
 
 
-def run(advices: Advices, delivery: Delivery) -> None:
+def run_advise(advices: Advices, delivery: Delivery) -> None:
     """Print the advice in full, or what there is to choose from."""
-    deliver(advices, delivery, partial(show, advices=advices))
+    deliver(advices, delivery, partial(show_advise, advices=advices))
 
 
-def show(console: Console, advices: Advices) -> None:
+def show_advise(console: Console, advices: Advices) -> None:
     """Print one advice in full, or several in short."""
     if len(advices.all) == 1:
         _show_one(console, advices.all[0])
@@ -199,3 +203,118 @@ def _show_one(console: Console, advice: "Advice") -> None:
         grid.add_row(metric, Text(text))
     console.print(Text("What others would get wrong here:"))
     console.print(grid)
+
+
+# ``stakes plan``: how many rows a question needs, before there are any.
+
+PLAN_EPILOG = """\b
+Example:
+  stakes plan gain --prevalence 0.1 --sensitivity 0.7 --specificity 0.8 --threshold 0.1 --power 0.8
+"""
+
+# as in stakes.information, which help need not wait for
+TARGETS = ("net_benefit", "standardized_net_benefit", "gain", "regret", "auc", "o_to_e", "slope", "certificate")
+Target = StrEnum("Target", {target.upper(): target for target in TARGETS})  # type: ignore[misc]
+_SHARES = ("power", "prevalence", "sensitivity", "specificity", "threshold", "auc", "max_error")
+
+
+Typed = str | None
+
+
+def _text(option: str, metavar: str, words: str) -> Any:
+    return typer.Option(option, metavar=metavar, help=words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expected:
+    """What is asked for and expected, as typed; the names are those of ``rows_needed``."""
+
+    width: Annotated[Typed, _text("--width", "NUMBER", "Full width that the interval is to have.")] = None
+    power: Annotated[Typed, _text("--power", "SHARE", "In place of a width: probability of showing it.")] = None
+    prevalence: Annotated[Typed, _text("--prevalence", "SHARE", "Expected share of positives.")] = None
+    sensitivity: Annotated[Typed, _text("--sensitivity", "SHARE", "Expected at the threshold.")] = None
+    specificity: Annotated[Typed, _text("--specificity", "SHARE", "Expected at the threshold.")] = None
+    threshold: Annotated[Typed, _text("--threshold", "T", "At which decisions are taken.")] = None
+    standard_deviation: Annotated[Typed, _text("--standard-deviation", "NUMBER", "Of the rows' costs, for regret.")] = (
+        None
+    )
+    difference: Annotated[Typed, _text("--difference", "NUMBER", "Of mean costs that is to be shown, for regret.")] = (
+        None
+    )
+    auc: Annotated[Typed, _text("--auc", "SHARE", "Expected AUC.")] = None
+    o_to_e: Annotated[
+        Typed, _text("--o-to-e", "RATIO", "Expected ratio of observed to expected events; 1 by default.")
+    ] = None
+    linear_predictor: Annotated[
+        Typed, _text("--linear-predictor", "MEAN,SD", "Of the scores' log-odds, for the slope.")
+    ] = None
+    error: Annotated[
+        Typed, _text("--error", "SHARE", "True share of mistakes among the decided, for a certificate.")
+    ] = None
+    max_error: Annotated[Typed, _text("--max-error", "SHARE", "The limit that a certificate promises.")] = None
+
+
+@spread()
+def plan(
+    target: Annotated[Target, typer.Argument(help="What is to be known.")],
+    expected: Expected,
+    *,
+    confidence_level: options.ConfidenceLevel = "0.95",
+    as_json: options.AsJson = False,
+    output: options.Output = None,
+    config: options.Config = None,  # noqa: ARG001  (the parser reads it)
+    debug: options.Debug = False,  # noqa: ARG001  (the program reads it)
+) -> options.Job:
+    """Say how many rows a validation needs: for an interval of some width, a difference, or a certificate.
+
+    Needs no data. What a question needs besides is said where it is missing.
+    """
+    from stakes.information import check_asked, rows_needed
+
+    delivery = plan_delivery(None, output, as_json=as_json)
+    given: dict[str, Any] = {key: _read(key, text) for key, text in vars(expected).items() if text is not None}
+    try:
+        level = read_share("--confidence-level", confidence_level)
+        check_asked(str(target), set(given), f"plan {target}", _option)
+        found = rows_needed(for_=str(target), confidence_level=level, **given)
+    except ValueError as problem:
+        raise UsageError(_as_typed(str(problem).removesuffix("."))) from None
+    return partial(run_plan, found, delivery)
+
+
+def _option(key: str) -> str:
+    return "--" + key.replace("_", "-")
+
+
+def _as_typed(message: str) -> str:
+    """Write the library's arguments as options: width=0.1 as --width 0.1, and max_error as --max-error."""
+    names = "|".join(field.name for field in fields(Expected))
+    message = re.sub(rf"\b({names})=", lambda found: f"{_option(found[1])} ", message)
+    return re.sub(r"^error\b|\bmax_error\b", lambda found: _option(found[0]), message)
+
+
+def _read(key: str, text: str) -> float | tuple[float, ...]:
+    option = _option(key)
+    if key in _SHARES:
+        return read_share(option, text)
+    if key == "error" and text.strip() in {"0", "0.0"}:
+        return 0.0
+    if key != "linear_predictor":
+        return read_amount(option, text)
+    try:
+        pair = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        pair = ()
+    if len(pair) != 2:
+        raise UsageError(f"{option} must be two numbers, MEAN,SD, got {name(text)!r}")
+    return pair
+
+
+def run_plan(found: "Plan", delivery: Delivery) -> None:
+    """Print the plan."""
+    deliver(found, delivery, partial(show_plan, found=found))
+
+
+def show_plan(console: Console, found: "Plan") -> None:
+    """Print one sentence."""
+    console.print(Text(found.sentence + "."))

@@ -1,16 +1,17 @@
-"""``stakes boundary fit``: one threshold for each level of uncertainty, and whether that is worth it."""
+"""Fit, certify."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from rich.console import Console
 
-from stakes.cli import _boundary_options as own
-from stakes.cli import _options as opt
-from stakes.cli._boundary import (
-    Columns,
-    Plan,
+from stakes.cli import boundary_shared, options
+from stakes.cli.boundary_shared import (
+    BoundaryColumns,
+    BoundaryTarget,
     as_typed,
     describe,
     leave,
@@ -23,20 +24,21 @@ from stakes.cli._boundary import (
     show_levels,
     threshold_name,
 )
-from stakes.cli._console import warn, working
-from stakes.cli._errors import UsageError
-from stakes.cli._ranges import read_costs
-from stakes.cli._settings import read_amount, read_share
-from stakes.cli._source import Source
-from stakes.cli._spread import spread
-from stakes.shown.text import shown_name as name
-from stakes.shown.words import percent
+from stakes.cli.console import CHECK_FAILED, DONE, UsageError, console, fail, warn, working
+from stakes.cli.options import spread
+from stakes.cli.reading import read_amount, read_costs, read_share
+from stakes.cli.task import Source
+from stakes.outputs.text import percent
+from stakes.outputs.text import shown_name as name
 
 if TYPE_CHECKING:
-    from stakes.boundary import Boundary, Gain, Optimism
+    from stakes.boundary import Boundary, Certificate, Gain, Optimism
     from stakes.tables import Predictions
 
-EPILOG = """\b
+
+# ``stakes boundary fit``: one threshold for each level of uncertainty, and whether that is worth it.
+
+FIT_EPILOG = """\b
 Example:
   stakes boundary fit scored.csv --label outcome --score risk --uncertainty spread --min-precision 0.6 -o boundary.json
 """
@@ -46,16 +48,16 @@ _UNKNOWN = "Whether uncertainty helps is not known"
 
 @spread()
 def fit(
-    file: opt.File,
+    file: options.File,
     *,
-    named: own.LabelledRows,
-    asked: own.Asked,
-    how: own.Solving,
-    weight: opt.Weight = None,
-    reading: own.Reading,
-    confidence_level: opt.ConfidenceLevel = "0.95",
-    kept: own.Kept,
-) -> opt.Job:
+    named: boundary_shared.LabelledRows,
+    asked: boundary_shared.FitArguments,
+    how: boundary_shared.Solving,
+    weight: options.Weight = None,
+    reading: boundary_shared.BoundaryInput,
+    confidence_level: options.ConfidenceLevel = "0.95",
+    kept: boundary_shared.RepeatedUse,
+) -> options.Job:
     """Find the threshold on the score for each level of uncertainty, all chosen together, and say whether it pays.
 
     Give at least one bound: --min-precision 0.9 (most recall under it), --max-selected 500, --min-recall 0.3 (most
@@ -64,18 +66,18 @@ def fit(
     """
     options = read_options(asked, how)
     check_options(options, weight)
-    columns = Columns.of(named, reading)
-    request = Request(
+    columns = BoundaryColumns.of(named, reading)
+    request = FitJob(
         columns.source(file, weight, reading.on_missing, reading.file_format),
         columns,
         options,
         read_share("--confidence-level", confidence_level),
         read_whole("--random-state", kept.random_state),
     )
-    return partial(run, request, plan(kept, file))
+    return partial(run_fit, request, plan(kept, file))
 
 
-def read_options(asked: own.Asked, how: own.Solving) -> dict[str, Any]:
+def read_options(asked: boundary_shared.FitArguments, how: boundary_shared.Solving) -> dict[str, Any]:
     """Read what was typed as arguments of fit_boundary."""
     no_costs = asked.costs is asked.odds is asked.false_alarms_per_miss is None
     options: dict[str, Any] = {
@@ -94,11 +96,11 @@ def read_options(asked: own.Asked, how: own.Solving) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Request:
+class FitJob:
     """One run."""
 
     source: Source
-    columns: Columns
+    columns: BoundaryColumns
     options: dict[str, Any]
     confidence_level: float
     random_state: int
@@ -145,7 +147,7 @@ def _implied_goal(options: dict[str, Any]) -> str:
     return "precision" if only_recall and options["min_recall"] is not None else "recall"
 
 
-def run(request: Request, where: Plan) -> None:
+def run_fit(request: FitJob, where: BoundaryTarget) -> None:
     """Read, fit, judge, and leave the boundary and what there is to say of it."""
     rows = read_rows(request.source)
     with working(f"Fitting a boundary to {rows.n_rows:,} rows"):
@@ -153,13 +155,13 @@ def run(request: Request, where: Plan) -> None:
     with working("Deciding about rows that the thresholds were not fitted to"):
         judged = judge(boundary, rows, request)
     page = _record(request, rows, boundary, judged)
-    leave(boundary, request.columns, where, page, partial(show, request, rows, boundary, judged))
+    leave(boundary, request.columns, where, page, partial(show_fit, request, rows, boundary, judged))
     if not boundary.selected.any():
         warn("this boundary selects nothing: no thresholds for these levels keep every bound")
     remark_unkept(where)
 
 
-def fit_rows(rows: "Predictions", request: Request) -> "Boundary":
+def fit_rows(rows: "Predictions", request: FitJob) -> "Boundary":
     """Fit, and let what the rows do not allow be bad data."""
     from stakes.boundary import fit_boundary
     from stakes.tables import DataError
@@ -196,7 +198,7 @@ def refuse_parts(rows: "Predictions", column: str) -> None:
         )
 
 
-def judge(boundary: "Boundary", rows: "Predictions", request: Request) -> Judged:
+def judge(boundary: "Boundary", rows: "Predictions", request: FitJob) -> Judged:
     """Compare with a single threshold out of fold, and estimate what the fit owes to noise."""
     single = _single(boundary, rows)
     if rows.weight is not None:
@@ -215,7 +217,7 @@ def _single(boundary: "Boundary", rows: "Predictions") -> tuple[int, int]:
     return int((weight * inside).sum()), int((weight * (inside & rows.y)).sum())
 
 
-def _record(request: Request, rows: "Predictions", boundary: "Boundary", judged: Judged) -> dict[str, Any]:
+def _record(request: FitJob, rows: "Predictions", boundary: "Boundary", judged: Judged) -> dict[str, Any]:
     gain, optimism = judged.gain, judged.optimism
     chosen, found = judged.single
     return {
@@ -240,7 +242,7 @@ def _record(request: Request, rows: "Predictions", boundary: "Boundary", judged:
     }
 
 
-def show(request: Request, rows: "Predictions", boundary: "Boundary", judged: Judged, out: Console) -> None:
+def show_fit(request: FitJob, rows: "Predictions", boundary: "Boundary", judged: Judged, out: Console) -> None:
     """Print the verdict on uncertainty first, then the thresholds, then how far to trust them."""
     print_text(out, judged.verdict, "bold")
     out.print()
@@ -276,3 +278,153 @@ def _trust(boundary: "Boundary", judged: Judged) -> Any:
         new, old = percent(optimism.expected_precision), percent(optimism.precision)
         if new != old:
             yield f"On new rows expect a precision of about {new}, not {old}: thresholds fit the noise too."
+
+
+# ``stakes boundary certify``: a region whose precision is promised with confidence, or none.
+
+CERTIFY_EPILOG = """\b
+Example:
+  stakes boundary certify scored.csv --label outcome --score risk --uncertainty spread --min-precision 0.5 -o sure.json
+"""
+
+
+class FailOn(StrEnum):
+    """What ends the command with exit code 4."""
+
+    ABSTAINED = "abstained"
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class Promised:
+    """What is to be promised."""
+
+    min_precision: Annotated[str, typer.Option("--min-precision", metavar="SHARE", help="The precision to promise.")]
+    confidence_level: Annotated[str, typer.Option("--confidence-level", metavar="LEVEL", help="Of the promise.")] = (
+        "0.95"
+    )
+    fail_on: Annotated[
+        FailOn,
+        typer.Option(
+            "--fail-on",
+            help="Exit code 4, and no boundary file, where no promise can be made (abstained); with none the answer is "
+            "a boundary that selects nothing.",
+        ),
+    ] = FailOn.ABSTAINED
+    levels: Annotated[
+        str, typer.Option("--levels", metavar="N|CUT,...", help="Uncertainty levels of the table and the picture.")
+    ] = "3"
+
+
+@spread()
+def certify(
+    file: options.File,
+    *,
+    named: boundary_shared.LabelledRows,
+    promised: Promised,
+    reading: boundary_shared.BoundaryInput,
+    kept: boundary_shared.RepeatedUse,
+) -> options.Job:
+    """Find the rows whose precision can be promised, whatever the scores and uncertainties are.
+
+    A fifth of the rows teaches where to look, the others test it. A region that breaks the promise is certified with
+    probability at most 1 - LEVEL, as long as rows are independent and new ones are like them: do not try several seeds.
+
+    Exit codes: 0 certified, 4 no promise could be made (and then no file is written); 1, 2 and 3 as ever.
+    """
+    if read_levels(promised.levels) == "cv":
+        raise UsageError("--levels cv is for `stakes boundary fit`: a certificate learns its own region")
+    options = {
+        "min_precision": read_number(promised.min_precision),
+        "levels": read_levels(promised.levels),
+        "confidence_level": read_share("--confidence-level", promised.confidence_level),
+        "random_state": read_whole("--random-state", kept.random_state),
+    }
+    check_options(options)
+    columns = BoundaryColumns.of(named, reading)
+    source = columns.source(file, None, reading.on_missing, reading.file_format)
+    request = CertifyJob(source, columns, options, accepts_nothing=promised.fail_on == FailOn.NONE)
+    return partial(run_certify, request, plan(kept, file))
+
+
+@dataclass(frozen=True)
+class CertifyJob:
+    """One run."""
+
+    source: Source
+    columns: BoundaryColumns
+    options: dict[str, Any]
+    accepts_nothing: bool
+
+
+def run_certify(request: CertifyJob, where: BoundaryTarget) -> int:
+    """Read, certify, and leave the boundary where there is one to promise."""
+    from stakes.boundary import fit_boundary
+
+    rows = read_rows(request.source)
+    with working(f"Testing regions on {rows.n_rows:,} rows"):
+        boundary = fit_boundary(rows.y, *rows.scores, **request.options)
+    certificate = boundary.certificate
+    assert certificate is not None  # noqa: S101  (it was asked for)
+    failed = certificate.abstained and not request.accepts_nothing
+    page = {
+        "certified": not certificate.abstained,
+        "certificate": asdict(certificate),
+        "source": rows.source,
+        "data": {"rows": rows.n_rows, "dropped": rows.n_dropped},
+        "columns": vars(request.columns),
+        "levels": boundary._records(),
+    }
+    shown = partial(show_certify, request, rows, boundary, certificate)
+    if failed and where.piped:
+        shown(console("stderr"))
+    else:
+        kept = BoundaryTarget(None, None, where.as_json, piped=False) if failed else where
+        leave(boundary, request.columns, kept, page, shown)
+    if failed:
+        asked = where.output or where.piped or where.plot
+        fail("no promise could be made" + (": no file was written" if asked else ""))
+        return CHECK_FAILED
+    remark_unkept(where)
+    return DONE
+
+
+def show_certify(
+    request: CertifyJob, rows: "Predictions", boundary: "Boundary", certificate: "Certificate", out: Console
+) -> None:
+    """Print the promise, or that there is none and what it would take, and the numbers behind it."""
+    print_text(out, answer(certificate), "bold")
+    out.print()
+    print_text(out, describe(request.source, rows))
+    print_text(out, tested(certificate))
+    out.print()
+    show_levels(out, boundary)
+
+
+def answer(certificate: "Certificate") -> str:
+    """Say what is promised."""
+    least, sure = percent(certificate.min_precision), percent(certificate.confidence_level)
+    if not certificate.abstained:
+        return f"Promised: at least {least} of the rows selected are positive, with confidence {sure}."
+    none = f"No promise: these rows do not show a precision of {least} with confidence {sure}."
+    return f"{none} {_need(certificate)}"
+
+
+def _need(certificate: "Certificate") -> str:
+    """Say how many rows would do."""
+    needed = certificate.rows_needed
+    if needed is None:
+        return "No part of them promises more, so further rows like these would not do."
+    return f"About {needed:,} rows would do."
+
+
+def tested(certificate: "Certificate") -> str:
+    """Say what the promise rests on."""
+    region = "the region" if not certificate.abstained else "the first region tried"
+    if certificate.regions_tested == 0:
+        return f"{certificate.tested_rows:,} rows set aside, none tested: the others are too few to learn from."
+    return (
+        f"Among {certificate.tested_rows:,} rows set aside {region} holds {certificate.selected:,}, of which "
+        f"{certificate.true_positives:,} are positive: lower bound {percent(certificate.lower_bound)} "
+        f"had it been tested alone (p = {certificate.p_value:.2g}; {certificate.regions_tested} tried)."
+    )

@@ -1,4 +1,4 @@
-"""``stakes boundary monitor``: whether the precision of a boundary still holds, label by label after deployment."""
+"""Apply, monitor."""
 
 import json
 from dataclasses import dataclass, field, replace
@@ -11,9 +11,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from stakes.cli import _boundary_options as own
-from stakes.cli import _options as opt
-from stakes.cli._boundary import (
+from stakes.cli import boundary_shared, options
+from stakes.cli.boundary_shared import (
+    BoundaryColumns,
+    LevelTable,
     as_typed,
     choose_columns,
     open_table,
@@ -23,28 +24,210 @@ from stakes.cli._boundary import (
     read_rows,
     refuse_twice_standard_input,
 )
-from stakes.cli._console import fail, note, print_table
-from stakes.cli._deliver import Delivery, deliver, plan_delivery
-from stakes.cli._errors import CHECK_FAILED, DONE, UsageError
-from stakes.cli._output import Staged, check_target, is_file
-from stakes.cli._settings import read_share
-from stakes.cli._source import STANDARD_INPUT, Source
-from stakes.cli._spread import spread
-from stakes.shown.tabular import Tabular, json_ready
-from stakes.shown.text import shown_name as name
-from stakes.shown.words import MISSING, percent
+from stakes.cli.console import (
+    CHECK_FAILED,
+    DONE,
+    ROW_ENDINGS,
+    Delivery,
+    RowsOut,
+    RowsOutput,
+    Staged,
+    UsageError,
+    check_target,
+    deliver,
+    fail,
+    is_file,
+    note,
+    plan_delivery,
+    plan_rows,
+    print_table,
+    warn,
+    working,
+)
+from stakes.cli.options import spread
+from stakes.cli.reading import read_share
+from stakes.cli.task import STANDARD_INPUT, Source
+from stakes.outputs.files import json_ready
+from stakes.outputs.result_table import Tabular
+from stakes.outputs.text import MISSING, percent
+from stakes.outputs.text import shown_name as name
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from stakes.boundary import Boundary, PrecisionMonitor
-    from stakes.shown.entries import Entries
+    from stakes.outputs.serialization import JsonReader
+    from stakes.tables import Copied
+
+
+# ``stakes boundary apply``: decisions about the rows of a file by a boundary, streamed from file to file.
+
+APPLY_EPILOG = """\b
+Example:
+  stakes boundary apply boundary.json scored.csv -o decided.csv
+"""
+
+
+def apply(
+    boundary: boundary_shared.BoundaryFile,
+    file: options.File,
+    *,
+    score: boundary_shared.SameScore = None,
+    uncertainty: boundary_shared.SameUncertainty = None,
+    column: Annotated[
+        str, typer.Option("--column", metavar="NAME", help="Name of the new column: 1 selected, 0 not.")
+    ] = "decision",
+    on_missing: options.Missing = options.OnMissing.RAISE,
+    file_format: options.FileFormat = None,
+    any_size: options.AnySize = False,  # noqa: ARG001  (its callback lifts the limit)
+    as_json: options.AsJson = False,
+    output: RowsOutput = None,
+    config: options.Config = None,  # noqa: ARG001  (the parser reads it)
+    debug: options.Debug = False,  # noqa: ARG001  (the program reads it)
+) -> options.Job:
+    """Decide about each row of a file by a boundary: every column is copied, and one with the decisions is added.
+
+    No outcomes are needed. Large files are streamed. With --on-missing drop an incomplete row is kept, without a
+    decision.
+    """
+    refuse_twice_standard_input(boundary, [file])
+    where = plan_rows(output, ROW_ENDINGS, file, as_json=as_json)
+    if is_file(where.target, boundary):
+        raise UsageError(f"--output {name(str(output), 200)!r} would overwrite the boundary")
+    given = {"score": score, "uncertainty": uncertainty}
+    return partial(run_apply, ApplyJob(boundary, file, given, column, on_missing, file_format), where)
+
+
+@dataclass(frozen=True)
+class ApplyJob:
+    """What is decided by which boundary."""
+
+    boundary: str
+    file: str
+    columns: dict[str, str | None]
+    column: str
+    on_missing: str
+    file_format: str | None
+
+
+class Tally:
+    """Decide, and count by level."""
+
+    def __init__(self, boundary: "Boundary") -> None:
+        import numpy as np
+
+        self.boundary = boundary
+        self.rows = np.zeros(len(boundary.rows), dtype=np.int64)
+        self.selected = self.rows.copy()
+
+    def decide(self, score: "NDArray[np.float64]", uncertainty: "NDArray[np.float64]") -> "NDArray[np.int64]":
+        """Return 1 inside the boundary and 0 outside."""
+        import numpy as np
+
+        decision = self.boundary.predict(score, uncertainty)
+        level = np.searchsorted(self.boundary.cuts, uncertainty, side="left")
+        self.rows += np.bincount(level, minlength=len(self.rows))
+        self.selected += np.bincount(level[decision == 1], minlength=len(self.rows))
+        return decision
+
+
+def run_apply(request: ApplyJob, where: RowsOut) -> None:
+    """Read the boundary, decide while copying, and say what was decided."""
+    boundary, named = read_boundary(request.boundary)
+    columns = choose_columns(named, request.columns, ("score", "uncertainty"))
+    if not boundary.selected.any():
+        warn("this boundary selects nothing: none was found, or no promise could be made")
+    tally, copied = Tally(boundary), []
+    where.deliver(
+        lambda path: copied.append(_copy(request, columns, tally, path)),
+        ROW_ENDINGS[0],
+        lambda out: show_apply(copied[0], tally, out),
+        lambda: json.dumps(_record(request, columns, copied[0], tally, where.target), indent=2),
+    )
+    if undecided := copied[0].n_incomplete:
+        note(f"{undecided:,} of {copied[0].n_rows:,} rows get no decision, for a value is missing")
+    if where.target is not None:
+        note(f"decisions written to {name(str(where.target), 200)}, in column {name(request.column)}")
+    elif not where.piped:
+        note("no file was written; -o OUT writes the rows with their decisions")
+
+
+def _copy(request: ApplyJob, columns: BoundaryColumns, tally: Tally, target: Path | None) -> "Copied":
+    from stakes.tables import NewColumns, copy_with_columns
+
+    new = NewColumns(
+        [columns.score, columns.uncertainty],
+        [request.column],
+        lambda score, uncertainty: [tally.decide(score, uncertainty)],
+        option="--column",
+        remedy="--on-missing drop leaves incomplete rows without a decision.",
+        probability=False,
+        whole=True,
+    )
+    with working(f"Deciding about {name(request.file)}"):
+        copied = copy_with_columns(
+            request.file,
+            target,
+            new,
+            on_missing=request.on_missing,  # type: ignore[arg-type]
+            format=request.file_format,
+        )
+    if int(tally.rows.sum()) != copied.n_rows - copied.n_incomplete:
+        raise RuntimeError(f"{int(tally.rows.sum())} decisions about {copied.n_rows} rows")
+    return copied
+
+
+def _record(
+    request: ApplyJob, columns: BoundaryColumns, copied: "Copied", tally: Tally, target: Path | None
+) -> dict[str, Any]:
+    from stakes.outputs.files import json_ready
+
+    names = ("uncertainty_above", "uncertainty_up_to", "threshold")
+    levels = [
+        {**{key: record[key] for key in names}, "rows": int(rows), "selected": int(chosen)}
+        for record, rows, chosen in zip(tally.boundary._records(), tally.rows, tally.selected, strict=True)
+    ]
+    page: dict[str, Any] = json_ready(
+        {
+            "source": copied.source,
+            "goal": tally.boundary.goal,
+            "columns": {"score": columns.score, "uncertainty": columns.uncertainty, "decision": request.column},
+            "rows": copied.n_rows,
+            "undecided": copied.n_incomplete,
+            "selected": int(tally.selected.sum()),
+            "levels": levels,
+            "output": None if target is None else str(target),
+        }
+    )
+    return page
+
+
+def show_apply(copied: "Copied", tally: Tally, out: Console) -> None:
+    """Print how many rows are selected, and whether that is the share that the boundary was fitted to."""
+    boundary = tally.boundary
+    print_text(out, f"{name(copied.source, 60)}: {copied.n_rows:,} rows, {int(tally.selected.sum()):,} selected")
+    print_text(out, name(boundary.goal, 200))
+    out.print()
+    counts = (tally.rows, tally.selected, boundary.rows, boundary.selected)
+    table = LevelTable(boundary, "rows", "selected", "share", "when fitted")
+    for k in range(len(boundary.rows)):
+        table.add_level(_shares(*(int(count[k]) for count in counts)))
+    table.add_total(_shares(*(int(count.sum()) for count in counts)))
+    print_table(out, table.table, names=0)
+
+
+def _shares(rows: int, chosen: int, fitted_rows: int, fitted: int) -> list[str]:
+    share = percent(chosen / rows) if rows else MISSING
+    return [f"{rows:,}", f"{chosen:,}", share, percent(fitted / fitted_rows) if fitted_rows else MISSING]
+
+
+# ``stakes boundary monitor``: whether the precision of a boundary still holds, label by label after deployment.
 
 FORMAT = "stakes-monitor-1"
 _UPDATE = ("rows", "true_positives", "e_value", "alarm")
 _ROOM = 1.0 + 1e-9  # rows in one part and in several give the same evidence to rounding
-EPILOG = """\b
+MONITOR_EPILOG = """\b
 Example:
   stakes boundary monitor boundary.json scored.csv --state watch.json
 """
@@ -60,8 +243,8 @@ class Watching:
             "--label", metavar="COLUMN", help="Column with the outcome. Without it: as the boundary was fitted."
         ),
     ] = None
-    score: own.SameScore = None
-    uncertainty: own.SameUncertainty = None
+    score: boundary_shared.SameScore = None
+    uncertainty: boundary_shared.SameUncertainty = None
     decision: Annotated[
         str | None,
         typer.Option(
@@ -94,15 +277,15 @@ class Watching:
 class Printing:
     """Where the result goes, and what every command takes."""
 
-    as_json: opt.AsJson = False
-    output: opt.Output = None
-    config: opt.Config = None  # the parser reads it
-    debug: opt.Debug = False  # the program reads it
+    as_json: options.AsJson = False
+    output: options.Output = None
+    config: options.Config = None  # the parser reads it
+    debug: options.Debug = False  # the program reads it
 
 
 @spread()
 def monitor(
-    boundary: own.BoundaryFile,
+    boundary: boundary_shared.BoundaryFile,
     files: Annotated[
         list[str],
         typer.Argument(
@@ -113,9 +296,9 @@ def monitor(
     ],
     *,
     watching: Watching,
-    reading: own.Reading,
+    reading: boundary_shared.BoundaryInput,
     printing: Printing,
-) -> opt.Job:
+) -> options.Job:
     """Watch the promised precision on labelled rows after deployment, and raise an alarm when it no longer holds.
 
     Only rows that the boundary selects count, in the order of the files. It may be run as often as you like: the
@@ -137,8 +320,10 @@ def monitor(
     level = read_share("--confidence-level", watching.confidence_level)
     promise = Promise(read_promise(watching.min_precision), level)
     given = {key: getattr(watching, key) for key in ("label", "score", "uncertainty")}
-    read = Reading(given | {"pos_label": reading.pos_label}, watching.decision, reading.on_missing, reading.file_format)
-    return partial(run, Request(boundary, files, promise, read, kept), delivery)
+    read = MonitorInput(
+        given | {"pos_label": reading.pos_label}, watching.decision, reading.on_missing, reading.file_format
+    )
+    return partial(run_monitor, MonitorJob(boundary, files, promise, read, kept), delivery)
 
 
 @dataclass(frozen=True)
@@ -167,7 +352,7 @@ def read_promise(text: str | None) -> Fraction | None:
     """Read a precision that can be watched."""
     if text is None:
         return None
-    from stakes.core.exact import as_fraction
+    from stakes.base.validation import as_fraction
 
     number = read_number(text)
     try:
@@ -180,7 +365,7 @@ def read_promise(text: str | None) -> Fraction | None:
 
 
 @dataclass(frozen=True)
-class Reading:
+class MonitorInput:
     """How the files are read."""
 
     given: dict[str, str | None]
@@ -221,17 +406,17 @@ class Watched(Tabular):
 
 
 @dataclass(frozen=True)
-class Request:
+class MonitorJob:
     """One run."""
 
     boundary: str
     files: list[str]
     promise: Promise
-    reading: Reading
+    reading: MonitorInput
     state: Path | None
 
 
-def run(request: Request, delivery: Delivery) -> int:
+def run_monitor(request: MonitorJob, delivery: Delivery) -> int:
     """Read the boundary and the state, take in each file, and leave what is known."""
     state = request.state
     boundary, named = read_boundary(request.boundary)
@@ -246,7 +431,7 @@ def run(request: Request, delivery: Delivery) -> int:
         if state is not None:
             text = _state_text(now, [*past.files, *now.files])
             staged.beside(state).write_text(text, encoding="utf-8")
-        deliver(now, Delivery(None, delivery.output, delivery.as_json), partial(show, now))
+        deliver(now, Delivery(None, delivery.output, delivery.as_json), partial(show_monitor, now))
         staged.commit()
     if state is not None:
         note(f"state written to {name(str(state), 200)}")
@@ -291,8 +476,7 @@ def take_in(source: Source, boundary: "Boundary", now: Watched, counted: list[di
 
 def _digest(file: str, counted: list[dict[str, Any]]) -> str | None:
     """Tell a file by its bytes, and refuse one that was counted: the same labels twice are no new evidence."""
-    from stakes.tables import DataError, file_digest
-    from stakes.tables._content import is_pipe
+    from stakes.tables import DataError, file_digest, is_pipe
 
     if file == STANDARD_INPUT or is_pipe(file):  # what is read twice must be there twice
         return None
@@ -321,11 +505,11 @@ def _selected(rows: Any, boundary: "Boundary") -> "NDArray[np.intp]":
 def read_state(path: Path, asked: "PrecisionMonitor") -> Watched:
     """Go on where an earlier run stopped, if it watched what is asked for now."""
     from stakes.boundary import PrecisionMonitor
-    from stakes.shown.entries import Entries
+    from stakes.outputs.serialization import JsonReader
     from stakes.tables import DataError
 
     try:
-        content = Entries.read(path.read_text(encoding="utf-8"), "state", FORMAT)
+        content = JsonReader.read(path.read_text(encoding="utf-8"), "state", FORMAT)
         watch = PrecisionMonitor.from_dict(content.at("monitor"))
         files = _read_files(content, watch)
         alarm = _read_alarm(content, watch)
@@ -339,7 +523,7 @@ def read_state(path: Path, asked: "PrecisionMonitor") -> Watched:
     return Watched(watch, files, alarm)
 
 
-def _read_files(content: "Entries", watch: "PrecisionMonitor") -> list[dict[str, Any]]:
+def _read_files(content: "JsonReader", watch: "PrecisionMonitor") -> list[dict[str, Any]]:
     """Read what each file added, which together is what the monitor saw."""
     records = content.at("files")
     if not isinstance(records, list):
@@ -360,7 +544,7 @@ def _read_files(content: "Entries", watch: "PrecisionMonitor") -> list[dict[str,
     return found
 
 
-def _check_files(content: "Entries", files: list[dict[str, Any]], watch: "PrecisionMonitor") -> None:
+def _check_files(content: "JsonReader", files: list[dict[str, Any]], watch: "PrecisionMonitor") -> None:
     """Refuse files that are not those whose selected rows the monitor saw, one update each."""
     updates = iter(watch.to_dict()["history"])
     last: dict[str, Any] = {"rows": 0, "true_positives": 0, "e_value": 1.0, "alarm": False}
@@ -377,7 +561,7 @@ def _check_files(content: "Entries", files: list[dict[str, Any]], watch: "Precis
         raise content.broken("files", "as many as monitor.history has updates")
 
 
-def _read_alarm(content: "Entries", watch: "PrecisionMonitor") -> dict[str, Any] | None:
+def _read_alarm(content: "JsonReader", watch: "PrecisionMonitor") -> dict[str, Any] | None:
     """Read where the alarm was raised, which the monitor knows too."""
     if (content.at("alarm") is None) is watch.alarm:
         raise content.broken("alarm", "there if monitor.alarm_row is, and null if not")
@@ -398,7 +582,7 @@ def _state_text(now: Watched, files: list[dict[str, Any]]) -> str:
     return json.dumps(json_ready(page), indent=1) + "\n"
 
 
-def show(now: Watched, out: Console) -> None:
+def show_monitor(now: Watched, out: Console) -> None:
     """Print whether the promise holds, and what each file added."""
     watch = now.monitor
     promise = f"precision >= {percent(watch.min_precision)}"

@@ -11,19 +11,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from stakes.cli import _options as opt
-from stakes.cli._console import note, print_table, working
-from stakes.cli._deliver import ROW_ENDINGS, RowsOut, RowsOutput, plan_rows
-from stakes.cli._errors import UsageError
-from stakes.cli._settings import read_amount, read_share, split_names
-from stakes.cli._source import Source
-from stakes.shown.text import shown_name as name
+from stakes.cli import options as opt
+from stakes.cli.console import ROW_ENDINGS, RowsOut, RowsOutput, UsageError, note, plan_rows, print_table, working
+from stakes.cli.reading import read_amount, read_share, split_names
+from stakes.cli.task import Source
+from stakes.outputs.text import shown_name as name
 
 if TYPE_CHECKING:
     from stakes.correction import LossCalibrationTest
     from stakes.tables import Copied
 
-EPILOG = """\b
+CORRECT_EPILOG = """\b
 Examples:
   stakes correct scores.csv --models risk --scale-pos-weight 30 -o corrected.csv
   stakes correct scores.csv --models risk --keep 0:0.05 --label outcome
@@ -98,7 +96,7 @@ class Correction:
 
 
 @dataclass(frozen=True)
-class Request:
+class CorrectJob:
     """What to correct, how, and what to test."""
 
     file: str
@@ -151,7 +149,7 @@ def correct(
     names = _check(split_names(models, "--models") or [], label, weight, output, file)
     where = plan_rows(output, ROW_ENDINGS, file, as_json=as_json)
     test = None if label is None else Source(file, label, names, weight, pos_label, on_missing, file_format)
-    return partial(run, Request(file, names, correction, suffix, on_missing, file_format, test), where)
+    return partial(run, CorrectJob(file, names, correction, suffix, on_missing, file_format, test), where)
 
 
 def _check(names: list[str], label: str | None, weight: str | None, output: str | None, file: str) -> list[str]:
@@ -252,7 +250,7 @@ def _check_sampling(option: str, numbers: dict[str, float]) -> None:
             )
 
 
-def run(request: Request, where: RowsOut) -> None:
+def run(request: CorrectJob, where: RowsOut) -> None:
     """Test, copy, and say what was done."""
     found, copied = _tests(request), []
 
@@ -274,8 +272,8 @@ def run(request: Request, where: RowsOut) -> None:
         note(f"{kept:,} rows written to {file}, with {', '.join(map(name, request.columns.values()))}")
 
 
-def _copy(request: Request, path: Path) -> "Copied":
-    from stakes.correction._shift import shift_odds
+def _copy(request: CorrectJob, path: Path) -> "Copied":
+    from stakes.correction import shift_odds
     from stakes.tables import NewColumns, copy_with_columns
 
     factor = request.correction.factor
@@ -297,12 +295,11 @@ def _copy(request: Request, path: Path) -> "Copied":
         )
 
 
-def _tests(request: Request) -> dict[str, dict[str, "LossCalibrationTest"]]:
+def _tests(request: CorrectJob) -> dict[str, dict[str, "LossCalibrationTest"]]:
     """For each model the scores as they are, and corrected, against the outcome."""
     if request.test is None:
         return {}
-    from stakes.correction import loss_calibration_test
-    from stakes.correction._shift import shift_odds
+    from stakes.correction import loss_calibration_test, shift_odds
 
     with working(f"Testing {name(request.file)}"):
         rows = request.test.read()
@@ -317,12 +314,12 @@ def _tests(request: Request) -> dict[str, dict[str, "LossCalibrationTest"]]:
 
 
 def _record(
-    request: Request,
+    request: CorrectJob,
     copied: list["Copied"],
     found: dict[str, dict[str, "LossCalibrationTest"]],
     target: Path | None,
 ) -> dict[str, Any]:
-    from stakes.shown.tabular import json_ready
+    from stakes.outputs.files import json_ready
 
     page: dict[str, Any] = {
         "odds_multiplied_by": request.correction.factor,
@@ -345,7 +342,7 @@ def _numbers(result: "LossCalibrationTest") -> dict[str, Any]:
     return {**remainder, "tests": tests, "best_positive_share": result.implied.positive_share, "status": result.status}
 
 
-def _show(out: Console, request: Request, found: dict[str, dict[str, "LossCalibrationTest"]]) -> None:
+def _show(out: Console, request: CorrectJob, found: dict[str, dict[str, "LossCalibrationTest"]]) -> None:
     change = request.correction
     out.print(Text(f"odds multiplied by {change.factor:.6g} (undoes positive share {change.positive_share:.6g})"))
     if not found:

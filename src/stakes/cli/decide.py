@@ -1,36 +1,423 @@
-"""``stakes decide``: which rows to act on, for the measure that one is judged by, from a file of probabilities."""
+"""Decide."""
 
+import json
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
 
-from stakes.cli import _options as opt
-from stakes.cli._amounts import AmountDecisions, AmountSettings
-from stakes.cli._console import note, working
-from stakes.cli._decisions import (
-    ColumnSettings,
-    Decisions,
-    DecisionSettings,
-    check_endings,
-    read_correction,
-    read_measure,
-)
-from stakes.cli._deferrals import Deferrals, DeferralSettings
-from stakes.cli._deliver import RowsOut, plan_rows
-from stakes.cli._errors import UsageError
-from stakes.cli._outcomes import Amounts, refuse
-from stakes.cli._settings import read_amount, read_unit, split_names
-from stakes.cli._spread import spread
-from stakes.shown.text import shown_name as name
+from stakes.cli import options
+from stakes.cli.console import RowsOut, UsageError, note, plan_rows, print_table, working
+from stakes.cli.options import spread
+from stakes.cli.reading import Amounts, read_amount, read_share, read_unit, refuse, split_names
+from stakes.outputs.files import json_ready
+from stakes.outputs.result_table import Tabular
+from stakes.outputs.text import MISSING, percent, visible
+from stakes.outputs.text import shown_name as name
 
 if TYPE_CHECKING:
-    from stakes.costs import Deferral
+    from collections.abc import Callable, Iterator
 
-EPILOG = """\b
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+    from rich.console import Console
+
+    from stakes.costs import Deferral
+    from stakes.outcomes import RowDecisions
+    from stakes.tables import ScoredFile
+    from stakes.utility import ExpectedUtility, Measure, Sensitivity
+
+    Floats = NDArray[np.float64]
+
+
+# Decisions about the rows of a file, batch by batch, and how a person reads them on a terminal.
+
+MOST_BATCHES_SHOWN = 50
+
+
+@dataclass(frozen=True)
+class ColumnSettings:
+    """From which probabilities rows are decided, and how the answer is called."""
+
+    correction: "Callable[[Floats], ArrayLike] | None"
+    column: str
+
+    def column_for(self, model: str, models: tuple[str, ...]) -> str:
+        """Name of the column with the decisions from one model."""
+        return self.column if len(models) == 1 else f"{self.column}_{model}"
+
+    def columns_for(self, model: str, models: tuple[str, ...]) -> tuple[str, ...]:
+        """Names of all columns from one model."""
+        return (self.column_for(model, models),)
+
+    def check(self, scored: "ScoredFile", output: Path | None) -> None:
+        """Refuse what only shows once the file is known."""
+        for column in chain.from_iterable(self.columns_for(model, scored.models) for model in scored.models):
+            if column in scored.names:
+                raise UsageError(f"--column: the file has a column {name(column)!r} already, name another one")
+        if output is not None and output.suffix.lower() not in scored.endings:
+            listed = " or ".join(scored.endings)
+            raise UsageError(f"--output must end in {listed}, the format of the file, got {name(output.name)!r}")
+
+
+@dataclass(frozen=True)
+class DecisionSettings(ColumnSettings):
+    """What is maximised."""
+
+    measure: "Measure"
+    zero_division: float
+    sensitivity: bool = False
+
+
+def check_endings() -> tuple[str, ...]:
+    """How the name of a decided file may end; which of these fits the format is known when it has been read."""
+    from stakes.tables import ENDINGS
+
+    return tuple(chain.from_iterable(ENDINGS.values()))
+
+
+def read_measure(text: str) -> "Measure":
+    """Read the name of a measure."""
+    from stakes.utility import get_measure
+
+    try:
+        return get_measure(text)
+    except ValueError as error:
+        raise UsageError(f"--measure: {visible(str(error))}") from None
+
+
+def read_correction(positive_share: str | None, prior: str | None) -> "Callable[[Floats], ArrayLike] | None":
+    """Read what is to be done to the probabilities first."""
+    if positive_share is None and prior is None:
+        return None
+    from stakes.correction import shift_prior, undo_class_weight
+
+    steps: list[Callable[[Floats], ArrayLike]] = []
+    if positive_share is not None:
+        steps.append(partial(undo_class_weight, positive_share=read_share("--positive-share", positive_share)))
+    if prior is not None:
+        old, colon, new = prior.partition(":")
+        if not colon:
+            raise UsageError(f"--prior must be two shares, OLD:NEW, got {name(prior)!r}")
+        steps.append(partial(shift_prior, old=read_share("--prior", old), new=read_share("--prior", new)))
+
+    def correct(prob: "Floats") -> "ArrayLike":
+        for step in steps:
+            prob = step(prob)  # type: ignore[assignment]
+        return prob
+
+    return correct
+
+
+@dataclass(frozen=True)
+class DecidedBatch:
+    """Rows that were decided together."""
+
+    model: str
+    group: dict[str, Any]
+    result: "ExpectedUtility"
+    sensitivity: "Sensitivity | None"
+
+    def record(self) -> dict[str, Any]:
+        """Return what was found."""
+        found = self.result._records()[0] | {
+            "proved": self.result.proved,
+            "certificate": self.result.certificate,
+            "tied_numbers_of_rows": self.result.ties.tolist(),
+        }
+        if self.sensitivity is not None:
+            found["sensitivity"] = self.sensitivity._records()
+        return {"model": self.model, **({"group": self.group} if self.group else {}), **found}
+
+
+@dataclass(frozen=True)
+class DecidedRows(Tabular):
+    """Every batch of a file, and the new columns."""
+
+    source: str
+    settings: DecisionSettings
+    n_dropped: int
+    batches: list[DecidedBatch]
+    columns: "dict[str, NDArray[np.int64]]" = field(repr=False)
+
+    @classmethod
+    def about(cls, scored: "ScoredFile", settings: DecisionSettings) -> "DecidedRows":
+        """Decide about each model and group."""
+        import numpy as np
+
+        from stakes.utility import expected_utility
+
+        batches, columns = [], {}
+        for model, prob in zip(scored.models, scored.scores, strict=True):
+            decision = np.zeros(len(prob), dtype=np.int64)
+            for group, rows in _groups(scored):
+                result = expected_utility(
+                    prob[rows],
+                    settings.measure,
+                    zero_division=settings.zero_division,
+                    correction=settings.correction,
+                )
+                decision[rows] = result.predict()
+                batches.append(
+                    DecidedBatch(model, group, result, result.sensitivity() if settings.sensitivity else None)
+                )
+            columns[settings.column_for(model, scored.models)] = decision
+        return cls(scored.source, settings, scored.n_dropped, batches, columns)
+
+    def to_json(self) -> str:
+        """Return what was asked and every batch."""
+        import json
+
+        page = {
+            "source": self.source,
+            "measure": repr(self.settings.measure),
+            "zero_division": self.settings.zero_division,
+            "columns": list(self.columns),
+            "dropped": self.n_dropped,
+            "batches": [batch.record() for batch in self.batches],
+        }
+        return json.dumps(json_ready(page), indent=2)
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [batch.record() for batch in self.batches]
+
+    def show(self, console: "Console") -> None:
+        """Print what a person should know: which rows, what that is worth, and how certain it is."""
+        measure = self.settings.measure
+        aim = "Maximises" if measure.higher_is_better else "Minimises"
+        rows = next(iter(self.columns.values())).size
+        console.print(Text(f"{name(self.source, 60)}: {rows:,} rows"), soft_wrap=True)
+        console.print(Text(f"{aim} the expected value of {measure!r}, on each batch by itself."), end="\n\n")
+        shown = self.batches[:MOST_BATCHES_SHOWN]
+        print_table(console, self._table(shown), names=0)
+        if len(shown) < len(self.batches):
+            console.print(Text(f"and {len(self.batches) - len(shown):,} more batches: --json prints all"))
+        console.print()
+        for sure, reason in dict.fromkeys((batch.result.certified, batch.result.certificate) for batch in self.batches):
+            console.print(Text(f"{'certified' if sure else 'not certified'}: {reason}"), soft_wrap=True)
+        if self.settings.sensitivity:
+            console.print()
+            console.print(Text("If the log-odds of the probabilities are wrong:"))
+            for batch in shown:
+                console.print(Text(f"- {_title(batch)}: {_worst(batch)}"), soft_wrap=True)
+
+    def _table(self, batches: list[DecidedBatch]) -> Table:
+        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True, header_style="")
+        keys = list(batches[0].group)
+        for header in ("model", *map(name, keys)):
+            table.add_column(Text(header), overflow="fold")
+        side = "from" if batches[0].result.ranking.descending else "up to"
+        for header in ("rows", "act on", side, "value", "error <=", "certified", "runner-up"):
+            table.add_column(header, justify="right", no_wrap=True)
+        for batch in batches:
+            result = batch.result
+            about = "" if result.proved else "about "
+            cells = [
+                f"{result.n_rows:,}",
+                f"{result.best_k:,}",
+                MISSING if not math.isfinite(result.threshold) else f"{result.threshold:.6g}",
+                f"{result.utility:.6g}",
+                f"{about}{result.error_bound:.1e}",
+                "yes" if result.certified else "no",
+                MISSING if result.runner_up is None else f"{result.runner_up:,} ({-result.gap:+.1e})",
+            ]
+            group = [Text(name(str(value))) for value in batch.group.values()]
+            table.add_row(Text(name(batch.model)), *group, *cells)
+        return table
+
+
+def _groups(scored: "ScoredFile") -> "Iterator[tuple[dict[str, Any], NDArray[np.intp]]]":
+    """Yield each combination of the groups' values that occurs, and its rows."""
+    import numpy as np
+
+    count = len(scored.rows)
+    code = np.zeros(count, dtype=np.int64)
+    for values in scored.groups.values():
+        _, inverse = np.unique(values, return_inverse=True)
+        _, code = np.unique(code * (int(inverse.max(initial=0)) + 1) + inverse, return_inverse=True)
+    order = np.argsort(code, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(code[order])) + 1):
+        first = rows[0]
+        yield {key: np.asarray(values[first]).item() for key, values in scored.groups.items()}, rows
+
+
+def _title(batch: DecidedBatch) -> str:
+    group = ", ".join(f"{name(key)} = {name(str(value))}" for key, value in batch.group.items())
+    return f"{name(batch.model)}, {group}" if group else name(batch.model)
+
+
+def _worst(batch: DecidedBatch) -> str:
+    """Say over which numbers of rows the best one moves, and where acting on the chosen one loses most."""
+    table = batch.sensitivity
+    if table is None:
+        return ""
+    worst = int(table.loss.argmax())
+    return (
+        f"the best number of rows moves from {table.best_k.min():,} to {table.best_k.max():,}; acting on "
+        f"{table.chosen_k:,} loses at most {table.loss[worst]:.3g}, with slope {table.slope[worst]:g} and shift "
+        f"{table.shift[worst]:+g}"
+    )
+
+
+# Rows of a file that are acted on by what mistakes cost in each, and how a person reads that on a terminal.
+
+THRESHOLD = "_threshold"
+
+
+@dataclass(frozen=True)
+class AmountSettings(ColumnSettings):
+    """What mistakes cost, as columns or amounts, in which unit, and what becomes of rows without a decision."""
+
+    stakes: tuple[str | float, ...]
+    unit: str
+    on_dominated: str
+
+    def columns_for(self, model: str, models: tuple[str, ...]) -> tuple[str, ...]:
+        """Names of the columns with the decisions from one model and their thresholds."""
+        own = self.column_for(model, models)
+        return own, f"{own}{THRESHOLD}"
+
+
+@dataclass(frozen=True)
+class AmountDecisions(Tabular):
+    """The new columns: 1 to act and 0 not to, and the probability from which the row is worth acting on."""
+
+    source: str
+    settings: AmountSettings
+    n_dropped: int
+    found: "dict[str, RowDecisions]" = field(repr=False)
+    columns: "dict[str, NDArray[Any]]" = field(repr=False)
+
+    @classmethod
+    def about(cls, scored: "ScoredFile", settings: AmountSettings) -> "AmountDecisions":
+        """Decide about each model."""
+        from stakes.outcomes import decide_rows
+        from stakes.tables import DataError
+
+        found: dict[str, RowDecisions] = {}
+        columns: dict[str, NDArray[Any]] = {}
+        a, b = (scored.numbers[stake] if isinstance(stake, str) else stake for stake in settings.stakes)
+        for model, prob in zip(scored.models, scored.scores, strict=True):
+            p: Any = prob if settings.correction is None else settings.correction(prob)
+            decision, threshold = settings.columns_for(model, scored.models)
+            try:
+                rows = decide_rows(p, false_positive=a, false_negative=b, on_dominated=settings.on_dominated)
+            except ValueError as error:
+                raise DataError(str(error).removesuffix("."), file=scored.source) from None
+            found[decision] = rows
+            columns |= {decision: rows.act.astype("int64"), threshold: rows.threshold}
+        return cls(scored.source, settings, scored.n_dropped, found, columns)
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "column": column,
+                "act": int(rows.act.sum()),
+                "do_not_act": int((~rows.act).sum()),
+                "set_aside": rows.n_set_aside,
+                "expected_cost": rows.expected_cost,
+                "expected_cost_treat_all": rows.all,
+                "expected_cost_treat_none": rows.none,
+                "unit": self.settings.unit,
+            }
+            for column, rows in self.found.items()
+        ]
+
+    def to_json(self) -> str:
+        """Return what was asked and how many rows are acted on."""
+        asked = dict(zip(("false_positive", "false_negative"), self.settings.stakes, strict=True))
+        page = {"source": self.source, **asked, "dropped": self.n_dropped, "columns": self._records()}
+        return json.dumps(json_ready(page), indent=2)
+
+    def show(self, console: "Console") -> None:
+        """Print how many rows are acted on, and what that is expected to cost."""
+        unit = f" {name(self.settings.unit)}" if self.settings.unit else ""
+        for column, rows in self.found.items():
+            act, count, others = int(rows.act.sum()), len(rows.act), f"{rows.none:,.6g} for nobody and {rows.all:,.6g}"
+            aside = f"; in {rows.n_set_aside:,} rows one decision is never worse" if rows.n_set_aside else ""
+            said = (
+                f"{name(self.source, 60)}: {count:,} rows. {name(column)}: {act:,} acted on ({percent(act / count)}), "
+                f"{count - act:,} not{aside}. Expected cost {rows.expected_cost:,.6g}{unit}, against {others} "
+                "for all, if the probabilities are calibrated."
+            )
+            console.print(Text(said))
+
+
+# Rows of a file that are acted on, not acted on or left to someone else, and how a person reads that on a terminal.
+
+
+@dataclass(frozen=True)
+class DeferralSettings(ColumnSettings):
+    """At which cost ratio, what deferring costs, and how many rows may be deferred."""
+
+    threshold: float
+    deferral: "Deferral"
+    capacity: float | None
+
+
+@dataclass(frozen=True)
+class Deferrals(Tabular):
+    """The new columns: 1 to act, 0 not to, -1 to defer."""
+
+    source: str
+    settings: DeferralSettings
+    n_dropped: int
+    columns: "dict[str, NDArray[np.int64]]" = field(repr=False)
+
+    @classmethod
+    def about(cls, scored: "ScoredFile", settings: DeferralSettings) -> "Deferrals":
+        """Decide about each model."""
+        from stakes.actions import apply_deferral
+
+        columns = {}
+        for model, prob in zip(scored.models, scored.scores, strict=True):
+            corrected = prob if settings.correction is None else settings.correction(prob)
+            actions = apply_deferral(
+                corrected, threshold=settings.threshold, deferral=settings.deferral, capacity=settings.capacity
+            )
+            columns[settings.column_for(model, scored.models)] = actions.astype("int64")
+        return cls(scored.source, settings, scored.n_dropped, columns)
+
+    def _records(self) -> list[dict[str, Any]]:
+        kinds = {"act": 1, "do_not_act": 0, "deferred": -1}
+        return [
+            {"column": column, **{kind: int((actions == code).sum()) for kind, code in kinds.items()}}
+            for column, actions in self.columns.items()
+        ]
+
+    def to_json(self) -> str:
+        """Return what was asked and how many rows are treated how."""
+        asked = {"threshold": self.settings.threshold, "deferral": vars(self.settings.deferral)}
+        page = {"source": self.source, **asked, "capacity": self.settings.capacity, "dropped": self.n_dropped}
+        return json.dumps(json_ready({**page, "columns": self._records()}), indent=2)
+
+    def show(self, console: "Console") -> None:
+        """Print how many rows are acted on, left alone and deferred."""
+        settings = self.settings
+        low, high = settings.deferral.zone(settings.threshold)
+        console.print(Text(f"{name(self.source, 60)}: {next(iter(self.columns.values())).size:,} rows"), soft_wrap=True)
+        note = settings.deferral.note_at(settings.threshold)
+        zone = f"Deferring pays between {float(low):.4g} and {float(high):.4g}, at threshold {settings.threshold:g}."
+        console.print(Text(zone if low < high else f"{note[:1].upper()}{note[1:]}."), soft_wrap=True)
+        if settings.capacity is not None:
+            console.print(Text(f"At most {percent(settings.capacity)} of the rows are deferred."))
+        for row in self._records():
+            counts = f"{row['act']:,} acted on, {row['do_not_act']:,} not, {row['deferred']:,} deferred"
+            share = row["deferred"] / max(sum(row[kind] for kind in ("act", "do_not_act", "deferred")), 1)
+            console.print(Text(f"{name(row['column'])}: {counts} ({percent(share)})"), soft_wrap=True)
+
+
+# ``stakes decide``: which rows to act on, for the measure that one is judged by, from a file of probabilities.
+
+DECIDE_EPILOG = """\b
 Example:
   stakes decide predictions.csv --models risk --measure f1 -o decided.csv
   stakes decide predictions.csv --models risk --threshold 0.2 --defer-cost 0.05 -o deferred.csv
@@ -158,7 +545,7 @@ class Deferring:
 
 @spread()
 def decide(
-    file: opt.File,
+    file: options.File,
     *,
     models: Probabilities,
     measure: MeasureOption = None,
@@ -170,14 +557,14 @@ def decide(
     positive_share: PositiveShare = None,
     prior: Prior = None,
     sensitivity: ShowSensitivity = False,
-    on_missing: opt.Missing = opt.OnMissing.RAISE,
-    file_format: opt.FileFormat = None,
-    any_size: opt.AnySize = False,  # noqa: ARG001  (its callback lifts the limit)
-    as_json: opt.AsJson = False,
+    on_missing: options.Missing = options.OnMissing.RAISE,
+    file_format: options.FileFormat = None,
+    any_size: options.AnySize = False,  # noqa: ARG001  (its callback lifts the limit)
+    as_json: options.AsJson = False,
     output: Decided = None,
-    config: opt.Config = None,  # noqa: ARG001  (the parser reads it)
-    debug: opt.Debug = False,  # noqa: ARG001  (the program reads it)
-) -> opt.Job:
+    config: options.Config = None,  # noqa: ARG001  (the parser reads it)
+    debug: options.Debug = False,  # noqa: ARG001  (the program reads it)
+) -> options.Job:
     """Choose the rows whose selection maximises the expected value of a measure on this batch, and mark them.
 
     The probabilities must be calibrated, and the rows independent. No outcomes are needed. The choice belongs to the
@@ -216,13 +603,13 @@ def run(file: str, reading: Mapping[str, Any], settings: ColumnSettings, where: 
     if scored.n_dropped:
         note(f"{scored.n_dropped:,} rows get no decision, for a value is missing")
     with working(f"Deciding about {len(scored.rows):,} rows"):
-        decisions: AmountDecisions | Decisions | Deferrals
+        decisions: AmountDecisions | DecidedRows | Deferrals
         if isinstance(settings, AmountSettings):
             decisions = AmountDecisions.about(scored, settings)
         elif isinstance(settings, DeferralSettings):
             decisions = Deferrals.about(scored, settings)
         else:
-            decisions = Decisions.about(scored, cast("DecisionSettings", settings))
+            decisions = DecidedRows.about(scored, cast("DecisionSettings", settings))
 
     def write(path: Path | None) -> None:
         if path is not None:

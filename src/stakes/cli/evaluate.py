@@ -1,29 +1,36 @@
-"""``stakes evaluate``: which model to act on over the plausible thresholds, from a file of predictions."""
+"""Evaluate, compare, check, demo."""
 
-from dataclasses import replace
+import json
+import math
+from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
 
-from stakes.cli import _options as opt
-from stakes.cli._deliver import deliver, plan_delivery
-from stakes.cli._errors import UsageError
-from stakes.cli._further import Further
-from stakes.cli._horizons import ByHorizon
-from stakes.cli._judging import Judging, Reading
-from stakes.cli._outcomes import Told
-from stakes.cli._settings import split_names
-from stakes.cli._source import STANDARD_INPUT, Source
-from stakes.cli._spread import spread
-from stakes.cli._task import Task
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from stakes.cli import options
+from stakes.cli.console import CHECK_FAILED, DONE, Delivery, UsageError, deliver, fail, plan_delivery, working
+from stakes.cli.options import spread
+from stakes.cli.reading import EvaluationArguments, Further, InputArguments, OutcomeArguments, split_names
+from stakes.cli.task import STANDARD_INPUT, ByHorizon, Source, Task
+from stakes.outputs.files import json_ready
+from stakes.outputs.text import LONGEST_NAME, REFERENCES, guess, visible
+from stakes.outputs.text import shown_name as name
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from stakes.cli.reading import Questions
+    from stakes.evaluation import Evaluation, Findings
+    from stakes.inference import Comparison
 
-    from stakes.cli._further import Questions
-    from stakes.evaluation import Evaluation
 
-EPILOG = """\b
+# ``stakes evaluate``: which model to act on over the plausible thresholds, from a file of predictions.
+
+EVALUATE_EPILOG = """\b
 Example:
   stakes evaluate predictions.csv --label cancer --costs 0.02:0.10 --report report.html
 """
@@ -31,20 +38,20 @@ Example:
 
 @spread()
 def evaluate(
-    reading: Reading,
-    told: Told,
-    judging: Judging,
+    reading: InputArguments,
+    told: OutcomeArguments,
+    judging: EvaluationArguments,
     further: Further,
     *,
-    classes: opt.Classes = None,
-    cost_matrix: opt.CostMatrices = None,
-    calibration: opt.Calibration = False,
-    report: opt.Report = None,
-    as_json: opt.AsJson = False,
-    output: opt.Output = None,
-    config: opt.Config = None,  # noqa: ARG001  (the parser reads it)
-    debug: opt.Debug = False,  # noqa: ARG001  (the program reads it)
-) -> opt.Job:
+    classes: options.Classes = None,
+    cost_matrix: options.CostMatrices = None,
+    calibration: options.Calibration = False,
+    report: options.Report = None,
+    as_json: options.AsJson = False,
+    output: options.Output = None,
+    config: options.Config = None,  # noqa: ARG001  (the parser reads it)
+    debug: options.Debug = False,  # noqa: ARG001  (the program reads it)
+) -> options.Job:
     """Say which model to act on over the plausible thresholds, by how much it is better, and how sure that is.
 
     The threshold is the cost ratio c: a false alarm costs c when a miss costs 1 - c. Give its plausible range in one
@@ -57,17 +64,17 @@ def evaluate(
     if calibration and told.false_positive_cost is not None:
         raise UsageError("--calibration is of probabilities, and takes no amounts by row")
     if classes is not None or cost_matrix is not None:
-        from stakes.cli._many_actions import plan_actions
+        from stakes.cli.many_actions import plan_actions
 
         if calibration:
             raise UsageError("--calibration has no meaning with --cost-matrix")
-        if told != Told():
+        if told != OutcomeArguments():
             raise UsageError("--cost-matrix judges a column of classes, --label, and no other kind of outcome")
         if further != Further():
             raise UsageError("--defer-cost and --more-rows have no meaning with --cost-matrix")
         return plan_actions(reading, judging, classes, cost_matrix, delivery)
     task = Task.of(reading, told, judging, delivery, split_names(reading.models, "--models"))
-    return partial(run, task, further.questions(), calibration=calibration)
+    return partial(run_evaluate, task, further.questions(), calibration=calibration)
 
 
 def provenance(source: Source) -> dict[str, str]:
@@ -82,7 +89,7 @@ def provenance(source: Source) -> dict[str, str]:
     )
 
 
-def run(task: Task, questions: "Questions", *, calibration: bool) -> None:
+def run_evaluate(task: Task, questions: "Questions", *, calibration: bool) -> None:
     """Read, evaluate, deliver."""
     evaluations = {time: questions.answered(each) for time, each in task.judged("Evaluating").items()}
     to_json = partial(_to_json, calibration=calibration)
@@ -97,8 +104,8 @@ def run(task: Task, questions: "Questions", *, calibration: bool) -> None:
     (evaluation,) = evaluations.values()
     if task.delivery.report is not None:
         evaluation = replace(evaluation, provenance=provenance(task.source))
-    show = partial(_show, task, evaluation=evaluation, calibration=calibration)
-    deliver(evaluation, task.delivery, show, partial(to_json, evaluation))
+    show_evaluate = partial(_show, task, evaluation=evaluation, calibration=calibration)
+    deliver(evaluation, task.delivery, show_evaluate, partial(to_json, evaluation))
 
 
 def _to_json(evaluation: "Evaluation", *, calibration: bool) -> str:
@@ -107,11 +114,304 @@ def _to_json(evaluation: "Evaluation", *, calibration: bool) -> str:
 
 def _show(task: Task, console: "Console", evaluation: "Evaluation", *, calibration: bool) -> None:
     """Print the answer, and the calibration where it was asked for."""
-    from stakes.cli._calibration import print_calibration
-    from stakes.cli._further import print_further
-    from stakes.cli._summary import print_evaluation
+    from stakes.cli.reading import print_further
+    from stakes.cli.summary import print_calibration, print_evaluation
 
     print_evaluation(console, evaluation, task.heading(evaluation))
     print_further(console, evaluation)
     if calibration:
         print_calibration(console, evaluation)
+
+
+# ``stakes check``: what is wrong with the scores, the rows or the usual metrics, for scripts and for people.
+
+CHECK_EPILOG = """\b
+Example:
+  stakes check predictions.csv --label cancer --costs 0.02:0.10 --fail-on error,not-better
+"""
+NOTHING = "none"
+
+FailOn = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail-on",
+        metavar="CODE,...",
+        help="Findings that make the command end with exit code 4: codes, or all of a severity (error, warning, info); "
+        "none never fails. Without it: error.",
+    ),
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option("--ignore", metavar="CODE,...", help="Findings to leave out; may be repeated."),
+]
+
+
+@spread("scale", "unit_cost", "per", "metric", "tried")
+def check(
+    reading: InputArguments,
+    told: OutcomeArguments,
+    judging: EvaluationArguments,
+    *,
+    fail_on: FailOn = None,
+    ignore: Ignore = None,
+    as_json: options.AsJson = False,
+    output: options.Output = None,
+    config: options.Config = None,  # noqa: ARG001  (the parser reads it)
+    debug: options.Debug = False,  # noqa: ARG001  (the program reads it)
+) -> options.Job:
+    """Say what to know of the predictions before acting on them: coded findings, each with its remedy.
+
+    Exit codes: 0 nothing that --fail-on names was found, 4 something was; 1, 2 and 3 as ever.
+    """
+    request = CheckJob(read_codes("--fail-on", fail_on, severities=True) or ["error"], read_codes("--ignore", ignore))
+    delivery = plan_delivery(None, output, as_json=as_json, source=reading.file)
+    if len(told.horizons) > 1:
+        raise UsageError("--horizon must be one time to be checked")
+    task = Task.of(reading, told, judging, delivery, split_names(reading.models, "--models"))
+    return partial(run_check, task, request)
+
+
+@dataclass(frozen=True)
+class CheckJob:
+    """Which findings fail, and which are left out."""
+
+    fail_on: list[str]
+    ignore: list[str]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """An evaluation and its findings, as they leave the command."""
+
+    evaluation: "Evaluation"
+    findings: "Findings"
+    failed_on: list[str]
+
+    def frame(self, backend: Any = None) -> Any:
+        """Return the findings as a data frame."""
+        return self.findings.frame(backend)
+
+    def to_markdown(self) -> str:
+        """Return the findings as a Markdown table."""
+        return self.findings.to_markdown()
+
+    def to_json(self) -> str:
+        """Return what was checked, the findings, and which of them failed."""
+        evaluation = self.evaluation
+        content = {
+            "source": evaluation.source,
+            "data": evaluation.described,
+            "costs": evaluation.costs.to_dict(),
+            "rule": evaluation.rule,
+            "findings": [finding.record() for finding in self.findings],
+            "failed_on": self.failed_on,
+        }
+        return json.dumps(json_ready(content), indent=2)
+
+
+def run_check(task: Task, request: CheckJob) -> int:
+    """Read, evaluate, look, deliver; return the exit code."""
+    predictions = task.read()
+    with working(f"Checking {len(predictions.models)} models on {predictions.n_rows:,} rows"):
+        evaluation = task.evaluate(predictions)
+        findings = evaluation.check(ignore=request.ignore)
+    failed = [f.code for f in findings if f.code in request.fail_on or f.severity in request.fail_on]
+    heading = task.heading(evaluation)
+    deliver(
+        Checked(evaluation, findings, failed), task.delivery, partial(show_check, findings=findings, heading=heading)
+    )
+    if not failed:
+        return DONE
+    fail(f"the check failed: {', '.join(failed)}")
+    return CHECK_FAILED
+
+
+def read_codes(option: str, texts: list[str] | None, *, severities: bool = False) -> list[str]:
+    """Read codes of findings, and severities where they are allowed."""
+    from stakes.evaluation import FINDINGS, SEVERITIES
+
+    known = [*FINDINGS, *([*SEVERITIES, NOTHING] if severities else [])]
+    codes = [code.strip() for code in split_names(texts, option) or []]
+    for code in codes:
+        if code not in known:
+            near = guess(code, known)
+            listed = f"must name {', '.join(known)}"
+            got = f"got {name(code)!r}"
+            raise UsageError(f"{option} {got}{near} It {listed}" if near else f"{option} {listed}; {got}")
+    if NOTHING in codes and len(codes) > 1:
+        raise UsageError(f"{option} none stands alone, got {name(','.join(codes))}")
+    return codes
+
+
+def show_check(console: Console, findings: "Findings", heading: list[str]) -> None:
+    """Print the findings as a person reads them."""
+    from stakes.cli.summary import findings_grid
+
+    console.print(Text("\n".join(map(visible, heading))), end="\n\n")
+    if len(findings) == 0:
+        console.print(Text("No findings."))
+        return
+    console.print(findings_grid(findings, remedies=True))
+
+
+# ``stakes compare``: whether one model really costs less than another over the plausible thresholds.
+
+COMPARE_EPILOG = """\b
+Example:
+  stakes compare predictions.csv --label cancer --models new,old --costs 0.02:0.10
+"""
+Pair = Annotated[
+    list[str],
+    typer.Option(
+        "--models",
+        metavar="FIRST,SECOND",
+        help="The two columns with predicted probabilities; one of them may be 'treat all' or 'treat none'. "
+        r"A comma inside a name is written \,",
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairReading(InputArguments):
+    """The same of two models."""
+
+    models: Pair = field()
+
+
+@spread("groups", "metric", "incumbent", "tried")
+def compare(
+    reading: PairReading,
+    told: OutcomeArguments,
+    judging: EvaluationArguments,
+    *,
+    as_json: options.AsJson = False,
+    output: options.Output = None,
+    config: options.Config = None,  # noqa: ARG001  (the parser reads it)
+    debug: options.Debug = False,  # noqa: ARG001  (the program reads it)
+) -> options.Job:
+    """Say whether one model costs less than another on the same rows, by how much, and how sure that is.
+
+    The difference is the cost of the first less that of the second: below zero the first is better.
+    """
+    pair = _read_pair(reading.models)
+    delivery = plan_delivery(None, output, as_json=as_json, source=reading.file)
+    columns = [model for model in pair if model not in REFERENCES]
+    return partial(run_compare, Task.of(reading, told, judging, delivery, columns), pair)
+
+
+def _read_pair(models: list[str]) -> tuple[str, str]:
+    names = split_names(models, "--models") or []
+    if len(names) != 2 or names[0] == names[1]:
+        raise UsageError(f"--models must name two models, separated by a comma, got {name(','.join(models))!r}")
+    if set(names) <= set(REFERENCES):
+        raise UsageError("--models must name at least one column with predictions")
+    return names[0], names[1]
+
+
+def run_compare(task: Task, pair: tuple[str, str]) -> None:
+    """Read, compare, deliver."""
+    evaluations = task.judged("Comparing")
+    comparisons = {time: evaluation.compare(*pair) for time, evaluation in evaluations.items()}
+    headings = {time: task.heading(evaluation) for time, evaluation in evaluations.items()}
+    if len(comparisons) > 1:
+        several = ByHorizon(comparisons, _comparison_to_json)
+        deliver(several, task.delivery, partial(several.show, one=partial(_show_at, comparisons, headings)))
+        return
+    ((time, comparison),) = comparisons.items()
+    deliver(comparison, task.delivery, partial(show_compare, comparison=comparison, heading=headings[time]))
+
+
+def _show_at(
+    comparisons: dict[float, "Comparison"], headings: dict[float, list[str]], console: Console, time: float
+) -> None:
+    show_compare(console, comparisons[time], headings[time])
+
+
+def _comparison_to_json(comparison: "Comparison") -> str:
+    return comparison.to_json()
+
+
+def show_compare(console: Console, comparison: "Comparison", heading: list[str]) -> None:
+    """Print the answer in one sentence, and every number behind it."""
+    console.print(Text("\n".join(map(visible, heading))), end="\n\n")
+    console.print(Text(answer(comparison), style="bold"), end="\n\n")
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    (record,) = comparison._records()
+    for key, value in record.items():
+        text = _shown(value, (comparison.first, comparison.second))
+        if text:
+            grid.add_row(key.replace("_", " "), Text(text))
+    console.print(grid)
+
+
+def answer(comparison: "Comparison") -> str:
+    """Say which one is better, or that the rows do not tell."""
+    first, second = name(comparison.first), name(comparison.second)
+    if math.isnan(comparison.difference):
+        return f"{first} and {second} both have an infinite cost: no difference can be taken."
+    if comparison.significant or math.isinf(comparison.difference):
+        better, worse = (first, second) if comparison.difference < 0.0 else (second, first)
+        return f"{better} costs less than {worse}."
+    return f"These rows do not show a real difference between {first} and {second}."
+
+
+def _shown(value: Any, models: tuple[str, str]) -> str:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.6g}"
+    text = str(value)
+    for model in sorted(models, key=len, reverse=True):
+        if len(model) > LONGEST_NAME:
+            text = text.replace(model, name(model))
+    return visible(text)
+
+
+# ``stakes demo``: the whole path on the example that comes with the package.
+
+EXAMPLE, LABEL = "breast_cancer.csv", "malignant"
+LOW, HIGH = 0.05, 0.30
+DEMO_EPILOG = "Example:  stakes demo --report report.html"
+INTRODUCTION = (
+    "569 breast masses, 3 models' cross-validated probabilities that a mass is malignant. Acting means a biopsy. "
+    "The thresholds from 5% to 30% say that one missed cancer is as bad as 2.3 to 19 needless biopsies."
+)
+COMMAND = f"stakes evaluate predictions.csv --label {LABEL} --costs {LOW:.2f}:{HIGH:.2f} --report report.html"
+
+
+def demo(
+    *,
+    report: options.Report = None,
+    as_json: options.AsJson = False,
+    output: options.Output = None,
+    debug: options.Debug = False,  # noqa: ARG001  (the program reads it)
+) -> options.Job:
+    """Evaluate three models on the example that comes with stakes; no file is needed."""
+    return partial(run_demo, plan_delivery(report, output, as_json=as_json))
+
+
+def run_demo(delivery: Delivery) -> None:
+    """Evaluate the shipped example as `stakes evaluate` would."""
+    from stakes.core.options import check_options
+
+    with resources.as_file(resources.files("stakes") / "data" / EXAMPLE) as path:
+        task = Task(Source(str(path), LABEL), check_options(costs=(LOW, HIGH)), delivery)
+        predictions = replace(task.source.read(), source=f"{EXAMPLE} (comes with stakes)")
+    evaluation = task.evaluate(predictions)
+    named = replace(task, source=replace(task.source, models=list(predictions.models)))
+    heading = named.heading(evaluation)
+    deliver(evaluation, delivery, partial(show_demo, evaluation=evaluation, heading=heading))
+
+
+def show_demo(console: Console, evaluation: "Evaluation", heading: list[str]) -> None:
+    """Print what the example is, the evaluation, and the way to one's own file."""
+    from stakes.cli.summary import print_evaluation
+
+    console.print(Text(INTRODUCTION))
+    console.print()
+    print_evaluation(console, evaluation, heading)
+    console.print()
+    console.print(
+        Text("For your own file, with its outcome column and your range of thresholds (this also writes a report):")
+    )
+    console.print(Text(f"  {COMMAND}", style="bold"), soft_wrap=True)

@@ -1,1 +1,1 @@
-"""The score table, the regret where it meets a cost distribution, recalibration and the checks of arguments."""
+"""The score table, the regret where it meets a cost distribution, and the options of an evaluation."""

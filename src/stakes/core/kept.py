@@ -10,9 +10,8 @@ from abc import abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from stakes.shown.entries import Entries
-from stakes.shown.files import replacing
-from stakes.shown.tabular import json_ready
+from stakes.outputs.files import json_ready, replacing
+from stakes.outputs.serialization import JsonReader
 
 if TYPE_CHECKING:
     import os
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     Columns = dict[str, NDArray[np.float64]]
 
 
-class Kept:
+class Serializable:
     """What can be kept and read again; ``_what`` names it, ``_form`` is its format with the version."""
 
     _what: ClassVar[str]
@@ -35,7 +34,7 @@ class Kept:
 
     @classmethod
     @abstractmethod
-    def _from_entries(cls, entries: Entries) -> Self:
+    def _from_entries(cls, entries: JsonReader) -> Self:
         """Check the entries and rebuild."""
 
     def to_json(self) -> str:
@@ -80,7 +79,7 @@ class Kept:
         >>> ScoreTable.from_json(ScoreTable.from_predictions([0, 1], [0.1, 0.8]).to_json()).scores.tolist()
         [0.1, 0.8]
         """
-        return cls._from_entries(Entries.read(text, cls._what, cls._form))
+        return cls._from_entries(JsonReader.read(text, cls._what, cls._form))
 
     def to_parquet(self, path: str | os.PathLike[str]) -> Path:
         """Write everything to a Parquet file that :meth:`from_parquet` reads: compact where there are many rows.
@@ -149,5 +148,5 @@ class Kept:
         from stakes.tables import read_columns
 
         columns, text = read_columns(Path(path), cls._what)
-        entries = Entries.read(text, cls._what, cls._form)
-        return cls._from_entries(Entries({**entries.content, **columns}, cls._what))
+        entries = JsonReader.read(text, cls._what, cls._form)
+        return cls._from_entries(JsonReader({**entries.content, **columns}, cls._what))

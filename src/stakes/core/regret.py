@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes.core.sums import blocks, weighted_sum
-from stakes.core.validation import SQUARED_WELL, check_number
+from stakes.base.numerics import blocks, weighted_sum
+from stakes.base.validation import SQUARED_WELL, check_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from stakes.base.validation import BinarySample
     from stakes.core.score_table import ScoreTable
-    from stakes.core.validation import BinarySample
     from stakes.costs import CostDistribution
 
     Floats = NDArray[np.float64]

@@ -1,35 +1,145 @@
-"""What evaluation needs to know of one binary classifier on independent rows: its distinct scores and their classes.
-
-Every metric, curve and closed-form interval is a sum over this table. It is built by one sort, merges by addition,
-and comes as well from arrays as from the group-by of a data engine.
-"""
+"""`ScoreTable` and its recalibration."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from stakes.core.counting import count_groups, count_sample
-from stakes.core.kept import Kept
-from stakes.core.pav import pav_starts
-from stakes.core.sums import weighted_sum
-from stakes.core.table_parts import COLUMNS, MARKS, add_columns, check_columns, class_factors, weigh_classes
-from stakes.core.validation import BinarySample, check_choice, check_kind, check_prevalence, check_sample, plain_label
+from stakes.base.numerics import count_cells, count_groups, count_sample, fit_logistic, logit, pav_starts, weighted_sum
+from stakes.base.validation import BinarySample, check_choice, check_kind, check_prevalence, check_sample, plain_label
+from stakes.core.kept import Serializable
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from stakes.costs import CostDistribution
-    from stakes.shown.entries import Entries
+    from stakes.outputs.serialization import JsonReader
 
     Floats = NDArray[np.float64]
 
 
+# The columns of score tables: two tables added up, and those of a kept table checked as they are read.
+
+MARKS = ("estimated_weights", "by_amount", "about")  # kept where they are true, or not empty
+_ROOM = 1.0 + 1e-9  # for the rounding of sums over many rows
+_SQUARED_TO_ZERO = 1e-150  # smaller weights may have squares that are zero
+COLUMNS = ("positives", "negatives", "positives_squared", "negatives_squared")
+
+
+def class_factors(prevalence: float, total_positives: float, total_negatives: float) -> tuple[float, float]:
+    """What positives and negatives are weighted by at a stated prevalence; the total weight is kept."""
+    total = total_positives + total_negatives
+    return prevalence * total / total_positives, (1.0 - prevalence) * total / total_negatives
+
+
+def weigh_classes(table: Any, up: float, down: float) -> dict[str, Any]:
+    """The columns of a table whose positives and negatives count so much more."""
+    return {name: getattr(table, name) * by for name, by in zip(COLUMNS, (up, down, up**2, down**2), strict=True)}
+
+
+def add_columns(
+    first: dict[str, Floats], second: dict[str, Floats], n_rows: int, resolution: int | None
+) -> dict[str, Any]:
+    """Add the counts of two tables at each score or, where one of them is binned, in each cell."""
+    both = first, second
+    scores, *sums = (np.concatenate([part[name] for part in both]) for name in ("scores", *COLUMNS))
+    if resolution is not None:
+        ends = [np.concatenate([part.get(name, part["scores"]) for part in both]) for name in ("lower", "upper")]
+        spans = ends[0], ends[1], scores * (sums[0] + sums[1])
+        cell = np.floor(ends[0] * resolution)
+        columns = count_cells(cell, spans, (sums[0], sums[1], sums[2], sums[3]), n_rows=n_rows, resolution=resolution)
+        return {**columns, "resolution": resolution}
+    order = np.argsort(scores, kind="stable")
+    ordered = scores[order]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    counts = {name: np.add.reduceat(part[order], starts) for name, part in zip(COLUMNS, sums, strict=True)}
+    return {"scores": ordered[starts], **counts, "n_rows": n_rows}
+
+
+def check_columns(entries: JsonReader) -> dict[str, Any]:
+    """Check the entries of a kept table, and return what builds it."""
+    resolution, n_rows = entries.count_or_none("resolution"), entries.count("n_rows")
+    names = ("scores", *COLUMNS, *(("lower", "upper") if "lower" in entries.content else ()))
+    columns = {name: entries.numbers(name) for name in names}
+    scores = columns["scores"]
+    if not len(scores) or np.any(np.diff(scores) <= 0.0):
+        raise entries.broken("scores", "one or more numbers, strictly increasing")
+    _check_counts(entries, columns)
+    _check_cells(entries, columns, resolution)
+    _check_rows(entries, columns, n_rows)
+    flags = {name: entries.flag(name) for name in ("fixed_prevalence", *MARKS[:2]) if name in entries.content}
+    about = entries.text("about") if "about" in entries.content else ""
+    known = {"n_rows": n_rows, "resolution": resolution, "pos_label": entries.label("pos_label")}
+    return {**columns, **flags, **known, "about": about}
+
+
+def _check_counts(entries: JsonReader, columns: dict[str, Floats]) -> None:
+    scores = columns["scores"]
+    for name, values in columns.items():
+        if len(values) != len(scores):
+            raise entries.broken(name, f"{len(scores):,} numbers like scores, not {len(values):,}")
+    for name in COLUMNS:
+        if np.any(columns[name] < 0.0):
+            raise entries.broken(name, "made of numbers >= 0")
+    for name in COLUMNS[:2]:
+        if np.any((columns[name] == 0.0) & (columns[f"{name}_squared"] > 0.0)):
+            raise entries.broken(f"{name}_squared", f"zero where {name} is")
+    for name in COLUMNS[:2]:
+        weight, squared = columns[name], columns[f"{name}_squared"]
+        with np.errstate(over="ignore"):
+            larger = squared > weight**2 * _ROOM
+        _refuse_first(entries, f"{name}_squared", larger, f"at most the square of {name}", squared)
+        lost = (squared == 0.0) & (weight > _SQUARED_TO_ZERO)
+        _refuse_first(entries, f"{name}_squared", lost, f"above zero where {name} is", squared)
+    if np.any(columns["positives"] + columns["negatives"] <= 0.0):
+        raise entries.broken("negatives", "positive where positives is zero")
+
+
+def _refuse_first(entries: JsonReader, name: str, bad: NDArray[np.bool_], rule: str, values: Floats) -> None:
+    if np.any(bad):
+        place = int(np.argmax(bad))
+        raise entries.broken(name, f"{rule}, got {values[place]:.10g} at place {place}")
+
+
+def _check_rows(entries: JsonReader, columns: dict[str, Floats], n_rows: int) -> None:
+    """Rows are at least what the sums of weights and of their squares need (Cauchy-Schwarz)."""
+    fewest = 0.0
+    for name in COLUMNS[:2]:
+        weight, squared = columns[name], columns[f"{name}_squared"]
+        with np.errstate(over="ignore"):
+            fewest += float(np.sum(weight * (weight / np.where(squared > 0.0, squared, np.inf))))
+    scores = len(columns["scores"])
+    if max(fewest * (2.0 - _ROOM) - 0.5, scores) > n_rows:
+        what = "the number of scores" if fewest <= scores else "as the weights and their squares need"
+        raise entries.broken("n_rows", f"at least {max(fewest, scores):,.0f}, {what}, got {n_rows:,}")
+
+
+def _check_cells(entries: JsonReader, columns: dict[str, Floats], resolution: int | None) -> None:
+    if "lower" not in columns:
+        if resolution is not None:
+            raise entries.broken("lower", "there, as resolution is")
+        return
+    for name, sign in (("lower", 1.0), ("upper", -1.0)):
+        if np.any(sign * columns[name] > sign * columns["scores"]):
+            raise entries.broken(name, f"at {'most' if sign > 0.0 else 'least'} scores")
+    if resolution is not None:
+        cells = [np.minimum(np.floor(columns[name] * resolution), resolution - 1) for name in ("lower", "upper")]
+        if not resolution or np.any(cells[0] != cells[1]) or np.any(np.diff(cells[0]) <= 0.0):
+            raise entries.broken("resolution", "the number of cells of which lower and upper are ends")
+
+
+# What evaluation needs to know of one binary classifier on independent rows: its distinct scores and their classes.
+#
+# Every metric, curve and closed-form interval is a sum over this table. It is built by one sort, merges by addition,
+# and comes as well from arrays as from the group-by of a data engine.
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class ScoreTable(Kept):
+class ScoreTable(Serializable):
     """Distinct scores in ascending order, with the weight of positives and of negatives at each.
 
     Build it with :meth:`from_predictions` or :meth:`from_frame`; pass it wherever ``(y_true, y_prob)`` is asked for.
@@ -520,7 +630,7 @@ class ScoreTable(Kept):
         >>> ScoreTable.from_predictions([0, 1], [0.1, 0.8]).frame("polars").shape
         (2, 3)
         """
-        from stakes.shown.frames import build_frame
+        from stakes.outputs.result_table import build_frame
 
         return build_frame({"score": self.scores, "positives": self.positives, "negatives": self.negatives}, backend)
 
@@ -531,7 +641,7 @@ class ScoreTable(Kept):
         return facts, {name: values for name, values in columns.items() if values is not None}
 
     @classmethod
-    def _from_entries(cls, entries: Entries) -> Self:
+    def _from_entries(cls, entries: JsonReader) -> Self:
         return cls(**check_columns(entries))
 
     def __repr__(self) -> str:
@@ -544,3 +654,70 @@ class ScoreTable(Kept):
 def _cost(share: float, unit: float) -> float:
     """Cost of a share of rows, nothing where there are none, even of an infinite cost."""
     return share * unit if share > 0.0 else 0.0
+
+
+# Logistic recalibration of a score: logit P(y = 1) = intercept + slope * logit(score), by Newton's method.
+#
+# Works on a score table, so that millions of tied rows cost no more than their distinct scores.
+
+_CELLS, _MIXED = 1000, 100
+
+
+@dataclass(frozen=True)
+class LogisticFit:
+    """Intercept, slope and their covariance; ``status`` says why they may be infinite or undefined."""
+
+    intercept: float
+    slope: float
+    log_likelihood: float
+    covariance: Floats
+    status: str = ""
+
+
+def fit_recalibration(table: ScoreTable, *, slope: float | None = None) -> LogisticFit:
+    """Maximise the likelihood over intercept and slope, or over the intercept with the slope held fixed."""
+    status = _undefined(table)
+    free = 2 if slope is None else 1
+    nothing = np.full((free, free), np.nan)
+    if status:
+        return LogisticFit(math.nan, math.nan if slope is None else slope, math.nan, nothing, status)
+    x = logit(table.scores)
+    if slope is None:
+        if len(x) == 1:
+            return LogisticFit(math.nan, math.nan, math.nan, nothing, "all scores are equal")
+        if _separated(table):
+            return LogisticFit(math.nan, math.inf, 0.0, nothing, "the scores separate the classes")
+    design = np.column_stack([np.ones_like(x), x])[:, :free]
+    offset = np.zeros_like(x) if slope is None else slope * x
+    start = np.array([0.0, 1.0])[:free]
+    if len(x) > 2 * _CELLS:
+        start = _near(design, table.positives, table.negatives, offset, start)
+    found = fit_logistic(design, table.positives, table.negatives, offset=offset, start=start)
+    beta = found.coefficients
+    covariance = np.asarray(np.linalg.inv(found.information))
+    return LogisticFit(float(beta[0]), float(beta[1]) if slope is None else slope, found.log_likelihood, covariance)
+
+
+def _near(design: Floats, positives: Floats, negatives: Floats, offset: Floats, start: Floats) -> Floats:
+    """Where the maximum nearly lies, from neighbours taken together; the start itself where few of them mix classes."""
+    starts = np.linspace(0, len(offset), _CELLS, endpoint=False).astype(np.intp)
+    ups, downs = np.add.reduceat(positives, starts), np.add.reduceat(negatives, starts)
+    if np.count_nonzero(ups * downs) < _MIXED:
+        return start  # a line could tell them apart that does not tell the scores apart
+    size = np.diff(starts, append=len(offset))
+    means = np.add.reduceat(design, starts) / size[:, None], np.add.reduceat(offset, starts) / size
+    return fit_logistic(means[0], ups, downs, offset=means[1], start=start).coefficients
+
+
+def _undefined(table: ScoreTable) -> str:
+    if not (table.total_positives > 0.0 and table.total_negatives > 0.0):
+        return "only one class is present"
+    if table.scores[0] <= 0.0 or table.scores[-1] >= 1.0:
+        return "a score is exactly 0 or 1, where its logit is infinite"
+    return ""
+
+
+def _separated(table: ScoreTable) -> bool:
+    """Whether one score cut tells the classes apart, so that the best slope is infinite."""
+    positive, negative = table.scores[table.positives > 0.0], table.scores[table.negatives > 0.0]
+    return bool(positive[0] >= negative[-1] or negative[0] >= positive[-1])

@@ -8,20 +8,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from stakes.correction._calibration_test import LossCalibrationTest, Remainder, loss_calibration_test
-from stakes.correction._curve import LossCalibrationCurve, loss_calibration_curve
-from stakes.correction._implied import ImpliedWeight, implied_weight
-from stakes.correction._matrix import apply_loss_matrix, undo_loss_matrix
-from stakes.correction._multiclass import MulticlassLossCalibrationTest
+from stakes.correction._implied_weight import ImpliedWeight, implied_weight
+from stakes.correction._loss_calibration import (
+    LossCalibrationCurve,
+    LossCalibrationTest,
+    MulticlassLossCalibrationTest,
+    Remainder,
+    loss_calibration_curve,
+    loss_calibration_test,
+)
 from stakes.correction._prior import PriorEstimate, estimate_prior
 from stakes.correction._weights import (
     apply_class_weight,
+    apply_loss_matrix,
     apply_sampling,
     correct_probabilities,
     shift_prior,
     undo_class_weight,
+    undo_loss_matrix,
     undo_sampling,
 )
+from stakes.correction._weights import shift_odds as shift_odds
 
 if TYPE_CHECKING:
     from stakes.correction._estimator import LossCorrectedClassifier

@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.random_state import generator, settled_order
-from stakes.core.row_order import check_same_order
-from stakes.core.validation import SQUARED_WELL, check_level, check_number, check_weights, check_whole
-from stakes.correction._inputs import read_prior, read_scores
-from stakes.correction._statistics import chi2_tail
-from stakes.shown.tabular import Tabular
+from stakes.base.validation import (
+    SQUARED_WELL,
+    check_level,
+    check_number,
+    check_same_order,
+    check_weights,
+    check_whole,
+    generator,
+    settled_order,
+)
+from stakes.correction._implied_weight import chi2_tail
+from stakes.correction._weights import read_prior, read_scores
+from stakes.outputs.result_table import Tabular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,21 +5,39 @@ library is regret averaged over one of these distributions.
 """
 
 from stakes.costs._base import CostDistribution, Mixture
-from stakes.costs._continuous import Beta, LogOddsUniform, NetBenefitUniform, Shifted, Uniform
-from stakes.costs._convert import (
+from stakes.costs._base import Weighted as Weighted
+from stakes.costs._deferral import Deferral, as_deferral
+from stakes.costs._distributions import (
+    Beta,
+    Density,
+    Empirical,
+    Fixed,
+    LogOddsUniform,
+    NetBenefitUniform,
+    PiecewiseLinear,
+    Shifted,
+    Triangular,
+    Uniform,
+)
+from stakes.costs._distributions import log_remainder as log_remainder
+from stakes.costs._stated import REGRET_SCALES as REGRET_SCALES
+from stakes.costs._stated import SCALES as SCALES
+from stakes.costs._stated import (
+    CostsLike,
+    Profit,
+    as_bounds,
+    as_costs,
+    churn_profit,
+    credit_profit,
     from_cost_matrix,
     from_false_alarms_per_miss,
     from_harm_to_benefit,
     from_odds,
 )
-from stakes.costs._deferral import Deferral, as_deferral
-from stakes.costs._density import Density, PiecewiseLinear, Triangular
-from stakes.costs._discrete import Empirical, Fixed
-from stakes.costs._given import CostsLike, as_bounds, as_costs
-from stakes.costs._held import SCALES as SCALES
-from stakes.costs._held import NoMeanError as NoMeanError
-from stakes.costs._held import held as held
-from stakes.costs._profit import Profit, churn_profit, credit_profit
+from stakes.costs._stated import NoMeanError as NoMeanError
+from stakes.costs._stated import Scale as Scale
+from stakes.costs._stated import check_scale as check_scale
+from stakes.costs._stated import held as held
 
 __all__ = [
     "Beta",

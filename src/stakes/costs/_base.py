@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from stakes.core.remedies import as_range
-from stakes.core.validation import check_number, to_array, to_floats
-from stakes.shown.faces import draw
+from stakes.base.validation import as_range, check_number, to_array, to_floats
+from stakes.outputs.hooks import draw
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

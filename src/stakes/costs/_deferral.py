@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from stakes.core.validation import check_number, check_unit
+from stakes.base.validation import check_number, check_unit
 from stakes.costs._base import CostDistribution, Weighted
-from stakes.costs._discrete import Empirical
+from stakes.costs._distributions import Empirical
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -1,24 +1,53 @@
 """Exact curves over every threshold, as knots with left and right values."""
 
-from stakes.curves._bins import BinnedReliability, binned_reliability
-from stakes.curves._brier import BrierCurve, brier_curve
-from stakes.curves._cost import CostCurve, cost_curve
+from stakes.curves._cost import BrierCurve, CostCurve, brier_curve, cost_curve
+from stakes.curves._cost import weighted_area as weighted_area
 from stakes.curves._curve import Curve
+from stakes.curves._curve import RatioCurve as RatioCurve
+from stakes.curves._curve import ratio_of as ratio_of
 
 # "X as X": what other rooms build curves of, importable here, and no part of what users are offered.
 from stakes.curves._curve import straight as straight
-from stakes.curves._decision import net_benefit_curve, regret_curve
-from stakes.curves._interventions import InterventionsCurve, interventions_avoided_curve
-from stakes.curves._lift import LiftCurve, lift_curve
-from stakes.curves._precision_recall import PrecisionRecallCurve, precision_recall_curve
-from stakes.curves._ratio import RatioCurve as RatioCurve
-from stakes.curves._ratio import ratio_of as ratio_of
+from stakes.curves._decision import TIE as TIE
+from stakes.curves._decision import (
+    InterventionsCurve,
+    ThresholdTable,
+    interventions_avoided_curve,
+    net_benefit_curve,
+    regret_curve,
+    threshold_table,
+)
+from stakes.curves._decision import error_pieces as error_pieces
+from stakes.curves._decision import lower_envelope as lower_envelope
+from stakes.curves._decision import net_benefit_curve_of as net_benefit_curve_of
+from stakes.curves._decision import regret_curve_of as regret_curve_of
+from stakes.curves._decision import threshold_table_of as threshold_table_of
+from stakes.curves._ranking import (
+    LiftCurve,
+    PrecisionRecallCurve,
+    RocCurve,
+    lift_curve,
+    precision_recall_curve,
+    roc_curve,
+)
 from stakes.curves._registry import CURVES, CurveEntry
-from stakes.curves._reliability import ReliabilityCurve, reliability_curve
-from stakes.curves._roc import RocCurve, roc_curve
-from stakes.curves._smooth import SmoothCalibrationCurve, smooth_calibration_curve
-from stakes.curves._smooth import curve_over_log_odds as curve_over_log_odds
-from stakes.curves._thresholds import ThresholdTable, threshold_table
+from stakes.curves._reliability import SPAN as SPAN
+from stakes.curves._reliability import (
+    BinnedReliability,
+    ReliabilityCurve,
+    SmoothCalibrationCurve,
+    binned_reliability,
+    reliability_curve,
+    smooth_calibration_curve,
+)
+from stakes.curves._reliability import LocalFits as LocalFits
+from stakes.curves._reliability import Neighbourhoods as Neighbourhoods
+from stakes.curves._reliability import bin_starts as bin_starts
+from stakes.curves._reliability import binned_reliability_of as binned_reliability_of
+from stakes.curves._reliability import curve_over_log_odds as curve_over_log_odds
+from stakes.curves._reliability import local_limits as local_limits
+from stakes.curves._reliability import reliability_curve_of as reliability_curve_of
+from stakes.curves._reliability import times_odds as times_odds
 
 __all__ = [
     "CURVES",

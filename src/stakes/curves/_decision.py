@@ -1,29 +1,393 @@
-"""Regret and net benefit over every threshold, exactly."""
+"""Regret, net benefit, thresholds, envelope."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.inputs import evaluation_data, undefined
+from stakes.base.numerics import blocks
+from stakes.base.validation import check_choice, check_flag, check_number, in_percent, to_array, to_floats
+from stakes.core.options import evaluation_data, undefined
 from stakes.core.regret import check_harm, check_rule
-from stakes.core.validation import check_choice, check_flag
-from stakes.curves._combination import Combination
-from stakes.curves._curve import Curve
-from stakes.curves._thresholds import check_thresholds
+from stakes.costs import as_costs
+from stakes.curves._curve import Combination, Curve
 from stakes.outcomes import TimeToEvent, acted_shares
+from stakes.outputs.result_table import Tabular
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.core.inputs import EvaluationData
+    from stakes.core.options import EvaluationData
     from stakes.core.regret import Rule
     from stakes.core.score_table import ScoreTable
+    from stakes.costs import CostsLike
 
+    Bools = NDArray[np.bool_]
     Floats = NDArray[np.float64]
+    Integers = NDArray[np.intp]
+    Pieces = tuple[Floats, Floats, Floats]  # knots, shares of false positives and of false negatives in between
+    Owned = tuple[Floats, Floats, Floats, Integers]  # and whose piece it is
+
+
+# Which of several regret curves is the lowest, at every cost ratio: their lower envelope, exactly.
+#
+# Between knots every curve is straight, so the lowest changes only at a knot or where two lines cross. A coarse look
+# first rules out, cell by cell, the curves that cannot be the lowest there; what it leaves open is looked at exactly.
+
+TIE = 1e-12  # curves this close, relative to their height, count as equal: the first one is taken
+_KNOTS = 1 << 10  # every so many knots of a curve, a cell ends
+_CELLS = 1 << 6  # at once
+
+
+def lower_envelope(pieces: Sequence[Pieces], low: float = 0.0, high: float = 1.0) -> tuple[Floats, Integers]:
+    """Knots between two cost ratios and, in between (each with its upper end), the index of the lowest regret.
+
+    Each curve is given by its knots from 0 to 1 and, in between, its shares of false positives, which fall, and of
+    false negatives, which rise.
+    """
+    cells = _cells([knots for knots, _, _ in pieces], low, high)
+    rivals = _rivals(pieces, cells)
+    turns = np.flatnonzero(np.append(True, (rivals[:, 1:] != rivals[:, :-1]).any(axis=0))[: rivals.shape[1]])
+    parts: list[tuple[Floats, Integers]] = [(np.empty(0), np.empty(0, dtype=np.intp))]
+    for first, last in pairwise([*turns.tolist(), rivals.shape[1]]):
+        chosen = np.flatnonzero(rivals[:, first])
+        if len(chosen) == 1:
+            parts.append((cells[first : first + 1], chosen))
+            continue
+        for part in blocks(last - first, _CELLS):
+            ends = float(cells[first + part.start]), float(cells[first + part.stop])
+            curves = [_inside(pieces[k], k, *ends) for k in chosen.tolist()]
+            while len(curves) > 1:  # in rounds, so that work grows as the knots times the logarithm of the curves
+                curves = [reduce(_lower, curves[k : k + 2]) for k in range(0, len(curves), 2)]
+            knots, _, _, best = curves[0]
+            parts.append((knots[:-1], best))
+    starts, best = (np.concatenate(column) for column in zip(*parts, strict=True))
+    new = np.diff(best, prepend=-1) != 0
+    return np.append(starts[new], high), best[new]
+
+
+def _cells(knots: Sequence[Floats], low: float, high: float) -> Floats:
+    """Ends of cells that hold about a thousand knots of all curves together."""
+    inside = [c[np.searchsorted(c, low, side="right") : np.searchsorted(c, high, side="left")] for c in knots]
+    return np.unique(np.concatenate([[low, high], *(c[::_KNOTS] for c in inside)]))
+
+
+def _rivals(pieces: Sequence[Pieces], cells: Floats) -> Bools:
+    """Which curves (rows) may be the lowest somewhere in each cell.
+
+    False positives fall and false negatives rise: their shares at the ends of a cell bound a curve in it from both
+    sides by straight lines. Whose lower bound lies above another's upper bound at both ends is never the lowest.
+    """
+    low, high = cells[:-1], cells[1:]
+    ends = np.empty((2, 2, len(pieces), len(low)))  # (lower and upper bound, end of the cell, curve, cell)
+    for row, (knots, alarms, misses) in enumerate(pieces):
+        first = np.searchsorted(knots, low, side="right") - 1
+        last = np.searchsorted(knots, high, side="left") - 1
+        for bound, (alarm, miss) in enumerate(((alarms[last], misses[first]), (alarms[first], misses[last]))):
+            ends[bound, :, row] = alarm * low + miss * (1.0 - low), alarm * high + miss * (1.0 - high)
+    lower, upper = ends
+    least = np.argmin(upper.sum(axis=0), axis=0)
+    above = lower > np.take_along_axis(upper, least[None, None], axis=1) * (1.0 + 4.0 * TIE)
+    return np.asarray(~above.all(axis=0))
+
+
+def _inside(piece: Pieces, owner: int, low: float, high: float) -> Owned:
+    """The pieces of a curve that reach between two cost ratios."""
+    knots, alarms, misses = piece
+    first, last = int(np.searchsorted(knots, low, side="right")) - 1, int(np.searchsorted(knots, high, side="left"))
+    edges = np.concatenate([[low], knots[first + 1 : last], [high]])
+    return edges, alarms[first:last], misses[first:last], np.full(last - first, owner)
+
+
+def _lower(first: Owned, second: Owned) -> Owned:
+    """The lower of two curves, its pieces joined where neither the line nor its owner changes."""
+    edges = np.unique(np.concatenate([first[0], second[0]]))
+    low, high = edges[:-1], edges[1:]
+    at = [np.searchsorted(knots, high, side="left") - 1 for knots, *_ in (first, second)]
+    alarms, misses, owners = (np.stack([first[k][at[0]], second[k][at[1]]]) for k in (1, 2, 3))
+    heights = [alarms * c + misses * (1.0 - c) for c in (low, high)]
+    before, after = (mine > other * (1.0 + TIE) for mine, other in heights)
+    gaps = [mine - other for mine, other in heights]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.nan_to_num(gaps[0] / (gaps[0] - gaps[1]))
+    cross = np.where(before == after, low, low + (high - low) * np.clip(share, 0.0, 1.0))
+    split = np.flatnonzero((before != after) & (cross > low) & (cross < high))
+    later = np.concatenate([np.where(cross > low, before, after), after[split]]).astype(np.intp)
+    starts, place = np.concatenate([low, cross[split]]), np.concatenate([np.arange(len(low)), split])
+    order = np.argsort(starts, kind="stable")
+    starts, later, place = starts[order], later[order], place[order]
+    columns = [part[later, place] for part in (alarms, misses, owners)]
+    new = np.append(True, np.logical_or.reduce([part[1:] != part[:-1] for part in columns]))
+    return np.append(starts[new], edges[-1]), *(part[new] for part in columns)
+
+
+# Everything that is counted at a decision threshold, for every distinct score or for chosen thresholds.
+
+_SHOWN_ROWS = 60
+COLUMNS = (
+    "threshold",
+    "tp",
+    "fp",
+    "fn",
+    "tn",
+    "sensitivity",
+    "specificity",
+    "ppv",
+    "npv",
+    "lr_positive",
+    "lr_negative",
+    "share_flagged",
+    "cost_ratio",
+    "odds",
+    "regret",
+    "net_benefit",
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ThresholdTable(Tabular):
+    """Counts and rates of acting where score >= threshold, one row for each threshold.
+
+    Every column of :meth:`frame` is an attribute too, computed from the four counts when it is asked for.
+
+    Parameters
+    ----------
+    threshold : ndarray of shape (k,)
+        Ascending, or as given.
+    tp, fp, fn, tn : ndarray of shape (k,)
+        Weight of true and false positives and negatives.
+    cost_ratio : ndarray of shape (k,)
+        What a false positive costs at each threshold, a false negative costing the rest of 1.
+    about : str, default ""
+        What a picture must say of the rows: the horizon, what weighs them.
+
+    Examples
+    --------
+    >>> from stakes.curves import threshold_table
+    >>> table = threshold_table([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> table.sensitivity.tolist(), table.ppv.round(4).tolist()
+    ([1.0, 1.0, 0.5, 0.5], [0.5, 0.6667, 0.5, 1.0])
+    """
+
+    threshold: Floats
+    tp: Floats
+    fp: Floats
+    fn: Floats
+    tn: Floats
+    cost_ratio: Floats
+    about: str = ""
+
+    @property
+    def sensitivity(self) -> Floats:
+        """Share of positives flagged (recall); nan without positives."""
+        return _ratio(self.tp, self.tp + self.fn)
+
+    @property
+    def specificity(self) -> Floats:
+        """Share of negatives not flagged; nan without negatives."""
+        return _ratio(self.tn, self.tn + self.fp)
+
+    @property
+    def ppv(self) -> Floats:
+        """Share of positives among the flagged (precision); nan where no one is."""
+        return _ratio(self.tp, self.tp + self.fp)
+
+    @property
+    def npv(self) -> Floats:
+        """Share of negatives among the rest; nan where everyone is flagged."""
+        return _ratio(self.tn, self.tn + self.fn)
+
+    @property
+    def lr_positive(self) -> Floats:
+        """What being flagged multiplies the odds by: sensitivity / (1 - specificity); inf without false positives."""
+        return _ratio(self.sensitivity, _ratio(self.fp, self.tn + self.fp))
+
+    @property
+    def lr_negative(self) -> Floats:
+        """What not being flagged multiplies the odds by: (1 - sensitivity) / specificity."""
+        return _ratio(_ratio(self.fn, self.tp + self.fn), self.specificity)
+
+    @property
+    def share_flagged(self) -> Floats:
+        """Share of all weight that is flagged."""
+        return (self.tp + self.fp) / self._total
+
+    @property
+    def odds(self) -> Floats:
+        """Exchange rate of the cost ratio, c / (1 - c): true positives that one false positive is worth."""
+        return _ratio(self.cost_ratio, 1.0 - self.cost_ratio)
+
+    @property
+    def regret(self) -> Floats:
+        """Cost per decision: c for a false positive, 1 - c for a false negative."""
+        return (self.cost_ratio * self.fp + (1.0 - self.cost_ratio) * self.fn) / self._total
+
+    @property
+    def net_benefit(self) -> Floats:
+        """True positives per case less false positives at the exchange rate; nan at a cost ratio of 1."""
+        odds = np.where(self.cost_ratio < 1.0, self.odds, np.nan)
+        return (self.tp - odds * self.fp) / self._total
+
+    @property
+    def _total(self) -> Floats:
+        return self.tp + self.fp + self.fn + self.tn
+
+    def frame(self, backend: Any = None) -> Any:
+        """Return every column as a data frame.
+
+        Parameters
+        ----------
+        backend : str or module, optional
+            "pandas", "polars" or "pyarrow"; by default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+
+        Examples
+        --------
+        >>> from stakes.curves import threshold_table
+        >>> threshold_table([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).frame("polars").columns[:5]
+        ['threshold', 'tp', 'fp', 'fn', 'tn']
+        """
+        from stakes.outputs.result_table import build_frame
+
+        return build_frame({name: getattr(self, name) for name in COLUMNS}, backend)
+
+    def _records(self) -> list[dict[str, Any]]:
+        columns = [getattr(self, name).tolist() for name in COLUMNS]
+        return [dict(zip(COLUMNS, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def _repr_html_(self) -> str:
+        if len(self.threshold) <= _SHOWN_ROWS:
+            return super()._repr_html_()
+        rows = np.linspace(0, len(self.threshold) - 1, _SHOWN_ROWS).astype(np.intp)
+        kept = [getattr(self, name)[rows] for name in ("threshold", "tp", "fp", "fn", "tn", "cost_ratio")]
+        return f"{ThresholdTable(*kept)._repr_html_()}<p>{_SHOWN_ROWS} of {len(self.threshold)} thresholds</p>"
+
+    def __repr__(self) -> str:
+        low, high = self.threshold.min(), self.threshold.max()
+        return f"ThresholdTable({len(self.threshold)} thresholds in [{low:g}, {high:g}])"
+
+
+def threshold_table(
+    y_true: ArrayLike | ScoreTable,
+    y_prob: ArrayLike | None = None,
+    *,
+    thresholds: ArrayLike | None = None,
+    costs: CostsLike | None = None,
+    per: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+    logits: bool = False,
+) -> ThresholdTable:
+    """Sensitivity, specificity, predictive values, likelihood ratios, share flagged and cost at every threshold.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or ScoreTable
+        Labels with two values, or a table that stands for labels and scores.
+    y_prob : array_like of shape (n,) or (n, 2), optional
+        Probability of the positive class; with ``costs`` given, any finite score that ranks.
+    thresholds : array_like of shape (k,), optional
+        By default every distinct score, ascending.
+    costs : CostDistribution, tuple of float, or float, optional
+        The cost ratio of regret and net benefit, or a range or distribution whose mean it is (both are linear in it).
+        By default each threshold itself, as it would be chosen for a calibrated probability.
+    per : float, optional
+        Count per so many cases; by default the weights as they are.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Reweight the classes to this share of positives, as for case-control data.
+    logits : bool, default False
+        Whether the scores are log-odds.
+
+    Returns
+    -------
+    ThresholdTable
+        nan stands where a rate is 0/0 (with a warning for one class only), inf where a likelihood ratio is infinite.
+
+    Raises
+    ------
+    ValueError
+        For invalid data, thresholds or costs.
+
+    Notes
+    -----
+    Flagged means score >= threshold.
+
+    Examples
+    --------
+    >>> from stakes.curves import threshold_table
+    >>> table = threshold_table([0, 0, 0, 1], [0.1, 0.3, 0.1, 0.6], thresholds=[0.2], per=1000)
+    >>> table.tp.tolist(), table.fp.tolist(), table.net_benefit.tolist()
+    ([250.0], [250.0], [0.1875])
+    """
+    per = None if per is None else check_number(per, "per")
+    if per is not None and not 0.0 < per < math.inf:
+        raise ValueError(f"per must be a finite number > 0, got {per}.")
+    table = evaluation_data(
+        y_true,
+        y_prob,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        prevalence=prevalence,
+        logits=logits,
+        probability=costs is None,
+    ).table
+    chosen = None if thresholds is None else check_thresholds(thresholds, probability=costs is None)
+    if not (table.total_positives > 0.0 and table.total_negatives > 0.0):
+        undefined("sensitivity or specificity", "only one class is present")
+    return threshold_table_of(table, chosen, None if costs is None else as_costs(costs).mean(), per)
+
+
+def threshold_table_of(
+    table: ScoreTable, thresholds: Floats | None = None, cost_ratio: float | None = None, per: float | None = None
+) -> ThresholdTable:
+    """Threshold table from a clean table."""
+    missed = np.concatenate([[0.0], np.cumsum(table.positives)])
+    spared = np.concatenate([[0.0], np.cumsum(table.negatives)])
+    ups, downs = missed[-1], spared[-1]
+    if thresholds is None:
+        thresholds, fn, tn = table.scores, missed[:-1], spared[:-1]
+    else:
+        cut = np.searchsorted(table.scores, thresholds, side="left")
+        fn, tn = missed[cut], spared[cut]
+    unit = 1.0 if per is None else per / (ups + downs)
+    c = thresholds if cost_ratio is None else np.full(len(thresholds), cost_ratio)
+    return ThresholdTable(thresholds, (ups - fn) * unit, (downs - tn) * unit, fn * unit, tn * unit, c, table.about)
+
+
+def check_thresholds(thresholds: ArrayLike, *, probability: bool) -> Floats:
+    values = np.atleast_1d(to_floats(to_array(thresholds, "thresholds"), "thresholds"))
+    if values.ndim != 1 or values.size == 0:
+        raise ValueError(f"thresholds must be one or more numbers, got shape {values.shape}.")
+    bad = np.isnan(values) | (probability & ~((values >= 0.0) & (values <= 1.0)))
+    if np.any(bad):
+        first = int(np.argmax(bad))
+        rule = "lie in [0, 1] (for other scores pass costs=)" if probability else "not be nan"
+        percent = in_percent(values[first]) if probability else ""
+        raise ValueError(f"thresholds must {rule}, got {values[first]} at index {first}{percent}.")
+    return values
+
+
+def _ratio(top: Floats, bottom: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(top / bottom)
+
+
+# Regret and net benefit over every threshold, exactly.
 
 
 def regret_curve(
@@ -267,3 +631,120 @@ def error_pieces(table: ScoreTable, rule: Rule) -> tuple[Floats, Floats, Floats]
 def _single(kind: str, intercept: float, slope: float, basis: Any, name: str) -> Curve:
     piece = np.array([intercept]), np.array([slope])
     return replace(Curve(kind, np.array([0.0, 1.0]), *piece, intercept, basis, name), references={})
+
+
+# Net interventions avoided: what a decision curve says to those who would otherwise treat everyone.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class InterventionsCurve(Curve):
+    """Net interventions avoided over the threshold.
+
+    Parameters
+    ----------
+    per : float
+        Number of cases that they are counted in.
+
+    Examples
+    --------
+    >>> from stakes.curves import interventions_avoided_curve
+    >>> interventions_avoided_curve([0, 1], [0.2, 0.7], per=1000).per
+    1000.0
+    """
+
+    per: float = 100.0
+
+
+def interventions_avoided_curve(
+    y_true: ArrayLike | ScoreTable,
+    y_prob: ArrayLike | None = None,
+    *,
+    rule: Rule = "score",
+    per: float = 100.0,
+    harm: float = 0.0,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+    logits: bool = False,
+    name: str = "model",
+) -> InterventionsCurve:
+    """Unnecessary interventions avoided against treating everyone, net of the positives missed, at every threshold.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or ScoreTable
+        Labels with two values, or a table that stands for labels and scores.
+    y_prob : array_like of shape (n,) or (n, 2), optional
+        Probability of the positive class.
+    rule : {"score", "optimal"} or float, default "score"
+        How scores become decisions; see :func:`expected_regret`.
+    per : float, default 100
+        Number of cases that the avoided interventions are counted in.
+    harm : float, default 0
+        What obtaining the score costs each case, in true positives; see :func:`net_benefit_curve`.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Reweight the classes to this share of positives, as for case-control data.
+    logits : bool, default False
+        Whether the scores are log-odds.
+    name : str, default "model"
+        Label of the curve in pictures.
+
+    Returns
+    -------
+    InterventionsCurve
+        Defined for thresholds in (0, 1); ``references`` holds "treat all" (zero) and "treat none". Never smoothed.
+
+    Raises
+    ------
+    ValueError
+        For invalid data, rule, ``per`` or ``harm``.
+
+    Notes
+    -----
+    (NB(t) - NB of treating all) / odds(t) = TN - (FN + harm) (1-t)/t, as shares of all cases, times ``per``:
+    Vickers et al. (2008), doi:10.1186/1472-6947-8-53.
+
+    Examples
+    --------
+    >>> from stakes.curves import interventions_avoided_curve
+    >>> curve = interventions_avoided_curve([0, 0, 0, 1], [0.1, 0.3, 0.1, 0.6])
+    >>> float(curve.at(0.2))  # two of four are spared, and no one is missed
+    50.0
+    """
+    per = check_number(per, "per")
+    if not 0.0 < per < math.inf:
+        raise ValueError(f"per must be a finite number > 0, got {per}.")
+    harm = check_harm(harm)
+    data = evaluation_data(
+        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
+    )
+    return interventions_avoided_curve_of(data.table, check_rule(rule), name, per=per, harm=harm)
+
+
+def interventions_avoided_curve_of(
+    table: ScoreTable, rule: Rule = "score", name: str = "model", *, per: float = 100.0, harm: float = 0.0
+) -> InterventionsCurve:
+    """Net interventions avoided from a clean table."""
+    knots, alarms, misses = error_pieces(table, rule)
+    spared = 1.0 - table.prevalence
+    curve = InterventionsCurve(
+        "interventions avoided",
+        knots,
+        per * (spared - alarms),
+        -per * (misses + harm),
+        math.nan,  # no value at a threshold of 0
+        "inverse odds",
+        name,
+        per=per,
+    )
+    whole, zero = np.array([0.0, 1.0]), np.array([0.0])
+    none = np.array([per * spared]), np.array([-per * table.prevalence])
+    references = {
+        "treat all": replace(curve, knots=whole, intercept=zero, slope=zero, name="treat all"),
+        "treat none": replace(curve, knots=whole, intercept=none[0], slope=none[1], name="treat none"),
+    }
+    return replace(curve, references=references, about=table.about)

@@ -6,15 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from stakes.curves._brier import brier_curve
-from stakes.curves._cost import cost_curve
-from stakes.curves._decision import net_benefit_curve, regret_curve
-from stakes.curves._interventions import interventions_avoided_curve
-from stakes.curves._lift import lift_curve
-from stakes.curves._precision_recall import precision_recall_curve
-from stakes.curves._reliability import reliability_curve
-from stakes.curves._roc import roc_curve
-from stakes.curves._smooth import smooth_calibration_curve
+from stakes.curves._cost import brier_curve, cost_curve
+from stakes.curves._decision import interventions_avoided_curve, net_benefit_curve, regret_curve
+from stakes.curves._ranking import lift_curve, precision_recall_curve, roc_curve
+from stakes.curves._reliability import reliability_curve, smooth_calibration_curve
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,37 +1,158 @@
-"""Axes, cost axis, shaded range and legend, alike in every display; matplotlib is imported when something is drawn."""
+"""Axes, styles, lines, labels."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from stakes.core.validation import check_choice
-from stakes.display._style import (
-    BOUNDS_LABEL,
-    GUIDE_COLOUR,
-    ODDS_LABEL,
-    RANGE_COLOUR,
-    format_odds,
-    format_percent,
-    log_odds,
-    odds_ticks,
-    percent_ticks,
-)
+from stakes.base.validation import check_choice
+from stakes.outputs.text import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from types import ModuleType
 
     from matplotlib.axes import Axes
     from matplotlib.axes._secondary_axes import SecondaryAxis
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
     from matplotlib.patches import Polygon, Rectangle
     from matplotlib.ticker import FixedLocator, MaxNLocator
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
+
+    from stakes.curves import Curve, SmoothCalibrationCurve
 
     Floats = NDArray[np.float64]
+
+
+# What every picture shares, without matplotlib: colours, line styles, and ticks of the cost axis in percent and odds.
+#
+# The palette is that of Okabe and Ito (2008, Color Universal Design), told apart by readers of every colour vision;
+# its yellow is left out, for it is lost on white paper.
+
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+REFERENCE_COLOUR = "#767676"  # the lightest grey that small text on white may have (contrast 4.5 to 1)
+GUIDE_COLOUR = "#C8C8C8"
+RANGE_COLOUR = "#EBEBEB"
+EMPTY_COLOUR = "#F6F6F6"
+LINE_STYLES = ("-", "--", ":", "-.")
+MARKERS = ("o", "s", "^", "D")
+BOUNDS_LABEL = "plausible thresholds"
+ODDS_LABEL = "cost of a false alarm : of a miss"
+
+_MANTISSAS = ((1,), (2, 5), (3, 4, 7), (1.5, 2.5, 6, 8))
+_FINE_MANTISSAS = (np.arange(11, 100) / 10, np.arange(101, 1000) / 100)
+_PERCENTS = (
+    (50,),
+    (1, 10, 90, 99),
+    (0.1, 99.9),
+    (2, 5, 20, 80, 95, 98),
+    (0.2, 0.5, 99.5, 99.8),
+    (30, 70),
+)
+_FINE_PERCENTS = (
+    np.arange(5, 100, 5),
+    np.arange(1, 100),
+    np.arange(5, 1000, 5) / 10,
+    np.arange(1, 1000) / 10,
+    np.arange(1, 10000) / 100,
+)
+_FEW_TICKS = 3
+_ROUNDING = 1e-12
+_LARGEST_ODDS = 6  # as a power of ten
+
+
+@dataclass(frozen=True)
+class Style:
+    """How one model looks in every picture."""
+
+    color: str
+    line: str
+    marker: str
+
+
+def model_style(index: int) -> Style:
+    """Look of the model at this position: seven colours, then the same with another line and marker."""
+    turn, place = divmod(index, len(PALETTE))
+    return Style(PALETTE[place], LINE_STYLES[turn % len(LINE_STYLES)], MARKERS[turn % len(MARKERS)])
+
+
+def format_percent(share: float, _position: float | None = None) -> str:
+    """Write 0.025 as "2.5%"."""
+    return percent(share, 6)
+
+
+def format_odds(share: float, _position: float | None = None) -> str:
+    """Write the cost ratio 1/51 as "1:50": a false positive costs 1 where a false negative costs 50."""
+    if not 0.0 < share < 1.0:
+        return "0:1" if share <= 0.0 else "1:0"
+    odds = (1.0 - share) / share
+    return f"1:{_short(odds)}" if odds >= 0.9995 else f"{_short(1.0 / odds)}:1"
+
+
+def log_odds(share: float) -> float:
+    """Map a cost ratio in (0, 1) to the logarithm of its odds."""
+    return math.log(share) - math.log1p(-share)
+
+
+def odds_ticks(low: float, high: float, gap: float, *, logarithmic: bool = False) -> list[float]:
+    """Cost ratios with round odds in [low, high], no two closer than ``gap`` times the width of the axis."""
+    coarse, fine = ([list(_with_mantissas(group)) for group in kind] for kind in (_MANTISSAS, _FINE_MANTISSAS))
+    return _rounded(coarse, fine, low, high, gap, logarithmic=logarithmic)
+
+
+def percent_ticks(low: float, high: float, gap: float) -> list[float]:
+    """Round percentages in [low, high] for an axis in log-odds."""
+    coarse, fine = ([[float(p) / 100.0 for p in group] for group in kind] for kind in (_PERCENTS, _FINE_PERCENTS))
+    return _rounded(coarse, fine, low, high, gap, logarithmic=True)
+
+
+def _rounded(
+    coarse: list[list[float]], fine: list[list[float]], low: float, high: float, gap: float, *, logarithmic: bool
+) -> list[float]:
+    """Ticks from the coarse groups; from one fine group after the other only while there are too few."""
+    ticks = _spread(coarse, low, high, gap, logarithmic=logarithmic)
+    for more in range(1, len(fine) + 1):
+        if len(ticks) >= _FEW_TICKS:
+            break
+        ticks = _spread([*coarse, *fine[:more]], low, high, gap, logarithmic=logarithmic)
+    return ticks
+
+
+def _spread(
+    groups: Sequence[Sequence[float]], low: float, high: float, gap: float, *, logarithmic: bool
+) -> list[float]:
+    """Take the roundest numbers first, each if it keeps its distance from those taken."""
+    place: Callable[[float], float] = log_odds if logarithmic else float
+    distance = gap * (place(high) - place(low))
+    taken: list[float] = []
+    for number in chain.from_iterable(groups):
+        inside = low - _ROUNDING <= number <= high + _ROUNDING and not (logarithmic and number in {0.0, 1.0})
+        if inside and all(abs(place(number) - place(other)) >= distance for other in taken):
+            taken.append(number)
+    return sorted(taken)
+
+
+def _with_mantissas(group: Iterable[float]) -> Iterable[float]:
+    """Cost ratios whose odds are m * 10^k to 1, and 1 to that, the most even first."""
+    for power in range(_LARGEST_ODDS):
+        for mantissa in group:
+            odds = float(mantissa) * 10.0**power
+            yield 1.0 / (1.0 + odds)
+            if odds > 1.0:
+                yield odds / (1.0 + odds)
+
+
+def _short(number: float) -> str:
+    rounded = float(f"{number:.3g}")
+    return f"{rounded:.10g}"
+
+
+# Axes, cost axis, shaded range and legend, alike in every display; matplotlib is imported when something is drawn.
 
 XScale = Literal["linear", "log-odds"]
 Legend = Literal["auto", "inside", "below"] | None
@@ -309,3 +430,314 @@ def _below(ax: Axes) -> Any:
     ticks = max((float(text.get_fontsize()) for text in ax.xaxis.get_ticklabels()), default=label)
     depth = 7.0 + 1.3 * ticks + ax.xaxis.labelpad + (1.5 + 1.2 * ax.get_xlabel().count("\n")) * label
     return ax.transAxes + ScaledTranslation(0.0, -depth / 72.0, figure_of(ax).dpi_scale_trans)
+
+
+# Horizontal axes of cost curves, with cost ratios readable as odds: the probability cost, and stretched thresholds.
+
+_ROOM = 38.0  # points for one label such as "1:1000"
+_MOST_ODDS = 1e4
+_SHORTEST = 1e-3  # where an axis of logarithms starts at the latest
+_ALL_ODDS = odds_ticks(1.0 / (1.0 + _MOST_ODDS), 1.0 - 1.0 / (1.0 + _MOST_ODDS), 0.0, logarithmic=True)
+
+
+def draw_probability_cost_axis(ax: Axes, prevalence: float | None) -> Range:
+    """PC(+) from 0 to 1 below the axes; above them the cost ratios at this prevalence, where it is known."""
+    ax.set_xlim(0.0, 1.0)
+    ax.set_xlabel("Probability cost PC(+)")
+    ax.xaxis.set_major_locator(few_ticks(ax, room=30.0))
+    ax.xaxis.set_major_formatter("{x:.6g}")
+    if prevalence is not None and 0.0 < prevalence < 1.0:
+        odds = prevalence / (1.0 - prevalence)
+
+        def place(c: float) -> float:
+            return odds * (1.0 - c) / (odds * (1.0 - c) + c)
+
+        chosen = spread_out(_roundest(), (0.0, 1.0), _ROOM / max(width_in_points(ax), 1.0), place)
+        _draw_odds(ax, [place(c) for c in chosen], [format_odds(c) for c in chosen])
+    else:
+        _draw_odds(ax, [], [])
+    return 0.0, 1.0
+
+
+def draw_brier_axis(ax: Axes, curves: Sequence[Curve], axis: str) -> Range:
+    """Thresholds in percent below the axes, the same as odds above, stretched so that areas are scores."""
+    ax.set_xlabel("Threshold")
+    shown = _range_of(curves, logarithmic=axis in {"log", "log-odds"})
+    if axis in {"linear", "log-odds"}:
+        draw_cost_axis(ax, shown, "linear" if axis == "linear" else "log-odds")
+        return shown
+    if axis == "log":
+        ax.set_xscale("log")
+    else:
+        ax.set_xscale("function", functions=(_quadratic, _unquadratic))
+    ax.set_xlim(shown)
+    place = _log if axis == "log" else _quadratic
+    gap = _ROOM / max(width_in_points(ax), 1.0)
+    percents = percent_ticks(1e-4, 1.0 - 1e-4, 0.0) if axis == "log" else [k / 100.0 for k in range(0, 101, 5)]
+    round_first = sorted(percents, key=lambda c: len(f"{100.0 * c:.6g}".strip("0")) + 0.001 * c)
+    ticks = spread_out([shown[0], *round_first] if shown[0] == 0.0 else round_first, shown, gap, place)
+    ax.set_xticks(ticks, [format_percent(tick) for tick in ticks])
+    ax.set_xticks([], minor=True)
+    chosen = spread_out(_roundest(), shown, gap, place)
+    _draw_odds(ax, chosen, [format_odds(c) for c in chosen])
+    return shown
+
+
+def spread_out(candidates: Iterable[float], shown: Range, gap: float, place: Callable[[Any], Any]) -> list[float]:
+    """Take candidates in order, each if it keeps its distance on the axis from those taken."""
+    ends = [float(place(end)) for end in shown]
+    low, high = min(ends), max(ends)
+    taken: list[float] = []
+    for number in candidates:
+        at = float(place(number))
+        if low <= at <= high and all(abs(at - float(place(other))) >= gap * (high - low) for other in taken):
+            taken.append(number)
+    return sorted(taken)
+
+
+def _roundest() -> list[float]:
+    """Cost ratios of round odds, those with the shortest names first."""
+    return sorted(_ALL_ODDS, key=lambda c: (_length(c), abs(np.log(c / (1.0 - c)))))
+
+
+def _length(c: float) -> int:
+    digits = format_odds(c).replace("1:", "").replace(":1", "").replace(".", "").strip("0")
+    return {"": 0, "1": 0, "2": 1, "5": 1}.get(digits, 2)
+
+
+def _draw_odds(ax: Axes, places: Sequence[float], names: Sequence[str]) -> None:
+    if not len(places):
+        remove_odds_axis(ax)
+        return
+    top = new_odds_axis(ax, **_scale_options(ax))
+    top.set_xticks(places, names)
+    top.set_xticks([], minor=True)
+
+
+def _scale_options(ax: Axes) -> dict[str, Any]:
+    return {"functions": (_quadratic, _unquadratic)} if ax.get_xscale() == "function" else {}
+
+
+def _range_of(curves: Sequence[Curve], *, logarithmic: bool) -> Range:
+    inner = np.concatenate([curve.knots[(curve.knots > 0.0) & (curve.knots < 1.0)] for curve in curves])
+    if not len(inner):
+        return (0.01, 0.99) if logarithmic else (0.0, 1.0)
+    reach = float(inner.max())
+    if not logarithmic:
+        return 0.0, 1.0 if reach > 0.7 else 1.2 * reach
+    low = max(0.8 * float(inner.min()), _SHORTEST)
+    return min(low, 0.5 * reach), min(0.2 + 0.8 * reach, 1.0 - _SHORTEST)
+
+
+def _quadratic(c: Any) -> Any:
+    return -0.5 * np.square(1.0 - np.asarray(c, dtype=float))
+
+
+def _unquadratic(place: Any) -> Any:
+    return 1.0 - np.sqrt(np.maximum(-2.0 * np.asarray(place, dtype=float), 0.0))
+
+
+def _log(c: Any) -> Any:
+    return np.log(np.maximum(c, 1e-300))
+
+
+# Lines through the exact points of curves.
+
+MODEL, REFERENCE = "model", "reference"
+MOST_BANDS = 3  # that can be told apart
+_END_OF_ODDS = 0.999  # net benefit has no value at a threshold of 1, interventions avoided none at 0 either
+_BENDS = 256
+
+
+def points_to_draw(curve: Curve, shown: Range, *, logit: bool = False) -> tuple[Floats, Floats]:
+    """Exact points of the whole curve, densest in the range shown; bent pieces get points in between."""
+    start, stop = float(curve.knots[0]), float(curve.knots[-1])
+    if curve.basis != "linear":
+        stop = min(stop, _END_OF_ODDS)
+    if curve.basis == "inverse odds":
+        start = max(start, 1.0 - _END_OF_ODDS)
+    cuts = np.unique(np.clip([start, *shown, stop], start, stop))
+    parts = [curve.thinned(low=a, high=b)[:2] for a, b in pairwise(cuts.tolist())]
+    x, y = (np.concatenate(column) for column in zip(*(parts or [curve.thinned()[:2]]), strict=True))
+    if logit or curve.basis != "linear":
+        return _bent(curve, x, y, shown, logit=logit)
+    return x, y
+
+
+def _bent(curve: Curve, x: Floats, y: Floats, shown: Range, *, logit: bool) -> tuple[Floats, Floats]:
+    low, high = shown
+    if logit:
+        steps = np.linspace(np.log(low / (1.0 - low)), np.log(high / (1.0 - high)), _BENDS)
+        extra = 1.0 / (1.0 + np.exp(-steps))
+    else:
+        extra = np.linspace(low, high, _BENDS)
+    extra = np.concatenate([extra, np.linspace(x[0], x[-1], _BENDS)])
+    extra = np.setdiff1d(extra[(extra > x[0]) & (extra < x[-1])], x)
+    places = np.searchsorted(x, extra)
+    return np.insert(x, places, extra), np.insert(y, places, curve.at(extra))
+
+
+def drawn(ax: Axes, gid: str) -> list[Line2D]:
+    """Lines that an earlier display drew in these axes."""
+    return [line for line in ax.lines if str(line.get_gid() or "").startswith(gid)]
+
+
+def draw_models(ax: Axes, curves: Sequence[Curve], shown: Range) -> list[Line2D]:
+    """Draw one line for each curve, in colours that no model in these axes has yet."""
+    before = len(drawn(ax, MODEL))
+    lines = []
+    for index, curve in enumerate(curves):
+        style = model_style(before + index)
+        x, y = points_to_draw(curve, shown, logit=ax.get_xscale() == "logit")
+        # where curves coincide, the wider line below still shows
+        width = 1.4 + 1.0 * (len(curves) - 1 - index) / max(len(curves) - 1, 1) * (len(curves) > 1)
+        marker = style.marker if curve.knots[0] == curve.knots[-1] else None
+        lines.append(draw_line(ax, (x, y), style, curve.name, linewidth=width, marker=marker))
+    return lines
+
+
+def draw_line(ax: Axes, points: tuple[ArrayLike, ArrayLike], style: Style, name: str, **look: Any) -> Line2D:
+    """Draw a model's line in its style."""
+    every: dict[str, Any] = {"linewidth": 1.4, "gid": MODEL, "zorder": 2.5, **look}
+    (line,) = ax.plot(*points, color=style.color, linestyle=style.line, label=name, **every)
+    return line
+
+
+def draw_references(ax: Axes, references: Iterable[Curve], shown: Range) -> list[Line2D]:
+    """Draw each reference once, thin and grey, and return those that these axes have."""
+    known = {line.get_gid() for line in drawn(ax, REFERENCE)}
+    for curve in references:
+        gid = f"{REFERENCE} {curve.name}"
+        if gid not in known:
+            x, y = points_to_draw(curve, shown, logit=ax.get_xscale() == "logit")
+            ax.plot(x, y, color=REFERENCE_COLOUR, linewidth=0.8, gid=gid, zorder=2.0)
+    return drawn(ax, REFERENCE)
+
+
+def draw_diagonal(ax: Axes, x: ArrayLike) -> Line2D:
+    """Draw the diagonal of perfect calibration through these points, in place of an earlier one."""
+    gid = f"{REFERENCE} calibrated"
+    for line in drawn(ax, gid):
+        line.remove()
+    (diagonal,) = ax.plot(x, x, color=REFERENCE_COLOUR, linewidth=0.8, gid=gid, zorder=2.0)
+    return diagonal
+
+
+def heights_of_models(ax: Axes, shown: Range) -> Floats:
+    """Values within the range shown of all models that these axes have."""
+    return np.concatenate([heights_within(line, shown) for line in drawn(ax, MODEL)])
+
+
+def heights_within(line: Line2D, shown: Range) -> Floats:
+    """Values of a drawn line within the range shown."""
+    x, y = np.asarray(line.get_xdata(), dtype=float), np.asarray(line.get_ydata(), dtype=float)
+    inside: Floats = y[(x >= shown[0]) & (x <= shown[1])]
+    return inside
+
+
+def shade_band(ax: Axes, curve: SmoothCalibrationCurve, color: Any, label: str | None = None) -> Any:
+    """Shade the band of a smooth curve, at a thousand of its knots at most."""
+    low, high = curve.band()
+    keep = np.unique(np.linspace(0, len(low) - 1, 1000).astype(np.intp))
+    look: dict[str, Any] = {"color": color, "alpha": 0.15, "linewidth": 0.0, "zorder": 1.5, "label": label}
+    return ax.fill_between(curve.knots[keep], low[keep], high[keep], **look)
+
+
+# Names written along reference lines, where they hide least.
+
+_LABEL = "name of a reference"
+_STEP = 3.0  # points between samples of a line
+_MOST_STEPS = 400
+_LINE_HEIGHT = 1.5  # in font sizes
+
+
+class Path(NamedTuple):
+    """Samples of a drawn line within the axes, in points from their lower left corner, and its directions there."""
+
+    places: Floats
+    directions: Floats
+
+
+class Spot(NamedTuple):
+    """Where a label may stand: on the line, turned along it, above or below it."""
+
+    place: Floats
+    direction: Floats
+    above: bool
+
+
+def label_references(ax: Axes) -> None:
+    """Write each reference's name along its line, where it is clear of all other lines and names."""
+    from matplotlib.patheffects import withStroke
+
+    for text in [text for text in ax.texts if text.get_gid() == _LABEL]:
+        text.remove()
+    size = np.array([width_in_points(ax), height_in_points(ax)])
+    font = small_font()
+    paths = {line: _path(ax, line, size) for line in [*drawn(ax, MODEL), *drawn(ax, REFERENCE)]}
+    names = np.empty((0, 2))
+    for line in drawn(ax, REFERENCE):
+        name = str(line.get_gid()).removeprefix(f"{REFERENCE} ")
+        box = np.array([CHARACTER * font * (len(name) + 1), _LINE_HEIGHT * font])
+        rivals = np.concatenate([names, *(path.places for other, path in paths.items() if other is not line)])
+        rivals = np.unique(np.round(rivals / _STEP), axis=0) * _STEP  # jagged lines visit one place many times
+        spot = _best_spot(paths[line], rivals, box, size, enough=font)
+        if spot is None:
+            continue
+        names = np.concatenate([names, spot.place + np.linspace(-0.5, 0.5, 9)[:, None] * box[0] * spot.direction])
+        along, up = spot.direction / size
+        ax.annotate(
+            name,
+            tuple(spot.place / size),
+            xycoords="axes fraction",
+            rotation=np.degrees(np.arctan2(up, along)),
+            transform_rotates_text=True,
+            rotation_mode="anchor",
+            ha="center",
+            va="bottom" if spot.above else "top",
+            fontsize=SMALL,
+            color=REFERENCE_COLOUR,
+            gid=_LABEL,
+            path_effects=[withStroke(linewidth=2.0, foreground=ax.get_facecolor())],
+            zorder=3.0,
+        )
+
+
+def _path(ax: Axes, line: Line2D, size: Floats) -> Path:
+    data = np.column_stack([line.get_xdata(), line.get_ydata()]).astype(float)
+    corners = ax.transAxes.inverted().transform(ax.transData.transform(data)) * size
+    start, stop = corners[:-1], corners[1:]
+    seen = np.isfinite(start).all(axis=1) & np.isfinite(stop).all(axis=1)
+    seen &= (np.maximum(start, stop) >= 0.0).all(axis=1) & (np.minimum(start, stop) <= size).all(axis=1)
+    start, stop = start[seen], stop[seen]
+    length = np.hypot(*(stop - start).T)
+    steps = np.clip(np.ceil(length / _STEP), 1, _MOST_STEPS).astype(int)
+    segment = np.repeat(np.arange(len(steps)), steps)
+    within = np.arange(steps.sum()) - np.repeat(np.cumsum(steps) - steps, steps)
+    share = (within + 0.5) / steps[segment]
+    places = start[segment] + share[:, None] * (stop - start)[segment]
+    directions = ((stop - start) / np.maximum(length, 1e-9)[:, None])[segment]
+    inside = ((places >= 0.0) & (places <= size)).all(axis=1)
+    return Path(places[inside], directions[inside])
+
+
+def _best_spot(path: Path, rivals: Floats, box: Floats, size: Floats, enough: float) -> Spot | None:
+    """Choose the spot with the most room; among those with enough, the one farthest right."""
+    best: tuple[float, Spot | None] = (-np.inf, None)
+    for place, direction in zip(path.places[::2], path.directions[::2], strict=True):
+        normal = np.array([-direction[1], direction[0]])
+        for above in (True, False):
+            side = normal if above else -normal
+            ends = place + np.array([[-0.5], [0.5]]) * box[0] * direction
+            corners = np.concatenate([ends, ends + box[1] * side])
+            if not ((corners > -1.0) & (corners < size + 1.0)).all():
+                continue
+            away = rivals - place
+            along = np.maximum(np.abs(away @ direction) - 0.5 * box[0], 0.0)
+            across = away @ side
+            gaps = np.hypot(along, np.maximum(np.maximum(across - box[1], -across), 0.0))
+            room = min(float(gaps.min(initial=enough)), enough) - 0.05 * np.count_nonzero(gaps == 0.0)
+            room += 1e-3 * place[0]
+            if room > best[0]:
+                best = room, Spot(place, direction, above)
+    return best[1]

@@ -8,14 +8,23 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from stakes.core.validation import check_kind
+from stakes.base.validation import check_kind
 from stakes.costs import as_costs
-from stakes.decomposition import Decomposition, decompose
-from stakes.display._axes import CHARACTER, SMALL, few_ticks, height_in_points, small_font, width_in_points
-from stakes.display._base import PredictionsDisplay
-from stakes.display._lines import MODEL, drawn
-from stakes.display._models import named_predictions
-from stakes.display._style import GUIDE_COLOUR, REFERENCE_COLOUR, model_style
+from stakes.display._axes import (
+    CHARACTER,
+    GUIDE_COLOUR,
+    MODEL,
+    REFERENCE_COLOUR,
+    SMALL,
+    drawn,
+    few_ticks,
+    height_in_points,
+    model_style,
+    small_font,
+    width_in_points,
+)
+from stakes.display._base import PredictionsDisplay, named_predictions
+from stakes.metrics import Decomposition, decompose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,9 +33,8 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from numpy.typing import ArrayLike
 
-    from stakes.core.scale import Scale
     from stakes.core.score_table import ScoreTable
-    from stakes.costs import CostsLike
+    from stakes.costs import CostsLike, Scale
     from stakes.display._axes import Legend
 
 _MARGIN = 0.12  # share of the width that holds the models of infinite miscalibration

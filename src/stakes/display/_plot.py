@@ -1,4 +1,4 @@
-"""What ``Curve.plot`` and ``Evaluation.plot`` reach: one curve on its display, an evaluation on four."""
+"""`.plot()` registry."""
 
 from __future__ import annotations
 
@@ -7,35 +7,56 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.validation import check_kind
-from stakes.curves import BrierCurve, Curve, reliability_curve
-from stakes.display._axes import OF_AMOUNTS, legend_under, pyplot, settle
-from stakes.display._band import BandDisplay
-from stakes.display._benefit import InterventionsAvoidedDisplay, StandardizedDecisionCurveDisplay
-from stakes.display._cost import CostCurveDisplay
-from stakes.display._costs import CostDistributionDisplay
+from stakes.actions import ActionEvaluation
+from stakes.base.validation import check_kind
+from stakes.boundary import Boundary
+from stakes.correction import LossCalibrationCurve
+from stakes.costs import CostDistribution
+from stakes.curves import BinnedReliability, BrierCurve, Curve, reliability_curve
+from stakes.display._axes import OF_AMOUNTS, label_references, legend_under, pyplot, settle
 from stakes.display._curves import (
+    BandDisplay,
     GainsDisplay,
     LiftCurveDisplay,
     PrecisionRecallDisplay,
     RocCurveDisplay,
     SmoothCalibrationDisplay,
 )
+from stakes.display._decisions import (
+    ActionCostsDisplay,
+    BoundaryDisplay,
+    DeferralDisplay,
+    ExpectedUtilityDisplay,
+    UtilityCurveDisplay,
+    ValueOfInformationDisplay,
+)
 from stakes.display._decomposition import DecompositionDisplay
-from stakes.display._deferral import DeferralDisplay
-from stakes.display._labels import label_references
-from stakes.display._loss_calibration import LossCalibrationDisplay
-from stakes.display._reliability import ReliabilityDisplay
-from stakes.display._threshold import DecisionCurveDisplay, RegretCurveDisplay
-from stakes.display._utility import ExpectedUtilityDisplay, UtilityCurveDisplay
+from stakes.display._reliability import BinnedReliabilityDisplay, LossCalibrationDisplay, ReliabilityDisplay
+from stakes.display._thresholds import (
+    CostCurveDisplay,
+    CostDistributionDisplay,
+    DecisionCurveDisplay,
+    InterventionsAvoidedDisplay,
+    RegretCurveDisplay,
+    StandardizedDecisionCurveDisplay,
+)
+from stakes.display._training import MonitorDisplay
 from stakes.evaluation import Evaluation
+from stakes.inference import Band
+from stakes.information import ValueOfInformation
+from stakes.outputs.hooks import draw
+from stakes.training import MonitorComparison
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from stakes.costs import CostDistribution
     from stakes.display._axes import XScale
+
+
+# What ``Curve.plot`` and ``Evaluation.plot`` reach: one curve on its display, an evaluation on four.
 
 _BY_KIND = (
     *(RegretCurveDisplay, DecisionCurveDisplay, ReliabilityDisplay),
@@ -44,7 +65,6 @@ _BY_KIND = (
     *(LossCalibrationDisplay, DeferralDisplay),
 )
 _DISPLAYS: dict[str, Any] = {display.kind: display for display in _BY_KIND}
-_DISPLAYS["normalized expected cost"] = CostCurveDisplay
 _FIGURE_SIZE = (9.0, 7.0)
 
 
@@ -211,3 +231,26 @@ def _draw_legend(figure: Figure, curves: RegretCurveDisplay, points: Decompositi
         handles.append(curves.bounds_)
         labels.append(str(curves.bounds_.get_label()))
     legend_under(figure, handles, labels)
+
+
+# Which display draws which kind of result: ``.plot()`` of every result arrives here.
+
+
+def _drawn_by(display: Callable[[Any], Any]) -> Callable[..., Any]:
+    return lambda result, ax=None, **options: display(result).plot(ax, **options)
+
+
+draw.register(Curve, plot_curve)
+draw.register(LossCalibrationCurve, plot_curve)
+draw.register(CostDistribution, plot_costs)
+draw.register(Evaluation, plot_evaluation)
+draw.register(Band, _drawn_by(BandDisplay))
+draw.register(BinnedReliability, _drawn_by(BinnedReliabilityDisplay))
+draw.register(ActionEvaluation, _drawn_by(ActionCostsDisplay))
+draw.register(Boundary, _drawn_by(BoundaryDisplay))
+draw.register(ValueOfInformation, _drawn_by(ValueOfInformationDisplay))
+
+
+@draw.register(MonitorComparison)
+def _monitors(comparison: MonitorComparison, figure: Any = None, *, run: Any = None) -> MonitorDisplay:
+    return MonitorDisplay(comparison, run=run).plot(figure)

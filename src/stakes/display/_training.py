@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from stakes.core.validation import check_kind
-from stakes.display._axes import SMALL, pyplot
-from stakes.display._style import GUIDE_COLOUR, REFERENCE_COLOUR, model_style
-from stakes.training import MonitorComparison
-from stakes.training._monitor_comparison import RULES
+from stakes.base.validation import check_kind
+from stakes.display._axes import GUIDE_COLOUR, REFERENCE_COLOUR, SMALL, model_style, pyplot
+from stakes.training import RULES, MonitorComparison
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,20 +1,27 @@
 """The answers: which model to act on over the plausible thresholds, and how sure that is."""
 
 from stakes.evaluation._advise import Advice, advise
-from stakes.evaluation._best_by_cost import BestByCost, best_by_cost, lc_index
+from stakes.evaluation._best_by_cost import BestByBounds, BestByCost, best_by_bounds, best_by_cost, lc_index
 from stakes.evaluation._calibration import Calibrations, ModelCalibration
-from stakes.evaluation._checks_actions import ACTION_FINDINGS, action_findings
-from stakes.evaluation._evaluate import evaluate, evaluate_frame
+from stakes.evaluation._checks import ACTION_FINDINGS, FINDINGS, action_findings, findings_table
+from stakes.evaluation._evaluate import KeptEvaluation, evaluate, evaluate_frame
+from stakes.evaluation._evaluate import check_request as check_request
+from stakes.evaluation._evaluate import divided as divided
+from stakes.evaluation._evaluate import evaluate_predictions as evaluate_predictions
+from stakes.evaluation._evaluate import named_models as named_models
 from stakes.evaluation._evaluation import Evaluation
+from stakes.evaluation._finding import SEVERITIES as SEVERITIES
 from stakes.evaluation._finding import Check, Finding, Findings
-from stakes.evaluation._findings import FINDINGS, findings_table
+from stakes.evaluation._groups import AS_STATED as AS_STATED
 from stakes.evaluation._groups import GroupResult, Groups
-from stakes.evaluation._kept import KeptEvaluation
-from stakes.evaluation._money import AS_STATED as AS_STATED
-from stakes.evaluation._refit import Refit, evaluate_estimator
-from stakes.evaluation._refit_selection import select_estimator
-from stakes.evaluation._sensitivity import BestByBounds, best_by_bounds
+from stakes.evaluation._groups import check_groups as check_groups
+from stakes.evaluation._refit import Refit, evaluate_estimator, select_estimator
 from stakes.evaluation._standings import ModelResult
+from stakes.evaluation._tables import INTERVAL as INTERVAL
+from stakes.evaluation._tables import ranking_cells as ranking_cells
+from stakes.evaluation._tables import ranking_header as ranking_header
+from stakes.evaluation._tables import ranking_records as ranking_records
+from stakes.evaluation._tables import with_interval as with_interval
 
 __all__ = [
     "ACTION_FINDINGS",

@@ -1,23 +1,256 @@
-"""Which metric answers the question, from how decisions are made and what is known of the threshold."""
+"""Which metric."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from stakes.core.validation import check_choice, check_unit
-from stakes.evaluation._advice_table import (
-    AMOUNTS,
-    DECISIONS,
-    MONEY,
-    OUTCOMES,
-    RANKING,
-    TABLE,
-    THRESHOLDS,
-    UNSURE_MONEY,
-    Situation,
+from stakes.base.validation import check_choice, check_unit
+from stakes.outputs.result_table import Tabular
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+# What to measure in each situation, and what accuracy, F1 and AUC would do there: data, no code.
+#
+# The table of arXiv:2504.04528 (independent decisions or a budget; threshold known, a range, unknown) with its errors
+# mended: the Brier score is twice the mean regret; the bounded Brier score is not the average net benefit; AUC-PR has
+# no place in it; and for an unknown budget AUC is the exact answer.
+
+DECISIONS = ("independent", "budget")
+THRESHOLDS = ("known", "range", "unknown")
+
+
+@dataclass(frozen=True)
+class Situation:
+    """One cell of the table; ``{cost}``, ``{low}``, ``{high}`` and ``{k}`` are filled in by ``advise``."""
+
+    metric: str
+    why: str
+    call: str
+    accuracy: str
+    f1: str
+    auc: str
+
+
+_F1_INDEPENDENT = (
+    "F1 ignores true negatives, and the threshold that maximises it is half of its own maximum: the exchange of false "
+    "alarms for misses then follows from the model and the prevalence, not from what mistakes cost."
 )
-from stakes.shown.tabular import Tabular
+_AUC_INDEPENDENT = (
+    "AUC pairs each threshold with the event rate at that score as its cost ratio, wherever that lies: every model is "
+    "judged by other costs, none of them chosen by you, and no miscalibration is seen."
+)
+_F1_BUDGET = (
+    "The threshold that maximises F1 acts on a number of cases of its own choosing, another one for each model. "
+    "Computed for {few} it would rank models as precision does."
+)
+_ACCURACY_BUDGET = (
+    "Accuracy at 0.5 acts on all cases that score 0.5 or more, not on {few}. Computed for these it would rank models "
+    "as precision does."
+)
+
+INDEPENDENT: Mapping[str, Situation] = {
+    "known": Situation(
+        metric="net_benefit_score",
+        why=(
+            "Each case is decided on its own and the cost ratio is {cost}, so the calibrated decision is to act from a "
+            "score of {cost} on, and what that costs is regret at this one ratio. Net benefit is the prevalence less "
+            "regret / (1 - {cost}): it ranks models as expected_regret(..., costs=Fixed({cost})) does."
+        ),
+        call=("from stakes import net_benefit_score\n\nnet_benefit_score(y_true, y_prob, threshold={cost})"),
+        accuracy=(
+            "Accuracy is 1 - 2 x regret at a cost ratio of 0.5: it prices a false alarm as high as a miss, and you do "
+            "not."
+        ),
+        f1=_F1_INDEPENDENT,
+        auc=_AUC_INDEPENDENT,
+    ),
+    "range": Situation(
+        metric="bounded_brier_loss",
+        why=(
+            "Each case is decided on its own and the cost ratio lies between {low} and {high}. The bounded Brier score "
+            "is twice the integral of regret over this range, strictly proper within it and blind outside it. "
+            "bounded_log_loss counts the same range evenly in log-odds, which suits odds such as 1:50 to 1:10; "
+            "average_net_benefit_score divides regret by 1 - c and can rank models differently on a wide range."
+        ),
+        call=("from stakes import bounded_brier_loss\n\nbounded_brier_loss(y_true, y_prob, bounds=({low}, {high}))"),
+        accuracy="Accuracy knows one cost ratio, 0.5, {half}",
+        f1=_F1_INDEPENDENT,
+        auc=_AUC_INDEPENDENT,
+    ),
+    "unknown": Situation(
+        metric="bounded_brier_loss",
+        why=(
+            "Each case is decided on its own and nothing is known of the cost ratio, so every one from 0 to 1 counts: "
+            "evenly, that is the Brier score (twice the mean regret); evenly in log-odds, the log loss "
+            "(bounded_log_loss), which weighs extreme ratios more and is infinite for a confident mistake. Most of "
+            "this range is seldom plausible: if anybody can name two ends, take a range instead."
+        ),
+        call=("from stakes import bounded_brier_loss\n\nbounded_brier_loss(y_true, y_prob, bounds=(0, 1))"),
+        accuracy="Accuracy is 1 - 2 x regret at the one cost ratio of 0.5: of all the others it says nothing.",
+        f1=_F1_INDEPENDENT,
+        auc=(
+            "AUC pairs each threshold with the event rate at that score as its cost ratio: the costs differ from model "
+            "to model, and no miscalibration is seen, though it is you who will act on the scores."
+        ),
+    ),
+}
+
+BUDGET: Mapping[str, Situation] = {
+    "known": Situation(
+        metric="top_k_scores",
+        why=(
+            "You act on the {k} highest scores whatever they are. With K fixed the cost is c K + (1 - c) P less the "
+            "positives found, so precision, recall and cost at K rank models alike for every cost ratio c, and only "
+            "the order of the scores matters. Ties at the K-th score are averaged."
+        ),
+        call=("from stakes.metrics import top_k_scores\n\ntop_k_scores(y_true, y_score, k={k}).precision[0]"),
+        accuracy=_ACCURACY_BUDGET,
+        f1=_F1_BUDGET,
+        auc=("AUC averages recall over all budgets: the better model by AUC may find fewer positives in {few}."),
+    ),
+    "range": Situation(
+        metric="top_k_scores",
+        why=(
+            "You act on the highest scores, and how many lies between {low} and {high}. For each budget the cost falls "
+            "by one for each positive found, whatever the cost ratio, so the cost averaged over the budgets is ranked "
+            "by recall averaged over them (precision averaged over them would weigh the small budgets more)."
+        ),
+        call=(
+            "from stakes.metrics import top_k_scores\n\n"
+            "top_k_scores(y_true, y_score, k=range({low}, {high} + 1)).recall.mean()"
+        ),
+        accuracy=_ACCURACY_BUDGET,
+        f1=_F1_BUDGET,
+        auc="AUC averages recall over all budgets, most of them outside your range.",
+    ),
+    "unknown": Situation(
+        metric="roc_auc_score",
+        why=(
+            "You act on the highest scores, and any number of them may be affordable. Recall averaged over all budgets "
+            "is prevalence / 2 + (1 - prevalence) x AUC, so the cost averaged over the budgets is ranked by AUC for "
+            "every cost ratio. Only the order of the scores matters: no calibration is needed."
+        ),
+        call="from stakes.metrics import roc_auc_score\n\nroc_auc_score(y_true, y_score)",
+        accuracy=_ACCURACY_BUDGET,
+        f1=_F1_BUDGET,
+        auc=(
+            "Nothing: this is the question that AUC answers. The area under the precision-recall curve is no such "
+            "average."
+        ),
+    ),
+}
+
+TABLE: Mapping[str, Mapping[str, Situation]] = {"independent": INDEPENDENT, "budget": BUDGET}
+
+# scores that only rank: no cost ratio says where to cut them, so the cuts are fitted
+_RANKED_ACCURACY = "Accuracy at 0.5 cuts scores that are not probabilities at a point that means nothing for them."
+_RANKED_AUC = (
+    "AUC asks only for the ranking, as you must, but pairs each threshold with the event rate at that score as its "
+    "cost ratio: the costs differ from model to model."
+)
+_RANKED = (
+    "The scores only rank, so no cost ratio says where to act, and {what} has to be fitted: isotonic recalibration "
+    "does it for every cost ratio at once. Fitted on these very rows it is optimistic; fit it on other rows before "
+    "anybody acts, and then ask again for probabilities."
+)
+
+RANKING: Mapping[str, Situation] = {
+    "known": Situation(
+        metric="expected_regret",
+        why=_RANKED.replace("{what}", "the best threshold"),
+        call=(
+            "from stakes import ScoreTable, costs, expected_regret\n\n"
+            "table = ScoreTable.from_predictions(y_true, y_score, probability=False)\n"
+            "expected_regret(table.recalibrated(), costs=costs.Fixed({cost}))"
+        ),
+        accuracy=_RANKED_ACCURACY,
+        f1=_F1_INDEPENDENT,
+        auc=_RANKED_AUC,
+    ),
+    "range": Situation(
+        metric="expected_regret",
+        why=_RANKED.replace("{what}", "the best threshold for each of them"),
+        call=(
+            "from stakes import ScoreTable, costs, expected_regret\n\n"
+            "table = ScoreTable.from_predictions(y_true, y_score, probability=False)\n"
+            "expected_regret(table.recalibrated(), costs=costs.Uniform({low}, {high}))"
+        ),
+        accuracy=_RANKED_ACCURACY,
+        f1=_F1_INDEPENDENT,
+        auc=_RANKED_AUC,
+    ),
+    "unknown": Situation(
+        metric="h_measure_score",
+        why=(
+            _RANKED.replace("{what}", "the best threshold for each of them")
+            + " The H-measure is the share of the cost of acting on the prevalence alone that these thresholds save, "
+            "over Beta-distributed cost ratios that are the same for every model."
+        ),
+        call="from stakes.metrics import h_measure_score\n\nh_measure_score(y_true, y_score)",
+        accuracy=_RANKED_ACCURACY,
+        f1=_F1_INDEPENDENT,
+        auc=_RANKED_AUC,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """An outcome that is not plain labels: what to import, how it is made, and why."""
+
+    name: str
+    made: str
+    why: str
+
+
+AMOUNTS = "amounts"
+OUTCOMES: Mapping[str, Kind | None] = {
+    "labels": None,
+    "time_to_event": Kind(
+        "TimeToEvent",
+        "TimeToEvent(event=event, time=time, horizon=horizon)",
+        "Follow-up ends early for some, so the outcome is the event by a horizon, known rows standing for those lost; "
+        "the scores must be risks of the event by it.",
+    ),
+    "partly_verified": Kind(
+        "PartlyVerified",
+        "PartlyVerified(y_true, groups=groups)",
+        "Labels are known for some rows only, so those known stand for the others of their group: what it depended on "
+        "whether somebody looked.",
+    ),
+    AMOUNTS: Kind(
+        "RowCosts",
+        "RowCosts(y_true, false_positive=false_positive, false_negative=false_negative)",
+        "What a mistake costs differs by row: a row is worth acting on where its probability times the cost of a miss "
+        "exceeds the rest times the cost of a false alarm.",
+    ),
+}
+MONEY = Situation(
+    metric="money",
+    why="The amounts are known, so the answer is in money: what the decisions cost, gain and save.",
+    call="from stakes.inference import money\n\nmoney(y_true, y_prob, per=1000)",
+    accuracy="Accuracy counts mistakes, and a few large ones may cost more than all others together.",
+    f1="F1 counts mistakes, and acts from one threshold where each row has its own.",
+    auc="AUC ranks all rows on one scale; which of them are worth acting on depends on their amounts as well.",
+)
+UNSURE_MONEY = Situation(
+    metric="expected_regret",
+    why="How the amounts compare is known within a range only, so what the decisions cost is averaged over it: 1/3 to "
+    "2/3 is half to double the stated cost of a false alarm.",
+    call=(
+        "from stakes import costs, expected_regret\n\n"
+        "expected_regret(y_true, y_prob, costs=costs.LogOddsUniform({low}, {high}))"
+    ),
+    accuracy=MONEY.accuracy,
+    f1=MONEY.f1,
+    auc=MONEY.auc,
+)
+
+
+# Which metric answers the question, from how decisions are made and what is known of the threshold.
 
 Decisions = Literal["independent", "budget"]
 Known = Literal["known", "range", "unknown"]

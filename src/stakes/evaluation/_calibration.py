@@ -7,19 +7,18 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from stakes.core.inputs import EvaluationData
-from stakes.core.random_state import generator
-from stakes.core.validation import check_choice
+from stakes.base.validation import check_choice, generator
+from stakes.core.options import EvaluationData
 from stakes.inference import CalibrationSummary, Estimate, area_estimate, calibration_of, observed_to_expected
-from stakes.inference._influence import cells_of
-from stakes.shown.tabular import Tabular
+from stakes.outputs.result_table import Tabular
+from stakes.variance.influence import cells_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from stakes.evaluation._standings import Standings
-    from stakes.inference._dependence import Design
-    from stakes.inference._influence import Cells
+    from stakes.variance.dependence import Design
+    from stakes.variance.influence import WeightedCells
 
 NUMBERS = ("o_e_ratio", "calibration_in_the_large", "slope", "joint_intercept", "ici", "e50", "e90", "emax")
 PAPER = {"model": "Model", "cases": "Cases", "n_rows": "n", "n_positives": "Events", "o_e_ratio": "O:E"}
@@ -176,7 +175,7 @@ def event_ratio(standings: Standings, model: str, level: float) -> Estimate:
     return observed_to_expected(*_cells(*taken, fixed=standings.tables[0].fixed_prevalence), level)
 
 
-def _cells(data: EvaluationData, codes: Any, lags: Any, *, fixed: bool) -> tuple[Cells, Design]:
+def _cells(data: EvaluationData, codes: Any, lags: Any, *, fixed: bool) -> tuple[WeightedCells, Design]:
     cells = cells_of(data, fixed_prevalence=fixed)
     return cells, cells.design(codes, lags)
 

@@ -1,35 +1,390 @@
-"""Ask for an evaluation: of arrays, or of the columns of a data frame."""
+"""Entrances, assembly, kept evaluations."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
-from stakes.core.inputs import refuse_weighing, reweighted
-from stakes.core.outcome import Outcome
-from stakes.core.row_order import check_same_order
+from stakes.base.numerics import blocks, weighted_sum
+from stakes.base.outcome import Outcome
+from stakes.base.validation import BinarySample, check_kind, check_same_order, plain_label, to_array
+from stakes.core.options import Options, check_options, refuse_weighing, reweighted
 from stakes.core.score_table import ScoreTable
-from stakes.core.validation import BinarySample, to_array
-from stakes.evaluation._assemble import evaluate_rows, evaluate_tables
-from stakes.evaluation._money import AS_STATED
-from stakes.evaluation._request import MetricsRequest, check_request
-from stakes.inference import PAIRED_NEEDS_ROWS
-from stakes.shown.frames import backend_of
+from stakes.costs import CostDistribution
+from stakes.evaluation._evaluation import Evaluation
+from stakes.evaluation._groups import (
+    AS_STATED,
+    check_groups,
+    check_groups_add_up,
+    columns_of,
+    evaluate_groups,
+    groups_from,
+    kept_groups,
+    merged,
+    read_groups,
+    tables_in_engine,
+    tables_of,
+)
+from stakes.evaluation._standings import ModelResult
+from stakes.inference import (
+    PAIRED_NEEDS_ROWS,
+    UNPAIRED,
+    LossMoments,
+    PairSums,
+    check_against_tables,
+    check_contest,
+    loss_moments,
+    paired_rows,
+    unpaired_moments,
+)
+from stakes.metrics import METRICS, area_under_roc, decompose_table, guess_metric
+from stakes.outputs.files import json_ready
+from stakes.outputs.hooks import tell
+from stakes.outputs.result_table import backend_of
+from stakes.outputs.serialization import JsonReader
+from stakes.outputs.text import REFERENCES
+from stakes.tables import NO_CLOSED_FORM, complete_rows, expressible, model_columns, why_clusters_need_rows
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from collections.abc import Iterator
 
-    from stakes.core.options import Options
+    from numpy.typing import ArrayLike, NDArray
+
     from stakes.core.regret import Rule
-    from stakes.core.scale import Scale
-    from stakes.costs import CostsLike
-    from stakes.evaluation._evaluation import Evaluation
-    from stakes.inference import PairSums
+    from stakes.costs import CostsLike, Scale
+    from stakes.evaluation._groups import GroupTables
+    from stakes.inference import PairedRows
     from stakes.outcomes import OutcomeColumns
     from stakes.tables import Predictions
+
+    Floats = NDArray[np.float64]
+
+
+# What an evaluation is asked to do, checked once: the options, and the further metrics among them.
+
+MetricsRequest = Sequence[str] | Mapping[str, Mapping[str, Any]]
+
+
+def check_request(**given: Any) -> Options:
+    """Check what the caller asked for; without costs the whole range counts, and metrics get their arguments."""
+    options = check_options(**{**given, "costs": (0.0, 1.0) if given.get("costs") is None else given["costs"]})
+    return replace(options, metrics=_requested(options.metrics, options.costs))
+
+
+def further_metrics(options: Options, table: ScoreTable) -> dict[str, float]:
+    """Values of the further metrics that were asked for."""
+    return {name: METRICS[name].function(table, **arguments) for name, arguments in options.metrics.items()}
+
+
+def _requested(metrics: MetricsRequest, costs: CostDistribution) -> dict[str, dict[str, Any]]:
+    """Further metrics with their arguments; bounds and costs are those of the evaluation unless given."""
+    if isinstance(metrics, str) or not isinstance(metrics, (Mapping, Sequence)):
+        raise ValueError(f"metrics must be a list of names or a mapping of names to arguments, got {metrics!r}.")
+    asked = metrics.items() if isinstance(metrics, Mapping) else [(name, {}) for name in metrics]
+    binary = [name for name, entry in METRICS.items() if entry.task == "binary"]
+    requested: dict[str, dict[str, Any]] = {}
+    for name, options in asked:
+        if name not in binary:
+            near = guess_metric(str(name), binary) or "."
+            listed = ", ".join(sorted(binary))
+            raise ValueError(f"metrics must be registered for two classes ({listed}), got {name!r}{near}")
+        if not isinstance(options, Mapping):
+            raise ValueError(f"metrics must map {name} to a mapping of its arguments, got {options!r}.")
+        known = signature(METRICS[name].function).parameters
+        defaults: dict[str, Any] = {"costs": costs}
+        if costs.low < costs.high:
+            defaults["bounds"] = (costs.low, costs.high)
+        filled = {**{key: value for key, value in defaults.items() if key in known}, **options}
+        _check_arguments(name, filled, known)
+        requested[name] = filled
+    return requested
+
+
+def _check_arguments(name: str, options: Mapping[str, Any], known: Mapping[str, Parameter]) -> None:
+    unknown = [key for key in options if key not in known]
+    missing = [
+        key
+        for key, parameter in known.items()
+        if parameter.kind is Parameter.KEYWORD_ONLY and parameter.default is Parameter.empty and key not in options
+    ]
+    if unknown:
+        raise ValueError(f"{name} takes no argument {unknown[0]!r}.")
+    if missing:
+        raise ValueError(f"{name} needs {missing[0]}=, for instance metrics={{{name!r}: {{{missing[0]!r}: ...}}}}.")
+
+
+# From clean rows, or from the table that stands for them, to the answer sheet.
+
+# a model acts like a constant decision if both its decisions and its cost are within this share of the constant's
+_SAME_DECISIONS = 0.01
+_Found = TypeVar("_Found")
+_NOWHERE = (math.nan, math.nan, math.nan)
+_SAME_WEIGHTS = 1e-9  # sums of weights in another order
+
+
+def evaluate_rows(rows: Mapping[str, BinarySample], options: Options, **about: Any) -> Evaluation:
+    """Evaluate clean rows of models that share labels and weights."""
+    _check_names(tuple(rows), options)
+    origin = next(iter(rows.values())).origin
+    options = options.of_amounts(None if origin is None else origin.outcome)
+    fixed = options.prevalence is not None
+    label = plain_label(options.pos_label)
+    tables = tuple(
+        _told(_table(sample, fixed=fixed, pos_label=label), k, 2 * len(rows))
+        for k, sample in enumerate(rows.values(), 1)
+    )
+    _refuse_one_class(tables[0], about.get("outcome"))
+    samples = list(rows.values())
+    if options.rule == "optimal":
+        samples = [
+            replace(sample, score=table.pav_by_score()[np.searchsorted(table.scores, sample.score)])
+            for table, sample in zip(tables, samples, strict=True)
+        ]
+    paired = paired_rows(samples, options)
+    groups = check_groups(options, len(paired.y), paired.origin)
+    moments = loss_moments(paired, options.costs, options.plain_rule, constants=True)
+    by_group = evaluate_groups(tuple(rows), paired, groups, options)
+    return _assemble(tuple(rows), tables, moments, options, rows=paired, groups=by_group, **about)
+
+
+def _table(sample: BinarySample, *, fixed: bool, pos_label: str | float) -> ScoreTable:
+    return replace(ScoreTable.from_sample(sample), fixed_prevalence=fixed, pos_label=pos_label)
+
+
+def _told(found: _Found, done: int, of: int) -> _Found:
+    """Hand on what was found, and say how far the work is."""
+    tell(done, of)
+    return found
+
+
+def evaluate_tables(
+    tables: Mapping[str, ScoreTable], options: Options, pairs: PairSums | None = None, why: str = UNPAIRED, **about: Any
+) -> Evaluation:
+    """Evaluate models by their tables; differences need the sums of their pairs, or ``why`` says why there are none."""
+    check_tables(tables, options, pairs)
+    names, each = tuple(tables), tuple(tables.values())
+    if pairs is None:
+        moments = unpaired_moments(each, options.costs, options.rule, why)
+    else:
+        moments = pairs.moments(each[0].prevalence if each[0].fixed_prevalence else None)
+    return _assemble(names, each, moments, options, pairs=pairs, **about)
+
+
+def check_tables(tables: Mapping[str, ScoreTable], options: Options, pairs: PairSums | None) -> None:
+    """Refuse tables of other rows or another positive class, and sums of pairs that contradict them."""
+    names, each = tuple(tables), tuple(tables.values())
+    _check_names(names, options)
+    for name, table in tables.items():
+        _refuse_one_class(table)
+        _check_same_rows(f"the table of {name!r}", _totals(table), each[0], names[0])
+        _check_alike(f"the table of {name!r}", table, each[0], names[0])
+    if pairs is None:
+        return
+    asked = {"models": names, "costs": options.costs, "rule": options.rule, "pos_label": each[0].pos_label}
+    for what, mine in asked.items():
+        if getattr(pairs, what) != mine:
+            raise ValueError(f"pairs must have the {what} of the evaluation, {mine!r}, got {getattr(pairs, what)!r}.")
+    table = each[0]
+    ups = pairs.mass.sum() * table.prevalence if table.fixed_prevalence else pairs.mass[1]
+    _check_same_rows("pairs", (float(pairs.rows.sum()), float(pairs.mass.sum()), float(ups)), table, names[0])
+    check_against_tables(pairs, each, lambda entry, rule: ValueError(f"pairs.{entry} must be {rule}."))
+
+
+def _totals(table: ScoreTable) -> tuple[float, float, float]:
+    return float(table.n_rows), table.total, table.total_positives
+
+
+def _check_alike(what: str, table: ScoreTable, other: ScoreTable, name: str) -> None:
+    """Raise unless two tables speak of the same class, weighted alike."""
+    if table.pos_label != other.pos_label:
+        raise ValueError(
+            f"{what} must have the pos_label of the table of {name!r}, {other.pos_label!r}, got {table.pos_label!r}."
+        )
+    if table.fixed_prevalence != other.fixed_prevalence:
+        raise ValueError(f"{what} and that of {name!r} must both be of a stated prevalence, or neither.")
+    for column in ("positives_squared", "negatives_squared"):
+        found, wanted = (float(getattr(each, column).sum()) for each in (table, other))
+        if not math.isclose(found, wanted, rel_tol=_SAME_WEIGHTS):
+            raise ValueError(
+                f"{what} must rest on the rows of the table of {name!r}, whose {column} add up to {wanted:,.10g}, "
+                f"got {found:,.10g}."
+            )
+
+
+def _check_same_rows(what: str, found: tuple[float, float, float], table: ScoreTable, name: str) -> None:
+    wanted = _totals(table)
+    if found[0] != wanted[0] or not np.allclose(found, wanted, rtol=_SAME_WEIGHTS, atol=0.0):
+        rows, _, ups = (f"{value:,.10g}" for value in found)
+        raise ValueError(
+            f"{what} must rest on the rows of the table of {name!r}, {wanted[0]:,.10g} rows with a weight of positives "
+            f"of {wanted[2]:,.10g}, got {rows} and {ups}."
+        )
+
+
+def _check_names(names: tuple[str, ...], options: Options) -> None:
+    taken = [name for name in names if name in REFERENCES]
+    if taken:
+        raise ValueError(f"a model cannot be called {taken[0]!r}: that names a reference.")
+    check_contest(names, options.incumbent, options.n_tried)
+    options.check_harmed(names)
+
+
+def _refuse_one_class(table: ScoreTable, outcome: Outcome | None = None) -> None:
+    if not 0.0 < table.prevalence < 1.0:
+        kind = "positive" if table.prevalence else "negative"
+        hint = "" if outcome is None else outcome.one_class_hint
+        raise ValueError(
+            f"y_true must hold both classes, got {table.n_rows:,} rows that are all {kind}: what mistakes cost cannot "
+            f"be judged from one class. {hint}".rstrip()
+        )
+
+
+def _assemble(
+    names: tuple[str, ...], tables: tuple[ScoreTable, ...], moments: LossMoments, options: Options, **about: Any
+) -> Evaluation:
+    if options.rule == "optimal":  # the thresholds are fitted to these rows: their plug-in error is not honest
+        moments = moments.without_intervals(len(names))
+    moments = moments.costing(np.append(options.harms(names), np.zeros(len(REFERENCES))))
+    rows: PairedRows | None = about.get("rows")
+    results = [
+        _told(
+            _result(name, _everyone(table, rows, index), index, moments, options),
+            len(names) + index + 1,
+            2 * len(names),
+        )
+        for index, (name, table) in enumerate(zip(names, tables, strict=True))
+    ]
+    results += [
+        _scaled(name, index, moments, options, share_acted_on=float(name == REFERENCES[0]))
+        for index, name in enumerate(REFERENCES, start=len(names))
+    ]
+    kept = replace(options, sample_weight=None, groups=None, clusters=None)  # the rows hold them now
+    return Evaluation(names, tables, moments, tuple(results), kept, tables[0].n_rows, **about)
+
+
+class _Scored(NamedTuple):
+    """A table, and the scores and weights of all rows in any order, of which it may know the class of some only.
+
+    The weights are the sum of the columns, which is never held whole.
+    """
+
+    table: ScoreTable
+    scores: Floats
+    columns: tuple[Floats, ...]
+    ordered: bool = False
+
+    @property
+    def whole(self) -> float:
+        """All weight."""
+        return math.fsum(float(column.sum()) for column in self.columns)
+
+    def within(self, low: float, high: float) -> tuple[_Scored, float]:
+        """Leave out rows that score less or more than a range, and say what those above weigh; only if in order."""
+        if not self.ordered:
+            return self, 0.0
+        inside = _between(self.scores, low, high)
+        above = math.fsum(float(column[inside.stop :].sum()) for column in self.columns)
+        columns = tuple(column[inside] for column in self.columns)
+        return self._replace(scores=self.scores[inside], columns=columns), above
+
+    def pieces(self) -> Iterator[tuple[Floats, Floats]]:
+        """Yield scores and weights of some of the rows."""
+        for part in blocks(len(self.scores)):
+            own = [column[part] for column in self.columns]
+            yield self.scores[part], own[0] + own[1] if len(own) > 1 else own[0]
+
+
+def _everyone(table: ScoreTable, rows: PairedRows | None, index: int) -> _Scored:
+    if rows is None or rows.origin is None:
+        return _Scored(table, table.scores, (table.positives, table.negatives), ordered=True)
+    outcome, score = rows.origin.outcome, rows.every_score[index]
+    weight = np.ones(len(score)) if outcome.sample_weight is None else outcome.sample_weight
+    return _Scored(table, score, (weight,))
+
+
+def _result(name: str, scored: _Scored, index: int, moments: LossMoments, options: Options) -> ModelResult:
+    table = scored.table
+    acted_on = share_acted_on(scored, options.costs, options.rule)
+    return _scaled(
+        name,
+        index,
+        moments,
+        options,
+        decomposition=decompose_table(table, options.costs, options.scale, options.factor),
+        auc=math.nan if table.by_amount else area_under_roc(table),
+        share_acted_on=acted_on,
+        in_range=_NOWHERE if table.by_amount else _in_range(scored, options.costs.low, options.costs.high),
+        acts_like=_acts_like(acted_on, moments, index),
+        metrics=further_metrics(options, table),
+    )
+
+
+def _scaled(name: str, index: int, moments: LossMoments, options: Options, **facts: Any) -> ModelResult:
+    mine = moments.of(index).scaled(options.factor)
+    return ModelResult(
+        name, mine.value, mine.standard_error, mine.interval(options.confidence_level), note=mine.note, **facts
+    )
+
+
+def share_acted_on(scored: _Scored, costs: CostDistribution, rule: Rule) -> float:
+    """Share of weight acted on, averaged over the cost distribution; nan where its mass is infinite."""
+    table, whole = scored.table, scored.whole
+    if not isinstance(rule, str):
+        return math.fsum(float(weight[scores >= rule].sum()) for scores, weight in scored.pieces()) / whole
+    if not math.isfinite(costs.mass):
+        return math.nan
+    fitted = table.pav_by_score() if rule == "optimal" else None
+    never, total = float(costs.positive_loss(-np.inf)), 0.0
+    if fitted is None:
+        scored, above = scored.within(costs.low, costs.high)
+        total = above * costs.mass
+    for scores, weight in scored.pieces():
+        at = scores
+        if fitted is not None:
+            at = fitted[np.minimum(np.searchsorted(table.scores, scores), len(fitted) - 1)]
+        # mass at or below a score = what acting on a negative costs + what acting on a positive saves
+        below = costs.negative_loss(at) + (never - costs.positive_loss(at))
+        total += weighted_sum(weight, below)
+    return total / (costs.mass * whole)
+
+
+def _in_range(scored: _Scored, low: float, high: float) -> tuple[float, float, float]:
+    table, inside = scored.table, _between(scored.table.scores, low, high)
+    whole, mass, moment = scored.whole, 0.0, 0.0
+    for scores, weight in scored.within(low, high)[0].pieces():
+        within = weight * ((scores >= low) & (scores <= high))
+        mass += float(within.sum())
+        moment += float(np.dot(within, scores))
+    ups, downs = (float(column[inside].sum()) for column in (table.positives, table.negatives))
+    return (
+        mass / whole,
+        moment / mass if mass else math.nan,
+        ups / (ups + downs) if ups + downs else math.nan,
+    )
+
+
+def _between(scores: Floats, low: float, high: float) -> slice:
+    return slice(int(np.searchsorted(scores, low, side="left")), int(np.searchsorted(scores, high, side="right")))
+
+
+def _acts_like(acted_on: float, moments: LossMoments, index: int) -> str:
+    count = len(moments.means) - len(REFERENCES)
+    for offset, name in enumerate(REFERENCES):
+        other = acted_on if name == REFERENCES[1] else 1.0 - acted_on
+        cost, own = float(moments.means[count + offset]), float(moments.means[index])  # inf - inf: nan, not a warning
+        if other <= _SAME_DECISIONS and abs(own - cost) <= _SAME_DECISIONS * cost:
+            return name
+    return ""
+
+
+# Ask for an evaluation: of arrays, or of the columns of a data frame.
 
 
 def evaluate(
@@ -269,8 +624,6 @@ def _evaluate_frame(frame: Any, what: dict[str, Any], options: Options, resoluti
     if isinstance(frame, np.ndarray | Mapping | list | tuple):
         raise ValueError(f"frame must be a data frame, got {type(frame).__name__}: evaluate() takes arrays.")
     if isinstance(nw.from_native(frame, pass_through=True), nw.LazyFrame):
-        from stakes.evaluation._engine import evaluate_lazy
-
         return evaluate_lazy(frame, options, resolution=resolution, **what)
     if resolution is not None:
         raise ValueError("resolution= is for lazy frames: the rows of this one are in memory, and all counted.")
@@ -356,3 +709,291 @@ def _columns(y_prob: Any) -> dict[str, Any]:
     if isinstance(native, nw.DataFrame):
         return {name: native[name].to_numpy() for name in native.columns}
     return {"model": to_array(y_prob, "y_prob")}
+
+
+# Evaluate the columns of a lazy frame by what its engine groups and sums: the rows themselves are not kept here.
+
+_NEEDS_ROWS = (
+    "lags= and outcome= need the rows, and those of a lazy frame are not kept here: collect the columns into memory "
+    "first, and evaluate that frame. Amounts by row can be expressions: docs/outcomes.md."
+)
+
+
+def evaluate_lazy(
+    frame: Any,
+    options: Options,
+    *,
+    label: str,
+    models: list[str] | None,
+    on_missing: Any = "raise",
+    resolution: int | None = None,
+    **about: Any,
+) -> Evaluation:
+    """Evaluate by one group-by for each model, and one pass of sums for their pairs."""
+    if not options.lags is options.outcome is None:
+        raise ValueError(_NEEDS_ROWS)
+    why = "" if options.clusters is None else why_clusters_need_rows(options.costs, options.rule, options.groups)
+    if why:
+        raise ValueError(f"{why}: collect the columns into memory first.")
+    by = options.dividing_columns
+    chosen = model_columns(frame, label=label, models=models, weight=options.sample_weight, groups=by)
+    rows, n_dropped = complete_rows(nw.from_native(frame), chosen, on_missing)
+    what: dict[str, Any] = {"label": label, "weight": options.sample_weight, "pos_label": options.pos_label}
+    wholes = {name: ScoreTable.from_frame(rows, score=name, resolution=resolution, **what) for name in chosen.models}
+    prevalence, tables = options.prevalence, wholes
+    if prevalence is not None:
+        tables = {name: table.with_prevalence(prevalence) for name, table in wholes.items()}
+    pairs = None
+    if options.rule != "optimal" and expressible(options.costs):
+        asked: dict[str, Any] = {"costs": options.costs, "rule": options.rule, "clusters": options.clusters}
+        pairs = PairSums.from_frame(rows, models=chosen.models, prevalence=prevalence, **asked, **what)
+    groups = groups_from(tables_in_engine(rows, wholes, options, **what), options)
+    about |= {"backend": backend_of(frame), "n_dropped": n_dropped, "groups": groups}
+    return evaluate_tables(tables, options, pairs, why=f"costs={options.costs!r} {NO_CLOSED_FORM}", **about)
+
+
+# What an evaluation rests on, kept and added up: two days make one evaluation, without their rows.
+
+_WHAT, _FORM = "kept evaluation", "stakes-evaluation-2"
+_ASKED = ("rule", "harm", "scale", "confidence_level", "unit_cost", "per", "prevalence", "incumbent", "n_tried")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class KeptEvaluation:
+    """The tables, sums and settings of an evaluation, from which it is made again.
+
+    Further metrics are not kept.
+
+    Parameters
+    ----------
+    tables : dict of str to ScoreTable
+        One for each model.
+    pairs : PairSums or None
+        What says how sure differences between models are; without it each model has its own numbers.
+    options : Options
+        What was asked for.
+    n_dropped : int
+        Incomplete rows that were dropped.
+    groups : dict of tuple to tuple
+        By column, group and model the table of the group and its number of positive rows.
+
+    Examples
+    --------
+    >>> from stakes import evaluate
+    >>> from stakes.evaluation import KeptEvaluation
+    >>> models = {"a": [0.1, 0.8, 0.3, 0.6] * 30, "b": [0.4, 0.6, 0.5, 0.4] * 30}
+    >>> yesterday = KeptEvaluation.of(evaluate([0, 1, 0, 1] * 30, models, costs=(0.2, 0.6))).to_json()
+    >>> today = KeptEvaluation.of(evaluate([0, 1, 1, 1] * 30, models, costs=(0.2, 0.6)))
+    >>> KeptEvaluation.from_json(yesterday).merge(today).evaluate()
+    Evaluation(best: a, regret 0.05937; 2 models, 240 rows, costs=Uniform(low=0.2, high=0.6))
+    """
+
+    tables: dict[str, ScoreTable]
+    pairs: PairSums | None
+    options: Options
+    n_dropped: int = 0
+    groups: GroupTables = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, evaluation: Evaluation) -> Self:
+        """Keep an evaluation.
+
+        Parameters
+        ----------
+        evaluation : Evaluation
+            Of rows, of a lazy frame or of tables.
+
+        Returns
+        -------
+        KeptEvaluation
+
+        Raises
+        ------
+        ValueError
+            For clusters, lags and outcomes, whose errors need the rows.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> from stakes.evaluation import KeptEvaluation
+        >>> list(KeptEvaluation.of(evaluate([0, 1], {"a": [0.1, 0.8]}, costs=0.3)).tables)
+        ['a']
+        """
+        rows, pairs = evaluation.rows, evaluation.pairs
+        if evaluation.moments.clusters or (rows is not None and (rows.dependent or rows.origin is not None)):
+            raise ValueError(
+                "clusters=, lags= and outcomes cannot be kept without the rows: evaluate all rows at once."
+            )
+        if rows is not None and evaluation.rule != "optimal":
+            samples = {name: rows.sample(place) for place, name in enumerate(evaluation.models)}
+            pairs = PairSums.from_samples(samples, evaluation.costs, evaluation.rule)
+            pairs = replace(pairs, pos_label=evaluation.tables[0].pos_label)
+        tables = dict(zip(evaluation.models, evaluation.tables, strict=True))
+        options, label = replace(evaluation.options, metrics={}), evaluation.tables[0].pos_label
+        groups = {
+            key: (replace(table, pos_label=label), ups) for key, (table, ups) in tables_of(evaluation.groups).items()
+        }
+        return cls(tables, pairs, options, evaluation.n_dropped, groups)
+
+    @property
+    def pos_label(self) -> str | float:
+        """The label of the positive class."""
+        return next(iter(self.tables.values())).pos_label
+
+    def evaluate(self) -> Evaluation:
+        """Evaluate what is kept.
+
+        Returns
+        -------
+        Evaluation
+            Its curves, findings and report are those of tables: what needs the rows says so.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> from stakes.evaluation import KeptEvaluation
+        >>> KeptEvaluation.of(evaluate([0, 1], {"a": [0.1, 0.8]}, costs=0.3)).evaluate().n_rows
+        2
+        """
+        groups = groups_from(self.groups, self.options)
+        return evaluate_tables(self.tables, self.options, self.pairs, n_dropped=self.n_dropped, groups=groups)
+
+    def merge(self, other: KeptEvaluation) -> Self:
+        """Add what is kept of other rows.
+
+        Parameters
+        ----------
+        other : KeptEvaluation
+            Of the same models and settings.
+
+        Returns
+        -------
+        KeptEvaluation
+            With the counts of all rows to the last bit; without ``pairs`` where one of the two has none.
+
+        Raises
+        ------
+        ValueError
+            If ``other`` is no kept evaluation, models, costs, positive class, other settings or columns of groups
+            differ, or the prevalence was set: set that of the sum.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> from stakes.evaluation import KeptEvaluation
+        >>> one = KeptEvaluation.of(evaluate([0, 1], {"a": [0.1, 0.8]}, costs=0.3))
+        >>> one.merge(one).evaluate().n_rows
+        4
+        """
+        check_kind(other, "other", KeptEvaluation, remedy="keep it by KeptEvaluation.of(evaluation)")
+        mine, its = (
+            {"models": list(kept.tables), **kept._settings(), "groups": columns_of(kept.groups)}
+            for kept in (self, other)
+        )
+        differing = [name for name in mine if mine[name] != its[name]]
+        if differing:
+            name = differing[0]
+            raise ValueError(f"merge needs evaluations of the same {name}, got {mine[name]!r} and {its[name]!r}.")
+        tables = {name: table.merge(other.tables[name]) for name, table in self.tables.items()}
+        pairs = None if self.pairs is None or other.pairs is None else self.pairs.merge(other.pairs)
+        groups = merged(self.groups, other.groups, self.options)
+        return replace(self, tables=tables, pairs=pairs, n_dropped=self.n_dropped + other.n_dropped, groups=groups)
+
+    def to_json(self) -> str:
+        """Return everything as JSON that :meth:`from_json` reads.
+
+        Returns
+        -------
+        str
+            With the format and its version; numbers come back to the last bit.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> from stakes.evaluation import KeptEvaluation
+        >>> KeptEvaluation.of(evaluate([0, 1], {"a": [0.1, 0.8]}, costs=0.3)).to_json()[:34]
+        '{"format": "stakes-evaluation-2", '
+        """
+        content = {
+            "format": _FORM,
+            "n_dropped": self.n_dropped,
+            **self._settings(),
+            "tables": {name: json.loads(table.to_json()) for name, table in self.tables.items()},
+            "pairs": None if self.pairs is None else json.loads(self.pairs.to_json()),
+        } | ({"groups": kept_groups(self.groups)} if self.groups else {})
+        return json.dumps(json_ready(content))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what :meth:`to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+            The JSON, which may come from anywhere.
+
+        Returns
+        -------
+        KeptEvaluation
+
+        Raises
+        ------
+        ValueError
+            For another format, or a damaged text, naming the first entry that is wrong.
+
+        Examples
+        --------
+        >>> from stakes.evaluation import KeptEvaluation
+        >>> KeptEvaluation.from_json("{}")
+        Traceback (most recent call last):
+        ValueError: text must be a kept evaluation of format 'stakes-evaluation-2', got format None.
+        """
+        entries = JsonReader.read(text, _WHAT, _FORM)
+        n_dropped, names = entries.count("n_dropped"), entries.at("tables")
+        if not isinstance(names, dict) or not names:
+            raise entries.broken("tables", "score tables by name")
+        asked = {name: entries.plain(name) for name in ("costs", *_ASKED)}
+        try:
+            options = check_request(**asked | {"costs": CostDistribution.from_dict(asked["costs"])})
+        except (TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise entries.broken("what was asked for", f"whole ({str(error).removesuffix('.')})") from None
+        tables = {
+            name: ScoreTable._from_entries(entries.inside("tables", name, form=ScoreTable._form)) for name in names
+        }
+        pairs = None
+        if entries.at("pairs") is not None:
+            pairs = PairSums._from_entries(entries.inside("pairs", form=PairSums._form))
+        found = cls(tables, pairs, options, n_dropped, read_groups(entries, tuple(tables)))
+        found._check(entries)
+        return found
+
+    def _check(self, entries: JsonReader) -> None:
+        """Refuse what was read where one entry contradicts another."""
+        for name, table in self.tables.items():
+            where = f"tables.{name}"
+            if not 0.0 <= table.scores[0] <= table.scores[-1] <= 1.0:
+                raise entries.broken(f"{where}.scores", f"probabilities in [0, 1], got {table!r}")
+            if table.pos_label != entries.label("pos_label"):
+                raise entries.broken(f"{where}.pos_label", f"that of the evaluation, got {table.pos_label!r}")
+            stated = self.options.prevalence
+            if stated is not None and not (table.fixed_prevalence and math.isclose(table.prevalence, stated)):
+                raise entries.broken(
+                    "prevalence", f"that of the table of {name!r} ({table.prevalence:.10g}), got {stated}"
+                )
+        try:
+            check_tables(self.tables, self.options, self.pairs)
+        except ValueError as error:
+            raise ValueError(f"text is no whole {_WHAT}: {error}") from None
+        wholes = self.tables
+        if self.options.rule == "optimal":  # the groups have the scores that were recalibrated on all rows
+            wholes = {name: table.recalibrated() for name, table in wholes.items()}
+        check_groups_add_up(self.groups, wholes, self.pairs, entries)
+
+    def _settings(self) -> dict[str, Any]:
+        asked = {name: getattr(self.options, name) for name in _ASKED}
+        return {"costs": self.options.costs.to_dict(), "pos_label": self.pos_label, **asked}
+
+    def __repr__(self) -> str:
+        rows = next(iter(self.tables.values())).n_rows
+        plural = "model" if len(self.tables) == 1 else "models"
+        return f"KeptEvaluation({len(self.tables)} {plural}, {rows} rows, costs={self.options.costs!r})"

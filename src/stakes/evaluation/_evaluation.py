@@ -1,4 +1,4 @@
-"""The answer sheet: every model's cost over the plausible thresholds, how sure it is, and what it is compared with."""
+"""`Evaluation`."""
 
 from __future__ import annotations
 
@@ -10,24 +10,23 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from stakes.core.inputs import refuse_amounts
-from stakes.core.validation import check_choice
-from stakes.costs import LogOddsUniform
-from stakes.curves._decision import net_benefit_curve_of, regret_curve_of
-from stakes.curves._reliability import reliability_curve_of
-from stakes.evaluation._best_by_cost import best_by_cost
+from stakes.actions import DeferredModels, deferred_models
+from stakes.base.validation import BinarySample, check_choice, generator
+from stakes.core.options import refuse_amounts
+from stakes.costs import Fixed, LogOddsUniform
+from stakes.curves import net_benefit_curve_of, regret_curve_of, reliability_curve_of
+from stakes.evaluation._best_by_cost import best_by_bounds, best_by_cost
 from stakes.evaluation._calibration import Calibrations, area_of, calibrate
-from stakes.evaluation._conclusion import conclude
-from stakes.evaluation._findings import run_checks
-from stakes.evaluation._further import deferral_of, information_of
-from stakes.evaluation._methods import methods_text
-from stakes.evaluation._notebook import evaluation_html
-from stakes.evaluation._ranking import PAPER, flat_metrics, ranking_records
-from stakes.evaluation._sensitivity import best_by_bounds
+from stakes.evaluation._checks import run_checks
+from stakes.evaluation._sentences import conclude, methods_text
 from stakes.evaluation._standings import Standings
-from stakes.inference import Comparison, Ranking, dominance, rank_models
-from stakes.shown.faces import draw, report
-from stakes.shown.tabular import Tabular, json_ready
+from stakes.evaluation._tables import PAPER, evaluation_html, flat_metrics, ranking_records
+from stakes.inference import PAIRED_NEEDS_ROWS, Comparison, CostRows, Ranking, dominance, rank_models
+from stakes.information import PRIORS, StudyOptions, ValueOfInformation, check_study, value_of
+from stakes.outputs.files import json_ready
+from stakes.outputs.hooks import draw, report
+from stakes.outputs.result_table import Tabular
+from stakes.outputs.text import REFERENCES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -38,10 +37,61 @@ if TYPE_CHECKING:
     from stakes.core.score_table import ScoreTable
     from stakes.costs import Deferral
     from stakes.curves import Curve
-    from stakes.evaluation._best_by_cost import BestByCost
+    from stakes.evaluation._best_by_cost import BestByBounds, BestByCost
     from stakes.evaluation._finding import Findings
-    from stakes.evaluation._sensitivity import BestByBounds
     from stakes.inference import Band, Dominance, Estimate, Money
+
+
+# Further questions to an evaluation: what more rows would be worth, and what leaving cases to someone else saves.
+
+
+def samples_of(standings: Standings, what: str) -> dict[str, BinarySample]:
+    """Clean rows by model, of an evaluation at face value that knows its rows."""
+    rows = standings.rows
+    if rows is None:
+        raise ValueError(PAIRED_NEEDS_ROWS)
+    if standings.rule != "score":
+        raise ValueError(f'{what} needs rule="score", got {standings.rule!r}.')
+    if rows.origin is not None:
+        raise ValueError(f"{what} needs plain labels: rows of another outcome are not worth one row each.")
+    if standings.options.harms(standings.models).any():
+        raise ValueError(f"{what} does not count harm=: evaluate without it.")
+    scores = zip(standings.models, rows.scores, strict=True)
+    return {name: BinarySample(rows.y, score, rows.weight) for name, score in scores}
+
+
+def information_of(standings: Standings, prior: str, **study: Any) -> ValueOfInformation:
+    """What choosing now may lose and more rows would save, on the scale of the evaluation."""
+    what, options = "value of information", standings.options
+    samples, rows = samples_of(standings, what), standings.rows
+    if rows is not None and (rows.clusters is not None or rows.lags is not None or rows.fixed_prevalence):
+        raise ValueError(
+            f"{what} needs independent rows at their own prevalence: clusters, lags, prevalence change it."
+        )
+    if standings.scale != "regret":
+        raise ValueError(f'{what} needs scale="regret", got {standings.scale!r}.')
+    measure = options.costs
+    threshold = measure.c if isinstance(measure, Fixed) and measure.tie == 1.0 and 0.0 < measure.c < 1.0 else None
+    asked = StudyOptions(
+        threshold,
+        check_choice(prior, "prior", PRIORS),
+        *check_study(**study, unit_cost=options.unit_cost, per=options.per),
+    )
+    costs = CostRows.of(list(samples.values()), measure, factor=1.0 / measure.mass)
+    names = (*standings.models, *REFERENCES)
+    return value_of(costs, names, [sample.score for sample in samples.values()], asked, generator(0))
+
+
+def deferral_of(standings: Standings, deferral: Deferral | float, capacity: float | None) -> DeferredModels:
+    """What each model costs with the option to defer."""
+    samples, rows = samples_of(standings, "deferral"), standings.rows
+    codes = None if rows is None else rows.clusters
+    if rows is not None and rows.lags is not None:
+        raise ValueError("deferral needs independent rows or clusters, and lags= says that they are in order.")
+    return deferred_models(samples, standings.options, deferral, capacity, codes)
+
+
+# The answer sheet: every model's cost over the plausible thresholds, how sure it is, and what it is compared with.
 
 CurveKind = Literal["regret", "net_benefit", "reliability"]
 _CURVES = {"regret": regret_curve_of, "net_benefit": net_benefit_curve_of}

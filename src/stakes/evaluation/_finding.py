@@ -6,11 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from stakes.shown.frames import build_frame
-from stakes.shown.html import table
-from stakes.shown.tabular import Tabular
-from stakes.shown.text import shorten
-from stakes.shown.words import join
+from stakes.outputs.result_table import Tabular, build_frame, table
+from stakes.outputs.text import join, shorten
 
 Severity = Literal["error", "warning", "info"]
 SEVERITIES = ("error", "warning", "info")

@@ -1,39 +1,94 @@
-"""What a model that is fitted to all rows will cost on new ones: estimates that fit it again and again."""
+"""Estimators refitted."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from stakes.base.estimators import check_gives_probabilities
+from stakes.base.validation import (
+    BinarySample,
+    check_choice,
+    check_flag,
+    check_labels,
+    check_level,
+    check_same_order,
+    check_whole,
+    generator,
+    to_array,
+)
 from stakes.core.options import check_options
-from stakes.core.random_state import generator
-from stakes.core.row_order import check_same_order
 from stakes.core.score_table import ScoreTable
-from stakes.core.validation import BinarySample, check_choice, check_labels, check_whole
 from stakes.evaluation._evaluate import evaluate
-from stakes.evaluation._refit_inputs import both_classes, check_fittable
-from stakes.inference import Comparison, CostRows, check_dependence
+from stakes.inference import Comparison, Contest, CostRows, check_contest, check_dependence, select
 from stakes.metrics import roc_auc_score
-from stakes.shown.tabular import Tabular
-from stakes.shown.words import number
+from stakes.outputs.result_table import Tabular
+from stakes.outputs.text import REFERENCES, number, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import ArrayLike, NDArray
 
     from stakes.core.options import Options
-    from stakes.core.scale import Scale
-    from stakes.costs import CostDistribution, CostsLike
+    from stakes.costs import CostDistribution, CostsLike, Scale
     from stakes.evaluation._evaluation import Evaluation
+    from stakes.inference import Selection
 
-    Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
+
+
+# What an estimator is judged by, checked before it is fitted: it, its rows and their labels.
+
+_LONGEST = 80
+
+
+def check_fittable(estimator: Any, X: Any, y: ArrayLike) -> NDArray[Any]:
+    """Return the labels, or raise where the estimator cannot be fitted to the rows and them."""
+    check_gives_probabilities(estimator)
+    target = _check_target(y)
+    _check_rows(X, len(target))
+    return target
+
+
+def _check_target(y: ArrayLike) -> NDArray[Any]:
+    """Labels, one for each row of X, or raise."""
+    target = to_array(y, "y")
+    if target.ndim != 1:
+        raise ValueError(f"y must be 1-D, one label per row of X, got shape {target.shape}.")
+    return target
+
+
+def both_classes(y: Bools) -> Bools:
+    """Return the labels, or raise where one class is all there is."""
+    if y.all() or not y.any():
+        raise ValueError(f"y must hold both classes, got {len(y)} rows of one class: nothing can be fitted to them.")
+    return y
+
+
+def _check_rows(X: Any, length: int) -> None:
+    """Refuse rows of which there is not one for each label."""
+    shape = getattr(X, "shape", None)
+    rows = None
+    if isinstance(shape, tuple):
+        rows = int(shape[0]) if shape else None
+    elif isinstance(X, Sequence) and not isinstance(X, (str, bytes)):
+        rows = len(X)
+    if rows is None:
+        shown = shorten(repr(X), _LONGEST)
+        raise ValueError(f"X must hold one row per label, as an array or a data frame, got {shown}.")
+    if rows != length:
+        raise ValueError(f"X must hold one row per label of y, got {rows} rows for {length} labels.")
+
+
+# What a model that is fitted to all rows will cost on new ones: estimates that fit it again and again.
 
 METHODS = ("cv", "harrell", "632+")
 _MOST_OVERFITTING = 0.5  # beyond, the bootstrap of Harrell removes half of the optimism at best
@@ -480,3 +535,108 @@ class _Task:
         largest = factor * np.array(ends)[:, None]
         n = len(self.y)
         return CostRows(losses[:, None], self.y, np.ones(n), codes, largest, unsteady=1.0 + n / fitted)
+
+
+# Which estimator is best, said so that having picked it by its cross-validated cost does not make it false.
+
+
+def select_estimator(
+    estimators: Mapping[str, Refit],
+    *,
+    incumbent: str | None = None,
+    references: bool = True,
+    n_tried: int | None = None,
+    confidence_level: float = 0.95,
+    random_state: int | np.random.Generator | None = 0,
+) -> Selection:
+    """Pick the estimator with the lowest cross-validated cost, and say what may be said of it although it was picked.
+
+    Parameters
+    ----------
+    estimators : mapping of str to Refit
+        What :func:`evaluate_estimator` found for each, on the same rows and by the same costs.
+    incumbent : str, optional
+        An estimator that was named before these rows were seen.
+    references : bool, default True
+        Whether "treat all" and "treat none" compete too.
+    n_tried : int, optional
+        How many estimators were tried on these rows, those not shown included.
+    confidence_level : float, default 0.95
+        Of the set of possible best decisions and of the intervals, in (0, 1).
+    random_state : int, numpy Generator or None, default 0
+        For draws from the normal distribution of the errors.
+
+    Returns
+    -------
+    Selection
+
+    Raises
+    ------
+    ValueError
+        For estimators judged by other rows, by other costs, or not by cross-validation.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from stakes.evaluation import evaluate_estimator, select_estimator
+    >>> X, y = make_classification(300, weights=[0.5], random_state=0)
+    >>> models = {"logistic": LogisticRegression(), "prevalence": DummyClassifier()}
+    >>> found = {name: evaluate_estimator(model, X, y, costs=(0.1, 0.5), repeats=1) for name, model in models.items()}
+    >>> select_estimator(found).possible
+    ('logistic',)
+    """
+    level = check_level(confidence_level)
+    names = _checked(estimators)
+    n_tried = check_contest(names, incumbent, n_tried)
+    refits = list(estimators.values())
+    rows = _together(refits, references=check_flag(references, "references"))
+    costs = rows.means
+    costs[: len(refits)] = [refit.cost for refit in refits]  # of all repeats; the rows are those of one
+    everyone = (*names, *REFERENCES[: len(costs) - len(names)])
+    contest = Contest(
+        everyone, len(names), costs, rows.covariance(), len(rows.y), rows.spread, float(rows.largest.max())
+    )
+    return select(
+        contest,
+        incumbent=incumbent,
+        n_tried=n_tried,
+        confidence_level=level,
+        random_state=random_state,
+        scale=refits[0].scale,
+        where="Fitted to all rows, as judged by cross-validation, ",
+    )
+
+
+def _checked(estimators: Mapping[str, Refit]) -> tuple[str, ...]:
+    """Names of the estimators, or raise."""
+    if not hasattr(estimators, "items") or not estimators:
+        raise ValueError(f"estimators must map at least one name to a Refit, got {estimators!r}.")
+    for name, refit in estimators.items():
+        where = f"estimators[{name!r}]"
+        if not isinstance(refit, Refit):
+            raise ValueError(f"{where} must be what evaluate_estimator returns, got {type(refit).__name__}.")
+        if name in REFERENCES:
+            raise ValueError(f"estimators must not call one {name!r}: that names a reference.")
+        if refit.method != "cv":
+            raise ValueError(
+                f'{where} must be judged by method="cv", whose errors are those of rows, got {refit.method!r}.'
+            )
+        next(iter(estimators.values())).check_alike(refit, where)
+    return tuple(map(str, estimators))
+
+
+def _together(refits: list[Refit], *, references: bool) -> CostRows:
+    """Rows of all estimators, then of treating all and no one."""
+    own = refits[0].rows
+    always, never = own.largest[:, 0]
+    ends = np.stack([np.where(own.y, 0.0, always), np.where(own.y, never, 0.0)], axis=1)
+    most = np.array([[always, 0.0], [0.0, never]])
+    kept = slice(2 if references else 0)
+    columns = [*(refit.rows.costs for refit in refits), ends[:, kept]]
+    largest = [*(refit.rows.largest for refit in refits), most[:, kept]]
+    unsteady = max(refit.rows.unsteady for refit in refits)
+    return replace(
+        own, costs=np.concatenate(columns, axis=1), largest=np.concatenate(largest, axis=1), unsteady=unsteady
+    )

@@ -1,29 +1,47 @@
-"""Intervals of the area under the ROC curve and of the difference of two areas on the same rows.
-
-The variance is that of DeLong, DeLong and Clarke-Pearson (1988, doi:10.2307/2531595), with the degrees of freedom of a
-sum over two classes. Few rows of a class say little of those that no score finds, so it is never taken below that of
-Hanley and McNeil (1982) with Newcombe's N (2006); the interval of one area has Wilson's form (Mee 1990), that of a
-difference joins the two where few rows tell the models apart (Zou 2007).
-"""
+"""AUC and its regret."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from stakes.inference._power_sums import class_variance, effective
-from stakes.inference._student import t_quantile, two_sided
+from stakes.base.numerics import blocks
+from stakes.base.validation import check_unit
+from stakes.core.regret import check_rule, row_losses
+from stakes.metrics import METRICS, check_parameters, guess_metric
+from stakes.variance.estimates import Moments, moments_of, t_quantile, two_sided
+from stakes.variance.influence import NEEDED_FOR_SKILL, Influence, influence_moments, mean_influence, skill_influence
+from stakes.variance.sums import BLOCK, CentralSums, class_variance, effective, mean_spread, skill_spread
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
     from numpy.typing import NDArray
 
-    from stakes.inference._central_sums import CentralSums
+    from stakes.core.regret import Rule
+    from stakes.core.score_table import ScoreTable
+    from stakes.costs import CostDistribution
+    from stakes.variance.influence import WeightedCells
+    from stakes.variance.sums import Part
 
     Floats = NDArray[np.float64]
+    Integers = NDArray[np.intp]
+    Dependence = tuple[Integers | None, int | str | None]
+    Bools = NDArray[np.bool_]
+    Options = Mapping[str, Any]
+
+
+# Intervals of the area under the ROC curve and of the difference of two areas on the same rows.
+#
+# The variance is that of DeLong, DeLong and Clarke-Pearson (1988, doi:10.2307/2531595), with the degrees of freedom
+# of a sum over two classes. Few rows of a class say little of those that no score finds, so it is never taken below
+# that of Hanley and McNeil (1982) with Newcombe's N (2006); the interval of one area has Wilson's form (Mee 1990),
+# that of a difference joins the two where few rows tell the models apart (Zou 2007).
 
 NEEDED_FOR_AREA = 3  # of each class; and effective rows that tell two areas apart
 _HALVINGS = 80
@@ -335,3 +353,262 @@ def _floor(area: float, negatives: float, positives: float) -> float:
 def _in_shares(sums: CentralSums, second: Floats, fourth: Floats) -> tuple[Floats, Floats, Floats]:
     """Rows, and powers of their parts in the error: placements times their share in the weight of their class."""
     return sums.rows, second / sums.masses**2, fourth / sums.masses**4
+
+
+# The area under the ROC curve, its regret and their differences, from rows or the cells of a table.
+
+_INDEPENDENT = (None, None)
+
+
+def _independent(dependence: Dependence) -> bool:
+    return dependence[0] is None and dependence[1] is None
+
+
+def placements(cells: WeightedCells) -> Floats:
+    """Share of the other class on the right side of each cell, ties half: DeLong's placement values."""
+    table, (negative, positive) = cells.table, cells.masses
+    below = np.cumsum(table.negatives) - 0.5 * table.negatives
+    above = positive - np.cumsum(table.positives) + 0.5 * table.positives
+    return np.where(cells.y, below[cells.level] / negative, above[cells.level] / positive)
+
+
+def area_estimate(cells: WeightedCells, dependence: Dependence = _INDEPENDENT) -> Area:
+    """Area under the ROC curve; nan where a class is missing."""
+    table = cells.table
+    if min(table.total_negatives, table.total_positives) <= 0.0:
+        return Area(math.nan, math.nan, math.nan, math.nan, _rows(cells))
+    alike = cells.plain or cells.data.sample is None  # the table has lost the weights of single rows of one score
+    if _independent(dependence) and alike:
+        return area_of(CentralSums.of(_table_parts(table)))
+    placement = placements(cells)
+    area = area_of(_sums(placement, cells))
+    if _independent(dependence) and cells.origin is None:
+        return area
+    variance, degrees, reason = _dependent(cells, placement - area.value, dependence)
+    return replace(area, variance=variance, degrees=degrees, reason=reason)
+
+
+def area_gap(first: WeightedCells, second: WeightedCells, dependence: Dependence = _INDEPENDENT) -> AreaDifference:
+    """Area of the first scores less that of the second, on the same rows."""
+    areas = area_estimate(first, dependence), area_estimate(second, dependence)
+    if math.isnan(areas[0].value):
+        return AreaDifference(*areas, math.nan, math.nan, math.nan)
+    both = placements(first), placements(second)
+    gap = area_difference(areas, _sums(both[0] - both[1], first))
+    gap = replace(gap, same=np.array_equal(first.level, second.level))
+    if _independent(dependence) and first.origin is None:
+        return gap
+    variance, degrees, _ = _dependent(first, both[0] - both[1] - gap.value, dependence)
+    return replace(gap, variance=variance, degrees=degrees)
+
+
+def area_regret(cells: WeightedCells, area: Area | AreaDifference, dependence: Dependence = _INDEPENDENT) -> AreaRegret:
+    """Regret of thresholds that are drawn like the scores, from the area or the difference of two."""
+    rate = cells.prevalence
+    factor = 2.0 * rate * (1.0 - rate)
+    gap = -area.value if isinstance(area, AreaDifference) else 1.0 - area.value
+    moving = 0.0 if cells.fixed_prevalence else 2.0 * (1.0 - 2.0 * rate) * gap
+    if moving == 0.0 or math.isnan(area.variance):
+        return AreaRegret(area, factor, 0.0, factor * area.standard_error)
+    centred = cells.y - rate
+    if _independent(dependence) and cells.origin is None:
+        n = float((cells.weight**2 / cells.square).sum())
+        variance = float(cells.square @ (centred * centred)) / cells.total**2 * n / (n - 1.0)
+    else:
+        variance, _, _ = _dependent_sum(cells, cells.weight * centred / cells.total, dependence)
+    shift = abs(moving) * math.sqrt(variance)
+    return AreaRegret(area, factor, shift, math.hypot(factor * area.standard_error, shift))
+
+
+def _sums(placement: Floats, cells: WeightedCells) -> CentralSums:
+    return CentralSums.of_rows(placement, cells.y, cells.weight, cells.square)
+
+
+def _table_parts(table: ScoreTable) -> Iterator[Part]:
+    """Placements of the rows of each class at some of the scores."""
+    below, above, (negative, positive) = 0.0, table.total_positives, (table.total_negatives, table.total_positives)
+    for part in blocks(len(table.scores), BLOCK):
+        passed, left = below + np.cumsum(table.negatives[part]), above - np.cumsum(table.positives[part])
+        yield _cells(
+            1, (passed - 0.5 * table.negatives[part]) / negative, table.positives[part], table.positives_squared[part]
+        )
+        yield _cells(
+            0, (left + 0.5 * table.positives[part]) / positive, table.negatives[part], table.negatives_squared[part]
+        )
+        below, above = float(passed[-1]), float(left[-1])
+
+
+def _cells(k: int, placement: Floats, weight: Floats, square: Floats) -> Part:
+    """The cells that hold rows, with weights where they are not all single rows of weight one."""
+    used = weight > 0.0
+    weight, square = weight[used], square[used]
+    single = bool((weight == 1.0).all() and (square == 1.0).all())
+    return (k, placement[used], None, None) if single else (k, placement[used], weight, square)
+
+
+def _rows(cells: WeightedCells) -> tuple[int, int]:
+    count = cells.weight**2 / cells.square
+    return round(float(count[~cells.y].sum())), round(float(count[cells.y].sum()))
+
+
+def _dependent(cells: WeightedCells, centred: Floats, dependence: Dependence) -> tuple[float, float, str]:
+    """Variance of a mean of placements within the classes, its degrees of freedom, and why there is none."""
+    masses = cells.masses
+    return _dependent_sum(cells, cells.weight * centred / np.where(cells.y, masses[1], masses[0]), dependence)
+
+
+def _dependent_sum(cells: WeightedCells, parts: Floats, dependence: Dependence) -> tuple[float, float, str]:
+    design = cells.design(*dependence)
+    variance, degrees, reason = design.variance_of(design.whole(parts))
+    return float(variance), float(degrees), reason
+
+
+# Metrics that are means of row values, and skills, which compare such a mean with that of a constant decision.
+
+AREAS = ("roc_auc_score", "auc_regret")  # of another form: see _area_rows
+_SKILLS = ("bounded_brier_skill_score", "bounded_log_skill_score", "regret_skill_score")
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The constant forecast that a skill compares with, by default the prevalence, and what the losses follow from."""
+
+    costs: CostDistribution
+    rule: Rule
+    reference: float | None
+
+    def losses(self, prevalence: float) -> Floats:
+        """What it costs a row of each class."""
+        # the prevalence is the best constant, so that its own error moves the reference's loss to second order only
+        guess = np.array([prevalence if self.reference is None else self.reference])
+        return np.append(self.costs.negative_loss(guess), self.costs.positive_loss(guess))
+
+
+@dataclass(frozen=True)
+class RowMean:
+    """A mean of row values; with ``constant`` one less the mean over that of the constant.
+
+    ``best`` and ``worst`` are the values of perfect and of opposite decisions for each class.
+    """
+
+    values: Callable[[Bools, Floats], Floats]
+    best: tuple[float, float]
+    worst: tuple[float, float]
+    constant: Constant | None = None
+
+    def influence(self, cells: WeightedCells) -> Influence:
+        """What each row contributes to the error."""
+        if self.constant is None:
+            return mean_influence(cells, self.values(cells.y, cells.score), self.best, self.worst)
+        return skill_influence(cells, self.constant.costs, self.constant.rule, self.constant.reference)
+
+
+def _value_range(mean: RowMean, masses: Floats, *, fixed: bool, paired: bool) -> tuple[float, float]:
+    """Least and largest value that rows can give, the shares of the classes known or not; of a difference if paired."""
+    if mean.constant is not None:
+        return -np.inf, np.inf if paired else 1.0
+    ends = np.sort(np.stack([mean.best, mean.worst]), axis=0)  # least and largest by class
+    if paired:
+        ends = np.stack([ends[0] - ends[1], ends[1] - ends[0]])
+    low, high = ends @ (masses / masses.sum()) if fixed else (ends[0].min(), ends[1].max())
+    return float(low), float(high)
+
+
+def row_mean(name: str, options: Options) -> RowMean:
+    """Return a registered metric of two classes as a mean of row values, or raise for one without a closed form."""
+    if name in METRICS:
+        check_parameters(METRICS[name], dict(options))
+    if name in METRICS and (name in _SKILLS or name == "net_benefit_score" or METRICS[name].per_sample):
+        rule = check_rule(options.get("rule", "score"))
+        if rule == "optimal":
+            raise ValueError(
+                'rule="optimal" is fitted to the same rows and has no closed-form interval; compare by "score".'
+            )
+        if name in _SKILLS:
+            return _skill(name, rule, options)
+        return _net_benefit(rule, options) if name == "net_benefit_score" else _per_sample(name, options)
+    known = sorted(
+        {"net_benefit_score", *_SKILLS, *AREAS, *(key for key, entry in METRICS.items() if entry.per_sample)}
+    )
+    near = "" if name in METRICS else guess_metric(name, known)
+    raise ValueError(
+        f"metric must have a closed-form interval ({', '.join(known)}), got {name!r}"
+        f"{near or '; bootstrap serves the others.'}"
+    )
+
+
+def metric_range(name: str, options: Options) -> tuple[float, float]:
+    """Least and largest value of a registered metric with these options, whatever the rows."""
+    if METRICS[name].task == "binary" and (METRICS[name].per_sample or name == "net_benefit_score"):
+        others = {key: value for key, value in options.items() if key != "rule"}  # on which the range does not depend
+        return _value_range(row_mean(name, others), np.ones(2), fixed=False, paired=False)
+    return METRICS[name].low, METRICS[name].high
+
+
+def mean_moments(mean: RowMean, cells: Sequence[WeightedCells], dependence: tuple[Any, Any] = (None, None)) -> Moments:
+    """Moments of a metric, or of its difference between the first and the second of two models on the same rows."""
+    paired = len(cells) == 2
+    if cells[0].design(*dependence).dependent:
+        influence = mean.influence(cells[0])
+        if paired:
+            influence = influence.minus(mean.influence(cells[1]))
+        moments = influence_moments(cells[0], influence, *dependence, paired=paired)
+        masses = np.array([float(cells[0].weight[mine].sum()) for mine in (~cells[0].y, cells[0].y)])
+        return moments.within(*_value_range(mean, masses, fixed=cells[0].fixed_prevalence, paired=paired))
+    best = np.zeros(2) if paired else np.array(mean.best)
+    most = np.abs(np.subtract(mean.worst, mean.best))
+    sums, fixed = CentralSums.of(_parts(mean, cells, best)), cells[0].fixed_prevalence
+    rows = round(float(sums.rows[0])), round(float(sums.rows[1]))
+    if mean.constant is None:
+        value = float(sums.value + sums.masses @ best / sums.masses.sum())
+        ends = _value_range(mean, sums.masses, fixed=fixed, paired=paired)
+        return moments_of(value, mean_spread(sums, value - best, most, fixed=fixed), rows, paired=paired).within(*ends)
+    constant = mean.constant.losses(float(sums.masses[1] / sums.masses.sum()))
+    ratio, base, spread = skill_spread(sums, constant, most, fixed=fixed)
+    needed = NEEDED_FOR_SKILL if base > 0.0 else 0
+    ends = _value_range(mean, sums.masses, fixed=fixed, paired=paired)
+    return moments_of((0.0 if paired else 1.0) - float(ratio), spread, rows, least=needed, paired=paired).within(*ends)
+
+
+def _parts(mean: RowMean, cells: Sequence[WeightedCells], best: Floats) -> Iterator[Part]:
+    """Values of the rows of each class, block by block, less the best; or the differences between two models."""
+    first = cells[0]
+    for part in blocks(len(first.y), BLOCK):
+        for k, mine in enumerate((~first.y[part], first.y[part])):
+            y = first.y[part][mine]
+            values = mean.values(y, first.score[part][mine]) if len(y) else np.empty(0)
+            if len(cells) == 2 and len(y):
+                values = values - mean.values(y, cells[1].score[part][mine])
+            elif best[k] != 0.0:
+                values = values - best[k]
+            weights = (None, None) if first.plain else (first.weight[part][mine], first.square[part][mine])
+            yield k, values, *weights
+
+
+def _skill(name: str, rule: Rule, options: Options) -> RowMean:
+    metric, free = METRICS[name], {key: value for key, value in options.items() if key not in ("rule", "reference")}
+    if metric.costs is None:
+        raise ValueError(f"{name} has no cost distribution.")
+    costs = metric.costs(**({"bounds": (0.0, 1.0), **free} if metric.bounded else free))
+    reference = options.get("reference")
+    constant = Constant(costs, rule, None if reference is None else check_unit(reference, "reference"))
+    worst = float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))
+    return RowMean(partial(row_losses, costs=costs, rule=rule), (0.0, 0.0), worst, constant)
+
+
+def _net_benefit(rule: Rule, options: Options) -> RowMean:
+    t = check_unit(options["threshold"], "threshold", open_high=True)
+    odds, cut = t / (1.0 - t), t if isinstance(rule, str) else rule
+
+    def values(y: Bools, score: Floats) -> Floats:
+        return np.where(score >= cut, np.where(y, 1.0, -odds), 0.0)
+
+    return RowMean(values, (0.0, 1.0), (-odds, 0.0))
+
+
+def _per_sample(name: str, options: Options) -> RowMean:
+    function = partial(METRICS[name].function, per_sample=True, **options)
+    ends = [float(end) for end in function([0, 1, 0, 1], [0.0, 1.0, 1.0, 0.0])]
+    return RowMean(
+        lambda y, score: np.asarray(function(y, score), dtype=np.float64), (ends[0], ends[1]), (ends[2], ends[3])
+    )

@@ -1,49 +1,184 @@
-"""How sure a whole curve is: pointwise intervals and simultaneous bands, for one model and for the difference of two.
-
-At given thresholds a curve is linear in the shares of rows of each class above them, so its covariance has a closed
-form; the bounds allow for few rows, and none, beyond a threshold. See docs/uncertainty.md for the coverage.
-"""
+"""Bands of curves."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.inputs import as_known, evaluation_data, refuse_amounts, refuse_weighing
-from stakes.core.random_state import generator
-from stakes.core.regret import check_harm
-from stakes.core.row_order import check_same_order
-from stakes.core.score_table import ScoreTable
-from stakes.core.validation import (
+from stakes.base.validation import (
     check_choice,
     check_level,
     check_names,
     check_number,
+    check_same_order,
     check_whole,
+    generator,
     to_array,
     to_floats,
 )
-from stakes.inference._band_counts import counts_of, pair_counts_of, reached
-from stakes.inference._band_dependent import dependent_pieces
-from stakes.inference._band_limits import critical_value
-from stakes.inference._band_pieces import curve_pieces, difference_pieces
-from stakes.inference._band_reliability import reliability_band
-from stakes.inference._band_result import Band, band_of, shifted
+from stakes.core.options import as_known, evaluation_data, refuse_amounts, refuse_weighing
+from stakes.core.regret import check_harm
+from stakes.core.score_table import ScoreTable
+from stakes.curves import bin_starts, local_limits, reliability_curve_of, times_odds
 from stakes.inference._comparison import check_paired
-from stakes.inference._dependence import dependence_of
+from stakes.inference._simultaneous import (
+    Band,
+    band_of,
+    counts_of,
+    critical_value,
+    curve_pieces,
+    dependent_pieces,
+    difference_pieces,
+    pair_counts_of,
+    reached,
+    shifted,
+)
+from stakes.variance.dependence import dependence_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.core.outcome import Origin
-    from stakes.inference._band_counts import Totals
+    from stakes.base.outcome import Origin
+    from stakes.inference._simultaneous import Totals
 
     Floats = NDArray[np.float64]
+    Places = NDArray[np.intp]
     Singles = NDArray[np.float32]
+
+
+# Bounds of the true event rate over the score, if it never falls: those of the band hold for every number of rows.
+#
+# The event rate of rows with scores up to x is at most the true rate at x, so that a lower confidence limit of the
+# one is a lower limit of the other; rows from x on give upper limits. Clopper-Pearson limits of groups of
+# neighbouring blocks of rows are shared out by Bonferroni (Dimitriadis, Duembgen, Henzi, Puke and Ziegel 2023,
+# doi:10.1093/biomet/asac068).
+
+_MOST_BLOCKS = 128
+_MOST_TIED = 0.05  # of all weight at one score: where scores are tied, groups of rows tell more than lines across them
+
+
+def reliability_band(table: ScoreTable, points: Floats, name: str, level: float) -> Band:
+    """Isotonic curve with its bounds at some scores between the smallest and the largest."""
+    starts = _blocks(table)
+    lows, highs = table.scores[starts], table.scores[np.append(starts[1:], len(table.scores)) - 1]
+    # blocks that lie wholly up to each score, and the first that lies wholly from it on
+    before, after = np.searchsorted(highs, points, side="right"), np.searchsorted(lows, points, side="left")
+    groups = _ScoreGroups(table, starts)
+    n = len(starts)
+    together = (1.0 - level) / (n * (n + 1))
+    lower, upper = groups.limits(together)
+    bounds = np.maximum.accumulate(lower)[before], np.minimum.accumulate(upper[::-1])[::-1][after]
+    low, high = _alone(groups, before, after, level)
+    # the groups that end elsewhere may happen to say more; the band gives that up, so as to hold the intervals
+    outer = np.minimum(bounds[0], low), np.maximum(bounds[1], high)
+    if _untied(table):
+        low, high = (np.clip(ends, *outer) for ends in local_limits(table, points, level))
+        outer = np.minimum(outer[0], low), np.maximum(outer[1], high)  # where the true rate falls they may cross
+    squared = float(table.positives_squared.sum())
+    return Band(
+        "reliability",
+        points,
+        reliability_curve_of(table, name).at(points),
+        np.full(points.shape, np.nan),
+        low,
+        high,
+        *outer,
+        _normal_tail(together),
+        level,
+        table.n_rows,
+        table.total_positives**2 / squared if squared > 0.0 else 0.0,
+        name,
+        about=table.about,
+    )
+
+
+def _untied(table: ScoreTable) -> bool:
+    return bool(np.max(table.positives + table.negatives) <= _MOST_TIED * table.total)
+
+
+def _alone(groups: _ScoreGroups, before: Places, after: Places, level: float) -> tuple[Floats, Floats]:
+    """At one score few groups are worth their share of the error: those of 1, 2, 4, ... blocks beside it."""
+    lengths = 2 ** np.arange(groups.n.bit_length())
+    lower, upper = groups.limits((1.0 - level) / (2 * len(lengths)), lengths)
+    return lower[before], upper[after]
+
+
+def _blocks(table: ScoreTable) -> Places:
+    """First score of each block: of about equally many rows, whatever their class weighs, or the labels would choose.
+
+    The curve can be told within about as many groups of rows as the cube root of their number.
+    """
+    hits = _effective(table.positives, table.positives_squared)
+    rows = replace(table, positives=hits, negatives=_effective(table.negatives, table.negatives_squared))
+    return bin_starts(rows, int(min(np.ceil(2.0 * np.cbrt(table.n_rows)), _MOST_BLOCKS)), "quantile")
+
+
+class _ScoreGroups:
+    """All runs of neighbouring blocks, with limits of their event rates."""
+
+    def __init__(self, table: ScoreTable, starts: Places) -> None:
+        self.n = len(starts)
+        columns = (table.negatives, table.positives, table.negatives_squared, table.positives_squared)
+        self.columns = [np.add.reduceat(column, starts) for column in columns]
+        self.totals = [float(column.sum()) for column in self.columns]
+        # at [i, j]: from block i to block j, where i <= j
+        self.sums = [self._runs(column) for column in self.columns]
+
+    def _runs(self, column: Floats) -> Floats:
+        runs = np.zeros((self.n, self.n))
+        for first in range(self.n):  # few; differences of cumulative sums would leave rounding
+            runs[first, first:] = np.cumsum(column[first:])
+        return runs
+
+    def limits(self, tail: float, lengths: Places | None = None) -> tuple[Floats, Floats]:
+        """Best lower limit of the groups that end at each block, best upper limit of those that start there."""
+        first, last = np.triu_indices(self.n)
+        if lengths is not None:
+            kept = np.isin(last - first + 1, lengths)
+            first, last = first[kept], last[kept]
+        low, high = self._limits(first, last, tail)
+        lower, upper = np.zeros((self.n, self.n)), np.ones((self.n, self.n))
+        lower[first, last], upper[first, last] = low, high
+        return np.append(0.0, lower.max(axis=0)), np.append(upper.min(axis=1), 1.0)
+
+    def _limits(self, first: Places, last: Places, tail: float) -> tuple[Floats, Floats]:
+        """Clopper-Pearson limits from effective numbers of rows of each class, each with the class's mean weight."""
+        from scipy.special import betaincinv
+
+        downs, ups, downs_squared, ups_squared = (column[first, last] for column in self.sums)
+        misses, hits = _effective(downs, downs_squared), _effective(ups, ups_squared)
+        factor = self._mean_weight(ups, ups_squared, 1) / self._mean_weight(downs, downs_squared, 0)
+        some, rest = hits > 0.0, misses > 0.0
+        low = np.where(some, betaincinv(np.where(some, hits, 1.0), misses + 1.0, tail), 0.0)
+        high = np.where(rest, betaincinv(hits + 1.0, np.where(rest, misses, 1.0), 1.0 - tail), 1.0)
+        return times_odds(low, factor), times_odds(high, factor)
+
+    def _mean_weight(self, weight: Floats, squared: Floats, k: int) -> Floats:
+        """Mean weight of a class in each group, as its rows have it; of the class, or of all, where there are none."""
+        of_all = sum(self.totals[2:]) / sum(self.totals[:2])
+        usual = self.totals[2 + k] / self.totals[k] if self.totals[k] > 0.0 else of_all
+        return np.divide(squared, weight, out=np.full(weight.shape, usual), where=weight > 0.0)
+
+
+def _effective(weight: Floats, squared: Floats) -> Floats:
+    return np.divide(weight**2, squared, out=np.zeros_like(weight), where=squared > 0.0)
+
+
+def _normal_tail(tail: float) -> float:
+    from statistics import NormalDist
+
+    return -NormalDist().inv_cdf(tail)
+
+
+# How sure a whole curve is: pointwise intervals and simultaneous bands, for one model and for the difference of two.
+#
+# At given thresholds a curve is linear in the shares of rows of each class above them, so its covariance has a closed
+# form; the bounds allow for few rows, and none, beyond a threshold. See docs/uncertainty.md for the coverage.
 
 DIFFERENCE_KINDS = ("regret", "net_benefit", "interventions_avoided")
 BAND_KINDS = (*DIFFERENCE_KINDS, "reliability")
@@ -381,3 +516,160 @@ def _check_per(per: float) -> float:
     if not 0.0 < check_number(per, "per") < math.inf:
         raise ValueError(f"per must be a finite number > 0, got {per}.")
     return float(per)
+
+
+# Where a reliability curve would lie if the scores were calibrated: curves of labels drawn from the scores.
+
+_CELLS = 1000
+_LEAST_RESAMPLES = 1000
+
+
+def consistency_band(
+    y_true: ArrayLike | ScoreTable,
+    y_prob: ArrayLike | None = None,
+    *,
+    thresholds: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    logits: bool = False,
+    name: str = "model",
+    confidence_level: float = 0.95,
+    n_resamples: int = 5000,
+    random_state: int | np.random.Generator | None = 0,
+) -> Band:
+    """Show where the reliability curve would lie if the scores were calibrated: outside, they are not.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or ScoreTable
+        Labels with two values, or a table that stands for labels and scores.
+    y_prob : array_like of shape (n,) or (n, 2), optional
+        Probability of the positive class.
+    thresholds : array_like of shape (m,), optional
+        Scores at which to read the curve, ascending, between the smallest and the largest; by default 101 of them.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0. Rows of one score count as an effective number of equal rows.
+    pos_label : object, optional
+        The label of the positive class.
+    logits : bool, default False
+        Whether the scores are log-odds.
+    name : str, default "model"
+        What to call the model.
+    confidence_level : float, default 0.95
+        Of the band, in (0, 1).
+    n_resamples : int, default 5000
+        How often labels are drawn, at least 1,000.
+    random_state : int, numpy Generator or None, default 0
+        For these draws.
+
+    Returns
+    -------
+    Band
+        ``estimate`` is the reliability curve itself, ``standard_error`` the spread of the curves of drawn labels.
+        ``low`` and ``high`` hold a calibrated score's curve at one score, ``simultaneous_low`` and
+        ``simultaneous_high`` at all of them, each with probability ``confidence_level``.
+
+    Raises
+    ------
+    ValueError
+        For invalid data or settings, and for tables reweighted to a prevalence, which rows drawn from the scores would
+        not have.
+
+    Notes
+    -----
+    Dimitriadis, Gneiting and Jordan (2021), doi:10.1073/pnas.2016191118: y is drawn from Bernoulli(score) and the
+    isotonic curve fitted anew. The simultaneous band is a global rank envelope (Myllymäki et al. 2017,
+    doi:10.1111/rssb.12172). Beyond 2,000 distinct scores, neighbouring ones are pooled for the drawing into about 1,000
+    cells of equal weight and 1,000 of equal width, smaller at the ends.
+
+    Examples
+    --------
+    >>> from stakes.inference import consistency_band
+    >>> band = consistency_band([0, 0, 0, 1] * 50, [0.1, 0.4, 0.6, 0.8] * 50, thresholds=[0.1, 0.4, 0.6])
+    >>> band.excludes(band.thresholds).any(), (band.estimate < band.simultaneous_low).tolist()
+    (np.False_, [True, True, True])
+    """
+    level = check_level(confidence_level)
+    n_resamples = check_whole(n_resamples, "n_resamples", _LEAST_RESAMPLES)
+    refuse_weighing(y_true, "consistency_band")
+    table = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits).table
+    if table.fixed_prevalence:
+        raise ValueError("consistency_band needs the rows as they were sampled, got a table with a set prevalence.")
+    points = check_scores_asked(thresholds, table)
+    rng = generator(random_state)
+    curves = drawn_curves(table, points, n_resamples, rng)
+    low, high = np.quantile(curves, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0)
+    outer = rank_envelope(curves, level)
+    ends = low, high, np.minimum(outer[0], low), np.maximum(outer[1], high)
+    return Band(
+        "reliability",
+        points,
+        np.interp(points, table.scores, table.pav_by_score()),
+        curves.std(axis=0, ddof=1),
+        *ends,
+        float("nan"),
+        level,
+        table.n_rows,
+        _effective_positives(table),
+        name,
+        is_consistency=True,
+        about=table.about,
+    )
+
+
+def _effective_positives(table: ScoreTable) -> float:
+    squared = float(table.positives_squared.sum())
+    return table.total_positives**2 / squared if squared > 0.0 else 0.0
+
+
+def drawn_curves(table: ScoreTable, points: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
+    """Isotonic curves at some points of labels drawn from the scores: one line for each draw."""
+    curves = np.empty((n_resamples, len(points)))
+    from scipy.optimize import isotonic_regression
+
+    score, weight, size = _cells(table)
+    for line in curves:
+        rates = isotonic_regression(rng.binomial(size, score) / size, weights=weight).x
+        line[:] = np.interp(points, score, rates)
+    return curves
+
+
+def rank_envelope(curves: Floats, level: float) -> tuple[Floats, Floats]:
+    """Narrowest bounds, alike in rank at every point, that hold one curve more with this probability.
+
+    A curve that others are held against counts itself among those not beyond it, one that is new does not: its rank is
+    lower by one.
+    """
+    ordered = np.sort(curves, axis=0)
+    ranks = np.empty(curves.shape, dtype=np.intp)
+    for column in range(curves.shape[1]):
+        values = curves[:, column]
+        below = np.searchsorted(ordered[:, column], values, side="right")
+        above = len(values) - np.searchsorted(ordered[:, column], values, side="left")
+        ranks[:, column] = np.minimum(below, above)
+    extreme = np.sort(ranks.min(axis=1))
+    rank = int(extreme[min(int(np.floor((1.0 - level) * len(extreme))), len(extreme) - 1)]) - 1
+    if rank < 1:
+        raise ValueError(
+            f"n_resamples must be larger: {len(extreme)} are too few to tell a {level:.6g} band over "
+            f"{curves.shape[1]} thresholds. Ask for more of the ones, fewer of the others, or a lower confidence_level."
+        )
+    return ordered[rank - 1], ordered[-rank]
+
+
+def _cells(table: ScoreTable) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """Mean score, weight and effective number of rows of each score, or of cells of neighbouring scores."""
+    score, weight = table.scores, table.positives + table.negatives
+    squared = table.positives_squared + table.negatives_squared
+    if len(score) > 2 * _CELLS:
+        before = np.concatenate([[0.0], np.cumsum(weight)])
+        by_rank = np.searchsorted(before, np.linspace(0.0, before[-1], _CELLS + 1)[1:-1])
+        by_score = np.searchsorted(score, np.linspace(score[0], score[-1], _CELLS + 1)[1:-1])
+        # the first and last blocks of an isotonic curve are short: cells grow from single scores at either end
+        ends = np.unique(np.geomspace(1.0, len(score), _CELLS // 5).astype(np.intp))
+        starts = np.unique(np.concatenate([[0], by_rank, by_score, ends, len(score) - ends]))
+        starts = starts[starts < len(score)]
+        score = np.add.reduceat(weight * score, starts) / np.add.reduceat(weight, starts)
+        weight, squared = np.add.reduceat(weight, starts), np.add.reduceat(squared, starts)
+    size = np.maximum(np.rint(weight**2 / squared), 1.0).astype(np.int64)
+    return np.clip(score, 0.0, 1.0), weight, size

@@ -1,4 +1,4 @@
-"""The bootstrap for whatever has no closed form: any function of a score table, on resampled tables."""
+"""Bootstrap, resampled tables."""
 
 from __future__ import annotations
 
@@ -7,39 +7,302 @@ import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from inspect import signature
 from statistics import NormalDist
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from stakes.core.inputs import evaluation_data, refuse_weighing
-from stakes.core.random_state import generator, settled_order
-from stakes.core.row_order import check_same_order
+from stakes.base.validation import (
+    check_choice,
+    check_flag,
+    check_level,
+    check_same_order,
+    check_whole,
+    generator,
+    settled_order,
+)
+from stakes.core.options import evaluation_data, refuse_weighing
 from stakes.core.score_table import ScoreTable
-from stakes.core.validation import check_choice, check_flag, check_level, check_whole
-from stakes.inference._dependence import check_dependence
-from stakes.inference._resample import Room, RowSource, TableSource, draw_blocks, draw_clusters, draw_rows, is_whole
-from stakes.inference._resample_outcome import OutcomeSource
-from stakes.inference._row_mean import metric_range
+from stakes.inference._area import metric_range
 from stakes.metrics import METRICS, Metric, guess_metric
-from stakes.outcomes import TimeToEvent
-from stakes.shown.nearest import guess
-from stakes.shown.progress import time_left
-from stakes.shown.tabular import Tabular
+from stakes.outcomes import BeyondFollowUpError, TimeToEvent
+from stakes.outputs.hooks import time_left
+from stakes.outputs.result_table import Tabular
+from stakes.outputs.text import guess
+from stakes.variance.dependence import check_dependence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.inference._resample import Draw
+    from stakes.base.validation import BinarySample
 
     Floats = NDArray[np.float64]
+    Integers = NDArray[np.intp]
+    Draw = Callable[[np.random.Generator], Integers]
     Statistic = Callable[[ScoreTable], float | Mapping[str, float]]
     Kind = Literal["percentile", "basic", "normal"]
+
+
+# Resampled score tables: counts are drawn anew, scores keep their order, so nothing is sorted twice.
+#
+# Rows are drawn independently, as whole clusters, or in blocks of consecutive rows; several models share each draw.
+
+_TIED = 4  # rows for each cell of a table from which on it is faster to draw cells than to draw rows
+_EQUAL = 1e-9
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is an integer, of Python or numpy, and no boolean."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def draw_rows(strata: Sequence[Integers], n: int) -> Draw:
+    """Say how often each of n rows is drawn, independently: from each stratum as many rows as it holds."""
+
+    def draw(rng: np.random.Generator) -> Integers:
+        counts = np.zeros(n, dtype=np.intp)
+        for rows in strata:
+            if len(rows):
+                counts += np.bincount(rows[rng.integers(0, len(rows), len(rows))], minlength=n)
+        return counts
+
+    return draw
+
+
+def draw_clusters(codes: Integers) -> Draw:
+    """Say how often each row is drawn with its cluster: as many clusters as there are."""
+    clusters = int(codes.max()) + 1
+
+    def draw(rng: np.random.Generator) -> Integers:
+        return np.bincount(rng.integers(0, clusters, clusters), minlength=clusters)[codes]
+
+    return draw
+
+
+def draw_blocks(n: int, length: int) -> Draw:
+    """Say how often each row is drawn with its block; blocks wrap around the end, so no row is drawn more often."""
+    lengths = np.full(math.ceil(n / length), length)
+    lengths[-1] = n - length * (len(lengths) - 1)
+
+    def draw(rng: np.random.Generator) -> Integers:
+        starts = rng.integers(0, n, len(lengths))
+        steps = np.bincount(starts, minlength=2 * n) - np.bincount(starts + lengths, minlength=2 * n)
+        counts = np.cumsum(steps)
+        return counts[:n] + counts[n:]
+
+    return draw
+
+
+def draw_counts(counts: Integers) -> Draw:
+    """Say how many of n equal rows are drawn from each cell of a table; the answer holds until the next draw."""
+    n = int(counts.sum())
+    if n > _TIED * len(counts):
+        shares = counts / n
+        return lambda rng: rng.multinomial(n, shares)
+    used = np.flatnonzero(counts)
+    starts = np.cumsum(counts[used]) - counts[used]
+    # written anew by every draw: fresh memory of this size would cost more than the draw
+    rows, found = np.empty(n, dtype=np.intp), np.zeros(len(counts), dtype=np.intp)
+
+    def draw(rng: np.random.Generator) -> Integers:
+        rows[:] = rng.integers(0, n, n)
+        drawn = np.bincount(rows, minlength=n)
+        found[used] = drawn if len(used) == n else np.add.reduceat(drawn, starts)
+        return found
+
+    return draw
+
+
+@dataclass(frozen=True)
+class TableSource:
+    """Resamples of one table whose rows weigh the same; class by class where the prevalence is fixed."""
+
+    table: ScoreTable
+    units: tuple[float, float]
+    draws: tuple[Draw, ...]
+
+    @classmethod
+    def of(cls, table: ScoreTable) -> TableSource:
+        counts, units = row_counts(table)
+        if table.fixed_prevalence:
+            return cls(table, units, tuple(draw_counts(column) for column in counts))
+        return cls(table, units, (draw_counts(np.concatenate(counts)),))
+
+    def tables(self, rng: np.random.Generator, room: Room | None = None) -> list[ScoreTable]:
+        """One resampled table; with ``room`` it holds until the next one is made there."""
+        negatives, positives = self._counts(rng)
+        seen = np.flatnonzero(np.logical_or(negatives, positives))
+        room = Room() if room is None else room
+        old, weights = self.table, []
+        for name, unit, counts in zip(("down", "up"), self.units, (negatives, positives), strict=True):
+            weight = room.floats(name, room.taken("count", counts, seen))
+            weights.append((weight, weight) if unit == 1.0 else (unit * weight, unit * (unit * weight)))
+        (downs, down_squares), (ups, up_squares) = weights
+        lower, upper = (None if edge is None else edge.take(seen) for edge in (old.lower, old.upper))
+        columns = room.taken("scores", old.scores, seen), ups, downs, up_squares, down_squares
+        return [ScoreTable(*columns, old.n_rows, old.fixed_prevalence, lower, upper)]
+
+    def area(self, rng: np.random.Generator) -> float:
+        """AUC of one resampled table, without the table: it needs whole numbers only, whatever a row weighs."""
+        negatives, positives = self._counts(rng)
+        below, found = self._room
+        np.cumsum(negatives, out=below)
+        positives = positives[found]
+        pairs = 2 * int(below[-1]) * int(positives.sum())
+        return int(np.dot(positives, 2 * below[found] - negatives[found])) / pairs if pairs else math.nan
+
+    @cached_property
+    def _room(self) -> tuple[Integers, Integers]:
+        """Memory for the negatives up to each score, and the scores that positives have."""
+        return np.empty(len(self.table.scores), dtype=np.intp), np.flatnonzero(self.table.positives)
+
+    def _counts(self, rng: np.random.Generator) -> Sequence[Integers]:
+        """Rows of each class that are drawn from each cell; they hold until the next draw."""
+        drawn = [draw(rng) for draw in self.draws]
+        return np.split(drawn[0], 2) if len(drawn) == 1 else drawn
+
+
+class Room:
+    """Memory that one resample after the other is written to."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, NDArray[Any]] = {}
+
+    def taken(self, name: str, values: NDArray[Any], places: Integers) -> NDArray[Any]:
+        """Some entries of an array."""
+        return values.take(places, out=self._of(name, len(places), values), mode="clip")
+
+    def floats(self, name: str, values: NDArray[Any]) -> Floats:
+        """Numbers as floats."""
+        out: Floats = self._of(name, len(values), np.empty(0))
+        out[:] = values
+        return out
+
+    def _of(self, name: str, size: int, like: NDArray[Any]) -> NDArray[Any]:
+        if name not in self._held or len(self._held[name]) < size:
+            self._held[name] = np.empty(size + size // 8, like.dtype)
+        return self._held[name][:size]
+
+
+def row_counts(table: ScoreTable) -> tuple[tuple[Integers, Integers], tuple[float, float]]:
+    """Rows of each class in each cell of a table, and what one row weighs; raise where weights differ."""
+    counts, units = [], []
+    for name in ("negatives", "positives"):
+        weight, square = getattr(table, name), getattr(table, f"{name}_squared")
+        unit = float(square.sum() / weight.sum()) if weight.any() else 1.0
+        rows = np.rint(weight / unit)
+        if np.any(np.abs(rows * unit - weight) > _EQUAL * weight.max()) or not np.allclose(
+            square, rows * unit**2, rtol=_EQUAL, atol=_EQUAL * unit**2
+        ):
+            raise ValueError(
+                f"the {name} of the table must weigh the same: a table does not keep the weights of single rows. "
+                "Pass y_true, y_prob and sample_weight."
+            )
+        counts.append(rows.astype(np.intp))
+        units.append(unit)
+    return (counts[0], counts[1]), (units[0], units[1])
+
+
+@dataclass(frozen=True)
+class RowSource:
+    """Resampled tables of several models on the same rows, from how often each row is drawn."""
+
+    models: Sequence[tuple[Floats, Integers]]
+    weight: Floats | None
+    draw: Draw
+    prevalence: float | None = None
+
+    @classmethod
+    def of(cls, samples: Sequence[BinarySample], draw: Draw, prevalence: float | None) -> RowSource:
+        models = []
+        for sample in samples:
+            scores, level = np.unique(sample.score + 0.0, return_inverse=True)
+            models.append((scores, 2 * level.reshape(-1) + sample.y))
+        return cls(models, samples[0].weight, draw, prevalence)
+
+    def tables(self, rng: np.random.Generator, _room: Room | None = None) -> list[ScoreTable]:
+        """One resampled table for each model, all from the same rows."""
+        counts = self.draw(rng)
+        drawn = int(counts.sum())
+        columns = [counts.astype(np.float64)]
+        if self.weight is not None:
+            columns = [columns[0] * self.weight, columns[0] * self.weight**2]
+        tables = [self._table(scores, code, columns, drawn) for scores, code in self.models]
+        return tables if self.prevalence is None else [table.with_prevalence(self.prevalence) for table in tables]
+
+    def _table(self, scores: Floats, code: Integers, columns: list[Floats], drawn: int) -> ScoreTable:
+        return ScoreTable(*sums_by_cell(scores, code, columns), n_rows=drawn)
+
+
+def sums_by_cell(
+    scores: Floats, code: Integers, columns: list[Floats]
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Columns of a table from weights, and squared weights if they differ: its scores that have any weight first."""
+    cells = [np.bincount(code, column, minlength=2 * len(scores)).reshape(-1, 2) for column in columns]
+    seen = cells[0].sum(axis=1) > 0.0
+    downs, ups, down_squares, up_squares = (
+        np.ascontiguousarray(cell[seen, k]) for cell in (cells[0], cells[-1]) for k in (0, 1)
+    )
+    return scores[seen], ups, downs, up_squares, down_squares
+
+
+# Resampled tables of rows with censored follow-up: rows are drawn, known or not, and censoring is estimated anew.
+
+_MOST_REDRAWN = 100  # in a row: then nearly all resamples end before the horizon
+
+
+@dataclass
+class OutcomeSource:
+    """Resampled tables of several models; ``redrawn`` counts resamples in which nobody was followed to the horizon."""
+
+    outcome: TimeToEvent
+    models: Sequence[tuple[Floats, Integers]]
+    draw: Draw
+    redrawn: int = 0
+
+    @classmethod
+    def of(cls, outcome: TimeToEvent, scores: Sequence[Any], data: Mapping[str, Any], draw: Draw) -> Self:
+        """Source of the resamples of all rows."""
+        models = []
+        for score in scores:
+            origin = evaluation_data(outcome, score, **data).rows.origin
+            if origin is None:
+                raise TypeError("rows with the status of some unknown come from a TimeToEvent")
+            distinct, level = np.unique(origin.score + 0.0, return_inverse=True)
+            models.append((distinct, 2 * level.reshape(-1) + outcome.y))
+        return cls(outcome, models, draw)
+
+    def tables(self, rng: np.random.Generator, _room: Room | None = None) -> list[ScoreTable]:
+        """One resampled table for each model, all from the same rows."""
+        counts, outcome = self._drawn(rng)
+        weight = outcome.weight
+        # a row that is drawn k times is k rows of a k-th of the weight
+        squared = np.divide(weight * weight, counts, out=np.zeros(len(weight)), where=counts > 0)
+        drawn = int(counts.sum())
+        return [
+            ScoreTable(*sums_by_cell(scores, code, [weight, squared]), n_rows=drawn, about=outcome.about)
+            for scores, code in self.models
+        ]
+
+    def _drawn(self, rng: np.random.Generator) -> tuple[Integers, TimeToEvent]:
+        for _ in range(_MOST_REDRAWN):
+            counts = self.draw(rng)
+            try:
+                return counts, self.outcome.repeated(counts)
+            except BeyondFollowUpError:
+                self.redrawn += 1
+        raise ValueError(
+            f"{_MOST_REDRAWN} resamples in a row end before the horizon {self.outcome.horizon:g}: too few rows were "
+            f"followed to it ({self.outcome.at_risk})."
+        )
+
+
+# The bootstrap for whatever has no closed form: any function of a score table, on resampled tables.
 
 KINDS = ("percentile", "basic", "normal")
 _LEAST = 2

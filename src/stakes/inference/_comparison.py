@@ -1,33 +1,216 @@
-"""The paired difference between two models on the same rows, with its interval and p-value."""
+"""Paired difference, dominance, pooling."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from stakes.base.validation import check_kind, check_names, check_number, check_same_order
 from stakes.core.options import Options, check_options
-from stakes.core.row_order import check_same_order
+from stakes.core.regret import losses_by_score
 from stakes.core.score_table import ScoreTable
-from stakes.core.validation import check_names
-from stakes.inference._dependence import dependence_of
-from stakes.inference._dominance import dominance
-from stakes.inference._loss_moments import LossMoments, loss_moments
-from stakes.inference._paired_rows import PairedRows
-from stakes.shown.tabular import Tabular
+from stakes.curves import TIE, error_pieces, lower_envelope
+from stakes.outputs.result_table import Tabular
+from stakes.variance.checks import CLASSES, EVERY_ORDER, FLOOR, ROUNDING, digits, place_of_pair
+from stakes.variance.decisions import LossMoments, loss_moments
+from stakes.variance.dependence import PairedRows, dependence_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
-    from stakes.core.inputs import EvaluationData
+    from stakes.base.validation import BinarySample
+    from stakes.core.options import EvaluationData
     from stakes.core.regret import Rule
-    from stakes.core.scale import Scale
-    from stakes.core.validation import BinarySample
-    from stakes.costs import CostsLike
-    from stakes.inference._dominance import Dominance
-    from stakes.inference._moments import Moments
+    from stakes.costs import CostsLike, Scale
+    from stakes.variance.checks import Broken
+    from stakes.variance.decisions import PairSums
+    from stakes.variance.estimates import Moments
+
+    Floats = NDArray[np.float64]
+    Stretch = tuple[float, float, str]
+
+
+# Whether one model costs less than another at every cost ratio of a range, exactly.
+
+EQUAL = "equal"
+_ROUNDING = 1e-14
+
+
+@dataclass(frozen=True)
+class Dominance(Tabular):
+    """Where each of two models has the lower regret on these rows, over a whole range of cost ratios.
+
+    Parameters
+    ----------
+    first, second : str
+        Names of the models.
+    low, high : float
+        The range, both ends included.
+    stretches : tuple of (float, float, str)
+        Cost ratios from low (exclusive, but for the first) to high (inclusive), and the better model or "equal".
+
+    Examples
+    --------
+    >>> from stakes import ScoreTable
+    >>> from stakes.inference import dominance
+    >>> a = ScoreTable.from_predictions([0, 1], [0.2, 0.4])
+    >>> b = ScoreTable.from_predictions([0, 1], [0.6, 0.8])
+    >>> print(dominance(a, b, low=0.1, high=0.3))
+    a costs no more than b at every cost ratio from 0.1 to 0.3, and less at some
+    """
+
+    first: str
+    second: str
+    low: float
+    high: float
+    stretches: tuple[Stretch, ...]
+
+    @property
+    def winner(self) -> str:
+        """The model whose regret is never higher and somewhere lower; "equal" for equal curves, "" where they cross."""
+        better = {name for _, _, name in self.stretches} - {EQUAL}
+        return EQUAL if not better else better.pop() if len(better) == 1 else ""
+
+    def share(self, name: str) -> float:
+        """Share of the range in which a model, or "equal", has it.
+
+        Parameters
+        ----------
+        name : str
+            A model, or "equal".
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> from stakes import ScoreTable
+        >>> from stakes.inference import dominance
+        >>> a = ScoreTable.from_predictions([0, 1], [0.2, 0.4])
+        >>> b = ScoreTable.from_predictions([0, 1], [0.6, 0.8])
+        >>> dominance(a, b, low=0.1, high=0.3).share("a").__round__(6)
+        0.5
+        """
+        if self.low == self.high:
+            return float(self.stretches[0][2] == name)
+        held = sum(high - low for low, high, better in self.stretches if better == name)
+        return held / (self.high - self.low)
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [{"low": low, "high": high, "better": better} for low, high, better in self.stretches]
+
+    def __str__(self) -> str:
+        one = self.low == self.high
+        where = f"at the cost ratio {self.low:g}" if one else f"at every cost ratio from {self.low:g} to {self.high:g}"
+        if self.winner == EQUAL:
+            return f"{self.first} and {self.second} cost the same {where}"
+        if self.winner:
+            other = self.second if self.winner == self.first else self.first
+            how = "less" if one else "no more"
+            return f"{self.winner} costs {how} than {other} {where}{'' if one else ', and less at some'}"
+        shares = [f"{name} is better in {100 * self.share(name):.3g}%" for name in (self.first, self.second)]
+        return f"neither is better {where}: {', '.join(shares)} of the range"
+
+
+def dominance(
+    first: ScoreTable,
+    second: ScoreTable,
+    *,
+    low: float = 0.0,
+    high: float = 1.0,
+    rule: Rule = "score",
+    names: tuple[str, str] = ("a", "b"),
+) -> Dominance:
+    """Say at which cost ratios of a range each of two models has the lower regret on these rows.
+
+    Parameters
+    ----------
+    first, second : ScoreTable
+        Two models over the same rows.
+    low, high : float, default 0 and 1
+        The range, 0 <= low <= high <= 1, both ends included.
+    rule : {"score", "optimal"} or float, default "score"
+        How scores become decisions.
+    names : tuple of str, default ("a", "b")
+        What to call the models.
+
+    Returns
+    -------
+    Dominance
+        A model that dominates is better under every cost distribution on the range. A statement on these rows: whether
+        it holds beyond chance is what :func:`difference_band` says.
+
+    Raises
+    ------
+    ValueError
+        For bounds out of order or an invalid rule.
+
+    Notes
+    -----
+    Both curves are straight between the scores, so they are compared at every score from both sides.
+
+    Examples
+    --------
+    >>> from stakes import ScoreTable
+    >>> from stakes.inference import dominance
+    >>> a = ScoreTable.from_predictions([0, 1], [0.2, 0.4])
+    >>> b = ScoreTable.from_predictions([0, 1], [0.6, 0.8])
+    >>> dominance(a, b).stretches[:2]
+    ((0.0, 0.2, 'equal'), (0.2, 0.4, 'a'))
+    """
+    from stakes.core.regret import check_rule
+
+    for argument, table in (("first", first), ("second", second)):
+        check_kind(table, argument, ScoreTable)
+    names = check_names(names)
+    low, high = check_number(low, "low"), check_number(high, "high")
+    if not 0.0 <= low <= high <= 1.0:
+        raise ValueError(f"low and high must satisfy 0 <= low <= high <= 1, got {low} and {high}.")
+    pieces = [error_pieces(table, check_rule(rule)) for table in (first, second)]
+    # equal curves go to the one named first, so each is strictly better where it wins though named second
+    knots, beaten = lower_envelope(pieces, low, high)
+    others, won = lower_envelope(pieces[::-1], low, high)
+    edges = np.unique(np.concatenate([knots, others, [low, high]]))
+    upper = edges[1:]
+    behind = beaten[np.searchsorted(knots, upper, side="left") - 1] == 1
+    ahead = won[np.searchsorted(others, upper, side="left") - 1] == 1
+    better = np.where(ahead, 1, np.where(behind, 2, 0))
+    # a crossing that is computed twice, or beside a knot, leaves a stretch of rounding
+    rounding = upper - edges[:-1] <= _ROUNDING
+    inside = (edges[:-1] >= low) & (upper <= high) & ~rounding
+    # the curves are continuous from the left: the lower end itself belongs to the stretch before
+    point = [_height(*curve, low) for curve in pieces]
+    gap = point[0] - point[1]
+    at_low = 0 if abs(gap) <= TIE * max(point) else 1 if gap < 0.0 else 2
+    labels = (EQUAL, *names)
+    ends = np.append(low, edges[:-1][inside]), np.append(low, upper[inside])
+    ends[1][-1] = high  # also where the last stretch was rounding
+    stretches = _joined(*ends, np.append(at_low, better[inside]))
+    if len(stretches) > 1 and stretches[0][1] == low and stretches[0][2] == 0:
+        stretches = stretches[1:]  # a single point where the two are equal says nothing
+    return Dominance(*names, low, high, tuple((a, b, labels[k]) for a, b, k in stretches))
+
+
+def _height(knots: Floats, alarms: Floats, misses: Floats, c: float) -> float:
+    """Regret at one cost ratio."""
+    piece = max(int(np.searchsorted(knots, c, side="left")) - 1, 0)
+    return c * float(alarms[piece]) + (1.0 - c) * float(misses[piece])
+
+
+def _joined(low: Floats, high: Floats, better: NDArray[np.intp]) -> list[tuple[float, float, int]]:
+    """Neighbouring stretches of the same verdict become one."""
+    new = np.flatnonzero(np.append(True, better[1:] != better[:-1]))
+    return list(zip(low[new].tolist(), np.append(low[new][1:], high[-1]).tolist(), better[new].tolist(), strict=True))
+
+
+# The paired difference between two models on the same rows, with its interval and p-value.
 
 PAIRED_NEEDS_ROWS = (
     "a paired difference needs the rows of both models: two separate ScoreTables do not say which scores belong "
@@ -264,3 +447,95 @@ def compare(
 def _dominance_of(first: EvaluationData, second: EvaluationData, options: Options, names: tuple[str, str]) -> Dominance:
     low, high = options.costs.low, options.costs.high
     return dominance(first.table, second.table, low=low, high=high, rule=options.rule, names=names)
+
+
+# Whether sums over pairs of models agree with the score tables of the same models, over which each loss is a sum.
+
+
+def check_against_tables(pairs: PairSums, tables: Sequence[ScoreTable], broken: Broken) -> None:
+    """Refuse sums over pairs that contradict the tables of the models, which rest on the same rows."""
+    for i, table in enumerate(tables):
+        for k in (0, 1):
+            cells = _Cells(pairs, i, table, k, broken)
+            cells.check_sums()
+            cells.check_rows()
+    for i, j in combinations(range(len(tables)), 2):
+        at = _place(pairs, i, j)
+        if not pairs.apart[:, at].any() and not _same_scores(tables[i], tables[j]):
+            raise broken(
+                "apart", f"above 0, as the tables of {pairs.models[i]!r} and {pairs.models[j]!r} differ, got 0"
+            )
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """The cells of the table of a model, and what its rows of one class cost."""
+
+    pairs: PairSums
+    model: int
+    table: ScoreTable
+    k: int
+    broken: Broken
+
+    @property
+    def where(self) -> str:
+        """Which sums are meant."""
+        return f"for {self.pairs.models[self.model]!r} less 'nothing' among {CLASSES[self.k]}"
+
+    @property
+    def columns(self) -> tuple[Floats, Floats]:
+        """Weights and squared weights of the class, as they were before a prevalence was stated."""
+        kind, mass = CLASSES[self.k], float(self.pairs.mass[self.k])
+        weight, squared = getattr(self.table, kind), getattr(self.table, f"{kind}_squared")
+        by = float(weight.sum()) / mass if self.table.fixed_prevalence and mass else 1.0
+        return weight / by, squared / by**2
+
+    @property
+    def losses(self) -> tuple[Floats, Floats]:
+        """The least and the most that a row of each cell can cost; one number where it is of one score."""
+        ends = (self.table.scores if end is None else end for end in (self.table.lower, self.table.upper))
+        first, second = (losses_by_score(end, self.pairs.costs, self.pairs.rule)[self.k] for end in ends)
+        return np.minimum(first, second), np.maximum(first, second)
+
+    def check_sums(self) -> None:
+        """The sums of the model alone are those over its table."""
+        at, (weight, squared) = _place(self.pairs, self.model, len(self.pairs.models) + 2), self.columns
+        for order, (a, b) in enumerate(EVERY_ORDER[:4]):
+            column = weight if a == 1 else squared
+            low, high = (_total(column, losses**b) for losses in self.losses)
+            found = float(self.pairs.powers[order][self.k, at])
+            room = ROUNDING * high + FLOOR * float(column.sum()) if np.isfinite(high) else 0.0
+            if not low - room <= found <= high + room:
+                wanted = digits(low) if low == high else f"{digits(low)} to {digits(high)}"
+                what = f"that over the table, {wanted}, {self.where}, got {digits(found)}"
+                raise self.broken(f"w{a}_d{b}", what)
+
+    def check_rows(self) -> None:
+        """Rows, and rows with a loss, are those of the table, which knows how many there are at least."""
+        weight, squared = self.columns
+        fewest = np.where(squared > 0.0, weight**2 / np.where(squared > 0.0, squared, 1.0), 0.0)
+        low, high = self.losses
+        rows, room = float(self.pairs.rows[self.k]), 1.0 - ROUNDING
+        if float(fewest.sum()) * room > rows:
+            needed = digits(float(fewest.sum()))
+            raise self.broken("rows", f"at least those of the table, {needed}, {self.where}, got {digits(rows)}")
+        found = float(self.pairs.carriers[self.k, _place(self.pairs, self.model, len(self.pairs.models) + 2)])
+        least, most = float(fewest[low > 0.0].sum()), rows - float(fewest[high == 0.0].sum())
+        if not least * room <= found <= most + ROUNDING * rows:
+            wanted = f"the rows of the table that cost something, {digits(least)} to {digits(most)}"
+            raise self.broken("carriers", f"{wanted}, {self.where}, got {digits(found)}")
+
+
+def _place(pairs: PairSums, i: int, j: int) -> int:
+    """Place of a pair among all."""
+    return int(place_of_pair(i, j, len(pairs.models) + 3))
+
+
+def _total(weight: Floats, losses: Floats) -> float:
+    """Weighted sum in which what has no weight counts nothing, even where it is infinite."""
+    return float(np.dot(weight[weight > 0.0], losses[weight > 0.0]))
+
+
+def _same_scores(one: ScoreTable, other: ScoreTable) -> bool:
+    same = len(one.scores) == len(other.scores)
+    return same and np.allclose(one.scores, other.scores, rtol=ROUNDING, atol=0.0)

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from stakes.core.inputs import evaluation_data
-from stakes.core.outcome import Origin
-from stakes.core.row_order import check_same_order
-from stakes.core.validation import check_choice, check_level, check_number
+from stakes.base.outcome import Origin
+from stakes.base.validation import check_choice, check_level, check_number, check_same_order
+from stakes.core.options import evaluation_data
 from stakes.costs import SCALES, Fixed, as_costs, held
-from stakes.inference._dependence import Design, dependence_of
-from stakes.inference._estimate import Estimate
-from stakes.inference._moments import Moments
-from stakes.inference._power_sums import effective
 from stakes.outcomes import RowCosts, check_factor
-from stakes.shown.tabular import Tabular
+from stakes.outputs.result_table import Tabular
+from stakes.variance.dependence import Design, dependence_of
+from stakes.variance.estimates import Estimate, Moments
+from stakes.variance.sums import effective
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -175,7 +173,7 @@ def _ratios(factor: float, costs: CostsLike | None) -> CostDistribution:
     return as_costs(costs)
 
 
-class Law(NamedTuple):
+class AmountLaw(NamedTuple):
     """How much cost ratios count, and the measure of what mistakes cost in money under them."""
 
     costs: CostDistribution
@@ -199,14 +197,14 @@ class Law(NamedTuple):
         return np.stack([self.charged(outcome, score), right[0] + each[0], right[1] + each[1]])
 
 
-def law_of(outcome: RowCosts, costs: CostDistribution, scale: str) -> Law:
+def law_of(outcome: RowCosts, costs: CostDistribution, scale: str) -> AmountLaw:
     """What mistakes cost on average over cost ratios, or raise where that has no mean or rows were set aside."""
     if outcome.n_set_aside and (costs.low, costs.high) != (0.5, 0.5):
         raise ValueError(
             f"factor must be 1 where rows are set aside ({outcome.n_set_aside}), and costs 1/2: what their decisions "
             "cost has no common factor."
         )
-    return Law(costs, held(costs, scale), scale)
+    return AmountLaw(costs, held(costs, scale), scale)
 
 
 def _size(outcome: RowCosts) -> float:
@@ -216,7 +214,7 @@ def _size(outcome: RowCosts) -> float:
 def money_of(
     outcome: RowCosts,
     score: Floats,
-    law: Law,
+    law: AmountLaw,
     size: float,
     *,
     level: float,

@@ -1,12 +1,12 @@
 """What more data would be worth: the expected loss of choosing now, what further rows save, and how many are needed."""
 
-from stakes.information._cells import PRIORS as PRIORS
-from stakes.information._given import Asked as Asked
-from stakes.information._given import check_study as check_study
 from stakes.information._rows_needed import TARGETS as TARGETS  # the choices of ``stakes plan``
 from stakes.information._rows_needed import Plan, rows_needed
 from stakes.information._rows_needed import check_asked as check_asked
+from stakes.information._value import PRIORS as PRIORS
+from stakes.information._value import StudyOptions as StudyOptions
 from stakes.information._value import ValueOfInformation, value_of_information
+from stakes.information._value import check_study as check_study
 from stakes.information._value import value_of as value_of
 
 __all__ = ["Plan", "ValueOfInformation", "rows_needed", "value_of_information"]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.validation import check_choice, check_level, check_number, check_unit
-from stakes.shown.tabular import Tabular
-from stakes.shown.words import count, number, percent
+from stakes.base.validation import check_choice, check_level, check_number, check_unit
+from stakes.outputs.result_table import Tabular
+from stakes.outputs.text import count, number, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,31 +1,266 @@
-"""``value_of_information``: what choosing now is expected to lose, and what more rows would save of it."""
+"""Value of information."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from stakes.core.random_state import generator, settled_order
-from stakes.core.row_order import check_same_order
-from stakes.core.validation import check_choice, check_number, check_unit
+from stakes.base.validation import (
+    brief,
+    check_choice,
+    check_number,
+    check_same_order,
+    check_unit,
+    generator,
+    settled_order,
+)
+from stakes.core.options import evaluation_data, refuse_weighing
+from stakes.core.regret import check_unit_cost
 from stakes.costs import Fixed, as_costs
 from stakes.inference import CostRows, largest_of
-from stakes.information._cells import PRIORS, cell_value, pseudo_rows
-from stakes.information._given import Asked, check_study, decision_rows
-from stakes.information._words import sentences
-from stakes.shown.faces import draw
-from stakes.shown.tabular import Tabular, json_ready
+from stakes.outputs.files import json_ready
+from stakes.outputs.hooks import draw
+from stakes.outputs.result_table import Tabular
+from stakes.outputs.text import number, percent
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import ArrayLike, NDArray
 
+    from stakes.base.validation import BinarySample
     from stakes.costs import CostDistribution, CostsLike
 
     Floats = NDArray[np.float64]
+
+
+# Value of information at one threshold, exactly: a model, treating all and treating no one on four cells of rows.
+#
+# The rows acted on (TP, FP) and not acted on (FN, TN) carry independent Beta posteriors of their event rates, which
+# is the Bayesian bootstrap of the rows when nothing is added to the cells. Values are net benefits, per decision.
+
+PRIORS = ("indifference", "haldane", "uniform")
+_OPEN = 1e-14  # both doubts matter only where both are open
+_PANELS, _NODES = 24, 24
+
+
+@dataclass(frozen=True)
+class CellValue:
+    """Expected value of perfect information, and probabilities that each of the three is best."""
+
+    evpi: float
+    p_model: float
+    p_all: float
+    p_none: float
+
+
+def pseudo_rows(prior: str, t: float) -> tuple[float, float]:
+    """Positives and negatives added to the rows acted on, and to those not acted on."""
+    return {"haldane": (0.0, 0.0), "indifference": (t, 1.0 - t), "uniform": (1.0, 1.0)}[prior]
+
+
+def cell_value(cells: tuple[float, float, float, float], t: float) -> CellValue:
+    """Exact values for TP, FP, FN, TN with the prior already added."""
+    tp, fp, fn, tn = cells
+    odds, total = t / (1.0 - t), sum(cells)
+    # gains in rows: acting on the model over no one, and on everyone over the model
+    model, everyone = tp - odds * fp, fn - odds * tn
+    everyone_up = (fn + tn) * _positive_part(fn, tn, t) / (1.0 - t)
+    model_down = (tp + fp) * _positive_part(tp, fp, t) / (1.0 - t) - model
+    p_over_none, p_over_all = 1.0 - _below(tp, fp, t), _below(fn, tn, t)
+    both = negative = 0.0
+    if (1.0 - p_over_none) * (1.0 - p_over_all) > _OPEN:
+        both, negative = _overlap(cells, odds)
+    now = max(0.0, model, model + everyone)
+    evpi = (model + everyone_up + model_down - both - now) / total
+    p_none = (1.0 - p_over_none) * p_over_all + negative
+    p_model = p_over_none * p_over_all
+    return CellValue(max(evpi, 0.0), p_model, max(1.0 - p_model - p_none, 0.0), p_none)
+
+
+def _positive_part(a: float, b: float, t: float) -> float:
+    """E (v - t)+ for v ~ Beta(a, b)."""
+    if a == 0.0 or b == 0.0:
+        return 0.0 if a == 0.0 else 1.0 - t
+    return a / (a + b) * (1.0 - _below(a + 1.0, b, t)) - t * (1.0 - _below(a, b, t))
+
+
+def _below(a: float, b: float, t: float) -> float:
+    """P(v < t) for v ~ Beta(a, b); with no rows at all the two sides cost the same."""
+    from scipy.special import betainc
+
+    if a == 0.0 or b == 0.0:
+        return 1.0 if a == 0.0 else 0.0
+    return float(betainc(a, b, t))
+
+
+def _overlap(cells: tuple[float, float, float, float], odds: float) -> tuple[float, float]:
+    """Where the model loses to no one and everyone gains on the model, by X = G(TP) - o G(FP), Z = G(FN) - o G(TN).
+
+    The integral of P(Z > z) P(X < -z), and the probability that X < 0 < Z and X + Z < 0.
+    """
+    from scipy.special import gammaincc, gammaln
+
+    tp, fp, fn, tn = cells
+    if fn == 0.0 or fp == 0.0:
+        return 0.0, 0.0
+    top = min(60.0 + 14.0 * math.sqrt(fn) + fn, odds * (60.0 + 14.0 * math.sqrt(fp) + fp))
+    z, weight = _legendre(np.concatenate([[0.0], np.geomspace(1e-6, 1.0, _PANELS) * top]))
+    by_tn, by_tp = _gamma_nodes(tn), _gamma_nodes(tp)
+    up = gammaincc(fn, z[:, None] + odds * by_tn[0]) @ by_tn[1]
+    down = gammaincc(fp, (z[:, None] + by_tp[0]) / odds) @ by_tp[1]
+    places = z[:, None] + odds * by_tn[0]
+    density = np.exp((fn - 1.0) * np.log(places) - places - gammaln(fn)) @ by_tn[1]
+    return float(weight @ (up * down)), float(weight @ (density * down))
+
+
+def _gamma_nodes(shape: float) -> tuple[Floats, Floats]:
+    """Nodes and weights of the expectation over a gamma variable."""
+    from scipy.special import gammaln
+
+    if shape == 0.0:
+        return np.zeros(1), np.ones(1)
+    spread = math.sqrt(shape)
+    edges = np.linspace(max(0.0, shape - 14.0 * spread - 30.0), shape + 14.0 * spread + 60.0, _PANELS + 1)
+    if shape >= 1.0:
+        g, weight = _legendre(edges)
+        return g, weight * np.exp((shape - 1.0) * np.log(g) - g - gammaln(shape))
+    # below one the density is infinite at zero: integrate over v = g ** shape
+    v, weight = _legendre(np.concatenate([[0.0], np.geomspace(1e-12, edges[-1], 4 * _PANELS) ** shape]))
+    g = v ** (1.0 / shape)
+    return g, weight * np.exp(-g - gammaln(shape + 1.0))
+
+
+def _legendre(edges: Floats) -> tuple[Floats, Floats]:
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    half = 0.5 * np.diff(edges)[:, None]
+    x = 0.5 * (edges[1:] + edges[:-1])[:, None] + half * nodes
+    return x.ravel(), (half * weights).ravel()
+
+
+# What a value of information starts from: costs of each row under each decision, and how many decisions there are.
+
+REFERENCES = ("treat all", "treat none")
+
+
+class StudyOptions(NamedTuple):
+    """What is asked of rows of costs, checked."""
+
+    threshold: float | None
+    prior: str
+    sizes: tuple[int, ...]
+    n_decisions: float | None
+    unit_cost: float | None
+    per: float
+    row_cost: float | None
+    fixed_cost: float
+
+
+def decision_rows(
+    y_true: ArrayLike, models: Mapping[str, ArrayLike], costs: CostDistribution, **options: Any
+) -> tuple[tuple[str, ...], CostRows, list[BinarySample]]:
+    """Names, mean regret of each row under the models, treating all and treating no one, and the clean rows."""
+    refuse_weighing(y_true, "value_of_information")
+    if not models:
+        raise ValueError("y_probs must hold at least one model, got none.")
+    if not np.isfinite(costs.mass):
+        raise ValueError(f"costs must have a finite mass for a value per decision, got {costs!r}.")
+    samples = [
+        evaluation_data(y_true, score, name=f"y_probs[{name!r}]", **options).rows for name, score in models.items()
+    ]
+    rows = CostRows.of(samples, costs, factor=1.0 / costs.mass)
+    return (*map(str, models), *REFERENCES), rows, samples
+
+
+def _size(m: Any) -> int:
+    if not isinstance(m, (int, np.integer)) or isinstance(m, bool) or m < 1:
+        raise ValueError(f"more_rows must hold whole numbers > 0, got {m!r}.")
+    return int(m)
+
+
+def check_study(
+    *,
+    more_rows: Sequence[int] = (100, 1000),
+    decisions: float | Sequence[float] | None = None,
+    discount: float | None = None,
+    unit_cost: float | None = None,
+    per: float = 1.0,
+    row_cost: float | None = None,
+    fixed_cost: float = 0.0,
+) -> tuple[tuple[int, ...], float | None, float | None, float, float | None, float]:
+    """What :class:`Asked` holds of units, years and prices."""
+    if not isinstance(more_rows, (list, tuple, np.ndarray)) or np.ndim(more_rows) != 1:
+        remedy = f": pass [{more_rows!r}]" if isinstance(more_rows, int) else ""
+        raise TypeError(f"more_rows must be a list of numbers of rows, got {brief(more_rows)}{remedy}.")
+    return (
+        tuple(_size(m) for m in more_rows),
+        total_decisions(decisions, discount),
+        None if unit_cost is None else check_unit_cost(unit_cost),
+        check_positive(per, "per"),
+        None if row_cost is None else check_number(row_cost, "row_cost"),
+        check_number(fixed_cost, "fixed_cost"),
+    )
+
+
+def check_positive(value: Any, name: str) -> float:
+    """A finite number above zero, or raise."""
+    number = check_number(value, name)
+    if not 0.0 < number < np.inf:
+        raise ValueError(f"{name} must be a finite number > 0, got {value!r}.")
+    return number
+
+
+def total_decisions(decisions: float | Sequence[float] | None, discount: float | None) -> float | None:
+    """All decisions, those of later years discounted."""
+    if decisions is None or not isinstance(decisions, Sequence):
+        if discount is not None:
+            raise ValueError(f"discount needs decisions by year, got decisions={decisions!r}.")
+        years = [] if decisions is None else [check_number(decisions, "decisions")]
+    else:
+        years = [check_number(each, "decisions") for each in decisions]
+    rate = 0.0 if discount is None else check_number(discount, "discount")
+    if rate < 0.0 or any(not 0.0 <= each < np.inf for each in years):
+        raise ValueError(f"decisions and discount must be >= 0, got {decisions!r} and {discount!r}.")
+    return sum(each / (1.0 + rate) ** year for year, each in enumerate(years)) if years else None
+
+
+# What is said of the value of information: what choosing now may lose, what more rows save, whether a study pays.
+
+_WORTH_SAYING = 0.005
+
+
+def sentences(found: Any) -> Iterator[str]:
+    """The most important first."""
+    decisions = "decision" if found.per == 1.0 else f"{found.per:,g} decisions"
+    over = "" if found.total is None else f", {number(found.total)} over all {found.n_decisions:,.0f} decisions"
+    unit = " of net benefit" if found.scale == "net benefit" else ""
+    yield f"Choosing {found.chosen} now is expected to lose {number(found.evpi)}{unit} per {decisions}{over}."
+    if found.evsi and found.evpi > 0.0:
+        parts = [
+            f"{m:,} further rows would save {_share(saved / found.evpi)} of that" for m, saved in found.evsi.items()
+        ]
+        yield f"{'; '.join(parts)}."
+    if found.row_cost is not None:
+        yield _study(found.net_gain(found.row_cost, fixed_cost=found.fixed_cost))
+
+
+def _share(share: float) -> str:
+    return percent(share, 2) if share >= _WORTH_SAYING else "less than 0.5%"
+
+
+def _study(gains: Mapping[int, float]) -> str:
+    best = max(gains, key=lambda m: gains[m])
+    if gains[best] <= 0.0:
+        return "No study of these sizes is worth its price."
+    return f"Of these studies that of {best:,} rows gains most: {number(gains[best])} after its price."
+
+
+# ``value_of_information``: what choosing now is expected to lose, and what more rows would save of it.
 
 ENOUGH = 40  # deciding rows of the scarcer class from which on the normal form is close
 _DRAWS = 20_000
@@ -304,12 +539,12 @@ def value_of_information(
         row_cost=row_cost,
         fixed_cost=fixed_cost,
     )
-    asked = Asked(t, check_choice(prior, "prior", PRIORS), *study)
+    asked = StudyOptions(t, check_choice(prior, "prior", PRIORS), *study)
     return value_of(rows, names, [sample.score for sample in samples], asked, generator(random_state))
 
 
 def value_of(
-    rows: CostRows, names: tuple[str, ...], scores: Sequence[Floats], asked: Asked, rng: np.random.Generator
+    rows: CostRows, names: tuple[str, ...], scores: Sequence[Floats], asked: StudyOptions, rng: np.random.Generator
 ) -> ValueOfInformation:
     """Value of information from rows of mean regrets: the models, then treating all and no one."""
     t = asked.threshold

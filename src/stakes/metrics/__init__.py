@@ -1,31 +1,54 @@
 """Named losses (lower is better) and scores (higher is better), and the registry that lists them."""
 
-from stakes.metrics._catalogue import metrics_table
-from stakes.metrics._cost_matrix import cost_matrix_loss, multilabel_loss, ordinal_loss
+from stakes.base.multiclass import check_multiclass as check_multiclass
+from stakes.base.multiclass import check_probability_rows as check_probability_rows
+from stakes.metrics._losses import (
+    Propriety,
+    average_net_benefit_score,
+    beta_loss,
+    bounded_brier_loss,
+    bounded_log_loss,
+    check_proper,
+    expected_regret,
+    net_benefit_score,
+    shifted_brier_loss,
+)
 
 # "X as X": what other rooms build on, importable here, and no part of what users are offered.
-from stakes.metrics._cost_problem import CostProblem as CostProblem
-from stakes.metrics._cost_problem import check_problem as check_problem
-from stakes.metrics._cost_problem import walk as walk
-from stakes.metrics._losses import beta_loss, bounded_brier_loss, bounded_log_loss, expected_regret, shifted_brier_loss
-from stakes.metrics._multiclass_inputs import check_multiclass as check_multiclass
-from stakes.metrics._multiclass_inputs import check_probability_rows as check_probability_rows
-from stakes.metrics._net_benefit import average_net_benefit_score, net_benefit_score
-from stakes.metrics._one_vs_rest import one_vs_rest_bounded_loss
-from stakes.metrics._partial_auc import auc_regret, bounded_auc_score, partial_auc_score
-from stakes.metrics._penalized import ImproperScoreWarning, penalized_brier_loss, penalized_log_loss
-from stakes.metrics._propriety import Propriety, check_proper
-from stakes.metrics._rank import roc_auc_score
-from stakes.metrics._registry import METRICS, Metric, register
+from stakes.metrics._multiclass import CostProblem as CostProblem
+from stakes.metrics._multiclass import (
+    ImproperScoreWarning,
+    cost_matrix_loss,
+    multilabel_loss,
+    one_vs_rest_bounded_loss,
+    ordinal_loss,
+    penalized_brier_loss,
+    penalized_log_loss,
+)
+from stakes.metrics._multiclass import check_problem as check_problem
+from stakes.metrics._multiclass import walk as walk
+from stakes.metrics._ranking import (
+    TopKScores,
+    auc_regret,
+    bounded_auc_score,
+    partial_auc_score,
+    roc_auc_score,
+    top_k_scores,
+)
+from stakes.metrics._ranking import area_under_roc as area_under_roc
+from stakes.metrics._registry import METRICS, Metric, get_scorer, metrics_table, register
+from stakes.metrics._registry import check_parameters as check_parameters
 from stakes.metrics._registry import guess_metric as guess_metric
-from stakes.metrics._scorers import get_scorer
+from stakes.metrics._skill import Decomposition as Decomposition
 from stakes.metrics._skill import (
     bounded_brier_skill_score,
     bounded_log_skill_score,
     h_measure_score,
     regret_skill_score,
 )
-from stakes.metrics._top_k import TopKScores, top_k_scores
+from stakes.metrics._skill import costs_of_severity as costs_of_severity
+from stakes.metrics._skill import decompose as decompose
+from stakes.metrics._skill import decompose_table as decompose_table
 
 __all__ = [
     "METRICS",

@@ -1,25 +1,43 @@
-"""Named losses: regret averaged over a cost distribution, on a named scale."""
+"""Losses, net benefit, propriety."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from inspect import signature
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from stakes.core.inputs import evaluation_data, refuse_amounts
-from stakes.core.regret import check_rule, check_units
-from stakes.core.scale import check_scale
-from stakes.costs import Beta, LogOddsUniform, Shifted, Uniform, as_bounds, as_costs, as_deferral
+import numpy as np
+
+from stakes.base.validation import check_number, check_unit, check_whole, to_array, to_floats
+from stakes.core.options import evaluation_data, refuse_amounts
+from stakes.core.regret import check_rule, check_units, regret_at
+from stakes.costs import (
+    Beta,
+    LogOddsUniform,
+    NetBenefitUniform,
+    Shifted,
+    Uniform,
+    as_bounds,
+    as_costs,
+    as_deferral,
+    check_scale,
+)
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Callable, Iterable
+
     from numpy.typing import ArrayLike, NDArray
 
+    from stakes.core.options import EvaluationData
     from stakes.core.regret import Rule
-    from stakes.core.scale import Scale
     from stakes.core.score_table import ScoreTable
-    from stakes.costs import CostDistribution, CostsLike, Deferral
+    from stakes.costs import CostDistribution, CostsLike, Deferral, Scale
 
     Floats = NDArray[np.float64]
+
+
+# Named losses: regret averaged over a cost distribution, on a named scale.
 
 
 def expected_regret(
@@ -411,3 +429,306 @@ def _regret(costs: CostDistribution, given: dict[str, Any]) -> float | Floats:
     """Expected regret under the costs that a named loss stands for, with all that it was given besides."""
     refuse_amounts(given["y_true"])
     return expected_regret(**{name: value for name, value in given.items() if name in _SHARED}, costs=costs)
+
+
+# Net benefit at one threshold, and averaged over the thresholds you might use.
+
+
+def net_benefit_score(
+    y_true: ArrayLike | ScoreTable,
+    y_prob: ArrayLike | None = None,
+    *,
+    threshold: float,
+    rule: Rule = "score",
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+    logits: bool = False,
+) -> float:
+    """True positives per case, less the false positives at the exchange rate of the threshold.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or ScoreTable
+        Labels with two values, or a table that stands for labels and scores.
+    y_prob : array_like of shape (n,) or (n, 2), optional
+        Probability of the positive class.
+    threshold : float
+        Threshold probability, in [0, 1).
+    rule : {"score", "optimal"} or float, default "score"
+        Act where score >= threshold; at the best cut for this threshold; or at one fixed cut.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Reweight the classes to this share of positives, as for case-control data.
+    logits : bool, default False
+        Whether the scores are log-odds.
+
+    Returns
+    -------
+    float
+        At most the prevalence; higher is better. Treating no one has 0.
+
+    Raises
+    ------
+    ValueError
+        For invalid data, or a threshold outside [0, 1).
+
+    Notes
+    -----
+    TP/n - FP/n * t/(1-t) = prevalence - regret(t) / (1-t). Vickers and Elkin (2006); arXiv:2504.04528, Theorem 3.2.
+
+    Examples
+    --------
+    >>> from stakes import net_benefit_score
+    >>> net_benefit_score([0, 0, 0, 1], [0.1, 0.3, 0.1, 0.6], threshold=0.2)  # 1/4 - 1/4 * 0.2/0.8
+    0.1875
+    """
+    t = check_unit(threshold, "threshold", open_high=True)
+    rule = check_rule(rule)
+    data = evaluation_data(
+        y_true,
+        y_prob,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        prevalence=prevalence,
+        logits=logits,
+        amounts=True,
+    )
+    if rule == "optimal":
+        return float(data.prevalence - regret_at(data.table, np.array([t]), rule)[0] / (1.0 - t))
+    hits, alarms = _acted_on(data, t if rule == "score" else rule)
+    return float(hits - alarms * t / (1.0 - t))
+
+
+def _acted_on(data: EvaluationData, threshold: float) -> Floats:
+    """True and false positives at a threshold of the scores, as shares of all rows; of none acted on exactly 0."""
+    if data.sample is None:
+        table, acting = data.table, data.table.scores >= threshold
+        return np.array([table.positives[acting].sum(), table.negatives[acting].sum()]) / table.total
+    rows, acting = data.sample, data.sample.score >= threshold
+    kinds = acting & rows.y, acting & ~rows.y
+    if rows.weight is None:
+        return np.array([np.count_nonzero(kind) for kind in kinds]) / len(rows.y)
+    return np.array([rows.weight[kind].sum() for kind in kinds]) / rows.weight.sum()
+
+
+def average_net_benefit_score(
+    y_true: ArrayLike | ScoreTable,
+    y_prob: ArrayLike | None = None,
+    *,
+    bounds: tuple[float, float],
+    rule: Rule = "score",
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+    logits: bool = False,
+    per_sample: bool = False,
+) -> float | Floats:
+    """Net benefit averaged over thresholds uniform in the bounds: the mean height of the decision curve.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or ScoreTable
+        Labels with two values, or a table that stands for labels and scores.
+    y_prob : array_like of shape (n,) or (n, 2), optional
+        Probability of the positive class.
+    bounds : tuple of float
+        Smallest and largest plausible threshold, 0 <= low < high <= 1.
+    rule : {"score", "optimal"} or float, default "score"
+        How scores become decisions; see :func:`expected_regret`.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Reweight the classes to this share of positives, as for case-control data.
+    logits : bool, default False
+        Whether the scores are log-odds.
+    per_sample : bool, default False
+        Whether to return one value for each row: its label less its integrated loss over the width.
+
+    Returns
+    -------
+    float or ndarray of shape (n,)
+        At most the prevalence; higher is better; ``-inf`` where high is 1 and a negative has score 1.
+
+    Raises
+    ------
+    ValueError
+        For invalid data or bounds.
+
+    Notes
+    -----
+    prevalence - integral / (high - low) under ``costs.NetBenefitUniform`` (arXiv:2504.04528, Theorem 3.7, whose
+    printed sign for positives is reversed). It weighs regret by 1/(1-c), so it can rank models unlike the bounded
+    Brier loss.
+
+    Examples
+    --------
+    >>> from stakes.metrics import average_net_benefit_score
+    >>> round(average_net_benefit_score([0, 0, 0, 1], [0.1, 0.3, 0.1, 0.6], bounds=(0.05, 0.2)), 6)
+    0.200026
+    """
+    low, high = as_bounds(bounds)
+    costs = NetBenefitUniform(low, high)
+    data = evaluation_data(
+        y_true,
+        y_prob,
+        amounts=True,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        prevalence=prevalence,
+        logits=logits,
+        per_sample=per_sample,
+    )
+    if per_sample:
+        rows: Any = data.rows.y - data.losses(costs, check_rule(rule)) / (high - low)
+        return rows
+    return data.prevalence - data.integral(costs, check_rule(rule)) / (high - low)
+
+
+# Is a loss proper? Every truth against every report on a lattice of probabilities, by the definition.
+
+_GRIDS = (24, 12)  # for two classes, and for more: both hold many exact ties
+_ROUNDING = 1e-14  # a report that costs more by less than this may cost the same
+
+
+@dataclass(frozen=True)
+class Propriety:
+    """Whether honest probabilities are the best report, and the truth and report that come closest to denying it.
+
+    Parameters
+    ----------
+    proper : bool
+        Whether no report has a lower expected loss than the truth.
+    strict : bool
+        Whether, within the range asked for, every other report has a higher one.
+    excess : float
+        Least expected loss of a report beyond that of the truth; below zero where the report gains.
+    truth, report : tuple of float
+        The probabilities of the classes for which this is so.
+
+    Examples
+    --------
+    >>> from stakes.metrics import check_proper
+    >>> check_proper(lambda p, k: abs(1 - p[k])).proper
+    False
+    """
+
+    proper: bool
+    strict: bool
+    excess: float
+    truth: tuple[float, ...]
+    report: tuple[float, ...]
+
+
+def check_proper(
+    loss: Callable[[tuple[float, ...], int], float],
+    n_classes: int = 2,
+    *,
+    low: float = 0.0,
+    high: float = 1.0,
+    grid: int | None = None,
+    points: Iterable[float] = (),
+    atol: float = 1e-12,
+) -> Propriety:
+    """Say whether a loss is proper, by comparing every truth with every report on a lattice.
+
+    Parameters
+    ----------
+    loss : callable
+        ``loss(p, k)``, what reporting the probabilities ``p`` costs where class ``k`` comes true; lower is better, and
+        ``inf`` is allowed. A score is passed with its sign reversed.
+    n_classes : int, default 2
+        Number of classes.
+    low, high : float, default 0 and 1
+        Range of probabilities within which the loss is to be strictly proper.
+    grid : int, optional
+        The lattice holds all probabilities that are multiples of ``1 / grid``: by default 24 for two classes, else 12.
+    points : iterable of float, optional
+        For two classes: further probabilities of the second class, such as thresholds, which are tried with their two
+        neighbouring numbers, as ``low``, ``high`` and 1/2 are.
+    atol : float, default 1e-12
+        How much less than the truth a report may cost and the loss still count as proper.
+
+    Returns
+    -------
+    Propriety
+
+    Raises
+    ------
+    ValueError
+        For fewer than two classes, a range out of order or without a point of the lattice, or a grid that is no whole
+        number.
+
+    Notes
+    -----
+    Proper: E_q loss(p) >= E_q loss(q) for every truth q and report p (Gneiting and Raftery 2007,
+    doi:10.1198/016214506000001437). For two classes a violation between any two reports implies one between neighbours,
+    so the lattice misses only what lies between its points.
+
+    Examples
+    --------
+    >>> from stakes.metrics import check_proper
+    >>> check_proper(lambda p, k: (1 - p[k]) ** 2).strict
+    True
+    """
+    low, high = as_bounds((low, high), "low, high")
+    if not callable(loss):
+        raise TypeError(f"loss must be a function of the probabilities and the class, got {loss!r}.")
+    atol, points = check_number(atol, "atol"), to_floats(to_array(points, "points"), "points").ravel()
+    lattice = _lattice(n_classes, grid)
+    if n_classes == 2:
+        lattice = np.unique(np.concatenate([lattice, _pairs([low, high])]), axis=0)
+    inside = np.all((lattice >= low) & (lattice <= high), axis=1) if n_classes > 2 else _between(lattice, low, high)
+    if not inside.any():
+        raise ValueError(f"low, high must leave a point of the lattice of {n_classes} classes, got {low}, {high}.")
+    everywhere = lattice
+    if n_classes == 2:
+        ends = np.array([low, high, 0.5, *points], dtype=np.float64)
+        near = np.clip(np.concatenate([ends, np.nextafter(ends, 0.0), np.nextafter(ends, 1.0)]), 0.0, 1.0)
+        everywhere = np.concatenate([lattice, _pairs(near)])
+    excess = _excess(everywhere, loss)
+    ours = np.flatnonzero(inside)
+    within = excess[np.ix_(ours, ours)]
+    proper, strict = bool(excess.min() >= -atol), bool(within.min() > _ROUNDING)
+    truth, report = np.unravel_index(int(np.argmin(excess)), excess.shape)
+    if proper:
+        truth, report = (ours[i] for i in np.unravel_index(int(np.argmin(within)), within.shape))
+    pair = (tuple(everywhere[i].tolist()) for i in (truth, report))
+    return Propriety(proper, proper and strict, float(excess[truth, report]), *pair)
+
+
+def _lattice(n_classes: Any, grid: Any) -> Floats:
+    """All probability vectors whose entries are multiples of 1 / grid."""
+    n_classes = check_whole(n_classes, "n_classes", 2)
+    grid = _GRIDS[n_classes > 2] if grid is None else check_whole(grid, "grid", 1)
+    bars = list(combinations(range(grid + n_classes - 1), n_classes - 1))
+    edges = np.column_stack([np.full(len(bars), -1), np.array(bars), np.full(len(bars), grid + n_classes - 1)])
+    return (np.diff(edges, axis=1) - 1) / grid
+
+
+def _pairs(second: Floats | list[float]) -> Floats:
+    """Both probabilities of two classes, from that of the second."""
+    p = np.asarray(second, dtype=np.float64)
+    return np.column_stack([1.0 - p, p])
+
+
+def _between(lattice: Floats, low: float, high: float) -> NDArray[np.bool_]:
+    return np.asarray((lattice[:, 1] >= low) & (lattice[:, 1] <= high))
+
+
+def _excess(points: Floats, loss: Callable[[tuple[float, ...], int], float]) -> Floats:
+    """Expected loss of each report (column) less that of the truth (row); inf where both are the same point."""
+    losses = np.array([[loss(p, k) for k in range(len(p))] for p in map(tuple, points.tolist())], dtype=np.float64)
+    excess = np.zeros((len(points), len(points)))
+    for k, share in enumerate(points.T):
+        possible = share > 0.0  # what cannot come true costs nothing, even where it would cost infinitely much
+        with np.errstate(invalid="ignore"):
+            further = losses[None, :, k] - losses[possible, k][:, None]
+        excess[possible] += share[possible][:, None] * np.where(np.isnan(further), np.inf, further)
+    np.fill_diagonal(excess, np.inf)
+    return excess

@@ -1,18 +1,25 @@
-"""The one list of metrics: the common tests, the scorers, the command line and the documentation all read it."""
+"""METRICS, scorers, catalogue."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
-from stakes import costs as _costs
-from stakes.core.validation import check_kind
-from stakes.metrics import _cost_matrix, _losses, _net_benefit, _one_vs_rest, _partial_auc, _penalized, _rank, _skill
-from stakes.shown.nearest import guess
+import numpy as np
+
+from stakes import costs
+from stakes.base.validation import check_kind, check_name, check_same_order, near, to_array
+from stakes.metrics import _losses, _multiclass, _ranking, _skill
+from stakes.outputs.result_table import markdown_table
+from stakes.outputs.text import guess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+
+
+# The one list of metrics: the common tests, the scorers, the command line and the documentation all read it.
 
 Claim = Literal["strict", "proper", "rank", "none"]
 Task = Literal["binary", "multiclass"]
@@ -67,7 +74,7 @@ class Metric:
     response: Response = "probability"
     per_sample: bool = False
     one_class: bool = True
-    costs: Callable[..., _costs.CostDistribution] | None = None
+    costs: Callable[..., costs.CostDistribution] | None = None
 
     @property
     def name(self) -> str:
@@ -125,8 +132,8 @@ def register(metric: Metric) -> Metric:
     return metric
 
 
-def _fixed(threshold: float) -> _costs.CostDistribution:
-    return _costs.Fixed(threshold)
+def _fixed(threshold: float) -> costs.CostDistribution:
+    return costs.Fixed(threshold)
 
 
 _INF = float("inf")
@@ -140,9 +147,9 @@ for _metric in (
         low=0.0,
         high=_INF,
         propriety="proper",
-        parameters={"costs": _costs.Uniform(0.05, 0.2)},
+        parameters={"costs": costs.Uniform(0.05, 0.2)},
         per_sample=True,
-        costs=_costs.as_costs,
+        costs=costs.as_costs,
     ),
     Metric(
         _losses.bounded_brier_loss,
@@ -153,7 +160,7 @@ for _metric in (
         propriety="strict",
         parameters=_BOUNDS,
         per_sample=True,
-        costs=lambda bounds: _costs.Uniform(*bounds),
+        costs=lambda bounds: costs.Uniform(*bounds),
     ),
     Metric(
         _losses.bounded_log_loss,
@@ -164,7 +171,7 @@ for _metric in (
         propriety="strict",
         parameters=_BOUNDS,
         per_sample=True,
-        costs=lambda bounds: _costs.LogOddsUniform(*bounds),
+        costs=lambda bounds: costs.LogOddsUniform(*bounds),
     ),
     Metric(
         _losses.beta_loss,
@@ -175,7 +182,7 @@ for _metric in (
         propriety="strict",
         parameters={"a": 2.0, "b": 8.0},
         per_sample=True,
-        costs=_costs.Beta,
+        costs=costs.Beta,
     ),
     Metric(
         _losses.shifted_brier_loss,
@@ -186,7 +193,7 @@ for _metric in (
         propriety="strict",
         parameters={"median": 0.125},
         per_sample=True,
-        costs=_costs.Shifted,
+        costs=costs.Shifted,
     ),
     Metric(
         _skill.bounded_brier_skill_score,
@@ -197,7 +204,7 @@ for _metric in (
         propriety="strict",
         parameters=_BOUNDS,
         one_class=False,
-        costs=lambda bounds: _costs.Uniform(*bounds),
+        costs=lambda bounds: costs.Uniform(*bounds),
     ),
     Metric(
         _skill.bounded_log_skill_score,
@@ -208,10 +215,10 @@ for _metric in (
         propriety="strict",
         parameters=_BOUNDS,
         one_class=False,
-        costs=lambda bounds: _costs.LogOddsUniform(*bounds),
+        costs=lambda bounds: costs.LogOddsUniform(*bounds),
     ),
     Metric(
-        _net_benefit.net_benefit_score,
+        _losses.net_benefit_score,
         "true positives per case, less false positives at the threshold's exchange rate",
         greater_is_better=True,
         low=-_INF,
@@ -221,7 +228,7 @@ for _metric in (
         costs=_fixed,
     ),
     Metric(
-        _net_benefit.average_net_benefit_score,
+        _losses.average_net_benefit_score,
         "mean height of the decision curve over the bounds",
         greater_is_better=True,
         low=-_INF,
@@ -229,7 +236,7 @@ for _metric in (
         propriety="strict",
         parameters=_BOUNDS,
         per_sample=True,
-        costs=lambda bounds: _costs.NetBenefitUniform(*bounds),
+        costs=lambda bounds: costs.NetBenefitUniform(*bounds),
     ),
     Metric(
         _skill.h_measure_score,
@@ -242,7 +249,7 @@ for _metric in (
         one_class=False,
     ),
     Metric(
-        _rank.roc_auc_score,
+        _ranking.roc_auc_score,
         "probability that a positive is ranked above a negative",
         greater_is_better=True,
         low=0.0,
@@ -258,12 +265,12 @@ for _metric in (
         low=-_INF,
         high=1.0,
         propriety="proper",
-        parameters={"costs": _costs.Beta(2.0, 8.0)},
+        parameters={"costs": costs.Beta(2.0, 8.0)},
         one_class=False,
-        costs=_costs.as_costs,
+        costs=costs.as_costs,
     ),
     Metric(
-        _partial_auc.bounded_auc_score,
+        _ranking.bounded_auc_score,
         "balanced average accuracy over the thresholds that cases in the bounds would set; AUC at (0, 1)",
         greater_is_better=True,
         low=0.0,
@@ -273,7 +280,7 @@ for _metric in (
         one_class=False,
     ),
     Metric(
-        _partial_auc.auc_regret,
+        _ranking.auc_regret,
         "the mean regret that AUC stands for: each case's event rate is the cost ratio",
         greater_is_better=False,
         low=0.0,
@@ -281,7 +288,7 @@ for _metric in (
         propriety="rank",
     ),
     Metric(
-        _partial_auc.partial_auc_score,
+        _ranking.partial_auc_score,
         "area under the part of the ROC curve between two false positive rates",
         greater_is_better=True,
         low=0.0,
@@ -292,7 +299,7 @@ for _metric in (
         one_class=False,
     ),
     Metric(
-        _penalized.penalized_brier_loss,
+        _multiclass.penalized_brier_loss,
         "multi-class Brier score plus a penalty for a wrong top class",
         greater_is_better=False,
         low=0.0,
@@ -302,7 +309,7 @@ for _metric in (
         per_sample=True,
     ),
     Metric(
-        _penalized.penalized_log_loss,
+        _multiclass.penalized_log_loss,
         "multi-class log loss plus a penalty for a wrong top class",
         greater_is_better=False,
         low=0.0,
@@ -312,7 +319,7 @@ for _metric in (
         per_sample=True,
     ),
     Metric(
-        _one_vs_rest.one_vs_rest_bounded_loss,
+        _multiclass.one_vs_rest_bounded_loss,
         "sum over classes of the bounded loss of the class against the rest",
         greater_is_better=False,
         low=0.0,
@@ -323,7 +330,7 @@ for _metric in (
         per_sample=True,
     ),
     Metric(
-        _cost_matrix.cost_matrix_loss,
+        _multiclass.cost_matrix_loss,
         "cost of the best action by the stated probabilities, over plausible cost matrices",
         greater_is_better=False,
         low=-_INF,
@@ -334,7 +341,7 @@ for _metric in (
         per_sample=True,
     ),
     Metric(
-        _cost_matrix.ordinal_loss,
+        _multiclass.ordinal_loss,
         "ranked probability score of ordered classes, over plausible costs of a step too high or too low",
         greater_is_better=False,
         low=0.0,
@@ -345,3 +352,141 @@ for _metric in (
     ),
 ):
     register(_metric)
+
+
+# The table of metrics that the documentation shows, made from the registry.
+
+_PROPRIETY = {"strict": "strictly proper", "proper": "proper", "rank": "ranking only", "none": "no"}
+
+
+def metrics_table() -> str:
+    """Return the registered metrics as a Markdown table: direction, range, propriety, what it needs.
+
+    Returns
+    -------
+    str
+        One line for each metric, in alphabetical order.
+
+    Examples
+    --------
+    >>> from stakes.metrics import metrics_table
+    >>> print(metrics_table().splitlines()[0])
+    | metric | what it answers | better | range | proper | task | needs | bounds | one class |
+    """
+    header = ["metric", "what it answers", "better", "range", "proper", "task", "needs", "bounds", "one class"]
+    rows = []
+    for name, metric in sorted(METRICS.items()):
+        cells = [
+            f"`{name}`",
+            metric.summary,
+            "higher" if metric.greater_is_better else "lower",
+            _interval(metric.low, metric.high),
+            _PROPRIETY[metric.propriety],
+            "multi-class" if metric.task == "multiclass" else "binary",
+            "probabilities" if metric.response == "probability" else "any ranking score",
+            "yes" if metric.bounded else "",
+            "defined" if metric.one_class else "nan",
+        ]
+        rows.append(cells)
+    return markdown_table(header, rows)
+
+
+def _interval(low: float, high: float) -> str:
+    left, right = "(" if math.isinf(low) else "[", ")" if math.isinf(high) else "]"
+    return f"{left}{low:g}, {high:g}{right}"
+
+
+# scikit-learn scorers for every registered metric: right sign, probabilities instead of labels.
+
+_RESPONSES = {"probability": "predict_proba", "score": ("decision_function", "predict_proba")}
+
+
+def get_scorer(name: str, **params: Any) -> Any:
+    """Make a scikit-learn scorer, for ``scoring=`` in ``GridSearchCV``, ``cross_validate`` and the like.
+
+    Parameters
+    ----------
+    name : str
+        A registered metric, such as "bounded_brier_loss"; a loss is negated, so that higher is better.
+    **params
+        What the metric needs: ``bounds=``, ``costs=``, ``pos_label=``, ``labels=`` ...
+
+    Returns
+    -------
+    callable
+        ``scorer(estimator, X, y, sample_weight=None)``. Request weights by ``set_score_request(sample_weight=True)``
+        under metadata routing.
+
+    Raises
+    ------
+    ValueError
+        For a name that is not registered.
+    TypeError
+        For a parameter that the metric does not take, or a missing one.
+
+    Notes
+    -----
+    Inside ``TunedThresholdClassifierCV`` the metric sees hard labels, which it takes as decisions: the threshold that
+    is cheapest over the costs is chosen.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from stakes.metrics import get_scorer
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    >>> scorer = get_scorer("bounded_brier_loss", bounds=(0.1, 0.5))
+    >>> -0.1 < scorer(LogisticRegression().fit(X, y), X, y) < 0
+    True
+    """
+    from sklearn.metrics import make_scorer
+
+    if check_name(name, "name") not in METRICS:
+        near = guess_metric(name, METRICS) or "."
+        raise ValueError(f"name must be a registered metric ({', '.join(sorted(METRICS))}), got {name!r}{near}")
+    metric = METRICS[name]
+    check_parameters(metric, params)
+    function: Callable[..., Any] = metric.function
+    if metric.task == "binary":
+        function = _BinaryScore(metric.function)
+    return make_scorer(
+        function, greater_is_better=metric.greater_is_better, response_method=_RESPONSES[metric.response], **params
+    )
+
+
+def check_parameters(metric: Metric, params: dict[str, Any]) -> None:
+    """Refuse what the metric does not take now, not after the first model has been fitted."""
+    from inspect import Parameter, signature
+
+    known = signature(metric.function).parameters
+    unknown = sorted(set(params) - set(known))
+    if unknown:
+        raise TypeError(f"{metric.name} takes no parameter {unknown[0]!r}{near(unknown[0], known)}")
+    missing = [
+        name
+        for name, parameter in known.items()
+        if parameter.kind is Parameter.KEYWORD_ONLY and parameter.default is Parameter.empty and name not in params
+    ]
+    if missing:
+        raise TypeError(f"{metric.name} needs {missing[0]}=.")
+
+
+@dataclass(frozen=True)
+class _BinaryScore:
+    """A metric that also takes hard labels in the vocabulary of ``y_true``, as threshold tuning passes them."""
+
+    function: Callable[..., Any]
+
+    @property
+    def __name__(self) -> str:
+        return str(self.function.__name__)
+
+    def __call__(self, y_true: Any, y_pred: Any, *, pos_label: Any = None, **options: Any) -> float:
+        check_same_order(y_true=y_true, y_pred=y_pred, sample_weight=options.get("sample_weight"))
+        labels, predicted = to_array(y_true, "y_true"), to_array(y_pred, "y_pred")
+        if predicted.ndim == 1 and not _numbers_in_0_1(predicted) and np.all(np.isin(predicted, labels)):
+            predicted = (predicted == (1 if pos_label is None else pos_label)).astype(np.float64)
+        return float(self.function(labels, predicted, pos_label=pos_label, **options))
+
+
+def _numbers_in_0_1(values: Any) -> bool:
+    return values.dtype.kind in "buif" and bool(np.all((values >= 0) & (values <= 1)))

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from stakes.core.validation import match_label
-from stakes.outcomes._events import check_horizon
+from stakes.base.validation import match_label
 from stakes.outcomes._partly_verified import PartlyVerified
 from stakes.outcomes._row_costs import RowCosts
-from stakes.outcomes._time_to_event import TimeToEvent
+from stakes.outcomes._time_to_event import TimeToEvent, check_horizon
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from stakes.core.outcome import Outcome
+    from stakes.base.outcome import Outcome
 
     Floats = NDArray[np.float64]
 

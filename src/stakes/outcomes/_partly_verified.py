@@ -1,8 +1,4 @@
-"""Labels that were looked up for some rows only: those seen stand for those not seen.
-
-With the share seen in each group of whatever verification depends on, sensitivity and specificity of a binary test are
-those of Begg and Greenes (1983). That it depends on nothing unrecorded cannot be tested.
-"""
+"""Labels seen for some; imputed scores."""
 
 from __future__ import annotations
 
@@ -10,16 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.outcome import Outcome
-from stakes.core.row_order import row_labels
-from stakes.core.validation import check_labels, check_weights, is_missing, to_array, to_floats
-from stakes.outcomes._events import check_groups
+from stakes.base.outcome import Outcome
+from stakes.base.validation import brief, check_labels, check_weights, is_missing, row_labels, to_array, to_floats
+from stakes.outcomes._time_to_event import check_groups
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
+
+
+# Labels that were looked up for some rows only: those seen stand for those not seen.
+#
+# With the share seen in each group of whatever verification depends on, sensitivity and specificity of a binary test
+# are those of Begg and Greenes (1983). That it depends on nothing unrecorded cannot be tested.
 
 
 class PartlyVerified(Outcome):
@@ -175,3 +178,59 @@ def _seen(labels: NDArray[Any]) -> Bools:
     if labels.dtype.kind != "O":
         return np.ones(len(labels), dtype=bool)
     return np.array([not is_missing(value) for value in labels.tolist()], dtype=bool)
+
+
+# Scores from several completed data sets, where what a model needs was imputed: every result is pooled over them.
+
+
+class Imputed:
+    """Scores of the same rows from each of several completed data sets; stands where ``y_prob`` stands.
+
+    Parameters
+    ----------
+    scores : sequence of array_like of shape (n,)
+        One column of scores for each completed data set, two or more.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two columns.
+
+    Notes
+    -----
+    :func:`stakes.metric_interval` and :func:`stakes.metric_difference` pool their results: variances within and between
+    the columns by Rubin's rules, the smaller of Barnard and Rubin's degrees of freedom and those of the fourth moments,
+    and the mean of the widenings for rows not yet seen. Columns that agree have the interval of one. Other functions
+    refuse imputed scores: :func:`stakes.inference.pool` pools the values and standard errors of their results. The mean
+    of the columns is another model: if that is the one in use, evaluate it alone.
+
+    Examples
+    --------
+    >>> from stakes import metric_interval
+    >>> from stakes.outcomes import Imputed
+    >>> y_true = [0, 1, 0, 1] * 20
+    >>> scores = Imputed([[0.1, 0.8, 0.3, 0.6] * 20, [0.2, 0.7, 0.3, 0.6] * 20])
+    >>> metric_interval(y_true, scores, "bounded_brier_loss").value.__round__(4)
+    0.085
+    """
+
+    def __init__(self, scores: Sequence[ArrayLike]) -> None:
+        if not isinstance(scores, list | tuple) or len(scores) < 2:
+            given = f"{len(scores)}" if isinstance(scores, list | tuple) else brief(scores)
+            remedy = (
+                ": of a column for each data set make a list by list(scores.T)"
+                if getattr(scores, "ndim", 0) == 2
+                else ""
+            )
+            raise ValueError(
+                f"scores must be a list of two or more columns, one for each completed data set, got {given}{remedy}."
+            )
+        self.row_labels = row_labels(scores=scores)
+        self.scores = tuple(scores)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001  (numpy's protocol)
+        """Refuse to be read as one column: this also makes it what numpy calls array-like."""
+        raise ValueError(
+            "Imputed scores are pooled by metric_interval and metric_difference only: pass one column, or pool the "
+            "values and standard errors of all columns by stakes.inference.pool."
+        )

@@ -1,41 +1,455 @@
-"""Whether an event has happened by a horizon, where some rows were not followed for so long.
-
-A row's status is known if its event was seen or it was followed to the horizon; those known stand for those not known,
-with one over the probability of having been followed (Graf et al. 1999; with competing causes Schoop et al. 2011). All
-metrics, curves and decompositions are then those of weighted rows.
-"""
+"""Follow-up, censoring, its test."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from stakes.core.outcome import Outcome
-from stakes.core.row_order import check_same_order, row_labels
-from stakes.core.validation import to_array, to_floats
-from stakes.outcomes._censoring import Censoring
-from stakes.outcomes._censoring_test import CensoringTest, censoring_test
-from stakes.outcomes._events import (
-    CENSORED,
-    KAPLAN_MEIER,
-    OF_INTEREST,
-    OTHER,
-    FollowUp,
-    check_given,
-    check_groups,
-    check_horizon,
-    read_follow_up,
+from stakes.base.outcome import Outcome
+from stakes.base.validation import (
+    check_number,
+    check_same_order,
+    check_weights,
+    is_missing,
+    plain_labels,
+    row_labels,
+    to_array,
+    to_floats,
 )
-from stakes.shown.frames import build_frame
+from stakes.outputs.result_table import build_frame
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
+    Integers = NDArray[np.intp]
+
+
+# What is recorded of each row's follow-up, read and checked: how long it lasted, and what ended it.
+
+CENSORED, OF_INTEREST, OTHER = 0, 1, 2
+_MOST_CODES = 20  # of causes: more are numbers of another kind
+KAPLAN_MEIER = "kaplan-meier"
+
+
+@dataclass(frozen=True)
+class FollowUp:
+    """Clean rows: time, what ended it (censored, the event of interest, another), weight, stratum, known censoring."""
+
+    time: Floats
+    ended: NDArray[np.int8]
+    weight: Floats | None
+    strata: NDArray[Any] | None
+    given: Floats | None
+
+    def taken(self, rows: Any) -> FollowUp:
+        """Some of the rows, or some repeatedly."""
+        return replace(self, **{name: part[rows] for name, part in vars(self).items() if part is not None})
+
+
+def read_follow_up(
+    event: Any, time: Any, *, cause: Any, censored: Any, groups: Any, censoring: Any, sample_weight: Any
+) -> FollowUp:
+    """Check what was recorded."""
+    times = _check_times(to_array(time, "time"))
+    labels = to_array(event, "event")
+    if labels.shape != times.shape:
+        raise ValueError(f"event and time must have the same length, got shapes {labels.shape} and {times.shape}.")
+    ended = _check_events(labels, censored, cause)
+    weight = check_weights(sample_weight, len(times))
+    given = _check_censoring(censoring, len(times))
+    if given is not None and groups is not None:
+        raise ValueError("groups= estimates censoring in each group: it cannot be given beside an array of censoring=.")
+    return FollowUp(times, ended, weight, None if groups is None else check_groups(groups, len(times)), given)
+
+
+def check_horizon(horizon: Any) -> float:
+    """Return a finite time after the start, or raise."""
+    number = check_number(horizon, "horizon")
+    if not 0.0 < number < math.inf:
+        raise ValueError(f"horizon must be a finite number > 0, got {horizon}.")
+    return number
+
+
+def check_given(given: Floats, needed: Bools) -> None:
+    """Raise unless the probability not to be censored lies in (0, 1] wherever the status is known."""
+    bad = needed & ~((given > 0.0) & (given <= 1.0))
+    if bad.any():
+        first = int(np.argmax(bad))
+        raise ValueError(
+            "censoring must hold the probability not to be censored before the end of each row or the horizon, in "
+            f"(0, 1], got {given[first]} at index {first} ({int(bad.sum())} of {len(given)})."
+        )
+
+
+def _check_times(times: NDArray[Any]) -> Floats:
+    if times.ndim != 1:
+        raise ValueError(
+            f"time must hold one end of follow-up per row, got shape {times.shape}: late entry (start and stop), "
+            "interval censoring and covariates that change with time are not supported."
+        )
+    if not len(times):
+        raise ValueError("time must hold at least one row, got none.")
+    found = to_floats(times, "time")
+    bad = ~(np.isfinite(found) & (found >= 0.0))
+    if bad.any():
+        first = int(np.argmax(bad))
+        raise ValueError(
+            f"time must be finite and >= 0, got {found[first]} at index {first} ({int(bad.sum())} of {len(found)})."
+        )
+    return found
+
+
+def _check_events(labels: NDArray[Any], censored: Any, cause: Any) -> NDArray[np.int8]:
+    """What ended each row."""
+    _refuse_missing(labels, "event")
+    if np.ndim(censored):
+        raise ValueError(f"censored must be one label, got {censored!r}.")
+    if labels.dtype.kind in "biuf":
+        labels = _check_codes(labels)
+        censored = _check_censored(labels, censored)
+    elif cause is None or censored is None or not np.any(labels == censored):
+        shown = ", ".join(repr(str(value)) for value in np.unique(labels.astype(str))[:5])
+        raise ValueError(f"event holds labels ({shown}): pass censored= and cause= to say what they mean.")
+    is_event = labels != censored
+    mine = is_event if cause is None else np.isin(labels, _among(cause, labels, any_event=bool(is_event.any())))
+    if cause is None:
+        _refuse_several(labels[is_event])
+    elif (mine & ~is_event).any():
+        raise ValueError(f"cause must name events, got the label of censored rows: {censored!r}.")
+    return np.where(mine, OF_INTEREST, np.where(is_event, OTHER, CENSORED)).astype(np.int8)
+
+
+def _check_censored(codes: NDArray[np.int64], censored: Any) -> Any:
+    """Return the code of censored rows, by default 0; raise where nothing says which of several codes that is."""
+    held = np.unique(codes).tolist()
+    listed = _listed(held)
+    if censored is None and 0 not in held and len(held) > _MOST_CODES:
+        raise ValueError(
+            f"event must hold codes of events, got {len(held)} different ones ({listed}): are event= and time= the "
+            "wrong way round?"
+        )
+    if censored is None and 0 not in held and len(held) > 1:
+        raise ValueError(
+            f"no code 0 among the event codes {listed}; if one of them means censored, pass censored={held[0]} "
+            f"(--censored {held[0]}); if nobody is censored, pass censored=0 (--censored 0)."
+        )
+    if censored is None:
+        return 0
+    if not any(code == censored for code in (0, *held)):
+        raise ValueError(
+            f"censored must be the event code of censored rows, one of {listed} (or 0 where nobody is), got "
+            f"{censored!r}."
+        )
+    return censored
+
+
+def _among(cause: Any, labels: NDArray[Any], *, any_event: bool) -> NDArray[Any]:
+    """Return the causes as labels of their kind, or raise if one of them never occurs although there are events."""
+    if hasattr(cause, "__array__"):
+        causes = np.asarray(cause).ravel().tolist()
+    else:
+        causes = list(cause) if isinstance(cause, list | tuple | set) else [cause]
+    try:
+        held = set(labels.tolist())
+        absent = [each for each in causes if each not in held]
+    except TypeError:
+        raise ValueError(f"cause must name labels of event, got {cause!r}.") from None
+    if absent and any_event:
+        raise ValueError(f"cause must name events that occur, got {absent[0]!r}: event holds {_listed(held)}.")
+    return np.array([each for each in causes if each in held], dtype=labels.dtype).ravel()
+
+
+def _listed(values: Iterable[Any]) -> str:
+    """The first five values, numbers in their order and labels in that of the alphabet."""
+    held = list(values)
+    held.sort(key=None if all(isinstance(value, int) for value in held) else str)
+    return ", ".join(map(repr, held[:5])) + (", ..." if len(held) > 5 else "")
+
+
+def _check_codes(labels: NDArray[Any]) -> NDArray[Any]:
+    bad = (labels < 0) | (labels != np.round(labels)) if labels.dtype.kind in "if" else np.zeros(len(labels), bool)
+    if bad.any():
+        first = int(np.argmax(bad))
+        raise ValueError(
+            f"event must hold whole codes >= 0, got {labels[first]} at index {first} ({int(bad.sum())} of "
+            f"{len(labels)})."
+        )
+    return labels.astype(np.int64)
+
+
+def _refuse_several(events: NDArray[Any]) -> None:
+    codes, counts = np.unique(events, return_counts=True)
+    if len(codes) > 1:
+        listed = ", ".join(f"{code} ({count} rows)" for code, count in zip(codes.tolist(), counts, strict=True))
+        raise ValueError(
+            f"event holds several causes, {listed}: pass cause= to say which is of interest; the others then compete."
+        )
+    if not len(codes):
+        raise ValueError("event holds no event at all: pass cause= to say which code would be one.")
+
+
+def _refuse_missing(values: NDArray[Any], name: str) -> None:
+    if values.dtype.kind == "f":
+        missing = np.isnan(values)
+    elif values.dtype.kind == "O":
+        missing = np.array([is_missing(value) for value in values.tolist()], dtype=bool)
+    else:
+        return
+    if missing.any():
+        raise ValueError(
+            f"{name} must not be missing, got {int(missing.sum())} of {len(values)} missing, the first at index "
+            f"{int(np.argmax(missing))}."
+        )
+
+
+def check_groups(groups: Any, n: int) -> NDArray[Any]:
+    """Return one label per row, or raise."""
+    labels = to_array(groups, "groups")
+    if labels.shape != (n,):
+        raise ValueError(f"groups must have one value for each of the {n} rows, got shape {labels.shape}.")
+    _refuse_missing(labels, "groups")
+    return plain_labels(labels)
+
+
+def _check_censoring(censoring: Any, n: int) -> Floats | None:
+    if isinstance(censoring, str):
+        if censoring != KAPLAN_MEIER:
+            hint = ": that estimator belongs to net_benefit_curve" if censoring == "acted" else ""
+            raise ValueError(f'censoring must be "{KAPLAN_MEIER}" or one probability per row, got {censoring!r}{hint}.')
+        return None
+    given = to_floats(to_array(censoring, "censoring"), "censoring")
+    if given.shape != (n,):
+        raise ValueError(f"censoring must have one probability per row, got shape {given.shape} for {n} rows.")
+    return given
+
+
+# When people left: the Kaplan-Meier estimate of censoring, and what estimating it does to the error of an estimate.
+#
+# Events come before censorings at equal times, so that whoever is censored exactly at the horizon is known to be free
+# of the event. Within each stratum the rows stand in order of time, and every sum over those still followed is a
+# suffix sum.
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """Rows of one stratum in order of time, and the distinct times at which some of them left before the horizon.
+
+    ``gone``, ``later`` and ``risk`` are the weight of those who leave at each such time, of those followed for longer,
+    and of both; ``after`` is the place of the first row followed for longer, ``left`` the rows that leave, ``at`` at
+    which time, and ``seen`` how many times each row is at risk of leaving.
+    """
+
+    rows: Integers
+    gone: Floats
+    later: Floats
+    after: Integers
+    left: Integers
+    at: Integers
+    seen: Integers
+    last: float
+    beyond: bool
+
+    @classmethod
+    def of(cls, rows: Integers, time: Floats, censored: Bools, weight: Floats, horizon: float) -> Stratum:
+        """Work out the sums of rows that stand in order of time."""
+        t, v = time[rows], weight[rows]
+        leaves = censored[rows] & (t < horizon)
+        left = np.flatnonzero(leaves)
+        new = np.append(True, np.diff(t[left]) > 0.0)[: len(left)]
+        times, at = t[left[new]], np.cumsum(new) - 1
+        gone = np.bincount(at, weights=v[left], minlength=len(times)).astype(np.float64)
+        after = np.searchsorted(t, times, side="right")
+        later = _suffix_sums(v)[after]
+        seen = np.cumsum(np.bincount(after, minlength=len(t) + 1)[: len(t)])  # times before that of each row
+        seen[left] = at + 1
+        held = t[v > 0.0]
+        last = float(held[-1]) if len(held) else math.inf
+        beyond = bool(np.any(leaves[v > 0.0] & (held == last)))
+        return cls(rows, gone, later, after, left, at, seen, last, beyond)
+
+    @property
+    def risk(self) -> Floats:
+        return self.later + self.gone
+
+    @cached_property
+    def hazard(self) -> Floats:
+        """Share of those at risk who are censored at each time."""
+        return np.divide(self.gone, self.risk, out=np.zeros_like(self.gone), where=self.risk > 0.0)
+
+    @cached_property
+    def places(self) -> Integers:
+        """Place in the order of time of each of the rows, where they are all there are."""
+        places = np.empty(len(self.rows), dtype=np.intp)
+        places[self.rows] = np.arange(len(self.rows))
+        return places
+
+    def weights(self) -> Floats:
+        """One over the share not censored just before the end of each row, or the horizon."""
+        stay = np.divide(self.later, self.risk, out=np.ones_like(self.later), where=self.risk > 0.0)
+        free = np.concatenate([[1.0], np.cumprod(stay)])
+        return np.divide(1.0, free[self.seen], out=np.zeros(len(self.rows)), where=free[self.seen] > 0.0)
+
+    def estimated(self, parts: Floats) -> Floats:
+        """What the estimated weights add to each row's part, per unit of its sample weight."""
+        borne = np.take(_suffix_sums(parts), self.after, axis=-1)
+        mean = np.divide(borne, self.later, out=np.zeros_like(borne), where=self.later > 0.0)
+        cumulated = np.zeros((*parts.shape[:-1], len(self.gone) + 1))
+        np.cumsum(mean * self.hazard, axis=-1, out=cumulated[..., 1:])
+        found = np.take(np.negative(cumulated, out=cumulated), self.seen, axis=-1)
+        found[..., self.left] += mean[..., self.at]
+        return found
+
+
+@dataclass(frozen=True)
+class Censoring:
+    """Censoring in each stratum of some rows."""
+
+    strata: tuple[Stratum, ...]
+    weight: Floats
+
+    @classmethod
+    def of(cls, time: Floats, censored: Bools, weight: Floats, codes: Integers | None, horizon: float) -> Censoring:
+        """Estimate it, by one sort of the times."""
+        strata = (Stratum.of(rows, time, censored, weight, horizon) for rows in _in_order(time, codes))
+        return cls(tuple(strata), weight)
+
+    @cached_property
+    def _sorted(self) -> bool:
+        """Whether the rows stand in order of time as they are."""
+        rows = self.strata[0].rows
+        return len(self.strata) == 1 and bool(np.array_equal(rows, np.arange(len(rows))))
+
+    def weights(self) -> Floats:
+        """Inverse-probability weight of each row, were its status known."""
+        found = np.empty(len(self.weight))
+        for stratum in self.strata:
+            found[stratum.rows] = stratum.weights()
+        return found
+
+    def estimated(self, parts: Floats) -> Floats:
+        """What the estimated weights add to each row's part (the last axis), per unit of its sample weight."""
+        if self._sorted:
+            return self.strata[0].estimated(parts)
+        if len(self.strata) == 1:  # np.take is several times faster than an index
+            found = self.strata[0].estimated(np.take(parts, self.strata[0].rows, axis=-1))
+            return np.take(found, self.strata[0].places, axis=-1)
+        found = np.empty_like(parts)
+        for stratum in self.strata:
+            found[..., stratum.rows] = stratum.estimated(np.take(parts, stratum.rows, axis=-1))
+        return found
+
+
+def _in_order(time: Floats, codes: Integers | None) -> Iterator[Integers]:
+    """Rows of each stratum in order of time."""
+    if codes is None:
+        yield np.arange(len(time)) if np.all(time[1:] >= time[:-1]) else np.argsort(time)
+        return
+    order = np.lexsort((time, codes))
+    yield from np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
+
+
+def _suffix_sums(values: Floats) -> Floats:
+    """Sums of each entry and those after it (last axis), and zero after the last."""
+    found = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
+    np.cumsum(values[..., ::-1], axis=-1, out=found[..., -2::-1])
+    return found
+
+
+# Whether people with some scores left earlier than others: a test of trend, and one between groups of the score.
+
+GROUPS = 5
+
+
+@dataclass(frozen=True)
+class CensoringTest:
+    """Whether censoring before the horizon depends on a score.
+
+    Parameters
+    ----------
+    trend_z : float
+        Score test of the hazard of censoring on the rank of the score, standard normal if it does not depend on it;
+        positive where higher scores leave earlier. nan where nobody leaves.
+    logrank : float
+        Log-rank test between groups of the score, chi-square with ``degrees`` degrees of freedom.
+    degrees : int
+        One less than the groups.
+
+    Examples
+    --------
+    >>> from stakes.outcomes import CensoringTest
+    >>> round(CensoringTest(trend_z=-0.276, logrank=8.138, degrees=4).p_value, 3)
+    0.173
+    """
+
+    trend_z: float
+    logrank: float
+    degrees: int
+
+    @property
+    def trend_p_value(self) -> float:
+        """Two-sided p-value of the trend."""
+        return math.erfc(abs(self.trend_z) / math.sqrt(2.0))
+
+    @property
+    def logrank_p_value(self) -> float:
+        """P-value of the log-rank test; nan without groups."""
+        from scipy.special import chdtrc
+
+        return float(chdtrc(self.degrees, self.logrank)) if self.degrees else math.nan
+
+    @property
+    def p_value(self) -> float:
+        """The smaller of the two p-values, twice (Bonferroni)."""
+        return min(1.0, 2.0 * float(np.fmin(self.trend_p_value, self.logrank_p_value)))
+
+
+def censoring_test(time: Floats, censored: Bools, score: Floats, horizon: float) -> CensoringTest:
+    """Test clean rows: Breslow's form for ties in the trend, fifths of the score for the log-rank test."""
+    order = np.argsort(time, kind="stable")
+    t, leaves = time[order], (censored & (time < horizon))[order]
+    times, at = np.unique(t[leaves], return_inverse=True)
+    if not len(times):
+        return CensoringTest(math.nan, math.nan, 0)
+    after, gone = np.searchsorted(t, times, side="right"), np.bincount(at).astype(float)
+
+    def at_risk(values: Floats) -> Floats:
+        """Sums over those who leave at each time or later, none of whom has an event then."""
+        sums = np.concatenate([np.cumsum(values[::-1])[::-1], [0.0]])
+        return np.asarray(sums[after] + np.bincount(at, values[leaves], len(times)))
+
+    rank, n = _mean_ranks(score)[order] / len(score), at_risk(np.ones(len(t)))
+    mean = at_risk(rank) / n
+    slope = float(rank[leaves].sum() - np.dot(gone, mean))
+    information = float(np.dot(gone, at_risk(rank * rank) / n - mean * mean))
+    group = np.searchsorted(np.unique(np.quantile(score, np.arange(1, GROUPS) / GROUPS)), score, side="right")[order]
+    _, group = np.unique(group, return_inverse=True)
+    members = [group == k for k in range(int(group.max()) + 1)]
+    share = np.stack([at_risk(mine.astype(float)) for mine in members]) / n
+    excess = np.array([float(np.count_nonzero(mine & leaves)) for mine in members]) - share @ gone
+    covariance = np.diag(share @ gone) - (share * gone) @ share.T
+    logrank = float(excess[:-1] @ np.linalg.pinv(covariance[:-1, :-1]) @ excess[:-1]) if len(members) > 1 else math.nan
+    z = slope / math.sqrt(information) if information > 0.0 else math.nan
+    return CensoringTest(z, logrank, len(members) - 1)
+
+
+def _mean_ranks(score: Floats) -> Floats:
+    _, place, counts = np.unique(score, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - 0.5 * (counts - 1.0))[place])
+
+
+# Whether an event has happened by a horizon, where some rows were not followed for so long.
+#
+# A row's status is known if its event was seen or it was followed to the horizon; those known stand for those not
+# known, with one over the probability of having been followed (Graf et al. 1999; with competing causes Schoop et al.
+# 2011). All metrics, curves and decompositions are then those of weighted rows.
 
 NEEDED_AT_RISK = 5
 _OFF = 0.05  # from 1, of the sum of weights over the rows: more is told
@@ -503,3 +917,102 @@ class TimeToEvent(Outcome):
 
     def __repr__(self) -> str:
         return f"TimeToEvent({self.summary})"
+
+
+# The estimator of the packages named dcurves: the product limit among the rows acted on, anew at every threshold.
+#
+# It is not that of one weighted table: true positives may rise with the threshold, and beyond the prevalence. As the
+# threshold falls rows are acted on one by one, and each changes who is at risk at every time before its own: the
+# product over the times of events is worked out anew for each distinct score, from sums that are only added to.
+
+MOST_WORK = 2 * 10**10  # distinct scores times times of events: a minute
+
+
+def acted_shares(outcome: TimeToEvent, score: Floats) -> tuple[Floats, Floats, Floats]:
+    """Shares of true and of false positives where all with at least each distinct score are acted on.
+
+    Parameters
+    ----------
+    outcome : TimeToEvent
+        Of all rows.
+    score : ndarray of shape (n,)
+        Their scores.
+
+    Returns
+    -------
+    tuple of ndarray of shape (m,)
+        Distinct scores, true positives, false positives; nan where nobody acted on was followed for long enough.
+
+    Raises
+    ------
+    ValueError
+        For so many distinct scores and times of events that it would take minutes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stakes import TimeToEvent
+    >>> from stakes.outcomes import acted_shares
+    >>> outcome = TimeToEvent(event=[1, 0, 1, 0], time=[1, 2, 3, 5], horizon=4)
+    >>> acted_shares(outcome, np.array([0.9, 0.3, 0.3, 0.9]))[1].tolist()
+    [0.625, 0.25]
+    """
+    use = outcome.present
+    order = np.flatnonzero(use)[np.argsort(-score[use], kind="stable")]
+    rows, falling = outcome.follow_up.taken(order), score[order]
+    weight = np.ones(len(order)) if rows.weight is None else rows.weight
+    ends = np.flatnonzero(np.append(np.diff(falling) != 0.0, True)) + 1  # of rows with the same score
+    share = np.cumsum(weight)[ends - 1] / weight.sum()
+    event = _event_rates(rows, weight, outcome.horizon, ends)
+    event[_beyond(rows, outcome.horizon)[ends - 1]] = np.nan
+    return falling[ends - 1][::-1], (share * event)[::-1], (share * (1.0 - event))[::-1]
+
+
+def _beyond(rows: FollowUp, horizon: float) -> NDArray[np.bool_]:
+    """Whether the longest follow-up among the first rows ended by censoring, before the horizon."""
+    last = np.maximum.accumulate(rows.time)
+    censored = np.maximum.accumulate(np.where(rows.ended == CENSORED, rows.time, -1.0))
+    return (censored == last) & (last < horizon)
+
+
+def _event_rates(rows: FollowUp, weight: Floats, horizon: float, ends: NDArray[np.intp]) -> Floats:
+    """Share with the event of interest by the horizon among the first rows, at each number of them."""
+    happens = (rows.ended != CENSORED) & (rows.time <= horizon)
+    times = np.unique(rows.time[happens])
+    if len(ends) * len(times) > MOST_WORK:
+        raise ValueError(
+            f'censoring="acted" works the product limit over {len(times):,} times of events out anew at each of '
+            f"{len(ends):,} distinct scores: too many. Pass thresholds=, such as numpy.linspace(0.01, 0.5, 50)."
+        )
+    reached = np.searchsorted(times, rows.time, side="right")  # how many times of events each row was at risk at
+    stayed = reached - happens  # and lived through
+    followed, staying, share = np.zeros(len(times)), np.zeros(len(times)), np.ones(len(times))
+    causes = bool(np.any(happens & (rows.ended == OTHER)))
+    of_interest = happens & (rows.ended == OF_INTEREST)
+    hits = np.zeros(len(times))
+    found, start, longest = np.empty(len(ends)), 0, 0
+    for k, end in enumerate(ends):
+        part = slice(start, end)
+        top = _add(followed, reached[part], weight[part])
+        _add(staying, stayed[part], weight[part])
+        np.divide(staying[:top], followed[:top], out=share[:top])
+        start, longest = end, max(longest, top)
+        if not causes:
+            found[k] = 1.0 - np.multiply.reduce(share[:longest])
+            continue
+        mine = np.flatnonzero(of_interest[part])
+        np.add.at(hits, reached[part][mine] - 1, weight[part][mine])
+        free = np.cumprod(share[:longest])
+        chance = hits[:longest] / followed[:longest]
+        found[k] = chance[:1].sum() + np.dot(free[:-1], chance[1:])
+    return found
+
+
+def _add(sums: Floats, counts: NDArray[np.intp], weight: Floats) -> int:
+    """Add each row's weight to so many of the first sums, and return how many of them it changed."""
+    if len(counts) == 1:
+        sums[: counts[0]] += weight[0]
+        return int(counts[0])
+    top = int(counts.max())
+    sums[:top] += np.cumsum(np.bincount(counts, weights=weight, minlength=top + 1)[:0:-1])[::-1]
+    return top

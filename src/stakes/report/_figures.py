@@ -1,24 +1,143 @@
-"""The figures: what stands around each drawing. The drawing itself is made in the page."""
+"""Figures."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import html
+import math
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
 
-from stakes.curves._decision import net_benefit_curve_of, regret_curve_of
-from stakes.report._assets import filled
-from stakes.report._figure import Figure
-from stakes.report._html import follows, table
-from stakes.report._left_out import no_bands, no_plain_bands
-from stakes.report._numbers import percent
-from stakes.report._thin import passing
-from stakes.shown.sentences import say
-from stakes.shown.words import odds
+import numpy as np
+
+from stakes.curves import net_benefit_curve_of, regret_curve_of
+from stakes.inference import named
+from stakes.outcomes import RowCosts
+from stakes.outputs.text import number, odds, percent, say, shorten, visible
+from stakes.report._any_range import encoded, no_bands, no_plain_bands, passing
+from stakes.report._page import (
+    REFERENCE_DASHES,
+    filled,
+    follows,
+    line,
+    path,
+    percent_text,
+    swatch,
+    table,
+    text_html,
+    word,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from stakes.evaluation import Evaluation
-    from stakes.report._models import Model
+    from stakes.report._page import Model
+
+    Floats = NDArray[np.float64]
+
+
+# A figure of the page: its legend, its buttons, the place of the drawing, its words.
+
+# so many bands can be told apart
+_FEW = 3
+_BUTTONS = {"near": "Plausible range", "whole": "Whole range"}
+_SHAPES = {"isotonic": "Isotonic", "smooth": "Smooth"}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What is said about a figure.
+
+    Parameters
+    ----------
+    key : str
+        Identifier in the page.
+    axis : str
+        What the vertical axis shows, as text.
+    label : str
+        The figure in words, for those who do not see it, as text.
+    caption : str
+        HTML.
+    references : tuple of str
+        References drawn, for the legend.
+    near : bool
+        Whether there is a closer look at the plausible thresholds.
+    band : str
+        What the light band is, for the legend, as text, where the reader can choose whose is drawn.
+    smooth : bool
+        Whether the curve may be drawn smooth too.
+    below : str
+        Identifier of a second drawing under the first, if there is one.
+    """
+
+    key: str
+    axis: str
+    label: str
+    caption: str
+    references: tuple[str, ...] = ()
+    near: bool = False
+    band: str = ""
+    smooth: bool = False
+    below: str = ""
+
+    def html(self, models: Sequence[Model], legend: str = "") -> str:
+        """A figure: legend (that of the models, if no other is given), buttons, the drawing itself, caption."""
+        below = f'<div class="plot low" id="plot-{self.below}" aria-hidden="true"></div>' if self.below else ""
+        label = escape(self.label)
+        return (
+            f'<figure id="figure-{self.key}">{legend or _legend(self, models)}'
+            f'<div class="above"><p class="axis">{escape(self.axis)}</p>{_tools(self, models)}</div>'
+            f'<div class="plot" id="plot-{self.key}" role="img" aria-label="{label}" data-label="{label}"></div>{below}'
+            "<noscript><p>The figure needs JavaScript; the tables do not.</p></noscript>"
+            f"<figcaption>{self.caption}</figcaption></figure>"
+        )
+
+
+def _legend(figure: Figure, models: Sequence[Model]) -> str:
+    items = [
+        f'<label><input type="checkbox" checked data-show="{model.rank - 1}"> '
+        f'<span class="rank">{model.rank}</span> {model.sample}</label>'
+        for model in models
+    ]
+    items += [
+        f'<span class="reference">{swatch("--reference", REFERENCE_DASHES[name])} {escape(name)}</span>'
+        for name in figure.references
+    ]
+    if figure.band:
+        items.append(f'<span class="reference"><span class="sample"></span> {escape(figure.band)}</span>')
+    return f'<fieldset class="legend"><legend>Models shown</legend>{"".join(items)}</fieldset>'
+
+
+def _bands(models: Sequence[Model]) -> str:
+    """Which models have their band drawn."""
+    options = [("best", "best model"), *((str(model.rank - 1), escape(model.short)) for model in models)]
+    if 1 < len(models) <= _FEW:
+        options.append(("all", "every model"))
+    items = "".join(f'<option value="{value}">{words}</option>' for value, words in [*options, ("none", "none")])
+    return f"<label>Band of <select data-band>{items}</select></label>"
+
+
+def _tools(figure: Figure, models: Sequence[Model]) -> str:
+    """Whose band to draw and which range to show, if there is a choice, and to save the picture."""
+    choice = _choice("Range shown", "view", _BUTTONS) if figure.near else ""
+    shape = _choice("Shape of the curve", "shape", _SHAPES) if figure.smooth else ""
+    band = _bands(models) if figure.band else ""
+    return f'<p class="tools">{band}{shape}{choice}<button type="button" data-save>Save picture</button></p>'
+
+
+def _choice(label: str, name: str, options: Mapping[str, str]) -> str:
+    """Buttons of which one is pressed, the first at the start."""
+    buttons = [
+        f'<button type="button" data-{name}="{key}" aria-pressed="{str(not k).lower()}">{words}</button>'
+        for k, (key, words) in enumerate(options.items())
+    ]
+    return f'<span role="group" aria-label="{label}">{"".join(buttons)}</span>'
+
+
+# The figures: what stands around each drawing. The drawing itself is made in the page.
 
 REFERENCES = ("treat all", "treat none")
 
@@ -79,14 +198,16 @@ def _other_figures(evaluation: Evaluation, count: int) -> Iterator[Figure]:
 def shaded_words(evaluation: Evaluation) -> str:
     """What is shaded."""
     low, high = evaluation.costs.low, evaluation.costs.high
-    ends = {"low": percent(low), "high": percent(high), "odds": odds(low), "odds_high": odds(high)}
+    ends = {"low": percent_text(low), "high": percent_text(high), "odds": odds(low), "odds_high": odds(high)}
     return say("shaded_one" if low == high else "shaded", **ends)
 
 
 def in_range_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
     """What scores within the plausible thresholds came to."""
-    low, high = percent(evaluation.costs.low), percent(evaluation.costs.high)
-    rows = [[f"{model.rank}", model.sample, *(percent(value) for value in model.result.in_range)] for model in models]
+    low, high = percent_text(evaluation.costs.low), percent_text(evaluation.costs.high)
+    rows = [
+        [f"{model.rank}", model.sample, *(percent_text(value) for value in model.result.in_range)] for model in models
+    ]
     heads = ["#", "Model", "Share of cases", "Mean score", "Observed positives"]
     shown = table(say("in_range", low=low, high=high), heads, rows, follow="in-range")
     return f"<details><summary>The numbers within the range</summary>{shown}</details>"
@@ -110,4 +231,180 @@ def _middle(evaluation: Evaluation, models: Sequence[Model], kind: str) -> str:
     curve = make(table, evaluation.rule, harm=evaluation.options.harm_of(models[0].name))
     lines = {models[0].short: curve, **curve.references}
     values = ", ".join(f"{name} {float(line.at(at)):.3g}" for name, line in lines.items())
-    return f"At a threshold of {percent(at)}: {values}."
+    return f"At a threshold of {percent_text(at)}: {values}."
+
+
+# The section on curves that are shown to cross: the difference of two decisions over the range, with its band.
+
+
+def crossing_section(evaluation: Evaluation, models: Sequence[Model]) -> str:
+    """The figure, or nothing where no curves are shown to cross."""
+    if not evaluation.crossing or evaluation.selection is None:
+        return ""
+    chosen = evaluation.selection.chosen
+    level = f"{evaluation.confidence_level * 100:g}%"
+    low, high = percent(evaluation.costs.low), percent(evaluation.costs.high)
+    by_name = {model.name: model for model in models}
+    first = _html(chosen, by_name)
+    caption = (
+        f"<p>What {first} costs beyond each other decision at every threshold of the range as reported, {low} to "
+        f"{high}; the figure does not follow a range that is dragged. Below 0 {first} costs less, above 0 the other "
+        f"does. All that the light bands leave on one side of 0 is shown at once, over all pairs of decisions, at "
+        f"{level} confidence.</p>"
+    )
+    label = f"Line chart of differences in regret against the threshold: {len(evaluation.crossing)} with a band."
+    figure = Figure("crossing", "difference in regret per decision", label, caption)
+    items = "".join(
+        f'<span class="reference">{_swatch(name, by_name)} {first} &minus; {_html(name, by_name)}</span>'
+        for name in evaluation.crossing
+    )
+    return figure.html((), f'<div class="legend">{items}</div>')
+
+
+def crossing_payload(evaluation: Evaluation, models: Sequence[Model]) -> list[dict[str, Any]]:
+    """What the page draws: for each difference its thresholds, values, limits, and how its line looks."""
+    by_name = {model.name: model for model in models}
+    return [
+        {
+            "name": by_name[name].short if name in by_name else name,
+            "model": by_name[name].rank - 1 if name in by_name else None,
+            "x": encoded(band.thresholds),
+            "y": encoded(band.estimate, "f4"),
+            "limits": encoded(np.concatenate([band.simultaneous_low, band.simultaneous_high]), "f4"),
+        }
+        for name, band in evaluation.crossing.items()
+    ]
+
+
+def _html(name: str, models: dict[str, Model]) -> str:
+    return models[name].html if name in models else text_html(named(name), 40)
+
+
+def _swatch(name: str, models: dict[str, Model]) -> str:
+    if name in models:
+        return swatch(f"--model-{models[name].colour}", models[name].dash)
+    return swatch("--reference", REFERENCE_DASHES[name])
+
+
+# The drawing of what acting gains if false positives cost more or less than stated.
+
+_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 720, 320, 76, 16, 12, 44
+_POINTS = 241
+_FAR = 4.0  # times the stated amount, either way, at least
+_FURTHEST = 99.0
+_MOST_LINES = 20
+
+
+def gain_figure(evaluation: Evaluation, models: Sequence[Model]) -> str:
+    """What each model gains over acting on nobody, per row, against the factor on false positives."""
+    rows = evaluation.rows
+    if rows is None or rows.origin is None or not isinstance(rows.origin.outcome, RowCosts):
+        return ""
+    outcome, shown = rows.origin.outcome, models[:_MOST_LINES]
+    size = float(outcome.present.sum() if outcome.sample_weight is None else outcome.sample_weight.sum())
+    factors = _factors(evaluation)
+    at = factors / (1.0 + factors)
+    curves = evaluation.curves("net_benefit")
+    money = {model.name: curves[model.name].at(at) * outcome.at_stake / size for model in shown}
+    every = curves[shown[0].name].references["treat all"].at(at) * outcome.at_stake / size
+    low, high = _limits([*money.values(), every])
+    x = _LEFT + (_WIDTH - _LEFT - _RIGHT) * np.linspace(0.0, 1.0, _POINTS)
+
+    def y(values: Floats) -> Floats:
+        inside = np.clip(values, low, high)
+        return np.asarray(_TOP + (_HEIGHT - _TOP - _BOTTOM) * (high - inside) / (high - low))
+
+    drawn = [line(x, y(money[model.name]), model) for model in shown]
+    drawn += [path(x, y(values), "--reference", REFERENCE_DASHES[name]) for name, values in _constants(every).items()]
+    unit = html.escape(visible(shorten(outcome.unit, 20))) or "money"
+    label = f"Line chart of the gain over acting on nobody, in {unit} per row, against the factor on false positives."
+    told = ", ".join(
+        f"{html.escape(model.short)} {number(float(np.interp(0.5, at, money[model.name])))}" for model in shown
+    )
+    return (
+        f'<figure><p class="legend">{_amounts_legend(shown)}</p>'
+        f'<p class="axis">gain over acting on nobody, {unit} per row</p>'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="Gain over acting on nobody"><svg '
+        f'viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label} As stated: {told}." '
+        f'style="width: 100%; min-width: 32rem">{_shade(evaluation, factors)}{_grid(low, high)}{_marks(factors)}'
+        f"{''.join(drawn)}</svg></div><figcaption>Amounts of false negatives are as stated; those of false positives "
+        "are multiplied by the factor below. Drawn at "
+        f"{_POINTS} factors; a line that leaves the picture runs along its edge.{_left_out(models)}</figcaption>"
+        "</figure>"
+    )
+
+
+def _left_out(models: Sequence[Model]) -> str:
+    if len(models) <= _MOST_LINES:
+        return ""
+    return f" Only the {_MOST_LINES} models that cost least are drawn, of {len(models):,}."
+
+
+def _constants(every: Floats) -> dict[str, Floats]:
+    return {"treat all": every, "treat none": np.zeros(_POINTS)}
+
+
+def _amounts_legend(models: Sequence[Model]) -> str:
+    items = [f'<span class="reference"><span class="rank">{m.rank}</span> {m.sample}</span>' for m in models]
+    items += [
+        f'<span class="reference">{swatch("--reference", dash)} {name}</span>'
+        for name, dash in REFERENCE_DASHES.items()
+    ]
+    return " ".join(items)
+
+
+def _factors(evaluation: Evaluation) -> Floats:
+    """Factors on false positives, even on the log scale, around those as reported."""
+    low, high = (_factor(end) for end in (evaluation.costs.low, evaluation.costs.high))
+    return np.geomspace(min(1.0 / _FAR, low / 1.5), max(_FAR, 1.5 * high), _POINTS)
+
+
+def _factor(ratio: float) -> float:
+    return min(max(ratio / (1.0 - ratio) if ratio < 1.0 else math.inf, 1.0 / _FURTHEST), _FURTHEST)
+
+
+def _limits(lines: Sequence[Floats]) -> tuple[float, float]:
+    """Lowest and highest gain shown; the plunge of acting on everybody does not squash the rest."""
+    top = max(float(values.max()) for values in lines)
+    own = min(float(values.min()) for values in lines[:-1])
+    unit = top or -own or 1.0
+    return min(own, 0.0, -0.3 * unit) - 0.02 * abs(unit), max(top, 0.0) + 0.05 * abs(unit)
+
+
+def _place(factor: float, factors: Floats) -> float:
+    share = math.log(factor / factors[0]) / math.log(factors[-1] / factors[0])
+    return _LEFT + (_WIDTH - _LEFT - _RIGHT) * share
+
+
+def _shade(evaluation: Evaluation, factors: Floats) -> str:
+    """The cost ratios as reported."""
+    ends = [_place(_factor(end), factors) for end in (evaluation.costs.low, evaluation.costs.high)]
+    bottom = _HEIGHT - _BOTTOM
+    if ends[0] == ends[1]:
+        return f'<path d="M{ends[0]:.1f} {_TOP}V{bottom}" stroke="var(--band-edge)" stroke-width="1.5"/>'
+    return (
+        f'<rect x="{ends[0]:.1f}" y="{_TOP}" width="{ends[1] - ends[0]:.1f}" height="{bottom - _TOP}" '
+        'fill="var(--band)"/>'
+    )
+
+
+def _grid(low: float, high: float) -> str:
+    """Horizontal lines at round gains, with their numbers."""
+    raw = (high - low) / 5.0
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = power * next(nice for nice in (1.0, 2.0, 5.0, 10.0) if nice * power >= raw)
+    parts = []
+    for k in range(math.ceil(low / step), math.floor(high / step) + 1):
+        y = _TOP + (_HEIGHT - _TOP - _BOTTOM) * (high - k * step) / (high - low)
+        parts.append(f'<path d="M{_LEFT} {y:.1f}H{_WIDTH - _RIGHT}" stroke="var(--grid-strong)"/>')
+        parts.append(word(_LEFT - 6, y + 4, f"{k * step:.6g}".replace("-", "\N{MINUS SIGN}"), "end"))
+    return "".join(parts)
+
+
+def _marks(factors: Floats) -> str:
+    """Factors below the picture, in powers of two."""
+    bottom, powers = _HEIGHT - _BOTTOM, range(math.ceil(math.log2(factors[0])), math.floor(math.log2(factors[-1])) + 1)
+    told = {power: f"1/{2**-power}" if power < 0 else str(2**power) for power in powers}
+    marks = [word(_place(2.0**power, factors), bottom + 17, text, "middle") for power, text in told.items()]
+    middle = _LEFT + (_WIDTH - _LEFT - _RIGHT) / 2
+    return "".join(marks) + word(middle, bottom + 36, "times the stated amounts of false positives", "middle")

@@ -1,21 +1,190 @@
-"""The page around the sections: head, contents, and a policy that lets nothing run but the scripts it names."""
+"""Page, assets, escaping."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import html
+import json
+import math
+import re
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from functools import cache
+from importlib import resources
+from string import Template
+from typing import TYPE_CHECKING, Any
 
 from stakes._version import __version__
-from stakes.report._assets import asset, filled
-from stakes.report._escaped import text_html
-from stakes.report._html import section
-from stakes.shown.text import shorten
+from stakes.outputs import text
+from stakes.outputs.text import NO_NAME, shorten, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from stakes.evaluation import Evaluation, ModelResult
+
+    Floats = NDArray[np.float64]
+
+
+# The files beside this module: page, styles, scripts, words.
+
+# in the order in which they build on each other
+_SCRIPTS = (
+    "costs",
+    "table",
+    "numbers",
+    "chart",
+    "figures",
+    "ranking",
+    "selection",
+    "choice",
+    "conclusion",
+    "threshold",
+    "range",
+    "page",
+)
+
+
+def asset(name: str) -> str:
+    """Text of a file of this room."""
+    return resources.files("stakes.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def filled(name: str, **values: str) -> str:
+    """A file of this room with its placeholders filled by ready HTML."""
+    return Template(asset(name)).substitute(values)
+
+
+@cache
+def page_script() -> str:
+    """The scripts of the page as one, with nothing of theirs in the names of the window."""
+    parts = "\n".join(asset(f"script_{name}.js") for name in _SCRIPTS)
+    # a browser reads every line end in a page as one character, and the policy's hash is taken of what it reads
+    return f'(() => {{\n"use strict";\n{parts}\n}})();'.replace("\r\n", "\n").replace("\r", "\n")
+
+
+# Pieces of HTML: sections, lists of facts, tables that scroll on a phone.
+
+# ready HTML, or that with the number it shows
+Cell = str | tuple[str, float]
+
+
+def section(key: str, heading: str, body: str) -> str:
+    """A section of the page with its heading."""
+    return f'<section id="{key}" aria-labelledby="{key}-h"><h2 id="{key}-h">{heading}</h2>\n{body}\n</section>'
+
+
+def follows(key: str, body: str, tag: str = "div") -> str:
+    """A part of the page that the scripts replace when the reader changes the range."""
+    return f'<{tag} data-follows="{key}">{body}</{tag}>'
+
+
+def table(
+    caption: str,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[Cell]],
+    *,
+    key: str = "",
+    labels: Sequence[str] = (),
+    follow: str = "",
+    kind: str = "",
+) -> str:
+    """A table from ready HTML cells; the second cell of each row names it, or a cell is whole with its tags.
+
+    With ``labels``, plain text for each column, the rows become cards on a narrow screen. The roles are spelled out
+    because some browsers forget them when the layout changes. ``follow`` names what the scripts replace, ``kind`` a
+    class of its own in the style sheet.
+    """
+    top = "".join(f'<th scope="col" role="columnheader">{head}</th>' for head in heads)
+    body = "\n".join(f'<tr role="row">{_cells(row, labels or [""] * len(row))}</tr>' for row in rows)
+    name = (f' id="{key}"' if key else "") + _classes("cards" if labels else "", kind)
+    label = html.escape(caption)
+    follower = f' data-follows="{follow}"' if follow else ""
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{label}"{follower}><table role="table"{name}>'
+        f'<caption>{label}</caption><thead role="rowgroup"><tr role="row">{top}</tr></thead>\n'
+        f'<tbody role="rowgroup">{body}</tbody></table></div>'
+    )
+
+
+def _classes(*names: str) -> str:
+    return f' class="{" ".join(filter(None, names))}"' if any(names) else ""
+
+
+def _cells(row: Sequence[Cell], labels: Sequence[str]) -> str:
+    rank, name, *rest = row
+    head = name if str(name).startswith("<th") else f'<th scope="row" role="rowheader">{name}</th>'
+    first = f'<td role="cell">{rank}</td>{head}'
+    return first + "".join(_cell(cell, label) for cell, label in zip(rest, labels[2:], strict=True))
+
+
+def _cell(cell: Cell, label: str) -> str:
+    """A cell, with the number that it shows in full where it is given."""
+    text, value = (cell, "") if isinstance(cell, str) else (cell[0], f' data-value="{cell[1]!r}"')
+    return f'<td role="cell"{_label(label)}{value}>{text}</td>'
+
+
+def _label(label: str) -> str:
+    return f' data-label="{html.escape(label)}"' if label else ""
+
+
+def facts(pairs: Sequence[tuple[str, str]]) -> str:
+    """A list of terms and what they are, from ready HTML."""
+    return "<dl>" + "".join(f"<div><dt>{term}</dt><dd>{value}</dd></div>" for term, value in pairs) + "</dl>"
+
+
+# Text from outside, made harmless: names, titles and file names appear as text in HTML, in figures and in JSON.
+
+
+def named(text: str) -> str:
+    r"""Write hidden characters as their escapes, and say of a blank name that it is none.
+
+    Examples
+    --------
+    >>> print(named("a\u202eb"), named(" "))
+    a\u202eb (no name)
+    """
+    return visible(text) if text.strip() else NO_NAME
+
+
+def text_html(text: str, limit: int) -> str:
+    """Text isolated from its neighbours, shortened; the full text is in the title attribute.
+
+    Examples
+    --------
+    >>> text_html("a < b", 10)
+    '<bdi>a &lt; b</bdi>'
+    """
+    full = named(text)
+    return isolated(full, shorten(full, limit))
+
+
+def isolated(full: str, short: str) -> str:
+    """HTML of a visible text by its short form."""
+    title = "" if short == full else f' title="{html.escape(full)}"'
+    # a narrow column may break a name after an underscore
+    return f"<bdi{title}>{html.escape(short).replace('_', '_<wbr>')}</bdi>"
+
+
+def json_for_script(value: Any) -> str:
+    r"""JSON that cannot end the script element it stands in.
+
+    Examples
+    --------
+    >>> print(json_for_script("</script>"))
+    "\u003c/script\u003e"
+    """
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    for char in "<>&":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return text
+
+
+# The page around the sections: head, contents, and a policy that lets nothing run but the scripts it names.
 
 _TITLE_LIMIT = 120
 
@@ -58,3 +227,239 @@ def _policy(script: str) -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     scripts = f"script-src 'sha256-{digest}'; " if script else ""
     return f"default-src 'none'; {scripts}style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+
+
+# Numbers as the report writes them: with a minus sign, infinite and undefined ones named.
+
+
+def fixed(value: float, decimals: int, *, sign: bool = False) -> str:
+    """Write a number with a fixed count of decimals.
+
+    Examples
+    --------
+    >>> fixed(0.01234, 4), fixed(float("inf"), 4), fixed(float("nan"), 4)
+    ('0.0123', '∞', 'undefined')
+    """
+    return text.fixed(value, decimals, sign=sign, minus=text.MINUS, missing="undefined").replace("inf", "∞")
+
+
+def percent_text(share: float, digits: int = 3) -> str:
+    """Write a share as a percentage.
+
+    Examples
+    --------
+    >>> percent(0.0163), percent(1e-8), percent(float("nan"))
+    ('1.63%', '0.000001%', 'undefined')
+    """
+    return text.percent(share, digits).replace("-", text.MINUS) if math.isfinite(share) else fixed(share, 0)
+
+
+def skill_percent(skill: float) -> str:
+    """Write a skill as a percentage with one decimal; infinite and undefined ones are named.
+
+    Examples
+    --------
+    >>> skill_percent(0.0827), skill_percent(float("nan"))
+    ('8.3%', 'undefined')
+    """
+    return fixed(100.0 * skill, 1) + "%" * math.isfinite(skill)
+
+
+def interval(ends: tuple[float, float], decimals: int, *, sign: bool = False) -> str:
+    """Write an interval, or say that there is none.
+
+    Examples
+    --------
+    >>> interval((0.1, 0.25), 2)
+    '0.10 to 0.25'
+    """
+    if math.isnan(ends[0]) or math.isnan(ends[1]):
+        return "no interval"
+    return f"{fixed(ends[0], decimals, sign=sign)} to {fixed(ends[1], decimals, sign=sign)}"
+
+
+def at_most(bound: float) -> str:
+    """Write a bound with two digits, rounded up.
+
+    Examples
+    --------
+    >>> at_most(0.000961), at_most(1.23e-5)
+    ('0.00097', '0.000013')
+    """
+    if bound <= 0.0:
+        return "0"
+    decimals = 1 - math.floor(math.log10(bound))
+    return f"{math.ceil(bound * 10.0**decimals) / 10.0**decimals:.{max(decimals, 0)}f}"
+
+
+# How each model appears: its number, its name made harmless, its colour and its dashes, the same in every figure.
+
+NAME_LIMIT = 40
+# the colours are in style.css: --model-1 to --model-10, for light and for dark pages
+COLOURS = 10
+DASHES = (
+    "solid",
+    "8px,3px",
+    "3px,2px",
+    "10px,3px,3px,3px",
+    "14px,4px",
+    "6px,2px,2px,2px,2px,2px",
+    "5px,5px",
+    "16px,3px,2px,3px",
+    "2px,4px",
+    "12px,2px,5px,2px",
+)
+REFERENCE_DASHES = {"treat all": "7px,4px", "treat none": "2px,3px"}
+_TOKEN = re.compile("\ue000(\\d+)\ue001")
+# so many comparisons in one sentence are a list
+_DETAIL = re.compile(r"\s*\([^()]*interval[^()]*\)")
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A model as the report shows it.
+
+    Parameters
+    ----------
+    rank : int
+        Place in the ranking, from 1: the number by which figures call it.
+    name : str
+        The name as it was given: only to ask the evaluation with, never to be written.
+    full, short : str
+        The name with its hidden characters made visible, and that shortened and unique.
+    colour : int
+        Slot of the palette, from 1.
+    dash : str
+        Pattern of its lines.
+    result : ModelResult
+        What the evaluation found.
+    """
+
+    rank: int
+    name: str
+    full: str
+    short: str
+    colour: int
+    dash: str
+    result: ModelResult
+
+    @property
+    def html(self) -> str:
+        """The name for HTML."""
+        return isolated(self.full, self.short)
+
+    @property
+    def sample(self) -> str:
+        """The name for HTML beside a sample of the model's line."""
+        return f'<span class="name">{swatch(f"--model-{self.colour}", self.dash)} {self.html}</span>'
+
+
+def swatch(colour: str, dash: str) -> str:
+    """A sample of a line, hidden from screen readers."""
+    pattern = "" if dash == "solid" else f' stroke-dasharray="{dash.replace("px", "")}"'
+    return (
+        '<svg class="swatch" viewBox="0 0 34 10" width="34" height="10" aria-hidden="true">'
+        f'<path d="M1 5H33" stroke="var({colour})" stroke-width="3"{pattern} fill="none"/></svg>'
+    )
+
+
+def models_of(evaluation: Evaluation) -> tuple[Model, ...]:
+    """The models in the order of the ranking; colours follow the order in which they were given."""
+    given = {name: index for index, name in enumerate(evaluation.models)}
+    shorts = _unique([shorten(named(name), NAME_LIMIT) for name in evaluation.ranking])
+    return tuple(
+        Model(
+            rank=rank,
+            name=name,
+            full=named(name),
+            short=shorts[rank - 1],
+            colour=given[name] % COLOURS + 1,
+            dash=DASHES[(given[name] + given[name] // COLOURS) % len(DASHES)],
+            result=evaluation[name],
+        )
+        for rank, name in enumerate(evaluation.ranking, start=1)
+    )
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    seen: dict[str, int] = {}
+    unique = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        unique.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return unique
+
+
+def conclusion_html(evaluation: Evaluation, models: Sequence[Model]) -> list[str]:
+    """The sentences of the conclusion, names marked and figures in brackets set back.
+
+    The evaluation is asked with stand-ins for the names, so that no name can be taken for a word of the sentence.
+    """
+    by_name = {model.name: model for model in models}
+    stand_in = {name: f"\ue000{index}\ue001" for index, name in enumerate(evaluation.models)}
+    asked = replace(
+        evaluation,
+        models=tuple(stand_in[name] for name in evaluation.models),
+        results=tuple(replace(r, name=stand_in.get(r.name, r.name)) for r in evaluation.results),
+        options=evaluation.options.renamed(stand_in),
+    )
+    known = evaluation.by_threshold
+    vars(asked)["by_threshold"] = known and known.renamed(stand_in)  # which takes long, and hangs on no name
+
+    def name_html(match: re.Match[str]) -> str:
+        return f"<b>{by_name[evaluation.models[int(match[1])]].html}</b>"
+
+    return [_TOKEN.sub(name_html, _set_back(sentence)) for sentence in asked.conclusion]
+
+
+def _set_back(sentence: str) -> str:
+    """HTML of a sentence, with the figures in brackets set back."""
+    return _DETAIL.sub(lambda found: f'<span class="detail">{found[0]}</span>', typeset(sentence))
+
+
+def typeset(text: str) -> str:
+    """Escape, write minus signs, and keep p-values on one line."""
+    text = re.sub(r"(?<=\s)-(?=[\d.])", "\N{MINUS SIGN}", text)
+    return html.escape(re.sub(r"\bp ([=<]) ", "p\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", text))
+
+
+# Drawings that need no script: lines of models and words in a picture of the page.
+
+
+def line(x: Floats, y: Floats, model: Model) -> str:
+    """The line of a model, in units of the picture."""
+    return path(x, y, f"--model-{model.colour}", model.dash)
+
+
+def path(x: Floats, y: Floats, colour: str, dash: str) -> str:
+    """A line in a colour of the style sheet."""
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
+    pattern = "" if dash == "solid" else f' stroke-dasharray="{dash.replace("px", "")}"'
+    return f'<polyline points="{points}" stroke="var({colour})" stroke-width="2"{pattern} fill="none"/>'
+
+
+def word(x: float, y: float, text: str, anchor: str) -> str:
+    """A word in a picture."""
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="12" fill="var(--muted)">{text}</text>'
+
+
+# In which units regret is, and what it is called in them.
+
+
+def decisions(evaluation: Evaluation) -> str:
+    """What regret is counted per."""
+    if evaluation.options.per_stake:
+        return visible(evaluation.options.per_stake)
+    return "decision" if evaluation.per == 1.0 else f"{evaluation.per:,g} decisions"
+
+
+def unit_words(evaluation: Evaluation) -> str:
+    """In which unit regret is."""
+    plain = evaluation.unit_cost == 1.0 or evaluation.options.per_stake
+    return html.escape(f"per {decisions(evaluation)}") + ("" if plain else " in units of cost")
+
+
+def regret_words(evaluation: Evaluation) -> str:
+    """What mean regret is called, with its unit where it is not plain."""
+    plain = evaluation.per == evaluation.unit_cost == 1.0
+    return "mean regret" if plain else f"mean regret {unit_words(evaluation)}"

@@ -1,36 +1,193 @@
-"""The page as a whole: sections in order, numbers as data, scripts under a policy that lets nothing else run."""
+"""Three reports, writing."""
 
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from stakes._version import __version__
-from stakes.core.validation import check_kind
-from stakes.evaluation import Evaluation
+from stakes.actions import ActionEvaluation
+from stakes.base.validation import check_kind
+from stakes.evaluation import ACTION_FINDINGS, Evaluation, action_findings
+from stakes.outputs.files import replacing
+from stakes.outputs.text import count, decimals_for, p_value, shorten, visible
 from stakes.report import _sections
-from stakes.report._amounts import render_amounts
-from stakes.report._assets import asset, page_script
-from stakes.report._calibration import calibration_section
-from stakes.report._crossing import crossing_payload, crossing_section
-from stakes.report._decomposition import decomposition_table
-from stakes.report._escaped import json_for_script, named, text_html
-from stakes.report._figures import figures, in_range_table
-from stakes.report._findings import findings_list
-from stakes.report._further import deferral_section, information_section
-from stakes.report._groups import groups_tables
-from stakes.report._models import models_of
-from stakes.report._numbers import percent
-from stakes.report._page import made_now, whole_page
-from stakes.report._payload import MAX_DRAWN, payload
-from stakes.report._ranking import further_table, ranking_table
-from stakes.shown.words import count
+from stakes.report._any_range import MAX_DRAWN, payload
+from stakes.report._figures import crossing_payload, crossing_section, figures, gain_figure, in_range_table
+from stakes.report._page import (
+    NAME_LIMIT,
+    asset,
+    conclusion_html,
+    facts,
+    fixed,
+    interval,
+    json_for_script,
+    made_now,
+    models_of,
+    named,
+    page_script,
+    percent_text,
+    skill_percent,
+    table,
+    text_html,
+    typeset,
+    whole_page,
+)
+from stakes.report._sections import deferral_section, information_section
+from stakes.report._tables import (
+    calibration_section,
+    decomposition_table,
+    finding_items,
+    findings_list,
+    further_table,
+    grave_findings,
+    grave_items,
+    groups_tables,
+    ranking_table,
+    share_interval,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from stakes.report._models import Model
-    from stakes.report._payload import Json
+    from stakes.inference import Estimate, Money
+    from stakes.report._any_range import Json
+    from stakes.report._page import Cell, Model
+
+
+# The report of decisions in rows with amounts of their own: a page of tables and one drawing, without scripts.
+
+_AMOUNTS_TITLE = "What acting on these predictions would cost in money"
+_HEADS = ("#", "Model", "Cost", "Gain over<br>acting on nobody", "Savings", "Acts on")
+_LABELS = ("#", "Model", "Cost", "Gain", "Savings", "Acts on")
+_HELD = {
+    "false_negative": "amounts of false negatives as stated, those of false positives by the ratio",
+    "false_positive": "amounts of false positives as stated, those of false negatives by the ratio",
+    "sum": "one amount of each together as stated, divided by the ratio",
+}
+
+
+def render_amounts(evaluation: Evaluation, *, title: str | None = None) -> str:
+    """Return the report of an evaluation of rows with amounts as one page of HTML.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        What to report.
+    title : str, optional
+        Heading of the page.
+
+    Returns
+    -------
+    str
+        HTML with its styles in it, to be written as UTF-8.
+
+    Examples
+    --------
+    >>> from stakes import RowCosts, evaluate
+    >>> from stakes.report import render_amounts
+    >>> orders = RowCosts([0, 1, 0, 1] * 20, false_positive=30, false_negative=[100, 200, 50, 20] * 20, unit="EUR")
+    >>> "EUR per row" in render_amounts(evaluate(orders, [0.02, 0.3, 0.2, 0.1] * 20))
+    True
+    """
+    check_kind(evaluation, "evaluation", Evaluation, "what evaluate returned")
+    models, made = models_of(evaluation), made_now()
+    bodies = {
+        "stake": ("What is at stake", _amounts_stake(evaluation, models)),
+        "money": ("In money", _money(evaluation, models)),
+        "ranking-section": ("Ranking", _amounts_ranking(evaluation, models)),
+        "gain": ("If false positives cost more or less than stated", gain_figure(evaluation, models)),
+        "groups": ("Groups", groups_tables(evaluation, models) if evaluation.groups else ""),
+        "findings": ("Findings", findings_list(evaluation, models)),
+        "data": ("Data", _sections.data(evaluation, models, made, __version__)),
+        "method": ("Method and references", _method(evaluation)),
+    }
+    source = f"{text_html(evaluation.source, 60)} · " if evaluation.source else ""
+    return whole_page(
+        named(_AMOUNTS_TITLE if title is None else title),
+        f"{source}{html.escape(visible(evaluation.data_line))}",
+        {key: section for key, section in bodies.items() if section[1]},
+        made=made,
+    )
+
+
+def _amounts_stake(evaluation: Evaluation, models: Sequence[Model]) -> str:
+    lead, *others = conclusion_html(evaluation, models)
+    items = "".join(f"<li>{sentence}</li>" for sentence in others)
+    return f'<p class="lead">{lead}</p><ul class="findings">{items}</ul>{grave_findings(evaluation, models)}'
+
+
+def _money(evaluation: Evaluation, models: Sequence[Model]) -> str:
+    if not evaluation.money:
+        return "<p>Money is not shown: it is that of acting by the cost ratio, and these follow another rule.</p>"
+    unit, level = _unit(evaluation), f"{evaluation.confidence_level * 100:g}%"
+    notes = dict.fromkeys(
+        part.note for found in evaluation.money.values() for part in (found.cost, found.gain, found.savings)
+    )
+    words = (
+        f"<p>{html.escape(unit)} per row, with amounts as stated; intervals are pointwise {level} intervals, of each "
+        "number alone. Savings are the share of the cost of the cheaper of acting on everybody and on nobody.</p>"
+    )
+    words += "".join(f"<p>Note: {typeset(visible(note))}.</p>" for note in notes if note)
+    shown = _money_table(f"Cost and gain of each model, {unit} per row", evaluation.money, models)
+    parts = [
+        _money_table(f"Mean over the cost ratios as reported, {unit} per row: {_HELD[scale]}", by_model, models)
+        for scale, by_model in evaluation.money_over_costs.items()
+    ]
+    if len(parts) < len(_HELD) and evaluation.costs.low < evaluation.costs.high:
+        words += (
+            "<p>Not every mean over the cost ratios is shown: rows that are set aside have no common factor, and "
+            "towards a ratio of 0 or 1 the mean is infinite.</p>"
+        )
+    if not parts:
+        return words + shown
+    return (
+        f"{words}{shown}<details open><summary>With the ratio of the amounts unsure</summary><p>Three ways to put a "
+        f"mean over ratios in money; they differ in what costs as stated.</p>{''.join(parts)}</details>"
+    )
+
+
+def _unit(evaluation: Evaluation) -> str:
+    """What money is counted in, as text."""
+    return visible(shorten(next(iter(evaluation.money.values())).unit, 20)) or "money"
+
+
+def _money_table(caption: str, by_model: Mapping[str, Money], models: Sequence[Model]) -> str:
+    errors = [found.cost.standard_error for found in by_model.values()]
+    decimals = decimals_for(errors, [found.cost.value for found in by_model.values()])
+    rows: list[list[Cell]] = []
+    for model in models:
+        found = by_model[model.name]
+        money = (_with_interval(part, decimals) for part in (found.cost, found.gain))
+        share = f"{percent_text(found.savings.value)}<small>{share_interval(found.savings.interval)}</small>"
+        rows.append([f"{model.rank}", model.sample, *money, share, percent_text(found.acted)])
+    return table(caption, _HEADS, rows, labels=_LABELS)
+
+
+def _with_interval(part: Estimate, decimals: int) -> str:
+    return f"{fixed(part.value, decimals)}<small>{interval(part.interval, decimals)}</small>"
+
+
+def _amounts_ranking(evaluation: Evaluation, models: Sequence[Model]) -> str:
+    stake = html.escape(visible(evaluation.options.per_stake))
+    return (
+        f"<p>Cost beyond that of right decisions, per {stake}: what mistakes cost over what they could cost. Skill is "
+        "the share saved of what the better constant decision costs.</p>"
+    ) + ranking_table(evaluation, models)
+
+
+def _method(evaluation: Evaluation) -> str:
+    paragraph, *references = evaluation.methods(calibration=False).split("\n")
+    cited = "<br>".join(map(html.escape, references[2:]))
+    return (
+        f"<p>{html.escape(visible(paragraph))}</p><p>Amounts, not probabilities, order these rows: the page shows no "
+        "ROC curve, no reliability and no calibration of the scores that amounts make of them, for these would say "
+        f"nothing of the models.</p><p>{cited}</p>"
+    )
+
+
+# The page as a whole: sections in order, numbers as data, scripts under a policy that lets nothing else run.
 
 _TITLE = "What acting on these predictions would cost"
 _HEADINGS = {
@@ -132,8 +289,241 @@ def _further(evaluation: Evaluation, models: Sequence[Model]) -> str:
 
 def _facts(evaluation: Evaluation) -> str:
     source = f"{text_html(evaluation.source, 60)} · " if evaluation.source else ""
-    low, high = percent(evaluation.costs.low), percent(evaluation.costs.high)
+    low, high = percent_text(evaluation.costs.low), percent_text(evaluation.costs.high)
     where = f"threshold {low}" if low == high else f"thresholds {low} to {high}"
     rows = html.escape(evaluation.data_line) or f"{count(evaluation.n_rows)} rows"
-    share = percent(evaluation.prevalence)
+    share = percent_text(evaluation.prevalence)
     return f"{source}{rows}, {share} positive · reported for {where}"
+
+
+# The report of decisions among many actions: a page of tables, without scripts.
+
+_ACTIONS_TITLE = "What acting on these class probabilities would cost"
+_METHOD = (
+    "Each row takes the action of lowest expected cost by its probabilities, the first of equals. Costs are means over "
+    "rows; the best of several decisions is chosen on the same rows, and what is said of it allows for that: its "
+    "interval reaches as far as the largest of all studentised errors (max-T), the set of possible best decisions is "
+    "that of multiple comparisons with the best (Hsu 1981). Announced costs are the mean expected costs of the actions "
+    "taken; whether incurred costs differ is tested with the variance that the probabilities imply (Zhao, Kim, Sahoo, "
+    "Ma and Ermon 2021, arXiv:2107.05719), action by action with p-values adjusted after Holm."
+)
+
+
+def render_actions(found: ActionEvaluation, *, title: str | None = None) -> str:
+    """Return the report of an evaluation of many actions as one page of HTML.
+
+    Parameters
+    ----------
+    found : ActionEvaluation
+        What to report.
+    title : str, optional
+        Heading of the page.
+
+    Returns
+    -------
+    str
+        HTML with its styles in it, to be written as UTF-8.
+
+    Examples
+    --------
+    >>> from stakes.actions import evaluate_actions
+    >>> from stakes.report import render_actions
+    >>> found = evaluate_actions([0, 1] * 9, [[0.7, 0.3], [0.2, 0.8]] * 9, matrices=[[0, 1], [1, 0]])
+    >>> "<script" in render_actions(found)
+    False
+    """
+    check_kind(found, "found", ActionEvaluation, "what evaluate_actions returned")
+    rows = found.rows
+    bodies = {
+        "stake": ("What is at stake", _actions_stake(found)),
+        "ranking-section": ("Ranking", _actions_ranking(found)),
+        "classes": ("By true class", _classes(found)),
+        "actions": ("By action", _actions(found)),
+        "costs": ("Costs", _costs(found)),
+        "findings": ("Findings", _findings(found)),
+        "data": ("Data", facts(_data(found))),
+        "method": ("Method and references", f"<p>{_METHOD}</p>"),
+    }
+    source = f"{text_html(found.source, 60)} · " if found.source else ""
+    size = f"{count(len(rows.index))} rows, {len(rows.classes)} classes, {len(rows.actions)} actions"
+    return whole_page(named(_ACTIONS_TITLE if title is None else title), source + size, bodies)
+
+
+def _actions_stake(found: ActionEvaluation) -> str:
+    lead, *others = (typeset(visible(text)) for text in found.told(lambda name: shorten(named(name), NAME_LIMIT)))
+    items = "".join(f"<li>{text}</li>" for text in others)
+    grave = grave_items(action_findings(found), _names(found))
+    return f'<p class="lead">{lead}</p><ul class="findings">{items}</ul>{grave}'
+
+
+def _name(text: object) -> str:
+    return text_html(str(text), NAME_LIMIT)
+
+
+def _actions_ranking(found: ActionEvaluation) -> str:
+    chosen, ranked = found.selection, sorted(found.models, key=lambda each: each.cost.value)
+    decimals = decimals_for([each.cost.standard_error for each in ranked])
+    rows: list[list[Cell]] = []
+    for rank, each in enumerate(ranked, start=1):
+        gap = found.compare(each.model, ranked[0].model)
+        beside = f"{fixed(gap.difference, decimals, sign=True)}<small>{interval(gap.interval, decimals, sign=True)}"
+        skill = skill_percent(each.skill)
+        rows.append([f"{rank}", _name(each.model), *_cost(found, each.model, decimals), skill])
+        rows[-1].insert(3, "&ndash;" if rank == 1 else f"{beside}</small>")
+    for single in chosen.references:
+        cost, best = _cost(found, single, decimals)
+        rows.append(["", _name(single), cost, "", best, ""])
+    level = f"{found.confidence_level * 100:g}%"
+    heads = ["#", "Model", f"Mean {chosen.scale} of a decision", "Less that of the best", "Is best", "Skill"]
+    words = (
+        f"<p>Intervals of the {chosen.scale} are simultaneous {level} intervals, of all rows at once, the others "
+        "pointwise. “Always …” takes one "
+        "action for every case. Skill is the share saved of what lies between the best of these and perfect "
+        "knowledge.</p>"
+    )
+    return words + table("Models by mean cost; lower is better", heads, rows, labels=heads)
+
+
+def _cost(found: ActionEvaluation, name: str, decimals: int) -> list[str]:
+    chosen = found.selection
+    ends = interval(chosen.intervals[name], decimals)
+    return [f"{fixed(chosen.costs[name], decimals)}<small>{ends}</small>", f"{100.0 * chosen.p_best[name]:.0f}%"]
+
+
+def _classes(found: ActionEvaluation) -> str:
+    actions = [str(action) for action in found.rows.actions]
+    heads = ["Share of rows", "Mean cost", "Least", *(_name(action) for action in actions)]
+    parts = []
+    for each in found.models:
+        rows: list[list[Cell]] = []
+        for row in found.class_records(each.model):
+            taken = [percent_text(part / row["share"]) if row["share"] else "&ndash;" for part in row["taken"].values()]
+            cost = f"{row['cost']:.4g}" if row["share"] else "&ndash;"
+            rows.append(["", _name(row["class"]), percent_text(row["share"]), cost, f"{row['oracle']:.4g}", *taken])
+        caption = f"Share of each class that takes each action by {shorten(named(each.model), NAME_LIMIT)}"
+        parts.append(table(caption, ["", "Class", *heads], rows))
+    return "".join(parts)
+
+
+def _actions(found: ActionEvaluation) -> str:
+    parts = []
+    for each in found.models:
+        rows: list[list[Cell]] = [
+            [
+                *("", _name(row["action"]), percent_text(row["share"])),
+                *(f"{row['incurred']:.4g}", f"{row['announced']:.4g}", html.escape(p_value(row["holm_p_value"]))),
+            ]
+            for row in found.calibration(each.model)._records()
+        ]
+        caption = f"Cost of each action by {shorten(named(each.model), NAME_LIMIT)}, and what was announced"
+        parts.append(table(caption, ["", "Action", "Share of decisions", "Mean cost", "Announced", "p (Holm)"], rows))
+    return "".join(parts)
+
+
+def _costs(found: ActionEvaluation) -> str:
+    rows, problem = found.rows, found.rows.problem
+    heads = ["", "Class", *(_name(action) for action in rows.actions)]
+    names = ["Costs by class and action"]
+    if problem.theta is not None:
+        where = f"theta from {problem.theta.low:g} to {problem.theta.high:g}"
+        names = [f"Costs at one end of the segment (theta 0; {where})", "Costs at the other (theta 1)"]
+    elif len(problem.matrices) > 1:
+        names = [f"Costs, matrix {k + 1} of {len(problem.matrices)}" for k in range(len(problem.matrices))]
+    return "".join(
+        table(
+            name,
+            heads,
+            [["", _name(each), *(f"{c:g}" for c in row)] for each, row in zip(rows.classes, matrix, strict=True)],
+        )
+        for name, matrix in zip(names, problem.matrices, strict=True)
+    )
+
+
+def _findings(found: ActionEvaluation) -> str:
+    findings = action_findings(found)
+    if not findings:
+        return f"<p>None of the {len(ACTION_FINDINGS)} checks found anything.</p>"
+    return finding_items(findings, _names(found))
+
+
+def _names(found: ActionEvaluation) -> dict[str, str]:
+    return {each.model: f"<b>{_name(each.model)}</b>" for each in found.models}
+
+
+def _data(found: ActionEvaluation) -> list[tuple[str, str]]:
+    rows = found.rows
+    weighted = "none: every row counts once" if (rows.weight == 1.0).all() else "weighted"
+    clusters = [] if rows.clusters is None else [("Clusters", count(len(set(rows.clusters.tolist()))))]
+    return [
+        ("Source", text_html(found.source, 100) if found.source else "arrays in memory"),
+        ("Rows", count(len(rows.index))),
+        ("Weights", weighted),
+        *clusters,
+        ("Models", count(len(found.models))),
+    ]
+
+
+# Write the report beside its place and rename it, so that no half-written file is ever there.
+
+_ENDINGS = (".html", ".htm")
+
+
+def write_report(
+    evaluation: Any, path: str | Path, *, title: str | None = None, render: Callable[..., str] | None = None
+) -> Path:
+    """Write the report of an evaluation: one HTML file that needs no network.
+
+    Parameters
+    ----------
+    evaluation : Evaluation or ActionEvaluation
+        What to report.
+    path : str or Path
+        The file to write; one that exists is replaced once the new one is complete.
+    title : str, optional
+        Heading of the page.
+    render : callable, optional
+        Makes the page: :func:`render_report` by default, :func:`render_actions` for many actions.
+
+    Returns
+    -------
+    Path
+        The file written.
+
+    Raises
+    ------
+    ValueError
+        If the path names a folder or a device, or does not end in .html or .htm.
+    FileNotFoundError
+        If its folder does not exist.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from stakes import evaluate
+    >>> from stakes.report import write_report
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = write_report(evaluate([0, 1], [0.1, 0.8]), pathlib.Path(folder) / "report.html")
+    >>> written.name
+    'report.html'
+    """
+    target = Path(path)
+    _check(target)
+    page = (render or render_report)(evaluation, title=title)
+    with replacing(target) as partial:
+        partial.write_bytes(page.encode())
+    return target
+
+
+def _check(target: Path) -> None:
+    if target.is_dir():
+        raise ValueError(f"path must name the file to write, got the folder {str(target)!r}.")
+    if target.exists() and not target.is_file():
+        raise ValueError(f"path must name an ordinary file, got {str(target)!r}.")
+    if target.suffix.lower() not in _ENDINGS:
+        raise ValueError(
+            f"path must end in .html or .htm, got {str(target)!r}: it is a page, which a browser prints to PDF."
+        )
+    if not target.parent.is_dir():
+        raise FileNotFoundError(
+            f"path must lie in a folder that exists, got {str(target)!r}: there is no {str(target.parent)!r}."
+        )

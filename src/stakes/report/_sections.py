@@ -1,4 +1,4 @@
-"""The sections of words: what is at stake, the data, the method and what it rests on."""
+"""Sections of words."""
 
 from __future__ import annotations
 
@@ -7,23 +7,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.report._assets import filled
-from stakes.report._escaped import text_html
-from stakes.report._findings import grave_findings
-from stakes.report._html import facts, follows
-from stakes.report._left_out import no_bands, no_intervals
-from stakes.report._models import conclusion_html
-from stakes.report._numbers import at_most, percent
-from stakes.report._payload import own_weighting
-from stakes.report._ranking import cost_words
-from stakes.shown.sentences import say
-from stakes.shown.words import count, odds, times
+from stakes.outputs.text import count, decimals_for, fixed, number, odds, say, times, visible
+from stakes.report._any_range import no_bands, no_intervals, own_weighting
+from stakes.report._page import (
+    at_most,
+    conclusion_html,
+    facts,
+    filled,
+    follows,
+    interval,
+    line,
+    percent_text,
+    table,
+    text_html,
+    typeset,
+    word,
+)
+from stakes.report._tables import cost_words, grave_findings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from stakes.evaluation import Evaluation
-    from stakes.report._models import Model
+    from stakes.report._page import Cell, Model
+
+
+# The sections of words: what is at stake, the data, the method and what it rests on.
 
 _SOURCE_LIMIT = 100
 _COSTS_LIMIT = 300
@@ -51,7 +60,7 @@ def controls(evaluation: Evaluation) -> str:
 def _meaning(evaluation: Evaluation) -> str:
     low, high = evaluation.costs.low, evaluation.costs.high
     words = "meaning_one" if low == high else "meaning_whole" if (low, high) == (0.0, 1.0) else "meaning"
-    return say(words, low=percent(low), says=_exchange(low), high=percent(high), says_high=_exchange(high))
+    return say(words, low=percent_text(low), says=_exchange(low), high=percent_text(high), says_high=_exchange(high))
 
 
 def _exchange(threshold: float) -> str:
@@ -92,7 +101,7 @@ def _provenance(evaluation: Evaluation) -> list[tuple[str, str]]:
 def _prevalence(evaluation: Evaluation) -> str:
     given = " (stated, not counted)" if evaluation.tables[0].fixed_prevalence else ""
     what = "what is at stake" if evaluation.options.per_stake else "the weight"
-    return f"{percent(evaluation.prevalence, 4)} of {what}{given}"
+    return f"{percent_text(evaluation.prevalence, 4)} of {what}{given}"
 
 
 def _weights(evaluation: Evaluation) -> str:
@@ -223,5 +232,84 @@ def _costs_words(evaluation: Evaluation) -> str:
     low, high = evaluation.costs.low, evaluation.costs.high
     words = text_html(repr(evaluation.costs), _COSTS_LIMIT)
     if low == high:
-        return f"Only {percent(low)} (odds {odds(low)}): {words}."
-    return f"Between {percent(low)} and {percent(high)} (odds {odds(low)} to {odds(high)}): {words}."
+        return f"Only {percent_text(low)} (odds {odds(low)}): {words}."
+    return f"Between {percent_text(low)} and {percent_text(high)} (odds {odds(low)} to {odds(high)}): {words}."
+
+
+# The sections that an evaluation has where they were asked for: deferral, and what more rows would be worth.
+
+_WIDTH, _HEIGHT, _LEFT, _BOTTOM = 560, 240, 64, 34
+
+
+def deferral_section(evaluation: Evaluation, models: Sequence[Model]) -> str:
+    """What each model costs with the option to defer, and over its fee."""
+    found = evaluation.deferral
+    if found is None:
+        return ""
+    every = found.models.values()
+    decimals = decimals_for([each.estimates["value"].standard_error for each in every], [each.cost for each in every])
+    rows: list[list[Cell]] = []
+    for model in (each for each in models if each.name in found.models):
+        each = found[model.name]
+        worth = f"{fixed(each.value, decimals)}<small>{interval(each.estimates['value'].interval, decimals)}</small>"
+        zone = "&ndash;" if each.zone is None else f"{percent_text(each.zone[0])} to {percent_text(each.zone[1])}"
+        costs = fixed(each.cost, decimals), fixed(each.cost_without, decimals), worth
+        rows.append([f"{model.rank}", model.html, *costs, percent_text(each.shares["deferred"]), zone])
+    heads = ["#", "Model", "Cost with the option", "Cost without", "Worth", "Cases deferred", "Scores deferred"]
+    fee = f"The fee is {number(found.deferral.fee)}, where a false positive and a false negative cost 1 together. "
+    limit = "" if found.capacity is None else f"At most {percent_text(found.capacity)} of cases are deferred. "
+    words = f"<p>{fee}{limit}Models are compared on the whole cost, never on the cases that each decides.</p>"
+    shown = table("Costs with and without the option to defer, as reported", heads, rows, labels=heads)
+    return _said(found.conclusion) + words + shown + _over_fees(evaluation, models)
+
+
+def information_section(evaluation: Evaluation) -> str:
+    """What choosing now may lose, and what further rows save."""
+    found = evaluation.information
+    if found is None:
+        return ""
+    keys = {"saving": "Expected saving", "total_saving": "Over all decisions", "net_gain": "Less its price"}
+    decisions = "decision" if found.per == 1.0 else f"{found.per:,g} decisions"
+    heads = ["", "Further rows", f"{keys['saving']} per {decisions}", keys["total_saving"], keys["net_gain"]]
+    rows: list[list[Cell]] = [
+        ["", f"{row['more_rows']:,}", *("&ndash;" if row[key] is None else typeset(number(row[key])) for key in keys)]
+        for row in found.study_records()
+    ]
+    most = f"Perfect information would save {number(found.evpi)} per {decisions}; worked out by {found.method}."
+    return _said(found.conclusion) + f"<p>{most}</p>" + table("What further rows would save", heads, rows)
+
+
+def _said(sentences: Sequence[str]) -> str:
+    items = "".join(f"<li>{typeset(visible(sentence))}</li>" for sentence in sentences)
+    return f'<ul class="findings">{items}</ul>'
+
+
+def _over_fees(evaluation: Evaluation, models: Sequence[Model]) -> str:
+    """A drawing of the cost over the fee; its numbers are in the JSON of the evaluation."""
+    found = evaluation.deferral
+    if found is None or found.fees[-1] <= 0.0:
+        return ""
+    shown = [model for model in models if model.name in found.over_fees]
+    top = 1.05 * max(float(np.max(found.over_fees[model.name])) for model in shown) or 1.0
+    bottom = _HEIGHT - _BOTTOM
+    x = _LEFT + (_WIDTH - _LEFT - 10) * found.fees / found.fees[-1]
+    lines = [line(x, 8.0 + (bottom - 8.0) * (1.0 - found.over_fees[model.name] / top), model) for model in shown]
+    at = _LEFT + (_WIDTH - _LEFT - 10) * min(found.deferral.fee / float(found.fees[-1]), 1.0)
+    frame = f'<path d="M{_LEFT} 8V{bottom}H{_WIDTH - 10}" stroke="var(--line)" fill="none"/>'
+    mark = f'<path d="M{at:.1f} 8V{bottom}" stroke="var(--muted)" stroke-dasharray="2 3" fill="none"/>'
+    words = [
+        word(_LEFT, bottom + 16, "0", "middle"),
+        word(_WIDTH - 10, bottom + 16, f"{found.fees[-1]:.3g}", "end"),
+        word(at, bottom + 16, f"fee {found.deferral.fee:.3g}", "middle"),
+        word(_LEFT - 6, bottom, "0", "end"),
+        word(_LEFT - 6, 16, number(top / 1.05), "end"),
+    ]
+    label = (
+        "Line chart of the cost of a case with the option to defer over its fee. The table has the numbers at the fee."
+    )
+    legend = " ".join(f'<span class="name">{model.sample}</span>' for model in shown)
+    return (
+        f"<figure><figcaption>Cost of a case over the fee, from deferring for nothing to where no case is worth it. "
+        f'{legend}</figcaption><svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label}" '
+        f'style="max-width: 40rem; width: 100%">{frame}{mark}{"".join(lines)}{"".join(words)}</svg></figure>'
+    )

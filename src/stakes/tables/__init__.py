@@ -4,23 +4,34 @@ Two ways in: :func:`group_scores` needs one group-by and serves one classifier o
 :func:`frame_columns` and :func:`read_predictions` keep the rows, as comparisons of models need them.
 """
 
-from stakes.core.expressions import Sql, sql_column
-from stakes.core.onnx import Onnx, onnx_column
-from stakes.shown.sizes import any_size
-from stakes.tables._classes import ClassPredictions, read_class_predictions
-from stakes.tables._clusters import sum_clusters, why_clusters_need_rows
-from stakes.tables._collect import EngineError
-from stakes.tables._content import file_digest
-from stakes.tables._errors import DataError
-from stakes.tables._files import read_predictions
-from stakes.tables._groups import group_scores, group_scores_by
-from stakes.tables._losses import NO_CLOSED_FORM, expressible, loss_expression
-from stakes.tables._pairs import sum_pairs
-from stakes.tables._parquet import read_columns, write_columns
-from stakes.tables._rows import Predictions, complete_rows, frame_columns, model_columns
-from stakes.tables._scan import in_memory, scan_parquet
-from stakes.tables._scored import Copied, NewColumns, ScoredFile, copy_with_columns, read_scores
-from stakes.tables._write import ENDINGS
+from stakes.base.formulas import Onnx, Sql, onnx_column, sql_column
+from stakes.outputs.files import any_size
+from stakes.outputs.serialization import DataError
+from stakes.tables._columnar_files import in_memory, read_columns, scan_parquet, write_columns
+from stakes.tables._columns import EngineError
+from stakes.tables._engines import (
+    NO_CLOSED_FORM,
+    expressible,
+    group_scores,
+    group_scores_by,
+    loss_expression,
+    sum_clusters,
+    sum_pairs,
+    why_clusters_need_rows,
+)
+from stakes.tables._predictions import (
+    ClassPredictions,
+    Predictions,
+    complete_rows,
+    frame_columns,
+    model_columns,
+    read_class_predictions,
+    read_predictions,
+)
+from stakes.tables._scored import ENDINGS, Copied, NewColumns, ScoredFile, copy_with_columns, read_scores
+from stakes.tables._text_files import Content as Content
+from stakes.tables._text_files import file_digest
+from stakes.tables._text_files import is_pipe as is_pipe
 
 __all__ = [
     "ENDINGS",

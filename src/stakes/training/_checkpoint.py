@@ -1,21 +1,406 @@
-"""The last and the best epoch in a folder, from which training goes on after the process was killed at any moment."""
+"""Best epoch, stopping, checkpoints."""
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from stakes.core.validation import check_choice
-from stakes.shown.files import replacing
-from stakes.training._best_epoch import BestEpoch, as_number
-from stakes.training._checkpoint_record import Record, epoch_name, unlinked
+from stakes.base.multiclass import is_tensor
+from stakes.base.validation import check_choice, check_flag, check_number, check_whole
+from stakes.outputs.files import is_partial, json_ready, replacing
+from stakes.outputs.serialization import parse_json
 from stakes.training._metric_monitor import Criterion, as_monitor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+
+# Which epoch is the best so far: the rule that early stopping, checkpoints and the comparison of monitors share.
+
+
+class BestEpoch:
+    """Values of a criterion by epoch, the best of them, and how long ago it was."""
+
+    def __init__(self, *, greater_is_better: bool, min_delta: float, history: object = ()) -> None:
+        self.sign = 1.0 if greater_is_better else -1.0
+        self.min_delta = check_number(min_delta, "min_delta")
+        if not 0.0 <= self.min_delta < math.inf:
+            raise ValueError(f"min_delta must be a finite number >= 0, got {min_delta!r}.")
+        self.history: list[float] = []
+        self.best_epoch: int | None = None
+        if isinstance(history, str) or not isinstance(history, Iterable):
+            raise TypeError(f"history must hold one number for each epoch, got {history!r}.")
+        for value in history:
+            self.add(value)
+
+    @property
+    def best_value(self) -> float:
+        """Value at the best epoch, nan before there is one."""
+        return math.nan if self.best_epoch is None else self.history[self.best_epoch]
+
+    @property
+    def wait(self) -> int:
+        """Epochs since the best one."""
+        return len(self.history) - (0 if self.best_epoch is None else self.best_epoch + 1)
+
+    def improves(self, value: float) -> bool:
+        """Whether this would be the best value so far; nan never is."""
+        if math.isnan(value) or self.best_epoch is None:
+            return not math.isnan(value)
+        # without subtraction, for infinite losses
+        return self.sign * value > self.sign * self.best_value + self.min_delta
+
+    def add(self, value: float) -> bool:
+        """Record an epoch, and say whether it is the best so far."""
+        value = as_number(value)
+        improved = self.improves(value)
+        self.history.append(value)
+        if improved:
+            self.best_epoch = len(self.history) - 1
+        return improved
+
+
+def as_number(value: object) -> float:
+    """A float from any number of a library, such as a tensor of one value."""
+    if not hasattr(value, "__float__") or getattr(value, "ndim", 0) != 0:
+        raise TypeError(f"the value of an epoch must be a number, got {value!r}.")
+    return float(value)
+
+
+# Stop a plain PyTorch loop when validation no longer improves, and go back to the weights of the best epoch.
+
+
+class EarlyStopping:
+    """Stop when a metric of the library has not improved for some epochs, and keep the weights of the best one.
+
+    Parameters
+    ----------
+    monitor : str, Metric or MetricMonitor, default "penalized_brier_loss"
+        What is watched on validation data; a monitor carries its settings, such as ``bounds=``.
+    patience : int, default 10
+        Epochs without improvement after which to stop, >= 1.
+    min_delta : float, default 0.0
+        Smallest change that counts as an improvement, >= 0.
+    restore_best : bool, default True
+        Whether :meth:`step` copies the weights of the best epoch, for :meth:`restore`.
+    history : iterable of float, optional
+        Values of the epochs before this process, such as ``checkpoint.history``: stopping goes on where it was.
+
+    Attributes
+    ----------
+    monitor : MetricMonitor
+        Update it with validation batches.
+    history : list of float
+        One value for each epoch.
+    best_epoch : int or None
+        Counted from 0.
+    best_value : float
+        The value there.
+    wait : int
+        Epochs since the best one.
+    should_stop : bool
+        Whether ``wait`` has reached ``patience``.
+
+    Raises
+    ------
+    ValueError
+        For a patience below 1 or a negative ``min_delta``.
+
+    Notes
+    -----
+    An undefined value (nan), such as AUC with one class, is no improvement and counts towards the patience. Keras,
+    Lightning, XGBoost and LightGBM have early stopping of their own, which follows :func:`keras_metric`,
+    :func:`lightning_metric`, :func:`xgboost_metric` and :func:`lightgbm_metric`.
+
+    Examples
+    --------
+    >>> from stakes.training import EarlyStopping
+    >>> stopping = EarlyStopping("penalized_brier_loss", patience=2)
+    >>> [stopping.step(value) for value in (0.9, 0.7, 0.8, 0.71)]
+    [False, False, False, True]
+    >>> stopping.best_epoch, stopping.best_value
+    (1, 0.7)
+    """
+
+    def __init__(
+        self,
+        monitor: Criterion = "penalized_brier_loss",
+        *,
+        patience: int = 10,
+        min_delta: float = 0.0,
+        restore_best: bool = True,
+        history: Iterable[float] = (),
+    ) -> None:
+        self.monitor = as_monitor(monitor)
+        self.patience = check_whole(patience, "patience", 1)
+        self.restore_best = check_flag(restore_best, "restore_best")
+        better = self.monitor.greater_is_better
+        self._best = BestEpoch(greater_is_better=better, min_delta=min_delta, history=history)
+        self._weights: Any = None
+
+    @property
+    def history(self) -> list[float]:
+        """Values by epoch."""
+        return self._best.history
+
+    @property
+    def best_epoch(self) -> int | None:
+        """Number of the best epoch."""
+        return self._best.best_epoch
+
+    @property
+    def best_value(self) -> float:
+        """Value at the best epoch."""
+        return self._best.best_value
+
+    @property
+    def wait(self) -> int:
+        """Epochs since the best one."""
+        return self._best.wait
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether the patience is spent."""
+        return self.wait >= self.patience
+
+    @property
+    def best_weights(self) -> Any:
+        """Copy of the weights at the best epoch, or None."""
+        return self._weights
+
+    def step(self, value: float, model: Any = None) -> bool:
+        """Record the value of an epoch, and copy the weights if it is the best so far.
+
+        Parameters
+        ----------
+        value : float
+            Usually ``stopping.monitor.compute()``.
+        model : PyTorch module or mapping, optional
+            Whose weights to keep: a module or its ``state_dict()``.
+
+        Returns
+        -------
+        bool
+            Whether to stop.
+
+        Raises
+        ------
+        TypeError
+            If the value is no number, or the model has no weights.
+
+        Examples
+        --------
+        >>> from stakes.training import EarlyStopping
+        >>> EarlyStopping(patience=1).step(0.4)
+        False
+        """
+        state = None if model is None else _state(model)
+        if self._best.add(value):
+            self._weights = _copied(state) if self.restore_best and state is not None else None
+        return self.should_stop
+
+    def restore(self, model: Any) -> None:
+        """Put the weights of the best epoch back into a PyTorch module.
+
+        Parameters
+        ----------
+        model : PyTorch module
+            The one whose weights :meth:`step` was given.
+
+        Raises
+        ------
+        TypeError
+            If the model takes no weights.
+        RuntimeError
+            If there are none: the best epoch was before this process, or :meth:`step` was given no model.
+
+        Examples
+        --------
+        >>> from stakes.training import EarlyStopping
+        >>> EarlyStopping().restore(None)
+        Traceback (most recent call last):
+        RuntimeError: there are no best weights in memory: pass the model to step(), or load the checkpoint's best_path.
+        """
+        if self._weights is None:
+            raise RuntimeError(
+                "there are no best weights in memory: pass the model to step(), or load the checkpoint's best_path."
+            )
+        if not hasattr(model, "load_state_dict"):
+            raise TypeError(f"model must be a PyTorch module, got {model!r}.")
+        model.load_state_dict(self._weights)
+
+    def __repr__(self) -> str:
+        best = "no epoch yet" if self.best_epoch is None else f"best {self.best_value:.4g} at epoch {self.best_epoch}"
+        return f"EarlyStopping({self.monitor.name}, {best}, wait {self.wait} of {self.patience})"
+
+
+def _state(model: Any) -> Mapping[str, Any]:
+    state = model.state_dict() if hasattr(model, "state_dict") else model
+    if not isinstance(state, Mapping):
+        raise TypeError(f"model must be a PyTorch module or its state_dict(), got {model!r}.")
+    return state
+
+
+def _copied(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Copy the weights, on the device where they are."""
+    return {name: value.detach().clone() if is_tensor(value) else deepcopy(value) for name, value in state.items()}
+
+
+# What ``checkpoint.json`` says of a folder, believed only where a checkpoint could have written it.
+
+FILE = "checkpoint.json"
+_LARGEST = 10**300
+# A name, not a path: no separator, so that it lies in the folder, and nothing that a user would call a file.
+_EPOCH = re.compile(r"epoch-([0-9]{4,9})((?:\.[A-Za-z0-9_]+)*)")
+
+
+@dataclass(frozen=True)
+class Record:
+    """Values by epoch, and the files of the last and the best one."""
+
+    monitor: dict[str, Any]
+    history: tuple[float, ...] = ()
+    best_epoch: int | None = None
+    last: str | None = None
+    best: str | None = None
+    text: str | None = None  # of the file as this process left it
+
+    @classmethod
+    def read(cls, folder: Path, monitor: dict[str, Any], *, greater_is_better: bool) -> Record:
+        """Read the record of a folder, an empty one if there is none, and refuse what no checkpoint wrote."""
+        text = _text(folder)
+        found = cls(monitor)
+        if text is not None:
+            found = _parsed(text, folder / FILE, monitor, greater_is_better=greater_is_better)
+        later = [name for name in _epochs(folder) if number_of(name) > len(found.history)]
+        if later:
+            raise ValueError(f"{folder} holds {min(later)!r}, of which no record knows: take another folder.")
+        return found
+
+    def with_epoch(self, name: str, value: float, *, improved: bool) -> Record:
+        """Return the record after one more epoch."""
+        best, epoch = (name, len(self.history)) if improved else (self.best, self.best_epoch)
+        return replace(self, history=(*self.history, value), last=name, best=best, best_epoch=epoch)
+
+    def written(self, folder: Path) -> Record:
+        """Write the record, and return it with the text that the file now has."""
+        content = {name: getattr(self, name) for name in ("monitor", "last", "best", "best_epoch", "history")}
+        text = json.dumps(json_ready(content), indent=1) + "\n"
+        with replacing(unlinked(folder / FILE)) as path:
+            path.write_text(text, encoding="utf-8")
+        return replace(self, text=text)
+
+    def check_unchanged(self, folder: Path) -> None:
+        """Refuse to write where another process has written since this one read or wrote the record."""
+        if _text(folder) != self.text:
+            raise RuntimeError(
+                f"another process has changed {folder / FILE} since epoch {len(self.history)} began: "
+                "give each run a folder of its own, and save in the first process only."
+            )
+
+    def remove_others(self, folder: Path) -> None:
+        """Remove epochs that are neither the last nor the best, and what killed processes left half written."""
+        for name in [*_epochs(folder), *filter(is_partial, _names(folder))]:
+            if name not in {self.last, self.best}:
+                (folder / name).unlink(missing_ok=True)
+
+
+def epoch_name(number: int, suffix: object) -> str:
+    """Name of an epoch's file."""
+    name = f"epoch-{number:04d}{suffix}"
+    if not isinstance(suffix, str) or _EPOCH.fullmatch(name) is None:
+        raise ValueError(f"suffix must be that of a file, such as '.pt', got {suffix!r}.")
+    return name
+
+
+def number_of(name: str) -> int:
+    """Number of the epoch that a file holds, -1 for a name that is none."""
+    match = _EPOCH.fullmatch(name)
+    return -1 if match is None else int(match[1])
+
+
+def unlinked(path: Path) -> Path:
+    """The same path, where a link would have led the writer out of the folder."""
+    if path.is_symlink():
+        path.unlink()
+    return path
+
+
+def _names(folder: Path) -> Iterator[str]:
+    return (path.name for path in folder.iterdir()) if folder.is_dir() else iter(())
+
+
+def _epochs(folder: Path) -> list[str]:
+    return [name for name in _names(folder) if number_of(name) >= 0]
+
+
+def _text(folder: Path) -> str | None:
+    path = folder / FILE
+    return path.read_bytes().decode("utf-8", errors="replace") if path.exists() else None
+
+
+def _parsed(text: str, path: Path, monitor: dict[str, Any], *, greater_is_better: bool) -> Record:
+    try:
+        record = parse_json(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is no record of a checkpoint: {error}.") from error
+    keys = {"monitor", "last", "best", "best_epoch", "history"}
+    if not isinstance(record, dict) or not keys <= set(record) or not isinstance(record["history"], list):
+        raise ValueError(f"{path} is no record of a checkpoint: it must hold {', '.join(sorted(keys))}.")
+    if record["monitor"] != monitor:
+        raise ValueError(
+            f"{path.parent} holds a checkpoint by {record['monitor']}, but monitor is {monitor}: take another folder."
+        )
+    history = tuple(_value(value, path) for value in record["history"])
+    last, best, epoch = record["last"], record["best"], record["best_epoch"]
+    _check_name(last, "last", len(history) - 1 if history else None, path)
+    if epoch is not None and (type(epoch) is not int or not 0 <= epoch < len(history)):
+        raise ValueError(f"best_epoch in {path} must be an epoch of its history, got {epoch!r}.")
+    _check_name(best, "best", epoch, path)
+    _check_best(history, epoch, path, greater_is_better=greater_is_better)
+    return Record(monitor, history, epoch, last, best, text)
+
+
+def _check_best(history: tuple[float, ...], epoch: int | None, path: Path, *, greater_is_better: bool) -> None:
+    """The best epoch improved on all before it, by whatever margin; only epochs without a value have none."""
+    known = [value for value in history if not math.isnan(value)]
+    if epoch is None:
+        if known:
+            raise ValueError(f"best_epoch in {path} must be an epoch of its history, got None.")
+        return
+    best, before = history[epoch], [value for value in history[:epoch] if not math.isnan(value)]
+    sign = 1.0 if greater_is_better else -1.0
+    if math.isnan(best) or any(sign * value >= sign * best for value in before):
+        raise ValueError(
+            f"best_epoch in {path} must be an epoch whose value is better than all before it, got {epoch} with the "
+            f"value {best!r}."
+        )
+
+
+def _value(value: object, path: Path) -> float:
+    if value is None:
+        return math.nan
+    known = (isinstance(value, str) and value in {"inf", "-inf"}) or type(value) is float
+    if known or (type(value) is int and abs(value) < _LARGEST):
+        return float(value)  # type: ignore[arg-type]  # one of these
+    raise ValueError(f"history in {path} must hold numbers, got {value!r}.")
+
+
+def _check_name(name: object, key: str, epoch: int | None, path: Path) -> None:
+    """A name out of a file decides what is read and removed: only that of the epoch in this folder will do."""
+    if (None if name is None else number_of(str(name))) != epoch or not isinstance(name, (str, type(None))):
+        wanted = "null" if epoch is None else f"the name of a file of epoch {epoch}"
+        raise ValueError(f"{key} in {path} must be {wanted}, got {name!r}.")
+
+
+# The last and the best epoch in a folder, from which training goes on after the process was killed at any moment.
 
 _READS_SAFELY = (2, 10)  # the first version of PyTorch without the known ways past weights_only=True
 

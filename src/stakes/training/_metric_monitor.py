@@ -1,24 +1,140 @@
-"""The value of one metric over batches: updated where the model is evaluated, merged across processes, exact."""
+"""Metric over batches, every library."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from functools import cache
+from threading import get_ident
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from stakes.core.row_order import check_same_order
+from stakes.base.multiclass import is_tensor, to_host
+from stakes.base.validation import (
+    check_flag,
+    check_same_order,
+    check_scores,
+    check_whole,
+    pick_positive_column,
+    positive_last,
+    to_array,
+)
 from stakes.core.score_table import ScoreTable
-from stakes.core.validation import positive_last, to_array
-from stakes.metrics import METRICS, Metric, guess_metric
-from stakes.metrics._scorers import check_parameters
-from stakes.metrics._tensor_inputs import is_tensor, to_host
-from stakes.training._training_scores import TrainingScores
+from stakes.correction import undo_class_weight, undo_sampling
+from stakes.metrics import METRICS, Metric, check_parameters, guess_metric
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+
+# Scores as a model gives them in training become probabilities: weights and sampling undone, logits transformed.
+
+_OF_WEIGHTS = ("positive_share", "class_weight", "scale_pos_weight", "pos_weight")
+_OF_SAMPLING = ("keep", "repeat")
+_BESIDE = ("y_train", "labels")
+
+
+class TrainingScores:
+    """What was done to the classes in training, and what kind of scores the model gives.
+
+    Parameters
+    ----------
+    correct : mapping or None
+        Settings of :func:`undo_class_weight` and :func:`undo_sampling`.
+    logits : bool
+        Whether scores are log-odds of the positive class (n,) or logits of all classes (n, K).
+    labels : list or None
+        Labels in the order of the columns, where ``correct`` does not name them.
+    """
+
+    def __init__(self, correct: Any = None, *, logits: bool = False, labels: Any = None) -> None:
+        check_flag(logits, "logits")
+        self.correct, self.logits, self.labels = _check_correct(correct), logits, labels
+
+    @property
+    def as_given(self) -> bool:
+        """Whether scores are probabilities already."""
+        return self.correct is None and not self.logits
+
+    def of_classes(self, y_prob: Any) -> Floats:
+        """Probabilities of all classes, or of the positive one of two, in the population."""
+        scores = self._undone(_score_column(y_prob), logits=self.logits)
+        return _probabilities(scores) if self.logits else scores
+
+    def of_positive(self, y_prob: Any, y_true: Any, *, pos_label: object, probability: bool) -> Floats:
+        """Probability of the positive class in the population; log-odds stay what they are where scores only rank."""
+        scores, logits = _score_column(y_prob), self.logits
+        if scores.ndim == 2:  # its columns follow the labels, so the positive one is found before anything is undone
+            rows = _probabilities(self._checked(scores)) if logits else scores
+            scores, logits = pick_positive_column(rows, to_array(y_true, "y_true"), pos_label), False
+        scores = self._undone(scores, logits=logits)
+        return _probabilities(scores) if logits and probability else scores
+
+    def settings(self) -> dict[str, Any]:
+        """What differs from plain probabilities, to tell whether two monitors measure the same."""
+        given: dict[str, Any] = {}
+        if self.correct is not None:
+            given["correct"] = {name: np.asarray(v).tolist() if np.ndim(v) else v for name, v in self.correct.items()}
+        return given | ({"logits": True} if self.logits else {})
+
+    def _undone(self, scores: NDArray[Any], *, logits: bool) -> Floats:
+        if self.correct is None:
+            return self._checked(scores)
+        given = {"labels": self.labels} | self.correct
+        sampling = {name: given.pop(name, None) for name in _OF_SAMPLING}
+        if any(name in given for name in _OF_WEIGHTS):
+            scores = undo_class_weight(scores, **given, logits=logits)
+        if sampling == dict.fromkeys(_OF_SAMPLING):
+            return scores
+        return undo_sampling(scores, **sampling, labels=given["labels"], logits=logits)
+
+    def _checked(self, scores: NDArray[Any]) -> Floats:
+        return check_scores(scores.ravel(), probability=not self.logits).reshape(scores.shape)
+
+
+def _score_column(y_prob: Any) -> NDArray[Any]:
+    """Scores as an array; a single column as a vector."""
+    scores = to_array(y_prob, "y_prob")
+    return scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
+
+
+def _probabilities(logits: Floats) -> Floats:
+    from scipy.special import expit, softmax
+
+    return np.asarray(expit(logits) if logits.ndim == 1 else softmax(logits, axis=1))
+
+
+def _check_correct(correct: Any) -> dict[str, Any] | None:
+    """Refuse what neither function takes, and a mapping that corrects nothing."""
+    if correct is None:
+        return None
+    known = (*_OF_WEIGHTS, *_OF_SAMPLING, *_BESIDE)
+    if isinstance(correct, str) and correct == "auto":
+        raise ValueError(
+            'correct="auto" needs a booster that says its own class weight, which only lightgbm_metric can ask: '
+            'state it, such as correct={"scale_pos_weight": 58}.'
+        )
+    if not isinstance(correct, Mapping):
+        raise ValueError(
+            'correct must be a mapping of what undo_class_weight and undo_sampling take, such as {"scale_pos_weight": '
+            f'58}} or {{"keep": {{0: 0.1, 1: 1}}}}, got {correct!r}.'
+        )
+    unknown = [name for name in correct if name not in known]
+    if unknown:
+        raise ValueError(f"correct must hold some of {', '.join(known)}, got {unknown[0]!r}.")
+    if all(correct.get(name) is None for name in (*_OF_WEIGHTS, *_OF_SAMPLING)):
+        raise ValueError(f"correct must hold one of {', '.join((*_OF_WEIGHTS, *_OF_SAMPLING))}, got {dict(correct)!r}.")
+    return {name: value for name, value in correct.items() if value is not None}
+
+
+# The value of one metric over batches: updated where the model is evaluated, merged across processes, exact.
 
 _RESERVED = ("sample_weight", "per_sample")
 _ON_DEVICE = ("penalized_brier_loss", "penalized_log_loss")
@@ -150,8 +266,8 @@ class MetricMonitor:
         0
         """
         self._rows = 0
-        self._loss = _Sum()
-        self._weight = _Sum()
+        self._loss = _RunningSum()
+        self._weight = _RunningSum()
         self._tables: list[ScoreTable] = []
         return self
 
@@ -382,7 +498,7 @@ def _registered(metric: object) -> Metric:
     return METRICS[metric]
 
 
-class _Sum:
+class _RunningSum:
     """A running sum with the rounding error of every addition carried along (Neumaier)."""
 
     def __init__(self, high: float = 0.0, low: float = 0.0) -> None:
@@ -394,8 +510,8 @@ class _Sum:
             self.low += (self.high - total) + value if abs(self.high) >= abs(value) else (value - total) + self.high
         self.high = total
 
-    def plus(self, other: _Sum) -> _Sum:
-        both = _Sum(self.high, self.low + other.low)
+    def plus(self, other: _RunningSum) -> _RunningSum:
+        both = _RunningSum(self.high, self.low + other.low)
         both.add(other.high)
         return both
 
@@ -423,3 +539,446 @@ def _merged(tables: list[ScoreTable]) -> ScoreTable:
         pairs = [first.merge(second) for first, second in zip(tables[::2], tables[1::2], strict=False)]
         tables = pairs + ([tables[-1]] if len(tables) % 2 else [])
     return tables[0]
+
+
+# Metrics of the library as evaluation metrics of XGBoost and LightGBM, in their own and their scikit-learn interface.
+#
+# Both libraries call a metric with predictions and their data object, or, in the scikit-learn interface, with labels
+# and predictions. Their own early stopping then works on the value, so the direction must be the one that they
+# expect.
+
+# Without being told, XGBoost takes a metric whose name begins so as better when higher, and any other as a loss.
+_MAXIMISED = ("auc", "map", "ndcg", "pre")
+_UNBALANCED = ("is_unbalance", "unbalance", "unbalanced_sets")
+
+
+def xgboost_metric(
+    metric: Criterion = "penalized_brier_loss",
+    *,
+    correct: Mapping[str, Any] | None = None,
+    logits: bool = False,
+    **params: Any,
+) -> XGBoostMetric:
+    """Make a metric of the library an evaluation metric of XGBoost.
+
+    Parameters
+    ----------
+    metric : str, Metric or MetricMonitor, default "penalized_brier_loss"
+        What to evaluate.
+    correct : mapping, optional
+        How the classes are weighted or sampled in training, as :func:`undo_class_weight` and :func:`undo_sampling` take
+        it, such as ``{"scale_pos_weight": 58}`` or ``{"keep": {0: 0.1, 1: 1}}``: undone before the metric is
+        evaluated. XGBoost hands a metric no settings of the booster, so they are stated here.
+    logits : bool, default False
+        Whether scores are raw: log-odds, or logits of every class, as "binary:logitraw" and objectives of
+        one's own give.
+    **params
+        What the metric takes, such as ``bounds=``.
+
+    Returns
+    -------
+    callable
+        For ``xgboost.train(custom_metric=...)`` and for ``XGBClassifier(eval_metric=...)``. XGBoost minimises what it
+        does not know, so a score is reported with its sign changed, as ``neg_`` and its name; a loss whose name
+        XGBoost would take for a score's, as ``loss_`` and its name.
+
+    Raises
+    ------
+    ValueError
+        For a metric that is not registered, or a correction that is not understood.
+    TypeError
+        For a parameter that the metric does not take, or a missing one.
+
+    Notes
+    -----
+    Objectives "binary:logistic" and "multi:softprob" hand it probabilities. ``early_stopping_rounds=``,
+    ``xgboost.callback.EarlyStopping`` and ``cv`` follow it.
+
+    With ``scale_pos_weight`` the model's scores are above the probabilities, and a loss of bounded costs may then be
+    least before the first tree: pass ``correct=``.
+
+    Examples
+    --------
+    >>> from stakes.training import xgboost_metric
+    >>> metric = xgboost_metric("bounded_brier_loss", bounds=(0.02, 0.1))
+    >>> metric.__name__, round(metric([0, 1], [0.05, 0.05]), 6)
+    ('bounded_brier_loss', 0.0473)
+    >>> xgboost_metric("roc_auc_score").__name__
+    'neg_roc_auc_score'
+    """
+    return XGBoostMetric(as_monitor(metric, params, correct=correct, logits=logits))
+
+
+def lightgbm_metric(
+    metric: Criterion = "penalized_brier_loss",
+    *,
+    correct: Mapping[str, Any] | Literal["auto"] | None = None,
+    logits: bool = False,
+    **params: Any,
+) -> LightGBMMetric:
+    """Make a metric of the library an evaluation metric of LightGBM.
+
+    Parameters
+    ----------
+    metric : str, Metric or MetricMonitor, default "penalized_brier_loss"
+        What to evaluate.
+    correct : mapping or "auto", optional
+        How the classes are weighted or sampled in training, as :func:`undo_class_weight` and :func:`undo_sampling` take
+        it, such as ``{"scale_pos_weight": 58}`` or ``{"keep": {0: 0.1, 1: 1}}``: undone before the metric is
+        evaluated. "auto" asks the booster for its ``scale_pos_weight``:
+        list the metric's ``callbacks`` among those of the training.
+    logits : bool, default False
+        Whether scores are raw: log-odds, or logits of every class, as objectives of one's own give.
+    **params
+        What the metric takes, such as ``bounds=``.
+
+    Returns
+    -------
+    callable
+        For ``lightgbm.train(feval=...)`` and for ``LGBMClassifier().fit(eval_metric=...)``; it tells LightGBM the
+        direction.
+
+    Raises
+    ------
+    ValueError
+        For a metric that is not registered, or a correction that is not understood.
+    TypeError
+        For a parameter that the metric does not take, or a missing one.
+
+    Notes
+    -----
+    Built-in objectives hand it probabilities. ``lightgbm.early_stopping`` follows it, and every other metric too:
+    ``metric="None"`` among the model's settings leaves this one alone.
+
+    With ``scale_pos_weight`` the model's scores are above the probabilities, and a loss of bounded costs may then be
+    least after the first tree: pass ``correct=``. ``is_unbalance``, weights of the training rows (such as those that
+    ``class_weight`` makes) and other objectives than "binary" are refused by "auto", since the booster does not say
+    what they amount to.
+
+    Examples
+    --------
+    >>> from stakes.training import lightgbm_metric
+    >>> name, value, greater_is_better = lightgbm_metric("bounded_brier_loss", bounds=(0.02, 0.1))([0, 1], [0.05, 0.05])
+    >>> name, round(value, 6), greater_is_better
+    ('bounded_brier_loss', 0.0473, False)
+    """
+    if not isinstance(correct, str) or correct != "auto":
+        return LightGBMMetric(as_monitor(metric, params, correct=correct, logits=logits))
+    monitor = as_monitor(metric, params, correct={"scale_pos_weight": 1.0}, logits=logits)
+    return LightGBMMetric(monitor, BoosterWeight(monitor))
+
+
+@dataclass(frozen=True)
+class XGBoostMetric:
+    """A metric under the name and with the sign that XGBoost expects; it can be pickled with a fitted model."""
+
+    monitor: MetricMonitor
+
+    @property
+    def __name__(self) -> str:
+        name = self.monitor.name
+        if self.monitor.greater_is_better:
+            return f"neg_{name}"
+        return f"loss_{name}" if name.startswith(_MAXIMISED) else name
+
+    def __call__(self, first: Any, second: Any, sample_weight: Any = None) -> Any:
+        value = _evaluated(self.monitor, first, second, sample_weight)
+        value = -value if self.monitor.greater_is_better else value
+        return (self.__name__, value) if _is_data(second) else value
+
+
+class BoosterWeight:
+    """The class weight of LightGBM's booster, read before each iteration and used in the evaluation after it."""
+
+    def __init__(self, monitor: MetricMonitor) -> None:
+        self._plain = monitor
+        self._read: dict[int, MetricMonitor] = {}  # by thread: trainings side by side may share a metric
+
+    def __deepcopy__(self, memo: Any) -> BoosterWeight:
+        """Stay one with the callbacks: LightGBM's classifier copies the metric, not them."""
+        return self
+
+    @property
+    def monitor(self) -> MetricMonitor:
+        """Monitor that undoes the weight of the iteration under way."""
+        if get_ident() not in self._read:
+            raise ValueError(
+                'correct="auto" reads scale_pos_weight in a callback: pass callbacks=[*metric.callbacks, '
+                "lightgbm.early_stopping(5)] to the training, or state the weight, such as "
+                'correct={"scale_pos_weight": 58}.'
+            )
+        return self._read[get_ident()]
+
+    def callbacks(self) -> list[Any]:
+        """Make two for LightGBM: one reads the weight before an iteration, one drops it before others stop the run."""
+
+        def read(env: Any) -> None:
+            self._read[get_ident()] = self._plain.correcting({"scale_pos_weight": _weight_of_booster(env)})
+
+        def drop(_env: Any) -> None:
+            self._read.pop(get_ident(), None)
+
+        read.before_iteration, drop.order = True, 0  # type: ignore[attr-defined]
+        return [read, drop]
+
+
+def _weight_of_booster(env: Any) -> float:
+    """``scale_pos_weight`` of a booster, where it is all that weighs the classes."""
+    instead = 'correct="auto" cannot know: state it, such as correct={"scale_pos_weight": 58}.'
+    objective = env.params.get("objective")
+    if objective != "binary":
+        raise ValueError(f"what the class weights of the objective {objective!r} amount to, {instead}")
+    for name in _UNBALANCED:
+        if env.params.get(name) not in (None, False, "false"):
+            raise ValueError(f"what {name}={env.params[name]!r} of LightGBM amounts to, {instead}")
+    for booster in getattr(env.model, "boosters", [env.model]):
+        if booster.train_set.get_weight() is not None:
+            raise ValueError(f"whether the weights of the training rows are those of their classes, {instead}")
+    return float(env.params.get("scale_pos_weight", 1.0))
+
+
+@dataclass(frozen=True)
+class LightGBMMetric:
+    """A metric with its name and direction, as LightGBM expects them; it can be pickled with a fitted model."""
+
+    monitor: MetricMonitor
+    weight: BoosterWeight | None = None
+
+    @property
+    def __name__(self) -> str:
+        return self.monitor.name
+
+    @property
+    def callbacks(self) -> list[Any]:
+        """What to list among the callbacks of the training, where ``correct="auto"``."""
+        return [] if self.weight is None else self.weight.callbacks()
+
+    # LightGBM counts the parameters: with three of them the scikit-learn interface passes the weights
+    def __call__(self, first: Any, second: Any, weight: Any = None) -> tuple[str, float, bool]:
+        monitor = self.monitor if self.weight is None else self.weight.monitor
+        value = _evaluated(monitor, first, second, weight)
+        return monitor.name, value, monitor.greater_is_better
+
+
+def _is_data(values: Any) -> bool:
+    """Whether this is the data object of a library's own interface, not an array."""
+    return hasattr(values, "get_label")
+
+
+def _evaluated(monitor: MetricMonitor, first: Any, second: Any, weight: Any) -> float:
+    """Value for (predictions, data object) or for (labels, predictions, weights)."""
+    if not _is_data(second):
+        return monitor.evaluate(first, second, weight)
+    weight = second.get_weight()
+    return monitor.evaluate(second.get_label(), first, weight if weight is not None and len(weight) else None)
+
+
+# Metrics of the library in the logs of Keras 3, where Keras's own callbacks find them, on any backend.
+
+
+def keras_metric(
+    metric: Criterion = "penalized_brier_loss",
+    *,
+    validation_data: Any,
+    batch_size: int = 256,
+    correct: Mapping[str, Any] | None = None,
+    logits: bool = False,
+    **params: Any,
+) -> Any:
+    """Make a callback that adds a metric of the library to the logs of ``keras.Model.fit``.
+
+    Parameters
+    ----------
+    metric : str, Metric or MetricMonitor, default "penalized_brier_loss"
+        What to evaluate.
+    validation_data : tuple of arrays or iterable of batches
+        ``(x, y)`` or ``(x, y, sample_weight)``, or an iterable of such batches that can be gone through once in each
+        epoch. The model's output are probabilities, unless ``logits=True``.
+    batch_size : int, default 256
+        Rows predicted at a time, where arrays are given.
+    correct : mapping, optional
+        How the classes are weighted or sampled in training, as :func:`undo_class_weight` and :func:`undo_sampling` take
+        it, such as ``{"scale_pos_weight": 58}`` or ``{"keep": {0: 0.1, 1: 1}}``: undone before the metric is
+        evaluated.
+    logits : bool, default False
+        Whether scores are raw, the output of a last layer without sigmoid or softmax.
+    **params
+        What the metric takes, such as ``bounds=``.
+
+    Returns
+    -------
+    keras.callbacks.Callback
+        Its ``name`` is ``val_`` and the metric's name, its ``mode`` "min" or "max": pass both on to
+        ``EarlyStopping``, ``ModelCheckpoint`` or ``ReduceLROnPlateau``, and list these after it.
+
+    Raises
+    ------
+    ValueError
+        For a metric that is not registered, for a correction that is not understood, or in training for validation
+        data of another form.
+    TypeError
+        For a parameter that the metric does not take, or a missing one.
+    ImportError
+        If Keras is not installed (``pip install 'stakes[keras]'``).
+
+    Notes
+    -----
+    A ``keras.metrics.Metric`` becomes part of the backend's graph, where only sums over batches can be kept; AUC, skill
+    and exact sums need all rows, so the value is computed at the end of the epoch.
+
+    Examples
+    --------
+    >>> from stakes.training import keras_metric
+    >>> brier = keras_metric("bounded_brier_loss", validation_data=(x, y), bounds=(0.02, 0.1))  # doctest: +SKIP
+    >>> stopping = keras.callbacks.EarlyStopping(brier.name, mode=brier.mode, patience=5)  # doctest: +SKIP
+    >>> model.fit(x_train, y_train, epochs=100, callbacks=[brier, stopping])  # doctest: +SKIP
+    """
+    monitor = as_monitor(metric, params, correct=correct, logits=logits)
+    return _callback_class()(monitor, validation_data, check_whole(batch_size, "batch_size", 1))
+
+
+@cache
+def _callback_class() -> Any:
+    try:
+        import keras
+    except ModuleNotFoundError as error:
+        if error.name != "keras":  # its backend, of which Keras says more
+            raise
+        raise ImportError("a Keras metric needs Keras: pip install 'stakes[keras]'") from error
+
+    class KerasMetric(keras.callbacks.Callback):  # type: ignore[misc]  # Keras ships no annotations
+        """Evaluate at the end of each epoch, and add the value to the logs."""
+
+        def __init__(self, monitor: Any, validation_data: Any, batch_size: int) -> None:
+            super().__init__()
+            self.monitor, self.validation_data, self.batch_size = monitor, validation_data, batch_size
+            self.name = f"val_{monitor.name}"
+            self.mode = "max" if monitor.greater_is_better else "min"
+
+        def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
+            del epoch
+            self.monitor.reset()
+            for y_true, y_prob, weight in _predicted(self.model, self.validation_data, self.batch_size):
+                self.monitor.update(y_true, y_prob, weight)
+            if logs is not None:
+                logs[self.name] = self.monitor.compute()
+
+    return KerasMetric
+
+
+def _predicted(model: Any, data: Any, batch_size: int) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield labels, probabilities and weights batch by batch."""
+    arrays = isinstance(data, tuple)
+    for batch in [data] if arrays else data:
+        if not isinstance(batch, (tuple, list)) or len(batch) not in {2, 3}:
+            raise ValueError("validation_data must hold (x, y) or (x, y, sample_weight), or an iterable of these.")
+        check_same_order(validation_data=batch)
+        x, y_true, *weight = batch
+        y_prob = model.predict(x, batch_size=batch_size, verbose=0) if arrays else model.predict_on_batch(x)
+        yield _column(y_true), _column(y_prob), weight[0] if weight else None
+
+
+def _column(values: Any) -> Any:
+    """Take a single column as a vector: Keras gives a sigmoid's output, and wants its labels, of shape (n, 1)."""
+    shape = tuple(getattr(values, "shape", ()))
+    return values[:, 0] if len(shape) == 2 and shape[1:] == (1,) else values
+
+
+# Metrics of the library as torchmetrics, which Lightning logs, follows and merges over all processes.
+
+
+def lightning_metric(
+    metric: Criterion = "penalized_brier_loss",
+    *,
+    correct: Mapping[str, Any] | None = None,
+    logits: bool = False,
+    **params: Any,
+) -> Any:
+    """Make a metric of the library a ``torchmetrics.Metric``, for ``LightningModule.log``.
+
+    Parameters
+    ----------
+    metric : str, Metric or MetricMonitor, default "penalized_brier_loss"
+        What to evaluate.
+    correct : mapping, optional
+        How the classes are weighted or sampled in training, as :func:`undo_class_weight` and :func:`undo_sampling` take
+        it, such as ``{"scale_pos_weight": 58}`` or ``{"keep": {0: 0.1, 1: 1}}``: undone before the metric is
+        evaluated.
+    logits : bool, default False
+        Whether scores are raw, the output of a last layer without sigmoid or softmax.
+    **params
+        What the metric takes, such as ``bounds=``.
+
+    Returns
+    -------
+    torchmetrics.Metric
+        ``update(preds, target, weight=None)`` takes probabilities or logits first, as every torchmetric does.
+        Lightning's ``EarlyStopping`` and ``ModelCheckpoint`` follow it by the name it is logged under; give them
+        ``mode="max"`` where its ``higher_is_better`` is true.
+
+    Raises
+    ------
+    ValueError
+        For a metric that is not registered, for a correction that is not understood.
+    TypeError
+        For a parameter that the metric does not take, or a missing one.
+    ImportError
+        If torchmetrics, which comes with Lightning, is not installed (``pip install 'stakes[lightning]'``).
+
+    Notes
+    -----
+    It keeps the rows of an epoch, so that the value is that of all rows at once. In distributed training those of
+    every process are gathered; Lightning pads the parts to equal lengths by repeated rows unless its sampler is
+    replaced.
+
+    Examples
+    --------
+    >>> from stakes.training import lightning_metric
+    >>> self.brier = lightning_metric("bounded_brier_loss", bounds=(0.02, 0.1))  # doctest: +SKIP
+    >>> self.brier.update(y_prob, y)  # doctest: +SKIP
+    >>> self.log("val_brier", self.brier)  # doctest: +SKIP
+    """
+    return _metric_class()(as_monitor(metric, params, correct=correct, logits=logits))
+
+
+@cache
+def _metric_class() -> Any:
+    try:
+        import torch
+        import torchmetrics
+    except ImportError as error:
+        raise ImportError("a Lightning metric needs Lightning: pip install 'stakes[lightning]'") from error
+
+    class LightningMetric(torchmetrics.Metric):  # type: ignore[misc]  # a class of an optional library
+        """Collect the rows, and evaluate them all."""
+
+        full_state_update = False
+
+        def __init__(self, monitor: Any) -> None:
+            super().__init__()
+            self.monitor = monitor
+            for name in ("preds", "target", "weight"):
+                self.add_state(name, default=[], dist_reduce_fx="cat")
+
+        @property
+        def higher_is_better(self) -> bool:
+            return self.monitor.greater_is_better
+
+        def __reduce__(self) -> Any:  # this class is made in a function, where pickle does not find it
+            return lightning_metric, (self.monitor,), self.__getstate__()
+
+        def update(self, preds: Any, target: Any, weight: Any = None) -> None:
+            weight = torch.ones(len(target), device=preds.device) if weight is None else weight
+            if not len(preds) == len(target) == len(weight):
+                lengths = f"{len(preds)}, {len(target)} and {len(weight)}"
+                raise ValueError(f"preds, target and weight must have the same length, got {lengths}.")
+            self.preds.append(preds.detach())
+            self.target.append(target.detach())
+            self.weight.append(weight.detach())
+
+        def compute(self) -> Any:
+            preds, target, weight = map(torchmetrics.utilities.dim_zero_cat, (self.preds, self.target, self.weight))
+            wide = torch.float32 if preds.device.type == "mps" else torch.float64
+            return torch.tensor(self.monitor.evaluate(target, preds, weight), dtype=wide, device=preds.device)
+
+    return LightningMetric

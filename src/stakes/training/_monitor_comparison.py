@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.validation import check_level, check_whole, to_array
+from stakes.base.validation import check_level, check_whole, to_array
 from stakes.metrics import METRICS
-from stakes.shown.faces import draw
-from stakes.shown.frames import backend_of
-from stakes.shown.tabular import Tabular
-from stakes.training._best_epoch import BestEpoch
+from stakes.outputs.hooks import draw
+from stakes.outputs.result_table import Tabular, backend_of
+from stakes.training._checkpoint import BestEpoch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +24,7 @@ RULES = ("early stopping", "checkpoint")
 
 
 @dataclass(frozen=True)
-class Choice:
+class MonitorChoice:
     """What one criterion chose in one run by one rule."""
 
     run: Any
@@ -63,7 +62,7 @@ class MonitorComparison(Tabular):
     (1, 0.886)
     """
 
-    choices: tuple[Choice, ...]
+    choices: tuple[MonitorChoice, ...]
     runs: Mapping[Any, Mapping[str, Floats]]
     criteria: Mapping[str, bool]
     target: str
@@ -263,7 +262,7 @@ def compare_monitors(
     patience = check_whole(patience, "patience", 1)
     runs = _runs(history, run, [*directions, target, *shown])
     choices = [
-        Choice(name, criterion, rule, epoch, trained, correlation, {of: _at(columns[of], epoch) for of in shown})
+        MonitorChoice(name, criterion, rule, epoch, trained, correlation, {of: _at(columns[of], epoch) for of in shown})
         for name, columns in runs.items()
         for criterion, greater in directions.items()
         for correlation in [_correlation(columns[criterion] if greater else -columns[criterion], columns[target])]

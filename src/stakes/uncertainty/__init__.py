@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from stakes.uncertainty._advice import UncertaintyAdvice, advise_uncertainty
-from stakes.uncertainty._bagging import from_bagging
-from stakes.uncertainty._beta import beta_entropy
-from stakes.uncertainty._dropout import mc_dropout
-from stakes.uncertainty._ensemble import EnsembleUncertainty, from_ensemble
-from stakes.uncertainty._positivity import PositivityPosterior, estimation_bias, positivity_posterior
+from stakes.uncertainty._ensembles import EnsembleUncertainty, from_bagging, from_ensemble, mc_dropout
+from stakes.uncertainty._positivity import (
+    PositivityPosterior,
+    UncertaintyAdvice,
+    advise_uncertainty,
+    beta_entropy,
+    estimation_bias,
+    positivity_posterior,
+)
 
 if TYPE_CHECKING:
     from stakes.uncertainty._posterior_network import PosteriorNetwork

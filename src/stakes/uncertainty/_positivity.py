@@ -1,23 +1,26 @@
-"""The true positivity behind a score of so many examples, and by how much the score misses it.
-
-Mathematics: Theorem 3.1 of the paper on decision boundaries over score and uncertainty, restored: its symbols are lost
-in the text, and the direction of the undersampling was fixed by simulation.
-"""
+"""Posterior, entropy, advice."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.row_order import check_same_order
-from stakes.core.validation import check_number, to_array, to_floats
+from stakes.base.validation import check_number, check_same_order, check_unit, to_array, to_floats
+from stakes.outputs.result_table import Tabular
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
+
+
+# The true positivity behind a score of so many examples, and by how much the score misses it.
+#
+# Mathematics: Theorem 3.1 of the paper on decision boundaries over score and uncertainty, restored: its symbols are
+# lost in the text, and the direction of the undersampling was fixed by simulation.
 
 _NODES = 301
 _CHUNK = 4096
@@ -263,3 +266,186 @@ def _counts(values: ArrayLike, name: str) -> Floats:
     if np.any(bad):
         raise ValueError(f"{name} must be finite and >= 0, got {array[bad][0]} at index {int(np.argmax(bad))}.")
     return array
+
+
+# Whether thresholds by uncertainty can pay, from the priors of the truth and of the model.
+
+
+@dataclass(frozen=True, repr=False)
+class UncertaintyAdvice(Tabular):
+    """What the theory of the estimation bias says about thresholds over score and uncertainty.
+
+    Attributes
+    ----------
+    pays : bool
+        Whether scores of little evidence are too high at the score of interest, and the model's prior is too weak.
+    nu : float
+        Strength of the true prior in that of the model's.
+    bias_coefficient : float
+        ``score (nu - 1) + xi - nu omega``: the bias is this times ``gamma / (1 + nu gamma)``.
+    score : float
+        Where the thresholds are expected.
+    why : str
+        One sentence.
+
+    Examples
+    --------
+    >>> from stakes.uncertainty import advise_uncertainty
+    >>> advise_uncertainty(true_prior=(0.1, 0.9), model_prior=(1, 1)).pays
+    False
+    """
+
+    pays: bool
+    nu: float
+    bias_coefficient: float
+    score: float
+    why: str
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "pays": self.pays,
+                "nu": self.nu,
+                "bias_coefficient": self.bias_coefficient,
+                "score": self.score,
+                "why": self.why,
+            }
+        ]
+
+    def __repr__(self) -> str:
+        return f"UncertaintyAdvice({'pays' if self.pays else 'does not pay'}: {self.why})"
+
+
+def advise_uncertainty(
+    *, true_prior: tuple[float, float], model_prior: tuple[float, float], score: float = 0.9
+) -> UncertaintyAdvice:
+    """Whether thresholds by level of uncertainty can beat a single threshold on the score.
+
+    Parameters
+    ----------
+    true_prior : (a1, a0)
+        Parameters of the Beta distribution that true positivities come from.
+    model_prior : (b1, b0)
+        Parameters of the model's prior: what the model says where it has no evidence.
+    score : float, default 0.9
+        Where the thresholds are expected; near the precision asked for.
+
+    Returns
+    -------
+    UncertaintyAdvice
+
+    Raises
+    ------
+    ValueError
+        If a prior is not two positive numbers or the score not in [0, 1].
+
+    Notes
+    -----
+    The bias of a score is ``(score (nu - 1) + xi - nu omega) gamma / (1 + nu gamma)`` (see ``estimation_bias``): with
+    ``nu <= 1`` the model shrinks at least as much as it should and levels of uncertainty have nothing to repair. Above
+    1 the gain depends on the coefficient and on how widely the evidence varies: in simulations of recall at precision
+    0.7 to 0.9 three levels gained at most 3% over a single threshold with a coefficient of 0, and up to 502%, 29% and
+    243% with coefficients of 1.35, 2.6 and 7.6. This is about Beta models trained on all rows: with one negative in
+    twenty kept, scores of much evidence are the ones that are too high, and three levels gained up to 16% although nu
+    was 0.5.
+    ``Boundary.gain`` measures the gain on data.
+
+    Examples
+    --------
+    >>> from stakes.uncertainty import advise_uncertainty
+    >>> advise_uncertainty(true_prior=(1, 4), model_prior=(1, 1))
+    UncertaintyAdvice(pays: nu = 2.5 > 1 and scores near 0.9 with little evidence are too high (coefficient 1.35).)
+    """
+    (a1, a0), (b1, b0) = check_prior(true_prior, "true_prior"), check_prior(model_prior, "model_prior")
+    at = check_unit(score, "score")
+    nu, xi, omega = (a1 + a0) / (b1 + b0), b1 / (b1 + b0), a1 / (a1 + a0)
+    coefficient = at * (nu - 1.0) + xi - nu * omega
+    pays = nu > 1.0 and coefficient > 0.0
+    if pays:
+        why = f"nu = {nu:.3g} > 1 and scores near {at:g} with little evidence are too high"
+    elif nu > 1.0:
+        why = f"nu = {nu:.3g} > 1, but scores near {at:g} with little evidence are not too high"
+    else:
+        why = f"nu = {nu:.3g} <= 1: the model already shrinks scores of little evidence"
+    return UncertaintyAdvice(pays, nu, coefficient, at, f"{why} (coefficient {coefficient:.3g}).")
+
+
+# Differential entropy of a Beta distribution, accurate for any number of counts behind it.
+
+_SERIES_FROM = 20.0  # from here on five terms of Stirling's series are exact in double precision
+
+
+def beta_entropy(alpha: ArrayLike, beta: ArrayLike) -> Floats:
+    """How spread out a Beta distribution is: its differential entropy.
+
+    Parameters
+    ----------
+    alpha, beta : array_like of the same shape, or a number
+        Parameters of the distribution, > 0: pseudo-counts of positives and of negatives.
+
+    Returns
+    -------
+    ndarray
+        Entropy in nats, at most 0 (the uniform distribution, ``alpha = beta = 1``).
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not finite or not positive, or the shapes do not broadcast.
+
+    Notes
+    -----
+    The entropy is no ranking of evidence. At a fixed mean it is largest where the smaller parameter is about 0.93 and
+    falls for more *and for less* evidence ``alpha + beta``: at mean 0.9 the maximum is at 9.271. (The claim of the
+    paper on two-dimensional boundaries that less evidence at the same score always means more entropy is an error.)
+    Levels of entropy therefore mix rows of little and of much evidence; order rows by ``1 / (alpha + beta)``.
+
+    Examples
+    --------
+    >>> from stakes.uncertainty import beta_entropy
+    >>> beta_entropy([0.9, 9, 90], [0.1, 1, 10]).round(3).tolist()  # mean 0.9; evidence 1, 10, 100
+    [-6.561, -1.308, -2.117]
+    """
+    a, b = _positive(alpha, "alpha"), _positive(beta, "beta")
+    try:
+        a, b = np.broadcast_arrays(a, b)
+    except ValueError:
+        raise ValueError(f"alpha and beta must have the same shape, got {a.shape} and {b.shape}.") from None
+    return _entropy(a, b)
+
+
+def _positive(values: ArrayLike, name: str) -> Floats:
+    array = to_floats(to_array(values, name), name)
+    bad = ~(np.isfinite(array) & (array > 0.0))
+    if np.any(bad):
+        raise ValueError(
+            f"{name} must be finite and > 0, got {array[bad][0]} at index {int(np.argmax(bad))} "
+            f"({int(bad.sum())} of {array.size})."
+        )
+    return array
+
+
+def _entropy(a: Floats, b: Floats) -> Floats:
+    # The logarithms of Stirling's formula are cancelled by hand: summed as written, ln B and the digamma terms of
+    # large parameters leave nothing but rounding.
+    total = a + b
+    logs = 0.5 * (np.log(a) + np.log(b) - 3.0 * np.log(total) + math.log(2.0 * math.pi))
+    rest = 0.5 - 0.5 / a - 0.5 / b + 1.0 / total
+    (ra, da), (rb, db), (rt, dt) = _remainders(a), _remainders(b), _remainders(total)
+    return np.asarray(logs + rest + ra - (a - 1.0) * da + rb - (b - 1.0) * db - rt + (total - 2.0) * dt)
+
+
+def _remainders(x: Floats) -> tuple[Floats, Floats]:
+    """What Stirling's leading terms leave of the log gamma and of the digamma function."""
+    from scipy.special import digamma, gammaln
+
+    small = x < _SERIES_FROM
+    u, v = np.where(small, _SERIES_FROM, x), np.where(small, x, 1.0)
+    w = 1.0 / (u * u)
+    r = (1 / 12 - w * (1 / 360 - w * (1 / 1260 - w * (1 / 1680 - w / 1188)))) / u
+    d = -w * (1 / 12 - w * (1 / 120 - w * (1 / 252 - w * (1 / 240 - w / 132))))
+    log = np.log(v)
+    return (
+        np.where(small, gammaln(v) - (v - 0.5) * log + v - 0.5 * math.log(2.0 * math.pi), r),
+        np.where(small, digamma(v) - log + 0.5 / v, d),
+    )

@@ -1,7 +1,9 @@
-"""A Posterior Network in the manner of scikit-learn: probabilities, and the evidence that they rest on."""
+"""Network, flows, training."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -10,17 +12,19 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from stakes.core.estimators import keep_arguments
-from stakes.core.exact import as_fraction
-from stakes.core.random_state import generator
-from stakes.core.row_order import check_same_order
-from stakes.core.validation import check_choice
-from stakes.uncertainty._import_torch import import_torch
+from stakes.base.estimators import keep_arguments
+from stakes.base.validation import as_fraction, check_choice, check_same_order, generator
+from stakes.uncertainty._ensembles import import_torch
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
+
+
+# A Posterior Network in the manner of scikit-learn: probabilities, and the evidence that they rest on.
 
 
 class PosteriorNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -189,11 +193,10 @@ class PosteriorNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _train(self, torch: Any, rows: Floats, index: Any, prior: list[float], split: tuple[Any, Any]) -> None:
-        from stakes.uncertainty import _training
 
         self.class_counts_ = np.bincount(index)
         x, target = self._tensor(torch, rows), torch.as_tensor(index, device=self.device)
-        data = _training.Examples(x, target, *(torch.as_tensor(part, device=self.device) for part in split))
+        data = Examples(x, target, *(torch.as_tensor(part, device=self.device) for part in split))
         self.module_ = self._module(x, prior)
         how: dict[str, Any] = {
             "bandwidth": float(self.bandwidth),
@@ -203,22 +206,18 @@ class PosteriorNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "patience": self.patience,
         }
         if self.training == "joint":
-            self.history_ = _training.train_jointly(self.module_, data, entropy_weight=self.entropy_weight, **how)
+            self.history_ = train_jointly(self.module_, data, entropy_weight=self.entropy_weight, **how)
         else:
-            self.history_ = _training.train_sequentially(self.module_, data, **how)
+            self.history_ = train_sequentially(self.module_, data, **how)
         self.module_.parts.eval()
 
     def _module(self, x: Any, prior: list[float]) -> Any:
         """Encoder and densities, not yet trained."""
         from copy import deepcopy
 
-        from stakes.uncertainty import _training
-        from stakes.uncertainty._flows import RadialFlows
-        from stakes.uncertainty._mixture import NormalMixture
-
         encoder = deepcopy(self.encoder)
         if encoder is None:
-            encoder = _training.make_encoder(x.shape[1], tuple(self.hidden), self.latent_dim, self.dropout)
+            encoder = make_encoder(x.shape[1], tuple(self.hidden), self.latent_dim, self.dropout)
         n_classes = len(self.classes_)
         density: Any
         if self.density == "radial":
@@ -226,9 +225,9 @@ class PosteriorNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             components = max(2, round(0.5 * np.sqrt(len(x)))) if self.n_components is None else self.n_components
             density = NormalMixture(n_classes, self.latent_dim, components)
-        module = _training.PosteriorModule(
+        module = PosteriorModule(
             encoder,
-            _training.make_shortcut(x, self.latent_dim) if self.residual else None,
+            make_shortcut(x, self.latent_dim) if self.residual else None,
             density,
             self.latent_dim,
             counts=self.class_counts_.astype(float).tolist(),
@@ -252,10 +251,9 @@ class PosteriorNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         torch = import_torch("PosteriorNetwork")
-        from stakes.uncertainty import _training
 
         rows = self._check_rows(X)
-        return np.asarray(_training.concentrations(self.module_, self._tensor(torch, rows)).cpu().numpy())
+        return np.asarray(concentrations(self.module_, self._tensor(torch, rows)).cpu().numpy())
 
     def evidence(self, X: ArrayLike) -> Floats:
         """How many examples, those of the prior included, each prediction rests on: the sum of the concentrations.
@@ -355,3 +353,412 @@ def _split(index: NDArray[Any], share: float, rng: np.random.Generator) -> tuple
     if not held_out.any():
         raise ValueError(f"y must hold a class of at least two rows, got {len(index)} rows of as many classes.")
     return np.flatnonzero(~held_out), np.flatnonzero(held_out)
+
+
+# The parts of a Posterior Network and their training. PyTorch is imported only where something is made or trained.
+
+_LEAST_COMPONENT = 1e-6  # of a principal component: directions without any are left at nothing
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Rows and the number of their class, as tensors, and which of them train and which decide when to stop."""
+
+    x: Any
+    index: Any
+    train: Any
+    held_out: Any
+
+
+class PosteriorModule:
+    """Encoder, densities of the classes in its latent space, and the parameters of the Dirichlet posterior.
+
+    Parameters
+    ----------
+    encoder, shortcut : torch.nn.Module, the second may be None
+        Rows to ``dim`` values; their sum is normalised.
+    density : NormalMixture or RadialFlows
+        Of the latents of each class.
+    dim : int
+        Of the latent space.
+    counts, prior : list of float
+        Examples and pseudo-examples of each class.
+    log_budget : float or None
+        Logarithm of the volume that a density is multiplied by; None for the density's own.
+    """
+
+    def __init__(
+        self,
+        encoder: Any,
+        shortcut: Any,
+        density: Any,
+        dim: int,
+        *,
+        counts: list[float],
+        prior: list[float],
+        log_budget: float | None = None,
+    ) -> None:
+        from torch import nn
+
+        self.density = density
+        # keeps the latent space at one scale, so that density cannot be won by shrinking it
+        parts = {"encoder": encoder, "normalise": nn.BatchNorm1d(dim), "density": density.parts}
+        self.parts = nn.ModuleDict(parts if shortcut is None else {**parts, "shortcut": shortcut})
+        self.counts, self.prior, self.log_budget = counts, prior, log_budget
+
+    def latent(self, x: Any) -> Any:
+        """Where the densities see the rows."""
+        z = self.parts["encoder"](x)
+        return self.parts["normalise"](z + self.parts["shortcut"](x) if "shortcut" in self.parts else z)
+
+    def concentration(self, log_density: Any) -> Any:
+        """Prior plus the examples of each class, spread by its density."""
+        log_budget = self.density.log_volume if self.log_budget is None else self.log_budget
+        density = (log_density.double() + log_budget).exp()
+        return density.new_tensor(self.prior) + density.new_tensor(self.counts) * density
+
+
+def make_encoder(n_features: int, hidden: tuple[int, ...], dim: int, dropout: float) -> Any:
+    """Fully connected layers with ReLU between them."""
+    from torch import nn
+
+    layers: list[Any] = []
+    for before, after in zip((n_features, *hidden), hidden, strict=False):
+        layers += [nn.Linear(before, after), nn.ReLU()]
+        if dropout > 0.0:
+            layers.append(nn.Dropout(dropout))
+    return nn.Sequential(*layers, nn.Linear(hidden[-1] if hidden else n_features, dim))
+
+
+def make_shortcut(x: Any, dim: int) -> Any:
+    """The rows themselves, or the first principal components of more features, each of variance 1; never trained."""
+    import torch
+
+    weight = torch.eye(dim, x.shape[1])
+    if x.shape[1] > dim:
+        covariance = torch.cov(x.double().T).cpu()
+        variances, directions = torch.linalg.eigh(covariance)
+        first = directions[:, -dim:] / variances[-dim:].clamp_min(_LEAST_COMPONENT).sqrt()
+        weight = first.T.float().contiguous()
+    shortcut = torch.nn.Linear(x.shape[1], dim, bias=False)
+    shortcut.weight = torch.nn.Parameter(weight, requires_grad=False)
+    return shortcut
+
+
+def uncertain_loss(concentration: Any, index: Any, entropy_weight: float) -> Any:
+    """Expected cross entropy under the posterior, less its entropy (Charpentier et al. 2020, equation 8)."""
+    import torch
+
+    total = concentration.sum(1)
+    own = concentration.gather(1, index[:, None])[:, 0]
+    loss = torch.digamma(total) - torch.digamma(own)
+    if entropy_weight > 0.0:
+        loss = loss - entropy_weight * torch.distributions.Dirichlet(concentration).entropy()
+    return loss.mean()
+
+
+def descend(
+    parts: Any,
+    loss: Callable[[Any], Any],
+    score: Callable[[], float],
+    train: Any,
+    *,
+    epochs: int,
+    batch_size: int,
+    learning_rate: float,
+    patience: int,
+) -> list[float]:
+    """Adam until the score of the held-out rows has not fallen for ``patience`` epochs; the best weights stay."""
+    import torch
+
+    optimizer = torch.optim.Adam(parts.parameters(), lr=learning_rate)
+    history: list[float] = []
+    best: dict[str, Any] = {}
+    for _ in range(epochs):
+        parts.train()
+        for batch in train[torch.randperm(len(train)).to(train.device)].split(batch_size):
+            if len(batch) < 2:  # batch normalisation needs two rows
+                continue
+            optimizer.zero_grad()
+            loss(batch).backward()
+            optimizer.step()
+        parts.eval()
+        history.append(score())
+        if history[-1] == min(history):
+            best = {name: value.clone() for name, value in parts.state_dict().items()}
+        if len(history) - history.index(min(history)) > patience:
+            break
+    parts.load_state_dict(best)
+    return history
+
+
+def train_sequentially(module: PosteriorModule, data: Examples, *, bandwidth: float, **how: Any) -> list[float]:
+    """Encoder under a softmax layer by cross entropy; then the densities by likelihood, where it puts the rows."""
+    import torch
+    from torch.nn.functional import cross_entropy
+
+    x, index, held_out = data.x, data.index, data.held_out
+    normalise = module.parts["normalise"]
+    head = torch.nn.Linear(normalise.num_features, len(module.counts)).to(x.device)
+    parts = torch.nn.ModuleList([module.parts["encoder"], normalise, head])
+
+    def score() -> float:
+        with torch.no_grad():
+            return float(cross_entropy(head(latents(module, x[held_out])).double(), index[held_out]))
+
+    history = descend(parts, lambda b: cross_entropy(head(module.latent(x[b])), index[b]), score, data.train, **how)
+    module.density.fit(latents(module, x), data, bandwidth, **how)
+    return history
+
+
+def train_jointly(
+    module: PosteriorModule, data: Examples, *, bandwidth: float, entropy_weight: float, **how: Any
+) -> list[float]:
+    """Everything at once by the expected cross entropy, as in the paper."""
+    import torch
+
+    x, index, held_out = data.x, data.index, data.held_out
+
+    def loss(batch: Any) -> Any:
+        z = module.latent(x[batch])
+        z = z + bandwidth * torch.randn_like(z)
+        return uncertain_loss(module.concentration(module.density.log_density(z)), index[batch], entropy_weight)
+
+    def score() -> float:
+        found = concentrations(module, x[held_out])
+        return float((found.sum(1) / found.gather(1, index[held_out][:, None])[:, 0]).log().mean())
+
+    module.parts.train()
+    with torch.no_grad():
+        # statistics of the rows themselves: normalisation has seen none yet
+        module.density.place(module.latent(x[data.train]), index[data.train])
+    return descend(module.parts, loss, score, data.train, **how)
+
+
+def latents(module: PosteriorModule, x: Any) -> Any:
+    """Of all rows, without gradients."""
+    import torch
+
+    module.parts.eval()
+    with torch.no_grad():
+        return torch.cat([module.latent(part) for part in x.split(4096)])
+
+
+def concentrations(module: PosteriorModule, x: Any) -> Any:
+    """Of all rows, without gradients."""
+    import torch
+
+    with torch.no_grad():
+        z = latents(module, x)
+        return torch.cat([module.concentration(module.density.log_density(part)) for part in z.split(4096)])
+
+
+# Radial flows: one normalised density for each class. PyTorch is imported only where something is made or trained.
+
+
+def radial_log_density(z: Any, centre: Any, raw_alpha: Any, raw_beta: Any) -> Any:
+    """Logarithm of a density at the rows of ``z``: radial layers take it to a standard normal distribution.
+
+    Rezende and Mohamed (2015), equation 14, with the parametrisation of their appendix, by which every layer is
+    invertible: so the density integrates to 1.
+    """
+    from torch.nn.functional import softplus
+
+    dim = z.shape[1]
+    log_jacobian = z.new_zeros(len(z))
+    for middle, raw_a, raw_b in zip(centre, raw_alpha, raw_beta, strict=True):
+        alpha = softplus(raw_a)
+        beta = softplus(raw_b) - alpha
+        away = z - middle
+        # the norm has no gradient at the centre itself
+        radius = (away.square().sum(1) + 1e-12).sqrt()
+        h = 1.0 / (alpha + radius)
+        log_jacobian = log_jacobian + (dim - 1) * (beta * h).log1p() + (beta * alpha * h.square()).log1p()
+        z = z + beta * h[:, None] * away
+    return log_jacobian - 0.5 * z.square().sum(1) - 0.5 * dim * math.log(2.0 * math.pi)
+
+
+class RadialFlows:
+    """A stack of radial layers for each class.
+
+    Like ``NormalMixture`` no ``torch.nn.Module`` itself, so that this file can be read without PyTorch and the trained
+    network pickled; ``parts`` is one and holds everything that is trained.
+    """
+
+    def __init__(self, n_classes: int, dim: int, n_layers: int) -> None:
+        import torch
+        from torch import nn
+
+        scale = 1.0 / math.sqrt(dim)
+        values = {
+            "centre": torch.empty(n_classes, n_layers, dim).uniform_(-scale, scale),
+            "raw_alpha": torch.empty(n_classes, n_layers).uniform_(-scale, scale),
+            "raw_beta": torch.empty(n_classes, n_layers).uniform_(-scale, scale),
+        }
+        self.parts = nn.ParameterDict({name: nn.Parameter(value) for name, value in values.items()})
+        self.log_volume = 0.5 * dim * math.log(4.0 * math.pi)
+
+    def log_density(self, z: Any) -> Any:
+        """Logarithm of the density of every class, as columns."""
+        import torch
+
+        parameters = zip(self.parts["centre"], self.parts["raw_alpha"], self.parts["raw_beta"], strict=True)
+        return torch.stack([radial_log_density(z, *of_class) for of_class in parameters], 1)
+
+    def place(self, z: Any, index: Any) -> None:
+        """Start the layers of each flow, as good as without effect, at rows of its class."""
+        import torch
+
+        parameters = zip(self.parts["centre"], self.parts["raw_alpha"], self.parts["raw_beta"], strict=True)
+        with torch.no_grad():
+            for label, (centre, raw_alpha, raw_beta) in enumerate(parameters):
+                mine = torch.nonzero(index == label)[:, 0]
+                centre.copy_(z[mine[torch.randint(len(mine), (len(centre),)).to(mine.device)]])
+                raw_beta.copy_(raw_alpha)
+
+    def fit(self, z: Any, data: Examples, bandwidth: float, **how: Any) -> None:
+        """Maximum likelihood of the latents ``z`` by Adam, stopped by that of the held-out rows."""
+        import torch
+
+        def loss(part: Any) -> Any:
+            at = z[part] + bandwidth * torch.randn_like(z[part])
+            return -self.log_density(at).gather(1, data.index[part][:, None]).mean()
+
+        def score() -> float:
+            with torch.no_grad():
+                return float(loss(data.held_out))
+
+        self.place(z[data.train], data.index[data.train])
+        descend(self.parts, loss, score, data.train, **how)
+
+
+# Mixtures of normal distributions with common components: what each class adds is its share of every component.
+
+_CHUNK = 2048
+_ITERATIONS = 100
+_TOLERANCE = 1e-4  # of the mean log-likelihood
+_LEAST_VARIANCE = 1e-6  # of latents of variance 1: equal rows have a density all the same
+_FIRST_VARIANCE = 0.1  # where gradients train the components
+_LEAST_ROWS = 1e-3  # a component of fewer rows is dropped
+
+
+class NormalMixture:
+    """Round components of one size, shared by the classes; of each class only its weights are its own.
+
+    Attributes
+    ----------
+    parts : torch.nn.ParameterDict
+        ``centre`` (n_components, dim), ``log_weight`` (n_classes, n_components) up to a constant for each class, and
+        ``log_variance``.
+    log_volume : float
+        Logarithm of the volume of latent space in which examples count as one place.
+    """
+
+    def __init__(self, n_classes: int, dim: int, n_components: int) -> None:
+        import torch
+        from torch import nn
+
+        self.n_components = n_components
+        self.log_volume = 0.5 * dim * math.log(4.0 * math.pi)
+        self.parts = nn.ParameterDict()
+        self._set(torch.randn(n_components, dim), torch.zeros(n_classes, n_components), torch.zeros(()))
+
+    def _set(self, centre: Any, log_weight: Any, log_variance: Any) -> None:
+        from torch import nn
+
+        values = {"centre": centre, "log_weight": log_weight, "log_variance": log_variance}
+        for name, value in values.items():
+            self.parts[name] = nn.Parameter(value.float())
+
+    def _components(self, z: Any, index: Any, bandwidth: float) -> tuple[Any, Any, Any]:
+        return fit_components(
+            z.double(), index, self.n_components, len(self.parts["log_weight"]), within=2.0 * bandwidth
+        )
+
+    def log_density(self, z: Any) -> Any:
+        """Logarithm of the density of every class, as columns."""
+        # in double precision: squares of far rows cancel in the distances of near ones
+        centre, log_weight, log_variance = (self.parts[n].double() for n in ("centre", "log_weight", "log_variance"))
+        log_kernel = -0.5 * square_distances(z.double(), centre) / log_variance.exp()
+        top = log_kernel.max(1, keepdim=True).values
+        share = (log_kernel - top).exp() @ log_weight.softmax(1).T
+        return share.log() + top - 0.5 * z.shape[1] * (math.log(2.0 * math.pi) + log_variance)
+
+    def place(self, z: Any, index: Any) -> None:
+        """Start where maximum likelihood would end, but wide and with no weight of zero, so that gradients reach."""
+        centre, variance, counts = self._components(z, index, 0.0)
+        self._set(centre, (counts + 0.5).log(), variance.clamp_min(_FIRST_VARIANCE).log())
+
+    def fit(self, z: Any, data: Examples, bandwidth: float, **_how: Any) -> None:
+        """Maximum likelihood of the latents ``z`` of all rows, then smoothed by the bandwidth.
+
+        A mixture with noise added to its rows is the mixture with the variance of the noise added to its components.
+        The volume is that in which rows of a component have, on average, the rows of the component as their evidence.
+        """
+        centre, variance, counts = self._components(z, data.index, bandwidth)
+        self._set(centre, counts.log(), (variance + bandwidth**2).log())
+        self.log_volume = 0.5 * z.shape[1] * math.log(2.0 * math.pi * (2.0 * float(variance) + bandwidth**2))
+
+
+def square_distances(z: Any, centre: Any) -> Any:
+    """Of every row to every centre."""
+    return (z.square().sum(1, keepdim=True) - 2.0 * z @ centre.T + centre.square().sum(1)).clamp_min(0.0)
+
+
+def spread_rows(z: Any, number: int, within: float) -> Any:
+    """Rows far from each other, as k-means++ draws its first centres; fewer where all others lie ``within`` of one.
+
+    Squares of distances count from ``within`` on: else the many rows of a large place hide a small one.
+    """
+    import torch
+
+    chosen = [int(torch.randint(len(z), ()))]
+    away = ((z - z[chosen[0]]).square().sum(1) - within**2).clamp_min(0.0)
+    for _ in range(number - 1):
+        upto = away.cumsum(0)
+        if not float(upto[-1]) > 0.0:
+            break
+        drawn = torch.searchsorted(upto, torch.rand((), dtype=z.dtype, device=z.device) * upto[-1], right=True)
+        chosen.append(min(int(drawn), len(z) - 1))
+        away = torch.minimum(away, ((z - z[chosen[-1]]).square().sum(1) - within**2).clamp_min(0.0))
+    return z[chosen]
+
+
+def fit_components(z: Any, index: Any, n_components: int, n_classes: int, within: float) -> tuple[Any, Any, Any]:
+    """Centres, their common variance, and the rows of each class behind each centre."""
+    import torch
+
+    centre = spread_rows(z, n_components, within)
+    nearest = torch.cat([square_distances(part, centre).min(1).values for part in z.split(_CHUNK)])
+    variance = (nearest.mean() / z.shape[1]).clamp_min(_LEAST_VARIANCE)
+    rows = z.new_full((len(centre),), len(z) / len(centre))
+    classes = torch.nn.functional.one_hot(index, n_classes).to(z.dtype)
+    before = -math.inf
+    for _ in range(_ITERATIONS):
+        likelihood, counts, sums = _expect(z, classes, centre, variance, rows)
+        if likelihood - before < _TOLERANCE:
+            break
+        before = likelihood
+        kept = counts.sum(0) > _LEAST_ROWS
+        rows, sums = counts.sum(0)[kept], sums[kept]
+        centre = sums / rows[:, None]
+        # rows scatter around the centre of their component by what the centres do not explain of all squares
+        scattered = z.square().sum() - (rows * centre.square().sum(1)).sum()
+        variance = (scattered / z.numel()).clamp_min(_LEAST_VARIANCE)
+    return centre, variance, counts
+
+
+def _expect(z: Any, classes: Any, centre: Any, variance: Any, rows: Any) -> tuple[float, Any, Any]:
+    """Mean log-likelihood, rows of each class that belong to each component, and their sums."""
+    import torch
+
+    counts, sums, likelihood = classes.new_zeros(classes.shape[1], len(centre)), torch.zeros_like(centre), 0.0
+    log_weight = (rows / len(z)).log()
+    for part, of_class in zip(z.split(_CHUNK), classes.split(_CHUNK), strict=True):
+        log_joint = log_weight - 0.5 * square_distances(part, centre) / variance
+        log_total = log_joint.logsumexp(1)
+        belongs = (log_joint - log_total[:, None]).exp()
+        likelihood += float(log_total.sum())
+        counts += of_class.T @ belongs
+        sums += belongs.T @ part
+    return likelihood / len(z) - 0.5 * z.shape[1] * math.log(2.0 * math.pi * float(variance)), counts, sums

@@ -8,25 +8,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from stakes.utility._curve import UtilityCurve
-from stakes.utility._expected import expected_utility, optimal_decisions
-from stakes.utility._means import (
+from stakes.utility._expected import ExpectedUtility, Sensitivity, UtilityCurve, expected_utility, optimal_decisions
+from stakes.utility._measures import (
+    F1,
     MCC,
+    Accuracy,
     BalancedAccuracy,
+    ConfusionMeasure,
+    FBeta,
     FowlkesMallows,
+    FractionalLinear,
     GMean,
     HMean,
+    Jaccard,
     Kappa,
+    Measure,
+    Precision,
     QMean,
+    RankingPrinciple,
+    Recall,
     SquaredErrorInCounting,
+    get_measure,
 )
-from stakes.utility._measure import Measure
-from stakes.utility._measures_by_name import ConfusionMeasure, get_measure
 from stakes.utility._population import BatchDifference, PopulationThreshold, population_threshold, utility_curve
-from stakes.utility._ranking import RankingPrinciple
-from stakes.utility._ratios import F1, Accuracy, FBeta, FractionalLinear, Jaccard, Precision, Recall
-from stakes.utility._result import ExpectedUtility
-from stakes.utility._sensitivity import Sensitivity
 
 if TYPE_CHECKING:
     from stakes.utility._estimators import DecidingClassifier as DecidingClassifier  # what other rooms build on

@@ -12,12 +12,11 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import check_is_fitted
 
-from stakes.core.estimators import keep_arguments, negative_and_positive, positive_column, read_two_classes
-from stakes.core.row_order import check_same_order
-from stakes.core.validation import check_choice, check_weights
-from stakes.utility._decide import clean_probabilities, decide
+from stakes.base.estimators import keep_arguments, negative_and_positive, positive_column, read_two_classes
+from stakes.base.validation import check_choice, check_same_order, check_weights
+from stakes.utility._batch import clean_probabilities, decide
 from stakes.utility._expected import expected_utility
-from stakes.utility._measures_by_name import get_measure
+from stakes.utility._measures import get_measure
 from stakes.utility._population import population_threshold
 
 if TYPE_CHECKING:
@@ -25,10 +24,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.utility._decide import Correction
-    from stakes.utility._measure import Measure
+    from stakes.utility._batch import Correction
+    from stakes.utility._expected import ExpectedUtility
+    from stakes.utility._measures import Measure
     from stakes.utility._population import PopulationThreshold
-    from stakes.utility._result import ExpectedUtility
 
     Floats = NDArray[np.float64]
 

@@ -1,32 +1,659 @@
-"""The decisions that maximise the expected value of a measure on a batch."""
+"""Methods, certificate, `expected_utility`."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from stakes.core.row_order import check_same_order
-from stakes.core.validation import check_choice, check_unit, check_weights
-from stakes.utility._batch import Batch
-from stakes.utility._certify import choose
-from stakes.utility._decide import clean_probabilities
-from stakes.utility._measures_by_name import ConfusionMeasure, get_measure
-from stakes.utility._methods import METHODS, estimate_curve
-from stakes.utility._ranking import RankingPrinciple, counted_ranking
-from stakes.utility._result import ExpectedUtility
-from stakes.utility._weighted import estimate_weighted_curve
+from stakes.base.numerics import logit, sigmoid
+from stakes.base.validation import check_choice, check_number, check_same_order, check_unit, check_weights, to_array
+from stakes.curves import Curve
+from stakes.outputs.result_table import Tabular
+from stakes.utility._batch import UNIT, Batch, UtilityEstimate, clean_probabilities, decide
+from stakes.utility._exponential import expected_fbeta, expected_jaccard, expected_kappa
+from stakes.utility._fourier import (
+    balanced_accuracy_curve,
+    estimate_weighted_curve,
+    expected_linear,
+    expected_matthews,
+    exponential_rates,
+    fourier_rates,
+    fowlkes_mallows_curve,
+    quadratic_mean_curve,
+    recall_curve,
+)
+from stakes.utility._measures import (
+    MCC,
+    Accuracy,
+    BalancedAccuracy,
+    ConfusionMeasure,
+    FBeta,
+    FowlkesMallows,
+    FractionalLinear,
+    Jaccard,
+    Kappa,
+    LinearRatio,
+    Measure,
+    Precision,
+    QMean,
+    RankingPrinciple,
+    Recall,
+    SquaredErrorInCounting,
+    counted_ranking,
+    get_measure,
+)
+from stakes.utility._summation import (
+    WHOLE_UP_TO,
+    expected_accuracy,
+    expected_by_algorithm1,
+    expected_by_gauss,
+    expected_by_recursion,
+    expected_by_windows,
+    expected_precision,
+    expected_squared_counting_error,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.utility._certify import Choice
-    from stakes.utility._decide import Correction
-    from stakes.utility._estimate import Estimate
-    from stakes.utility._measure import Measure
+    from stakes.utility._batch import Correction
+    from stakes.utility._fourier import RateMaker
 
+    Way = Callable[[Batch], "UtilityEstimate | None"]
     Floats = NDArray[np.float64]
+    Integers = NDArray[np.intp]
+
+
+# Which way to compute a curve of expected utilities, and the way itself.
+#
+# The order of preference: a closed form; sums of exponentials; Fourier frequencies; the exact sum for small batches
+# and for measures that nobody called smooth; Gauss rules. All but the last have a proved bound on their error, the
+# exact sum of large batches only for measures that are known to be bounded.
+
+METHODS = ("auto", "closed_form", "exponentials", "fourier", "exact", "gauss", "algorithm1", "algorithm2")
+
+
+def estimate_curve(batch: Batch, measure: Measure, zero_division: float, method: str) -> UtilityEstimate:
+    """Compute the curve in the way asked for, or in the first one that applies."""
+    if len(batch) == 0:
+        empty = measure.value(0.0, 0.0, 0.0, 0.0, zero_division=zero_division)
+        return UtilityEstimate(np.atleast_1d(empty), 0.0, 0.0, "closed_form")
+    ways = _ways(batch, measure, zero_division)
+    if method == "auto":
+        for way in ways.values():
+            found = way(batch)
+            if found is not None:
+                return found
+    if method not in ways:
+        choices = ", ".join(map(repr, ("auto", *ways)))
+        raise ValueError(f"method must be one of {choices} for {measure!r}, got {method!r}.")
+    estimate = ways[method](batch)
+    if estimate is None:
+        raise ValueError(
+            f"method={method!r} needs a denominator that is positive at every table with k >= 1 and not near zero, "
+            f"got {measure!r}."
+        )
+    return estimate
+
+
+def _ways(batch: Batch, measure: Measure, zero_division: float) -> dict[str, Way]:
+    """Ways to the curve of a measure, the preferred one first."""
+    special = {
+        "closed_form": _closed_form(measure, zero_division),
+        "exponentials": _exponentials(measure, zero_division),
+        "fourier": _fourier(measure, zero_division),
+    }
+    ways = {name: way for name, way in special.items() if way is not None}
+    value = partial(measure.value, zero_division=zero_division)
+    bounded = not isinstance(measure, ConfusionMeasure | FractionalLinear)
+    general: dict[str, Way] = {"exact": partial(expected_by_windows, value=value, bounded=bounded)}
+    if not isinstance(measure, ConfusionMeasure) or measure.smooth:
+        # up to so many rows the exact sum takes about as long as Gauss rules with their overhead
+        smooth = {"gauss": partial(expected_by_gauss, value=value)}
+        general = smooth | general if len(batch) > WHOLE_UP_TO else general | smooth
+    ways |= general
+    ways["algorithm1"] = partial(expected_by_algorithm1, value=value)
+    if isinstance(measure, LinearRatio):
+        c, d = measure.coefficients
+        ways["algorithm2"] = partial(expected_by_recursion, c=c, d=d, zero_division=zero_division)
+    return ways
+
+
+def _closed_form(measure: Measure, zero_division: float) -> Way | None:
+    match measure:
+        case Precision():
+            return partial(expected_precision, zero_division=zero_division)
+        case Accuracy():
+            return expected_accuracy
+        case SquaredErrorInCounting():
+            return expected_squared_counting_error
+    return None
+
+
+def _exponentials(measure: Measure, zero_division: float) -> Way | None:
+    match measure:
+        case FBeta():
+            return partial(expected_fbeta, square=measure.beta**2, zero_division=zero_division)
+        case Jaccard():
+            return partial(expected_jaccard, zero_division=zero_division)
+        case QMean():
+            return partial(quadratic_mean_curve, zero_division=zero_division)
+        case Kappa():
+            return expected_kappa
+        case FractionalLinear():
+            c, d = measure.coefficients
+            return partial(expected_linear, c=c, d=d, zero_division=zero_division)
+    return _by_rates(measure, zero_division, exponential_rates)
+
+
+def _fourier(measure: Measure, zero_division: float) -> Way | None:
+    if isinstance(measure, MCC):
+        return expected_matthews
+    return _by_rates(measure, zero_division, fourier_rates)
+
+
+def _by_rates(measure: Measure, zero_division: float, rates: RateMaker) -> Way | None:
+    match measure:
+        case Recall():
+            return partial(recall_curve, zero_division=zero_division, rates=rates)
+        case FowlkesMallows():
+            return partial(fowlkes_mallows_curve, zero_division=zero_division, rates=rates)
+        case BalancedAccuracy():
+            drop = measure.absent == "drop"
+            return partial(balanced_accuracy_curve, zero_division=zero_division, rates=rates, drop_absent=drop)
+    return None
+
+
+# Which number of rows is best, and whether that is certain: a comparison of differences, not of values.
+#
+# Near the best k, values differ by about 1/n^2, far less than what they are known to. Where the differences of
+# neighbours are known (to about 1e-12 / n), they are summed from one candidate to the other.
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """Numbers of rows that cannot be told from the best one, and the best one among the others."""
+
+    ties: Integers
+    runner_up: int | None
+    gap: float  # how much worse it is, nan without one
+
+
+def choose(estimate: UtilityEstimate, sign: float) -> Choice:
+    """Find the best k; sign = -1 minimises."""
+    values = estimate.values if sign > 0.0 else -estimate.values
+    worst = estimate.largest_bound()
+    near = np.flatnonzero(values >= float(values.max()) - 2.0 * worst)
+    bound = estimate.bound(near)
+    rivals = values[near] + bound >= float(np.max(values[near] - bound))
+    near = near[rivals]
+    best = int(near[np.argmax(values[near])])
+    hull = _hull(estimate, near, best)
+    if hull is None:
+        return _choice(values, near, float(values[best]))
+    low, high = hull
+    rise, error = estimate.steps(low, high) if estimate.steps is not None else (np.empty(0), np.empty(0))
+    height = sign * np.append(0.0, np.cumsum(rise))
+    # errors add up along the way from one k to another, and so does the rounding of this sum
+    doubt = np.append(0.0, np.cumsum(error + (high - low + 1) * UNIT * np.abs(rise)))
+    top = int(np.argmax(height))
+    behind = height[top] - height
+    level = np.abs(doubt - doubt[top]) + estimate.floor
+    level[top] = 0.0
+    inside = low + np.flatnonzero(behind <= level)
+    outside = near[(near < low) | (near > high)]
+    if len(outside):
+        best = low + top
+        rivals = values[outside] + estimate.bound(outside) >= values[best] - estimate.bound(np.array([best]))
+        inside = np.union1d(inside, outside[rivals])
+        if np.any(values[outside] > values[best]):
+            # the best k may be one without differences: then values decide among all
+            return _choice(values, np.union1d(inside, near), float(values.max()))
+    choice = _choice(values, inside, float(values[low + top]))
+    return _with_exact_gap(choice, low, behind, 2.0 * worst)
+
+
+def _hull(estimate: UtilityEstimate, near: Integers, best: int) -> tuple[int, int] | None:
+    """Range of k in which differences decide: all candidates that have them, and the neighbours of the best."""
+    first, last = estimate.steps_start, estimate.steps_end
+    last = len(estimate.values) - 1 if last is None else last
+    if estimate.steps is None or not first <= best <= last or last <= first:
+        return None
+    inside = near[(near >= first) & (near <= last)]
+    return max(first, min(int(inside[0]), best - 1)), min(last, max(int(inside[-1]), best + 1))
+
+
+def _choice(values: Floats, ties: Integers, best: float) -> Choice:
+    """Order what is left by value."""
+    if len(ties) == len(values):
+        return Choice(ties, None, float("nan"))
+    others = values.copy()
+    others[ties] = -np.inf
+    runner_up = int(np.argmax(others))
+    return Choice(ties, runner_up, best - float(others[runner_up]))
+
+
+def _with_exact_gap(choice: Choice, low: int, behind: Floats, doubt: float) -> Choice:
+    """Take the best k outside the ties, and its gap, from the differences where it has them.
+
+    ``doubt`` is by how much the gap between two values may be off: beyond it, the runner-up has no differences.
+    """
+    rest = behind.copy()
+    places = choice.ties - low
+    rest[places[(places >= 0) & (places < len(rest))]] = np.inf
+    place = int(np.argmin(rest))
+    if not np.isfinite(rest[place]) or rest[place] > choice.gap + doubt:
+        return choice
+    return Choice(choice.ties, low + place, float(rest[place]))
+
+
+# What becomes of a choice if the probabilities it was made with are wrong.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sensitivity(Tabular):
+    """Best choice and loss of the actual one for each way in which the log-odds may be wrong.
+
+    The true log-odds are taken to be ``slope * logit(p) + shift``. The order of the rows stays the same, so only the
+    number of rows to act on can be wrong.
+
+    Parameters
+    ----------
+    slope, shift : ndarray of shape (m,)
+        The scenarios.
+    best_k : ndarray of int, shape (m,)
+        Best number of rows to act on if the scenario were true.
+    best_utility : ndarray of shape (m,)
+        What that is worth.
+    utility : ndarray of shape (m,)
+        What the actual choice is worth if the scenario were true.
+    chosen_k : int
+        The actual choice.
+
+    Examples
+    --------
+    >>> from stakes.utility import F1, expected_utility
+    >>> table = expected_utility([0.9, 0.2, 0.6, 0.1], F1()).sensitivity(shifts=(-1, 0, 1), slopes=(1,))
+    >>> table.best_k.tolist(), table.loss.round(4).tolist()
+    ([1, 2, 2], [0.0117, 0.0, 0.0])
+    """
+
+    slope: Floats
+    shift: Floats
+    best_k: NDArray[np.intp]
+    best_utility: Floats
+    utility: Floats
+    chosen_k: int
+
+    @property
+    def loss(self) -> Floats:
+        """What the actual choice loses against the best one in each scenario."""
+        return np.abs(self.best_utility - self.utility)
+
+    def _records(self) -> list[dict[str, Any]]:
+        columns = {
+            "slope": self.slope,
+            "shift": self.shift,
+            "best_k": self.best_k,
+            "chosen_k": np.full(len(self.slope), self.chosen_k),
+            "best_utility": self.best_utility,
+            "utility": self.utility,
+            "loss": self.loss,
+        }
+        lines = zip(*(column.tolist() for column in columns.values()), strict=True)
+        return [dict(zip(columns, line, strict=True)) for line in lines]
+
+    def __repr__(self) -> str:
+        low, high = int(self.best_k.min()), int(self.best_k.max())
+        return (
+            f"Sensitivity({len(self.slope)} scenarios: best k from {low} to {high}, "
+            f"acting on {self.chosen_k} loses at most {self.loss.max():.4g})"
+        )
+
+
+class SensitivityOptions(NamedTuple):
+    """What was maximised."""
+
+    measure: Measure
+    ranking: RankingPrinciple
+    zero_division: float
+
+
+def sensitivity(
+    prob: Floats, asked: SensitivityOptions, chosen_k: int, shifts: Sequence[float], slopes: Sequence[float]
+) -> Sensitivity:
+    """Solve the batch again for every pair of a slope and a shift of the log-odds."""
+    pairs = np.array(list(product(_numbers(slopes, "slopes"), _numbers(shifts, "shifts")))).reshape(-1, 2)
+    if len(pairs) == 0 or not np.all(np.isfinite(pairs)) or not np.all(pairs[:, 0] > 0.0):
+        raise ValueError(f"slopes must be > 0 and shifts finite, at least one of each, got {slopes} and {shifts}.")
+    sign = 1.0 if asked.measure.higher_is_better else -1.0
+    best_k, best, actual = [], [], []
+    for slope, shift in pairs:
+        batch = Batch.of(tilted(prob, slope, shift))
+        batch = batch if asked.ranking.descending else batch.reversed()
+        estimate = estimate_curve(batch, asked.measure, asked.zero_division, "auto")
+        best_k.append(int(choose(estimate, sign).ties[0]))
+        best.append(float(estimate.values[best_k[-1]]))
+        actual.append(float(estimate.values[chosen_k]))
+    return Sensitivity(pairs[:, 0], pairs[:, 1], np.array(best_k), np.array(best), np.array(actual), chosen_k)
+
+
+def _numbers(values: Sequence[float], name: str) -> list[float]:
+    array = to_array(values, name)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be a list of numbers, got {values!r}.")
+    return [check_number(value, name) for value in array.tolist()]
+
+
+def tilted(prob: Floats, slope: float, shift: float) -> Floats:
+    """Probabilities whose log-odds are slope * logit(p) + shift; 0 and 1 stay."""
+    return np.asarray(sigmoid(slope * logit(prob) + shift))
+
+
+# A curve of a measure with its best place marked, so that a picture can show the choice and its rivals.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class UtilityCurve(Curve):
+    """Value of a measure over the number of rows acted on, or over the threshold, with the best choice.
+
+    Parameters
+    ----------
+    measure : str
+        Name of the measure.
+    best : float
+        Where the curve is best: a number of rows, or a threshold (infinite where acting on no row is best).
+    best_value : float
+        The value there.
+    ties : tuple of int
+        Numbers of rows that cannot be told from the best one, that one included; empty over thresholds.
+    runner_up : int or None
+        Best number of rows outside ``ties``.
+    gap : float
+        By how much the runner-up is worse.
+    threshold : float
+        Probability of the last row acted on, or the best threshold itself.
+    descending : bool
+        Whether the rows that are acted on are those from the threshold up.
+
+    Examples
+    --------
+    >>> from stakes.utility import F1, expected_utility
+    >>> curve = expected_utility([0.9, 0.2, 0.6, 0.1], F1()).as_curve()
+    >>> curve.kind, curve.best, round(curve.best_value, 4), curve.threshold
+    ('expected utility', 2, 0.7679, 0.6)
+    """
+
+    measure: str = ""
+    best: float = math.nan
+    best_value: float = math.nan
+    ties: tuple[int, ...] = ()
+    runner_up: int | None = None
+    gap: float = math.nan
+    threshold: float = math.nan
+    descending: bool = True
+
+
+# The answer of expected_utility: which rows to act on, what that is worth, and how sure it is.
+
+_SHOW_SENSITIVITY_UP_TO = 20_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExpectedUtility(Tabular):
+    """Expected value of a measure for every number k of rows to act on, and the best one.
+
+    Parameters
+    ----------
+    measure : Measure
+        What is maximised (minimised, if it is a loss).
+    curve : ndarray of shape (n + 1,)
+        Expected value of acting on the k most probable rows, k = 0..n.
+    best_k : int
+        How many rows to act on; the smallest of ``ties``.
+    threshold : float
+        Probability of the last row that is acted on; infinite if there is none.
+    utility : float
+        ``curve[best_k]``.
+    error_bound : float
+        Bound on the absolute error of every value of the curve; an estimate where ``proved`` is False.
+    proved : bool
+        Whether the bound is proved.
+    certified : bool
+        Whether ``best_k`` is proved to be the only best choice, among all decisions.
+    certificate : str
+        Why, or why not.
+    ties : ndarray of int
+        Every k that cannot be told from the best one, ``best_k`` included.
+    runner_up : int or None
+        Best k outside ``ties``.
+    gap : float
+        By how much the runner-up is worse.
+    method : str
+        How the curve was computed.
+    ranking : RankingPrinciple
+        Whether the best k rows are the most probable ones.
+    zero_division : float
+        Value of the measure in place of 0/0.
+
+    Examples
+    --------
+    >>> from stakes.utility import F1, expected_utility
+    >>> result = expected_utility([0.9, 0.2, 0.6, 0.1], F1())
+    >>> result
+    ExpectedUtility(F1() on 4 rows: act on 2, from probability 0.6; 0.76788 +- 1.8e-13, certified)
+    >>> result.predict().tolist()
+    [1, 0, 1, 0]
+    >>> result.curve.round(3).tolist()
+    [0.0, 0.659, 0.768, 0.681, 0.596]
+    """
+
+    measure: Measure
+    curve: Floats
+    best_k: int
+    threshold: float
+    utility: float
+    error_bound: float
+    proved: bool
+    certified: bool
+    certificate: str
+    ties: NDArray[np.intp]
+    runner_up: int | None
+    gap: float
+    method: str
+    ranking: RankingPrinciple
+    zero_division: float
+    _prob: Floats
+    _correction: Correction | None = None
+    _tied: int = 0
+    _weighted: bool = False
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of the batch."""
+        return len(self.curve) - 1
+
+    def predict(self, y_prob: ArrayLike | None = None) -> NDArray[np.int64]:
+        """Decide: 1 for the rows to act on, 0 for the others.
+
+        Parameters
+        ----------
+        y_prob : array_like of shape (m,) or (m, 2), optional
+            Probabilities; by default those of the batch, in their order. The same batch in another order gets exactly
+            ``best_k`` decisions to act; other rows get the threshold that was best for the batch.
+
+        Returns
+        -------
+        ndarray of int, shape (m,)
+            Among rows that tie at the threshold, the first ones are acted on, as many as in the batch.
+
+        Raises
+        ------
+        ValueError
+            For invalid probabilities.
+
+        Examples
+        --------
+        >>> from stakes.utility import GMean, expected_utility
+        >>> result = expected_utility([0.4, 0.9, 0.4, 0.4, 0.4], GMean())
+        >>> result.predict().tolist(), result.predict([0.3, 0.8, 0.4, 0.4]).tolist()
+        ([1, 1, 0, 0, 0], [0, 1, 1, 0])
+        """
+        prob = self._prob if y_prob is None else clean_probabilities(y_prob, self._correction)
+        return decide(prob, self.threshold, self._tied, descending=self.ranking.descending)
+
+    def sensitivity(
+        self, *, shifts: Sequence[float] = (-1.0, -0.5, 0.0, 0.5, 1.0), slopes: Sequence[float] = (0.5, 1.0, 2.0)
+    ) -> Sensitivity:
+        """How the best k and the utility change if the probabilities are wrong.
+
+        Parameters
+        ----------
+        shifts : sequence of float, default (-1, -0.5, 0, 0.5, 1)
+            What is added to the log-odds: log 2 doubles the odds.
+        slopes : sequence of float, default (0.5, 1, 2)
+            What the log-odds are multiplied by first: 0.5 makes overconfident probabilities cautious.
+
+        Returns
+        -------
+        Sensitivity
+            For each pair: the best k if those were the true probabilities, and what acting on ``best_k`` rows loses.
+
+        Raises
+        ------
+        ValueError
+            With sample weights, or where a slope is not positive.
+
+        Examples
+        --------
+        >>> from stakes.utility import F1, expected_utility
+        >>> result = expected_utility([0.9, 0.2, 0.6, 0.1], F1())
+        >>> result.sensitivity(shifts=(0, 1.5), slopes=(1,)).best_k.tolist()
+        [2, 3]
+        """
+        if self._weighted:
+            raise ValueError("sensitivity needs a result without sample_weight: its best k are not certain anyway.")
+        asked = SensitivityOptions(self.measure, self.ranking, self.zero_division)
+        return sensitivity(self._prob, asked, self.best_k, shifts, slopes)
+
+    def as_curve(self) -> UtilityCurve:
+        """Return the expected utility as an exact curve over k, to look up, tabulate or plot.
+
+        Returns
+        -------
+        UtilityCurve
+            Straight between whole numbers of rows.
+
+        Raises
+        ------
+        ValueError
+            For an empty batch.
+
+        Examples
+        --------
+        >>> from stakes.utility import F1, expected_utility
+        >>> float(expected_utility([0.9, 0.2], F1()).as_curve().at(1).round(3))
+        0.84
+        """
+        if self.n_rows == 0:
+            raise ValueError("a curve needs at least one row, got none.")
+        k = np.arange(self.n_rows + 1.0)
+        return UtilityCurve(
+            "expected utility",
+            k,
+            self.curve[:-1],
+            np.diff(self.curve),
+            float(self.curve[0]),
+            name=repr(self.measure),
+            x_label="rows acted on",
+            origin=k[:-1],
+            width=np.ones(self.n_rows),
+            measure=repr(self.measure),
+            best=self.best_k,
+            best_value=self.utility,
+            ties=tuple(self.ties.tolist()),
+            runner_up=self.runner_up,
+            gap=self.gap,
+            threshold=self.threshold,
+            descending=self.ranking.descending,
+        )
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the expected utility against the number of rows acted on, with the best number, ties and runner-up.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; by default a new figure.
+        **options
+            Passed to the display.
+
+        Returns
+        -------
+        Display
+            With ``ax_`` and ``figure_``.
+
+        Raises
+        ------
+        ValueError
+            For an empty batch.
+        ImportError
+            If matplotlib is not installed (``pip install 'stakes[plot]'``).
+
+        Examples
+        --------
+        >>> from stakes.utility import F1, expected_utility
+        >>> expected_utility([0.9, 0.2, 0.6, 0.1], F1()).plot().ax_.get_xlabel()
+        'Rows acted on'
+        """
+        return self.as_curve().plot(ax, **options)
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "measure": repr(self.measure),
+                "rows": self.n_rows,
+                "best_k": self.best_k,
+                "threshold": self.threshold,
+                "utility": self.utility,
+                "error_bound": self.error_bound,
+                "certified": self.certified,
+                "ties": len(self.ties),
+                "runner_up": self.runner_up,
+                "gap": self.gap,
+                "method": self.method,
+            }
+        ]
+
+    def _repr_html_(self) -> str:
+        table = super()._repr_html_()
+        if self._weighted:
+            return table
+        if self.n_rows > _SHOW_SENSITIVITY_UP_TO:
+            return (
+                f"{table}<p>More than {_SHOW_SENSITIVITY_UP_TO:,} rows: ask sensitivity() for wrong probabilities.</p>"
+            )
+        return f"{table}<p>If the probabilities are wrong:</p>{self.sensitivity()._repr_html_()}"
+
+    def __repr__(self) -> str:
+        side = "from" if self.ranking.descending else "up to"
+        what = f"act on {self.best_k}" + (f", {side} probability {self.threshold:.6g}" if self.best_k else "")
+        sure = "certified" if self.certified else "not certified"
+        about = "+-" if self.proved else "+- about"
+        return (
+            f"ExpectedUtility({self.measure!r} on {self.n_rows} rows: {what}; "
+            f"{self.utility:.6g} {about} {self.error_bound:.1e}, {sure})"
+        )
+
+
+# The decisions that maximise the expected value of a measure on a batch.
 
 
 def expected_utility(
@@ -160,7 +787,7 @@ class _Facts(NamedTuple):
     weighted: bool
 
 
-def _result(facts: _Facts, prob: Floats, batch: Batch, estimate: Estimate, choice: Choice) -> ExpectedUtility:
+def _result(facts: _Facts, prob: Floats, batch: Batch, estimate: UtilityEstimate, choice: Choice) -> ExpectedUtility:
     best = int(choice.ties[0])
     threshold = float(batch.yes[best - 1]) if best else (np.inf if facts.ranking.descending else -np.inf)
     certificate = _certificate(facts, estimate, choice)
@@ -187,7 +814,7 @@ def _result(facts: _Facts, prob: Floats, batch: Batch, estimate: Estimate, choic
     )
 
 
-def _certificate(facts: _Facts, estimate: Estimate, choice: Choice) -> str:
+def _certificate(facts: _Facts, estimate: UtilityEstimate, choice: Choice) -> str:
     """Why the choice is not certain, or nothing."""
     if len(choice.ties) > 1:
         return f"{len(choice.ties)} numbers of rows cannot be told apart."

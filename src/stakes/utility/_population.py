@@ -12,28 +12,25 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes.core.counting import count_sample
-from stakes.core.expressions import decided, reaching
-from stakes.core.inputs import refuse_amounts, refuse_weighing
-from stakes.core.random_state import generator
-from stakes.core.rules import DecidesByScore
-from stakes.core.sums import blocks
-from stakes.core.validation import check_level, check_sample, check_unit, check_whole
-from stakes.shown.entries import Entries
-from stakes.shown.tabular import Tabular, json_ready
-from stakes.utility._curve import UtilityCurve
-from stakes.utility._decide import clean_probabilities, decide
-from stakes.utility._expected import expected_utility
-from stakes.utility._measures_by_name import get_measure, name_measure
+from stakes.base.formulas import DecidesByScore, decided, reaching
+from stakes.base.numerics import blocks, count_sample
+from stakes.base.validation import check_level, check_sample, check_unit, check_whole, generator
+from stakes.core.options import refuse_amounts, refuse_weighing
+from stakes.outputs.files import json_ready
+from stakes.outputs.result_table import Tabular
+from stakes.outputs.serialization import JsonReader
+from stakes.utility._batch import clean_probabilities, decide
+from stakes.utility._expected import UtilityCurve, expected_utility
+from stakes.utility._measures import get_measure, name_measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.core.expressions import Missing
-    from stakes.core.validation import BinarySample
-    from stakes.utility._measure import Measure
+    from stakes.base.formulas import Missing
+    from stakes.base.validation import BinarySample
+    from stakes.utility._measures import Measure
 
     Floats = NDArray[np.float64]
 
@@ -212,7 +209,7 @@ class PopulationThreshold(DecidesByScore, Tabular):
         ...
         ValueError: text must be a population threshold of format 'stakes-threshold-1', got format None.
         """
-        content = Entries.read(text, "population threshold", _FORMAT)
+        content = JsonReader.read(text, "population threshold", _FORMAT)
         try:
             measure = get_measure(content.text("measure"))
         except ValueError as error:

@@ -1,0 +1,741 @@
+"""What deferral saves, with intervals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stakes.actions._deferral import (
+    ACT,
+    DEFER,
+    action_costs,
+    best_pair,
+    between,
+    capacity_price,
+    capped_actions,
+    deferral_zone,
+    face_actions,
+)
+from stakes.base.validation import (
+    BinarySample,
+    check_choice,
+    check_same_order,
+    check_unit,
+    check_whole,
+    generator,
+    settled_order,
+)
+from stakes.core.options import check_options, refuse_weighing
+from stakes.core.regret import row_losses, table_integral
+from stakes.core.score_table import ScoreTable
+from stakes.costs import CostDistribution, Deferral, Fixed, as_costs, as_deferral
+from stakes.inference import Contest, CostRows, Estimate, check_dependence, few_carry, select
+from stakes.outputs.result_table import Tabular
+from stakes.outputs.text import REFERENCES, number, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from stakes.actions._deferral import Actions
+    from stakes.core.options import Options
+    from stakes.costs import CostsLike
+    from stakes.inference import Selection
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.intp]
+
+
+# What each row costs with and without the option to defer, and how often it is deferred, at one cost ratio or many.
+
+
+@dataclass(frozen=True)
+class DeferredRows:
+    """Costs of the rows with and without the option, of what is decided, and of mistakes about what is deferred.
+
+    ``deferred`` and ``acted`` are the shares of the cost ratios at which each row is deferred and acted on.
+    """
+
+    total: Floats
+    without: Floats
+    decided: Floats
+    errors: Floats
+    deferred: Floats
+    acted: Floats
+
+
+def deferred_rows(
+    sample: BinarySample, costs: CostDistribution, deferral: Deferral, capacity: float | None
+) -> DeferredRows:
+    """Take the scores at face value."""
+    if not isinstance(costs, Fixed):
+        return _over_costs(sample, costs, deferral)
+    if capacity is None:
+        actions = face_actions(sample.score, costs.c, deferral)
+    else:
+        price = capacity_price(ScoreTable.from_sample(sample), costs.c, deferral, capacity)
+        actions = capped_actions(sample.score, costs.c, deferral, price)
+    return _of_actions(sample, actions, row_losses(sample.y, sample.score, costs, "score"), costs.c, deferral)
+
+
+def cross_fitted_rows(
+    sample: BinarySample,
+    costs: CostDistribution,
+    deferral: Deferral,
+    capacity: float | None,
+    folds: Integers,
+) -> DeferredRows:
+    """Decide each fold by what the other folds are recalibrated to, or by the pair that is best on them."""
+    if capacity is None:
+        score = sample.score.copy()
+        for table, mine in _left_out(sample, folds):
+            place = np.searchsorted(table.scores, sample.score[mine], side="right") - 1
+            score[mine] = table.pav_by_score()[np.maximum(place, 0)]
+        return deferred_rows(BinarySample(sample.y, score, sample.weight), costs, deferral, None)
+    c = costs.low  # a capacity has one cost ratio
+    actions, alone = np.empty((2, len(sample.y)), dtype=np.int8)
+    for table, mine in _left_out(sample, folds):
+        for column, cap in ((actions, capacity), (alone, 0.0)):
+            pair = best_pair(table, c, deferral, cap)
+            column[mine] = between(sample.score[mine], pair.low, pair.high)
+    without = action_costs(sample.y, alone, c, deferral)
+    return _of_actions(sample, actions, without, c, deferral)
+
+
+def _left_out(sample: BinarySample, folds: Integers) -> Iterator[tuple[ScoreTable, NDArray[np.bool_]]]:
+    """Table of the other rows, and which rows are left out, fold by fold."""
+    for k in range(int(folds.max()) + 1):
+        mine = folds == k
+        weight = None if sample.weight is None else sample.weight[~mine]
+        yield ScoreTable.from_sample(BinarySample(sample.y[~mine], sample.score[~mine], weight)), mine
+
+
+def _of_actions(sample: BinarySample, actions: Actions, without: Floats, c: float, deferral: Deferral) -> DeferredRows:
+    total, deferred = action_costs(sample.y, actions, c, deferral), actions == DEFER
+    decided, errors = np.where(deferred, 0.0, total), np.where(deferred, total - deferral.fee, 0.0)
+    acted = (actions == ACT).astype(np.float64)
+    return DeferredRows(total, without, decided, errors, deferred.astype(np.float64), acted)
+
+
+def _over_costs(sample: BinarySample, costs: CostDistribution, deferral: Deferral) -> DeferredRows:
+    """Averages over the cost ratios, in closed form."""
+    total, without = (
+        row_losses(sample.y, sample.score, each, "score") / costs.mass for each in (deferral.applied_to(costs), costs)
+    )
+    rising, falling, acted = (part / costs.mass for part in deferral.where_deferred(costs, sample.score))
+    share, a, b = rising + falling, deferral.false_positive_rate, deferral.false_negative_rate
+    errors = np.where(sample.y, b * falling, a * rising)
+    return DeferredRows(total, without, total - deferral.fee * share - errors, errors, share, acted)
+
+
+# How much wider intervals must be where thresholds are fitted: they move from sample to sample, which no row shows.
+#
+# The thresholds that are best on a sample move like n^(-1/3), and the costs under them vary more than those of the
+# rows under one pair of thresholds, by a share of the error that shrinks slowly. Resamples tell how much: each has a
+# cross-fitted mean of its own, and its own best thresholds judged by the sample that it was drawn from.
+
+RESAMPLES = 60
+MOST_ROWS, MOST_OF_ALL = 2_000, 20_000  # of more rows so many are drawn; of rare classes more
+_FEW = 100
+_TRIES = 1000
+
+
+@dataclass(frozen=True)
+class Refitted:
+    """Rows and their folds, and what fitting to all folds but its own makes each row: one column a quantity.
+
+    ``codes`` are clusters; ``by_class`` says that the share of positives carries no error.
+    """
+
+    sample: BinarySample
+    folds: Integers
+    codes: Integers | None
+    judged: Callable[[BinarySample, Integers], Floats]
+    by_class: bool = False
+
+    def widening(self, rng: np.random.Generator) -> Floats:
+        """Error of the mean of each quantity over the error that its rows show, at least 1."""
+        some = self._some(rng)
+        shown = some._row_errors()
+        gaps = np.array([some._gap(rng) for _ in range(RESAMPLES)])
+        moved = gaps.std(axis=0, ddof=1)
+        return np.maximum(np.divide(moved, shown, out=np.ones_like(moved), where=shown > 0.0), 1.0)
+
+    def _gap(self, rng: np.random.Generator) -> Floats:
+        """Cross-fitted means of a resample less those of its own best thresholds on these rows."""
+        drawn = self._take(self._resampled(rng))
+        own = np.average(self.judged(drawn.sample, drawn.folds), axis=0, weights=drawn.sample.weight)
+        both = _joined(self.sample, drawn.sample)
+        apart = np.repeat([0, 1], [len(self.folds), len(drawn.folds)])  # the first are judged by what fits the others
+        here = self.judged(both, apart)[: len(self.folds)]
+        return np.asarray(own - np.average(here, axis=0, weights=self.sample.weight))
+
+    def _row_errors(self) -> Floats:
+        """Standard errors of the means that take the thresholds of each fold as known."""
+        values, weight = self.judged(self.sample, self.folds), _weight(self.sample)
+        groups = (self.sample.y, ~self.sample.y) if self.by_class else (np.ones(len(values), dtype=bool),)
+        for mine in groups:
+            values[mine] -= np.average(values[mine], axis=0, weights=weight[mine])
+        terms = values * (weight / weight.sum())[:, None]
+        if self.codes is not None:
+            terms = np.stack([np.bincount(self.codes, column) for column in terms.T], axis=1)
+        return np.asarray(np.sqrt((terms**2).sum(axis=0)))
+
+    def _take(self, rows: Integers) -> Refitted:
+        sample, codes = self.sample, self.codes
+        part = BinarySample(sample.y[rows], sample.score[rows], None if sample.weight is None else sample.weight[rows])
+        kept = None if codes is None else np.unique(codes[rows], return_inverse=True)[1].ravel()
+        return Refitted(part, self.folds[rows], kept, self.judged, self.by_class)
+
+    def _some(self, rng: np.random.Generator) -> Refitted:
+        """All rows, or as many as tell how far the thresholds move."""
+        n, rarer = len(self.folds), int(min(self.sample.y.sum(), (~self.sample.y).sum()))
+        most = min(max(MOST_ROWS, _FEW * n // max(rarer, 1)), MOST_OF_ALL)
+        if n <= most:
+            return self
+        if self.codes is None:
+            return self._take(np.sort(rng.permutation(n)[:most]))
+        order = rng.permutation(int(self.codes.max()) + 1)
+        enough = int(np.searchsorted(np.cumsum(np.bincount(self.codes)[order]), most)) + 1
+        return self._take(np.flatnonzero(np.isin(self.codes, order[:enough])))
+
+    def _resampled(self, rng: np.random.Generator) -> Integers:
+        """Rows drawn with replacement until both classes and two folds are among them."""
+        counted = _weight(self.sample) > 0.0
+        for _ in range(_TRIES):
+            rows = self._drawn(rng)
+            here = rows[counted[rows]]
+            if len(here) and np.ptp(self.sample.y[here].astype(int)) and np.ptp(self.folds[here]):
+                return np.sort(rows)
+        raise ValueError("y_true must hold enough rows of both classes to resample them.")
+
+    def _drawn(self, rng: np.random.Generator) -> Integers:
+        """Whole clusters at once; of each class its number where that is known."""
+        y = self.sample.y
+        if self.codes is not None:
+            kinds = int(self.codes.max()) + 1
+            members = np.split(np.argsort(self.codes, kind="stable"), np.cumsum(np.bincount(self.codes))[:-1])
+            return np.concatenate([members[k] for k in rng.integers(kinds, size=kinds)])
+        if self.by_class:
+            return np.concatenate([rng.choice(np.flatnonzero(mine), int(mine.sum())) for mine in (y, ~y)])
+        return np.asarray(rng.integers(len(y), size=len(y)))
+
+
+def _weight(sample: BinarySample) -> Floats:
+    return np.ones(len(sample.y)) if sample.weight is None else sample.weight
+
+
+def _joined(first: BinarySample, second: BinarySample) -> BinarySample:
+    y, score = (np.concatenate([getattr(first, key), getattr(second, key)]) for key in ("y", "score"))
+    return BinarySample(y, score, None if first.weight is None else np.concatenate([first.weight, _weight(second)]))
+
+
+# Means over rows with their intervals, for whatever the rows cost.
+
+
+def mean_estimates(
+    rows: CostRows,
+    pairs: Mapping[str, tuple[int, int]],
+    level: float,
+    limits: tuple[ArrayLike, ArrayLike] = (-np.inf, np.inf),
+    widening: Mapping[str, float] | None = None,
+) -> dict[str, Estimate]:
+    """Estimate the mean of one column less that of another (-1: of a column alone), by name.
+
+    ``limits`` are the least and the largest value, for all or one by one; ``widening`` says how many times as large as
+    the rows show the error of each is.
+    """
+    first, second = np.array(list(pairs.values()), dtype=np.intp).T
+    means = rows.means
+    value = means[first] - np.where(second < 0, 0.0, means[second])
+    spread = rows.spread(first, second)
+    times = np.array([1.0 if widening is None else widening[name] for name in pairs])
+    reach = times * spread.reach(NormalDist().inv_cdf(0.5 + level / 2.0))
+    ends = np.clip([value - reach, value + reach], *limits).T.tolist()
+    notes = [
+        few_carry("the estimate" if k < 0 else "the difference", float(rows))
+        for k, rows in zip(second, spread.scarce, strict=True)
+    ]
+    errors = (times * np.sqrt(spread.variance)).tolist()
+    return {
+        name: Estimate(name, v, error, (low, high), level, note)
+        for name, v, error, (low, high), note in zip(pairs, value.tolist(), errors, ends, notes, strict=True)
+    }
+
+
+# What the option to defer is worth on labelled rows, with intervals; on total cost, and never on the decided alone.
+
+_COSTS = {"cost": (0, -1), "cost_without": (1, -1), "value": (1, 0), "cost_of_decided": (2, -1)}
+_SHARES = {"deferred": (0, -1), "act": (1, -1), "do not act": (2, -1)}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Deferred(Tabular):
+    """Answer of :func:`evaluate_deferral`.
+
+    Parameters
+    ----------
+    estimates : dict of str to Estimate
+        "cost" with the option, "cost_without", their difference "value", and "cost_of_decided", the part of the cost
+        that is due to cases decided; then the shares "deferred", "act" and "do not act". All per case.
+    zone : tuple of float or None
+        Defer where low < p < high at face value, and where low <= p < high for a fitted pair; None where nothing is
+        deferred, and over many cost ratios.
+    errors_on_deferred : float
+        What mistakes about deferred cases cost, per case; the fees are the rest of what deferring costs.
+    value_by_class : tuple of float
+        Parts of the value that come from negatives and from positives.
+    deferral : Deferral
+        What deferring costs.
+    rule : str
+        "score", or "optimal": fitted to other folds.
+    note : str
+        Where deferring is free or useless; empty otherwise.
+
+    Examples
+    --------
+    >>> from stakes.actions import evaluate_deferral
+    >>> found = evaluate_deferral([0, 1, 0, 1] * 20, [0.1, 0.6, 0.3, 0.9] * 20, costs=0.2, deferral=0.02)
+    >>> print(found.sentence)
+    With the option a case costs 0.0150, without it 0.0500: it is worth 0.0350 (95% interval 0.0162 to 0.0538), with 75%
+    of cases deferred.
+    """
+
+    estimates: dict[str, Estimate]
+    zone: tuple[float, float] | None
+    errors_on_deferred: float
+    value_by_class: tuple[float, float]
+    deferral: Deferral
+    rule: str
+    note: str = ""
+
+    @property
+    def cost(self) -> float:
+        """Mean cost of a case with the option."""
+        return self.estimates["cost"].value
+
+    @property
+    def cost_without(self) -> float:
+        """Mean cost of a case without it."""
+        return self.estimates["cost_without"].value
+
+    @property
+    def value(self) -> float:
+        """How much the option saves; negative where it does harm."""
+        return self.estimates["value"].value
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Of the cost with the option."""
+        return self.estimates["cost"].interval
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Shares of cases deferred, acted on and not."""
+        return {name: self.estimates[name].value for name in _SHARES}
+
+    @property
+    def cost_per_decided(self) -> float:
+        """Mean cost of a case that is decided; not comparable between models that decide different cases."""
+        left = 1.0 - self.estimates["deferred"].value
+        return self.estimates["cost_of_decided"].value / left if left > 0.0 else math.nan
+
+    @property
+    def sentence(self) -> str:
+        """What a report says of it."""
+        value = self.estimates["value"]
+        low, high = (number(end) for end in value.interval)
+        verb = "is worth" if value.value >= 0.0 else "does harm, it is worth"
+        return (
+            f"With the option a case costs {number(self.cost)}, without it {number(self.cost_without)}: it {verb} "
+            f"{number(value.value)} ({value.confidence_level:.0%} interval {low} to {high}), with "
+            f"{percent(self.estimates['deferred'].value)} of cases deferred."
+        )
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [{"quantity": each.pop("metric"), **each} for e in self.estimates.values() for each in e._records()]
+
+    def __repr__(self) -> str:
+        shared = percent(self.estimates["deferred"].value)
+        return f"Deferred(cost {self.cost:.4g}, {self.cost_without:.4g} without, {shared} deferred)"
+
+
+def evaluate_deferral(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    costs: CostsLike,
+    deferral: Deferral | float,
+    capacity: float | None = None,
+    rule: str = "score",
+    n_folds: int = 10,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+    logits: bool = False,
+    clusters: ArrayLike | None = None,
+    unit_cost: float = 1.0,
+    per: float = 1.0,
+    confidence_level: float = 0.95,
+    random_state: int | np.random.Generator | None = 0,
+) -> Deferred:
+    """Say what leaving unsure cases to someone else saves, and how many cases that takes.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or RowCosts
+        Labels with two values, or amounts by row: costs are then per unit of money at stake, at ``costs=0.5`` and
+        ``unit_cost=2`` in money, and the fee is a share of twice what is at stake in the row.
+    y_prob : array_like of shape (n,) or (n, 2)
+        Probability of the positive class.
+    costs : CostDistribution, tuple of float, or float
+        How much each cost ratio counts; of finite mass.
+    deferral : Deferral or float
+        What deferring costs, or its fee alone.
+    capacity : float, optional
+        Largest share of cases that may be deferred, in [0, 1]; needs one cost ratio.
+    rule : {"score", "optimal"}, default "score"
+        Take the scores at face value, or decide each fold by what is best on the other folds.
+    n_folds : int, default 10
+        Folds of ``rule="optimal"``.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0, linearised in the errors.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Reweight the classes to this share of positives, which is then taken as known.
+    logits : bool, default False
+        Whether the scores are log-odds.
+    clusters : array_like of shape (n,), optional
+        Clusters, such as patients: only rows of different clusters are independent; no fold divides one.
+    unit_cost : float, default 1
+        What a false positive and a false negative cost together, in real units.
+    per : float, default 1
+        Number of cases that costs are counted in.
+    confidence_level : float, default 0.95
+        Of the intervals, in (0, 1).
+    random_state : int, numpy Generator or None, default 0
+        For the folds.
+
+    Returns
+    -------
+    Deferred
+
+    Raises
+    ------
+    ValueError
+        For invalid data or settings.
+
+    Notes
+    -----
+    Costs are means over rows, so their intervals are those of any mean. A pair of thresholds that is fitted to the rows
+    it is judged by looks too good: ``rule="optimal"`` judges every fold by what was fitted to the others, and so is
+    the cost of a rule fitted to nine tenths of the rows. ``zone`` is then the pair that is best on all rows, and the
+    intervals are about it: they are widened by how much more than their rows show the estimates vary in 60 resamples,
+    each with thresholds of its own; of more than 2,000 rows these are drawn from so many (``docs/actions.md``).
+
+    Examples
+    --------
+    >>> from stakes.actions import evaluate_deferral
+    >>> y_true, y_prob = [0, 1, 0, 1] * 20, [0.1, 0.6, 0.3, 0.9] * 20
+    >>> found = evaluate_deferral(y_true, y_prob, costs=(0.1, 0.3), deferral=0.02)
+    >>> round(found.value, 4), round(found.shares["deferred"], 4)
+    (0.0325, 0.875)
+    """
+    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
+    check_choice(rule, "rule", ("score", "optimal"))
+    asked = check_options(
+        costs=check_finite(as_costs(costs)),
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        prevalence=prevalence,
+        logits=logits,
+        confidence_level=confidence_level,
+        unit_cost=unit_cost,
+        per=per,
+    )
+    option, cap = as_deferral(deferral), check_capacity(capacity, asked.costs)
+    refuse_weighing(y_true, "evaluate_deferral")
+    sample = asked.data(y_true, y_prob, amounts=True).rows
+    codes, _ = check_dependence(clusters, None, len(sample.y), sample_weight)
+    if rule == "score":
+        return deferred_of(asked, sample, option, cap, codes=codes)
+    rng, (sample, codes) = generator(random_state), _settled(sample, codes)
+    folds = fold_codes(sample.y, check_whole(n_folds, "n_folds", 2), codes, rng)
+    return deferred_of(asked, sample, option, cap, codes=codes, fitted=(folds, rng))
+
+
+def _settled(sample: BinarySample, codes: Integers | None) -> tuple[BinarySample, Integers | None]:
+    """The rows and their clusters in an order of their own, since folds and draws go by the place of a row."""
+    order = settled_order(sample.score, sample.y, sample.weight, codes)
+    return sample.arranged(order), None if codes is None else codes[order]
+
+
+def deferred_of(
+    asked: Options,
+    sample: BinarySample,
+    option: Deferral,
+    capacity: float | None = None,
+    *,
+    codes: Integers | None = None,
+    fitted: tuple[Integers, np.random.Generator] | None = None,
+) -> Deferred:
+    """Judge clean rows: at face value, or with folds by what is best on the others (and draws for the errors)."""
+    measure, rule, widening = asked.costs, "score" if fitted is None else "optimal", None
+    if fitted is None:
+        rows = deferred_rows(sample, measure, option, capacity)
+    else:
+        folds, rng = fitted
+        rows = cross_fitted_rows(sample, measure, option, capacity, folds)
+
+        def judged(some: BinarySample, their_folds: Integers) -> Floats:
+            return _quantities(cross_fitted_rows(some, measure, option, capacity, their_folds))
+
+        widths = Refitted(sample, folds, codes, judged, asked.prevalence is not None).widening(rng)
+        widening = dict(zip((*_COSTS, *_SHARES), widths.tolist(), strict=True))
+    factor = asked.factor * measure.mass  # the rows are means over the costs already
+    shared: dict[str, Any] = {"y": sample.y, "clusters": codes, "by_class": asked.prevalence is not None}
+    shared["weight"] = np.ones(len(sample.y)) if sample.weight is None else sample.weight
+    return Deferred(
+        _estimates(rows, _worst(measure), factor, shared, asked.confidence_level, widening),
+        _zone(sample, measure, option, capacity, rule),
+        factor * float(np.average(rows.errors, weights=sample.weight)),
+        _by_class(factor * (rows.without - rows.total), sample),
+        option,
+        rule,
+        option.note_at(measure.c) if isinstance(measure, Fixed) else "",
+    )
+
+
+def check_finite(costs: CostDistribution) -> CostDistribution:
+    """Refuse costs of infinite mass, which have no mean."""
+    if not math.isfinite(costs.mass):
+        raise ValueError(f"costs must have a finite mass for a cost per case, got {costs!r}.")
+    return costs
+
+
+def check_capacity(capacity: Any, costs: CostDistribution) -> float | None:
+    if capacity is not None and not isinstance(costs, Fixed):
+        raise ValueError(f"capacity needs one cost ratio, such as costs=0.2, got {costs!r}.")
+    return None if capacity is None else check_unit(capacity, "capacity")
+
+
+def fold_codes(y: NDArray[np.bool_], n_folds: int, clusters: Integers | None, random_state: Any) -> Integers:
+    """Fold of each row, stratified by class; no cluster is divided."""
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+    rarer = int(min(np.count_nonzero(y), np.count_nonzero(~y)))
+    if rarer < n_folds:
+        raise ValueError(f"n_folds must not exceed the rows of the rarer class, got {n_folds} for {rarer} rows.")
+    seed = int(generator(random_state).integers(2**31))
+    kind = StratifiedKFold if clusters is None else StratifiedGroupKFold
+    folds, rows = np.empty(len(y), dtype=np.intp), np.zeros((len(y), 1))
+    for k, (_, test) in enumerate(kind(n_folds, shuffle=True, random_state=seed).split(rows, y, clusters)):
+        folds[test] = k
+    return folds
+
+
+def _worst(costs: CostDistribution) -> Floats:
+    """What a negative and a positive cost at most."""
+    return np.array([[float(costs.negative_loss(np.inf))], [float(costs.positive_loss(-np.inf))]]) / costs.mass
+
+
+def _estimates(  # noqa: PLR0917  (one number each)
+    rows: DeferredRows,
+    worst: Floats,
+    factor: float,
+    shared: dict[str, Any],
+    level: float,
+    widening: dict[str, float] | None,
+) -> dict[str, Estimate]:
+    """Costs and shares with their intervals."""
+    costs, shares = _columns(rows)
+    priced = CostRows(factor * costs, largest=factor * np.tile(worst, 3), **shared)
+    counted = CostRows(shares, largest=np.ones((2, 3)), **shared)
+    most = factor * float(worst.max())
+    least = [0.0 if second < 0 else -most for _, second in _COSTS.values()]
+    found = mean_estimates(priced, _COSTS, level, (least, most), widening)
+    return found | mean_estimates(counted, _SHARES, level, (0.0, 1.0), widening)
+
+
+def _columns(rows: DeferredRows) -> tuple[Floats, Floats]:
+    """Costs and shares of each row, as ``_COSTS`` and ``_SHARES`` name their places."""
+    waited = np.maximum(1.0 - rows.deferred - rows.acted, 0.0)
+    return (
+        np.stack([rows.total, rows.without, rows.decided], axis=1),
+        np.stack([rows.deferred, rows.acted, waited], axis=1),
+    )
+
+
+def _quantities(rows: DeferredRows) -> Floats:
+    """What each row adds to every estimate."""
+    costs, shares = _columns(rows)
+    first, second = np.array(list(_COSTS.values()), dtype=np.intp).T
+    return np.concatenate([costs[:, first] - np.where(second < 0, 0.0, costs[:, second]), shares], axis=1)
+
+
+def _by_class(value: Floats, sample: BinarySample) -> tuple[float, float]:
+    """Parts of a mean that come from negatives and from positives."""
+    parts = (np.average(np.where(mine, value, 0.0), weights=sample.weight) for mine in (~sample.y, sample.y))
+    negative, positive = map(float, parts)
+    return negative, positive
+
+
+def _zone(
+    sample: BinarySample, costs: CostDistribution, deferral: Deferral, capacity: float | None, rule: str
+) -> tuple[float, float] | None:
+    """Between which scores cases are deferred, where there is one cost ratio."""
+    if not isinstance(costs, Fixed):
+        return None
+    if rule == "score" and capacity is None:
+        return deferral_zone(costs.c, deferral)
+    table = ScoreTable.from_sample(sample)
+    if rule == "score":
+        price = capacity_price(table, costs.c, deferral, capacity or 0.0)
+        return deferral_zone(costs.c, replace(deferral, fee=deferral.fee + price))
+    pair = best_pair(table, costs.c, deferral, capacity)
+    return None if pair.low == pair.high else (pair.low, pair.high)
+
+
+# Several models with the option to defer: what each costs with and without it, and which is best with it.
+
+_FEES = 41
+DEFER_ALL = "deferring all"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DeferredModels(Tabular):
+    """What several models cost with the option to defer; made by :meth:`stakes.evaluation.Evaluation.with_deferral`.
+
+    Parameters
+    ----------
+    models : dict of str to Deferred
+        By name.
+    deferral : Deferral
+        What deferring costs.
+    capacity : float or None
+        Largest share of cases that may be deferred.
+    selection : Selection
+        Which decision is best with the option, on total cost: models, treating all, no one, and deferring all.
+    fees : ndarray
+        From 0 to where no case is worth its fee.
+    over_fees : dict of str to ndarray
+        Cost of each model at these fees, without a limit to the share.
+
+    Examples
+    --------
+    >>> from stakes import evaluate
+    >>> result = evaluate([0, 1, 0, 1] * 20, {"a": [0.1, 0.6, 0.3, 0.9] * 20}, costs=0.2).with_deferral(0.02)
+    >>> result.deferral["a"].shares["deferred"]
+    0.75
+    """
+
+    models: dict[str, Deferred]
+    deferral: Deferral
+    capacity: float | None
+    selection: Selection
+    fees: Floats
+    over_fees: dict[str, Floats]
+
+    def __getitem__(self, name: str) -> Deferred:
+        return self.models[name]
+
+    @property
+    def conclusion(self) -> list[str]:
+        """Which decision is best with the option, and what the option is worth for each model."""
+        lead, *others = self.selection.sentences
+        worth = [f"{name}: {found.sentence[0].lower()}{found.sentence[1:]}" for name, found in self.models.items()]
+        return [lead, *worth, *others]
+
+    def record(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return {
+            "fee": self.deferral.fee,
+            "false_positive_rate": self.deferral.false_positive_rate,
+            "false_negative_rate": self.deferral.false_negative_rate,
+            "capacity": self.capacity,
+            "models": self._records(),
+            "over_fees": {"fee": self.fees.tolist()} | {name: line.tolist() for name, line in self.over_fees.items()},
+            "conclusion": self.conclusion,
+        }
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "model": name,
+                **{key: found.estimates[key].value for key in ("cost", "cost_without", "value")},
+                "ci_low": found.estimates["value"].interval[0],
+                "ci_high": found.estimates["value"].interval[1],
+                **{key.replace(" ", "_"): share for key, share in found.shares.items()},
+                "defer_from": None if found.zone is None else found.zone[0],
+                "defer_to": None if found.zone is None else found.zone[1],
+            }
+            for name, found in self.models.items()
+        ]
+
+    def __repr__(self) -> str:
+        parts = [
+            f"{name} {found.cost:.4g}, {percent(found.shares['deferred'])} deferred"
+            for name, found in self.models.items()
+        ]
+        return f"DeferredModels({'; '.join(parts)})"
+
+
+def deferred_models(
+    samples: Mapping[str, BinarySample],
+    asked: Options,
+    deferral: Deferral | float,
+    capacity: float | None,
+    codes: Integers | None,
+) -> DeferredModels:
+    """Judge clean rows of several models at face value."""
+    option, measure = as_deferral(deferral), check_finite(asked.costs)
+    cap = check_capacity(capacity, measure)
+    found = {name: deferred_of(asked, sample, option, cap, codes=codes) for name, sample in samples.items()}
+    factor = asked.factor * measure.mass
+    totals = [factor * deferred_rows(sample, measure, option, cap).total for sample in samples.values()]
+    fees = np.linspace(0.0, _highest_fee(asked, option), _FEES)
+    tables = {name: ScoreTable.from_sample(sample) for name, sample in samples.items()}
+    curves = {name: np.array([_at_fee(table, asked, option, fee) for fee in fees]) for name, table in tables.items()}
+    chosen = _chosen(next(iter(samples.values())), totals, tuple(samples), asked, option, codes)
+    return DeferredModels(found, option, cap, chosen, fees, curves)
+
+
+def _at_fee(table: ScoreTable, asked: Options, option: Deferral, fee: float) -> float:
+    at = Deferral(float(fee), option.false_positive_rate, option.false_negative_rate)
+    return asked.factor * table_integral(table, at.applied_to(asked.costs), "score")
+
+
+def _highest_fee(asked: Options, option: Deferral) -> float:
+    """The fee from which on no case is deferred, at any cost ratio that counts."""
+    low, high = asked.costs.low, asked.costs.high
+    c = min(max(0.5, low), high)
+    return c * (1.0 - c) * (1.0 - option.false_positive_rate - option.false_negative_rate)
+
+
+def _chosen(  # noqa: PLR0917  (clean rows and what was asked of them)
+    sample: BinarySample,
+    totals: list[Floats],
+    names: tuple[str, ...],
+    asked: Options,
+    option: Deferral,
+    codes: Integers | None,
+) -> Selection:
+    """Choose among the models with the option, treating all, treating no one and deferring all."""
+    measure, y = asked.costs, sample.y
+    worst = asked.factor * np.array([float(measure.negative_loss(np.inf)), float(measure.positive_loss(-np.inf))])
+    fee = asked.factor * measure.mass * option.fee
+    deferred = fee + worst * (option.false_positive_rate, option.false_negative_rate)
+    columns = [*totals, np.where(y, 0.0, worst[0]), np.where(y, worst[1], 0.0), np.where(y, deferred[1], deferred[0])]
+    largest = np.tile(np.maximum(worst, deferred)[:, None], len(columns))
+    weight = np.ones(len(y)) if sample.weight is None else sample.weight
+    rows = CostRows(np.stack(columns, axis=1), y, weight, codes, largest, asked.prevalence is not None, sample.origin)
+    every = (*names, *REFERENCES, DEFER_ALL)
+    contest = Contest(every, len(names), rows.means, rows.covariance(), len(y), rows.spread, float(largest.max()))
+    options = {"incumbent": asked.incumbent, "n_tried": asked.n_tried, "confidence_level": asked.confidence_level}
+    return select(contest, scale=asked.scale, per=asked.per, where="With the option to defer, ", **options)  # type: ignore[arg-type]

@@ -1,0 +1,1153 @@
+"""Many classes and actions."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stakes.actions._deferral_value import mean_estimates
+from stakes.base.numerics import blocks
+from stakes.base.validation import check_level, check_same_order, generator, settled_order, to_array
+from stakes.inference import (
+    NEEDED,
+    Comparison,
+    Contest,
+    CostRows,
+    Estimate,
+    check_contest,
+    check_dependence,
+    holm,
+    select,
+)
+from stakes.metrics import check_multiclass, check_problem, walk
+from stakes.outputs.files import json_ready
+from stakes.outputs.hooks import draw, report
+from stakes.outputs.result_table import Tabular, build_frame
+from stakes.outputs.text import LONGEST_NAME, number, p_value, percent, shown_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from stakes.costs import CostDistribution, CostsLike
+    from stakes.inference import Selection
+    from stakes.metrics import CostProblem
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.intp]
+
+
+# What is asked about many actions: clean rows of one or several models, the matrices, and the names of both.
+
+
+@dataclass(frozen=True, eq=False)
+class ActionRows:
+    """Class of each row, its probabilities by model, its weight and cluster; the matrices; names."""
+
+    index: Integers
+    probs: dict[str, Floats]
+    weight: Floats
+    clusters: Integers | None
+    problem: CostProblem
+    classes: tuple[Any, ...]
+    actions: tuple[Any, ...]
+
+    @property
+    def class_share(self) -> Floats:
+        """Weighted share of each class."""
+        sums = np.bincount(self.index, self.weight, len(self.classes))
+        return np.asarray(sums / self.weight.sum(), dtype=np.float64)
+
+    def best(self) -> Floats:
+        """What each class costs at least: an oracle knows it, and at each point of a segment acts by it."""
+        own = np.arange(len(self.classes))
+        return self.problem.losses(np.eye(len(own)), own)
+
+    def constant(self) -> Floats:
+        """What each class costs under the one action that is best for all rows, at each matrix."""
+        share = np.tile(self.class_share, (len(self.classes), 1))
+        return self.problem.losses(share, np.arange(len(self.classes)))
+
+    def worst(self) -> Floats:
+        """What each class costs at most, by the worst action at each matrix."""
+        own = np.arange(len(self.classes))
+        return -replace(self.problem, matrices=-self.problem.matrices).losses(np.eye(len(own)), own)
+
+    def kinds(self) -> Integers:
+        """Class of each class where two are given, else groups of those whose costs are about as large.
+
+        Rows whose errors cost the same are one kind whatever their class: what is rare among them is seen in all.
+        """
+        best, worst = self.best(), self.worst()
+        if len(best) == 2:
+            return np.arange(2)
+        most = np.stack([worst - best, worst - best.min()])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            halvings = np.floor(np.log2(most.max(axis=1, keepdims=True) / most))
+        halvings = np.where(most > 0.0, halvings, -1.0)
+        return np.asarray(np.unique(halvings, axis=1, return_inverse=True)[1]).reshape(-1)
+
+    def cost_rows(self, columns: Floats, beyond: Floats, most: Floats, *, whole: bool = True) -> CostRows:
+        """Rows whose columns are averaged, of kinds as dear as each other.
+
+        ``beyond`` is what each row costs beyond the best action for its class, and ``most`` (classes, columns) the most
+        that can be. Small errors may hide that the large ones have not been seen: what lies above the fifth largest has
+        room of its own. Where classes differ in what the best action costs, a rare one may be dear although no row of
+        it errs: ``whole`` costs have room for that too.
+        """
+        best, kinds = self.best(), self.kinds()
+        least, kind = best - best.min(), kinds[self.index]
+        places = range(int(kinds.max()) + 1)
+
+        def of_kinds(values: Floats) -> Floats:
+            return np.stack([values[kinds == each].max(axis=0) for each in places])
+
+        largest = of_kinds(most)
+        carried = [(beyond, largest)]
+        if len(best) > 2:
+            seen = np.stack([_fifth(beyond[kind == each]) for each in places])
+            carried.append((np.maximum(beyond - seen[kind], 0.0), largest - seen))
+        if whole and least.any():
+            carried.append((beyond + least[self.index][:, None], of_kinds(most + least[:, None])))
+        return CostRows(columns, kind, self.weight, self.clusters, largest, carried=tuple(carried))
+
+
+def read_rows(
+    y_true: Any,
+    y_probs: Any,
+    *,
+    matrices: Any,
+    theta: Any = None,
+    weights: Any = None,
+    actions: Any = None,
+    labels: Any = None,
+    sample_weight: Any = None,
+    clusters: Any = None,
+) -> ActionRows:
+    """Check all that was given; rows of weight zero are as if absent."""
+    models = dict(y_probs) if isinstance(y_probs, Mapping) else {"model": y_probs}
+    if not models:
+        raise ValueError("y_probs must hold at least one model, got none.")
+    read = {str(name): check_multiclass(y_true, prob, labels, sample_weight) for name, prob in models.items()}
+    index, first, weight = next(iter(read.values()))
+    shapes = {prob.shape for _, prob, _ in read.values()}
+    if len(shapes) > 1:
+        raise ValueError(f"y_probs must have the same shape for every model, got {sorted(shapes)}.")
+    problem = check_problem(matrices, first.shape[1], theta=theta, weights=weights)
+    given = np.ones(len(index)) if weight is None else weight
+    used = given > 0.0
+    codes, _ = check_dependence(clusters, None, int(np.count_nonzero(used)), sample_weight)
+    classes = _class_names(y_true, labels, first.shape[1])
+    names = _action_names(actions, classes, problem.matrices.shape[2])
+    if actions is None and names == classes:
+        _warn_if_transposed(problem.mean_matrix, classes)
+    probs = {name: np.asarray(prob, dtype=np.float64)[used] for name, (_, prob, _) in read.items()}
+    return ActionRows(index[used], probs, given[used], codes, problem, classes, names)
+
+
+def _fifth(values: Floats) -> Floats:
+    """So much at least have as many rows as an interval needs (0 with fewer)."""
+    if len(values) < NEEDED:
+        return np.zeros(values.shape[1])
+    return np.asarray(np.partition(values, len(values) - NEEDED, axis=0)[len(values) - NEEDED])
+
+
+def _class_names(y_true: Any, labels: Any, count: int) -> tuple[Any, ...]:
+    if labels is not None:
+        return tuple(to_array(labels, "labels").tolist())
+    seen = to_array(y_true, "y_true")
+    if seen.ndim == 2 or seen.dtype.kind in "iub":
+        return tuple(range(count))
+    return tuple(np.unique(seen).tolist())
+
+
+def _action_names(actions: Any, classes: tuple[Any, ...], count: int) -> tuple[Any, ...]:
+    if actions is None:
+        return classes if count == len(classes) else tuple(range(count))
+    names = tuple(actions if isinstance(actions, (list, tuple)) else to_array(actions, "actions").ravel().tolist())
+    if len(names) != count or len(set(names)) != count:
+        raise ValueError(f"actions must name the {count} columns of the matrices once each, got {list(names)}.")
+    return names
+
+
+def _warn_if_transposed(matrix: Floats, classes: tuple[Any, ...]) -> None:
+    """Say where the action named like a class is dearer for it than another."""
+    k = int(np.argmax(np.diag(matrix) - matrix.min(axis=1)))
+    best = int(np.argmin(matrix[k]))
+    if matrix[k, k] > matrix[k, best]:
+        own, other = (shown_name(str(classes[each])) for each in (k, best))
+        costs = f"the action {own} costs {matrix[k, k]:g}, the action {other} {matrix[k, best]:g}"
+        warnings.warn(
+            f"matrices: for class {own} {costs}. "
+            "Rows are true classes and columns actions: is the matrix transposed? If it is meant, name actions=.",
+            stacklevel=4,
+        )
+
+
+# Along a segment of cost matrices, where one model costs less than another: exact knots and straight lines between.
+
+_ROUNDING = 1e-13
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ActionDominance(Tabular):
+    """Mean cost of one model less that of another along a segment of matrices, on these rows; no test.
+
+    Parameters
+    ----------
+    first, second : str
+        Names of the models.
+    low, high : ndarray of shape (m,)
+        Ends of the pieces, which cover [0, 1]; every sign change within a piece is an end.
+    left, right : ndarray of shape (m,)
+        Difference just after the start and just before the end of each piece; straight in between.
+    first_better, second_better : float
+        Shares of the measure of theta where each costs less.
+    difference : float
+        Averaged over theta.
+
+    Examples
+    --------
+    >>> from stakes.actions import evaluate_actions
+    >>> models = {"a": [[0.7, 0.3], [0.2, 0.8]] * 9, "b": [[0.6, 0.4], [0.6, 0.4]] * 9}
+    >>> found = evaluate_actions([0, 1] * 9, models, matrices=[[[0, 0], [1, 0]], [[0, 1], [0, 0]]], theta=(0, 1))
+    >>> found.dominance("a", "b").intervals()
+    [(0.0, 0.3, 'same'), (0.3, 0.8, 'a'), (0.8, 1.0, 'same')]
+    """
+
+    first: str
+    second: str
+    low: Floats
+    high: Floats
+    left: Floats
+    right: Floats
+    first_better: float
+    second_better: float
+    difference: float
+
+    def intervals(self) -> list[tuple[float, float, str]]:
+        """Return the stretches of theta with who costs less there: a name, or "same".
+
+        Returns
+        -------
+        list of tuple
+
+        Examples
+        --------
+        >>> from stakes.actions import evaluate_actions
+        >>> models = {"a": [[0.7, 0.3], [0.2, 0.8]] * 9, "b": [[0.6, 0.4], [0.6, 0.4]] * 9}
+        >>> found = evaluate_actions([0, 1] * 9, models, matrices=[[[0, 0], [1, 0]], [[0, 1], [0, 0]]], theta=(0, 1))
+        >>> found.dominance("a", "b").intervals()[-1]
+        (0.8, 1.0, 'same')
+        """
+        sign = np.sign(self.left + self.right).astype(int)
+        starts = np.flatnonzero(np.append(True, sign[1:] != sign[:-1]))
+        ends = np.append(starts[1:], len(sign)) - 1
+        who = {-1: self.first, 0: "same", 1: self.second}
+        return [(float(self.low[a]), float(self.high[b]), who[int(sign[a])]) for a, b in zip(starts, ends, strict=True)]
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [{"low": low, "high": high, "lower_cost": who} for low, high, who in self.intervals()]
+
+    @property
+    def sentence(self) -> str:
+        """What a report says of it, on these rows."""
+        parts = {self.first: self.first_better, self.second: self.second_better}
+        if min(parts.values()) > 0.0:
+            shares = ", ".join(f"{name} costs less on {percent(share)}" for name, share in parts.items())
+            return f"{shares} of the segment of matrices; on average over it {self._mean}."
+        if max(parts.values()) == 0.0:
+            return f"{self.first} and {self.second} cost the same on all of the segment of matrices."
+        better = max(parts, key=lambda name: parts[name])
+        other = self.second if better == self.first else self.first
+        less = f"less on {percent(parts[better])} of the segment of matrices"
+        return f"{better} costs no more than {other} anywhere, {less}; on average over it {self._mean}."
+
+    @property
+    def _mean(self) -> str:
+        return f"{self.first} costs {number(abs(self.difference))} {'less' if self.difference < 0.0 else 'more'}"
+
+    def __repr__(self) -> str:
+        return f"ActionDominance({self.sentence.removesuffix('.')})"
+
+
+def dominance_of(rows: ActionRows, first: str, second: str) -> ActionDominance:
+    """Work out the difference of two models on every piece, cut where it changes sign."""
+    theta = rows.problem.theta
+    if theta is None:
+        raise ValueError("dominance needs a segment of matrices: pass the two ends and theta, a range such as (0, 1).")
+    knots, level, slope = _difference(rows, rows.probs[first], rows.probs[second])
+    low, high = knots[:-1], knots[1:]
+    left, right = level + slope * low, level + slope * high
+    scale = _ROUNDING * float(np.abs(rows.problem.matrices).max())
+    left, right = (np.where(np.abs(side) <= scale, 0.0, side) for side in (left, right))
+    crossing = left * right < 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        zero = np.where(crossing, low + (high - low) * left / (left - right), np.nan)[crossing]
+    place = np.flatnonzero(crossing) + 1
+    low, high = np.insert(low, place, zero), np.insert(high, place - 1, zero)
+    left, right = np.insert(left, place, 0.0), np.insert(right, place - 1, 0.0)
+    weight = _masses(theta, low, high)
+    sign = np.sign(left + right)
+    costs = [
+        float(np.average(rows.problem.losses(rows.probs[name], rows.index), weights=rows.weight))
+        for name in (first, second)
+    ]
+    better = (float(weight[sign < 0.0].sum()), float(weight[sign > 0.0].sum()))
+    return ActionDominance(first, second, low, high, left, right, *better, costs[0] - costs[1])
+
+
+def _difference(rows: ActionRows, first: Floats, second: Floats) -> tuple[Floats, Floats, Floats]:
+    """Knots from 0 to 1, and between them level and slope of the mean cost of the first less the second."""
+    ends, weight = rows.problem.matrices, rows.weight / rows.weight.sum()
+    places, levels, slopes = [], [], []
+    for sign, prob in ((1.0, first), (-1.0, second)):
+        for part, action, low, high in walk(prob, ends):
+            index = rows.index[part]
+            level = sign * weight[part] * ends[0][index, action]
+            slope = sign * weight[part] * (ends[1] - ends[0])[index, action]
+            left = high < 1.0
+            places += [low, high[left]]
+            levels += [level, -level[left]]
+            slopes += [slope, -slope[left]]
+    place = np.concatenate(places)
+    knots, index = np.unique(place, return_inverse=True)
+    sums = [np.cumsum(np.bincount(index.ravel(), np.concatenate(part), len(knots))) for part in (levels, slopes)]
+    return np.append(knots, 1.0).astype(np.float64), sums[0].astype(np.float64), sums[1].astype(np.float64)
+
+
+def _masses(theta: CostDistribution, low: Floats, high: Floats) -> Floats:
+    """Share of the measure between the ends of each piece."""
+    negative, positive = ([part(end) for end in (low, high)] for part in (theta.negative_loss, theta.positive_loss))
+    return np.asarray((negative[1] - negative[0] + positive[0] - positive[1]) / theta.mass)
+
+
+# Does acting on the probabilities cost what they announce? For stated matrices, over all rows and action by action.
+
+_ENOUGH = 20.0  # equal rows that carry the variance, from which on the test is normal
+_DRAWS, _MOST_DRAWN = 1999, 200
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DecisionCalibration(Tabular):
+    """Costs incurred beside those announced.
+
+    Parameters
+    ----------
+    announced, incurred : float
+        Mean expected cost of the actions taken, by the probabilities, and their mean cost.
+    gap : Estimate
+        Incurred less announced.
+    z, p_value : float
+        Test that the gap is zero, by the variance that the probabilities imply; nan where they leave no doubt.
+    by_action : tuple of dict
+        For each action taken: its share, announced and incurred mean cost, gap, z, p-value and Holm's p-value.
+    picked : int, default 1
+        Among how many models this one was picked on these rows: the p-value and Holm's are multiplied by it.
+
+    Examples
+    --------
+    >>> from stakes.actions import decision_calibration_test
+    >>> y_true, y_prob = [0, 1, 0, 0] * 25, [[0.5, 0.5], [0.5, 0.5], [0.9, 0.1], [0.9, 0.1]] * 25
+    >>> decision_calibration_test(y_true, y_prob, matrices=[[0, 1], [4, 0]]).sentence
+    'Decisions cost 0.250 and were announced to cost 0.450, a difference beyond chance (p = 0.03).'
+    """
+
+    announced: float
+    incurred: float
+    gap: Estimate
+    z: float
+    p_value: float
+    by_action: tuple[dict[str, Any], ...]
+    picked: int = 1
+
+    @property
+    def sentence(self) -> str:
+        """What a report says of it."""
+        costs = f"Decisions cost {number(self.incurred)} and were announced to cost {number(self.announced)}"
+        if math.isnan(self.p_value):
+            return f"{costs}; the probabilities leave no doubt to test."
+        verdict = "beyond chance" if self.p_value < 1.0 - self.gap.confidence_level else "not beyond chance"
+        among = "" if self.picked == 1 else f", as it was picked among {self.picked:,}"
+        return f"{costs}, a difference {verdict} (p {p_value(self.p_value)}{among})."
+
+    def _records(self) -> list[dict[str, Any]]:
+        return list(self.by_action)
+
+    def __repr__(self) -> str:
+        return f"DecisionCalibration(gap {self.gap.value:.4g}, z {self.z:.3g}, p {p_value(self.p_value)})"
+
+
+def decision_calibration_test(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    matrices: ArrayLike,
+    theta: CostsLike | None = None,
+    weights: ArrayLike | None = None,
+    actions: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    confidence_level: float = 0.95,
+    random_state: int | np.random.Generator | None = 0,
+) -> DecisionCalibration:
+    """Test whether the actions that the probabilities ask for cost what these announce.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or (n, classes)
+        Class labels, or one-hot rows.
+    y_prob : array_like of shape (n, classes)
+        Probabilities; each row sums to 1.
+    matrices, theta, weights, actions, labels
+        As in :func:`evaluate_actions`.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    confidence_level : float, default 0.95
+        Of the interval of the gap, in (0, 1).
+    random_state : int, numpy Generator or None, default 0
+        For draws of the classes where few rows carry the costs of an action.
+
+    Returns
+    -------
+    DecisionCalibration
+
+    Raises
+    ------
+    ValueError
+        For rows that are not probabilities, unknown labels, or matrices of another shape.
+
+    Notes
+    -----
+    Zhao, Kim, Sahoo, Ma and Ermon (2021), arXiv:2107.05719. Calibration for one matrix says nothing of another. The
+    variance is that under the probabilities: with that of the sample, one test in ten of 100 rows is wrong at 5%.
+
+    Examples
+    --------
+    >>> from stakes.actions import decision_calibration_test
+    >>> y_true, y_prob = [0, 1, 0, 0] * 25, [[0.5, 0.5], [0.5, 0.5], [0.9, 0.1], [0.9, 0.1]] * 25
+    >>> decision_calibration_test(y_true, y_prob, matrices=[[0, 1], [4, 0]])
+    DecisionCalibration(gap -0.2, z -2.18, p = 0.03)
+    """
+    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
+    level = check_level(confidence_level)
+    rng = generator(random_state)
+    rows = read_rows(
+        y_true,
+        {"y_prob": y_prob},
+        matrices=matrices,
+        theta=theta,
+        weights=weights,
+        actions=actions,
+        labels=labels,
+        sample_weight=sample_weight,
+    )
+    return calibration_of(rows, rows.probs["y_prob"], level, rng)
+
+
+def calibration_of(
+    rows: ActionRows, prob: Floats, level: float, rng: np.random.Generator, *, picked: int = 1
+) -> DecisionCalibration:
+    """Test the decisions of one model on clean rows, where it was picked on these among so many."""
+    weight = rows.weight / rows.weight.sum()
+    every = _Gap.of(prob, rows.problem.class_costs(prob), rows.index, weight)
+    best = rows.best()
+    beyond = np.maximum(every.announced + every.difference - best[rows.index], 0.0)  # what a class hides is incurred
+    gaps = rows.cost_rows(every.difference[:, None], beyond[:, None], (rows.worst() - best)[:, None])
+    gap = mean_estimates(gaps, {"gap": (0, -1)}, level)["gap"]
+    found = [_by_action(rows, prob, a, rng) for a in range(len(rows.actions))]
+    taken = [each for each in found if each is not None]
+    adjusted = holm(np.array([each["p_value"] for each in taken]))
+    table = tuple(each | {"holm_p_value": min(picked * float(p), 1.0)} for each, p in zip(taken, adjusted, strict=True))
+    announced = float(weight @ every.announced)
+    p = min(picked * every.p_value, 1.0)
+    return DecisionCalibration(announced, announced + gap.value, gap, every.z, p, table, picked)
+
+
+@dataclass(frozen=True, eq=False)
+class _Gap:
+    """Difference of incurred and announced cost of each row, and its spread under the probabilities."""
+
+    difference: Floats
+    announced: Floats
+    deviation: Floats
+    weight: Floats
+    variance: Floats
+
+    @classmethod
+    def of(cls, prob: Floats, costs: Floats, index: NDArray[np.intp], weight: Floats) -> _Gap:
+        # from the first class on: an action that costs the same whatever the class leaves no rounding to be tested
+        beyond = costs - costs[:, :1]
+        more = np.einsum("nk,nk->n", prob, beyond)
+        announced, deviation = costs[:, 0] + more, beyond - more[:, None]
+        variance = np.einsum("nk,nk,nk->n", prob, deviation, deviation)
+        return cls(deviation[np.arange(len(index)), index], announced, deviation, weight, weight**2 * variance)
+
+    @property
+    def total(self) -> float:
+        return float(self.weight @ self.difference)
+
+    @property
+    def z(self) -> float:
+        spread = float(self.variance.sum())
+        return self.total / math.sqrt(spread) if spread > 0.0 else math.nan
+
+    @property
+    def p_value(self) -> float:
+        return math.erfc(abs(self.z) / math.sqrt(2.0)) if math.isfinite(self.z) else math.nan
+
+    def small_p(self, prob: Floats, rng: np.random.Generator) -> float:
+        """The same where few rows carry the variance: their classes are drawn, the rest is taken as normal."""
+        largest = float(self.variance.max(initial=0.0))
+        if not 0.0 < float(self.variance.sum()) < _ENOUGH * largest:
+            return self.p_value
+        order = settled_order(-self.variance, *prob.T, self.weight)
+        top, rest = order[:_MOST_DRAWN], order[_MOST_DRAWN:]
+        drawn = math.sqrt(float(self.variance[rest].sum())) * rng.standard_normal(_DRAWS)
+        for i in top[self.variance[top] > 0.0]:
+            share = prob[i] / prob[i].sum()
+            drawn += self.weight[i] * self.deviation[i][rng.choice(len(share), _DRAWS, p=share)]
+        as_far = np.abs(drawn) >= abs(self.total) - 1e-12 * math.sqrt(float(self.variance.sum()))  # rounding apart
+        return float(1 + np.count_nonzero(as_far)) / (_DRAWS + 1)
+
+
+def _by_action(rows: ActionRows, prob: Floats, action: int, rng: np.random.Generator) -> dict[str, Any] | None:
+    """What one action costs and was announced to; nothing where it is never taken."""
+    weight = rows.weight / rows.weight.sum()
+    share = sum(
+        float(weight[part] @ np.where(taken == action, count, 0.0))
+        for part, taken, counts in rows.problem.pieces(prob)
+        for _, count in counts
+    )
+    if share == 0.0:
+        return None
+    found = _Gap.of(prob, rows.problem.class_costs(prob, action), rows.index, weight)
+    announced, gap = float(weight @ found.announced) / share, found.total / share
+    costs = {"announced": announced, "incurred": announced + gap, "gap": gap}
+    return {"action": rows.actions[action], "share": share, **costs, "z": found.z, "p_value": found.small_p(prob, rng)}
+
+
+# What acting on class probabilities costs, by model, class and action: the answer of ``evaluate_actions``.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ModelCosts(Tabular):
+    """What acting on one model costs.
+
+    Parameters
+    ----------
+    model : str
+        Its name.
+    cost, regret : Estimate
+        Mean cost of a decision, and what it exceeds that of an oracle by.
+    oracle : float
+        Mean cost of the best action for each true class.
+    best_constant : float
+        Mean cost of the one action that is best for all rows in hindsight.
+    skill : float
+        1 - regret / regret of that action; nan where that has none.
+    confusion : ndarray of shape (classes, actions)
+        Share of the weight of each class that each action takes; over many matrices, their mean.
+    action_costs : ndarray of shape (actions,)
+        Part of the mean cost that each action makes.
+    class_costs : ndarray of shape (classes,)
+        Mean cost of a row of each class; nan for a class without rows.
+
+    Examples
+    --------
+    >>> from stakes.actions import evaluate_actions
+    >>> found = evaluate_actions(
+    ...     [0, 2, 2] * 9,
+    ...     [[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0, 0.1, 0.9]] * 9,
+    ...     matrices=[[0, 1, 2], [1, 0, 1], [5, 2, 0]],
+    ... )
+    >>> found["model"].confusion.round(3).tolist()
+    [[0.333, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.333, 0.333]]
+    """
+
+    model: str
+    cost: Estimate
+    regret: Estimate
+    oracle: float
+    best_constant: float
+    skill: float
+    confusion: Floats
+    action_costs: Floats
+    class_costs: Floats
+
+    def _records(self) -> list[dict[str, Any]]:
+        ends = {"ci_low": self.cost.interval[0], "ci_high": self.cost.interval[1]}
+        own = {"model": self.model, "cost": self.cost.value, "standard_error": self.cost.standard_error, **ends}
+        rest = {"regret": self.regret.value, "best_constant": self.best_constant, "skill": self.skill}
+        return [own | rest | {"note": self.cost.note}]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ActionEvaluation(Tabular):
+    """Answer of :func:`evaluate_actions`; ``evaluation[name]`` holds what one model costs.
+
+    Parameters
+    ----------
+    models : tuple of ModelCosts
+        In the order given.
+    rows : object
+        The rows and matrices, for comparisons.
+    confidence_level : float
+        Of the intervals.
+    incumbent : str or None
+        The model named beforehand.
+    n_tried : int or None
+        How many models were tried on these rows.
+    source : str
+        Where the rows came from, for the report.
+
+    Examples
+    --------
+    >>> from stakes.actions import evaluate_actions
+    >>> found = evaluate_actions(
+    ...     [0, 2, 2] * 9,
+    ...     [[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0, 0.1, 0.9]] * 9,
+    ...     matrices=[[0, 1, 2], [1, 0, 1], [5, 2, 0]],
+    ... )
+    >>> round(found.cost, 6), found.oracle, round(found.regret, 6)
+    (0.666667, 0.0, 0.666667)
+    """
+
+    models: tuple[ModelCosts, ...]
+    rows: ActionRows
+    cost_rows: CostRows
+    confidence_level: float
+    incumbent: str | None = None
+    n_tried: int | None = None
+    source: str = ""
+
+    def __getitem__(self, name: str) -> ModelCosts:
+        return self.models[self._place(name)]
+
+    def _place(self, name: str) -> int:
+        names = [each.model for each in self.models]
+        if name not in names:
+            raise ValueError(f"model must be one of {', '.join(map(repr, names))}, got {name!r}.")
+        return names.index(name)
+
+    @property
+    def best(self) -> ModelCosts:
+        """The model of lowest mean cost, the first of equals."""
+        return min(self.models, key=lambda each: each.cost.value)
+
+    @property
+    def cost(self) -> float:
+        """Mean cost of a decision by the best model."""
+        return self.best.cost.value
+
+    @property
+    def oracle(self) -> float:
+        """Mean cost of the best action for each true class."""
+        return self.best.oracle
+
+    @property
+    def regret(self) -> float:
+        """What the best model costs beyond the oracle."""
+        return self.best.regret.value
+
+    @property
+    def skill(self) -> float:
+        """Of the best model against the best constant action; nan where that has no regret."""
+        return self.best.skill
+
+    def confusion(self, model: str | None = None, backend: Any = None) -> Any:
+        """Return the share of the weight of each class that each action takes, as a data frame.
+
+        Parameters
+        ----------
+        model : str, optional
+            By default the best.
+        backend : str or module, optional
+            "pandas", "polars" or "pyarrow"; by default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+
+        Examples
+        --------
+        >>> from stakes.actions import evaluate_actions
+        >>> found = evaluate_actions([0, 1] * 9, [[0.7, 0.3], [0.2, 0.8]] * 9, matrices=[[0, 1], [1, 0]])
+        >>> found.confusion(backend="polars").columns
+        ['class', '0', '1']
+        """
+        found = self.best if model is None else self[model]
+        columns = {str(action): found.confusion[:, a] for a, action in enumerate(self.rows.actions)}
+        return build_frame({"class": list(self.rows.classes), **columns}, backend)
+
+    def by_class(self, model: str | None = None, backend: Any = None) -> Any:
+        """Return share, mean cost and least cost of each class, as a data frame.
+
+        Parameters
+        ----------
+        model : str, optional
+            By default the best.
+        backend : str or module, optional
+            "pandas", "polars" or "pyarrow"; by default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+
+        Examples
+        --------
+        >>> from stakes.actions import evaluate_actions
+        >>> found = evaluate_actions([0, 1] * 9, [[0.7, 0.3], [0.2, 0.8]] * 9, matrices=[[0, 1], [1, 0]])
+        >>> found.by_class(backend="polars")["cost"].to_list()
+        [0.0, 0.0]
+        """
+        found = self.best if model is None else self[model]
+        columns = {"share": self.rows.class_share, "cost": found.class_costs, "oracle": self.rows.best()}
+        return build_frame({"class": list(self.rows.classes), **columns}, backend)
+
+    def by_action(self, model: str | None = None, backend: Any = None) -> Any:
+        """Return share of the decisions and mean cost of each action, as a data frame.
+
+        Parameters
+        ----------
+        model : str, optional
+            By default the best.
+        backend : str or module, optional
+            "pandas", "polars" or "pyarrow"; by default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            An action that is never taken has no cost (nan).
+
+        Examples
+        --------
+        >>> from stakes.actions import evaluate_actions
+        >>> found = evaluate_actions([0, 1] * 9, [[0.7, 0.3], [0.2, 0.8]] * 9, matrices=[[0, 1], [1, 0]])
+        >>> found.by_action(backend="polars")["share"].round(6).to_list()
+        [0.5, 0.5]
+        """
+        found = self.best if model is None else self[model]
+        share = found.confusion.sum(axis=0)
+        with np.errstate(invalid="ignore"):
+            columns = {"share": share, "cost": found.action_costs / share}
+        return build_frame({"action": list(self.rows.actions), **columns}, backend)
+
+    def compare(self, first: str, second: str) -> Comparison:
+        """Say whether one model costs less than another, on the same rows.
+
+        Parameters
+        ----------
+        first, second : str
+            Names of models.
+
+        Returns
+        -------
+        Comparison
+            First less second: negative means that the first costs less.
+
+        Raises
+        ------
+        ValueError
+            If there is no such model.
+
+        Examples
+        --------
+        >>> from stakes.actions import evaluate_actions
+        >>> models = {"a": [[0.7, 0.3], [0.2, 0.8]] * 9, "b": [[0.6, 0.4], [0.6, 0.4]] * 9}
+        >>> evaluate_actions([0, 1] * 9, models, matrices=[[0, 1], [1, 0]]).compare("a", "b").difference
+        -0.5
+        """
+        a, b = self._place(first), self._place(second)
+        level, most = self.confidence_level, float(self.cost_rows.largest.max())
+        found = mean_estimates(self.cost_rows, {"difference": (a, b)}, level, (-most, most))["difference"]
+        spread = self.cost_rows.spread(np.array([a]), np.array([b]))
+        p_value = float(2.0 * spread.tail(np.array([abs(found.value)]))[0])
+        rest = (found.value, found.standard_error, found.interval, min(p_value, 1.0), "cost", self.confidence_level)
+        return Comparison(first, second, *rest, found.note)
+
+    def dominance(self, first: str, second: str) -> ActionDominance:
+        """Say where along the segment of matrices one model costs less than another on these rows.
+
+        Parameters
+        ----------
+        first, second : str
+            Names of models.
+
+        Returns
+        -------
+        ActionDominance
+
+        Raises
+        ------
+        ValueError
+            If there is no such model, or the matrices are no segment.
+
+        Examples
+        --------
+        >>> from stakes.actions import evaluate_actions
+        >>> models = {"a": [[0.7, 0.3], [0.2, 0.8]] * 9, "b": [[0.6, 0.4], [0.6, 0.4]] * 9}
+        >>> ends = [[[0, 0], [1, 0]], [[0, 1], [0, 0]]]
+        >>> evaluate_actions([0, 1] * 9, models, matrices=ends, theta=(0, 1)).dominance("a", "b")
+        ActionDominance(a costs no more than b anywhere, less on 50% of the segment of matrices; on average ...)
+        """
+        self._place(first), self._place(second)
+        return dominance_of(self.rows, first, second)
+
+    @cached_property
+    def selection(self) -> Selection:
+        """Which model or single action is best, and what may be said of it although it was picked for that.
+
+        The same as :func:`stakes.select_best`, with each action taken for all rows ("always ...") in place of treating
+        all and no one. Where a cost is negative, of regrets.
+
+        Examples
+        --------
+        >>> from stakes.actions import evaluate_actions
+        >>> models = {"a": [[0.7, 0.3], [0.2, 0.8]] * 9, "b": [[0.6, 0.4], [0.6, 0.4]] * 9}
+        >>> evaluate_actions([0, 1] * 9, models, matrices=[[0, 1], [1, 0]]).selection.possible
+        ('a',)
+        """
+        rows, names = self.rows, [each.model for each in self.models]
+        single = [f"always {action}" for action in rows.actions]
+        taken = next((name for name in names if name in single), None)
+        if taken is not None:
+            raise ValueError(f"y_probs must not call a model {taken!r}: that names an action for all rows.")
+        costs = np.concatenate([self.cost_rows.costs, rows.problem.mean_matrix[rows.index]], axis=1)
+        scale = "cost" if rows.problem.matrices.min() >= 0.0 else "regret"
+        best, worst = rows.best()[:, None], rows.worst()[:, None]
+        beyond = np.maximum(costs - best[rows.index], 0.0)
+        ends = np.concatenate([np.tile(worst, len(names)), rows.problem.mean_matrix], axis=1) - best
+        found = rows.cost_rows(costs if scale == "cost" else beyond, beyond, ends, whole=scale == "cost")
+        most = float(rows.problem.matrices.max() - min(rows.problem.matrices.min(), 0.0))
+        contest = Contest(
+            (*names, *single), len(names), found.means, found.covariance(), len(costs), found.spread, most
+        )
+        return select(
+            contest,
+            incumbent=self.incumbent,
+            n_tried=self.n_tried,
+            confidence_level=self.confidence_level,
+            scale=scale,
+        )
+
+    def calibration(self, model: str | None = None) -> DecisionCalibration:
+        """Test whether the decisions by a model cost what its probabilities announce.
+
+        Parameters
+        ----------
+        model : str, optional
+            By default the best: as it was picked on these rows, its p-values are multiplied by the number of models
+            tried.
+
+        Returns
+        -------
+        DecisionCalibration
+
+        Raises
+        ------
+        ValueError
+            If there is no such model.
+
+        Examples
+        --------
+        >>> from stakes.actions import evaluate_actions
+        >>> found = evaluate_actions([0, 1] * 50, [[0.7, 0.3], [0.2, 0.8]] * 50, matrices=[[0, 1], [1, 0]])
+        >>> found.calibration()
+        DecisionCalibration(gap -0.25, z -5.81, p < 0.001)
+        """
+        name = self.best.model if model is None else self[model].model
+        picked = max(len(self.models), self.n_tried or 1) if model is None else 1
+        return calibration_of(self.rows, self.rows.probs[name], self.confidence_level, generator(0), picked=picked)
+
+    @cached_property
+    def conclusion(self) -> list[str]:
+        """Plain sentences: which model to act on, how sure that is, what is left, whether costs are as announced.
+
+        Examples
+        --------
+        >>> from stakes.actions import evaluate_actions
+        >>> found = evaluate_actions([0, 1] * 50, [[0.7, 0.3], [0.2, 0.8]] * 50, matrices=[[0, 1], [1, 0]])
+        >>> found.conclusion[-2]
+        'With perfect knowledge a decision would cost 0, by the best single action 0.500: model saves 100% of what ...'
+        """
+        best = self.best
+        each = "" if len(self.rows.problem.matrices) == 1 else "at each matrix "
+        left = f"With perfect knowledge a decision would cost {number(best.oracle)}, by the best single action {each}"
+        saved = "" if math.isnan(best.skill) else f": {best.model} saves {percent(best.skill)} of what lies between"
+        bill = self.calibration().sentence
+        mine = bill if len(self.models) == 1 else f"{best.model}: {bill[0].lower()}{bill[1:]}"
+        return [*self.selection.sentences, f"{left}{number(best.best_constant)}{saved}.", mine, *self._along()]
+
+    def told(self, show: Callable[[str], str]) -> list[str]:
+        """The conclusion with every long name of a model or action as ``show`` writes it."""
+        long = [each.model for each in self.models] + [f"always {action}" for action in self.rows.actions]
+        found = self.conclusion
+        for name in sorted(long, key=len, reverse=True):
+            if len(name) > LONGEST_NAME:
+                found = [sentence.replace(name, show(name)) for sentence in found]
+        return found
+
+    def _along(self) -> list[str]:
+        """Where along a segment of matrices the best model costs less than each other one."""
+        if self.rows.problem.theta is None:
+            return []
+        others = [each.model for each in self.models if each.model != self.best.model]
+        return [f"On these rows, {self.dominance(self.best.model, other).sentence}" for other in others]
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [each._records()[0] for each in self.models]
+
+    def to_json(self) -> str:
+        """Return models, tables by class and action, comparisons with the best, and the conclusion as JSON.
+
+        Returns
+        -------
+        str
+            Infinite numbers stand as "inf" and "-inf", undefined ones as null.
+
+        Examples
+        --------
+        >>> import json
+        >>> from stakes.actions import evaluate_actions
+        >>> found = evaluate_actions([0, 1] * 9, [[0.7, 0.3], [0.2, 0.8]] * 9, matrices=[[0, 1], [1, 0]])
+        >>> sorted(json.loads(found.to_json())["by_class"]["model"][1]["taken"])
+        ['0', '1']
+        """
+        best, names = self.best.model, [each.model for each in self.models]
+        content = {
+            "source": self.source,
+            "rows": len(self.rows.index),
+            "classes": list(map(str, self.rows.classes)),
+            "actions": list(map(str, self.rows.actions)),
+            "matrices": self.rows.problem.matrices.tolist(),
+            "confidence_level": self.confidence_level,
+            "models": self._records(),
+            "by_class": {name: self.class_records(name) for name in names},
+            "by_action": {name: self.calibration(name)._records() for name in names},
+            "compared_with_best": [self.compare(name, best)._records()[0] for name in names if name != best],
+            "selection": self.selection._records(),
+            "conclusion": self.conclusion,
+        }
+        return json.dumps(json_ready(content), indent=2)
+
+    def class_records(self, model: str) -> list[dict[str, Any]]:
+        """Share, mean cost, least cost, and shares of the actions taken for each class, as plain values."""
+        found, actions = self[model], list(map(str, self.rows.actions))
+        columns = zip(self.rows.classes, self.rows.class_share, found.class_costs, self.rows.best(), strict=True)
+        return [
+            {
+                "class": str(name),
+                "share": float(share),
+                "cost": float(cost),
+                "oracle": float(least),
+                "taken": dict(zip(actions, taken.tolist(), strict=True)),
+            }
+            for (name, share, cost, least), taken in zip(columns, found.confusion, strict=True)
+        ]
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw what each model costs by class, with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; by default a new figure.
+        **options
+            Passed to the display, such as ``legend=None``.
+
+        Returns
+        -------
+        ActionCostsDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed (``pip install 'stakes[plot]'``).
+
+        Examples
+        --------
+        >>> from stakes.actions import evaluate_actions
+        >>> found = evaluate_actions([0, 1] * 9, [[0.7, 0.3], [0.2, 0.8]] * 9, matrices=[[0, 1], [1, 0]])
+        >>> found.plot().ax_.get_xlabel()
+        'Cost per decision'
+        """
+        return draw(self, ax, **options)
+
+    def to_html(self, path: str | Path) -> Path:
+        """Write the report: one HTML file that needs no network.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to write; written beside and renamed, so that no half-written file is left.
+
+        Returns
+        -------
+        Path
+            The file written.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> from stakes.actions import evaluate_actions
+        >>> found = evaluate_actions([0, 1] * 9, [[0.7, 0.3], [0.2, 0.8]] * 9, matrices=[[0, 1], [1, 0]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     written = found.to_html(pathlib.Path(folder) / "report.html")
+        """
+        return report(self, path)
+
+    def __repr__(self) -> str:
+        costs = ", ".join(f"{each.model} {each.cost.value:.4g}" for each in self.models)
+        return f"ActionEvaluation({costs}; oracle {self.oracle:.4g})"
+
+
+# What acting on class probabilities costs where there are many actions: by model, class and action, with intervals.
+
+_BLOCK = 1 << 14
+
+
+def evaluate_actions(
+    y_true: ArrayLike,
+    y_probs: ArrayLike | Mapping[str, ArrayLike],
+    *,
+    matrices: ArrayLike,
+    theta: CostsLike | None = None,
+    weights: ArrayLike | None = None,
+    actions: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
+    incumbent: str | None = None,
+    n_tried: int | None = None,
+    confidence_level: float = 0.95,
+) -> ActionEvaluation:
+    """Say what acting on class probabilities costs where there are many actions.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or (n, classes)
+        Class labels, or one-hot rows.
+    y_probs : array_like of shape (n, classes) or mapping of str to array_like
+        Probabilities of one model, or by model; each row sums to 1.
+    matrices : array_like of shape (classes, actions), (m, classes, actions) or (2, classes, actions)
+        Cost of each action (column) where the class (row) is true: one matrix, a list, or the ends of a segment.
+    theta : CostDistribution, tuple of float or float, optional
+        How much each point of the segment counts: (1 - theta) * first + theta * second.
+    weights : array_like of shape (m,), optional
+        Plausibility of each matrix of a list.
+    actions : array_like of str, optional
+        Names of the columns of the matrices; by default the classes, where there are as many.
+    labels : array_like, optional
+        The class of each column, needed unless labels are column numbers or all appear in sorted order.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0, linearised in the errors.
+    clusters : array_like of shape (n,), optional
+        Clusters, such as patients: only rows of different clusters are independent.
+    incumbent : str, optional
+        A model that was named before these rows were seen, such as the one in use.
+    n_tried : int, optional
+        How many models were tried on these rows, those not shown included.
+    confidence_level : float, default 0.95
+        Of the intervals, in (0, 1).
+
+    Returns
+    -------
+    ActionEvaluation
+
+    Raises
+    ------
+    ValueError
+        For rows that are not probabilities, unknown labels, or matrices of another shape.
+
+    Warns
+    -----
+    UserWarning
+        Where actions are not named, and some class has a cheaper action than its own.
+
+    Notes
+    -----
+    Each row takes the action with the lowest expected cost by its probabilities, the first of equals, at each matrix.
+    Adding a constant to a row of a matrix changes no decision and no regret. The best of several models looks better
+    than it is: ``.selection`` and ``.conclusion`` allow for that. Where few rows of a class show what is dear there,
+    intervals have room for what was not seen, and their notes say so.
+
+    Examples
+    --------
+    >>> from stakes.actions import evaluate_actions
+    >>> y_true, y_prob = [0, 2, 2] * 9, [[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0, 0.1, 0.9]] * 9
+    >>> evaluate_actions(y_true, y_prob, matrices=[[0, 1, 2], [1, 0, 1], [5, 2, 0]])
+    ActionEvaluation(model 0.6667; oracle 0)
+    """
+    check_same_order(y_true=y_true, y_probs=y_probs, sample_weight=sample_weight, clusters=clusters)
+    level = check_level(confidence_level)
+    rows = read_rows(
+        y_true,
+        y_probs,
+        matrices=matrices,
+        theta=theta,
+        weights=weights,
+        actions=actions,
+        labels=labels,
+        sample_weight=sample_weight,
+        clusters=clusters,
+    )
+    if len(rows.index) < 2:
+        raise ValueError(f"y_true must hold at least two rows, got {len(rows.index)}.")
+    check_contest(tuple(rows.probs), incumbent, n_tried)
+    return replace(_evaluated(rows, level), incumbent=incumbent, n_tried=n_tried)
+
+
+def _evaluated(rows: ActionRows, level: float) -> ActionEvaluation:
+    best, share = rows.best(), rows.class_share
+    costs = np.stack([rows.problem.losses(prob, rows.index) for prob in rows.probs.values()], axis=1)
+    regret = np.maximum(costs - best[rows.index][:, None], 0.0)
+    pairs = {name: (k, -1) for k, name in enumerate(rows.probs)}
+    most = np.tile((rows.worst() - best)[:, None], len(pairs))
+    regrets = mean_estimates(rows.cost_rows(regret, regret, most, whole=False), pairs, level, (0.0, most.max()))
+    cost_rows = rows.cost_rows(costs, regret, most)
+    estimates = mean_estimates(cost_rows, pairs, level, (best.min(), rows.worst().max()))
+    oracle, single = float(share @ best), float(share @ rows.constant())
+    found = [
+        ModelCosts(
+            name,
+            estimates[name],
+            regrets[name],
+            oracle,
+            single,
+            1.0 - regrets[name].value / (single - oracle) if single > oracle else math.nan,
+            *_tables(rows, rows.probs[name]),
+            _class_costs(rows, costs[:, k]),
+        )
+        for k, name in enumerate(pairs)
+    ]
+    return ActionEvaluation(tuple(found), rows, cost_rows, level)
+
+
+def _tables(rows: ActionRows, prob: Floats) -> tuple[Floats, Floats]:
+    """Share of the weight by class and action, and the part of the mean cost that each action makes."""
+    k, a = rows.problem.matrices.shape[1:]
+    weight = rows.weight / rows.weight.sum()
+    shares, costs = np.zeros(k * a), np.zeros(a)
+    for part in blocks(len(weight), _BLOCK):
+        for some, action, counts in rows.problem.pieces(prob[part]):
+            index, mine = rows.index[part][some], weight[part][some]
+            for m, count in counts:
+                shares += np.bincount(index * a + action, mine * count, k * a)
+                costs += np.bincount(action, mine * count * rows.problem.matrices[m][index, action], a)
+    return shares.reshape(k, a), costs
+
+
+def _class_costs(rows: ActionRows, costs: Floats) -> Floats:
+    sums = [np.bincount(rows.index, part, len(rows.classes)) for part in (rows.weight * costs, rows.weight)]
+    with np.errstate(invalid="ignore"):
+        return np.asarray(sums[0] / sums[1], dtype=np.float64)

@@ -1,0 +1,1 @@
+"""What every room stands on: checked arguments, outcomes, exact counts and fits, formulas, estimators."""

@@ -1,0 +1,708 @@
+"""One formula: arrays, engines, SQL, ONNX."""
+
+from __future__ import annotations
+
+import math
+import sys
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import and_
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
+
+import numpy as np
+
+from stakes.base.validation import check_choice, check_kind, check_scores, pick_positive_column, to_floats
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+    from onnx import ModelProto, NodeProto
+
+    Floats = NDArray[np.float64]
+
+
+# Rules where the data are: one formula becomes an expression of a data engine, the text of plain SQL, or ONNX.
+#
+# A formula made of sums, products, quotients and comparisons of doubles, in one order, has the same bits everywhere.
+# Comparisons with NaN do not: DuckDB, Postgres, Snowflake and Spark order it above every number. A decision is
+# therefore taken only where each input less itself is zero, which holds neither of NULL, nor of NaN, nor of an
+# infinite number.
+
+Dialect = Literal["duckdb", "postgres", "bigquery", "snowflake", "spark", "sqlite"]
+DIALECTS = get_args(Dialect)
+Missing = Literal["refuse", "act", "wait"]
+MISSING = get_args(Missing)
+CODES = {"act": 1, "wait": 0, "defer": -1}
+_DOUBLE = {"postgres": "DOUBLE PRECISION", "bigquery": "FLOAT64"}
+_BACKTICKS = ("bigquery", "spark")
+_IS_NAN = {"bigquery": "IS_NAN({0})", "duckdb": "isnan({0})", "spark": "isnan({0})"}
+LARGEST = sys.float_info.max
+_LONGEST = 62  # a power of two that an integer of SQLite holds
+
+
+class Formula(ABC):
+    """What is put together by sums, products, quotients and comparisons, with numbers or its own kind."""
+
+    @abstractmethod
+    def joined(self, sign: str, other: Any, *, swapped: bool = False) -> Self:
+        """Join by a sign with another, which comes first if swapped."""
+
+    def __add__(self, other: Any) -> Self:
+        return self.joined("+", other)
+
+    def __sub__(self, other: Any) -> Self:
+        return self.joined("-", other)
+
+    def __rsub__(self, other: Any) -> Self:
+        return self.joined("-", other, swapped=True)
+
+    def __mul__(self, other: Any) -> Self:
+        return self.joined("*", other)
+
+    def __rmul__(self, other: Any) -> Self:
+        return self.joined("*", other, swapped=True)
+
+    def __truediv__(self, other: Any) -> Self:
+        return self.joined("/", other)
+
+    def __ge__(self, other: Any) -> Self:
+        return self.joined(">=", other)
+
+    def __le__(self, other: Any) -> Self:
+        return self.joined("<=", other)
+
+    def __and__(self, other: Any) -> Self:
+        return self.joined("AND", other)
+
+    def __or__(self, other: Any) -> Self:
+        return self.joined("OR", other)
+
+    @abstractmethod
+    def choosing(self, yes: Any, no: Any) -> Self:
+        """One of two values, by this condition; None is the value of no decision."""
+
+    @abstractmethod
+    def missing(self) -> Self:
+        """Whether the value is missing: NULL or NaN."""
+
+    @abstractmethod
+    def known(self) -> Self:
+        """Whether the truth of this condition is known."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sql(Formula):
+    """SQL that is put together as a formula is; ``str`` gives the text.
+
+    Made by :func:`sql_column`; corrections and comparisons take it in place of scores.
+
+    Parameters
+    ----------
+    text : str
+        The SQL.
+    dialect : str
+        "duckdb", "postgres", "bigquery", "snowflake", "spark" or "sqlite".
+
+    Notes
+    -----
+    ``>=`` and ``<=`` are NULL where a value is NULL, NaN or infinite, as scores are refused here.
+
+    Examples
+    --------
+    >>> from stakes.correction import shift_prior
+    >>> from stakes.tables import sql_column
+    >>> print(sql_column("risk") >= 0.5)
+    CASE WHEN (("risk" - "risk") <= CAST('0.0' AS DOUBLE)) THEN ("risk" >= CAST('0.5' AS DOUBLE)) END
+    >>> print(shift_prior(sql_column("risk"), old=0.5, new=0.2))
+    ("risk" / (((CAST('1.0' AS DOUBLE) - "risk") * CAST('4.0' AS DOUBLE)) + "risk"))
+    """
+
+    text: str
+    dialect: Dialect = "duckdb"
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __ge__(self, other: Any) -> Sql:
+        return self._compared(">=", other)
+
+    def __le__(self, other: Any) -> Sql:
+        return self._compared("<=", other)
+
+    def _compared(self, sign: str, other: Any) -> Sql:
+        return decided(self.joined(sign, other), [self, other] if isinstance(other, Sql) else [self])
+
+    def joined(self, sign: str, other: Any, *, swapped: bool = False) -> Sql:
+        """Join by a sign with another, which comes first if swapped."""
+        its = self._spelled(other if isinstance(other, Sql) else finite(other))
+        left, right = (its, self.text) if swapped else (self.text, its)
+        return Sql(f"({left} {sign} {right})", self.dialect)
+
+    def choosing(self, yes: Any, no: Any) -> Sql:
+        """One of two values, by this condition; None, which is NULL, is the value of no decision."""
+        other = "" if no is None else f" ELSE {self._spelled(no)}"
+        return Sql(f"CASE WHEN {self} THEN {self._spelled(yes)}{other} END", self.dialect)
+
+    def missing(self) -> Sql:
+        """Whether the value is missing: NULL or NaN."""
+        if self.dialect == "sqlite":  # which stores NaN as NULL
+            return Sql(f"({self} IS NULL)", self.dialect)
+        equal = f"({self} = CAST('NaN' AS {_DOUBLE.get(self.dialect, 'DOUBLE')}))"
+        # DuckDB believes statistics of Parquet files that leave NaN out, but asks the rows for isnan
+        return Sql(f"({self} IS NULL OR {_IS_NAN.get(self.dialect, equal).format(self)})", self.dialect)
+
+    def known(self) -> Sql:
+        """Whether the truth of this condition is known."""
+        return Sql(f"({self} IS NOT NULL)", self.dialect)
+
+    def _spelled(self, value: Any) -> str:
+        if isinstance(value, Sql | int):
+            return str(value)
+        if value is None:
+            return "NULL"
+        if self.dialect == "sqlite":
+            return _exact(finite(value))
+        # as text it is read to the last bit; a plain 0.1 would be a decimal in some dialects
+        return f"CAST('{finite(value)!r}' AS {_DOUBLE.get(self.dialect, 'DOUBLE')})"
+
+
+def _exact(value: float) -> str:
+    """A double as a whole number times or over powers of two: SQLite may read its decimals a bit off."""
+    top, bottom = value.as_integer_ratio()
+    sign, power = "/", bottom.bit_length() - 1
+    if abs(top) >= 2**53:
+        sign, power = "*", top.bit_length() - 53
+        top >>= power
+    text = f"CAST({top} AS REAL)"
+    while power > 0:
+        text = f"({text} {sign} CAST({2 ** min(power, _LONGEST)} AS REAL))"
+        power -= _LONGEST
+    return text
+
+
+def sql_column(name: str, dialect: Dialect = "duckdb") -> Sql:
+    """Name a column of doubles in SQL, quoted as the dialect wants it.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    dialect : {"duckdb", "postgres", "bigquery", "snowflake", "spark", "sqlite"}, default "duckdb"
+        Of the SQL.
+
+    Returns
+    -------
+    Sql
+
+    Raises
+    ------
+    ValueError
+        For an unknown dialect, or a name that cannot be quoted.
+
+    Examples
+    --------
+    >>> from stakes.tables import sql_column
+    >>> print(sql_column("a risk"), sql_column("a risk", "spark"))
+    "a risk" `a risk`
+    """
+    check_choice(dialect, "dialect", DIALECTS)
+    check_kind(name, "name", str, "that of a column")
+    if not name or "\x00" in name or (dialect == "bigquery" and set(name) & set("`\\")):
+        raise ValueError(f"name must be that of a column in {dialect}, got {name!r}.")
+    mark = "`" if dialect in _BACKTICKS else '"'
+    return Sql(mark + name.replace(mark, 2 * mark) + mark, dialect)
+
+
+def column_of(name: str) -> Any:
+    """Name a column of a frame of narwhals."""
+    import narwhals.stable.v2 as nw
+
+    return nw.col(name)
+
+
+def check_missing(missing: str, choices: tuple[str, ...] = MISSING) -> str:
+    """Check what is to be decided about rows in which a value is missing."""
+    return check_choice(missing, "missing", choices)
+
+
+def is_expression(value: Any) -> bool:
+    """Whether scores stand elsewhere: SQL, ONNX, or an expression of narwhals or polars.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from stakes.base.formulas import is_expression
+    >>> is_expression(pl.col("a")), is_expression([0.1])
+    (True, False)
+    """
+    return isinstance(value, Formula) or any(kind.__name__ == "Expr" for kind in type(value).__mro__)
+
+
+def choose(condition: Any, yes: Any, no: Any) -> Any:
+    """One of two values, by a condition of the same kind; values are numbers, or again expressions; None is NULL.
+
+    Examples
+    --------
+    >>> from stakes.base.formulas import at_least, choose
+    >>> from stakes.tables import sql_column
+    >>> print(choose(at_least(sql_column("a"), 0.5), 1, 0))
+    CASE WHEN ("a" >= CAST('0.5' AS DOUBLE)) THEN 1 ELSE 0 END
+    """
+    if yes is None and no is None:
+        return None
+    if isinstance(condition, Formula):
+        return condition.choosing(yes, no)
+    if isinstance(condition, bool):  # of numbers alone
+        return yes if condition else no
+    library = _library(condition)
+    yes = library.lit(yes) if yes is None or isinstance(yes, int | float) else yes
+    no = library.lit(no) if isinstance(no, int | float) else no
+    chosen = library.when(condition).then(yes)
+    return chosen if no is None else chosen.otherwise(no)
+
+
+def _library(expression: Any) -> Any:
+    """Return polars or narwhals, whichever an expression is of."""
+    if type(expression).__module__.startswith("polars"):
+        import polars as pl
+
+        return pl
+    import narwhals.stable.v2 as nw
+
+    return nw
+
+
+def at_least(value: Any, bound: Any) -> Any:
+    """Compare as the engine does: for values that are known to be finite numbers."""
+    return value.joined(">=", bound) if isinstance(value, Formula) else value >= bound
+
+
+def at_most(value: Any, bound: Any) -> Any:
+    """Compare as the engine does: for values that are known to be finite numbers."""
+    return value.joined("<=", bound) if isinstance(value, Formula) else value <= bound
+
+
+def reaching(value: Any, threshold: float, yes: Any, no: Any) -> Any:
+    """One of two values, by whether a finite number reaches a threshold, which may be infinite."""
+    if math.isinf(threshold):
+        return no if threshold > 0.0 else yes
+    return choose(at_least(value, float(threshold)), yes, no)
+
+
+def by_level(value: Any, cuts: Sequence[float], found: Sequence[Any]) -> Any:
+    """Return ``found[k]`` where a finite number lies in (cuts[k - 1], cuts[k]], by halves: as deep as log2 of them."""
+    if len(found) == 1 or all(each is found[0] for each in found):
+        return found[0]
+    middle = len(found) // 2
+    lower, upper = by_level(value, cuts[: middle - 1], found[:middle]), by_level(value, cuts[middle:], found[middle:])
+    return choose(at_most(value, float(cuts[middle - 1])), lower, upper)
+
+
+def decided(
+    found: Any,
+    inputs: Sequence[Any],
+    missing: str = "refuse",
+    *,
+    within: tuple[float, float] | None = None,
+    kind: type = int,
+) -> Any:
+    """A decision where every input is a finite number, the first within bounds; what is said where one is missing.
+
+    Elsewhere, and where missing values are refused, there is no decision: NULL, and in ONNX -1 of whole numbers and NaN
+    of doubles. ``kind`` says which of the two decisions are.
+
+    Examples
+    --------
+    >>> from stakes.base.formulas import decided
+    >>> from stakes.tables import sql_column
+    >>> print(decided(1, [sql_column("a")]))
+    CASE WHEN (("a" - "a") <= CAST('0.0' AS DOUBLE)) THEN 1 END
+    """
+    fine = [is_fine(value, within if place == 0 else None) for place, value in enumerate(inputs)]
+    otherwise = None
+    if missing != "refuse":
+        either = [ok | _is_missing(value) for ok, value in zip(fine, inputs, strict=True)]
+        otherwise = choose(reduce(and_, either), kind(CODES[missing]), None)
+    return choose(reduce(and_, fine), found, otherwise)
+
+
+def where_known(condition: Any, found: Any) -> Any:
+    """A value where the truth of a condition is known, NULL or NaN elsewhere."""
+    return choose(condition.known() if isinstance(condition, Formula) else ~condition.is_null(), found, None)
+
+
+def is_fine(value: Any, within: tuple[float, float] | None = None) -> Any:
+    """Whether a value is a finite number, in any engine, and lies within bounds."""
+    ok = at_most(value - value, 0.0)
+    return ok if within is None else ok & at_least(value, within[0]) & at_most(value, within[1])
+
+
+def _is_missing(value: Any) -> Any:
+    return value.missing() if isinstance(value, Formula) else value.is_null() | is_nan(value)
+
+
+def is_nan(value: Any) -> Any:
+    """Whether a float is NaN, also where DuckDB trusts the statistics of Parquet files, which leave NaN out."""
+    return value.is_nan() | ((value * 0.0 != 0.0) & (value <= LARGEST) & (value >= -LARGEST))
+
+
+def finite(value: Any) -> float:
+    """A number of a formula."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError(f"numbers in SQL and ONNX must be finite numbers, got {value!r}.")
+    return number
+
+
+# Rules as ONNX: the formula of a rule becomes a graph of doubles, which any runtime of ONNX computes.
+
+_OPERATORS = {
+    "+": "Add",
+    "-": "Sub",
+    "*": "Mul",
+    "/": "Div",
+    ">=": "GreaterOrEqual",
+    "<=": "LessOrEqual",
+    "AND": "And",
+    "OR": "Or",
+    "is nan": "IsNaN",
+    "if": "Where",
+}
+_COMPARISONS = (">=", "<=")
+_CONDITIONS = (*_COMPARISONS, "AND", "OR", "is nan")
+# the oldest versions of the format and of the operators that have all of these for doubles
+_OPSET, _FORMAT = 16, 8
+
+
+@dataclass(frozen=True, eq=False)
+class Onnx(Formula):
+    """A graph of ONNX that is put together as a formula is.
+
+    Made by :func:`onnx_column`; corrections and comparisons take it in place of scores, and :meth:`model` gives what a
+    runtime reads.
+
+    Parameters
+    ----------
+    sign : str
+        What the parts are joined by, or the name of an input.
+    parts : tuple
+        Graphs and numbers; none of an input.
+
+    Examples
+    --------
+    >>> from stakes.correction import shift_prior
+    >>> from stakes.tables import onnx_column
+    >>> shift_prior(onnx_column("risk"), old=0.5, new=0.2) >= 0.1
+    Onnx((risk / (((1.0 - risk) * 4.0) + risk)) >= 0.1)
+    """
+
+    sign: str
+    parts: tuple[Any, ...] = ()
+
+    def joined(self, sign: str, other: Any, *, swapped: bool = False) -> Onnx:
+        """Join by a sign with another, which comes first if swapped."""
+        its = other if isinstance(other, Onnx) else finite(other)
+        return Onnx(sign, (its, self) if swapped else (self, its))
+
+    def choosing(self, yes: Any, no: Any) -> Onnx:
+        """One of two values, by this condition; None is NaN beside doubles and -1 beside whole numbers."""
+        whole = int in (_kind(yes), _kind(no)) and float not in (_kind(yes), _kind(no))
+        nothing = -1 if whole else math.nan
+        values = [nothing if value is None else value for value in (yes, no)]
+        return Onnx("if", (self, *(value if whole or isinstance(value, Onnx) else float(value) for value in values)))
+
+    def missing(self) -> Onnx:
+        """Whether the value is NaN, for ONNX knows no NULL."""
+        return Onnx("is nan", (self,))
+
+    def known(self) -> Onnx:
+        """Whether every value that this condition compares is a finite number."""
+        parts = self._graphs()
+        return reduce(and_, map(is_fine, parts) if self.sign in _COMPARISONS else (part.known() for part in parts))
+
+    def _graphs(self) -> list[Onnx]:
+        return [part for part in self.parts if isinstance(part, Onnx)]
+
+    def _decided(self) -> Onnx:
+        """Return a comparison as a decision: 1, 0, or -1 where one of its values is NaN or infinite."""
+        return decided(choose(self, 1, 0), self._graphs()) if self.sign in _COMPARISONS else self
+
+    def model(self, name: str = "decision") -> ModelProto:
+        """Return the model, for ``onnx.save`` or ``.SerializeToString()``.
+
+        Parameters
+        ----------
+        name : str, default "decision"
+            Of its output: doubles, which are NaN where an input is; or the whole numbers of a comparison or a rule, 1
+            or 0, and -1 where an input is NaN or infinite.
+
+        Returns
+        -------
+        onnx.ModelProto
+            Its inputs are the columns, of doubles.
+
+        Raises
+        ------
+        ImportError
+            If onnx is not installed (``pip install 'stakes[onnx]'``).
+
+        Examples
+        --------
+        >>> from stakes.tables import onnx_column
+        >>> (onnx_column("risk") >= 0.5).model().graph.input[0].name  # doctest: +SKIP
+        'risk'
+        """
+        try:
+            from onnx import TensorProto, helper
+        except ImportError:
+            raise ImportError("a model of ONNX needs onnx: pip install 'stakes[onnx]'.") from None
+        graph, formula = _Graph(), self._decided()
+        graph.nodes.append(helper.make_node("Identity", [graph.add(formula)], [name]))
+        kinds = {bool: TensorProto.BOOL, int: TensorProto.INT64, float: TensorProto.DOUBLE}
+        found = helper.make_tensor_value_info(name, kinds[_kind(formula)], ["rows"])
+        inputs = [helper.make_tensor_value_info(column, TensorProto.DOUBLE, ["rows"]) for column in graph.columns]
+        whole = helper.make_graph(graph.nodes, "stakes", inputs, [found], list(graph.numbers.values()))
+        return helper.make_model(whole, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_FORMAT)
+
+    def __str__(self) -> str:
+        if self.sign == "if":
+            return "({1} if {0} else {2})".format(*self.parts)
+        if len(self.parts) == 1:
+            return f"({self.parts[0]} {self.sign})"
+        return f"({self.parts[0]} {self.sign} {self.parts[1]})" if self.parts else self.sign
+
+    def __repr__(self) -> str:
+        text = str(self)
+        return f"Onnx({text.removeprefix('(').removesuffix(')') if self.parts else text})"
+
+
+_OURS = "stakes."  # begins the names inside the graph
+
+
+def onnx_column(name: str) -> Onnx:
+    """Name an input of doubles of an ONNX model.
+
+    Parameters
+    ----------
+    name : str
+        The input.
+
+    Returns
+    -------
+    Onnx
+
+    Raises
+    ------
+    ValueError
+        For an empty name.
+
+    Examples
+    --------
+    >>> from stakes.tables import onnx_column
+    >>> onnx_column("risk") >= 0.5
+    Onnx(risk >= 0.5)
+    """
+    if not name or name.startswith(_OURS):
+        raise ValueError(f"name must be that of an input, and not begin with {_OURS!r}, got {name!r}.")
+    return Onnx(name)
+
+
+def _kind(formula: Any) -> type:
+    """What the values of a formula are."""
+    if not isinstance(formula, Onnx):
+        return type(formula)
+    if formula.sign == "if":
+        return _kind(formula.parts[1])
+    return bool if formula.sign in _CONDITIONS else float
+
+
+@dataclass(frozen=True)
+class _Graph:
+    """Nodes in an order in which they can be computed, each formula once, and the numbers by name."""
+
+    columns: dict[str, None] = field(default_factory=dict)
+    numbers: dict[str, Any] = field(default_factory=dict)
+    nodes: list[NodeProto] = field(default_factory=list)
+    names: dict[int, str] = field(default_factory=dict)
+
+    def add(self, formula: Any) -> str:
+        """Add what a formula needs, and name its value."""
+        from onnx import helper, numpy_helper
+
+        if not isinstance(formula, Onnx):
+            name = f"{_OURS}value {formula!r}"
+            self.numbers[name] = numpy_helper.from_array(np.asarray(formula), name)
+            return name
+        if not formula.parts:
+            self.columns[formula.sign] = None
+            return formula.sign
+        if id(formula) not in self.names:
+            parts = [self.add(part) for part in formula.parts]
+            self.names[id(formula)] = name = f"{_OURS}{len(self.nodes)}"
+            self.nodes.append(helper.make_node(_OPERATORS[formula.sign], parts, [name]))
+        return self.names[id(formula)]
+
+
+# What rules have in common: rows in which a value is missing, and the rule as an expression, as SQL and as ONNX.
+
+
+def decide_present(
+    columns: Mapping[str, Floats],
+    missing: str,
+    decide: Callable[..., NDArray[Any]],
+    choices: tuple[str, ...] = MISSING,
+    *,
+    probability: bool = False,
+) -> NDArray[Any]:
+    """Decide by columns, the first of them perhaps probabilities, and as ``missing`` says where one is nan.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stakes.base.formulas import decide_present
+    >>> decide_present({"score": np.array([0.9, np.nan])}, "wait", lambda score: (score >= 0.5).astype(int)).tolist()
+    [1, 0]
+    """
+    check_missing(missing, choices)
+    if len({column.shape for column in columns.values()}) > 1 or next(iter(columns.values())).ndim != 1:
+        return decide(**columns)  # which says what is wrong
+    gone = {name: np.isnan(column) for name, column in columns.items()}
+    absent = np.logical_or.reduce(list(gone.values()))
+    if not absent.any():
+        return decide(**columns)
+    if missing == "refuse":
+        name = next(name for name, mine in gone.items() if mine.any())
+        first, others = int(np.argmax(gone[name])), " or ".join(f'"{choice}"' for choice in choices[1:])
+        raise ValueError(
+            f"{name} must be finite, got nan at index {first} ({int(gone[name].sum())} of {len(absent)} are missing): "
+            f"say missing={others} to decide about rows without it."
+        )
+    for place, (name, column) in enumerate(columns.items()):  # what else is wrong is refused in these rows too
+        check_scores(np.where(gone[name], 0.0, column), name, probability=probability and place == 0)
+    if absent.all():
+        return np.full(len(absent), CODES[missing], dtype=np.int64)
+    stand_in = {name: np.where(absent, column[np.argmin(absent)], column) for name, column in columns.items()}
+    return np.where(absent, CODES[missing], decide(**stand_in))
+
+
+class DecidesByScore:
+    """A rule that decides about a row by its score alone; ``_choices`` is what can be said of a missing one."""
+
+    _choices: ClassVar[tuple[str, ...]] = MISSING
+
+    @abstractmethod
+    def _decide(self, score: Floats) -> NDArray[Any]:
+        """Check scores, none of which is missing, and decide."""
+
+    @abstractmethod
+    def _expression(self, score: Any, missing: str) -> Any:
+        """The same of an expression."""
+
+    def _predicted(self, name: str, scores: Any, missing: str) -> Any:
+        """Decide about scores, or make an expression of one."""
+        if is_expression(scores):
+            return self._expression(scores, check_missing(missing, self._choices))
+        column = to_floats(pick_positive_column(scores, np.empty(0), None, name), name)
+        return decide_present({name: column}, missing, lambda **clean: self._decide(clean[name]), self._choices)
+
+    def to_expression(self, score: str, *, missing: Any = "refuse") -> Any:
+        """Return the rule as an expression of narwhals, for a frame that stays in its engine.
+
+        Parameters
+        ----------
+        score : str
+            Name of the column, of doubles.
+        missing : {"refuse", "act", "wait"}, default "refuse"
+            What rows get where the score is NULL or NaN: NULL, 1 or 0; where the rule defers also "defer", which is -1.
+
+        Returns
+        -------
+        narwhals.Expr
+            The decisions of ``predict`` to the last bit; NULL where it would raise.
+
+        Raises
+        ------
+        ValueError
+            For another value of ``missing``.
+
+        Examples
+        --------
+        >>> import narwhals.stable.v2 as nw
+        >>> import polars as pl
+        >>> from stakes.utility import population_threshold
+        >>> rule = population_threshold([0, 1], [0.2, 0.6], "f1", n_bootstrap=0)
+        >>> frame = nw.from_native(pl.LazyFrame({"risk": [0.7, 0.5, None]}))
+        >>> frame.with_columns(treat=rule.to_expression("risk")).collect()["treat"].to_list()
+        [1, 0, None]
+        """
+        return self._predicted("score", column_of(score), missing)
+
+    def to_sql(self, score: str, *, dialect: Dialect = "duckdb", missing: Any = "refuse") -> str:
+        """Return the rule as an expression of plain SQL.
+
+        Parameters
+        ----------
+        score : str
+            Name of the column, of doubles.
+        dialect : {"duckdb", "postgres", "bigquery", "snowflake", "spark", "sqlite"}, default "duckdb"
+            Of the SQL.
+        missing : {"refuse", "act", "wait"}, default "refuse"
+            What rows get where the score is NULL or NaN: NULL, 1 or 0; where the rule defers also "defer", which is -1.
+
+        Returns
+        -------
+        str
+            The decisions of ``predict`` to the last bit; NULL where it would raise.
+
+        Raises
+        ------
+        ValueError
+            For an unknown dialect or another value of ``missing``.
+
+        Examples
+        --------
+        >>> from stakes.utility import population_threshold
+        >>> rule = population_threshold([0, 1], [0.2, 0.6], "f1", n_bootstrap=0)
+        >>> print(rule.to_sql("p"))
+        CASE WHEN (("p" - "p") <= CAST('0.0' AS DOUBLE)) THEN CASE WHEN ("p" >= CAST('0.6' AS DOUBLE)) THEN ... END END
+        """
+        return str(self._predicted("score", sql_column(score, dialect), missing))
+
+    def to_onnx(self, score: str = "score", *, missing: Any = "refuse") -> ModelProto:
+        """Return the rule as a model of ONNX.
+
+        Parameters
+        ----------
+        score : str, default "score"
+            Name of the input, of doubles.
+        missing : {"refuse", "act", "wait"}, default "refuse"
+            What rows get where the score is NaN: what they get where ``predict`` would raise, 1 or 0; where the rule
+            defers also "defer", which is -1.
+
+        Returns
+        -------
+        onnx.ModelProto
+            Its output ``decision`` holds the decisions of ``predict`` to the last bit. Where that would raise it is -1;
+            of a rule that defers, for which -1 is a decision, the output is of doubles, and NaN there.
+
+        Raises
+        ------
+        ValueError
+            For another value of ``missing``.
+        ImportError
+            If onnx is not installed (``pip install 'stakes[onnx]'``).
+
+        Examples
+        --------
+        >>> from stakes.utility import population_threshold
+        >>> rule = population_threshold([0, 1], [0.2, 0.6], "f1", n_bootstrap=0)
+        >>> [column.name for column in rule.to_onnx("risk").graph.input]  # doctest: +SKIP
+        ['risk']
+        """
+        model: ModelProto = self._predicted("score", onnx_column(score), missing).model()
+        return model

@@ -1,0 +1,249 @@
+"""Class labels and probabilities, NumPy or torch."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stakes.base.validation import check_same_order, check_weights, is_missing, one_is_positive, to_array, to_floats
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+
+# Multi-class labels and probabilities become clean arrays here, or an error that says what is wrong and where.
+
+_SUM_TOLERANCE = 1e-6
+_SUM_TOLERANCE_SINGLE = 1e-3
+
+
+def check_multiclass(
+    y_true: ArrayLike, y_prob: ArrayLike, labels: ArrayLike | None, sample_weight: ArrayLike | None
+) -> tuple[NDArray[np.intp], NDArray[Any], Floats | None]:
+    """Class index of each row, its probabilities in the caller's precision, and weights or None."""
+    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
+    columns = to_array(y_prob, "y_prob")
+    prob = check_probability_rows(columns)
+    index = class_index(to_array(y_true, "y_true"), prob.shape[1], labels, one_column=columns.ndim == 1)
+    if len(index) != len(prob):
+        raise ValueError(f"y_true and y_prob must have the same length, got {len(index)} and {len(prob)}.")
+    return index, prob, check_weights(sample_weight, len(index))
+
+
+def check_probability_rows(y_prob: ArrayLike) -> NDArray[Any]:
+    """Probabilities as an array of shape (rows, classes); one column stands for the second of two classes."""
+    prob = to_array(y_prob, "y_prob")
+    if prob.dtype.kind != "f":
+        prob = to_floats(prob, "y_prob")
+    if prob.ndim == 1:
+        prob = np.column_stack([1.0 - prob, prob])
+    if prob.ndim != 2 or prob.shape[0] == 0 or prob.shape[1] < 2:
+        raise ValueError(f"y_prob must have shape (rows, classes) at least one row and two classes, got {prob.shape}.")
+    bad = ~np.all(np.isfinite(prob) & (prob >= 0.0) & (prob <= 1.0), axis=1)
+    if np.any(bad):
+        first = int(np.argmax(bad))
+        raise ValueError(
+            f"y_prob must lie in [0, 1], got {prob[first].tolist()} in row {first} ({int(bad.sum())} rows are not)."
+        )
+    off = np.abs(prob.sum(axis=1, dtype=np.float64) - 1.0)
+    tolerance = _SUM_TOLERANCE if prob.dtype == np.float64 else _SUM_TOLERANCE_SINGLE
+    if np.any(off > tolerance):
+        first = int(np.argmax(off > tolerance))
+        raise ValueError(
+            f"the probabilities y_prob of a row must sum to 1 within {tolerance:g}, got {prob[first].sum():.9g} "
+            f"in row {first} ({int((off > tolerance).sum())} rows do not)."
+        )
+    return prob
+
+
+def class_index(
+    labels_of_rows: NDArray[Any], n_classes: int, labels: ArrayLike | None, *, one_column: bool = False
+) -> NDArray[np.intp]:
+    """Column of each row's class: from one-hot rows, from the named order of labels, or from their sorted order."""
+    if labels_of_rows.ndim == 2 and labels_of_rows.shape[1] == n_classes:
+        return _from_one_hot(labels_of_rows)
+    if labels_of_rows.ndim != 1 or labels_of_rows.size == 0:
+        raise ValueError(f"y_true must be 1-D with at least one row, or one-hot, got shape {labels_of_rows.shape}.")
+    if labels_of_rows.dtype == object and any(map(is_missing, labels_of_rows)):
+        raise ValueError("y_true must not be missing, got None or NaN among the labels.")
+    if labels is None:
+        order = np.arange(n_classes) if _are_indices(labels_of_rows, n_classes) else np.unique(labels_of_rows)
+        if len(order) != n_classes:
+            raise ValueError(
+                f"y_true holds {len(order)} labels but y_prob has {n_classes} columns: pass labels= in column order."
+            )
+        if one_column:
+            check_order_of_two(order.tolist())
+    else:
+        order = to_array(labels, "labels")
+        if order.ndim != 1 or len(order) != n_classes or len(set(order.tolist())) != n_classes:
+            raise ValueError(f"labels must name the {n_classes} columns of y_prob once each, got {order.tolist()}.")
+    sorter = np.argsort(order)
+    place = np.searchsorted(order, labels_of_rows, sorter=sorter)
+    index = sorter[np.minimum(place, n_classes - 1)]
+    unknown = order[index] != labels_of_rows
+    if np.any(unknown):
+        first = int(np.argmax(unknown))
+        raise ValueError(
+            f"y_true must hold only the labels {order.tolist()}, got {labels_of_rows[first]!r} in row {first}."
+        )
+    return index.astype(np.intp)
+
+
+def check_order_of_two(labels: list[Any]) -> None:
+    """Refuse two labels with names of their own beside one column: their order does not say which one is positive."""
+    if not one_is_positive(labels):
+        raise ValueError(
+            f"y_true holds {', '.join(map(repr, labels))}, and y_prob is of one class: pass labels= with the negative "
+            "class first and the positive one last."
+        )
+
+
+def _are_indices(values: NDArray[Any], n_classes: int) -> bool:
+    return bool(values.dtype.kind in "iu" and values.min() >= 0 and values.max() < n_classes)
+
+
+def _from_one_hot(rows: NDArray[Any]) -> NDArray[np.intp]:
+    good = np.all((rows == 0) | (rows == 1), axis=1) & (rows.sum(axis=1) == 1)
+    if not np.all(good):
+        first = int(np.argmin(good))
+        raise ValueError(f"one-hot y_true must hold a single 1 in each row, got {rows[first].tolist()} in row {first}.")
+    return np.argmax(rows, axis=1)
+
+
+def weighted_mean(values: Floats, weight: Floats | None) -> float:
+    """Mean, with infinite values of weight zero left out."""
+    if weight is None:
+        return float(values.mean(dtype=np.float64))
+    keep = weight > 0.0
+    return float(np.dot(values[keep], weight[keep])) / float(weight.sum())
+
+
+# PyTorch labels, probabilities and weights become clean tensors on the device they are on; nothing imports torch.
+
+# what rounding the probabilities of a row in each precision can do to their sum
+_SUM_TOLERANCES = {"float64": 1e-6, "float32": 1e-3, "float16": 5e-3, "bfloat16": 1e-2}
+
+
+def is_tensor(values: Any) -> bool:
+    """Whether this is a PyTorch tensor; where torch was never imported nothing is."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(values, torch.Tensor)
+
+
+def to_host(values: Any) -> Any:
+    """A tensor as a numpy array; anything else as it is."""
+    if not is_tensor(values):
+        return values
+    host = values.detach().cpu()
+    return (host.float() if str(host.dtype) == "torch.bfloat16" else host).numpy()
+
+
+def check_multiclass_tensor(
+    y_true: Any, y_prob: Any, labels: Any, sample_weight: Any
+) -> tuple[Any, Any, Any | None, Any, Any]:
+    """Class index, probabilities, weights or None, the library torch, and row numbers, all on the device of y_prob."""
+    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
+    import torch
+
+    prob, one_column = _check_rows(torch, y_prob), y_prob.ndim == 1
+    if is_tensor(y_true):
+        index = _tensor_index(torch, y_true.detach().to(prob.device), prob.shape[1], labels, one_column=one_column)
+    else:
+        host = class_index(to_array(y_true, "y_true"), prob.shape[1], labels, one_column=one_column)
+        index = torch.as_tensor(host, device=prob.device)
+    if len(index) != len(prob):
+        raise ValueError(f"y_true and y_prob must have the same length, got {len(index)} and {len(prob)}.")
+    return index, prob, _check_weights(torch, sample_weight, prob), torch, torch.arange(len(prob), device=prob.device)
+
+
+def _check_rows(torch: Any, y_prob: Any) -> Any:
+    """Probabilities of shape (rows, classes) in the device's widest precision."""
+    name = str(y_prob.dtype).removeprefix("torch.")
+    if name not in _SUM_TOLERANCES:
+        raise ValueError(f"y_prob must be a tensor of floating-point numbers, got {y_prob.dtype}.")
+    wide = torch.float32 if y_prob.device.type == "mps" else torch.float64
+    prob = y_prob.to(wide)
+    if prob.ndim == 1:
+        prob = torch.stack([1.0 - prob, prob], 1)
+    if prob.ndim != 2 or prob.shape[0] == 0 or prob.shape[1] < 2:
+        raise ValueError(
+            f"y_prob must have shape (rows, classes) at least one row and two classes, got {tuple(prob.shape)}."
+        )
+    values = prob.detach()
+    outside = ~((values >= 0.0) & (values <= 1.0)).all(1)  # nan is neither
+    off = (values.sum(1) - 1.0).abs()
+    tolerance = _SUM_TOLERANCES[name]
+    uneven = off > tolerance
+    if bool((outside | uneven).any()):  # one answer from the device for both checks
+        _refuse(values, outside, uneven, tolerance)
+    return prob
+
+
+def _refuse(values: Any, outside: Any, uneven: Any, tolerance: float) -> None:
+    if bool(outside.any()):
+        first = int(outside.int().argmax())
+        raise ValueError(
+            f"y_prob must lie in [0, 1], got {values[first].tolist()} in row {first} "
+            f"({int(outside.sum())} rows are not)."
+        )
+    first = int(uneven.int().argmax())
+    raise ValueError(
+        f"the probabilities of a row must sum to 1 within {tolerance:g}, got {float(values[first].sum()):.9g} "
+        f"in row {first} ({int(uneven.sum())} rows do not)."
+    )
+
+
+def _tensor_index(torch: Any, y: Any, n_classes: int, labels: Any, *, one_column: bool) -> Any:
+    """Column of each row's class, as :func:`class_index` finds it for arrays."""
+    if y.ndim == 2 and y.shape[1] == n_classes:
+        good = (((y == 0) | (y == 1)).all(1)) & (y.sum(1) == 1)
+        if not bool(good.all()):
+            first = int((~good).int().argmax())
+            raise ValueError(
+                f"one-hot y_true must hold a single 1 in each row, got {y[first].tolist()} in row {first}."
+            )
+        return y.int().argmax(1)
+    if y.ndim != 1 or len(y) == 0:
+        raise ValueError(f"y_true must be 1-D with at least one row, or one-hot, got shape {tuple(y.shape)}.")
+    if labels is None and not y.dtype.is_floating_point and bool(((y >= 0) & (y < n_classes)).all()):
+        return y.long()
+    order = torch.unique(y) if labels is None else torch.as_tensor(to_array(to_host(labels), "labels"), device=y.device)
+    if labels is None and len(order) != n_classes:
+        raise ValueError(
+            f"y_true holds {len(order)} labels but y_prob has {n_classes} columns: pass labels= in column order."
+        )
+    if labels is None and one_column:
+        check_order_of_two(order.tolist())
+    if len(order) != n_classes or len(torch.unique(order)) != n_classes:
+        raise ValueError(f"labels must name the {n_classes} columns of y_prob once each, got {order.tolist()}.")
+    same = y[:, None] == order[None, :]
+    known = same.any(1)
+    if not bool(known.all()):
+        first = int((~known).int().argmax())
+        raise ValueError(f"y_true must hold only the labels {order.tolist()}, got {y[first].item()} in row {first}.")
+    return same.int().argmax(1)
+
+
+def _check_weights(torch: Any, sample_weight: Any, prob: Any) -> Any | None:
+    if sample_weight is None:
+        return None
+    if not is_tensor(sample_weight):
+        return torch.as_tensor(check_weights(sample_weight, len(prob)), dtype=prob.dtype, device=prob.device)
+    weight = sample_weight.detach().to(prob.device, prob.dtype)
+    plain = weight.shape == (len(prob),) and bool((torch.isfinite(weight) & (weight >= 0.0)).all())
+    if not (plain and bool((weight > 0.0).any())):
+        check_weights(to_host(weight), len(prob))  # says which rule is broken, and where
+    return weight
+
+
+def tensor_mean(values: Any, weight: Any | None) -> float:
+    """Mean, with infinite values of weight zero left out."""
+    if weight is None:
+        return float(values.detach().mean())
+    keep = weight > 0.0
+    return float((values.detach()[keep] * weight[keep]).sum() / weight.sum())

@@ -1,0 +1,421 @@
+"""Blocks, counts by score, PAV, the one `sigmoid`, logistic fit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from stakes.base.validation import BinarySample
+
+    Floats = NDArray[np.float64]
+
+
+# Sums over long arrays: piece by piece, and with infinite values that nobody bears.
+
+
+def blocks(length: int, size: int = 1 << 13) -> Iterator[slice]:
+    """Slices that cut a long array into pieces that fit the cache, temporaries included."""
+    for start in range(0, length, size):
+        yield slice(start, min(start + size, length))
+
+
+def weighted_sum(weights: Floats, values: Floats) -> float:
+    """Sum weights * values where an infinite value of weight zero counts nothing."""
+    finite = np.isfinite(values)
+    if np.all(finite):
+        return float(np.dot(weights, values))
+    used = weights > 0.0
+    return float(np.dot(weights[used], values[used]))
+
+
+# Positives and negatives at each distinct score, from rows or from groups of rows, by one sort.
+
+_WORTH_PACKING = 1 << 12
+
+
+def count_sample(sample: BinarySample) -> dict[str, Any]:
+    """Count rows at each distinct score: the columns of a score table."""
+    if sample.weight is not None:
+        return count_groups(sample.score, sample.y, sample.weight, None, len(sample.y))
+    if len(sample.score) and sample.score.min() < 0.0:
+        below = sample.score < 0.0
+        low = _count_sorted(sample.y[below], -sample.score[below])
+        high = _count_sorted(sample.y[~below], sample.score[~below])
+        scores = np.concatenate([-low[0][::-1], high[0]])
+        positives = np.concatenate([low[1][::-1], high[1]])
+        negatives = np.concatenate([low[2][::-1], high[2]])
+    else:
+        scores, positives, negatives = _count_sorted(sample.y, sample.score)
+    return _columns(scores, (positives, negatives), (positives, negatives), len(sample.y))
+
+
+def count_groups(
+    score: Floats, positive: NDArray[np.bool_], weight: Floats, squared: Floats | None, n_rows: int
+) -> dict[str, Any]:
+    """Pool rows, or groups of rows that carry a total weight and a total squared weight each."""
+    order, ordered = order_of(score)
+    ordered += 0.0  # -0.0 and 0.0 are one score
+    new = np.ones(len(ordered), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    starts = None if new.all() else np.flatnonzero(new)
+    is_positive = np.take(positive, order)
+    columns = _by_class(np.take(weight, order), is_positive)
+    squares = [c * c for c in columns] if squared is None else _by_class(np.take(squared, order), is_positive)
+    if starts is not None:
+        ordered = ordered[starts]
+        columns, squares = ([np.add.reduceat(c, starts) for c in pair] for pair in (columns, squares))
+    return _columns(ordered, columns, squares, n_rows)
+
+
+def order_of(score: Floats) -> tuple[NDArray[np.intp], Floats]:
+    """An order in which finite scores rise, and the scores in it.
+
+    Where none is below zero the lowest bits of each score give way to the row's place, so that plain numbers are sorted
+    in half the time of an index sort; the few rows whose scores differ in those bits alone are put in order after it.
+    """
+    if len(score) < _WORTH_PACKING or score.min() < 0.0:
+        order = np.argsort(score)
+        return order, np.take(score, order)
+    low = np.uint64((1 << len(score).bit_length()) - 1)
+    key = np.add(score, 0.0, dtype=np.float64).view(np.uint64)  # -0.0 becomes 0.0
+    for part in blocks(len(key)):
+        key[part] &= ~low
+        key[part] |= np.arange(part.start, part.stop, dtype=np.uint64)
+    key.sort()
+    close = np.empty(len(key) - 1, dtype=bool)
+    for part in blocks(len(close)):
+        np.less_equal(key[part.start + 1 : part.stop + 1] ^ key[part], low, out=close[part])
+    key &= low
+    order = key.view(np.intp)
+    ordered = np.take(score, order)
+    if np.any(close & (ordered[1:] < ordered[:-1])):
+        mine = np.flatnonzero(np.append(close, False) | np.append(False, close))
+        order[mine] = order[mine][np.argsort(ordered[mine], kind="stable")]
+        ordered[mine] = score[order[mine]]
+    return order, ordered
+
+
+def count_cells(
+    cell: Floats,
+    lower_upper_moment: tuple[Floats, Floats, Floats],
+    sums: tuple[Floats, Floats, Floats, Floats],
+    *,
+    n_rows: int,
+    resolution: int,
+) -> dict[str, Any]:
+    """Pool groups by cell: the mean score of each, and the smallest and largest score that it stands for."""
+    cell = np.minimum(cell, resolution - 1)
+    order = np.argsort(cell, kind="stable")
+    starts = np.flatnonzero(np.diff(cell[order], prepend=-1.0))
+    lower, upper, moment = (values[order] for values in lower_upper_moment)
+    low, high = np.minimum.reduceat(lower, starts), np.maximum.reduceat(upper, starts)
+    positives, negatives, *squares = (np.add.reduceat(values[order], starts) for values in sums)
+    mean = np.clip(np.add.reduceat(moment, starts) / (positives + negatives), low, high)
+    return {**_columns(mean, (positives, negatives), squares, n_rows), "lower": low, "upper": high}
+
+
+def _columns(
+    scores: Floats, weights: tuple[Floats, Floats] | list[Floats], squares: Any, n_rows: int
+) -> dict[str, Any]:
+    return {
+        "scores": scores,
+        "positives": weights[0],
+        "negatives": weights[1],
+        "positives_squared": squares[0],
+        "negatives_squared": squares[1],
+        "n_rows": n_rows,
+    }
+
+
+def _by_class(weight: Floats, positive: NDArray[np.bool_]) -> list[Floats]:
+    """Weights of the positives and of the negatives, zero elsewhere; the array passed in is used up."""
+    mine = weight * positive
+    weight -= mine
+    return [mine, weight]
+
+
+def _count_sorted(y: NDArray[np.bool_], score: Floats) -> tuple[Floats, Floats, Floats]:
+    """Count classes at each distinct non-negative score without an index sort.
+
+    The sign bit of a non-negative float is free: its bit pattern, shifted left by one, carries the label in the
+    lowest bit and still sorts like the number. Scores that were float32 sort as such, in half the time.
+    """
+    half = _is_single(score)
+    real: Any = np.float32 if half else np.float64
+    whole: Any = np.uint32 if half else np.uint64
+    memory = np.empty(0 if half else len(score) + 2)
+    key: NDArray[Any] = np.empty(len(score), whole) if half else _framed(memory).view(np.uint64)
+    label, new = np.empty(len(score), dtype=bool), np.empty(len(score), dtype=bool)
+    for part in blocks(len(score)):
+        bits = key[part]
+        np.add(score[part], 0.0, out=bits.view(real), casting="same_kind")  # -0.0 becomes 0.0
+        np.left_shift(bits, 1, out=bits)
+        np.bitwise_or(bits, y[part], out=bits)
+    key.sort()
+    previous, bits = whole(0), key[:0]
+    for part in blocks(len(score)):
+        bits = key[part]
+        label[part] = bits & whole(1)
+        np.right_shift(bits, 1, out=bits)
+        new[part.start] = bits[0] != previous
+        np.not_equal(bits[1:], bits[:-1], out=new[part.start + 1 : part.stop])
+        previous = bits[-1]
+    new[:1] = True
+    ordered = key.view(real)
+    distinct: Floats = ordered
+    if half or not new.all():
+        count, at = int(np.count_nonzero(new)), 0
+        # where few are equal, they take the place of all: fresh memory costs as much as the work
+        here = not half and 2 * count > len(ordered)
+        frame = memory[: count + 2] if here else np.empty(count + 2)
+        for part in blocks(len(ordered)):
+            found = ordered[part] if new[part].all() else ordered[part][new[part]]
+            frame[at + 1 : at + 1 + len(found)] = found
+            at += len(found)
+        distinct = _framed(frame)
+    del key, bits, ordered, memory  # before the counts take memory
+    return distinct, *_counts(label, new, len(distinct))
+
+
+def _is_single(score: Floats) -> bool:
+    """Whether every score is a float32: the first block tells nearly always."""
+    with np.errstate(over="ignore"):
+        return all(np.array_equal(score[part].astype(np.float32), score[part]) for part in blocks(len(score)))
+
+
+def _counts(label: NDArray[np.bool_], new: NDArray[np.bool_], length: int) -> tuple[Floats, Floats]:
+    """Positives and negatives of each run of rows; a run begins where ``new`` is true, and may cross two blocks."""
+    positives, negatives = np.empty(length), np.empty(length)
+    below = np.zeros(next(blocks(len(label)), slice(0)).stop + 1, dtype=np.int32)
+    at = 0
+    for part in blocks(len(label)):
+        own, size, count = label[part], part.stop - part.start, int(np.count_nonzero(new[part]))
+        mine = slice(at, at + count)
+        if count == size:  # nothing is tied
+            positives[mine] = own
+            np.subtract(1.0, positives[mine], out=negatives[mine])
+        else:
+            starts = np.flatnonzero(new[part])
+            first = int(starts[0]) if count else size
+            if first:
+                ups = np.count_nonzero(own[:first])
+                positives[at - 1] += ups
+                negatives[at - 1] += first - ups
+            ends = np.append(starts[1:], size)[:count]
+            np.cumsum(own, out=below[1 : 1 + size])  # np.add.reduceat would convert each label
+            positives[mine] = below[ends] - below[starts]
+            np.subtract(ends - starts, positives[mine], out=negatives[mine])
+        at = mine.stop
+    return positives, negatives
+
+
+def _framed(memory: Floats) -> Floats:
+    """An array in memory that has 0 before it and 1 behind it: the knots of curves then cost nothing."""
+    memory[0], memory[-1] = 0.0, 1.0
+    return memory[1:-1]
+
+
+# Pool-adjacent-violators blocks of a table of positives and negatives, whole falling runs at a time.
+
+_SHRINK = 0.7
+# So many blocks take less time here than the import of scipy.optimize.
+_FEW = 1 << 14
+_SAFE = (1e-100, 1e100)
+
+
+def pav_starts(positives: Floats, negatives: Floats) -> NDArray[np.intp]:
+    """First index of each block of the weighted isotonic regression, blocks of equal rate merged."""
+    peak = max(float(positives.max()), float(negatives.max()))
+    if not _SAFE[0] < peak < _SAFE[1]:  # rates are compared by products, which must neither overflow nor vanish
+        positives, negatives = positives / peak, negatives / peak
+    starts = np.flatnonzero(_rising(positives, negatives))
+    while True:
+        # whole falling runs at once shrink long tables fast; what is left goes to the sequential algorithm
+        pooled = [np.add.reduceat(column, starts) for column in (positives, negatives)]
+        fewer = starts[_rising(*pooled)]
+        if len(fewer) == len(starts):
+            return _merge_equal(starts, *pooled)
+        if len(fewer) > _SHRINK * len(starts):
+            pooled = [np.add.reduceat(column, fewer) for column in (positives, negatives)]
+            fewer = fewer[_isotonic_blocks(*pooled)]
+        starts = fewer
+
+
+def _merge_equal(starts: NDArray[np.intp], positives: Floats, negatives: Floats) -> NDArray[np.intp]:
+    """Drop every start whose rate, rounded, does not exceed the rate before it."""
+    while True:
+        rates = positives / (positives + negatives)
+        rising = np.concatenate([[True], rates[1:] > rates[:-1]])
+        if rising.all():
+            return starts
+        groups = np.flatnonzero(rising)
+        starts, positives, negatives = (
+            starts[rising],
+            np.add.reduceat(positives, groups),
+            np.add.reduceat(negatives, groups),
+        )
+
+
+def _rising(positives: Floats, negatives: Floats) -> NDArray[np.bool_]:
+    """Whether each event rate exceeds the one before it (compared by cross-multiplication); True for the first."""
+    rising = np.ones(len(positives), dtype=bool)
+    for part in blocks(len(positives) - 1):
+        after = slice(part.start + 1, part.stop + 1)
+        np.greater(positives[after] * negatives[part], positives[part] * negatives[after], out=rising[after])
+    return rising
+
+
+def _isotonic_blocks(positives: Floats, negatives: Floats) -> NDArray[np.intp]:
+    if len(positives) <= _FEW:
+        return _pooled_blocks(positives, negatives)
+    from scipy.optimize import isotonic_regression
+
+    weight = positives + negatives
+    found: NDArray[np.intp] = isotonic_regression(positives / weight, weights=weight).blocks[:-1]
+    return found
+
+
+def _pooled_blocks(positives: Floats, negatives: Floats) -> NDArray[np.intp]:
+    """One score after the other: each joins the blocks before it whose rate is not below its own."""
+    starts: list[int] = []
+    hits: list[float] = []
+    misses: list[float] = []
+    for place, (own_hits, own_misses) in enumerate(zip(positives.tolist(), negatives.tolist(), strict=True)):
+        start, hit, miss = place, own_hits, own_misses
+        while starts and hits[-1] * miss >= hit * misses[-1]:
+            start = starts.pop()
+            hit, miss = hit + hits.pop(), miss + misses.pop()
+        starts.append(start)
+        hits.append(hit)
+        misses.append(miss)
+    return np.array(starts, dtype=np.intp)
+
+
+# The logistic function and the one maximum-likelihood fit of it, by Newton's method on pooled rows.
+
+_MAX_STEPS = 100
+_MAX_HALVINGS = 60
+_TOLERANCE = 1e-12
+_FLAT = 1e-14
+# of what the slope promises; a full step near the top gains half of that, and one that lands where every probability is
+# 0 or 1, from where no step leads back, next to nothing
+_LEAST_GAIN = 0.25
+# of a logit in one step: about as far as the logits of all numbers above 0 reach. Rows whose probabilities are next to
+# 0 or 1 hold almost no information, and ask for a step so long that no number of halvings leads back
+_FARTHEST = 800.0
+_TOTAL = 60  # power of two to which weights are brought, which changes no digit: none of their products vanishes
+
+
+def sigmoid(logit: Any) -> Any:
+    """Probability 1 / (1 + exp(-logit)); any logit, without a warning.
+
+    Examples
+    --------
+    >>> sigmoid(np.array([-1000.0, 0.0, 1000.0])).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    with np.errstate(over="ignore"):
+        return 1.0 / (1.0 + np.exp(-logit))
+
+
+def logit(share: Any) -> Any:
+    """Logarithm of the odds; minus infinity at 0 and infinity at 1, without a warning.
+
+    Examples
+    --------
+    >>> logit(np.array([0.0, 0.5, 1.0])).tolist()
+    [-inf, 0.0, inf]
+    """
+    with np.errstate(divide="ignore"):
+        return np.log(share) - np.log1p(-np.asarray(share))
+
+
+@dataclass(frozen=True)
+class LogisticSolution:
+    """Coefficients, the (penalised) log likelihood there, and its information matrix."""
+
+    coefficients: Floats
+    log_likelihood: float
+    information: Floats
+
+
+def _newton_step(information: Floats, gradient: Floats) -> Floats:
+    """The step to the maximum of the quadratic; the shortest one where rows so far off say nothing of a direction."""
+    try:
+        return np.asarray(np.linalg.solve(information, gradient))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(information, gradient, rcond=None)[0])
+
+
+def _within_reach(step: Floats, gradient: Floats, design: Floats) -> Floats:
+    """Shorten a step that would move a logit too far; one that is no number goes where the likelihood rises."""
+    if not np.all(np.isfinite(step)) or not np.any(step):
+        step = gradient
+    size = float(np.abs(step).max())
+    if size == 0.0:
+        return step
+    moved = float(np.abs(design @ (step / size)).max())
+    return step if moved * size <= _FARTHEST else step / size * (_FARTHEST / moved)
+
+
+def fit_logistic(
+    design: Floats,
+    positives: Floats,
+    negatives: Floats,
+    *,
+    offset: Floats | float = 0.0,
+    start: Floats | None = None,
+    ridge: float = 0.0,
+) -> LogisticSolution:
+    """Maximise the likelihood of positives and negatives at each row of the design, less ridge / 2 * |beta|^2."""
+    total = float(positives.sum() + negatives.sum())
+    scale = math.ldexp(1.0, _TOTAL - math.frexp(total)[1])
+    total, ridge = total * scale, ridge * scale
+    shifts = np.broadcast_to(offset, positives.shape)
+
+    def likelihood(beta: Floats) -> tuple[float, Floats, Floats]:
+        value, gradient = -0.5 * ridge * float(beta @ beta), -ridge * beta
+        information = ridge * np.eye(len(beta))
+        for part in blocks(len(positives)):
+            counts = positives[part] * scale, negatives[part] * scale
+            own = _likelihood(design[part], *counts, design[part] @ beta + shifts[part])
+            value, gradient, information = value + own[0], gradient + own[1], information + own[2]
+        return value, gradient, information
+
+    beta = np.zeros(design.shape[1]) if start is None else start
+    value, gradient, information = likelihood(beta)
+    for _ in range(_MAX_STEPS):
+        step = _within_reach(_newton_step(information, gradient), gradient, design)
+        if float(gradient @ step) <= _TOLERANCE**2 * total:
+            beta = beta + step  # convergence is quadratic: this one settles the last digits
+            break
+        for _ in range(_MAX_HALVINGS):  # halve a step that overshoots; the likelihood is concave
+            trial = likelihood(beta + step)
+            if trial[0] >= value + _LEAST_GAIN * float(gradient @ step) - _FLAT * abs(value):
+                break
+            step = step / 2.0
+        else:
+            break  # to the last digit there is nowhere higher
+        beta = beta + step
+        value, gradient, information = trial
+    return LogisticSolution(beta, value / scale, information / scale)
+
+
+def _likelihood(design: Floats, positives: Floats, negatives: Floats, eta: Floats) -> tuple[float, Floats, Floats]:
+    """Log likelihood of some rows, its gradient and its information; one exponential serves all three."""
+    small = np.exp(-np.abs(eta))
+    one_more = 1.0 + small
+    rare = small / one_more  # probability of the class that is the less likely one
+    weight = positives + negatives
+    low = eta < 0.0
+    p = np.where(low, rare, 1.0 / one_more)
+    value = positives @ np.minimum(eta, 0.0) - negatives @ np.maximum(eta, 0.0) - weight @ np.log1p(small)
+    return float(value), design.T @ (positives - weight * p), design.T @ (design * (weight * rare / one_more)[:, None])

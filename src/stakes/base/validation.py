@@ -1,0 +1,886 @@
+"""Arguments become clean arrays, fractions, generators."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import numbers
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stakes.base.outcome import Origin, Outcome
+from stakes.outputs.text import guess, shorten
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+
+
+# Numbers read as they are written, and bounds on ratios of counts that keep their meaning.
+
+_EXPONENT = re.compile(r"e[+-]?([\d_]+)\s*$", re.IGNORECASE)
+_LARGEST_EXPONENT = 400  # beyond any float; a larger one would only fill the memory with zeros
+_LARGEST = 10**300
+
+
+def as_fraction(value: Any, name: str) -> Fraction:
+    """Read a number as it is written: 0.9 is 9/10, not the nearest binary number."""
+    number = value if isinstance(value, Fraction) else _parsed(value, name)
+    if abs(number) > _LARGEST:
+        raise ValueError(f"{name} must be at most 1e300 in size, got a larger number.")
+    return number
+
+
+def refuse_one(value: Any, name: str, every: str) -> None:
+    """Raise where a budget is 1 but not written as a whole number: one row, or the share of all rows.
+
+    ``every`` says what to do where all rows are meant.
+    """
+    whole = isinstance(value, (int, np.integer)) or (isinstance(value, str) and value.strip().isdecimal())
+    if not whole and as_fraction(value, name) == 1:
+        raise ValueError(
+            f"{name}={value} can mean one row, or a share of 1, which is all rows: "
+            f"pass the whole number 1 for one row; for all rows {every}."
+        )
+
+
+def _parsed(value: Any, name: str) -> Fraction:
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return Fraction(int(value))
+    text = value if isinstance(value, str) else ""
+    if not isinstance(value, str):
+        if not isinstance(value, (float, np.floating, Decimal)) or not math.isfinite(value):
+            raise ValueError(f"{name} must be a finite number or a fraction, got {value!r}.")
+        text = repr(float(value))
+    exponent = _EXPONENT.search(text)
+    digits = "" if exponent is None else exponent[1].replace("_", "").lstrip("0")
+    if len(digits) > 3 or int(digits or 0) > _LARGEST_EXPONENT:
+        raise ValueError(f"{name} must have an exponent of at most {_LARGEST_EXPONENT}, got {text[:60]!r}.")
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"{name} must be a finite number or a fraction, got {text[:60]!r}.") from None
+
+
+def rows_within(share: float, total: float) -> float:
+    """Largest number of rows, or weight, that is at most a share of all, the share read as it is written.
+
+    Examples
+    --------
+    >>> from stakes.base.validation import rows_within
+    >>> rows_within(0.29, 100.0), 0.29 * 100.0
+    (29.0, 28.999999999999996)
+    """
+    exact = as_fraction(share, "share") * Fraction(total)
+    found = float(exact)
+    return found if Fraction(found) <= exact else math.nextafter(found, -math.inf)
+
+
+def next_fraction(value: Fraction, largest: int) -> Fraction:
+    """Smallest fraction >= value whose denominator is at most ``largest``.
+
+    No ratio of counts up to ``largest`` lies between the two, so that a precision bound may be replaced by it. The
+    neighbours in the Farey sequence are the last convergent of the continued fraction and the semiconvergent after it.
+    """
+    if value.denominator <= largest:
+        return value
+    p0, q0, p1, q1 = 0, 1, 1, 0
+    n, d = value.numerator, value.denominator
+    while True:
+        a = n // d
+        if q0 + a * q1 > largest:
+            break
+        p0, q0, p1, q1 = p1, q1, p0 + a * p1, q0 + a * q1
+        n, d = d, n - a * d
+    k = (largest - q0) // q1
+    return max(Fraction(p0 + k * p1, q0 + k * q1), Fraction(p1, q1))
+
+
+# Where chance comes from: one reading of ``random_state`` for every function that draws.
+
+
+def settled_order(*columns: NDArray[Any] | None) -> NDArray[np.intp]:
+    """An order of rows that does not depend on how they are given, so that neither do draws by the place of a row.
+
+    Rows that are equal in all columns can stand for each other. Columns that are None are left out.
+    """
+    return np.lexsort([column for column in columns if column is not None][::-1])
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Return the generator that a seed, a generator or None stands for, or say which of these it must be."""
+    if isinstance(random_state, np.random.RandomState):  # what scikit-learn passes around
+        return np.random.default_rng(random_state.randint(2**31 - 1))
+    whole = isinstance(random_state, numbers.Integral) and not isinstance(random_state, (bool, np.bool_))
+    if whole and random_state < 0:
+        raise ValueError(f"random_state must be a whole number >= 0, got {random_state}.")
+    known = isinstance(random_state, (np.random.Generator, np.random.BitGenerator, np.random.SeedSequence))
+    if not (random_state is None or whole or known):
+        raise ValueError(f"random_state must be a whole number, a numpy Generator or None, got {random_state!r}.")
+    return np.random.default_rng(random_state)
+
+
+# What was probably meant by a value that is refused: how a message names it, and the remedy that ends the message.
+
+_LONGEST = 80
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
+_PERCENT = re.compile(r"([+-]?[0-9.]+)\s*%")
+_ODDS = re.compile(r"\s*[0-9]+\s*[:/]\s*[0-9]+\s*")
+
+
+def brief(value: Any) -> str:
+    """Return how a message names a value: a long column or a table by its type, since its values would fill a page.
+
+    Examples
+    --------
+    >>> brief("Old"), brief([0, 1] * 100), brief(np.zeros(99))
+    ("'Old'", 'list of 200', 'ndarray')
+    """
+    text = " ".join(repr(value).split()) if hasattr(value, "shape") else repr(value)
+    if len(text) <= _LONGEST:
+        return text
+    if isinstance(value, list | tuple):
+        return f"{type(value).__name__} of {len(value)}"
+    return type(value).__name__ if hasattr(value, "shape") else shorten(text, _LONGEST)
+
+
+def one_of(known: Iterable[str], value: object) -> str:
+    """Return "one of 'NAME', ..., got VALUE.", with the name that was probably meant.
+
+    Examples
+    --------
+    >>> one_of(["new", "old"], "Old")
+    "one of 'new', 'old', got 'Old'; did you mean 'old'?"
+    """
+    names = tuple(known)
+    return f"one of {', '.join(map(repr, names))}, got {brief(value)}{near(value, names)}"
+
+
+def near(value: object, known: Iterable[str]) -> str:
+    """Return "; did you mean 'NAME'?" for what is nearly one of the names, or a full stop.
+
+    Examples
+    --------
+    >>> near("Old", ["new", "old"])
+    "; did you mean 'old'?"
+    >>> near(3, ["new", "old"])
+    '.'
+    """
+    return (guess(value, known, mark="'") if isinstance(value, str) else "") or "."
+
+
+def in_percent(number: float | Fraction) -> str:
+    """Return "; 30% is 0.3" for a share that was probably written in percent, or nothing.
+
+    Examples
+    --------
+    >>> in_percent(30)
+    '; 30% is 0.3'
+    >>> in_percent(-1)
+    ''
+    """
+    share = float(number) if 2 <= number <= 100 else None
+    return "" if share is None else f"; {share:g}% is {share / 100.0:g}"
+
+
+def as_range(low: float, high: float) -> str:
+    """Return how a range of thresholds is written that was given in percent, reversed, without width or as money.
+
+    Examples
+    --------
+    >>> as_range(5, 30)
+    '; 5 to 30% is (0.05, 0.3)'
+    """
+    if 0.0 <= low < high <= 100.0:
+        return f"; {low:g} to {high:g}% is ({low / 100.0:g}, {high / 100.0:g})"
+    if 0.0 <= high < low <= 1.0:
+        return "; the smaller one comes first"
+    if low == high and 0.0 <= low <= 1.0:
+        return "; one threshold alone is no range"
+    if min(low, high) > 1.0:
+        return "; of what mistakes cost in money costs.from_cost_matrix(tn, fp, fn, tp) makes a threshold"
+    return ""
+
+
+def as_costs_of(given: Any) -> str:
+    """Return how cost ratios are made of what they were given as: odds, other text, a matrix or a mapping."""
+    if isinstance(given, type):
+        return "; call it with its parameters"
+    if isinstance(given, str):
+        odds = given.strip().replace("/", ":")
+        if _ODDS.fullmatch(given):
+            return f"; the cost ratio of odds is costs.from_odds({odds!r})"
+        return "; pass numbers, not text, such as (0.02, 0.10)"
+    if isinstance(given, Mapping) or _is_table(given):
+        return "; of a table of costs costs.from_cost_matrix(tn, fp, fn, tp) makes a cost ratio"
+    return ""
+
+
+def as_number(value: object) -> str:
+    """Return how numbers are made of text or dates that stand in their place.
+
+    Examples
+    --------
+    >>> as_number("0,1")
+    ': with a decimal comma it is text; as a number it is 0.1'
+    """
+    if isinstance(value, dt.date | dt.timedelta):
+        return ": count time in numbers, such as days since a first day"
+    if not isinstance(value, str):
+        return ""
+    text = ": turn text into numbers first, such as with astype(float)" if re.search("[0-9]", value) else ""
+    return as_written(value) or text
+
+
+def as_written(value: object) -> str:
+    """Return how a number is written that stands there with a decimal comma or a percent sign, or nothing.
+
+    Examples
+    --------
+    >>> as_written("30%")
+    ': with its sign it is text; as a number 30% is 0.3'
+    """
+    if not isinstance(value, str):
+        return ""
+    if _DECIMAL_COMMA.fullmatch(value):
+        return f": with a decimal comma it is text; as a number it is {value.replace(',', '.')}"
+    if found := _PERCENT.fullmatch(value.strip()):
+        return f": with its sign it is text; as a number {value} is {float(found[1]) / 100.0:g}"
+    return ""
+
+
+def as_column(given: Any, name: str) -> str:
+    """Return what stands in the place of a column of scores, and how the column is had from it."""
+    if isinstance(given, np.ndarray | np.generic):
+        given = given.item()
+    if isinstance(given, str):
+        return f"{given!r}: columns by their names are for evaluate_frame"
+    kind = type(given).__name__
+    if isinstance(given, Mapping):
+        first = next(iter(given), "name")
+        return f"{kind}: this takes one model at a time, such as {name}[{first!r}]"
+    if hasattr(given, "predict_proba"):
+        return f"{kind}: pass its probabilities, such as predict_proba(X)[:, 1]"
+    return f"{kind}: call it, and pass what it returns" if callable(given) else "shape ()"
+
+
+def as_labels(given: Any, shape: tuple[int, ...]) -> str:
+    """Return what stands in the place of a column of labels, and how the column is had from it."""
+    if isinstance(given, str):
+        return f"{given!r}: columns by their names are for evaluate_frame(frame, label={given!r})"
+    return f"shape {shape}" + (": pass one column of labels" if len(shape) == 2 else "")
+
+
+def as_models(columns: Any, rows: int) -> str:
+    """Return how several models are passed where a list of their columns, or one column each, was given."""
+    if np.ndim(columns) == 2 and columns.shape[1] == rows:
+        return ": several models are passed as a mapping, {'name': probabilities, ...}"
+    return ""
+
+
+def _is_table(given: Any) -> bool:
+    return isinstance(given, list | tuple) and all(isinstance(row, list | tuple) and len(row) == 2 for row in given)
+
+
+# Rows are paired by position: arguments that carry an index, as columns of pandas do, must all carry the same one.
+
+_SCALARS = (str, bytes, int, float, complex, np.generic)
+
+
+def check_same_order(**given: Any) -> None:
+    """Refuse arguments whose indexes differ: their positions would pair other rows than their labels do.
+
+    Mappings and sequences of columns are looked into, and an outcome carries the index of what it was made from.
+    Indexes of different lengths are left to the errors about lengths, which say more.
+    """
+    row_labels(**given)
+
+
+def row_labels(**given: Any) -> tuple[str, Any] | None:
+    """Name and index of the first argument that carries one, once all are found to agree; None where none does."""
+    if "pandas" not in sys.modules:
+        return None
+    found = _indexed(given.items())
+    first = next(found, None)
+    if first is not None:
+        for other in found:
+            _compare(*first, *other)
+    return first
+
+
+def _indexed(given: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    for name, values in given:
+        if values is None or isinstance(values, (np.ndarray, *_SCALARS)):
+            continue
+        if isinstance(values, Mapping):
+            yield from _indexed((f"{name}[{key!r}]", column) for key, column in values.items())
+        elif isinstance(values, list | tuple):
+            if values and not isinstance(values[0], _SCALARS):
+                yield from _indexed((f"{name}[{place}]", column) for place, column in enumerate(values))
+        elif (index := _index_of(values)) is not None:
+            yield name, index
+        elif isinstance(kept := getattr(values, "row_labels", None), tuple):
+            yield kept
+
+
+def _index_of(values: Any) -> Any:
+    import narwhals as nw
+
+    found = getattr(nw.to_native(values, pass_through=True), "index", None)
+    return found if isinstance(found, sys.modules["pandas"].Index) else None
+
+
+def _compare(first: str, reference: Any, name: str, index: Any) -> None:
+    if index is reference or len(index) != len(reference) or index.equals(reference):
+        return
+    row = _first_difference(reference, index)
+    labels = [each[row : row + 1].tolist()[0] for each in (reference, index)]
+    where = f"first at row {row} ({labels[0]!r} and {labels[1]!r})"
+    if reference.is_unique and index.is_unique and set(index.tolist()) == set(reference.tolist()):
+        raise ValueError(
+            f"{first} and {name} hold the same index labels in another order, {where}: align them with "
+            f"{name}.loc[{first}.index], or pass {name}.to_numpy() if the rows already correspond."
+        )
+    raise ValueError(
+        f"{first} and {name} hold different index labels, {where}: pass {name}.to_numpy() if the rows already "
+        "correspond, or select the same rows of both."
+    )
+
+
+def _first_difference(reference: Any, index: Any) -> int:
+    """The first place at which unequal indexes of one length differ, by halving: for them missing labels are equal."""
+    same, different = 0, len(index)
+    while different - same > 1:
+        middle = (same + different) // 2
+        if index[same:middle].equals(reference[same:middle]):
+            same = middle
+        else:
+            different = middle
+    return same
+
+
+# Arrays, lists and in-memory frames become clean arrays here, or an error that says what is wrong and where.
+#
+# Nothing is dropped, clipped or coerced in silence: the one exception, rows of weight zero, is part of the
+# conventions (such a row is as if absent).
+
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,15}")
+_TWO_COLUMN_TOLERANCE = 1e-4
+_TWO_COLUMN_TOLERANCE_HALF = 5e-3  # half precision
+SQUARED_WELL = (1e-140, 1e140)  # squares for standard errors neither overflow nor vanish
+SCORE_HINT = (
+    "Pass the probability of the positive class (decision values: logits=True; rank-only scores: "
+    "h_measure_score or roc_auc_score)."
+)
+
+
+@dataclass(frozen=True)
+class BinarySample:
+    """Clean rows: labels as booleans, scores as float64, weights as float64 or None for all ones.
+
+    ``origin`` says where they stand among the rows of an outcome that knows the class of some only, or weighs them.
+    """
+
+    y: Bools
+    score: Floats
+    weight: Floats | None
+    origin: Origin | None = None
+    about: str = ""
+
+    def arranged(self, order: NDArray[np.intp]) -> BinarySample:
+        """The same rows in another order."""
+        weight = None if self.weight is None else self.weight[order]
+        origin = None if self.origin is None else replace(self.origin, places=self.origin.places[order])
+        return replace(self, y=self.y[order], score=self.score[order], weight=weight, origin=origin)
+
+
+def check_sample(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    probability: bool = True,
+    logits: bool = False,
+    keep_zero_weight: bool = False,
+    name: str = "y_prob",
+) -> BinarySample:
+    """Validate labels, scores and weights of one binary classifier."""
+    check_flag(logits, "logits")
+    check_same_order(**{"y_true": y_true, name: y_prob, "sample_weight": sample_weight})
+    if isinstance(y_true, Outcome):
+        _refuse_beside(y_true, sample_weight=sample_weight, pos_label=pos_label)
+        options: dict[str, Any] = {"probability": probability, "logits": logits, "name": name}
+        if y_true.plain:
+            options |= {"sample_weight": y_true.sample_weight, "keep_zero_weight": keep_zero_weight}
+            return replace(check_sample(y_true.y, y_prob, **options), about=y_true.about)
+        return replace(_outcome_sample(y_true, y_prob, options, per_row=keep_zero_weight), about=y_true.about)
+    labels, columns = to_array(y_true, "y_true"), to_array(y_prob, name)
+    if labels.ndim != 1:
+        raise ValueError(f"y_true must be 1-D, got {as_labels(y_true, labels.shape)}.")
+    if columns.ndim == 0:
+        raise ValueError(f"{name} must be 1-D, or the two columns of predict_proba, got {as_column(columns, name)}.")
+    if labels.size == 0 or columns.size == 0:
+        raise ValueError(f"{'y_true' if labels.size == 0 else name} must hold at least one row, got none.")
+    if len(columns) != len(labels):
+        remedy = as_models(columns, len(labels))
+        raise ValueError(f"y_true and {name} must have the same length, got {len(labels)} and {len(columns)}{remedy}.")
+    weight = check_weights(sample_weight, len(labels))
+    present = None if weight is None or keep_zero_weight or np.all(weight) else weight > 0.0
+    if present is not None:  # a row of weight zero is as if absent, whatever it holds; places in messages stay
+        labels, columns = _without(labels, present), _without(columns, present)
+    y = check_labels(labels, pos_label)
+    column = pick_positive_column(columns, labels, pos_label, name)
+    score = check_scores(column, name, probability=probability, logits=logits)
+    if weight is not None and present is not None:
+        y, score, weight = y[present], score[present], weight[present]
+    return BinarySample(y, score, weight)
+
+
+def _outcome_sample(outcome: Outcome, y_prob: Any, options: dict[str, Any], *, per_row: bool) -> BinarySample:
+    """Rows whose class an outcome knows and that count, and their place among the others."""
+    if per_row:
+        known = int(np.count_nonzero(outcome.weight))
+        raise ValueError(
+            f"per_sample=True needs the class of every row and one weight for all, got {known:,} of "
+            f"{len(outcome.y):,} rows that {type(outcome).__name__} knows and weighs."
+        )
+    if outcome.sample_weight is None:
+        score = check_sample(outcome.y, y_prob, **options).score
+    else:
+        present, score = outcome.present, np.zeros(len(outcome.y))
+        score[present] = check_sample(outcome.y, y_prob, sample_weight=present.astype(float), **options).score
+    score = outcome.scores(score)
+    if outcome.weight.min() > 0.0:
+        return BinarySample(outcome.y, score, outcome.weight, Origin(outcome, np.arange(len(score)), score))
+    used = np.flatnonzero(outcome.weight)
+    return BinarySample(outcome.y[used], score[used], outcome.weight[used], Origin(outcome, used, score))
+
+
+def _refuse_beside(outcome: Outcome, **given: Any) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{name} belongs to the outcome: pass it to {type(outcome).__name__}, not beside it.")
+
+
+def plain_labels(values: NDArray[Any]) -> NDArray[Any]:
+    """Labels that are Python objects as an array of numbers or texts, which sorts as such; others as texts."""
+    if values.dtype.kind != "O":
+        return values
+    try:
+        found = np.array(values.tolist())
+    except (ValueError, OverflowError):  # sequences of different lengths, whole numbers without end
+        return values.astype(str)
+    whole = found.dtype.kind != "f" or bool(np.all(np.abs(found) < 2.0**53))  # neither nan, nor whole numbers rounded
+    return found if found.shape == values.shape and found.dtype.kind in "biufUS" and whole else values.astype(str)
+
+
+def _without(values: NDArray[Any], present: Bools) -> NDArray[Any]:
+    """Overwrite absent rows by a present one."""
+    values = values.copy()
+    values[~present] = values[np.argmax(present)]
+    return values
+
+
+def to_array(values: Any, name: str) -> NDArray[Any]:
+    """View any list, array or narwhals-supported series as a numpy array."""
+    if np.ma.is_masked(values):
+        first = int(np.argmax(np.ma.getmaskarray(values)))
+        raise ValueError(f"{name} must not be masked, got a masked value at index {first}.")
+    if isinstance(values, np.ndarray):
+        return _no_records(
+            np.asarray(values), name
+        )  # one of a class of its own, such as a masked one, calculates by rules of its own
+    if isinstance(values, Outcome):
+        raise ValueError(
+            f"{type(values).__name__} cannot stand for {name} here: this function needs a label in every row."
+        )
+    if not isinstance(values, (list, tuple)):
+        import narwhals.stable.v2 as nw
+
+        native = nw.from_native(values, allow_series=True, eager_only=True, pass_through=True)
+        if isinstance(native, nw.Series) and native.dtype in {nw.String, nw.Categorical, nw.Enum}:
+            values = _texts(native)
+        elif isinstance(native, (nw.Series, nw.DataFrame)):
+            values = native.to_numpy()
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        if hasattr(values, "__array__"):  # it says itself what it is
+            raise
+        raise ValueError(f"{name} must be one value per row, got rows of different lengths.") from None
+    if (
+        array.dtype == object
+        and array.ndim == 1
+        and any(hasattr(v, "__len__") and not isinstance(v, (str, bytes)) for v in array[:1])
+    ):
+        raise ValueError(f"{name} must be one value per row, got a sequence in row 0.")
+    return array
+
+
+def _no_records(array: NDArray[Any], name: str) -> NDArray[Any]:
+    if array.dtype.names is not None:
+        raise ValueError(f"{name} must be one value per row, got records of {', '.join(array.dtype.names)}.")
+    return array
+
+
+def _texts(column: nw.Series[Any]) -> NDArray[Any]:
+    """Texts as objects; where there are two, every row points at one of them, which comparisons then see at once."""
+    distinct = column.unique().to_list()
+    if len(distinct) != 2 or column.null_count():
+        return np.asarray(column.to_numpy())
+    is_second = (column == distinct[1]).to_numpy().astype(np.intp)
+    return np.array(distinct, dtype=object)[is_second]
+
+
+def pick_positive_column(
+    y_prob: ArrayLike, labels: NDArray[Any], pos_label: object, name: str = "y_prob"
+) -> NDArray[Any]:
+    """Take the positive class's column where ``predict_proba``'s two columns were passed."""
+    array = to_array(y_prob, name)
+    if array.ndim == 2 and array.shape[1] == 1:
+        return array[:, 0]
+    if array.ndim != 2:
+        if array.ndim != 1:
+            raise ValueError(f"{name} must be 1-D, or the two columns of predict_proba, got shape {array.shape}.")
+        return array
+    if array.shape[1] != 2:
+        raise ValueError(
+            f"{name} must be 1-D, or the two columns of predict_proba, got shape {array.shape}; "
+            "multi-class probabilities go to one_vs_rest_bounded_loss or the penalized losses."
+        )
+    off = np.abs(np.asarray(array, dtype=float).sum(axis=1) - 1.0)
+    tolerance = _TWO_COLUMN_TOLERANCE_HALF if array.dtype == np.float16 else _TWO_COLUMN_TOLERANCE
+    if not np.all(off <= tolerance):
+        first = int(np.argmax(~(off <= tolerance)))
+        raise ValueError(
+            f"the two columns of {name} must sum to 1 in every row, got {array[first].tolist()} at index {first}."
+        )
+    if pos_label is None:
+        return array[:, 1]
+    return array[:, _column_of(pos_label, _few_labels(labels) or _distinct_labels(labels), name)]
+
+
+def _column_of(pos_label: object, distinct: list[Any], name: str) -> int:
+    """The columns follow the sorted labels; one label alone says which they are only if it is of a usual pair."""
+    if len(distinct) == 1:
+        pairs = [pair for pair in ([0, 1], [-1, 1]) if distinct[0] in pair and pos_label in pair]
+        if not pairs:
+            raise ValueError(
+                f"the two columns of {name} cannot be told apart where y_true holds {distinct[0]!r} only: "
+                "pass the column of the positive class."
+            )
+        distinct = pairs[0]
+    return 0 if pos_label == distinct[0] else 1
+
+
+def match_label(pos_label: object, values: list[Any]) -> object:
+    """Read a positive label that arrived as text (from a command line) as the kind of value the labels are."""
+    if not isinstance(pos_label, str) or any(isinstance(v, str) for v in values):
+        return pos_label
+    if all(isinstance(v, bool) for v in values):
+        return {"true": True, "1": True, "false": False, "0": False}.get(pos_label.strip().lower(), pos_label)
+    try:
+        return float(pos_label)
+    except ValueError:
+        return pos_label
+
+
+def check_labels(labels: NDArray[Any], pos_label: object = None) -> Bools:
+    """Turn two-valued labels into booleans, True for the positive class."""
+    if labels.size == 0:
+        raise ValueError("y_true must hold at least one row, got none.")
+    if labels.dtype == bool and pos_label is None:
+        return labels
+    if labels.dtype.kind in "iu" and pos_label is None:
+        positive = labels == 1
+        if np.count_nonzero(positive) + np.count_nonzero(labels == 0) == len(labels):
+            return positive
+    distinct = _few_labels(labels) if labels.dtype.kind in "OU" else None
+    if distinct is None:
+        _reject_missing_labels(labels)
+        distinct = _distinct_labels(labels)
+    if len(distinct) > 2:
+        shown = ", ".join(repr(v) for v in distinct[:5]) + (", ..." if len(distinct) > 5 else "")
+        first = _first(labels == distinct[2])
+        fractions = labels.dtype.kind == "f" and not np.all(labels == np.round(labels))
+        raise ValueError(
+            f"y_true must hold two values, got {len(distinct)} ({shown}); "
+            f"the third, {distinct[2]!r}, is first seen at index {first}"
+            f"{': are y_true and y_prob swapped?' if fractions else '.'}"
+        )
+    if pos_label is None and labels.dtype.kind == "f" and np.any(distinct != np.round(distinct)):
+        shown = ", ".join(map(repr, distinct))
+        raise ValueError(f"y_true must hold labels, got fractions ({shown}): are y_true and y_prob swapped?")
+    return np.asarray(labels == positive_label(distinct, pos_label), dtype=bool)
+
+
+def positive_label(distinct: list[Any], pos_label: object, source: str = "y_true holds") -> object:
+    """Return the label that was named, or 1 of 0 and 1 or -1 and 1; ``source`` says whose the labels are."""
+    shown = ", ".join(map(repr, distinct))
+    if pos_label is not None:
+        # numpy cannot hold a whole number without end against labels that are floats
+        if np.ndim(pos_label) or (isinstance(pos_label, int) and not _is_number(pos_label)):  # type: ignore[arg-type]
+            raise ValueError(f"pos_label must be one label, got {pos_label!r}.")
+        if len(distinct) == 2 and pos_label not in distinct:
+            raise ValueError(f"pos_label must be one of the labels ({shown}), got {pos_label!r}.")
+        return pos_label
+    if not one_is_positive(distinct):
+        raise ValueError(f"{source} {shown}: pass pos_label= to say which label is positive.")
+    return 1
+
+
+def one_is_positive(distinct: list[Any]) -> bool:
+    """Whether the labels are 0 and 1, -1 and 1, or truth values."""
+    return set(distinct) <= {0, 1} or set(distinct) <= {-1, 1}
+
+
+def positive_last(pos_label: object, named: set[Any]) -> list[Any] | None:
+    """Return two labels, the positive one last, out of those that are named; None where these are more than two.
+
+    None in the place of the other one means that nothing names it.
+    """
+    others = [label for label in named if label != pos_label]
+    return [*(others or [None]), pos_label] if len(others) <= 1 else None
+
+
+def plain_label(pos_label: object) -> str | float:
+    """The label of the positive class as a text or a number: 1 for True, and where none was named."""
+    value = pos_label.item() if isinstance(pos_label, np.generic) else pos_label
+    if value is None:
+        return 1
+    if isinstance(value, str):
+        return int(value) if _WHOLE.fullmatch(value) else value
+    if isinstance(value, (int, float)) and math.isfinite(value):
+        return int(value) if value == int(value) else value
+    return str(value)
+
+
+def _distinct_labels(labels: NDArray[Any]) -> list[Any]:
+    try:
+        return list(np.unique(labels).tolist())
+    except TypeError:
+        return sorted(set(labels.tolist()), key=repr)
+
+
+def _few_labels(labels: NDArray[Any]) -> list[Any] | None:
+    """One or two texts, sorted, told apart by comparison since a sort is slow; None where there are more or others."""
+    first = labels[0]
+    if not isinstance(first, str):
+        return None
+    try:
+        other = np.asarray(labels != first)
+    except TypeError:  # pandas.NA is neither equal nor different
+        return None
+    if not other.any():
+        return [str(first)]
+    second = labels[int(np.argmax(other))]
+    if not isinstance(second, str) or np.count_nonzero(labels == second) != np.count_nonzero(other):
+        return None
+    return sorted([str(first), str(second)])
+
+
+def _reject_missing_labels(labels: NDArray[Any]) -> None:
+    if labels.dtype.kind == "f":
+        missing = np.isnan(labels)
+    elif labels.dtype == object:
+        missing = np.array([is_missing(v) for v in labels], dtype=bool)
+    else:
+        return
+    if np.any(missing):
+        raise ValueError(
+            f"y_true must not be missing, got {int(missing.sum())} of {len(labels)} missing, "
+            f"the first at index {_first(missing)}."
+        )
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None or not a number."""
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124  (NaN differs from itself)
+    except TypeError:  # pandas.NA is neither equal to itself nor different
+        return True
+
+
+def check_scores(
+    values: NDArray[Any], name: str = "y_prob", *, probability: bool = True, logits: bool = False
+) -> Floats:
+    """Turn scores into finite float64, within [0, 1] where a probability is needed."""
+    score = to_floats(values, name)
+    if score.ndim != 1:
+        raise ValueError(f"{name} must be 1-D, got shape {score.shape}.")
+    if score.size == 0:
+        raise ValueError(f"{name} must hold at least one row, got none.")
+    low, high = score.min(), score.max()
+    if not (np.isfinite(low) and np.isfinite(high)):
+        bad = ~np.isfinite(score)
+        first = _first(bad)
+        raise ValueError(
+            f"{name} must be finite, got {score[first]} at index {first} "
+            f"({int(bad.sum())} of {len(score)} are not finite)."
+        )
+    if logits:
+        from scipy.special import expit
+
+        return np.asarray(expit(score), dtype=np.float64)
+    if probability and (low < 0.0 or high > 1.0):
+        bad = (score < 0.0) | (score > 1.0)
+        first = _first(bad)
+        raise ValueError(
+            f"{name} must lie in [0, 1], got {score[first]} at index {first} "
+            f"({int(bad.sum())} of {len(score)} lie outside). {SCORE_HINT}"
+            f"{' If they are percentages, divide by 100.' if low >= 0.0 and high <= 100.0 else ''}"
+        )
+    return score
+
+
+def to_floats(values: NDArray[Any], name: str) -> Floats:
+    """View numbers as float64, or raise."""
+    # numpy would read text, times and complex numbers as real numbers
+    kind = values.dtype.kind
+    plain = kind in "biuf" or (kind == "O" and not any(isinstance(v, (str, bytes)) for v in values.flat))
+    if plain:
+        try:
+            return np.asarray(values, dtype=np.float64, order="C")  # sums over strides would round otherwise
+        except (TypeError, ValueError, OverflowError):
+            pass
+    flat = values.ravel()
+    place = next((i for i, v in enumerate(flat) if not _is_number(v)), 0)
+    value = flat[place].item() if hasattr(flat[place], "item") else flat[place]
+    where = (
+        "" if values.ndim == 0 else f" at index {place if values.ndim == 1 else np.unravel_index(place, values.shape)}"
+    )
+    raise ValueError(f"{name} must be numeric, got {value!r}{where}{as_number(value)}.")
+
+
+def check_weights(sample_weight: ArrayLike | None, length: int) -> Floats | None:
+    """Turn weights into finite, non-negative float64, not all zero."""
+    if sample_weight is None:
+        return None
+    weight = to_floats(to_array(sample_weight, "sample_weight"), "sample_weight")
+    if weight.shape != (length,):
+        raise ValueError(f"sample_weight must have one value per row, got shape {weight.shape} for {length} rows.")
+    bad = ~np.isfinite(weight) | (weight < 0.0)
+    if np.any(bad):
+        first = _first(bad)
+        raise ValueError(
+            f"sample_weight must be finite and >= 0, got {weight[first]} at index {first} "
+            f"({int(bad.sum())} of {length})."
+        )
+    extreme = (weight > 0.0) & ((weight < SQUARED_WELL[0]) | (weight > SQUARED_WELL[1]))
+    if np.any(extreme):  # squared weights, for standard errors, would overflow or vanish
+        first = _first(extreme)
+        raise ValueError(
+            f"sample_weight must be 0 or lie in [{SQUARED_WELL[0]:g}, {SQUARED_WELL[1]:g}], got {weight[first]} "
+            f"at index {first}: divide all weights by a constant, which changes no result."
+        )
+    if not np.any(weight):
+        raise ValueError(f"sample_weight must not be all zero, got {length} zeros.")
+    return weight
+
+
+def check_unit(value: float, name: str, *, open_low: bool = False, open_high: bool = False) -> float:
+    """Return a number in [0, 1], ends excluded where asked, or raise."""
+    number = check_number(value, name)
+    good = (number > 0.0 if open_low else number >= 0.0) and (number < 1.0 if open_high else number <= 1.0)
+    if not good:
+        left, right = "(" if open_low else "[", ")" if open_high else "]"
+        raise ValueError(f"{name} must lie in {left}0, 1{right}, got {value}{in_percent(number)}.")
+    return number
+
+
+def check_level(confidence_level: float) -> float:
+    """Return a level between 0 and 1, or raise; its normal quantile must be finite."""
+    level = check_unit(confidence_level, "confidence_level", open_low=True, open_high=True)
+    if 0.5 + level / 2.0 == 1.0:
+        raise ValueError(f"confidence_level must be at most {1.0 - 2.0**-52!r}, got {confidence_level!r}.")
+    if level < 0.5:
+        meant = f": {1.0 - level:.0%} is confidence_level={1.0 - level:.12g}" if level >= 0.001 else ""
+        raise ValueError(f"confidence_level must be at least 0.5, got {confidence_level}{meant}.")
+    return level
+
+
+def check_prevalence(value: float) -> float:
+    """Return a share of positives to weigh the classes by, or raise; a smaller one would lose the weights' digits."""
+    target = check_unit(value, "prevalence", open_low=True, open_high=True)
+    if target < SQUARED_WELL[0]:
+        raise ValueError(f"prevalence must be at least {SQUARED_WELL[0]:g}, got {value}.")
+    return target
+
+
+def check_number(value: Any, name: str) -> float:
+    """Return a real number as a float, or raise: text is none, and neither is True."""
+    if isinstance(value, (bool, np.bool_)) or not _is_number(value):
+        raise ValueError(f"{name} must be a number, got {value!r}.")
+    return float(value)
+
+
+def check_whole(value: Any, name: str, least: int = 0) -> int:
+    """Return a whole number of at least so much, or raise."""
+    number = check_number(value, name)
+    if not (number >= least and number == np.floor(number) and number < 2**53):
+        raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}.")
+    return int(number)
+
+
+def check_names(names: Any) -> tuple[str, str]:
+    """Return the names of two models, or raise."""
+    if isinstance(names, str) or not isinstance(names, (list, tuple)) or len(names) != 2:
+        raise ValueError(
+            f"names must hold one name for each of two models, such as ('new', 'old'), got {brief(names)}."
+        )
+    if str(names[0]) == str(names[1]):
+        raise ValueError(f"names must differ, got {names[0]!r} for both models.")
+    return str(names[0]), str(names[1])
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """Return True or False, or raise: the text "no" would count as true."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {value!r}.")
+    return bool(value)
+
+
+def check_name(value: Any, name: str) -> str:
+    """Return a text, or raise."""
+    if not isinstance(value, str):
+        raise ValueError(f"{name} must be text, got {value!r}.")
+    return value
+
+
+def check_choice(value: object, name: str, choices: tuple[str, ...]) -> str:
+    """Return one of the choices, or raise."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be {one_of(choices, value)}")
+    return value
+
+
+def check_kind(value: object, name: str, kind: type, wanted: str = "", *, remedy: str = "") -> None:
+    """Refuse what is no object of a class; the message may say in words what is wanted, and how it is made."""
+    if not isinstance(value, kind):
+        wanted = wanted or f"a {kind.__name__}"
+        raise ValueError(f"{name} must be {wanted}, got {type(value).__name__}{remedy and ': '}{remedy}.")
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, (str, bytes)):
+        return False
+    try:
+        float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _first(mask: Bools) -> int:
+    return int(np.argmax(mask))

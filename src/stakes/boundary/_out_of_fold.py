@@ -1,0 +1,535 @@
+"""Refits, gain, optimism."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stakes.base.validation import as_fraction, check_level, check_whole, generator, next_fraction
+from stakes.boundary._problem import level_cuts, level_of, rows_to_options
+from stakes.boundary._rules import LevelRule, RankedRule, Ranker, ShiftedRule
+from stakes.boundary._solvers import HEURISTICS, Level, rate_around, relaxed, solve_exact, undominated
+from stakes.outputs.result_table import Tabular
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+    from stakes.boundary._problem import Bools, BoundaryProblem, BoundaryRows, FitOptions, Floats, Ints
+    from stakes.boundary._rules import Rule
+
+
+# How a boundary is fitted to rows: solver, levels and bins, kept together so that it can be fitted again to others.
+
+SOLVERS = ("exact", "ranker", "single_threshold", "heuristic_recalibration", *HEURISTICS)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything but the rows; ``rivals`` are the settings that these were chosen from by cross-validation."""
+
+    problem: BoundaryProblem
+    solver: str
+    levels: int | Floats
+    binning: str
+    score_bins: int | None
+    rivals: tuple[Settings, ...] = ()
+
+    def alone(self) -> Settings:
+        """The same with one threshold on the score."""
+        return replace(self, solver="single_threshold", rivals=())
+
+    def prepare(self, rows: BoundaryRows) -> Prepared:
+        """Sort and bin rows once, to be solved for several targets."""
+        cuts = np.empty(0) if self.solver in _WITHOUT_LEVELS else level_cuts(rows, self.levels, self.binning)
+        if self.solver in _ON_ANOTHER_SCALE:
+            rule, moved = _ON_ANOTHER_SCALE[self.solver](rows)
+            options = rows_to_options(replace(rows, score=moved), np.empty(0), self.binning, self.score_bins)
+            return Prepared(self, cuts, options, lambda thresholds: rule.at(float(thresholds[0])))
+        options = rows_to_options(rows, cuts, self.binning, self.score_bins)
+        return Prepared(self, cuts, options, partial(LevelRule, cuts))
+
+
+def _shifted(rows: BoundaryRows) -> tuple[ShiftedRule, Floats]:
+    """Score moved by its scaled uncertainty."""
+    u = rows.uncertainty
+    rule = ShiftedRule(float(u.min()), float(u.max()), 1.0, np.inf)
+    return rule, rule.shifted(rows.score, u)
+
+
+def _ranked(rows: BoundaryRows) -> tuple[RankedRule, Floats]:
+    """Learned order of score and uncertainty."""
+    ranker = Ranker.fit(rows.y, rows.score, rows.uncertainty, rows.weight)
+    return RankedRule.of(ranker, np.inf), ranker.rank(rows.score, rows.uncertainty)
+
+
+_ON_ANOTHER_SCALE: dict[str, Callable[[BoundaryRows], tuple[Any, Floats]]] = {
+    "heuristic_recalibration": _shifted,
+    "ranker": _ranked,
+}
+_WITHOUT_LEVELS = ("single_threshold", "heuristic_recalibration")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Options of some rows, ready to be solved, and the rule that thresholds on them make."""
+
+    settings: Settings
+    cuts: Floats
+    options: FitOptions
+    rule: Callable[[Floats], Rule]
+
+    def solve(self, precision: Fraction | None = None) -> tuple[Rule, Fraction | None] | None:
+        """Rule and bound on the goal's value (None: not proved), aiming at another precision if one is given."""
+        found = self._search(precision)
+        if found is None:
+            return None
+        chosen, bound = found
+        return self.rule(self.options.cuts[self.options.starts[:-1] + chosen]), bound
+
+    def choose(self, precision: Fraction | None = None) -> Ints | None:
+        """Return the chosen option of each level."""
+        found = self._search(precision)
+        return None if found is None else found[0]
+
+    def _search(self, precision: Fraction | None) -> tuple[Ints, Fraction | None] | None:
+        problem = self.settings.problem
+        if precision is not None:
+            problem = replace(problem, min_precision=precision)
+        if self.settings.solver in HEURISTICS:
+            return HEURISTICS[self.settings.solver](self.options, problem.min_precision or Fraction(0)), None
+        found = solve_exact(self.options, problem)
+        if found is None:
+            return None
+        return found.chosen, None if self.settings.solver == "ranker" else found.bound
+
+
+def check_solver(solver: str, problem: BoundaryProblem) -> None:
+    """The heuristics know one goal only."""
+    if solver in HEURISTICS and not problem.bounds_precision_alone:
+        raise ValueError(
+            f"solver={solver!r} finds the most recall under min_precision= only, got {problem.describe()!r}: "
+            "use solver='exact'."
+        )
+
+
+# Decisions for rows that the boundary was not fitted to, and the precision to aim at so that they keep a bound.
+
+_STEPS = (0, 1, 2, 4, 6, 8, 11, 15, 20, 26, 33, 42, 53, 66, 82)  # per cent of the way from the bound to 1
+_LOWER = (60, 40, 25, 15, 8, 4, 2)  # per cent below the bound
+_BETWEEN = 4
+FOLDS = 5
+
+
+@dataclass(frozen=True)
+class OutOfFold:
+    """The rows of each fold, and the options of the others."""
+
+    rows: BoundaryRows
+    folds: list[NDArray[np.intp]]
+    prepared: list[Prepared]
+
+    def selected(self, precision: Fraction | None = None) -> Bools:
+        """Decision for every row by the boundary fitted to the other folds (infeasible: nothing is selected)."""
+        out = np.zeros(len(self.rows), dtype=bool)
+        for fold, prepared in zip(self.folds, self.prepared, strict=True):
+            found = prepared.solve(precision)
+            if found is not None:
+                out[fold] = found[0].select(self.rows.score[fold], self.rows.uncertainty[fold])
+        return out
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """Precision to aim at (None: no aim keeps the bound out of fold), with the decisions out of fold."""
+
+    target: Fraction | None
+    selected: Bools
+
+
+def split_rows(n: int, cv: int, rng: Generator) -> list[NDArray[np.intp]]:
+    """Deal the rows to folds at random."""
+    if not 2 <= check_whole(cv, "cv") <= n:
+        raise ValueError(f"cv must be a number of folds from 2 to the number of rows ({n}), got {cv}.")
+    return [np.sort(part) for part in np.array_split(rng.permutation(n), cv)]
+
+
+def out_of_fold(rows: BoundaryRows, settings: Settings, folds: list[NDArray[np.intp]]) -> OutOfFold:
+    """Prepare the options of all rows but one fold, for every fold; a capacity shrinks with the rows."""
+    most = settings.problem.max_selected
+    if isinstance(most, int):
+        settings = replace(settings, problem=replace(settings.problem, max_selected=Fraction(most, len(rows))))
+    prepared = []
+    for fold in folds:
+        others = np.ones(len(rows), dtype=bool)
+        others[fold] = False
+        prepared.append(settings.prepare(rows.take(others)))
+    return OutOfFold(rows, folds, prepared)
+
+
+def tune_precision(held: OutOfFold, bound: Fraction) -> Tuned:
+    """Aim with the largest recall out of fold among those whose precision out of fold keeps the bound."""
+    tried: dict[Fraction, tuple[int, Bools]] = {}
+
+    def attempt(target: Fraction) -> None:
+        selected = held.selected(target)
+        tp, n = held.rows.count(selected & held.rows.y), held.rows.count(selected)
+        if tp >= bound * n and tp > 0:
+            tried[target] = (tp, selected)
+
+    steps = [bound + (1 - bound) * Fraction(step, 100) for step in _STEPS]
+    for target in steps:
+        attempt(target)
+    if not tried:
+        return Tuned(None, np.zeros(len(held.rows), dtype=bool))
+    best = max(tried, key=lambda target: (tried[target][0], target))
+    if best > steps[0]:
+        before = steps[steps.index(best) - 1]
+        for part in range(1, _BETWEEN):
+            attempt(before + (best - before) * Fraction(part, _BETWEEN))
+        best = max(tried, key=lambda target: (tried[target][0], target))
+    return Tuned(best, tried[best][1])
+
+
+def choose_settings(
+    rows: BoundaryRows, choices: Sequence[Settings], folds: list[NDArray[np.intp]], bound: Fraction
+) -> tuple[Settings, Tuned]:
+    """Of several ways to fit, each with its aim, the one with the largest recall out of fold; the first of equals."""
+    tuned = [tune_precision(out_of_fold(rows, one, folds), bound) for one in choices]
+    reached = [rows.count(one.selected & rows.y) for one in tuned]
+    best = int(np.argmax(reached))
+    return choices[best], tuned[best]
+
+
+@dataclass(frozen=True)
+class Decided:
+    """Share of each row that is selected out of fold, and the rate of positives at the margin."""
+
+    share: Floats
+    rate: float
+
+
+def chosen_out_of_fold(
+    rows: BoundaryRows, choices: Sequence[Settings], folds: list[NDArray[np.intp]], rng: Generator
+) -> OutOfFold:
+    """Prepare every fold by what was chosen on the others alone: a choice made on all rows would have seen it."""
+    prepared = []
+    for fold in folds:
+        rest = rows.take(np.delete(np.arange(len(rows)), fold))
+        bound = choices[0].problem.min_precision or Fraction(0)
+        inner = split_rows(len(rest), min(FOLDS, len(rest)), rng)
+        prepared.append(choose_settings(rest, choices, inner, bound)[0].prepare(rest))
+    return OutOfFold(rows, folds, prepared)
+
+
+def decide_out_of_fold(
+    rows: BoundaryRows, choices: Sequence[Settings], folds: list[NDArray[np.intp]], rng: Generator
+) -> Decided:
+    """Decide about every fold by the others, which also make the choice; a precision bound is met out of fold."""
+    held = out_of_fold(rows, choices[0], folds) if len(choices) == 1 else chosen_out_of_fold(rows, choices, folds, rng)
+    bound = choices[0].problem.min_precision
+    if bound is not None and choices[0].problem.goal == "recall":
+        return _meet(held, bound)
+    margins = [
+        rate_around(one.options, one.options.counts(found)[1])
+        for one in held.prepared
+        if (found := one.choose()) is not None
+    ]
+    return Decided(held.selected().astype(np.float64), float(np.mean(margins)) if margins else 0.0)
+
+
+def _meet(held: OutOfFold, bound: Fraction) -> Decided:
+    """Mix the decisions of two neighbouring aims so that the precision out of fold is the bound.
+
+    The aim with the most true positives among those that keep the bound, and the next lower one that does not.
+    """
+    aims = [bound * (1 - Fraction(step, 100)) for step in _LOWER] + [
+        bound + (1 - bound) * Fraction(step, 100) for step in _STEPS
+    ]
+    masks = np.array([held.selected(aim) for aim in aims])
+    tp, n = masks[:, held.rows.y].sum(axis=1), masks.sum(axis=1)
+    spare = tp - float(bound) * n
+    good = np.flatnonzero((spare >= 0.0) & (tp > 0))
+    if not len(good):
+        return Decided(np.zeros(len(held.rows)), 0.0)
+    best = int(good[np.argmax(tp[good])])
+    worse = np.flatnonzero(spare[:best] < 0.0)
+    share = masks[best].astype(np.float64)
+    if len(worse):
+        other = int(worse[-1])
+        part = spare[best] / (spare[best] - spare[other])
+        share = (1.0 - part) * share + part * masks[other]
+    return Decided(share, _slope_near(tp, n, float(share.sum())))
+
+
+def _slope_near(tp: NDArray[np.intp], n: NDArray[np.intp], selected: float) -> float:
+    """True positives per further row along the path of the aims, from two thirds to one and a half of the rows."""
+    fewer, more = (int(np.argmin(np.abs(n - factor * selected))) for factor in (2.0 / 3.0, 1.5))
+    if n[fewer] >= n[more]:
+        return 0.0
+    return float(np.clip((tp[more] - tp[fewer]) / (n[more] - n[fewer]), 0.0, 1.0))
+
+
+# What uncertainty adds to a single threshold, on rows that neither boundary was fitted to.
+
+_HIGHEST_RATE = 0.95  # of the bound: the price of precision has no limit as the margin nears it
+_NAMES = {"recall": "recall", "precision": "precision", "false_positives": "minus the false positive rate",
+          "f_beta": "F-beta", "cost": "minus the cost per row"}  # fmt: skip
+
+
+@dataclass(frozen=True, repr=False)
+class Gain(Tabular):
+    """Value of a goal with and without uncertainty, out of fold, and the paired interval of the difference.
+
+    Parameters
+    ----------
+    measure : str
+        What is compared, larger is better.
+    value, single : float
+        With uncertainty, and by one threshold on the score, out of fold, each at the point where its constraint just
+        holds.
+    difference, low, high : float
+        ``value - single`` and its interval.
+    confidence_level : float
+        Of the interval.
+    precision, single_precision : float
+        Precision of both out of fold; a precision bound is met exactly, by mixing two neighbouring aims.
+
+    Examples
+    --------
+    >>> from stakes.boundary import Gain
+    >>> gain = Gain("recall", 0.42, 0.35, 0.07, 0.05, 0.09, 0.95, 0.8, 0.8)
+    >>> print(gain.verdict)
+    Uncertainty helps on these data: recall 0.42 with it, 0.35 by a single threshold on the score (difference ...).
+    """
+
+    measure: str
+    value: float
+    single: float
+    difference: float
+    low: float
+    high: float
+    confidence_level: float
+    precision: float
+    single_precision: float
+
+    @property
+    def helps(self) -> bool:
+        """Whether the interval lies above zero."""
+        return self.low > 0.0
+
+    @property
+    def verdict(self) -> str:
+        """The answer in one sentence."""
+        said = (
+            f"{self.measure} {self.value:.4g} with it, {self.single:.4g} by a single threshold on the score "
+            f"(difference {self.difference:+.4g}, {self.confidence_level:.4g} interval {self.low:+.4g} to "
+            f"{self.high:+.4g})"
+        )
+        if self.helps:
+            return f"Uncertainty helps on these data: {said}."
+        if self.high < 0.0:
+            return f"Uncertainty does not help on these data, it harms: {said}."
+        return f"Uncertainty does not help on these data as far as they can tell: {said}."
+
+    def _records(self) -> list[dict[str, Any]]:
+        names = ("measure", "value", "single", "difference", "low", "high", "confidence_level")
+        return [{name: getattr(self, name) for name in (*names, "precision", "single_precision")}]
+
+    def __repr__(self) -> str:
+        return (
+            f"Gain({self.measure} {self.value:.4g} against {self.single:.4g}, difference {self.difference:+.4g} "
+            f"[{self.low:+.4g}, {self.high:+.4g}] at {self.confidence_level:g}, out of fold)"
+        )
+
+
+def estimate_gain(
+    rows: BoundaryRows, settings: Settings, *, confidence_level: float, cv: int, random_state: Any
+) -> Gain:
+    """Fit both to all folds but one, decide about that one, and compare what they reach at the same constraint."""
+    from scipy.special import ndtri
+
+    check_level(confidence_level)
+    if rows.weight is not None:
+        raise ValueError("gain needs rows without weights: repeated rows are not independent.")
+    rng = generator(random_state)
+    folds = split_rows(len(rows), cv, rng)
+    problem = settings.problem
+    with_u = settings.rivals or (settings,)
+    both = [decide_out_of_fold(rows, choices, folds, rng) for choices in (with_u, (settings.alone(),))]
+    results = [_reached_with_influence(problem, rows, one) for one in both]
+    difference = results[0][0] - results[1][0]
+    influence = results[0][1] - results[1][1]
+    # Nadeau and Bengio's correction: folds share their training rows, and other rows would fit other boundaries
+    refitted = 1.0 + cv / (cv - 1.0)
+    spread = math.sqrt(refitted * len(rows) * float(np.var(influence)))
+    half = -float(ndtri(0.5 * (1.0 - confidence_level))) * spread
+    low, high = difference - half, difference + half
+    precisions = [float(one.share[rows.y].sum() / max(one.share.sum(), 1e-300)) for one in both]
+    measure = _NAMES[problem.goal]
+    return Gain(measure, results[0][0], results[1][0], difference, low, high, confidence_level, *precisions)
+
+
+def _reached_with_influence(problem: BoundaryProblem, rows: BoundaryRows, one: Decided) -> tuple[float, Floats]:
+    """Value of the goal, and what each row adds to it to first order."""
+    counts = np.array([one.share[rows.y].sum(), one.share.sum(), rows.y.sum(), len(rows)])
+    steps = np.diag(1e-4 * (1.0 + counts))[:3]  # the number of rows is no chance
+    slope = [
+        (_reached(problem, one.rate, counts + step) - _reached(problem, one.rate, counts - step)) / (2.0 * step.sum())
+        for step in steps
+    ]
+    influence = (slope[0] * rows.y + slope[1]) * one.share + slope[2] * rows.y
+    return _reached(problem, one.rate, counts), influence
+
+
+def _reached(problem: BoundaryProblem, rate: float, counts: Floats) -> float:
+    """Value of the goal for a boundary, moved along its own path until its constraint just holds.
+
+    ``counts``: true positives, selected rows, positives, rows.
+
+    Two boundaries that keep a bound by different margins cannot be compared as they are: what is left over of the
+    constraint is turned into the goal at the rate of positives at the boundary's margin. There the goal is stationary
+    in the boundary, so that the noise of fitting enters the comparison at second order only.
+    """
+    tp, n, ups, total = counts.tolist()
+    if problem.goal == "recall":
+        return (tp + _spare_positives(problem, rate, tp, n, total)) / max(ups, 1e-300)
+    if problem.goal == "f_beta":
+        beta2 = float(problem.beta2)
+        return (1.0 + beta2) * tp / max(n + beta2 * ups, 1e-300)
+    if problem.goal == "cost":
+        c = float(problem.cost)
+        return -(c * (n - tp) + (1.0 - c) * (ups - tp)) / total
+    least = float(problem.min_recall or 0) * ups
+    fewer = (tp - least) / rate if rate > 0.0 else 0.0  # rows that the margin can do without
+    if problem.goal == "precision":
+        return (tp - rate * fewer) / max(n - fewer, 1e-300)
+    return -(n - tp - (1.0 - rate) * fewer) / max(total - ups, 1e-300)
+
+
+def _spare_positives(problem: BoundaryProblem, rate: float, tp: float, n: float, total: float) -> float:
+    """True positives that what is left of the constraint would buy at the margin (negative: what it overdrew)."""
+    spare = math.inf
+    if problem.min_precision is not None:
+        bound = float(problem.min_precision)
+        rate = min(rate, _HIGHEST_RATE * bound)
+        if 0.0 < n < 0.999 * total:
+            spare = (tp - bound * n) * rate / (bound - rate)
+    if problem.max_selected is not None:
+        most = problem.max_selected
+        spare = min(spare, rate * ((float(most) if isinstance(most, int) else float(most) * total) - n))
+    return spare if math.isfinite(spare) else 0.0
+
+
+# How much noise an optimal boundary captures: the cube-root law.
+#
+# Near the optimum the Lagrangian of a level is a two-sided random walk minus a parabola; the height of its maximum
+# scales with the cube root of the rows. 1.328 is four times E[T^2] times the cube root of 2, T the place of the
+# maximum of a two-sided Brownian motion minus t^2 (E[T^2] = 0.2636).
+
+_CONSTANT = 1.328
+_MOST_ROWS = 200_000  # enough for the slopes
+_WINDOW = 0.5  # of the selected rows of a level, on both sides of its threshold
+
+
+@dataclass(frozen=True, repr=False)
+class Optimism:
+    """Noise captured by a boundary, and the precision to expect on new rows.
+
+    Parameters
+    ----------
+    captured : float
+        Expected number of positives among the selected rows beyond what new rows would hold.
+    precision : float
+        On the rows the boundary was fitted to.
+    expected_precision : float
+        On new rows: ``precision`` less ``captured`` divided by the selected rows.
+
+    Examples
+    --------
+    >>> from stakes.boundary import Optimism
+    >>> Optimism(12.0, 0.8, 0.77)
+    Optimism(precision 0.8 on these rows, about 0.77 on new ones)
+    """
+
+    captured: float
+    precision: float
+    expected_precision: float
+
+    def __repr__(self) -> str:
+        return (
+            f"Optimism(precision {self.precision:.4g} on these rows, about {self.expected_precision:.4g} on new ones)"
+        )
+
+
+def estimate_optimism(
+    rows: BoundaryRows, settings: Settings, cuts: Floats, selected: Ints, *, precision: float, tuned: float | None
+) -> Optimism:
+    """Sum the captured noise over the levels; one level's worth is lost to the constraint itself."""
+    bound = settings.problem.min_precision
+    if bound is None or settings.solver != "exact" or not settings.problem.bounds_precision_alone:
+        raise ValueError('optimism needs solver="exact" and goal="recall" under min_precision= alone.')
+    if rows.weight is not None:
+        raise ValueError("optimism needs rows without weights: repeated rows are not independent.")
+    chosen = int(selected.sum())
+    if not chosen or rows.y.all() or not rows.y.any():
+        return Optimism(0.0, precision, precision)
+    rate = marginal_rate(
+        settings.prepare(rows).options, bound if tuned is None else as_fraction(tuned, "tuned_precision")
+    )
+    terms = _noise_by_level(rows, cuts, selected, (rate * (1.0 - rate)) ** 2)
+    levels = len(terms)
+    captured = _CONSTANT * float(np.sum(terms)) * (levels - 1) / levels
+    return Optimism(captured, precision, precision - captured / chosen)
+
+
+def _noise_by_level(rows: BoundaryRows, cuts: Floats, selected: Ints, spread: float) -> list[float]:
+    """Cube-root term of each level that selects anything."""
+    size = np.bincount(level_of(cuts, rows.uncertainty), minlength=len(cuts) + 1)
+    some = rows.take(np.arange(0, len(rows), max(1, len(rows) // _MOST_ROWS)))
+    ranked = Ranker.fit(some.y, some.score, some.uncertainty).rank(some.score, some.uncertainty)
+    level = level_of(cuts, some.uncertainty)
+    terms = []
+    for k in np.flatnonzero(selected):
+        inside = np.flatnonzero(level == k)
+        by_score = ranked[inside[np.argsort(-some.score[inside], kind="stable")]]
+        slope = _slope(by_score, selected[k] / size[k])
+        terms.append((spread * size[k] / slope) ** (1.0 / 3.0) if slope > 0.0 else 0.0)
+    return terms
+
+
+def marginal_rate(options: FitOptions, precision: Fraction) -> float:
+    """Rate of positives at the thresholds: where a row's worth to the Lagrangian is zero."""
+    bound = next_fraction(precision, max(options.total, 1))
+    slack = options.slack(bound)
+    levels, capacity = [], 0
+    for rows in options.slices():
+        kept = undominated(options.positives[rows], slack[rows])
+        value, rest = options.positives[rows][kept], slack[rows][kept]
+        levels.append(Level(kept, value, rest[0] - rest))
+        capacity += int(rest[0])
+    if sum(int(level.cost[-1]) for level in levels) <= capacity:
+        return options.total_positives / max(options.total, 1)
+    _, rise, cost = relaxed(levels, capacity)
+    mu = bound.denominator * rise / cost
+    return float(mu * bound / (1.0 + mu))
+
+
+def _slope(rates: np.ndarray, share: float) -> float:
+    """Fall of the fitted rate per unit of rank around a share of the rows, by least squares."""
+    n = len(rates)
+    if n < 3:
+        return 0.0
+    half = max(_WINDOW * share, 2.0 / n)
+    low, high = max(0, int((share - half) * n)), min(n, int((share + half) * n) + 2)
+    x = np.arange(low, high) / n
+    x = x - x.mean()
+    y = rates[low:high]
+    return float(-(x @ (y - y.mean())) / (x @ x))

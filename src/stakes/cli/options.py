@@ -1,0 +1,332 @@
+"""Shared options."""
+
+from collections.abc import Callable
+from dataclasses import MISSING, fields, is_dataclass
+from enum import StrEnum
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from stakes.outputs.files import LIFTED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import TypeAlias
+
+    Command: "TypeAlias" = "Callable[..., Job]"
+
+
+# The options that commands share; their names are those of the library.
+
+
+class Engine(StrEnum):
+    """What looks at Parquet files."""
+
+    AUTO = "auto"
+    MEMORY = "memory"
+    POLARS = "polars"
+    DUCKDB = "duckdb"
+    SPARK = "spark"
+
+
+class OnMissing(StrEnum):
+    """What to do with incomplete rows."""
+
+    RAISE = "raise"
+    DROP = "drop"
+
+
+class Format(StrEnum):
+    """Formats of prediction files."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+    ARROW = "arrow"
+    JSONL = "jsonl"
+
+
+class Scale(StrEnum):
+    """What the scores are divided by."""
+
+    REGRET = "regret"
+    INTEGRAL = "integral"
+    LOSS = "loss"
+
+
+def _lift_limit(lifted: bool) -> bool:  # noqa: FBT001  (typer calls it)
+    """Read what unpacks to any size until the program ends, which sets the limit again."""
+    if lifted:
+        LIFTED.set(True)
+    return lifted
+
+
+File = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE", help="Predictions: CSV, Parquet, Arrow or JSON lines; - is standard input.", show_default=False
+    ),
+]
+Label = Annotated[
+    str | None,
+    typer.Option("--label", metavar="COLUMN", help="Column with the outcome, of two values."),
+]
+Models = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--models",
+        metavar="COLUMN,...",
+        help="Columns with predicted probabilities; may be repeated. Without it: every other numeric column. "
+        r"A comma inside a name is written \,",
+    ),
+]
+Weight = Annotated[
+    str | None,
+    typer.Option("--weight", metavar="COLUMN", help="Column with weights >= 0."),
+]
+PosLabel = Annotated[
+    str | None,
+    typer.Option(
+        "--pos-label",
+        metavar="VALUE",
+        help="The outcome that counts as positive. Without it: 1 of 0 and 1, true of false and true.",
+    ),
+]
+Missing = Annotated[
+    OnMissing,
+    typer.Option("--on-missing", help="Rows with a missing value: an error, or dropped."),
+]
+FileFormat = Annotated[
+    Format | None,
+    typer.Option("--format", help="Without it: told by the file's content and name."),
+]
+AnySize = Annotated[
+    bool,
+    typer.Option(
+        "--any-size",
+        callback=_lift_limit,
+        help="Read files that unpack to more than 100 times their size and 256 MiB, too.",
+    ),
+]
+EngineOption = Annotated[
+    Engine,
+    typer.Option(
+        "--engine",
+        help="What looks at Parquet files where they lie, or memory to read them; auto: polars for a pattern and from "
+        "1 GiB on.",
+    ),
+]
+Costs = Annotated[
+    str | None,
+    typer.Option(
+        "--costs",
+        metavar="LOW:HIGH",
+        help="Range of plausible thresholds, such as 0.02:0.10 or 2%:10%; a single value is a known threshold.",
+    ),
+]
+Odds = Annotated[
+    str | None,
+    typer.Option(
+        "--odds",
+        metavar="LOW:HIGH",
+        help="The same as odds of false-alarm to miss cost: 1/50:1/10 (a slash inside odds, a colon between the ends).",
+    ),
+]
+FalseAlarms = Annotated[
+    str | None,
+    typer.Option(
+        "--false-alarms-per-miss",
+        metavar="LOW:HIGH",
+        help="The same as how many false alarms are as bad as one miss: 10:50.",
+    ),
+]
+Groups = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--groups",
+        metavar="COLUMN,...",
+        help="Columns of subgroups: the same numbers in each, and whether one is served worse.",
+    ),
+]
+Clusters = Annotated[
+    str | None,
+    typer.Option(
+        "--clusters",
+        metavar="COLUMN",
+        help="Column of what only differs independently, such as patients: intervals then rest on the clusters.",
+    ),
+]
+Lags = Annotated[
+    str | None,
+    typer.Option(
+        "--lags",
+        metavar="auto|N",
+        help="Rows are in order of time: intervals allow for autocorrelation, by slow cosines (auto) or N lags.",
+    ),
+]
+Incumbent = Annotated[
+    str | None,
+    typer.Option(
+        "--incumbent", metavar="COLUMN", help="The model named before these rows were seen, such as that in use."
+    ),
+]
+Tried = Annotated[
+    str | None,
+    typer.Option(
+        "--tried",
+        metavar="NUMBER",
+        help="How many models were tried on these rows, those not shown included: the more, the larger the correction.",
+    ),
+]
+Harm = Annotated[
+    str | None,
+    typer.Option(
+        "--harm",
+        metavar="NUMBER|MODEL=NUMBER,...",
+        help="What obtaining a score costs each case, in missed positives (test harm), for all models or some by name: "
+        "costs and net benefit count it.",
+    ),
+]
+Weighting = Annotated[
+    str | None,
+    typer.Option(
+        "--weighting",
+        metavar="NAME",
+        help="How much each threshold in the range counts: uniform (the default), log-odds, net-benefit, beta:A,B or "
+        "shifted:MEDIAN.",
+    ),
+]
+Rule = Annotated[
+    str,
+    typer.Option(
+        "--rule",
+        metavar="score|optimal|T",
+        help="Act where the score reaches the threshold (score), at the best cut in hindsight (optimal), or always "
+        "from the score T on.",
+    ),
+]
+ScaleOption = Annotated[
+    Scale | None,
+    typer.Option(
+        "--scale",
+        help="Mean regret per decision, its integral, or the loss (Brier score, log loss at 0:1). Without it: regret "
+        "where it is defined.",
+    ),
+]
+Prevalence = Annotated[
+    str | None,
+    typer.Option(
+        "--prevalence",
+        metavar="SHARE",
+        help="Reweight the classes to this share of positives, as for case-control data.",
+    ),
+]
+ConfidenceLevel = Annotated[str, typer.Option("--confidence-level", metavar="LEVEL", help="Of every interval.")]
+UnitCost = Annotated[
+    str,
+    typer.Option("--unit-cost", metavar="AMOUNT", help="What one miss and one false alarm cost together."),
+]
+Per = Annotated[
+    str,
+    typer.Option("--per", metavar="NUMBER", help="Number of decisions that costs refer to, such as 1000."),
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric",
+        metavar="NAME[:KEY=VALUE,...]",
+        help="A further metric, such as h_measure_score or net_benefit_score:threshold=0.1; may be repeated.",
+    ),
+]
+Classes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--classes",
+        metavar="NAME,...",
+        help="With --cost-matrix: the classes, as the label names them. A model has one column for each, named by the "
+        "model, one of _ . : - or a space, and the class; columns named by the classes alone are one model.",
+    ),
+]
+CostMatrices = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cost-matrix",
+        metavar="FILE",
+        help="CSV with what each action costs in each class: a row of names, then a name and costs in each row. Given "
+        "twice: the two ends between which costs may lie, as far as --costs says.",
+    ),
+]
+Report = Annotated[
+    str | None,
+    typer.Option("--report", metavar="OUT.html", help="Also write the report, one HTML file."),
+]
+Calibration = Annotated[
+    bool,
+    typer.Option(
+        "--calibration",
+        help="Also the calibration of every model, of all cases and of those scored within the range: O:E, calibration "
+        "in the large, slope and ICI.",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="OUT",
+        help="Write the result to this file and not to stdout: .txt, .json, .csv or .md; - is stdout.",
+    ),
+]
+Config = Annotated[
+    str | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help='Take further options from this TOML file, as from the one that STAKES_CONFIG names: label = "cancer" in '
+        "its table [stakes], or in one for this command.",
+    ),
+]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+# What a command returns: its request, checked and ready to run, which may return an exit code.
+Job = Callable[[], int | None]
+
+
+# A command takes whole sets of options: each field of a dataclass is an option, and the command gets the set made.
+
+
+def spread(*without: str) -> "Callable[[Command], Command]":
+    """Show typer the fields of the sets that a command takes, less those that mean nothing to it."""
+
+    def decorate(command: "Command") -> "Command":
+        hints = get_type_hints(command, include_extras=True)
+        sets: dict[str, Any] = {name: kind for name, kind in hints.items() if name != "return" and is_dataclass(kind)}
+        parameters: list[Parameter] = []
+        for parameter in signature(command).parameters.values():
+            kind = hints[parameter.name]
+            parameters += _fields(kind, without) if is_dataclass(kind) else [parameter.replace(annotation=kind)]
+
+        @wraps(command)
+        def called(**given: Any) -> Job:
+            made = {name: kind(**_taken(given, kind)) for name, kind in sets.items()}
+            return command(**made, **given)
+
+        vars(called)["__signature__"] = Signature(parameters)
+        called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return called
+
+    return decorate
+
+
+def _fields(kind: Any, without: tuple[str, ...]) -> "Iterator[Parameter]":
+    hints = get_type_hints(kind, include_extras=True)
+    for field in fields(kind):
+        if field.name not in without:
+            default = Parameter.empty if field.default is MISSING else field.default
+            yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=hints[field.name])
+
+
+def _taken(given: dict[str, Any], kind: Any) -> dict[str, Any]:
+    return {field.name: given.pop(field.name) for field in fields(kind) if field.name in given}

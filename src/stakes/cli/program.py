@@ -1,0 +1,479 @@
+"""Typer, config, exit codes."""
+
+from __future__ import annotations
+
+import functools
+import io
+import os
+import re
+import signal
+import threading
+import tomllib
+import traceback
+import warnings
+from contextlib import contextmanager, redirect_stdout
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from stakes._version import __version__
+from stakes.cli.console import (
+    DONE,
+    INTERRUPTED,
+    LimitError,
+    UsageError,
+    UsageProblem,
+    explain,
+    fail,
+    note,
+    open_streams,
+    parsing_problem,
+    say,
+    warn,
+    write_out,
+)
+from stakes.cli.memory import too_little
+from stakes.outputs.files import LIFTED, any_size
+from stakes.outputs.text import guess, shorten, visible
+from stakes.outputs.text import shown_name as name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from stakes.cli.options import Job
+
+    Commands = Mapping[str, Mapping[str, Any]]
+    Tables = dict[str, dict[str, Any]]
+
+
+# Options from a file: TOML whose keys are the names of the options, read only where it is named.
+#
+# Of a file called pyproject.toml the table ``[tool.stakes]`` is read, with those of commands within it.
+#
+# The table ``[stakes]`` is for every command that has the option; a table such as ``[evaluate]`` is for that command,
+# and wins, as does ``[boundary.fit]`` over ``[boundary]``. The command line wins over all.
+
+SHARED = "stakes"
+VARIABLE = "STAKES_CONFIG"
+PROJECT = "pyproject.toml"
+# Which file, how the command line itself is treated, and what may take all memory, is said on the command line.
+NOT_IN_FILES = {"any-size", "config", "debug", "help"}
+# What is written is named by whoever types the command: a file of options may come from elsewhere.
+WRITTEN = {"output", "plot", "report", "state"}
+_LARGEST, _MOST_POINTS = 1 << 16, 2000
+# What an option takes is told by its metavar, so that a new one needs no line here.
+NUMERIC = re.compile(r"\b(LOW:HIGH|K|N|T|SHARE|LEVEL|AMOUNT|NUMBER|VALUE|RATIO|BETA|SEED)\b(?!,)")
+RANGE = re.compile(r"\bLOW:HIGH\b")
+NAMES = re.compile(r"[A-Z]+,")
+# One of these stands for all of its line: the nearest to the command line is taken.
+RIVALS = (
+    ("costs", "odds", "false-alarms-per-miss", "k"),
+    ("clusters", "lags"),
+    ("label", "event"),
+    ("positive-share", "scale-pos-weight", "class-weights"),
+)
+# What these mean to the other commands is not what they mean here, so the table for all does not give them.
+OWN = {
+    "boundary.fit": {"costs", "odds", "false-alarms-per-miss"},
+    "boundary.certify": {"confidence-level"},
+    "boundary.monitor": {"confidence-level"},
+    "decide": {"threshold"},
+    "plan": {"threshold"},
+}
+
+
+def read_config(path: str, commands: Commands) -> Tables:
+    """Return the tables of a file, every key known and every value as the command line would give it."""
+    shown = name(path, 200)
+    try:
+        tables = tomllib.loads(_bearable(Path(path).read_bytes().decode("utf-8-sig")))
+    except OSError as error:
+        raise UsageError(f"--config: {shown!r} cannot be read: {error.strerror}") from None
+    except RecursionError:
+        raise UsageError(f"--config: {shown!r} is nested too deeply") from None
+    except ValueError as error:
+        raise UsageError(f"--config: {shown!r} is not TOML: {shorten(visible(str(error)), 200)}") from None
+    in_project = Path(path).name == PROJECT
+    if in_project:
+        tables = _of_project(tables, shown)
+    found: Tables = {}
+    for table, content in _unfolded(tables, commands):
+        if table not in {SHARED, *commands, *_groups(commands)}:
+            raise UsageError(f"{shown}: {_unknown_table(table, commands, in_project=in_project)}")
+        if not isinstance(content, dict):
+            raise UsageError(f"{shown}: {table} must be a table: write [{table}]")
+        _refuse_nested(table, content, commands, shown)
+        options = _options_of(table, commands)
+        place = f"{shown}: {_heading(table, in_project=in_project)}"
+        found[table] = {key: _checked(place, key, value, options) for key, value in content.items()}
+    return found
+
+
+def _of_project(tables: dict[str, Any], shown: str) -> dict[str, Any]:
+    """Return [tool.stakes] and the tables within it as the tables of a file of their own."""
+    tool = tables.get("tool")
+    own = tool.get(SHARED) if isinstance(tool, dict) else None
+    if not isinstance(own, dict):
+        raise UsageError(f"{shown}: there is no table [tool.{SHARED}]")
+    if SHARED in own:
+        raise UsageError(f"{shown}: there is no table [tool.{SHARED}.{SHARED}]: write [tool.{SHARED}]")
+    inner = {key: value for key, value in own.items() if isinstance(value, dict)}
+    return {SHARED: {key: value for key, value in own.items() if key not in inner}, **inner}
+
+
+def _heading(table: str, *, in_project: bool) -> str:
+    """Return the line above a table."""
+    if in_project:
+        return f"[tool.{SHARED}]" if table == SHARED else f"[tool.{SHARED}.{table}]"
+    return f"[{table}]"
+
+
+def _refuse_nested(table: str, content: dict[str, Any], commands: Commands, shown: str) -> None:
+    """Refuse [stakes.check], which is a table of its own."""
+    key = next((key for key, value in content.items() if isinstance(value, dict)), None)
+    if table != SHARED or key is None or key not in {*commands, *_groups(commands)}:
+        return
+    inner = next((f"{key}.{each}" for each in content[key] if f"{key}.{each}" in commands), key)
+    raise UsageError(f"{shown}: there is no table [{SHARED}.{inner}]: write [{inner}] instead")
+
+
+def _bearable(text: str) -> str:
+    """Refuse what would take the parser's memory: a key of many parts costs it the square of their number."""
+    if len(text) > _LARGEST or any(line.count(".") > _MOST_POINTS for line in text.splitlines()):
+        raise ValueError(f"it may have {_LARGEST:,} characters, and {_MOST_POINTS:,} points in a line")
+    return text
+
+
+def options_for(command: str, tables: Tables, options: Iterable[str], typed: Iterable[str]) -> dict[str, Any]:
+    """Return what the file adds to the options that were typed: the nearest word on each thing."""
+    known, settled = set(options), _with_rivals(typed)
+    found: dict[str, Any] = {}
+    for table in dict.fromkeys((command, command.partition(".")[0], SHARED)):
+        open_here = known - settled - (OWN.get(command, set()) if table == SHARED else set())
+        new = {key: value for key, value in tables.get(table, {}).items() if key in open_here}
+        found |= new
+        settled |= _with_rivals(new)
+    return found
+
+
+def _with_rivals(options: Iterable[str]) -> set[str]:
+    given = set(options)
+    return given.union(*(rivals for rivals in RIVALS if given.intersection(rivals)))
+
+
+def _groups(commands: Commands) -> dict[str, None]:
+    """Return the first halves of names such as boundary.fit."""
+    return dict.fromkeys(key.partition(".")[0] for key in commands if "." in key)
+
+
+def _unfolded(tables: dict[str, Any], commands: Commands) -> Iterable[tuple[str, Any]]:
+    """Yield every table, those within the table of a group on their own."""
+    for table, content in tables.items():
+        if table in _groups(commands) and isinstance(content, dict):
+            inner = {key: value for key, value in content.items() if isinstance(value, dict)}
+            yield table, {key: value for key, value in content.items() if key not in inner}
+            yield from ((f"{table}.{key}", value) for key, value in inner.items())
+        else:
+            yield table, content
+
+
+def _options_of(table: str, commands: Commands) -> Mapping[str, Any]:
+    if table in commands:
+        return commands[table]
+    mine = [options for key, options in commands.items() if table in {SHARED, key.partition(".")[0]}]
+    return {key: option for options in mine for key, option in options.items()}
+
+
+def _unknown_table(table: str, commands: Commands, *, in_project: bool) -> str:
+    options = _options_of(SHARED, commands)
+    if table in options:
+        return f"{name(table)} belongs in a table, such as [{SHARED}]"
+    project = f" ([tool.{SHARED}] is read from {PROJECT} only)" if table == "tool" else ""
+    listed = ", ".join(_heading(key, in_project=in_project) for key in (SHARED, *_groups(commands), *commands))
+    return f"there is no table {_heading(name(table), in_project=in_project)}{project}; there are {listed}"
+
+
+def _checked(place: str, key: str, value: Any, options: Mapping[str, Any]) -> Any:
+    if key in NOT_IN_FILES:
+        raise UsageError(f"{place} {key} belongs on the command line")
+    if key not in options:
+        raise UsageError(f"{place} has an unknown option {name(key)!r}{guess(key, options)}")
+    if key in WRITTEN:
+        raise UsageError(f"{place} {key} names a file that is written: give --{key} on the command line")
+    option = options[key]
+    takes = option.metavar or ""
+    if option.is_flag:
+        return _need(place, key, value, isinstance(value, bool), "true or false")
+    if option.multiple:
+        values = [value] if isinstance(value, str) else value
+        good = isinstance(values, list) and all(isinstance(item, str) for item in values)
+        _need(place, key, value, good, "a string or an array of strings")
+        return [item.replace(",", "\\,") if isinstance(value, list) and NAMES.match(takes) else item for item in values]
+    if RANGE.search(takes) and isinstance(value, list):
+        good = len(value) == 2 and all(isinstance(end, str) or _is_number(end) for end in value)
+        _need(place, key, value, good, "a string, a number or an array of two")
+        return ":".join(map(str, value))
+    if NUMERIC.search(takes):
+        return str(_need(place, key, value, isinstance(value, str) or _is_number(value), "a string or a number"))
+    return _need(place, key, value, isinstance(value, str), "a string")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _need(place: str, key: str, value: Any, good: bool, wanted: str) -> Any:  # noqa: FBT001  (a test's outcome)
+    if not good:
+        raise UsageError(f"{place} {key} must be {wanted}, got {name(str(value))!r}")
+    return value
+
+
+# A command whose options may also come from a file that is named.
+
+
+class Command(TyperCommand):
+    """Parse the arguments; what they leave open is taken from the file that --config or STAKES_CONFIG names."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Look at what was typed, add what the file says, let typer do the rest, and refuse what is left over."""
+        own = options_of(self)
+        if "config" in own and not ctx.resilient_parsing:
+            typed, _, _ = self.make_parser(ctx).parse_args(list(args))
+            path = typed.get("config", os.environ.get(VARIABLE) or None)
+            asks = self.get_help_option(ctx)
+            if path is not None and not (asks is not None and typed.get(str(asks.name))):
+                commands = ctx.find_root().command.options_of_all()
+                tables = read_config(path, {key: options for key, options in commands.items() if "config" in options})
+                known = {option.name: key for key, option in own.items()}
+                found = options_for(_name_in_files(ctx), tables, own, (known[key] for key in typed if key in known))
+                ctx.default_map = {own[key].name: value for key, value in found.items()}
+                named = "" if "config" in typed else f" (named by {VARIABLE})"
+                listed = ", ".join(found) or "none for this command"
+                note(f"options taken from {name(path, 200)}{named}: {listed}")
+        ctx.allow_extra_args = True  # typer would refuse them without a remedy
+        rest = super().parse_args(ctx, args)
+        if rest and not ctx.resilient_parsing:
+            ctx.fail(f"{ctx.command_path} {_left_over(self, [name(each, 200) for each in rest])}")
+        return rest
+
+    def invoke(self, ctx: Any) -> Any:
+        """Carry out the command where the address space holds what it needs."""
+        reason = too_little()
+        if reason is not None:
+            raise LimitError(reason)
+        return super().invoke(ctx)
+
+
+def _left_over(command: Any, rest: list[str]) -> str:
+    """Say which arguments are too many; files that a shell made of a pattern are the usual ones."""
+    taken = [
+        param.metavar or str(param.name).upper() for param in command.params if param.param_type_name == "argument"
+    ]
+    more = f" and {len(rest) - 1} more" if len(rest) > 1 else ""
+    if "FILE" not in taken:
+        return f"takes {' '.join(taken) or 'options only'}, got also {rest[0]!r}{more}"
+    return (
+        f"takes {'one FILE' if len(taken) == 1 else ' '.join(taken)}, got also {rest[0]!r}{more}: evaluate and compare "
+        "take several Parquet files by a pattern in quotes, such as 'day=*/*.parquet'; join other files first"
+    )
+
+
+def _name_in_files(ctx: Any) -> str:
+    names: list[str] = []
+    while ctx.parent is not None:
+        names.append(str(ctx.info_name))
+        ctx = ctx.parent
+    return ".".join(reversed(names))
+
+
+def options_of(command: Any) -> dict[str, Any]:
+    """Return the options of a command by their long names."""
+    named = {option: param for param in command.params for option in param.opts if option.startswith("--")}
+    return {option.removeprefix("--"): param for option, param in named.items()}
+
+
+# Commands whose modules are imported when one of them is called: a page that lists them needs their first lines.
+
+
+class Group(TyperGroup):
+    """Commands by name, each with the module that holds it, which is imported when it is called, and a line about it.
+
+    The module holds the function ``name`` and its examples ``NAME_EPILOG``, or a `Group` by the name of ``GROUP``.
+    """
+
+    about: ClassVar[Mapping[str, tuple[str, str]]] = {}
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands = {
+            name: TyperCommand(name, short_help=line, rich_markup_mode=None) for name, (_, line) in self.about.items()
+        }
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that is called, as a whole."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command and self.whole(str(name)), rest
+
+    def whole(self, name: str) -> Any:
+        """Import a command, or a group of them, with its options."""
+        module = import_module(f"stakes.cli.{self.about[name][0]}")
+        if hasattr(module, "GROUP"):
+            return module.GROUP
+        alone = typer.Typer(rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
+        alone.command(cls=Command, epilog=getattr(module, f"{name.upper()}_EPILOG"))(getattr(module, name))
+        return typer.main.get_command(alone)
+
+    def options_of_all(self) -> dict[str, dict[str, Any]]:
+        """Return the options of every command; one in a group is called after both, such as boundary.fit."""
+        found: dict[str, dict[str, Any]] = {}
+        for key in self.commands:
+            command = self.whole(key)
+            if isinstance(command, Group):
+                found |= {f"{key}.{inner}": options for inner, options in command.options_of_all().items()}
+            else:
+                found[key] = options_of(command)
+        return found
+
+
+# The program: typer reads the arguments, and what they ask for is run here, under one set of exit codes.
+#
+# Only the parsing is left to typer. Errors, interruption and broken pipes are handled here, so that they do not
+# change with its version.
+
+# Their default is to end the program on the spot, whatever it is writing.
+_ENDING = ("SIGTERM", "SIGHUP")
+
+
+class _Program(Group):
+    about: ClassVar = {
+        "evaluate": (
+            "evaluate",
+            "Say which model to act on over the plausible thresholds, by how much it is better, and how sure that is.",
+        ),
+        "decide": (
+            "decide",
+            "Choose the rows whose selection maximises the expected value of a measure on this batch, and mark them.",
+        ),
+        "compare": (
+            "evaluate",
+            "Say whether one model costs less than another on the same rows, by how much, and how sure that is.",
+        ),
+        "check": (
+            "evaluate",
+            "Say what to know of the predictions before acting on them: coded findings, each with its remedy.",
+        ),
+        "advise": (
+            "advise",
+            "Say which metric fits the decision, why, how to call it, and what accuracy, F1 or AUC would get wrong.",
+        ),
+        "plan": (
+            "advise",
+            "Say how many rows a validation needs: for an interval of some width, a difference, or a certificate.",
+        ),
+        "correct": (
+            "correct",
+            "Undo class weights or sampling in a file of scores, and test with --label what that leaves.",
+        ),
+        "demo": ("evaluate", "Evaluate three models on the example that comes with stakes; no file is needed."),
+        "boundary": ("boundary_shared", "Thresholds over score and uncertainty: fit, certify, apply and monitor them."),
+    }
+
+
+app = typer.Typer(cls=_Program, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+def _print_version(value: bool) -> None:  # noqa: FBT001  (typer calls it)
+    if value:
+        write_out(f"stakes {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def stakes(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Evaluate classifiers by the cost of the decisions made with their scores."""
+
+
+class _Ended(BaseException):
+    """A signal that ends the program."""
+
+
+@open_streams()
+def run(argv: Sequence[str]) -> int:
+    """Carry out a command line and return its exit code."""
+    try:
+        with _signals_as_exceptions(), any_size(LIFTED.get()):  # which an option may lift for this run
+            parsed = _parse(argv)
+            return _run_job(parsed) if callable(parsed) else int(parsed or DONE)
+    except (KeyboardInterrupt, typer.Abort):
+        say("", "interrupted")
+        return INTERRUPTED
+    except _Ended as ended:
+        say("", f"ended by {signal.Signals(ended.args[0]).name}")
+        return 128 + int(ended.args[0])
+    except Exception as error:  # noqa: BLE001  (the one place where every error becomes a message)
+        if "--debug" in argv:
+            traceback.print_exc()
+        problem = _problem(error)
+        fail(problem.message, problem.hint)
+        return problem.code
+
+
+def _parse(argv: Sequence[str]) -> Any:
+    """Let typer read the arguments; the pages that it prints, such as help, leave as all other results do."""
+    page = io.StringIO()
+    try:
+        with redirect_stdout(page):
+            return _program()(args=list(argv) or ["--help"], prog_name="stakes", standalone_mode=False)
+    finally:
+        if page.getvalue():
+            write_out(page.getvalue())
+
+
+@functools.cache
+def _program() -> Callable[..., Any]:
+    """All commands with their options: building them takes longer than reading a line."""
+    return typer.main.get_command(app)
+
+
+@contextmanager
+def _signals_as_exceptions() -> Iterator[None]:
+    """Let a signal that ends the program unwind it, so that files written so far are removed."""
+
+    def end(number: int, _: object) -> None:
+        raise _Ended(number)
+
+    if threading.current_thread() is not threading.main_thread():  # only there can signals be handled
+        yield
+        return
+    numbers = [getattr(signal, key) for key in _ENDING if hasattr(signal, key)]
+    taken = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    for number in taken:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _run_job(job: Job) -> int:
+    """Run, and repeat what libraries warned of in plain words."""
+    with warnings.catch_warnings(record=True) as caught:
+        code = job()
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
+        warn(message)
+    return DONE if code is None else code
+
+
+def _problem(error: Exception) -> UsageProblem:
+    if isinstance(getattr(error, "exit_code", None), int) and hasattr(error, "format_message"):
+        return parsing_problem(error)
+    return explain(error)

@@ -1,0 +1,328 @@
+"""File read and judged."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from stakes.cli.console import UsageError, note, working
+from stakes.outputs.result_table import Tabular
+from stakes.outputs.text import percent
+from stakes.outputs.text import shown_name as name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rich.console import Console
+
+    from stakes.base.outcome import OutcomeFromColumns
+    from stakes.cli.console import Delivery
+    from stakes.cli.reading import EvaluationArguments, InputArguments, OutcomeArguments
+    from stakes.core.options import Options
+    from stakes.evaluation import Evaluation
+    from stakes.tables import Predictions
+
+
+# The predictions of one run: read, refused where they cannot be judged, and described.
+
+STANDARD_INPUT = "-"
+_LONGEST_LIST = 60
+
+
+@dataclass(frozen=True)
+class Source:
+    """Which file, and what its columns mean."""
+
+    file: str
+    label: str
+    models: list[str] | None = None
+    weight: str | None = None
+    pos_label: str | None = None
+    on_missing: str = "raise"
+    format: str | None = None
+    groups: list[str] | None = None
+    probability: bool = True
+    outcome: OutcomeFromColumns | None = None
+
+    @property
+    def roles(self) -> list[str]:
+        """Names of the columns that are read beside the models."""
+        outcome = () if self.outcome is None else (*self.outcome.numbers, *self.outcome.groups)
+        return [self.label, *([] if self.weight is None else [self.weight]), *(self.groups or ()), *outcome]
+
+    def read(self, *, one_class: bool = False) -> Predictions:
+        """Read the rows; one class alone is refused where it cannot show what a model is worth."""
+        from stakes.tables import read_predictions
+
+        if self.file == STANDARD_INPUT and sys.stdin.isatty():
+            note("reading predictions from the terminal; Ctrl-D ends them")
+        options = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "file"}
+        predictions = read_predictions(self.file, **options)
+        if not one_class:
+            _refuse_one_class(predictions, self.label)
+        _refuse_reserved_names(predictions)
+        return predictions
+
+
+def _refuse_one_class(predictions: Predictions, label: str) -> None:
+    from stakes.tables import DataError
+
+    positives = int(predictions.y.sum())
+    if 0 < positives < predictions.n_rows:
+        return
+    kind = "positive" if positives else "negative"
+    more = "" if predictions.outcome is None else predictions.outcome.one_class_hint
+    raise DataError(
+        f"must hold both classes, but all {predictions.n_rows:,} rows are {kind}",
+        file=predictions.source,
+        column=label,
+        hint=f"What mistakes cost cannot be judged from one class. {more}".rstrip(),
+    )
+
+
+def _refuse_reserved_names(predictions: Predictions) -> None:
+    from stakes.outputs.text import REFERENCES
+    from stakes.tables import DataError
+
+    for model in predictions.models:
+        if model in REFERENCES:
+            raise DataError(
+                "is the name of a reference and cannot be a model: rename the column",
+                file=predictions.source,
+                column=model,
+            )
+
+
+def remark(
+    source: Source, options: Options, predictions: Predictions | Evaluation, *, listed: bool, whole_range: bool
+) -> None:
+    """Say on stderr what was assumed, and what was left out."""
+    if whole_range:
+        note(
+            "no range of thresholds was given, so all count, from 0 to 1. That is seldom what is meant: name the "
+            "plausible ones, for example --costs 0.02:0.10"
+        )
+    if source.models is None and not listed:
+        note(f"models taken: {_listed(predictions.models)} (every other numeric column; --models names others)")
+    if predictions.n_dropped:
+        rows = predictions.n_rows + predictions.n_dropped
+        note(f"{predictions.n_dropped:,} of {rows:,} rows dropped, for a value is missing")
+    if options.rule == "optimal":
+        note("--rule optimal is fitted to these same rows: the costs are optimistic and have no intervals")
+
+
+def describe(source: Source, options: Options, evaluation: Evaluation) -> list[str]:
+    """Head the output with the rows, the share of positives and the models."""
+    share, what = percent(evaluation.prevalence), "of it on positives" if evaluation.options.per_stake else "positive"
+    positive = f"{share} {what} in {name(source.label)!r}"
+    if options.prevalence is not None:
+        pairs = evaluation.pairs
+        ups = evaluation.moments.rows[1] if pairs is None else int(pairs.rows[1])
+        ups = ups if evaluation.rows is None else int(evaluation.rows.y.sum())
+        positive = f"{ups:,} positive in {name(source.label)!r}, reweighted to {share}"
+    weighted = "" if source.weight is None else f", weighted by {name(source.weight)!r}"
+    automatic = " (every other numeric column; --models names others)" if source.models is None else ""
+    count = len(evaluation.models)
+    rows = f"{evaluation.data_line}; " if evaluation.data_line else f"{evaluation.n_rows:,} rows, "
+    return [
+        f"{name(evaluation.source or source.file, _LONGEST_LIST)}: {rows}{positive}{weighted}",
+        f"{count} model{'s' * (count != 1)}: {_listed(evaluation.models)}{automatic}",
+    ]
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(map(name, names))
+
+
+# What the commands that judge predictions share: read the file, let the library judge, and head the output.
+
+_OPTIONS = {"n_tried": "--tried", "incumbent": "--incumbent", "harm": "--harm"}
+_ARGUMENTS = re.compile(rf"^({'|'.join(_OPTIONS)})\b")
+
+
+_ASKED = (
+    *("costs", "rule", "scale", "prevalence", "confidence_level", "unit_cost", "per", "metrics", "harm"),
+    *("groups", "clusters", "incumbent", "n_tried"),
+)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What was asked for, checked before any data are read."""
+
+    source: Source
+    options: Options
+    delivery: Delivery
+    whole_range: bool = False
+    horizons: tuple[float, ...] = ()
+    engine: str = "auto"
+
+    @classmethod
+    def of(
+        cls,
+        reading: InputArguments,
+        told: OutcomeArguments,
+        judging: EvaluationArguments,
+        delivery: Delivery,
+        models: list[str] | None,
+    ) -> Task:
+        """Put together what was typed; ``models`` are the columns, or None for every other numeric one."""
+        label, horizons, outcome = told.label(reading.label), told.horizons, told.columns()
+        if len(horizons) > 1 and delivery.report is not None:
+            raise UsageError("--report is of one --horizon: write one for each")
+        amounts = outcome is not None and outcome.by_amount
+        if reading.engine != "auto" and reading.file_format is not None:
+            raise UsageError("--engine is for Parquet files, and takes no --format")
+        options = judging.options(outcome)
+        source = Source(
+            reading.file,
+            label,
+            models,
+            reading.weight,
+            reading.pos_label,
+            reading.on_missing,
+            reading.file_format,
+            options.dividing_columns,
+            outcome=outcome,
+        )
+        return cls(source, options, delivery, judging.whole_range and not amounts, horizons, reading.engine)
+
+    def read(self) -> Predictions:
+        """Read the rows, and say what was assumed of them."""
+        with working(f"Reading {name(self.source.file)}"):
+            predictions = self.source.read()
+        listed = self.delivery.prints_text
+        remark(self.source, self.options, predictions, listed=listed, whole_range=self.whole_range)
+        return predictions
+
+    def judged(self, doing: str) -> dict[float, Evaluation]:
+        """Evaluate several files, or a large one, where they lie, and all else in memory; by horizon, 0 without one."""
+        from stakes.tables import scan_parquet
+
+        source = self.source
+        frame = None
+        if not source.format:
+            frame = scan_parquet(source.file, engine=self.engine, columns=source.roles, models=source.models)
+        if frame is not None and self.source.outcome is None:
+            return {0.0: self._scanned(frame, doing)}
+        predictions = self.read() if frame is None else self._gathered(frame)
+        with working(f"{doing} {len(predictions.models)} models on {predictions.n_rows:,} rows"):
+            return {time: self.evaluate(self._at(predictions, time)) for time in self.horizons or (0.0,)}
+
+    def _at(self, predictions: Predictions, horizon: float) -> Predictions:
+        """The same rows with their outcome at another horizon."""
+        from stakes.outcomes import TimeToEvent
+        from stakes.tables import DataError
+
+        if not isinstance(predictions.outcome, TimeToEvent):
+            return predictions
+        try:
+            return replace(predictions, outcome=predictions.outcome.at(horizon))
+        except ValueError as error:
+            raise DataError(str(error).removesuffix("."), file=predictions.source) from None
+
+    def _gathered(self, frame: Any) -> Predictions:
+        """Take the rows of several files, or of a large one, into memory."""
+        from stakes.tables import DataError, frame_columns
+
+        source = self.source
+        what: dict[str, Any] = {
+            key: getattr(source, key) for key in ("label", "models", "weight", "pos_label", "groups")
+        }
+        try:
+            found = frame_columns(frame, **what, on_missing=source.on_missing, outcome=source.outcome)  # type: ignore[arg-type]
+        except DataError as error:
+            error.file = source.file
+            raise
+        predictions = replace(found, source=source.file)
+        remark(source, self.options, predictions, listed=self.delivery.prints_text, whole_range=self.whole_range)
+        return predictions
+
+    def _scanned(self, frame: Any, doing: str) -> Evaluation:
+        """Evaluate a lazy frame; what an engine cannot say of clusters takes the rows into memory."""
+        from stakes.evaluation import evaluate_frame
+        from stakes.tables import DataError, in_memory, why_clusters_need_rows
+
+        source, options = self.source, self.options
+        if options.lags is not None:
+            raise DataError("rows of several files have no order that lags could follow", file=source.file)
+        what: dict[str, Any] = {key: getattr(options, key) for key in _ASKED}
+        what |= {key: getattr(source, key) for key in ("label", "models", "weight", "pos_label", "on_missing")}
+        with working(f"{doing} {name(source.file)}"):
+            try:
+                if options.clusters is not None and why_clusters_need_rows(options.costs, options.rule, options.groups):
+                    frame = in_memory(frame)
+                found = evaluate_frame(frame, **what)
+            except DataError as error:
+                error.file = source.file
+                raise
+            except ValueError as error:  # columns that the rows do not bear
+                said = str(error).removesuffix(".")
+                column = options.clusters if said.startswith("clusters") else None
+                raise DataError(said, file=source.file, column=column) from None
+        evaluation = replace(found, source=source.file)
+        listed = self.delivery.prints_text
+        remark(source, options, evaluation, listed=listed, whole_range=self.whole_range)
+        if evaluation.rows is None:
+            and_areas = ", and so do intervals of areas and of calibration over clusters"
+            needing = f"some findings needs them{and_areas if evaluation.clusters_unseen else ''}"
+            note(f"the rows are not kept in memory: what is said of single thresholds and {needing}")
+        return evaluation
+
+    def heading(self, evaluation: Evaluation) -> list[str]:
+        """Head the output with the rows, the share of positives and the models."""
+        return describe(self.source, self.options, evaluation)
+
+    def evaluate(self, predictions: Predictions) -> Evaluation:
+        """Let the library judge; columns and lags that the rows do not bear are bad data."""
+        from stakes.evaluation import check_groups, divided, evaluate_predictions
+        from stakes.inference import check_contest
+        from stakes.tables import DataError
+        from stakes.variance.dependence import check_dependence
+
+        options, n_rows = divided(predictions, self.options), len(predictions.y)
+        try:
+            check_groups(options, n_rows)
+            check_dependence(options.clusters, options.lags, n_rows)
+            check_contest(predictions.models, options.incumbent, options.n_tried)
+            options.check_harmed(predictions.models)
+        except ValueError as error:
+            said = _ARGUMENTS.sub(lambda found: _OPTIONS[found[0]], str(error).rstrip("."))
+            raise DataError(said, file=predictions.source, column=self.options.clusters) from None
+        try:
+            return evaluate_predictions(predictions, self.options)
+        except ValueError as error:
+            if predictions.outcome is None:
+                raise
+            raise DataError(str(error).rstrip("."), file=predictions.source) from None
+
+
+# One answer for each horizon, in one file or page.
+
+
+@dataclass(frozen=True)
+class ByHorizon(Tabular):
+    """Answers by horizon, and how each becomes JSON."""
+
+    answers: Mapping[float, Tabular]
+    json_of: Callable[[Any], str]
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [{"horizon": time, **record} for time, answer in self.answers.items() for record in answer._records()]
+
+    def to_json(self) -> str:
+        """Return a list of answers, each with its horizon."""
+        found = {time: json.loads(self.json_of(answer)) for time, answer in self.answers.items()}
+        one = {time: answer[0] if isinstance(answer, list) else answer for time, answer in found.items()}
+        return json.dumps({"horizons": [{"horizon": time, **answer} for time, answer in one.items()]}, indent=2)
+
+    def show(self, console: Console, one: Callable[[Console, float], None]) -> None:
+        """Print one answer after the other."""
+        for number, time in enumerate(self.answers):
+            console.print(Text(f"{chr(10) * (number > 0)}Horizon {time:g}", style="bold"), end="\n\n")
+            one(console, time)

@@ -1,0 +1,414 @@
+"""Weight that scores betray; test statistics."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stakes.base.numerics import blocks, sigmoid
+from stakes.base.validation import check_level
+from stakes.core.options import evaluation_data, refuse_weighing
+from stakes.core.score_table import LogisticFit, ScoreTable, fit_recalibration
+from stakes.outputs.result_table import Tabular
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+
+
+# Tests that probabilities are calibrated, each with its statistic and p-value; all assume clean data.
+
+# The bets of the sequential test: every shift with every slope, all with the same stake.
+SHIFTS = (-1.0, -0.35, -0.12, -0.04, 0.0, 0.04, 0.12, 0.35, 1.0)
+SLOPES = (0.5, 0.75, 0.9, 1.0, 1.1, 1.35, 2.0)
+_BET_ROWS = 1 << 12
+
+
+@dataclass(frozen=True)
+class Recalibration:
+    """A logistic recalibration and how much better it fits than the scores as they are."""
+
+    fit: LogisticFit
+    statistic: float
+    p_value: float
+    status: str = ""
+
+
+def within_open_interval(table: ScoreTable) -> tuple[ScoreTable | None, int]:
+    """Leave out scores of exactly 0 and 1, which say nothing about odds, and count the rows that deny them."""
+    first = int(table.scores[0] <= 0.0)
+    last = len(table.scores) - int(table.scores[-1] >= 1.0)
+    denied = float(table.positives[0]) * first + float(table.negatives[-1]) * (last < len(table.scores))
+    if first == 0 and last == len(table.scores):
+        return table, 0
+    if first >= last:
+        return None, int(denied > 0.0)
+    cut = slice(first, last)
+    unweighted = not is_weighted(table)
+    ups, downs = table.positives[cut], table.negatives[cut]
+    squares = (ups, downs) if unweighted else (table.positives_squared[cut], table.negatives_squared[cut])
+    return ScoreTable(table.scores[cut], ups, downs, *squares, n_rows=table.n_rows), int(denied > 0.0)
+
+
+def recalibration_test(table: ScoreTable) -> Recalibration:
+    """Likelihood ratio of intercept 0 and slope 1 against any intercept and slope; two degrees of freedom."""
+    inner, denied = within_open_interval(table)
+    nothing = LogisticFit(math.nan, math.nan, math.nan, np.full((2, 2), np.nan))
+    if denied:
+        return Recalibration(nothing, math.inf, 0.0, "a score of 0 or 1 was wrong")
+    if inner is None:
+        return Recalibration(nothing, 0.0, 1.0, "every score is 0 or 1, and right")
+    fit = free_fit(inner)
+    if fit.status and not math.isfinite(fit.log_likelihood):
+        return Recalibration(fit, math.nan, math.nan, fit.status)
+    statistic = 2.0 * (fit.log_likelihood - log_likelihood(inner)) / design_effect(inner, fit)
+    return Recalibration(fit, max(statistic, 0.0), chi2_tail(statistic, 2), fit.status)
+
+
+def free_fit(table: ScoreTable) -> LogisticFit:
+    """Fit intercept and slope; where the slope is infinite, with the likelihood that it approaches."""
+    fit = fit_recalibration(table)
+    if not math.isinf(fit.slope):
+        return fit
+    # only one score, at the cut between the classes, may hold both of them
+    shared = (table.positives > 0.0) & (table.negatives > 0.0)
+    ups, downs = table.positives[shared], table.negatives[shared]
+    total = ups + downs
+    return replace(fit, log_likelihood=float(ups @ np.log(ups / total) + downs @ np.log(downs / total)))
+
+
+def log_likelihood(table: ScoreTable) -> float:
+    """Log likelihood of the labels under the scores."""
+    return float(table.positives @ np.log(table.scores) + table.negatives @ np.log1p(-table.scores))
+
+
+def is_weighted(table: ScoreTable) -> bool:
+    """Whether rows carry weights other than one."""
+    if table.positives_squared is table.positives and table.negatives_squared is table.negatives:
+        return False
+    same = np.array_equal(table.positives, table.positives_squared)
+    return not (same and np.array_equal(table.negatives, table.negatives_squared))
+
+
+def sandwich(table: ScoreTable, fit: LogisticFit) -> Floats:
+    """Covariance of the recalibration: the inverse information, or with weights the robust one."""
+    if not is_weighted(table) or fit.status:
+        return fit.covariance
+    x = np.log(table.scores) - np.log1p(-table.scores)
+    design = np.column_stack([np.ones_like(x), x])[:, : len(fit.covariance)]
+    p = sigmoid(fit.intercept + fit.slope * x)
+    meat = table.positives_squared * (1.0 - p) ** 2 + table.negatives_squared * p**2
+    return np.asarray(fit.covariance @ (design.T @ (design * meat[:, None])) @ fit.covariance)
+
+
+def design_effect(table: ScoreTable, fit: LogisticFit) -> float:
+    """Mean factor by which weights inflate the variances (Rao and Scott 1984)."""
+    if not is_weighted(table) or fit.status:
+        return 1.0
+    return float(np.trace(np.linalg.lstsq(fit.covariance, sandwich(table, fit), rcond=None)[0])) / len(fit.covariance)
+
+
+def chi2_tail(statistic: float, degrees: int) -> float:
+    """Probability that chi-squared exceeds the statistic."""
+    from scipy.special import chdtrc
+
+    return float(chdtrc(degrees, max(statistic, 0.0)))
+
+
+def normal_two_sided(z: float) -> float:
+    """Probability that a standard normal is as far from zero."""
+    return math.erfc(abs(z) / math.sqrt(2.0))
+
+
+def spiegelhalter(table: ScoreTable) -> tuple[float, float]:
+    """Spiegelhalter's z and its p-value; nan where every score is 0, 1/2 or 1, to which it is blind."""
+    g = table.scores
+    weight, squared = table.positives + table.negatives, table.positives_squared + table.negatives_squared
+    lever = 1.0 - 2.0 * g
+    numerator = float((table.positives - weight * g) @ lever)
+    variance = float(squared @ (lever**2 * g * (1.0 - g)))
+    if variance > 0.0:
+        z = numerator / math.sqrt(variance)
+        return z, normal_two_sided(z)
+    return (math.inf, 0.0) if numerator else (math.nan, math.nan)  # wrong though certain, or nothing to see
+
+
+def brier_miscalibration(scores: Floats, positives: Floats, negatives: Floats) -> float:
+    """CORP miscalibration of the Brier score, from counts at ascending distinct scores."""
+    from scipy.optimize import isotonic_regression
+
+    weight = positives + negatives
+    fitted = isotonic_regression(positives / weight, weights=weight).x
+    # (s - y)^2 - (x - y)^2 = (s - x)(s + x - 2 y)
+    gap = scores - fitted
+    return max(float(gap @ (weight * (scores + fitted) - 2.0 * positives)) / float(weight.sum()), 0.0)
+
+
+def bootstrap_table(table: ScoreTable, repeats: int, rng: np.random.Generator) -> tuple[float, float]:
+    """CORP miscalibration and its p-value where labels are drawn from the scores; rows without weights."""
+    observed = brier_miscalibration(table.scores, table.positives, table.negatives)
+    counts = table.positives + table.negatives
+    single = bool(np.all(counts == 1.0))
+    whole = counts.astype(np.int64)
+    exceed = 0
+    for _ in range(repeats):
+        drawn = rng.random(len(whole)) < table.scores if single else rng.binomial(whole, table.scores)
+        ups = drawn.astype(np.float64)
+        exceed += brier_miscalibration(table.scores, ups, counts - ups) >= observed
+    return observed, (1.0 + exceed) / (repeats + 1.0) if repeats else math.nan
+
+
+def bootstrap_rows(g: Floats, y: Bools, weight: Floats, repeats: int, rng: np.random.Generator) -> tuple[float, float]:
+    """The same for rows with weights, which each label carries along."""
+    order = np.argsort(g, kind="stable")
+    score, label, mass = g[order], y[order], weight[order]
+    starts = np.flatnonzero(np.concatenate([[True], score[1:] != score[:-1]]))
+    total = np.add.reduceat(mass, starts)
+
+    def miscalibration(drawn: Bools) -> float:
+        ups = np.add.reduceat(mass * drawn, starts)
+        return brier_miscalibration(score[starts], ups, total - ups)
+
+    observed = miscalibration(label)
+    exceed = sum(miscalibration(rng.random(len(score)) < score) >= observed for _ in range(repeats))
+    return observed, (1.0 + exceed) / (repeats + 1.0) if repeats else math.nan
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The course of the sequential test: its last and its largest value, and when it first crossed the level."""
+
+    last: float
+    largest: float
+    crossed_at: int | None
+
+
+def sequential_e_value(y: Bools, g: Floats, weight: Floats | None, level: float) -> Evidence:
+    """E-value of a mixture of fixed bets, row by row in the order given.
+
+    Each bet multiplies its stake by q(y) / g(y), where q is g moved by a shift and a slope of its log-odds. A weight
+    w <= 1 raises the factor to the power w, whose expectation is then at most one.
+    """
+    power = None if weight is None else weight / weight.max()
+    shift, slope = (grid.ravel() for grid in np.meshgrid(SHIFTS, SLOPES, indexing="ij"))
+    wealth = np.zeros(len(shift))
+    largest, crossed, last = -math.inf, None, 0.0
+    threshold = -math.log(level)
+    for part in blocks(len(g), _BET_ROWS):
+        growth = _log_factors(y[part], g[part], shift, slope)
+        if power is not None:
+            growth *= power[part][:, None]
+        course = np.add.accumulate(growth, axis=0) + wealth
+        wealth = course[-1]
+        with np.errstate(invalid="ignore"):
+            top = course.max(axis=1)
+            log_mean = np.where(np.isfinite(top), top + np.log(np.mean(np.exp(course - top[:, None]), axis=1)), top)
+        last, largest = float(log_mean[-1]), max(largest, float(log_mean.max()))
+        if crossed is None and largest >= threshold:
+            crossed = part.start + int(np.argmax(log_mean >= threshold))
+    return Evidence(_exp(last), _exp(largest), crossed)
+
+
+def _log_factors(y: Bools, g: Floats, shift: Floats, slope: Floats) -> Floats:
+    """Log q(y) / g(y) for each row and bet; a certain score that is right moves no stake, one that is wrong wins."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        x = np.log(g) - np.log1p(-g)
+        sign = np.where(y, 1.0, -1.0)
+        moved = sign[:, None] * (shift + slope * x[:, None])
+        factors = np.logaddexp(0.0, -(sign * x))[:, None] - np.logaddexp(0.0, -moved)
+    certain = ~np.isfinite(x)
+    if np.any(certain):
+        factors[certain] = np.where(y[certain] == (g[certain] > 0.5), 0.0, np.inf)[:, None]
+    return factors
+
+
+def _exp(value: float) -> float:
+    return math.exp(value) if value < 700.0 else math.inf
+
+
+# Which class weight the scores of a model betray, judged by what happened.
+
+
+@dataclass(frozen=True, repr=False)
+class ImpliedWeight(Tabular):
+    """The class weight that fits the scores best, and whether a class weight explains them at all.
+
+    Parameters
+    ----------
+    positive_share : float
+        Best-fitting relative weight of the positive class, w1 / (w0 + w1); 1/2 is no weighting.
+    ci_low, ci_high : float
+        Confidence interval of ``positive_share``.
+    p_value : float
+        Likelihood-ratio test of 1/2, the slope held at 1.
+    slope : float
+        Recalibration slope where it is free as well; class weights leave it at 1.
+    slope_ci_low, slope_ci_high : float
+        Confidence interval of the slope.
+    slope_p_value : float
+        Likelihood-ratio test of slope 1.
+    confidence_level : float
+        Of the intervals.
+    status : str
+        Why numbers are nan or infinite, or which scores were left aside; empty if there is nothing to say.
+
+    Examples
+    --------
+    >>> from stakes.correction import implied_weight
+    >>> implied_weight([0, 0, 1, 0, 0, 1, 1, 0], [0.3, 0.6, 0.7, 0.5, 0.4, 0.9, 0.8, 0.8])
+    ImpliedWeight(...)
+    """
+
+    positive_share: float
+    ci_low: float
+    ci_high: float
+    p_value: float
+    slope: float
+    slope_ci_low: float
+    slope_ci_high: float
+    slope_p_value: float
+    confidence_level: float
+    status: str = ""
+
+    @property
+    def scale_pos_weight(self) -> float:
+        """The same weight as a ratio w1 / w0."""
+        return self.positive_share / (1.0 - self.positive_share) if self.positive_share < 1.0 else math.inf
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Interval of ``positive_share``."""
+        return self.ci_low, self.ci_high
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [{name: getattr(self, name) for name in self.__dataclass_fields__}]
+
+    def __repr__(self) -> str:
+        if self.status and math.isnan(self.positive_share):
+            return f"ImpliedWeight(undefined: {self.status})"
+        return (
+            f"ImpliedWeight(positive_share={self.positive_share:.4g}, {self.confidence_level:.0%} interval "
+            f"{self.ci_low:.4g} to {self.ci_high:.4g}, no weight: p = {self.p_value:.3g}; "
+            f"slope {self.slope:.3g}, p of 1 = {self.slope_p_value:.3g})"
+        )
+
+
+def implied_weight(
+    y_true: ArrayLike | ScoreTable,
+    y_prob: ArrayLike | None = None,
+    *,
+    confidence_level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+    logits: bool = False,
+) -> ImpliedWeight:
+    """Estimate the class weight that a model was trained with, from its scores and what happened.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or ScoreTable
+        Labels with two values, or a table that stands for labels and scores.
+    y_prob : array_like of shape (n,) or (n, 2), optional
+        Scores of the positive class as the model gives them.
+    confidence_level : float, default 0.95
+        Of the intervals, in (0, 1).
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0. Intervals and tests take them for sampling weights, not for repeated rows.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Reweight the classes to this share of positives, as for case-control data.
+    logits : bool, default False
+        Whether the scores are log-odds.
+
+    Returns
+    -------
+    ImpliedWeight
+        Nan, with a ``status``, for one class only, or where a score of 0 or 1 was wrong: no weight explains that.
+
+    Raises
+    ------
+    ValueError
+        For invalid data.
+
+    Notes
+    -----
+    Intercept-only logistic recalibration, logit P(y = 1) = logit a - logit beta. Undersampling negatives, oversampling
+    positives and a population with more positives than the evaluation's leave the same trace: the estimate says how
+    much, not why. A slope away from 1 says that something else is wrong too. Scores of exactly 0 and 1 that are right
+    are left aside.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stakes.correction import apply_class_weight, implied_weight
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.beta(1, 9, 20000)
+    >>> y = rng.random(20000) < p
+    >>> found = implied_weight(y, apply_class_weight(p, positive_share=0.95))
+    >>> round(found.positive_share, 3), found.slope_p_value > 0.05
+    (0.951, True)
+    """
+    level = check_level(confidence_level)
+    refuse_weighing(y_true, "implied_weight")
+    data = evaluation_data(
+        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
+    )
+    return implied_weight_of(data.table, level)
+
+
+def implied_weight_of(table: ScoreTable, confidence_level: float = 0.95) -> ImpliedWeight:
+    """Estimate from a clean table."""
+    inner, denied = within_open_interval(table)
+    if denied:
+        return _undefined("a score of exactly 0 or 1 was wrong, which no class weight explains", confidence_level)
+    if inner is None:
+        return _undefined("every score is exactly 0 or 1", confidence_level)
+    fit = fit_recalibration(inner, slope=1.0)
+    if fit.status:
+        return _undefined(fit.status, confidence_level)
+    z = NormalDist().inv_cdf(0.5 + confidence_level / 2.0)
+    half = z * math.sqrt(float(sandwich(inner, fit)[0, 0]))
+    aside = "" if inner is table else "scores of exactly 0 and 1 were left aside"
+    free = free_fit(inner)
+    slope, low, high, slope_p = _slope(inner, fit, free, z)
+    return ImpliedWeight(
+        _share(fit.intercept),
+        _share(fit.intercept + half),
+        _share(fit.intercept - half),
+        chi2_tail(2.0 * (fit.log_likelihood - log_likelihood(inner)) / design_effect(inner, fit), 1),
+        slope,
+        low,
+        high,
+        slope_p,
+        confidence_level,
+        "; ".join(filter(None, (aside, free.status))),
+    )
+
+
+def _slope(table: ScoreTable, fixed: LogisticFit, free: LogisticFit, z: float) -> tuple[float, float, float, float]:
+    """Slope, its interval, and the p-value of slope 1."""
+    if not math.isfinite(free.log_likelihood):
+        return (math.nan,) * 4
+    gain = 2.0 * (free.log_likelihood - fixed.log_likelihood) / design_effect(table, free)
+    if free.status:
+        return free.slope, math.nan, math.nan, chi2_tail(gain, 1)
+    half = z * math.sqrt(float(sandwich(table, free)[1, 1]))
+    return free.slope, free.slope - half, free.slope + half, chi2_tail(gain, 1)
+
+
+def _share(intercept: float) -> float:
+    """Relative weight of the positive class that a recalibration intercept undoes."""
+    return float(sigmoid(-intercept))
+
+
+def _undefined(status: str, confidence_level: float) -> ImpliedWeight:
+    nan = math.nan
+    return ImpliedWeight(nan, nan, nan, nan, nan, nan, nan, nan, confidence_level, status)

@@ -1,0 +1,515 @@
+"""What people state: ranges, odds, profit, money."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from stakes.base.validation import as_costs_of, as_range, brief, check_choice, check_number, in_percent
+from stakes.costs._base import CostDistribution, Weighted
+from stakes.costs._distributions import Density, Empirical, Fixed, NetBenefitUniform, Uniform
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+
+# What ``costs=`` and ``bounds=`` accept, in one place: every function that takes either reads it here.
+
+CostsLike = CostDistribution | tuple[float, float] | float
+
+
+def as_costs(costs: CostsLike, name: str = "costs") -> CostDistribution:
+    """Make a cost distribution of what ``costs=`` was given.
+
+    Parameters
+    ----------
+    costs : CostDistribution, tuple of float, or float
+        A distribution, as it is; a pair (low, high), for a uniform distribution; or one cost ratio.
+    name : str, default "costs"
+        What the argument is called in error messages.
+
+    Returns
+    -------
+    CostDistribution
+        The distribution itself, ``Uniform(low, high)`` or ``Fixed(c)``.
+
+    Raises
+    ------
+    ValueError
+        For anything else, such as text, percentages, a reversed pair or three numbers.
+
+    Examples
+    --------
+    >>> from stakes import costs
+    >>> costs.as_costs((0.02, 0.10))
+    Uniform(low=0.02, high=0.1)
+    >>> costs.as_costs(0.1)
+    Fixed(c=0.1, tie=1.0)
+    """
+    given: object = costs
+    if isinstance(given, CostDistribution):
+        return given
+    if _is_number(given):
+        return Fixed(_share(given, name))
+    if _pair(given, name) is None:
+        raise ValueError(
+            f"{name} must be a cost distribution, a pair (low, high) or one number in [0, 1], got {brief(given)}"
+            f"{as_costs_of(given)}."
+        )
+    return Uniform(*as_bounds(given, name))
+
+
+def as_bounds(bounds: Any, name: str = "bounds") -> tuple[float, float]:
+    """Return a pair with 0 <= low < high <= 1 as two floats.
+
+    Parameters
+    ----------
+    bounds : tuple of float
+        Smallest and largest plausible threshold.
+    name : str, default "bounds"
+        What the argument is called in error messages.
+
+    Returns
+    -------
+    tuple of float
+        The pair (low, high).
+
+    Raises
+    ------
+    ValueError
+        For anything else, such as text, percentages, a reversed pair or three numbers.
+
+    Examples
+    --------
+    >>> from stakes import costs
+    >>> costs.as_bounds([0, 0.2])
+    (0.0, 0.2)
+    """
+    pair = _pair(bounds, name)
+    if pair is None:
+        text = as_costs_of(bounds) if isinstance(bounds, str) else ""
+        raise ValueError(f"{name} must be a pair of numbers (low, high), got {brief(bounds)}{text}.")
+    low, high = pair
+    if not 0.0 <= low < high <= 1.0:
+        raise ValueError(f"{name} must satisfy 0 <= low < high <= 1, got ({low:g}, {high:g}){as_range(low, high)}.")
+    return low, high
+
+
+def _share(value: Any, name: str) -> float:
+    number = check_number(value, name)
+    if not 0.0 <= number <= 1.0:
+        raise ValueError(f"{name} must lie in [0, 1], got {number:g}{in_percent(number)}.")
+    return number
+
+
+def _is_number(value: Any) -> bool:
+    """Whether this is one real number, of Python or numpy; a truth value is none."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+
+
+def _pair(values: Any, name: str) -> tuple[float, float] | None:
+    """A list, tuple or array of two real numbers as floats, or None for anything else."""
+    if not isinstance(values, (list, tuple)) and not (isinstance(values, np.ndarray) and values.ndim == 1):
+        return None
+    if len(values) != 2:
+        return None
+    low, high = values
+    if not (_is_number(low) and _is_number(high)):
+        return None
+    return check_number(low, f"the first of {name}"), check_number(high, f"the second of {name}")
+
+
+# Cost ratios from the ways in which people state what a mistake costs.
+
+
+def from_odds(odds: str | float) -> float:
+    """Turn odds of false-positive to false-negative cost into a cost ratio: "1:50" is 1/51.
+
+    Parameters
+    ----------
+    odds : str or float
+        "1:50" or "1/50" (one missed positive is as bad as 50 false alarms), or the quotient 0.02.
+
+    Returns
+    -------
+    float
+        The cost ratio odds / (1 + odds), in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If the odds are not two non-negative numbers (or one), not both zero.
+
+    Examples
+    --------
+    >>> from stakes import costs
+    >>> costs.from_odds("1:50") == 1 / 51
+    True
+    """
+    try:
+        parts = (
+            [float(p) for p in odds.replace("/", ":").split(":")]
+            if isinstance(odds, str)
+            else [check_number(odds, "odds")]
+        )
+    except ValueError:
+        raise ValueError(f'odds must look like "1:50", got {odds!r}.') from None
+    for_acting, against = parts if len(parts) == 2 else (parts[0], 1.0)
+    good = len(parts) <= 2 and for_acting >= 0.0 and against >= 0.0
+    if not (good and 0.0 < for_acting + against < math.inf):
+        raise ValueError(f'odds must be two non-negative finite numbers such as "1:50", not both zero, got {odds!r}.')
+    return for_acting / (for_acting + against)
+
+
+def from_false_alarms_per_miss(false_alarms: float) -> float:
+    """Cost ratio at which one missed positive is as bad as this many false alarms: 50 gives 1/51.
+
+    Parameters
+    ----------
+    false_alarms : float
+        False alarms that weigh as much as one miss, >= 0.
+
+    Returns
+    -------
+    float
+        1 / (1 + false_alarms), in (0, 1].
+
+    Raises
+    ------
+    ValueError
+        If the number is negative or not finite.
+
+    Examples
+    --------
+    >>> from stakes import costs
+    >>> costs.from_false_alarms_per_miss(9)
+    0.1
+    """
+    number = check_number(false_alarms, "false_alarms")
+    if not 0.0 <= number < math.inf:
+        raise ValueError(f"false_alarms must be a finite number >= 0, got {false_alarms}.")
+    return 1.0 / (1.0 + number)
+
+
+def from_harm_to_benefit(ratio: float) -> float:
+    """Cost ratio from the ratio of an intervention's harm to its benefit: h gives h / (1 + h).
+
+    Parameters
+    ----------
+    ratio : float
+        Harm of acting on a negative divided by benefit of acting on a positive, >= 0.
+
+    Returns
+    -------
+    float
+        The cost ratio, in [0, 1).
+
+    Raises
+    ------
+    ValueError
+        If the ratio is negative or not finite.
+
+    Examples
+    --------
+    >>> from stakes import costs
+    >>> costs.from_harm_to_benefit(0.25)
+    0.2
+    """
+    number = check_number(ratio, "ratio")
+    if not 0.0 <= number < math.inf:
+        raise ValueError(f"ratio must be a finite number >= 0, got {ratio}.")
+    return number / (1.0 + number)
+
+
+def from_cost_matrix(tn: float, fp: float, fn: float, tp: float) -> float:
+    """Cost ratio (best threshold) of a 2 x 2 cost matrix.
+
+    Parameters
+    ----------
+    tn, fp, fn, tp : float
+        Cost of a true negative, false positive, false negative and true positive; any finite numbers for which
+        mistakes cost more than correct decisions.
+
+    Returns
+    -------
+    float
+        (fp - tn) / ((fp - tn) + (fn - tp)), in (0, 1).
+
+    Raises
+    ------
+    ValueError
+        If fp <= tn or fn <= tp, or a cost is not finite: then one decision is never worse and no threshold is needed.
+
+    Notes
+    -----
+    C. Elkan, "The Foundations of Cost-Sensitive Learning", IJCAI 2001.
+
+    Examples
+    --------
+    A missed bad loan costs 5, a refused good one 1.
+
+    >>> from stakes import costs
+    >>> round(costs.from_cost_matrix(tn=0, fp=1, fn=5, tp=0), 6)
+    0.166667
+    """
+    given = {"tn": tn, "fp": fp, "fn": fn, "tp": tp}
+    a, b, c, d = (check_number(value, name) for name, value in given.items())
+    if not all(map(math.isfinite, (a, b, c, d))) or not (b > a and c > d):
+        raise ValueError(f"costs must be finite with fp > tn and fn > tp, got tn={tn}, fp={fp}, fn={fn}, tp={tp}.")
+    return (b - a) / ((b - a) + (c - d))
+
+
+# The measure under which the mean regret is money, where the amounts of one kind of mistake are held as stated.
+
+
+class NoMeanError(ValueError):
+    """Costs over which a mistake has no finite mean in money."""
+
+
+SCALES = ("false_negative", "false_positive", "sum")
+
+
+def held(costs: CostDistribution, scale: str) -> CostDistribution:
+    """Measure of mass-one ``costs`` divided by 1 - c, by c, or by 1/2: a mistake of the kind held then costs 1.
+
+    With amounts of false negatives held, a cost ratio c says that false positives cost c / (1 - c) times the stated
+    amount; with those of false positives held, that false negatives cost (1 - c) / c times theirs; else the two
+    together cost what they cost as stated.
+
+    Raises
+    ------
+    NoMeanError
+        Where the factor has no finite mean.
+
+    Examples
+    --------
+    >>> from stakes import costs
+    >>> held(costs.Fixed(0.75), "false_negative").negative_loss(1.0)  # three times the stated amount
+    np.float64(3.0)
+    """
+    if not 0.0 < costs.mass < math.inf:
+        raise NoMeanError(f"costs must have a finite mass for a mean in money, got {costs!r}.")
+    parts = costs.parts if isinstance(costs, Weighted) else (costs,)
+    factors = costs.factors if isinstance(costs, Weighted) else (1.0,)
+    found = [
+        (each, times * factor / costs.mass)
+        for part, factor in zip(parts, factors, strict=True)
+        for each, times in _divided(part, scale)
+    ]
+    measure = Weighted([each for each, _ in found], [factor for _, factor in found])
+    if not math.isfinite(measure.mass):
+        raise _no_mean(costs, scale)
+    return measure
+
+
+def _divided(part: CostDistribution, scale: str) -> Iterator[tuple[CostDistribution, float]]:
+    """A measure divided by what is held, as measures with factors."""
+    if scale == "sum":
+        yield part, 2.0
+        return
+    at, weights = part.atoms
+    if len(at):
+        if np.any(_held(at, scale) == 0.0):
+            raise _no_mean(part, scale)
+        divided = weights / _held(at, scale)
+        yield Empirical(at, divided, part.tie), float(divided.sum())
+        return
+    if type(part) is Uniform:
+        bounds = part.low, part.high
+        plain = scale == "false_negative"
+        yield (NetBenefitUniform(*bounds) if plain else NetBenefitUniform(1 - bounds[1], 1 - bounds[0]).flip()), 1.0
+        return
+    try:
+        if part.high == 1.0 and scale == "false_negative":  # 1 - c has too few digits there to see a divergence
+            flipped = part.flip()
+            Density(lambda c: flipped.density(c) / c, 0.0, flipped.high)
+        yield Density(lambda c: part.density(c) / _held(c, scale), part.low, part.high), 1.0
+    except ValueError as error:
+        raise _no_mean(part, scale) from error
+
+
+def _held(c: Floats, scale: str) -> Floats:
+    return 1.0 - c if scale == "false_negative" else c
+
+
+def _no_mean(costs: CostDistribution, scale: str) -> NoMeanError:
+    kind, end = ("positives", "1") if scale == "false_negative" else ("negatives", "0")
+    return NoMeanError(
+        f'scale="{scale}" has no finite mean for {costs!r}: false {kind} cost infinitely more than stated towards a '
+        f"cost ratio of {end}."
+    )
+
+
+# Maximum profit measures as cost distributions: the profit of the best threshold, what acting brings being unsure.
+
+
+class Profit(NamedTuple):
+    """The maximum profit is ``factor * (prevalence * offset - integral of optimal regret over costs)``.
+
+    Parameters
+    ----------
+    costs : CostDistribution
+        How much each cost ratio counts.
+    offset : float
+        What acting on a positive brings on average, where it brings anything.
+    factor : float
+        From there to money.
+
+    Examples
+    --------
+    >>> from stakes import costs, expected_regret
+    >>> y_true, y_prob = [0, 1, 0, 1, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.8, 0.9]
+    >>> law, offset, factor = costs.churn_profit()
+    >>> regret = expected_regret(y_true, y_prob, costs=law, rule="optimal", scale="integral")
+    >>> round(factor * (0.5 * offset - regret), 6)
+    23.875593
+    """
+
+    costs: CostDistribution
+    offset: float
+    factor: float
+
+
+def churn_profit(
+    *, a: float = 6.0, b: float = 14.0, clv: float = 200.0, incentive: float = 10.0, contact: float = 1.0
+) -> Profit:
+    """Expected maximum profit of a retention campaign: contact those likely to leave, some of whom accept an offer.
+
+    Parameters
+    ----------
+    a, b : float, default 6 and 14
+        Beta distribution of the share that accepts.
+    clv : float, default 200
+        Lifetime value of a customer.
+    incentive, contact : float, default 10 and 1
+        What the offer and contacting someone cost.
+
+    Returns
+    -------
+    Profit
+        With ``rule="optimal"``; customers' own values are the ``sample_weight`` where costs are fractions of them.
+
+    Raises
+    ------
+    ValueError
+        For values that are not positive, or an offer that costs as much as a customer is worth.
+
+    Notes
+    -----
+    Verbraken, Verbeke and Baesens (2013), doi:10.1109/TKDE.2012.50.
+
+    Examples
+    --------
+    >>> from stakes import costs
+    >>> round(costs.churn_profit().costs.low, 3)
+    0.055
+    """
+    from scipy.special import betainc, betaln
+
+    given = {"a": a, "b": b, "clv": clv, "incentive": incentive, "contact": contact}
+    a, b, clv, incentive, contact = (check_number(value, name) for name, value in given.items())
+    if not (a > 0.0 and b > 0.0 and clv > 0.0 and incentive >= 0.0 and contact >= 0.0 and incentive + contact > 0.0):
+        raise ValueError(
+            "a, b, clv and the cost of an offer, incentive + contact, must be > 0, got "
+            f"{(a, b, clv, incentive, contact)}."
+        )
+    if incentive + contact >= clv:
+        raise ValueError(f"incentive + contact must be less than clv, got {incentive + contact} and {clv}.")
+    delta, phi = incentive / clv, contact / clv
+    low, scale = delta + phi, 1.0 - delta
+
+    def density(c: Floats) -> Floats:
+        share = np.clip((low / c - delta) / scale, 0.0, 1.0)
+        with np.errstate(divide="ignore"):
+            logs = (a - 1.0) * np.log(share) + (b - 1.0) * np.log1p(-share) - betaln(a, b)
+        return np.asarray(low * low / (c**3 * scale) * np.exp(logs))
+
+    least = phi / scale  # share that must accept for contacting to pay
+    gained = a / (a + b) * (1.0 - betainc(a + 1.0, b, least))
+    offset = scale * gained - phi * (1.0 - betainc(a, b, least))
+    return Profit(_law(density, low, given), float(offset), float(clv))
+
+
+def credit_profit(*, p_no_loss: float = 0.55, p_full_loss: float = 0.1, roi: float = 0.2644) -> Profit:
+    """Expected maximum profit of refusing loans, where a defaulter loses nothing, all, or some share of the loan.
+
+    Parameters
+    ----------
+    p_no_loss, p_full_loss : float, default 0.55 and 0.1
+        Probability that a default loses nothing, and that it loses all; otherwise the share is uniform.
+    roi : float, default 0.2644
+        Return on a loan that is paid back, as a share of it.
+
+    Returns
+    -------
+    Profit
+        Per unit lent, with ``rule="optimal"``; the loans are the ``sample_weight``.
+
+    Raises
+    ------
+    ValueError
+        For probabilities that do not fit together, or a return that is not positive.
+
+    Notes
+    -----
+    Verbraken, Bravo, Weber and Baesens (2014), doi:10.1016/j.ejor.2014.04.001.
+
+    Examples
+    --------
+    >>> from stakes import costs
+    >>> round(costs.credit_profit().offset, 3)
+    0.275
+    """
+    given = {"p_no_loss": p_no_loss, "p_full_loss": p_full_loss, "roi": roi}
+    p_no_loss, p_full_loss, roi = (check_number(value, name) for name, value in given.items())
+    rest = 1.0 - p_no_loss - p_full_loss
+    if not (min(p_no_loss, p_full_loss) >= 0.0 and rest >= -1e-12 and rest + p_full_loss > 0.0 and 0.0 < roi < np.inf):
+        raise ValueError(
+            f"p_no_loss and p_full_loss must be shares that leave a loss, and roi > 0, got "
+            f"{(p_no_loss, p_full_loss, roi)}."
+        )
+    low = roi / (1.0 + roi)
+    parts: list[CostDistribution] = []
+    if rest > 1e-12:
+        parts.append(_law(lambda c: rest * roi**2 / c**3, low, given))
+    if p_full_loss > 0.0:
+        parts.append(Fixed(low) * (p_full_loss * (1.0 + roi)))
+    law = parts[0] if len(parts) == 1 else parts[0] + parts[1]
+    return Profit(law, p_full_loss + 0.5 * max(rest, 0.0), 1.0)
+
+
+def _law(density: Callable[[Floats], Floats], low: float, given: dict[str, Any]) -> Density:
+    """The density from a cost ratio on; where floats cannot hold it, the error names what it is made of."""
+    try:
+        return Density(density, low, 1.0)
+    except ValueError as error:
+        raise ValueError(f"{', '.join(given)} must make a density that floats can hold, got {given}: {error}") from None
+
+
+# Three scales of one integral over cost ratios: mean regret per decision, the integral itself, the customary loss.
+
+Scale = Literal["regret", "integral", "loss"]
+REGRET_SCALES = ("regret", "integral", "loss")
+
+
+def check_scale(scale: Scale | None, costs: CostDistribution) -> tuple[Scale, float]:
+    """Resolve the scale and the factor that takes the integral to it; None picks the scale that is defined."""
+    if scale is None:
+        scale = "regret" if math.isfinite(costs.mass) else "integral" if costs.loss_factor is None else "loss"
+    check_choice(scale, "scale", REGRET_SCALES)
+    if scale == "integral":
+        return scale, 1.0
+    if scale == "regret":
+        return scale, 1.0 / costs.mass if 0.0 < costs.mass < math.inf else math.nan
+    if costs.loss_factor is None:
+        raise ValueError(f'scale="loss" is not defined for {costs!r}, whose parts have unlike loss factors.')
+    return scale, costs.loss_factor

@@ -1,0 +1,440 @@
+"""Rows, scores, outcomes."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stakes.base.numerics import blocks
+from stakes.base.outcome import Origin
+from stakes.core.regret import row_losses
+from stakes.evaluation._finding import LEVEL, Evidence, Observation, slots
+from stakes.inference import FEW_AMOUNTS, carriers, ordered_variance, to_expect
+from stakes.outcomes import BeyondFollowUpError, RowCosts, TimeToEvent
+from stakes.outputs.text import join, number, percent
+from stakes.variance.dependence import Design
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from stakes.base.outcome import Outcome
+    from stakes.core.options import Options
+    from stakes.core.score_table import ScoreTable
+    from stakes.evaluation._standings import Standings
+    from stakes.inference import PairedRows
+    from stakes.outcomes import CensoringTest
+
+    Floats = NDArray[np.float64]
+
+
+# Checks of the rows: whether there are enough of them, and whether neighbours resemble each other.
+
+FEW = 10.0
+WIDER = 1.1
+CLEAR = 0.001
+_LEAST_ROWS = 50
+
+
+def few_events(standings: Standings) -> Observation | None:
+    """Whether one class is too small for an interval of the best model that can be trusted, or for any."""
+    table = standings.tables[0]
+    counts = {
+        "positives": _effective(table.positives, table.positives_squared),
+        "negatives": _effective(table.negatives, table.negatives_squared),
+    }
+    name, count = min(counts.items(), key=lambda item: item[1])
+    evidence = {**counts, "needed": FEW}
+    if count < FEW:
+        weighted = "" if count.is_integer() else " (rows of equal weight that would tell as much)"
+        template = f"There are only {count:.3g} {name}{weighted}; with fewer than {FEW:g} an interval means little."
+        return Observation(template, (), evidence)
+    scarcity = standings.moments.of(standings.models.index(standings.best.name)).scarcity
+    if scarcity:
+        return Observation(f"For {{0}} {scarcity}.", (standings.best.name,), evidence)
+    return None
+
+
+def neighbours_alike(standings: Standings) -> Observation | None:
+    """Whether the best model's costs in neighbouring rows resemble each other, as in rows in order of time."""
+    rows, place = standings.rows, standings.models.index(standings.best.name)
+    if rows is None or rows.dependent or standings.rule == "optimal" or len(rows.y) < _LEAST_ROWS:
+        return None
+    if any(_sorted(values) for values in (rows.y, rows.scores[place])):
+        return None
+    n_rows = len(rows.y)
+    whole = n_rows if rows.weight is None else float(rows.weight.sum())
+    mean = math.fsum(float(_terms(standings, place, part).sum()) for part in blocks(n_rows)) / whole
+    if not math.isfinite(mean):
+        return None
+    total = together = spread = 0.0
+    for part in blocks(n_rows):
+        terms = _terms(standings, place, slice(max(part.start - 1, 0), part.stop), mean)
+        products = terms[1:] * terms[:-1]
+        mine = terms[-(part.stop - part.start) :]
+        total += float(mine @ mine)
+        together += float(products.sum())
+        spread += float(products @ products)
+    if total == 0.0:
+        return None
+    correlation = together / total
+    # by their own spread, so that a few large costs that happen to be neighbours prove nothing
+    chance = 0.5 * math.erfc(together / math.sqrt(2.0 * spread))
+    if chance > CLEAR or (wider := _wider(_terms(standings, place, slice(None), mean))) < WIDER:
+        return None
+    template = (
+        f"The costs of {{0}} in neighbouring rows resemble each other (correlation {number(correlation)}): if the rows "
+        f"stand in order of time or in groups, its interval should be about {number(wider)} times as wide."
+    )
+    return Observation(template, (standings.best.name,), {"correlation": correlation, "wider": wider})
+
+
+def _wider(terms: Floats) -> float:
+    """How many times as wide an interval is that allows for the order of the rows."""
+    return math.sqrt(float(ordered_variance(terms, "auto")[0]) / float(terms @ terms))
+
+
+def _terms(standings: Standings, place: int, part: slice, mean: float = 0.0) -> Floats:
+    """How much more than the mean some rows cost with a model, by their weight."""
+    rows: Any = standings.rows
+    terms = row_losses(rows.y[part], rows.scores[place][part], standings.costs, standings.rule) - mean
+    return terms if rows.weight is None else terms * rows.weight[part]
+
+
+def _sorted(values: NDArray[np.bool_] | Floats) -> bool:
+    rising = falling = True
+    for part in blocks(len(values) - 1):
+        here, there = values[part], values[part.start + 1 : part.stop + 1]
+        rising, falling = rising and bool(np.all(here <= there)), falling and bool(np.all(here >= there))
+        if not (rising or falling):
+            return False
+    return True
+
+
+def _effective(weights: np.ndarray, squares: np.ndarray) -> float:
+    """Rows of equal weight that would tell as much (Kish)."""
+    total = float(weights.sum())
+    return total * total / float(squares.sum()) if total > 0.0 else 0.0
+
+
+# Checks of the scores themselves: whether they reach the range, are probabilities at all, are tied.
+
+MANY_TIED_PAIRS = 0.05
+MANY_ON_THRESHOLD = 0.01
+_HARD = (0.0, 1.0)
+
+
+def acts_like_constant(standings: Standings) -> Observation | None:
+    """Models whose decisions are practically the same for every case."""
+    found = [result for result in standings.results[: len(standings.models)] if result.acts_like]
+    if not found:
+        return None
+    found.sort(key=lambda result: result.acts_like)
+    names = tuple(result.name for result in found)
+    clauses = []
+    for reference, phrase in (("treat all", "treating everyone"), ("treat none", "treating no one")):
+        group = [i for i, result in enumerate(found) if result.acts_like == reference]
+        if group:
+            acted = [found[i].share_acted_on for i in group]
+            share = f"at {'least' if reference == 'treat all' else 'most'} "
+            share += percent(min(acted) if reference == "treat all" else max(acted))
+            verb = "acts" if len(group) == 1 else "act"
+            clauses.append(f"{join([f'{{{i}}}' for i in group])} {verb} like {phrase}, acting on {share} of cases")
+    evidence = {
+        "share_acted_on": {result.name: result.share_acted_on for result in found},
+        "share_in_range": {result.name: result.in_range[0] for result in found},
+        "lowest_score": {name: float(standings.table(name).scores[0]) for name in names},
+        "highest_score": {name: float(standings.table(name).scores[-1]) for name in names},
+    }
+    return Observation(f"{'; '.join(clauses)}.", names, evidence)
+
+
+def hard_labels(standings: Standings) -> Observation | None:
+    """Models that give decisions in place of probabilities."""
+    if not isinstance(standings.rule, str):
+        return None
+    names = tuple(name for name in standings.models if is_hard(standings.table(name)))
+    if not names:
+        return None
+    verb = "gives" if len(names) == 1 else "give"
+    template = (
+        f"{slots(len(names))} {verb} only the scores 0 and 1: decisions that no threshold changes, not probabilities."
+    )
+    return Observation(template, names, {"share_of_ones": {name: _share_of_ones(standings, name) for name in names}})
+
+
+def is_hard(table: ScoreTable) -> bool:
+    """Whether every score is 0 or 1."""
+    return bool(np.isin(table.scores, _HARD).all())
+
+
+def tied_scores(standings: Standings) -> Observation | None:
+    """Models whose AUC hangs on how ties between positives and negatives are counted."""
+    shares = {}
+    for name in standings.models:
+        table = standings.table(name)
+        if len(table.scores) > 1 and not is_hard(table):
+            shares[name] = _tied_pairs(table)
+    names = tuple(name for name, share in shares.items() if share >= MANY_TIED_PAIRS)
+    if not names:
+        return None
+    worst = max(names, key=shares.__getitem__)
+    half = shares[worst] / 2.0
+    auc = standings[worst].auc
+    whose = f"for {{{names.index(worst)}}} " if len(names) > 1 else ""
+    template = (
+        f"Many scores of {slots(len(names))} are tied: {whose}{percent(shares[worst])} of the pairs of a positive and "
+        f"a negative, so that its AUC is anything from {auc - half:.3f} to {auc + half:.3f} as ties are counted."
+    )
+    evidence = {
+        "tied_pairs": {name: shares[name] for name in names},
+        "distinct_scores": {name: float(len(standings.table(name).scores)) for name in names},
+        "auc": {name: standings[name].auc for name in names},
+    }
+    return Observation(template, names, evidence)
+
+
+def score_on_threshold(standings: Standings) -> Observation | None:
+    """Models for which many cases score exactly a threshold that counts."""
+    atoms = standings.costs.atoms[0] if isinstance(standings.rule, str) else np.array([standings.rule])
+    shares = {}
+    for name in standings.models:
+        table = standings.table(name)
+        on = np.isin(table.scores, atoms)
+        shares[name] = float(table.positives[on].sum() + table.negatives[on].sum()) / table.total
+    names = tuple(name for name, share in shares.items() if share >= MANY_ON_THRESHOLD)
+    if not names or standings.rule == "optimal":
+        return None
+    verb = "scores" if len(names) == 1 else "score"
+    template = (
+        f"{slots(len(names))} {verb} {percent(max(shares.values()))} of cases or fewer exactly at a threshold that "
+        "counts: what that costs hangs on the convention that such a case is acted on."
+    )
+    return Observation(template, names, {"share_on_threshold": {name: shares[name] for name in names}})
+
+
+def half_outside(standings: Standings) -> Observation | None:
+    """Whether accuracy's threshold is one that nobody holds."""
+    low, high = standings.costs.low, standings.costs.high
+    if low <= 0.5 <= high:
+        return None
+    place = (
+        f"is not your threshold of {percent(low)}"
+        if low == high
+        else (f"lies outside your thresholds, {percent(low)} to {percent(high)}")
+    )
+    template = f"The threshold of 50% {place}: accuracy and F1 at 0.5 judge decisions that you would not take."
+    return Observation(template, (), {"low": low, "high": high})
+
+
+def _share_of_ones(standings: Standings, name: str) -> float:
+    table = standings.table(name)
+    ones = table.scores == 1.0
+    return float(table.positives[ones].sum() + table.negatives[ones].sum()) / table.total
+
+
+def _tied_pairs(table: ScoreTable) -> float:
+    return float(np.dot(table.positives, table.negatives)) / (table.total_positives * table.total_negatives)
+
+
+# What to look at where an outcome is an event by a horizon: who left, who stayed, and which way the scores run.
+
+FEW_AT_RISK = 20
+FEW_EFFECTIVE = 50
+HEAVY = 0.05
+OFF = 0.05  # from 1, of the sum of weights over the rows; nearer they do no harm
+_FIFTHS = np.arange(1, 5) / 5
+
+
+def _outcome(standings: Standings) -> TimeToEvent | None:
+    """The follow-up by which rows are weighed; None where every status is known, so that none are."""
+    origin = None if standings.rows is None else standings.rows.origin
+    return None if origin is None else _follow_up(origin.outcome)
+
+
+def _follow_up(outcome: Outcome | None) -> TimeToEvent | None:
+    outcome = outcome.inner if isinstance(outcome, RowCosts) else outcome
+    return outcome if isinstance(outcome, TimeToEvent) else None
+
+
+def censoring_follows_score(standings: Standings) -> Observation | None:
+    """Whether people with some scores were lost earlier than others, and what that may have changed."""
+    outcome, rows = _outcome(standings), standings.rows
+    if outcome is None or rows is None or not outcome.pooled:
+        return None
+    tests = [outcome.censoring_test(score) for score in rows.every_score]
+    level = LEVEL / len(tests)
+    index = min(range(len(tests)), key=lambda i: tests[i].p_value)
+    if not tests[index].p_value < level:
+        return None
+    name, found = standings.models[index], tests[index]
+    values, change = _regrouped(standings, outcome, index)
+    if not values:
+        told = "Censoring cannot be estimated in five groups of the score: one has nobody followed for so long."
+    else:
+        told = (
+            f"Its cost is {number(values[0])} as it stands and {number(values[1])} with censoring estimated in five "
+            f"groups of the score, a change of {change:.1f} of its standard errors."
+        )
+    evidence: Evidence = {"trend_z": found.trend_z, "logrank": found.logrank, "p_value": found.p_value}
+    return Observation(f"{_who_left(found, level)} {told}", (name,), evidence)
+
+
+def _who_left(found: CensoringTest, level: float) -> str:
+    if 2.0 * found.trend_p_value < level:
+        return f"People with higher scores from {{0}} left {'earlier' if found.trend_z > 0 else 'later'} than others."
+    return "How long people were followed differs between fifths of the scores of {0}."
+
+
+def _regrouped(standings: Standings, outcome: TimeToEvent, index: int) -> tuple[tuple[float, ...], float]:
+    """Cost as it stands and with censoring in fifths of the score, and their difference over its standard error."""
+    rows, options = standings.rows, standings.options
+    if rows is None or options.rule == "optimal":
+        return (), math.nan
+    score = rows.every_score[index]
+    groups = np.searchsorted(np.quantile(score[outcome.present], _FIFTHS), score, side="right")
+    try:
+        both = outcome, outcome.within(groups)
+    except BeyondFollowUpError:
+        return (), math.nan
+    losses = options.factor * row_losses(outcome.y, score, options.costs, options.plain_rule)
+    values, parts = [], []
+    for each in both:
+        places = np.flatnonzero(each.weight)
+        design = Design(each.y[places], each.weight[places], origin=Origin(each, places, score))
+        values.append(float(np.dot(design.share, losses[places])))
+        parts.append(design.parts(design.centred(losses[places])))
+    error = float(np.linalg.norm(parts[0] - parts[1]))
+    return tuple(values), abs(values[0] - values[1]) / error if error > 0.0 else 0.0
+
+
+def thin_follow_up(standings: Standings) -> Observation | None:
+    """Whether few people were followed to the horizon."""
+    outcome = _outcome(standings)
+    if outcome is None or outcome.at_risk >= FEW_AT_RISK:
+        return None
+    template = (
+        f"Only {outcome.at_risk} of {standings.n_rows:,} people were followed to the horizon {outcome.horizon:g}: what "
+        "happened to the others by then is told by these few."
+    )
+    return Observation(template, (), {"at_risk": float(outcome.at_risk), "needed": float(FEW_AT_RISK)})
+
+
+def nobody_censored(standings: Standings) -> Observation | None:
+    """Whether nobody is censored before the horizon, though rows without the event by then were followed unequally."""
+    outcome = _follow_up(standings.outcome)
+    if outcome is None:
+        return None
+    use, horizon = outcome.present, outcome.horizon
+    rest = outcome.follow_up.time[use & ~outcome.y]
+    if np.any(use & ~outcome.known) or not len(rest) or rest.min() == rest.max():
+        return None
+    others = int(np.count_nonzero(use & outcome.competing))
+    template = (
+        f"Nobody is censored before the horizon {horizon:g}, although follow-up of the {len(rest):,} rows without the "
+        f"event by then ends at times from {rest.min():.3g} to {rest.max():.3g}"
+        f"{f', for {others:,} of them with another event by the horizon' if others else ''}."
+    )
+    ends = {"shortest": float(rest.min()), "longest": float(rest.max())}
+    return Observation(template, (), {"rows": float(len(rest)), **ends, "horizon": horizon})
+
+
+def competing_takes_most(standings: Standings) -> Observation | None:
+    """Whether more than half of the events by the horizon are of causes that only compete."""
+    outcome = _follow_up(standings.outcome)
+    if outcome is None:
+        return None
+    competing = int(np.count_nonzero(outcome.present & outcome.competing))
+    events = competing + int(np.count_nonzero(outcome.present & outcome.y))
+    if competing * 2 <= events:
+        return None
+    template = (
+        f"Of the {events:,} events by the horizon {outcome.horizon:g}, {competing:,} ({percent(competing / events)}) "
+        "are of causes other than that of interest: these rows count as negatives for good, not as censored."
+    )
+    return Observation(template, (), {"events": float(events), "competing": float(competing)})
+
+
+def heavy_weights(standings: Standings) -> Observation | None:
+    """Whether few rows stand for many."""
+    outcome = _outcome(standings)
+    if outcome is None:
+        return None
+    largest = float(outcome.weight.max() / outcome.weight.sum())
+    if outcome.effective_rows >= FEW_EFFECTIVE and largest <= HEAVY:
+        return None
+    template = (
+        f"The weights are as uneven as {outcome.effective_rows:.0f} equal ones, and the largest is {percent(largest)} "
+        "of all."
+    )
+    return Observation(template, (), {"effective_rows": outcome.effective_rows, "largest_share": largest})
+
+
+def weights_off(standings: Standings) -> Observation | None:
+    """Whether given probabilities not to be censored make weights that do not stand for all rows."""
+    outcome = _outcome(standings)
+    if outcome is None or outcome.estimated:
+        return None
+    share = outcome.weight_share
+    beyond = NormalDist().inv_cdf(1.0 - LEVEL / 2.0) * outcome.weight_share_error
+    if abs(share - 1.0) <= max(OFF, beyond):
+        return None
+    template = (
+        f"With the probabilities not to be censored that were given, the rows of known status stand for "
+        f"{percent(share)} of the rows, not for all."
+    )
+    return Observation(template, (), {"weight_share": share})
+
+
+def looks_like_survival(standings: Standings) -> Observation | None:
+    """Whether scores look like the probability of being free of the event."""
+    outcome, rows = _outcome(standings), standings.rows
+    if outcome is None or rows is None:
+        return None
+    weight = np.ones(len(outcome.y)) if outcome.sample_weight is None else outcome.sample_weight
+    means = {
+        name: float(np.average(score, weights=weight))
+        for name, score in zip(standings.models, rows.every_score, strict=True)
+    }
+    rate = outcome.prevalence
+    found = {
+        name: mean
+        for name, mean in means.items()
+        if standings[name].auc < 0.5 and abs(1.0 - mean - rate) < abs(mean - rate)
+    }
+    if not found:
+        return None
+    template = (
+        f"The scores of {slots(len(found))} fall where risk rises, and 1 less their mean is nearer to the share with "
+        f"the event, {percent(rate)}, than their mean: they look like probabilities of being free of the event."
+    )
+    return Observation(template, tuple(found), {"mean_score": found, "prevalence": rate})
+
+
+def few_amounts_decide(standings: Standings) -> Observation | None:
+    """Whether a few large amounts make most of what the best model's mistakes cost."""
+    rows, options = standings.rows, standings.options
+    if rows is None or rows.weight is None or not options.per_stake or options.rule == "optimal":
+        return None
+    name = standings.best.name
+    score = rows.scores[standings.models.index(name)]
+    losses = row_losses(rows.y, score, options.costs, options.plain_rule)
+    count = min(carriers(rows.weight * losses, rows.y), to_expect(rows.y, _mistakes(rows, score, options)))
+    if count >= FEW_AMOUNTS:
+        return None
+    template = f"What mistakes of {{0}} cost is as uneven as {count:.3g} equal amounts: a few large ones decide."
+    return Observation(template, (name,), {"effective_rows": count, "needed": float(FEW_AMOUNTS)})
+
+
+def _mistakes(rows: PairedRows, score: Floats, options: Options) -> tuple[Floats, Floats]:
+    """What each row's mistake would cost were it a negative, and were it a positive."""
+    outcome = None if rows.origin is None else rows.origin.outcome
+    if not isinstance(outcome, RowCosts) or rows.origin is None:
+        raise TypeError("rows that count by amounts come from RowCosts")
+    places, as_class = rows.origin.places, (np.zeros(len(score), dtype=bool), np.ones(len(score), dtype=bool))
+    losses = [row_losses(y, score, options.costs, options.plain_rule) for y in as_class]
+    amounts = outcome.false_positive[places], outcome.false_negative[places]
+    counted = outcome.counted[places]
+    return counted * amounts[0] * losses[0], counted * amounts[1] * losses[1]

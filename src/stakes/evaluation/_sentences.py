@@ -1,0 +1,279 @@
+"""Conclusion, methods, units."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+from stakes._version import __version__
+from stakes.costs import Fixed, LogOddsUniform, Uniform
+from stakes.evaluation._standings import describe_costs, why_unsaid
+from stakes.inference import capital, listed, named
+from stakes.outcomes import RowCosts, TimeToEvent
+from stakes.outputs.text import REFERENCES, join, number, percent, say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stakes.evaluation._standings import Standings
+
+
+# Plain sentences for people who have to decide, made from the numbers of an evaluation.
+
+_WORTH_RECALIBRATING = 0.05
+
+
+def conclude(standings: Standings) -> list[str]:
+    """Say which decision is best, how sure that is, what being wrong would cost, and how the scores are calibrated."""
+    return [
+        *_chosen(standings),
+        *([standings.harm_line] if standings.harms else []),
+        *_boundless(standings),
+        *_recalibration(standings),
+        *_constant_models(standings),
+    ]
+
+
+def _chosen(standings: Standings) -> Iterator[str]:
+    if standings.selection is not None:
+        yield from standings.selection.sentences
+        yield from _everywhere(standings)
+        return
+    yield say(
+        "lead" if len(standings.models) > 1 else "lead_alone",
+        where=describe_costs(standings.costs, standings.options.per_stake),
+        best=standings.best.name,
+        amount=number(standings.best.score),
+        decisions=standings.options.per_stake or "decision"
+        if standings.per == 1.0
+        else f"{standings.per:,g} decisions",
+        unit=standings.scale if standings.unit_cost == 1.0 else say("in_units", scale=standings.scale),
+        note=say("hindsight") if standings.rule == "optimal" else "",
+    )
+    yield say("unsaid", why=why_unsaid(standings.moments, standings.options))
+
+
+def _everywhere(standings: Standings) -> Iterator[str]:
+    """What the chosen decision is shown to beat at every threshold, where it is shown."""
+    found, choice = standings.by_threshold, standings.selection
+    if found is None or choice is None or not found.everywhere:
+        return
+    yield say(
+        "every_threshold",
+        best=capital(named(choice.chosen)),
+        other=listed([named(name) for name in found.everywhere]),
+        low=percent(standings.costs.low),
+        high=percent(standings.costs.high),
+    )
+
+
+def _boundless(standings: Standings) -> Iterator[str]:
+    """Models with infinite costs."""
+    names = [name for name in standings.ranking if standings[name].score == math.inf]
+    if names:
+        yield say("boundless_one" if len(names) == 1 else "boundless", others=join(names))
+
+
+def _recalibration(standings: Standings) -> list[str]:
+    best, parts = standings.best, standings.best.decomposition
+    if parts is None:
+        return []
+    sentences = []
+    share, mean_score, rate = best.in_range
+    low, high = percent(standings.costs.low), percent(standings.costs.high)
+    if math.isfinite(rate) and standings.costs.low < standings.costs.high:
+        ends = {"low": low, "high": high, "share": percent(share)}
+        words = "all_cases" if share == 1.0 else "cases"
+        sentences.append(say(words, best=best.name, mean=percent(mean_score), rate=percent(rate), **ends))
+    if math.isfinite(parts.miscalibration) and parts.score > 0.0 and not standings.options.per_stake:
+        harm = standings.factor * float(standings.options.harms([best.name])[0])
+        saving = parts.miscalibration / (parts.score + harm)
+        words = "recalibrate_little" if saving < _WORTH_RECALIBRATING else "recalibrate"
+        sentences.append(say(words, best=best.name, saving=percent(saving)))
+    return sentences
+
+
+def _constant_models(standings: Standings) -> list[str]:
+    sentences = []
+    for constant in REFERENCES:
+        names = [result.name for result in standings.results if result.acts_like == constant]
+        if names:
+            words = "acts_like" if len(names) == 1 else "act_like"
+            sentences.append(say(words, models=join(names), constant=say(constant)))
+    return sentences
+
+
+# A methods paragraph for exactly what an evaluation computed, with its references.
+
+PAPERS = {
+    "flores": "Flores G, Schiff A, Smith AH, Fukuyama JA, Wilson AC. A consequentialist critique of binary "
+    "classification evaluation practices. arXiv:2504.04528, 2025.",
+    "vickers": "Vickers AJ, Elkin EB. Decision curve analysis: a novel method for evaluating prediction models. "
+    "Medical Decision Making 2006;26:565-574. doi:10.1177/0272989X06295361",
+    "three": "Hanley JA, Lippman-Hand A. If nothing goes wrong, is everything all right? JAMA 1983;249:1743-1745. "
+    "doi:10.1001/jama.1983.03330370053031",
+    "cosines": "Lazarus E, Lewis DJ, Stock JH, Watson MW. HAR inference: recommendations for practice. Journal of "
+    "Business & Economic Statistics 2018;36:541-559. doi:10.1080/07350015.2018.1506926",
+    "newey": "Newey WK, West KD. A simple, positive semi-definite, heteroskedasticity and autocorrelation consistent "
+    "covariance matrix. Econometrica 1987;55:703-708. doi:10.2307/1913610",
+    "hsu": "Hsu JC. Constrained simultaneous confidence intervals for multiple comparisons with the best. Annals of "
+    "Statistics 1984;12:1136-1144. doi:10.1214/aos/1176346732",
+    "corp": "Dimitriadis T, Gneiting T, Jordan AI. Stable reliability diagrams for probabilistic classifiers. PNAS "
+    "2021;118:e2016191118. doi:10.1073/pnas.2016191118",
+    "delong": "DeLong ER, DeLong DM, Clarke-Pearson DL. Comparing the areas under two or more correlated receiver "
+    "operating characteristic curves. Biometrics 1988;44:837-845. doi:10.2307/2531595",
+    "achilles": "Van Calster B, McLernon DJ, van Smeden M, Wynants L, Steyerberg EW. Calibration: the Achilles heel of "
+    "predictive analytics. BMC Medicine 2019;17:230. doi:10.1186/s12916-019-1466-7",
+    "ici": "Austin PC, Steyerberg EW. The Integrated Calibration Index (ICI) and related metrics. Statistics in "
+    "Medicine 2019;38:4051-4065. doi:10.1002/sim.8281",
+    "holm": "Holm S. A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics "
+    "1979;6:65-70.",
+}
+_CITED = re.compile(r"\[(\w+)\]")
+
+
+def methods_text(standings: Standings, *, calibration: bool) -> str:
+    """One paragraph, and the references it cites, numbered in their order."""
+    text = " ".join(_sentences(standings, calibration=calibration))
+    cited = list(dict.fromkeys(_CITED.findall(text)))
+    numbered = _CITED.sub(lambda found: f"[{cited.index(found[1]) + 1}]", text)
+    listed = [f"{number}. {PAPERS[key]}" for number, key in enumerate(cited, start=1)]
+    return "\n".join([numbered, "", "References", *listed])
+
+
+def _sentences(standings: Standings, *, calibration: bool) -> Iterator[str]:
+    yield from _data(standings)
+    yield (
+        "We compared them by expected regret, the mean cost of decisions beyond those of a perfect forecast, a false "
+        f"positive costing t and a false negative 1 - t at a decision threshold of t [flores], {_costs(standings)}; "
+        "net benefit is the prevalence less regret divided by 1 - t [vickers]."
+    )
+    yield _rule(standings)
+    if standings.harms:
+        each = " and ".join(f"{number(value)} ({name})" for name, value in standings.harms.items())
+        yield (
+            "Obtaining a score was taken to cost each case as much as so many missed positives, the test harm of "
+            f"decision curve analysis [vickers]: {each}; costs and net benefit count it."
+        )
+    if standings.rule != "optimal":
+        yield from _intervals(standings)
+    if standings.selection is not None:
+        yield from _choice_method(standings)
+    yield (
+        "Expected regret was decomposed into miscalibration, discrimination and uncertainty by isotonic recalibration "
+        "on the same rows [corp]; skill is the share of the cost of forecasting the prevalence that a model saves."
+    )
+    if not standings.options.per_stake:
+        if not standings.clusters_unseen:
+            yield (
+                "The area under the ROC curve has the variance of DeLong et al. [delong] and an interval of Wilson's "
+                "form."
+            )
+        if calibration:
+            yield _calibration_method(standings)
+    if standings.groups:
+        yield "Subgroups were compared with all other rows; p-values were adjusted after Holm [holm]."
+        yield from _weights_in_groups(standings)
+    yield f"Computed with stakes {__version__}."
+
+
+def _weights_in_groups(standings: Standings) -> Iterator[str]:
+    """How censoring was estimated that weighs the rows of subgroups."""
+    outcome = None if standings.rows is None or standings.rows.origin is None else standings.rows.origin.outcome
+    followed = outcome.inner if isinstance(outcome, RowCosts) else outcome
+    if not (isinstance(followed, TimeToEvent) and followed.estimated):
+        return
+    within = standings.groups.within
+    if within:
+        yield f"Rows of subgroups by {join(within)} were weighed by censoring estimated within each subgroup."
+    rest = [column for column in dict.fromkeys(row.column for row in standings.groups) if column not in within]
+    if rest:
+        where = "from all rows together" if followed.pooled else "within the groups given to the outcome"
+        by = f" by {join(rest)}" if within else ""
+        yield f"Rows of subgroups{by} keep their weights: censoring was estimated {where}."
+
+
+def _data(standings: Standings) -> Iterator[str]:
+    count, rows = len(standings.models), standings.rows
+    stated = " (stated, the classes being reweighted to it)" if standings.tables[0].fixed_prevalence else ""
+    models = "1 model" if count == 1 else f"{count:,} models"
+    amounts = standings.options.per_stake
+    weighed = " weighted" if rows is not None and rows.weight is not None and not (stated or amounts) else ""
+    share = "of what is at stake on positives" if amounts else "of them positive"
+    yield (
+        f"Predictions of {models} were evaluated on {standings.n_rows:,}{weighed} rows, "
+        f"{percent(standings.prevalence)} {share}{stated}."
+    )
+    if standings.n_dropped:
+        yield f"{standings.n_dropped:,} incomplete rows were left out."
+    if rows is not None and rows.origin is not None:
+        if standings.options.per_stake:
+            yield f"Mistakes were weighted by their amounts, and costs are per {standings.options.per_stake}."
+        yield f"Outcomes were given as {type(rows.origin.outcome).__name__}: {standings.data_line}."
+
+
+def _costs(standings: Standings) -> str:
+    costs = standings.costs
+    low, high = percent(costs.low), percent(costs.high)
+    if type(costs) is Fixed:
+        return f"at a threshold of {low}"
+    if type(costs) is Uniform:
+        return f"averaged over thresholds from {low} to {high} that count alike"
+    if type(costs) is LogOddsUniform:
+        return f"averaged over thresholds from {low} to {high} that count alike on the log-odds scale"
+    return f"averaged over thresholds from {low} to {high} by {costs!r}"
+
+
+def _rule(standings: Standings) -> str:
+    if standings.rule == "score" and standings.options.per_stake:
+        return (
+            "A case of risk p with amounts a for a false positive and b for a false negative was acted on when "
+            "p b / (p b + (1 - p) a) reached the threshold, which is 1/2 for amounts as stated."
+        )
+    if standings.rule == "score":
+        return "A case was acted on when its predicted risk reached the threshold."
+    if standings.rule == "optimal":
+        return (
+            "Decisions were the best that the ranking allows in hindsight (isotonic regression on the same rows), so "
+            "no interval of the costs is given."
+        )
+    return f"A case was acted on when its score reached {standings.rule:g}, whatever the threshold."
+
+
+def _intervals(standings: Standings) -> Iterator[str]:
+    yield (
+        f"Pointwise {percent(standings.confidence_level)} confidence intervals, of one number alone (ci_low, ci_high), "
+        "are Student's t, with as many degrees of freedom "
+        "as rows carry the spread (from the fourth moment); where fewer than five effective rows of a class do, they "
+        "have room for what was not seen by the rule of three [three]."
+    )
+    rows = standings.rows
+    if standings.moments.clusters:
+        yield "Variances are those of leaving out clusters in turn; rows of one cluster may depend on each other."
+    if rows is not None and rows.lags is not None:
+        how = "slow cosines [cosines]" if rows.lags == "auto" else f"{rows.lags} lags [newey]"
+        yield f"Variances allow for rows in order of time that depend on each other, by {how}."
+
+
+def _choice_method(standings: Standings) -> Iterator[str]:
+    tried = standings.options.n_tried
+    among = "" if tried is None else f" of {tried:,} that were tried"
+    yield (
+        f"The choice among the models{among}, acting on every case and acting on none allows for selection: the set of "
+        "decisions that may be the best rests on multiple comparisons with the best [hsu]; the simultaneous intervals "
+        "of all costs (simultaneous_low, simultaneous_high) and the limits on the largest of all studentised errors; "
+        "those of differences on Bonferroni's correction; the probability of being best and the expected loss of the "
+        "choice are "
+        "those under a flat prior."
+    )
+
+
+def _calibration_method(standings: Standings) -> str:
+    low, high = percent(standings.costs.low), percent(standings.costs.high)
+    where = f"at {low}" if low == high else f"from {low} to {high}"
+    return (
+        "Calibration was summarised by the ratio of observed to expected events, calibration in the large, the slope "
+        "of logistic recalibration [achilles] and the Integrated Calibration Index [ici] with lowess over two thirds "
+        f"of the rows, over all rows and over those scored {where}."
+    )

@@ -1,0 +1,581 @@
+"""Cross-fitted decomposition, H-measure, hull."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stakes.base.numerics import order_of, pav_starts
+from stakes.base.validation import BinarySample, check_level, generator, settled_order
+from stakes.core.options import EvaluationData, evaluation_data, refuse_weighing
+from stakes.core.regret import row_losses
+from stakes.core.score_table import ScoreTable
+from stakes.costs import Beta, as_costs, check_scale
+from stakes.inference._area import area_estimate
+from stakes.inference._bootstrap import is_whole, row_counts
+from stakes.metrics import area_under_roc, costs_of_severity
+from stakes.outputs.result_table import Tabular
+from stakes.variance.dependence import Design
+from stakes.variance.estimates import Estimate, Moments
+from stakes.variance.influence import cells_of
+from stakes.variance.sums import freed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from stakes.costs import CostDistribution, CostsLike, Scale
+    from stakes.inference._area import Area
+
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+    Integers = NDArray[np.intp]
+
+
+# Isotonic recalibration judged on rows that it was not fitted to.
+#
+# Fitted and judged on the same rows it looks better than the best threshold rule of the population, on fresh rows
+# worse. Both gaps shrink like n^(-2/3), slower than a standard error, but in a known proportion: three to one. For
+# each cost ratio the best threshold is the argmax of a random walk minus a parabola; if the parabola is c t^2, the
+# mean maximum is proportional to c^(-1/3), and its derivative in c is minus the mean squared place of the maximum, so
+# the first is three times the second. One part in-sample and three parts cross-fitted therefore leave no gap of that
+# order. Scores that never pool with their neighbours are plain event rates, whose two gaps are equal: there it is
+# half and half.
+
+_POOLED, _ALONE = 0.75, 0.5
+
+
+@dataclass(frozen=True)
+class CrossFit:
+    """Recalibrated score of every row: fitted to all rows, and to the rows of the other folds.
+
+    ``fitted``, ``below`` and ``above`` are places in ``values``, the event rates of all pooled blocks. A score that the
+    other folds lack lies between two of theirs, and takes ``below`` and ``above`` half each, so that only the ranking
+    counts. ``share`` is the weight of the cross-fitted loss.
+    """
+
+    y: Bools
+    values: Floats
+    fitted: Integers
+    below: Integers
+    above: Integers
+    fold: Integers
+    share: Floats
+
+    def losses(self, costs: CostDistribution) -> tuple[Floats, Floats]:
+        """Losses of the rows under the population's recalibration, free of the leading bias; and in-sample."""
+        negative, positive = costs.negative_loss(self.values), costs.positive_loss(self.values)
+        fitted, below, above = (
+            np.where(self.y, positive[place], negative[place]) for place in (self.fitted, self.below, self.above)
+        )
+        return (1.0 - self.share) * fitted + self.share * 0.5 * (below + above), fitted
+
+
+def cross_fit(sample: BinarySample, n_folds: int, rng: np.random.Generator) -> CrossFit:
+    """Fit the recalibration of clean rows to all of them and, fold by fold, to the others."""
+    order, score, weight = _in_order(sample)
+    y, folds = sample.y[order], np.empty(len(score), dtype=np.intp)
+    folds[order] = fold = stratified_folds(y, n_folds, rng)
+    first = np.flatnonzero(np.append(True, score[1:] != score[:-1]))  # row of each score
+    sizes, ends = np.diff(first, append=len(y)), np.append(first[1:], len(y))
+    level = np.repeat(np.arange(len(first)), sizes)
+    # event rates can rise only from a score with a negative to one with a positive: runs of scores between such places
+    # share a block in every fit, whichever rows it is without
+    ups, downs = (np.logical_or.reduceat(one, first) for one in (y, ~y))
+    run = np.repeat(np.cumsum(np.append(True, downs[:-1] & ups[1:])) - 1, sizes)
+    counts, everyone = np.bincount(run), _sums(run, y, weight, int(run[-1]) + 1)
+    starts, rates = _fit(counts, everyone)
+    sizes, alone = np.diff(starts, append=len(y)), level[starts] == level[np.append(starts[1:], len(y)) - 1]
+    fitted, below, above = np.empty((3, len(y)), dtype=np.intp)
+    fitted[order] = np.repeat(np.arange(len(sizes)), sizes)
+    values, filled = [rates], len(rates)
+    for k in range(n_folds):
+        rows = np.flatnonzero(fold == k)
+        some = rows if weight is None else np.flatnonzero(fold != k)
+        others = _sums(run[some], y[some], None if weight is None else weight[some], len(counts))
+        if weight is None:  # whole numbers are subtracted without rounding
+            others = everyone[0] - others[0], everyone[1] - others[1]
+        starts, rates = _fit(counts - np.bincount(run[rows], minlength=len(counts)), others)
+        place = level[rows]
+        # places among the others of the last one at or below each score, and of the first one at or above
+        up_to, over = (at - np.searchsorted(rows, at) for at in (ends[place], first[place]))
+        low, high = np.maximum(up_to - 1, 0), np.minimum(over, len(y) - len(rows) - 1)
+        below[order[rows]] = filled - 1 + np.searchsorted(starts, low, side="right")
+        above[order[rows]] = filled - 1 + np.searchsorted(starts, high, side="right")
+        values.append(rates)
+        filled += len(rates)
+    share = np.where(alone, _ALONE, _POOLED)[fitted]
+    return CrossFit(sample.y, np.concatenate(values), fitted, below, above, folds, share)
+
+
+def _in_order(sample: BinarySample) -> tuple[Integers, Floats, Floats | None]:
+    """Rows by score and, as folds are drawn by place, those of one score and class by weight; scores and weights."""
+    if sample.weight is None:
+        return *order_of(sample.score), None
+    order = settled_order(sample.score, sample.weight)
+    return order, sample.score[order], sample.weight[order]
+
+
+def _fit(counts: Integers, weights: tuple[Floats, Floats]) -> tuple[Integers, Floats]:
+    """At which row each block of the isotonic regression of runs starts, and its event rate."""
+    seen = counts > 0
+    ups, downs = (column[seen] for column in weights)
+    starts = pav_starts(ups, downs)
+    ups, downs = np.add.reduceat(ups, starts), np.add.reduceat(downs, starts)
+    return (np.cumsum(counts) - counts)[seen][starts], ups / (ups + downs)
+
+
+def stratified_folds(y: Bools, n_folds: int, rng: np.random.Generator) -> Integers:
+    """Fold of each row: sizes differ by one row at most, in each class too."""
+    fold = np.empty(len(y), dtype=np.intp)
+    positives = int(np.count_nonzero(y))
+    fold[y] = rng.permutation(positives) % n_folds
+    fold[~y] = (positives + rng.permutation(len(y) - positives)) % n_folds
+    return fold
+
+
+def _sums(run: Integers, y: Bools, weight: Floats | None, size: int) -> tuple[Floats, Floats]:
+    """Weight of the positives and of the negatives of each run."""
+    mine, others = (np.bincount(run[of], None if weight is None else weight[of], size) for of in (y, ~y))
+    return mine.astype(np.float64), others.astype(np.float64)
+
+
+# Rows with their cross-fitted recalibration, and the intervals that suit quantities which cannot be negative.
+
+ROWS_NEEDED = 20  # rows of each class: with fewer, the simulated coverage of a 95% interval falls below 92%
+LEAST_FOLDS = 2
+
+
+@dataclass(frozen=True)
+class CrossFitRows:
+    """Rows with their recalibration; ``fixed`` says that the class totals carry no sampling error."""
+
+    sample: BinarySample
+    fit: CrossFit
+    fixed: bool
+
+    def mean(self, values: Floats) -> float:
+        return float(np.average(values, weights=self.sample.weight))
+
+    def moments(self, value: float, values: Floats) -> Moments:
+        """Moments of an estimate whose influence is that of the mean of some row values."""
+        design = self.design
+        terms, reason = design.parts(design.centred(values)), design.reason
+        return Moments(value, float(freed(len(terms))) * float(np.dot(terms, terms)), self.degrees, reason=reason)
+
+    @property
+    def design(self) -> Design:
+        """How the rows weigh."""
+        weight = np.ones(len(self.sample.y)) if self.sample.weight is None else self.sample.weight
+        return Design(self.sample.y, weight, fixed=self.fixed, origin=self.sample.origin)
+
+    @property
+    def degrees(self) -> int:
+        """Degrees of freedom: the rarer class carries most of the variance."""
+        positives = int(np.count_nonzero(self.sample.y))
+        return min(positives, len(self.sample.y) - positives) - 1
+
+    @property
+    def prevalence(self) -> float:
+        return self.mean(self.sample.y.astype(np.float64))
+
+    def constant(self, costs: CostDistribution) -> Floats:
+        """Losses of the prevalence as forecast."""
+        at = np.array([self.prevalence])
+        return np.where(self.sample.y, costs.positive_loss(at), costs.negative_loss(at))
+
+
+def cross_fit_rows(data: EvaluationData, *, fixed_prevalence: bool, n_folds: int, random_state: Any) -> CrossFitRows:
+    """Recalibrate the rows, or the equal rows that a table stands for; raise where there are too few."""
+    if not (is_whole(n_folds) and LEAST_FOLDS <= n_folds <= ROWS_NEEDED):
+        raise ValueError(f"n_folds must be a whole number from {LEAST_FOLDS} to {ROWS_NEEDED}, got {n_folds!r}.")
+    sample = _expanded(data) if data.sample is None else data.sample
+    sample = replace(sample, score=sample.score + 0.0)
+    positives = int(np.count_nonzero(sample.y))
+    for name, rows in (("positives", positives), ("negatives", len(sample.y) - positives)):
+        if rows < ROWS_NEEDED:
+            raise ValueError(
+                f"y_true must hold at least {ROWS_NEEDED} {name} for an interval of a recalibrated quantity, "
+                f"got {rows} of {len(sample.y)} rows."
+            )
+    fixed = fixed_prevalence or (data.sample is None and data.table.fixed_prevalence)
+    return CrossFitRows(sample, cross_fit(sample, int(n_folds), generator(random_state)), fixed)
+
+
+def _expanded(data: EvaluationData) -> BinarySample:
+    refuse_weighing(data.table, "an interval from a table")
+    counts, units = row_counts(data.table)
+    both = np.concatenate(counts)
+    y = np.repeat(np.arange(len(both)) >= len(counts[0]), both)
+    score = np.repeat(np.tile(data.table.scores, 2), both)
+    return BinarySample(y, score, None if units == (1.0, 1.0) else np.where(y, units[1], units[0]))
+
+
+def non_negative_interval(
+    moments: Moments, in_sample: float, level: float, high: float = math.inf
+) -> tuple[float, float]:
+    """Interval of a quantity in [0, high] whose variance grows with it, on the scale of its square root.
+
+    The centre moves by z^2 / 4 times the variance over the estimate: the delta method for the root, squared back.
+    Near zero, where this would explode, the optimism of the in-sample value stands in for the estimate. Zero is left
+    out only if the plain interval leaves it out, and the upper end never lies below that of an estimate of zero.
+    """
+    from scipy.special import stdtrit
+
+    z = float(stdtrit(moments.degrees, 0.5 + level / 2.0))
+    size = max(moments.value, in_sample - moments.value)
+    shift = z * z * moments.variance / (4.0 * size) if size > 0.0 else 0.0
+    half = z * moments.standard_error
+    low = moments.value + shift - half if moments.value > half else 0.0
+    return min(low, high), min(max(moments.value, 0.0) + shift + half, high)
+
+
+# Honest intervals for the H-measure and the area under the convex hull of the ROC curve.
+
+_STEP = 1e-3
+
+
+CROSS_FITTED = ("h_measure_score", "hull_auc")
+
+
+@dataclass(frozen=True)
+class CrossFitted:
+    """A cross-fitted estimate with its error, and the value on the rows that the recalibration was fitted to."""
+
+    metric: str
+    found: Moments | Area
+    in_sample: float
+
+    def estimate(self, level: float) -> Estimate:
+        """Attach the interval."""
+        value, error = self.found.value, self.found.standard_error
+        if isinstance(self.found, Moments):
+            return Estimate(
+                self.metric, value, error, non_negative_interval(self.found, self.in_sample, level, 1.0), level
+            )
+        low, high = self.found.interval(level)
+        low, high = max(low, 0.5), high if value >= 0.5 else high + (0.5 - value)
+        return Estimate(self.metric, value, error, (low, min(high, 1.0)), level)
+
+
+def cross_fitted(
+    metric: str, data: EvaluationData, options: Mapping[str, Any], *, fixed_prevalence: bool
+) -> CrossFitted:
+    """Estimate the H-measure or the area under the hull from cross-fitted rows."""
+    own = {} if metric == "hull_auc" else {"severity_ratio": None, "a": None, "b": None}
+    known = {"n_folds": 10, "random_state": 0, **own}
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        raise TypeError(f"{metric} takes no parameter {unknown[0]!r}.")
+    if fixed_prevalence and metric == "hull_auc":
+        raise ValueError("prevalence= does not change hull_auc: leave it out.")
+    given = {**known, **options}
+    costs = _stated_costs(**{key: given[key] for key in own}) if own else None
+    rows = cross_fit_rows(
+        data, fixed_prevalence=fixed_prevalence, n_folds=given["n_folds"], random_state=given["random_state"]
+    )
+    return estimate_hull_auc(rows) if metric == "hull_auc" else estimate_h_measure(rows, costs)
+
+
+def estimate_h_measure(rows: CrossFitRows, costs: CostDistribution | None) -> CrossFitted:
+    """H-measure of cross-fitted rows; costs None are those of the prevalence."""
+    rate = rows.prevalence
+    value, influence, in_sample = _h_measure(rows, _default_costs(rate) if costs is None else costs)
+    if costs is None and not rows.fixed:
+        up, down = (_h_measure(rows, _default_costs(rate * (1.0 + sign * _STEP)))[0] for sign in (1.0, -1.0))
+        influence = influence + (up - down) / (2.0 * _STEP * rate) * rows.sample.y
+    return CrossFitted("h_measure_score", rows.moments(value, influence), in_sample)
+
+
+def estimate_hull_auc(rows: CrossFitRows) -> CrossFitted:
+    """Area under the convex hull of the ROC curve, of cross-fitted rows."""
+    fit, sample = rows.fit, rows.sample
+    in_sample = _auc(sample, fit.values[fit.fitted], None)
+    below, above = fit.values[fit.below], fit.values[fit.above]
+    unseen = [0.5 * (_auc(sample, below, fold) + _auc(sample, above, fold)) for fold in _folds(fit.fold)]
+    share = rows.mean(fit.share)
+    value = (1.0 - share) * in_sample + share * float(np.mean(unseen))
+    # noise fitted away would shorten the interval: the larger of the errors with and without the recalibration holds
+    found = [_area_of(rows, score) for score in (fit.values[fit.fitted], sample.score)]
+    area = replace(max(found, key=lambda area: area.variance), value=value, degrees=rows.degrees)
+    return CrossFitted("hull_auc", area, in_sample)
+
+
+def _stated_costs(severity_ratio: float | None, a: float | None, b: float | None) -> CostDistribution | None:
+    if (a is None) != (b is None) or (a is not None and severity_ratio is not None):
+        raise ValueError(
+            f"pass both a and b, or severity_ratio alone, got a={a}, b={b}, severity_ratio={severity_ratio}."
+        )
+    if a is not None and b is not None:
+        return Beta(a, b)
+    return None if severity_ratio is None else costs_of_severity(severity_ratio)
+
+
+def _default_costs(prevalence: float) -> CostDistribution:
+    return Beta(2.0, 1.0 / prevalence)
+
+
+def _h_measure(rows: CrossFitRows, costs: CostDistribution) -> tuple[float, Floats, float]:
+    """H, its influence up to a constant, and its in-sample value."""
+    fair, fitted = rows.fit.losses(costs)
+    constant = rows.constant(costs)
+    u, r = rows.mean(constant), rows.mean(fair)
+    return 1.0 - r / u, (r / u * constant - fair) / u, max(1.0 - rows.mean(fitted) / u, 0.0)
+
+
+def _area_of(rows: CrossFitRows, score: Floats) -> Area:
+    return area_estimate(cells_of(EvaluationData(replace(rows.sample, score=score), None), fixed_prevalence=False))
+
+
+def _folds(fold: NDArray[np.intp]) -> list[NDArray[np.bool_]]:
+    return [fold == k for k in range(int(fold.max()) + 1)]
+
+
+def _auc(sample: BinarySample, score: Floats, rows: NDArray[np.bool_] | None) -> float:
+    if rows is None:
+        rows = np.ones(len(score), dtype=bool)
+    weight = None if sample.weight is None else sample.weight[rows]
+    return area_under_roc(ScoreTable.from_sample(BinarySample(sample.y[rows], score[rows], weight)))
+
+
+# Honest intervals for miscalibration and discrimination, whose in-sample values are too good.
+#
+# The estimand is the population's: what its own isotonic recalibration would save. In-sample recalibration fits the
+# noise as well, so MCB and DSC come out too large, and a bootstrap doubles the error instead of measuring it. The
+# recalibrated loss here mixes in-sample and cross-fitted values so that the leading bias cancels; standard errors are
+# those of mean row losses.
+
+_TERMS = ("score", "miscalibration", "discrimination", "uncertainty", "recalibrated", "skill", "potential_skill")
+
+
+@dataclass(frozen=True)
+class DecompositionInterval(Tabular):
+    """The terms of S = MCB - DSC + UNC for the population, each with its interval.
+
+    Parameters
+    ----------
+    score, miscalibration, discrimination, uncertainty : Estimate
+        The terms. The values of MCB and DSC have no leading bias, so they can fall slightly below zero where the truth
+        is zero; their intervals do not.
+    recalibrated : Estimate
+        S - MCB, the loss with the best threshold for each cost: what ``rule="optimal"`` aims at.
+    skill : Estimate
+        (DSC - MCB) / UNC.
+    potential_skill : Estimate
+        DSC / UNC, the skill after recalibration; the H-measure if ``costs`` are those of the H-measure.
+    in_sample : dict
+        The values of :func:`decompose`, whose recalibration is fitted to the same rows.
+    scale : str
+        "regret", "integral" or "loss".
+
+    Examples
+    --------
+    >>> from stakes import costs
+    >>> from stakes.inference import decomposition_interval
+    >>> y_true, y_prob = [0, 1, 0, 1] * 10, [0.2, 0.3, 0.4, 0.9] * 10
+    >>> decomposition_interval(y_true, y_prob, costs=costs.Uniform(0, 1), random_state=0).uncertainty.value
+    0.125
+    """
+
+    score: Estimate
+    miscalibration: Estimate
+    discrimination: Estimate
+    uncertainty: Estimate
+    recalibrated: Estimate
+    skill: Estimate
+    potential_skill: Estimate
+    in_sample: dict[str, float]
+    scale: str
+
+    def _records(self) -> list[dict[str, Any]]:
+        records = []
+        for term in _TERMS:
+            row: Estimate = getattr(self, term)
+            low, high = row.interval
+            records.append(
+                {
+                    "term": term,
+                    "value": row.value,
+                    "standard_error": row.standard_error,
+                    "ci_low": low,
+                    "ci_high": high,
+                    "in_sample": self.in_sample[term],
+                    "scale": self.scale,
+                    "confidence_level": row.confidence_level,
+                }
+            )
+        return records
+
+    def __repr__(self) -> str:
+        shown = {"MCB": self.miscalibration, "DSC": self.discrimination, "UNC": self.uncertainty}
+        parts = [f"{k} {e.value:.4g} [{e.interval[0]:.4g}, {e.interval[1]:.4g}]" for k, e in shown.items()]
+        level = self.score.confidence_level
+        return f"DecompositionInterval({', '.join(parts)}, {level:.0%} intervals, scale={self.scale!r})"
+
+
+def decomposition_interval(
+    y_true: ArrayLike | ScoreTable,
+    y_prob: ArrayLike | None = None,
+    *,
+    costs: CostsLike,
+    scale: Scale | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+    logits: bool = False,
+    n_folds: int = 10,
+    confidence_level: float = 0.95,
+    random_state: int | np.random.Generator | None = 0,
+) -> DecompositionInterval:
+    """Say how large miscalibration and discrimination are in the population, without the optimism of the same rows.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or ScoreTable
+        Labels with two values, or a table of rows of equal weight.
+    y_prob : array_like of shape (n,) or (n, 2), optional
+        Probability of the positive class.
+    costs : CostDistribution or tuple of float
+        How much each cost ratio counts, without weight on single ones; (low, high) stands for
+        ``costs.Uniform(low, high)``. The loss of a probability of 0 or 1 must be finite.
+    scale : {"regret", "integral", "loss"}, optional
+        By default "regret", or "loss" where the mass of ``costs`` is infinite.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0, linearised in the standard errors.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Reweight the classes to this share of positives, as for case-control data: class totals are then known.
+    logits : bool, default False
+        Whether the scores are log-odds.
+    n_folds : int, default 10
+        Folds of the cross-fit, 2 to 20.
+    confidence_level : float, default 0.95
+        Of the intervals, in (0, 1).
+    random_state : int, numpy Generator or None, default 0
+        The same folds at every call; None draws others each time.
+
+    Returns
+    -------
+    DecompositionInterval
+
+    Raises
+    ------
+    ValueError
+        For invalid data or options, fewer than 20 positives or 20 negatives, or costs with an infinite loss or with
+        weight on single cost ratios.
+
+    Notes
+    -----
+    Estimand: MCB = E L(S, Y) - E L(p(S), Y) and DSC = E L(pi, Y) - E L(p(S), Y), where p is the isotonic recalibration
+    of the population, pi its prevalence and L the loss of ``costs``. Recalibration fitted and judged on the same rows
+    is too good by three parts of order n^(-2/3), on fresh rows too bad by one: they are mixed 1 : 3 (1 : 1 for scores
+    that are never pooled). Rows are independent. Intervals of MCB, DSC and DSC / UNC are built on the scale of the
+    square root and cut at zero; all have Student's t with one degree of freedom less than the rarer class has rows.
+    Where MCB or DSC is zero, or within two standard errors of it, they cover more often than stated. Weight on single
+    cost ratios is refused: intervals there covered 72 to 97% in simulation.
+
+    Examples
+    --------
+    >>> from stakes import costs
+    >>> from stakes.inference import decomposition_interval
+    >>> y_true, y_prob = [0, 1, 0, 1] * 10, [0.2, 0.3, 0.4, 0.9] * 10
+    >>> result = decomposition_interval(y_true, y_prob, costs=costs.Uniform(0, 1), scale="loss", random_state=0)
+    >>> result.discrimination
+    Estimate(discrimination = 0.1195, 95% interval [0.07956, 0.1675])
+    """
+    level = check_level(confidence_level)
+    costs = as_costs(costs)
+    name, factor = check_scale(scale, costs)
+    if math.isnan(factor):
+        raise ValueError(
+            f'scale="regret" is undefined for {costs!r}, whose mass is infinite; use "loss" or "integral".'
+        )
+    check_spread_out(costs)
+    data = evaluation_data(
+        y_true,
+        y_prob,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        prevalence=prevalence,
+        logits=logits,
+        amounts=True,
+    )
+    rows = cross_fit_rows(data, fixed_prevalence=prevalence is not None, n_folds=n_folds, random_state=random_state)
+    return estimate_terms(rows, costs, factor, name, level)
+
+
+def check_spread_out(costs: CostDistribution) -> None:
+    """Raise for weight on single cost ratios, and where a probability of 0 or 1 can cost infinitely much."""
+    if len(costs.atoms[0]):
+        raise ValueError(
+            f"costs must have no weight on single cost ratios, got {costs!r}: there the error of recalibration is not "
+            "normal, and intervals would be too short. Pass a range around them."
+        )
+    if not math.isfinite(float(costs.positive_loss(0.0)) + float(costs.negative_loss(1.0))):
+        raise ValueError(
+            f"costs must have a finite loss at the probabilities 0 and 1, which recalibration gives, got {costs!r}: "
+            "restrict the range, for example costs.restrict(0.001, 0.999)."
+        )
+
+
+def estimate_terms(
+    rows: CrossFitRows, costs: CostDistribution, factor: float, scale: str, level: float
+) -> DecompositionInterval:
+    """Terms of cross-fitted rows, the integrals times a factor."""
+    score, constant = (factor * loss for loss in (_row_losses(rows, costs), rows.constant(costs)))
+    fair, fitted = (factor * loss for loss in rows.fit.losses(costs))
+    s, u, r = rows.mean(score), rows.mean(constant), rows.mean(fair)
+    in_sample = _in_sample(s, u, rows.mean(fitted))
+    discrimination = rows.moments(u - r, constant - fair)
+    most = factor * max(float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf)))
+    ends = {"discrimination": non_negative_interval(discrimination, in_sample["discrimination"], level, most)}
+    # the error of the recalibration is part of either difference, mixed or in-sample: the larger one holds; where the
+    # scores are not shown to rank at all, the best recalibration may be constant
+    against = [fair, fitted] if ends["discrimination"][0] > 0.0 else [fair, fitted, constant]
+    miscalibration = max((rows.moments(s - r, score - other) for other in against), key=lambda found: found.variance)
+    ends["miscalibration"] = non_negative_interval(miscalibration, in_sample["miscalibration"], level, most)
+    found: dict[str, Moments] = {
+        "score": rows.moments(s, score).within(0.0, most),
+        "miscalibration": miscalibration,
+        "discrimination": discrimination,
+        "uncertainty": rows.moments(u, constant).within(0.0, most),
+        "recalibrated": rows.moments(r, fair).within(0.0, most),
+    }
+    if u > 0.0:
+        found["skill"] = rows.moments(1.0 - s / u, (s / u * constant - score) / u).within(-math.inf, 1.0)
+        found["potential_skill"] = rows.moments(1.0 - r / u, (r / u * constant - fair) / u)
+        ends["potential_skill"] = non_negative_interval(
+            found["potential_skill"], in_sample["potential_skill"], level, 1.0
+        )
+    return DecompositionInterval(
+        **{term: _estimate(term, found.get(term), ends.get(term), level) for term in _TERMS},
+        in_sample=in_sample,
+        scale=scale,
+    )
+
+
+def _row_losses(rows: CrossFitRows, costs: CostDistribution) -> Floats:
+    return row_losses(rows.sample.y, rows.sample.score, costs, "score")
+
+
+def _in_sample(score: float, constant: float, fitted: float) -> dict[str, float]:
+    return {
+        "score": score,
+        "miscalibration": max(score - fitted, 0.0),
+        "discrimination": max(constant - fitted, 0.0),
+        "uncertainty": constant,
+        "recalibrated": fitted,
+        "skill": 1.0 - score / constant if constant > 0.0 else math.nan,
+        "potential_skill": max(1.0 - fitted / constant, 0.0) if constant > 0.0 else math.nan,
+    }
+
+
+def _estimate(term: str, moments: Moments | None, interval: tuple[float, float] | None, level: float) -> Estimate:
+    if moments is None:
+        return Estimate(term, math.nan, math.nan, (math.nan, math.nan), level, "the prevalence forecast has no loss")
+    return Estimate(term, moments.value, moments.standard_error, interval or moments.interval(level), level)

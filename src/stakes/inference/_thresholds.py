@@ -1,0 +1,620 @@
+"""Intervals and best models by threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stakes.base.validation import check_flag, check_level, check_same_order, generator, to_array
+from stakes.core.options import evaluation_data, refuse_weighing
+from stakes.core.regret import regret_at
+from stakes.core.score_table import ScoreTable
+from stakes.costs import as_costs
+from stakes.curves import threshold_table_of
+from stakes.inference._bands import check_thresholds, difference_band
+from stakes.inference._simultaneous import (
+    band_of,
+    binned_pair,
+    combined_limits,
+    counts_of,
+    critical_value,
+    curve_pieces,
+    dependent_pieces,
+    difference_pieces,
+    mid_p_limits,
+    pointwise_value,
+    reached,
+    shifted,
+)
+from stakes.outputs.result_table import Tabular
+from stakes.variance.dependence import Design
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from stakes.base.validation import BinarySample
+    from stakes.costs import CostsLike
+    from stakes.inference._simultaneous import Band, Counts, Pieces, Totals
+    from stakes.variance.dependence import PairedRows
+
+    Floats = NDArray[np.float64]
+    Limits = tuple[Floats, Floats]
+    Bins = NDArray[np.intp]
+    Bools = NDArray[np.bool_]
+
+
+# How sure the entries of a threshold table are: sensitivity, predictive values, likelihood ratios, cost.
+
+_SHARES = ("sensitivity", "specificity", "ppv", "npv", "share_flagged")
+MEASURES = (
+    "sensitivity",
+    "specificity",
+    "ppv",
+    "npv",
+    "lr_positive",
+    "lr_negative",
+    "share_flagged",
+    "regret",
+    "net_benefit",
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ThresholdIntervals(Tabular):
+    """Rates and costs at decision thresholds, each with its interval.
+
+    Parameters
+    ----------
+    threshold : ndarray of shape (k,)
+        Ascending.
+    estimate, low, high : dict of str to ndarray of shape (k,)
+        By measure: "sensitivity", "specificity", "ppv", "npv", "lr_positive", "lr_negative", "share_flagged", "regret",
+        "net_benefit". nan where the measure is undefined.
+    confidence_level : float
+        Of each interval by itself.
+
+    Examples
+    --------
+    >>> from stakes.inference import threshold_intervals
+    >>> found = threshold_intervals([0, 0, 1, 1] * 25, [0.1, 0.4, 0.35, 0.8] * 25, thresholds=[0.3])
+    >>> found.low["ppv"].round(3).tolist(), found.high["ppv"].round(3).tolist()
+    ([0.554], [0.766])
+    """
+
+    threshold: Floats
+    estimate: dict[str, Floats]
+    low: dict[str, Floats]
+    high: dict[str, Floats]
+    confidence_level: float
+
+    def _records(self) -> list[dict[str, Any]]:
+        records = []
+        for k, threshold in enumerate(self.threshold.tolist()):
+            record = {"threshold": threshold}
+            for name in MEASURES:
+                record[name] = float(self.estimate[name][k])
+                record[f"{name}_ci_low"], record[f"{name}_ci_high"] = (float(x[name][k]) for x in (self.low, self.high))
+            records.append(record)
+        return records
+
+    def __repr__(self) -> str:
+        low, high = self.threshold[0], self.threshold[-1]
+        return (
+            f"ThresholdIntervals({len(self.threshold)} thresholds in [{low:g}, {high:g}], {self.confidence_level:.0%})"
+        )
+
+
+def threshold_intervals(
+    y_true: ArrayLike | ScoreTable,
+    y_prob: ArrayLike | None = None,
+    *,
+    thresholds: ArrayLike,
+    costs: CostsLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+    logits: bool = False,
+    confidence_level: float = 0.95,
+) -> ThresholdIntervals:
+    """How sure sensitivity, specificity, predictive values, likelihood ratios and cost are at chosen thresholds.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,), Outcome or ScoreTable
+        Labels with two values, or a table that stands for labels and scores; the intervals of an outcome's rows allow
+        for the estimation of their weights.
+    y_prob : array_like of shape (n,) or (n, 2), optional
+        Probability of the positive class.
+    thresholds : array_like of shape (k,)
+        Ascending, in [0, 1], chosen without looking at these labels.
+    costs : CostDistribution, tuple of float, or float, optional
+        The cost ratio of regret and net benefit, or a range or distribution whose mean it is; by default each threshold
+        itself.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0; effective numbers of rows take the place of counts.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Reweight the classes to this share of positives, which is then taken as known.
+    logits : bool, default False
+        Whether the scores are log-odds.
+    confidence_level : float, default 0.95
+        Of each interval, in (0, 1).
+
+    Returns
+    -------
+    ThresholdIntervals
+
+    Raises
+    ------
+    ValueError
+        For invalid data, thresholds or costs.
+
+    Notes
+    -----
+    Shares have mid-p binomial limits (Lancaster 1961), which stay honest for few rows and for none. Those of a
+    likelihood ratio combine the limits of its two shares (Donner and Zou 2012, doi:10.1177/0962280210370265), those of
+    regret and net benefit the limits of false positives and of misses, as :func:`confidence_band` does. Under a stated
+    prevalence the predictive values follow from the likelihood ratio by Bayes' rule. Of rows that an outcome weighs, as
+    many count for a share p as make p (1 - p) over their number the variance of its estimate, weights estimated anew.
+
+    Examples
+    --------
+    >>> from stakes.inference import threshold_intervals
+    >>> found = threshold_intervals([0, 0, 1, 1] * 25, [0.1, 0.4, 0.35, 0.8] * 25, thresholds=[0.3, 0.5])
+    >>> found.estimate["sensitivity"].tolist(), found.low["sensitivity"].round(3).tolist()
+    ([1.0, 0.5], [0.942, 0.363])
+    """
+    level = check_level(confidence_level)
+    points = check_thresholds(thresholds, "regret")
+    if isinstance(y_true, ScoreTable):
+        refuse_weighing(y_true, "threshold_intervals")
+    data = evaluation_data(
+        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
+    )
+    ratio = None if costs is None else as_costs(costs).mean()
+    counts = counts_of(data, points, fixed_prevalence=prevalence is not None)
+    entries = threshold_table_of(data.table, points, ratio)
+    estimate = {name: np.asarray(getattr(entries, name)) for name in MEASURES}
+    rows = _ThresholdRows(None if data.sample is None or data.sample.origin is None else data.sample, points, estimate)
+    limits = _limits(counts, entries.cost_ratio, estimate, NormalDist().inv_cdf(0.5 + level / 2.0), rows)
+    unknown = bool(rows.reason)
+    low, high = (
+        {name: np.where(unknown | np.isnan(estimate[name]), np.nan, limits[name][end]) for name in MEASURES}
+        for end in (0, 1)
+    )
+    return ThresholdIntervals(points, estimate, low, high, level)
+
+
+class _ThresholdRows:
+    """Rows that an outcome weighs: how many equal independent ones would make each share as sure as it is."""
+
+    def __init__(self, sample: BinarySample | None, points: Floats, estimate: dict[str, Floats]) -> None:
+        self.sample, self.points = sample, points
+        self.reason = "" if sample is None or sample.origin is None else sample.origin.outcome.reason
+        if sample is None:
+            self.sizes = dict.fromkeys(_SHARES, np.full(len(points), np.nan))
+            return
+        weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
+        design = Design(sample.y, weight, origin=sample.origin)
+        shares = np.stack([estimate[name] for name in _SHARES])
+        variance = np.empty(shares.shape)
+        for k, t in enumerate(points):
+            acted, y = sample.score >= t, sample.y
+            whole = np.stack([y, ~y, acted, ~acted, np.ones(len(y), dtype=bool)])
+            part = np.stack([y & acted, ~(y | acted), y & acted, ~(y | acted), acted])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                slope = (part - shares[:, k, None] * whole) / (whole @ design.share)[:, None]
+            variance[:, k] = design.variance_of(design.parts(slope))[0]
+        spread = shares * (1.0 - shares)
+        found = np.full(shares.shape, np.nan)
+        np.divide(spread, variance, out=found, where=(spread > 0.0) & (variance > 0.0))
+        self.sizes = dict(zip(_SHARES, found, strict=True))
+
+    def pieces(self, kind: str, counts: Counts, ratio: Floats) -> Pieces:
+        """Pieces of a curve at these thresholds."""
+        found = curve_pieces(kind, counts, ratio, 1.0)
+        if self.sample is None or self.reason:
+            return found
+        bins = [reached(self.sample.score, self.points)]
+        return dependent_pieces(found, kind, self.sample, bins, fixed_prevalence=counts.totals.fixed_prevalence)
+
+
+def _limits(
+    counts: Counts, ratio: Floats, estimate: dict[str, Floats], z: float, rows: _ThresholdRows
+) -> dict[str, Limits]:
+    above, below, sizes = counts.above, counts.below, rows.sizes
+    sensitivity = _share(above[:, 1], below[:, 1], z, sizes["sensitivity"])
+    alarms = _share(above[:, 0], below[:, 0], z, sizes["specificity"])
+    limits = {
+        "sensitivity": sensitivity,
+        "specificity": (1.0 - alarms[1], 1.0 - alarms[0]),
+        "ppv": _share(above[:, 1], above[:, 0], z, sizes["ppv"]),
+        "npv": _share(below[:, 0], below[:, 1], z, sizes["npv"]),
+        "share_flagged": _share(above.sum(axis=1), below.sum(axis=1), z, sizes["share_flagged"]),
+    }
+    p, q = estimate["sensitivity"], 1.0 - estimate["specificity"]
+    limits["lr_positive"] = _quotient(p, sensitivity, q, alarms)
+    spared, missed = (1.0 - alarms[1], 1.0 - alarms[0]), (1.0 - sensitivity[1], 1.0 - sensitivity[0])
+    limits["lr_negative"] = _quotient(1.0 - p, missed, 1.0 - q, spared)
+    if counts.totals.fixed_prevalence:
+        odds = counts.totals.weight[1] / counts.totals.weight[0]
+        limits["ppv"] = _from_odds(odds * limits["lr_positive"][0]), _from_odds(odds * limits["lr_positive"][1])
+        high, low = (_from_odds(odds * limit) for limit in limits["lr_negative"])
+        limits["npv"] = 1.0 - low, 1.0 - high
+        rate = odds / (1.0 + odds)
+        reach = [np.hypot(rate * (sensitivity[k] - p), (1.0 - rate) * (alarms[k] - q)) for k in (0, 1)]
+        ends = estimate["share_flagged"] - reach[0], estimate["share_flagged"] + reach[1]
+        limits["share_flagged"] = np.maximum(ends[0], 0.0), np.minimum(ends[1], 1.0)
+    limits["regret"] = combined_limits(rows.pieces("regret", counts, ratio), z)
+    inner = np.where(ratio < 1.0, ratio, 0.0)
+    limits["net_benefit"] = combined_limits(rows.pieces("net_benefit", counts, inner), z)
+    return limits
+
+
+def _share(part: Floats, rest: Floats, z: float, known: Floats) -> Limits:
+    """Limits of a share; ``part`` and ``rest`` hold weights and squared weights, ``known`` effective sizes or nan."""
+    weight, squared = part[0] + rest[0], part[1] + rest[1]
+    size = np.divide(weight**2, squared, out=np.zeros_like(weight), where=squared > 0.0)
+    size = np.where(np.isnan(known), size, known)
+    share = np.divide(part[0], weight, out=np.zeros_like(weight), where=weight > 0.0)
+    return mid_p_limits(share * size, size, z)
+
+
+def _quotient(p: Floats, of_p: Limits, q: Floats, of_q: Limits) -> Limits:
+    """Limits of p / q from those of p and q, independent (Donner and Zou 2012, equation 9)."""
+    product = p * q
+    low = of_p[0] * (2.0 * p - of_p[0])
+    high = of_q[0] * (2.0 * q - of_q[0])
+    lower_root = np.sqrt(product**2 - low * of_q[1] * (2.0 * q - of_q[1]))
+    upper_root = np.sqrt(np.maximum(product**2 - high * of_p[1] * (2.0 * p - of_p[1]), 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # the lower limit is written so that it stays defined where no q was seen
+        bottom = np.where(low > 0.0, low / (product + lower_root), 0.0)
+        return bottom, np.where(high > 0.0, (product + upper_root) / high, np.inf)
+
+
+def _from_odds(odds: Floats) -> Floats:
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isinf(odds), 1.0, odds / (1.0 + odds))
+
+
+# At which thresholds one decision is shown to cost less than another: a band around the difference of their curves.
+#
+# The claim is about all thresholds asked for at once, at a level that the caller shares among many pairs of
+# decisions.
+
+_DRAWS = 10_000
+_IN_TAIL = 10.0  # draws beyond a quantile, below which their noise makes it worse than Bonferroni's bound
+
+
+def shown_less(
+    rows: PairedRows,
+    bins: tuple[Bins, Bins],
+    thresholds: Floats,
+    confidence_level: float,
+    *,
+    more: Floats | float = 0.0,
+) -> tuple[Bools, Bools]:
+    """Say at which thresholds the first of two decisions is shown to cost less, and at which the second.
+
+    Parameters
+    ----------
+    rows : PairedRows
+        Labels and weights of independent rows.
+    bins : tuple of ndarray of int
+        How many of the thresholds each row's score reaches, for both decisions.
+    thresholds : ndarray of shape (m,)
+        Ascending cost ratios in (0, 1].
+    confidence_level : float
+        Of all these claims at once.
+    more : ndarray of shape (m,) or float, default 0
+        What the first costs more at each threshold than the rows say, such as the harm of its test.
+
+    Returns
+    -------
+    tuple of ndarray of bool of shape (m,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stakes.inference import PairedRows, shown_less
+    >>> rows = PairedRows(np.array([True, False] * 50), [], None)
+    >>> act, wait = np.full(100, 2), np.zeros(100, dtype=int)
+    >>> [found.tolist() for found in shown_less(rows, (act, wait), np.array([0.1, 0.5]), 0.95)]
+    [[True, False], [False, False]]
+    """
+    pieces, _ = _pieces(rows, bins, thresholds)
+    bonferroni, least = (pointwise_value(pieces, confidence_level, count) for count in (len(thresholds), 1))
+    certain = _outside(pieces, bonferroni, more)
+    if np.array_equal(certain, _outside(pieces, least, more)):
+        return certain  # whatever the critical value between these two
+    return _outside(pieces, _critical(pieces, confidence_level), more)
+
+
+def shown_band(
+    rows: PairedRows,
+    bins: tuple[Bins, Bins],
+    thresholds: Floats,
+    confidence_level: float,
+    *,
+    shared: float,
+    name: str,
+    more: Floats | float = 0.0,
+) -> Band:
+    """Return the band that :func:`shown_less` speaks of, and intervals at each threshold alone.
+
+    Parameters
+    ----------
+    rows, bins, thresholds
+        As there.
+    confidence_level : float
+        Of the intervals, and of the bands of all pairs at once.
+    shared : float
+        Of this band alone, as ``shown_less`` was given.
+    name : str
+        What the difference is of.
+    more : ndarray of shape (m,) or float, default 0
+        As there.
+
+    Returns
+    -------
+    Band
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stakes.inference import PairedRows, shown_band
+    >>> rows = PairedRows(np.array([True, False] * 50), [], None)
+    >>> act, wait = np.full(100, 2), np.zeros(100, dtype=int)
+    >>> shown_band(rows, (act, wait), np.array([0.1, 0.5]), 0.95, shared=0.99, name="act - wait").excludes().tolist()
+    [True, False]
+    """
+    pieces, totals = _pieces(rows, bins, thresholds)
+    found = band_of(
+        *(pieces, totals, _critical(pieces, shared)),
+        kind="regret",
+        thresholds=thresholds,
+        level=confidence_level,
+        name=name,
+        is_difference=True,
+        about="" if rows.origin is None else rows.origin.outcome.about,
+    )
+    return shifted(found, more)
+
+
+def _pieces(rows: PairedRows, bins: tuple[Bins, Bins], thresholds: Floats) -> tuple[Pieces, Totals]:
+    width = len(thresholds) + 1
+    counts = binned_pair(rows.y, bins, rows.weight, width, fixed_prevalence=rows.fixed_prevalence)
+    pieces = difference_pieces("regret", counts, thresholds, 1.0)
+    fixed, codes = rows.fixed_prevalence, rows.clusters
+    pieces = dependent_pieces(pieces, "regret", rows, bins, fixed_prevalence=fixed, codes=codes)
+    return pieces, counts.totals
+
+
+def _critical(pieces: Pieces, level: float) -> float:
+    bonferroni = pointwise_value(pieces, level, len(pieces.estimate))
+    if (1.0 - level) * _DRAWS < _IN_TAIL:
+        return bonferroni
+    return min(critical_value(pieces, level, _normals), bonferroni)
+
+
+def _outside(pieces: Pieces, critical: float, more: Floats | float) -> tuple[Bools, Bools]:
+    low, high = combined_limits(pieces, critical)
+    return high + more < 0.0, low + more > 0.0
+
+
+@cache
+def _normals(count: int) -> NDArray[np.float32]:
+    """Draws for so many thresholds, the same for every pair."""
+    return generator(0).standard_normal((_DRAWS, count), dtype=np.float32)
+
+
+# At which thresholds which models may be the best, for many models and all thresholds at once.
+
+CONSTANTS = {"treat all": 1.0, "treat none": 0.0}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BestModels(Tabular):
+    """Which models may be the best at each threshold.
+
+    Parameters
+    ----------
+    models : tuple of str
+        Names, then "treat all" and "treat none" where they compete.
+    thresholds : ndarray of shape (m,)
+        Ascending cost ratios.
+    regret : ndarray of shape (m, k)
+        Of each model on these rows.
+    possible : ndarray of bool of shape (m, k)
+        Whether no other model is shown to be better: at all thresholds at once, the truly best model is among the
+        possible ones with the stated confidence.
+    confidence_level : float
+        Of all these sets at once.
+
+    Examples
+    --------
+    >>> from stakes.inference import best_models
+    >>> y_true = [0, 1, 0, 1] * 30
+    >>> found = best_models(
+    ...     y_true, {"a": [0.1, 0.8, 0.3, 0.6] * 30, "b": [0.4, 0.6, 0.5, 0.4] * 30}, thresholds=[0.05, 0.45]
+    ... )
+    >>> found.sets()
+    [('a', 'b'), ('a',)]
+    """
+
+    models: tuple[str, ...]
+    thresholds: Floats
+    regret: Floats
+    possible: Bools
+    confidence_level: float
+
+    def sets(self) -> list[tuple[str, ...]]:
+        """Return the models that may be the best at each threshold.
+
+        Returns
+        -------
+        list of tuple of str
+
+        Examples
+        --------
+        >>> from stakes.inference import best_models
+        >>> best_models([0, 1] * 30, {"a": [0.1, 0.8] * 30}, thresholds=[0.5]).sets()
+        [('a',)]
+        """
+        return [tuple(np.array(self.models, dtype=object)[row]) for row in self.possible]
+
+    def surely(self, model: str) -> Floats:
+        """Return the thresholds at which one model alone may be the best.
+
+        Parameters
+        ----------
+        model : str
+            Its name.
+
+        Returns
+        -------
+        ndarray
+
+        Raises
+        ------
+        ValueError
+            For an unknown name.
+
+        Examples
+        --------
+        >>> from stakes.inference import best_models
+        >>> best_models([0, 1] * 30, {"a": [0.1, 0.8] * 30}, thresholds=[0.5]).surely("a").tolist()
+        [0.5]
+        """
+        if model not in self.models:
+            raise ValueError(f"model must be one of {', '.join(map(repr, self.models))}, got {model!r}.")
+        alone = self.possible[:, self.models.index(model)] & (self.possible.sum(axis=1) == 1)
+        return self.thresholds[alone]
+
+    def _records(self) -> list[dict[str, Any]]:
+        lowest = self.regret.argmin(axis=1)
+        return [
+            {"threshold": threshold, "lowest": self.models[best], "may_be_best": ", ".join(names)}
+            for threshold, best, names in zip(self.thresholds.tolist(), lowest.tolist(), self.sets(), strict=True)
+        ]
+
+    def __repr__(self) -> str:
+        settled = int((self.possible.sum(axis=1) == 1).sum())
+        return f"BestModels({len(self.models)} models, settled at {settled} of {len(self.thresholds)} thresholds)"
+
+
+def best_models(
+    y_true: ArrayLike,
+    y_probs: Mapping[str, ArrayLike],
+    *,
+    thresholds: ArrayLike | None = None,
+    references: bool = False,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+    logits: bool = False,
+    confidence_level: float = 0.95,
+    random_state: int | np.random.Generator | None = 0,
+) -> BestModels:
+    """At each threshold, say which of several models may be the one with the lowest regret.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,)
+        Labels with two values.
+    y_probs : mapping of str to array_like of shape (n,) or (n, 2)
+        Probabilities of the positive class, by model.
+    thresholds : array_like of shape (m,), optional
+        Cost ratios, ascending in [0, 1], at most 2,000. By default 1%, 2%, ..., 99%.
+    references : bool, default False
+        Whether "treat all" and "treat none" compete too.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Reweight the classes to this share of positives, which is then taken as known.
+    logits : bool, default False
+        Whether the scores are log-odds.
+    confidence_level : float, default 0.95
+        With which the best model is kept at all thresholds at once, in (0, 1).
+    random_state : int, numpy Generator or None, default 0
+        For the draws behind the bands.
+
+    Returns
+    -------
+    BestModels
+
+    Raises
+    ------
+    ValueError
+        For invalid data or settings, or no model.
+
+    Notes
+    -----
+    Every pair of models is compared by its simultaneous difference band, the error probability shared out equally among
+    the pairs (Bonferroni). A model is left out where the band of some other model against it lies wholly below zero.
+
+    Examples
+    --------
+    >>> from stakes.inference import best_models
+    >>> y_true, a = [0, 1, 0, 1] * 30, [0.1, 0.8, 0.3, 0.6] * 30
+    >>> best_models(y_true, {"a": a}, thresholds=[0.05, 0.5], references=True)
+    BestModels(3 models, settled at 1 of 2 thresholds)
+    """
+    check_same_order(y_true=y_true, y_probs=y_probs, sample_weight=sample_weight)
+    level = check_level(confidence_level)
+    points = check_thresholds(thresholds, "regret")
+    options: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
+    refuse_weighing(y_true, "best_models")
+    scores = _scores(y_true, y_probs, logits=logits, **options)
+    labels = to_array(y_true, "y_true")
+    if sample_weight is not None:
+        present = to_array(sample_weight, "sample_weight") > 0.0
+        labels, options["sample_weight"] = labels[present], to_array(sample_weight, "sample_weight")[present]
+    if check_flag(references, "references"):
+        scores |= {name: np.full(len(labels), value) for name, value in CONSTANTS.items()}
+    columns = list(scores.values())
+    possible = _undefeated(labels, columns, points, level, options | {"random_state": generator(random_state)})
+    regret = np.stack([_regret(labels, score, points, options) for score in columns], axis=1)
+    return BestModels(tuple(scores), points, regret, possible, level)
+
+
+def _scores(y_true: Any, y_probs: Any, **options: Any) -> dict[str, Floats]:
+    """Clean scores of each model, or raise."""
+    if not (hasattr(y_probs, "items") and len(y_probs)):
+        raise ValueError(f"y_probs must map the names of models to probabilities, got {y_probs!r}.")
+    taken = [name for name in y_probs if name in CONSTANTS]
+    if taken:
+        raise ValueError(f"a model cannot be called {taken[0]!r}: that names a reference.")
+    return {
+        str(name): evaluation_data(y_true, prob, name=f"y_probs[{name!r}]", **options).rows.score
+        for name, prob in y_probs.items()
+    }
+
+
+def _undefeated(labels: Any, columns: list[Floats], points: Floats, level: float, options: dict[str, Any]) -> Bools:
+    """At each threshold, the models that no band of a pair shows to be worse than another."""
+    pairs = list(combinations(range(len(columns)), 2))
+    shared = 1.0 - (1.0 - level) / max(len(pairs), 1)
+    possible = np.ones((len(points), len(columns)), dtype=bool)
+    for i, j in pairs:
+        band = difference_band(
+            labels, columns[i], columns[j], "regret", thresholds=points, confidence_level=shared, **options
+        )
+        possible[:, j] &= ~(band.simultaneous_high < 0.0)
+        possible[:, i] &= ~(band.simultaneous_low > 0.0)
+    return possible
+
+
+def _regret(labels: Any, score: Floats, points: Floats, options: dict[str, Any]) -> Floats:
+    return regret_at(evaluation_data(labels, score, **options).table, points, "score")

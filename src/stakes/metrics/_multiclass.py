@@ -1,0 +1,691 @@
+"""Penalized, one-vs-rest, cost-matrix losses."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from stakes.base.multiclass import check_multiclass, check_multiclass_tensor, is_tensor, tensor_mean, weighted_mean
+from stakes.base.numerics import blocks
+from stakes.base.validation import (
+    check_choice,
+    check_flag,
+    check_number,
+    check_same_order,
+    check_unit,
+    to_array,
+    to_floats,
+)
+from stakes.costs import REGRET_SCALES, CostDistribution, LogOddsUniform, Uniform, as_bounds, as_costs, check_scale
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from stakes.costs import CostsLike, Scale
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.intp]
+    Piece = tuple[Any, Integers, tuple[tuple[int, Any], ...]]
+
+
+# Penalized Brier score and log loss: proper multi-class losses in which right always beats wrong.
+
+Ties = Literal["fraction", "first", "correct", "wrong"]
+TIES = ("fraction", "first", "correct", "wrong")
+_IMPROPER = ("correct", "wrong")
+
+
+class ImproperScoreWarning(UserWarning):
+    """A tie rule was chosen under which honest probabilities are not the best report.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from stakes.metrics import ImproperScoreWarning
+    >>> issubclass(ImproperScoreWarning, UserWarning)
+    True
+    """
+
+
+def penalized_brier_loss(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    ties: Ties = "fraction",
+    penalty: float | Literal["minimal"] | None = None,
+    normalize: bool = False,
+    sample_weight: ArrayLike | None = None,
+    per_sample: bool = False,
+) -> Any:
+    """Multi-class Brier score plus a penalty for a wrong top class: no wrong forecast scores better than a right one.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or (n, classes)
+        Class labels, or one-hot rows.
+    y_prob : array_like or PyTorch tensor of shape (n, classes)
+        Probabilities; each row sums to 1. One column stands for the second of two classes.
+    labels : array_like, optional
+        The class of each column, needed unless labels are column numbers or all appear in sorted order.
+    ties : {"fraction", "first", "correct", "wrong"}, default "fraction"
+        What a tie for the highest probability counts: the expected share of errors, the lowest column, never an error,
+        always an error. The last two are improper and warn.
+    penalty : float or "minimal", optional
+        Cost of a wrong top class; by default (c - 1) / c for c classes, as published. "minimal" is the smallest for
+        which every right forecast beats every wrong one, (c - 2) / (2 c).
+    normalize : bool, default False
+        Whether to divide by the number of classes.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    per_sample : bool, default False
+        Whether to return one value for each row.
+
+    Returns
+    -------
+    float, or ndarray or tensor of shape (n,)
+        Lower is better, between 0 and 2 + penalty.
+
+    Raises
+    ------
+    ValueError
+        For rows that are not probabilities, unknown labels or tie rules, or a negative penalty.
+
+    Warns
+    -----
+    ImproperScoreWarning
+        For ``ties="correct"`` (the published algorithm) or ``"wrong"``: under the first, answering "uniform" is never
+        penalised, so it can beat honest probabilities.
+
+    Notes
+    -----
+    A tensor is evaluated on its device, in double precision where the device has it, and ``per_sample=True`` gives a
+    tensor there that carries the gradient of the Brier part.
+
+    Ahmadian, Ghatee and Wahlstrom, arXiv:2407.17697, Definition 5 in its sum form; the mean is the Brier score plus
+    penalty * (1 - accuracy). For two classes with the default rules it is the integral of regret over
+    ``4 * Uniform(0, 1) + Fixed(1/2, tie=1/2)``.
+
+    Examples
+    --------
+    A right but unsure forecast costs less than a wrong one, unlike in the Brier score (0.6534 against 0.5202).
+
+    >>> from stakes.metrics import penalized_brier_loss
+    >>> right = penalized_brier_loss([1], [[0.33, 0.34, 0.33]])
+    >>> wrong = penalized_brier_loss([1], [[0.51, 0.49, 0.0]])
+    >>> round(right, 4), round(wrong, 4)
+    (0.6534, 1.1869)
+    """
+    data = _forecasts(y_true, y_prob, labels, sample_weight)
+    n_classes = data.prob.shape[1]
+    size = _penalty(penalty, (n_classes - 1) / n_classes, (n_classes - 2) / (2 * n_classes))
+    rows = brier_rows(data) + size * miss_rows(data, _check_ties(ties))
+    if check_flag(normalize, "normalize"):
+        rows = rows / n_classes
+    return rows if check_flag(per_sample, "per_sample") else data.mean(rows)
+
+
+def penalized_log_loss(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    ties: Ties = "fraction",
+    penalty: float | Literal["minimal"] | None = None,
+    eps: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    per_sample: bool = False,
+) -> Any:
+    """Multi-class log loss plus a penalty for a wrong top class: no wrong forecast scores better than a right one.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or (n, classes)
+        Class labels, or one-hot rows.
+    y_prob : array_like or PyTorch tensor of shape (n, classes)
+        Probabilities; each row sums to 1. One column stands for the second of two classes.
+    labels : array_like, optional
+        The class of each column, needed unless labels are column numbers or all appear in sorted order.
+    ties : {"fraction", "first", "correct", "wrong"}, default "fraction"
+        What a tie for the highest probability counts; the last two are improper and warn.
+    penalty : float or "minimal", optional
+        Cost of a wrong top class; by default log(c) for c classes, as published. "minimal" is log(c / 2).
+    eps : float, optional
+        Lower limit for the probability of the true class; by default none, and a probability of 0 costs infinity.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    per_sample : bool, default False
+        Whether to return one value for each row.
+
+    Returns
+    -------
+    float, or ndarray or tensor of shape (n,)
+        Lower is better; infinite where a true class has probability 0.
+
+    Raises
+    ------
+    ValueError
+        For rows that are not probabilities, unknown labels or tie rules, or a negative penalty.
+
+    Warns
+    -----
+    ImproperScoreWarning
+        For ``ties="correct"`` (the published algorithm) or ``"wrong"``.
+
+    Notes
+    -----
+    A tensor is evaluated on its device, in double precision where the device has it.
+
+    arXiv:2407.17697, Definition 5; its Algorithm 3 lacks the minus sign of the logarithm. ``penalty=0`` is the
+    multi-class log loss.
+
+    Examples
+    --------
+    >>> from stakes.metrics import penalized_log_loss
+    >>> round(penalized_log_loss([1], [[0.33, 0.34, 0.33]]), 4)
+    1.0788
+    """
+    data = _forecasts(y_true, y_prob, labels, sample_weight)
+    n_classes = data.prob.shape[1]
+    size = _penalty(penalty, math.log(n_classes), math.log(n_classes / 2))
+    if eps is not None:
+        eps = check_unit(eps, "eps", open_low=True, open_high=True)
+    true = data.of_true_class()
+    if eps is not None:
+        true = data.xp.clip(true, eps, None)
+    with np.errstate(divide="ignore"):
+        rows = -data.xp.log(true) + size * miss_rows(data, _check_ties(ties))
+    return rows if check_flag(per_sample, "per_sample") else data.mean(rows)
+
+
+@dataclass(frozen=True)
+class Forecasts:
+    """Clean rows on one device: numpy arrays or PyTorch tensors, and the library that computes with them."""
+
+    index: Any
+    prob: Any
+    weight: Any
+    xp: Any
+    rows: Any
+    mean_of: Callable[[Any, Any], float]
+
+    def of_true_class(self) -> Any:
+        """Probability that each row gave to its true class."""
+        return self.prob[self.rows, self.index]
+
+    def mean(self, values: Any) -> float:
+        """Weighted mean over the rows."""
+        return self.mean_of(values, self.weight)
+
+
+def _forecasts(y_true: Any, y_prob: Any, labels: Any, sample_weight: Any) -> Forecasts:
+    """Validate rows where they are. Conversion to double precision keeps every tie and makes none."""
+    if is_tensor(y_prob):
+        return Forecasts(*check_multiclass_tensor(y_true, y_prob, labels, sample_weight), tensor_mean)
+    index, prob, weight = check_multiclass(y_true, y_prob, labels, sample_weight)
+    return Forecasts(index, prob.astype(np.float64, copy=False), weight, np, np.arange(len(index)), weighted_mean)
+
+
+def brier_rows(data: Forecasts) -> Any:
+    """Sum over classes of (probability - outcome)**2, for each row."""
+    # the squares of the other classes plus that of the miss: no cancellation for confident forecasts
+    square = data.prob * data.prob
+    missing = 1.0 - data.of_true_class()
+    square[data.rows, data.index] = missing * missing
+    return square.sum(1)
+
+
+def miss_rows(data: Forecasts, ties: Ties) -> Any:
+    """Whether the top class is wrong, ties by rule; compared exactly, in the caller's precision."""
+    xp, prob = data.xp, data.prob
+    if ties == "first":
+        return xp.asarray(xp.argmax(prob, 1) != data.index, dtype=prob.dtype)
+    top = prob == xp.amax(prob, 1)[:, None]
+    hit, count = top[data.rows, data.index], top.sum(1, dtype=prob.dtype)
+    if ties == "correct":
+        return xp.asarray(~hit, dtype=prob.dtype)
+    if ties == "wrong":
+        return xp.asarray(~(hit & (count == 1)), dtype=prob.dtype)
+    return 1.0 - hit / count
+
+
+def _check_ties(ties: Ties) -> Ties:
+    check_choice(ties, "ties", TIES)
+    if ties in _IMPROPER:
+        warnings.warn(
+            f'ties="{ties}" makes the score improper: honest probabilities are not the best report. Use "fraction".',
+            ImproperScoreWarning,
+            stacklevel=3,
+        )
+    return ties
+
+
+def _penalty(penalty: float | str | None, published: float, minimal: float) -> float:
+    if penalty is None:
+        return published
+    if isinstance(penalty, str):
+        check_choice(penalty, "penalty", ("minimal",))
+        return max(minimal, 0.0)
+    if not 0.0 <= check_number(penalty, "penalty") < math.inf:
+        raise ValueError(f"penalty must be a finite number >= 0, or 'minimal', got {penalty}.")
+    return float(penalty)
+
+
+# A multi-class loss from what decisions cost: one class against the rest.
+
+_FAMILIES = {"uniform": Uniform, "log_odds": LogOddsUniform}
+
+
+def one_vs_rest_bounded_loss(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    bounds: tuple[float, float] | Sequence[tuple[float, float]] = (0.0, 1.0),
+    weighting: Literal["uniform", "log_odds"] = "uniform",
+    class_weight: ArrayLike | None = None,
+    scale: Scale = "loss",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    per_sample: bool = False,
+) -> float | Floats:
+    """Sum over classes of the bounded loss of "this class against the rest", each over its own plausible thresholds.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or (n, classes)
+        Class labels, or one-hot rows.
+    y_prob : array_like of shape (n, classes)
+        Probabilities; each row sums to 1. One column stands for the second of two classes.
+    bounds : tuple of float or sequence of tuples, default (0, 1)
+        Plausible thresholds, for all classes or one pair for each.
+    weighting : {"uniform", "log_odds"}, default "uniform"
+        Uniform in the cost ratio (Brier) or in its log-odds (log loss).
+    class_weight : array_like of shape (classes,), optional
+        Weight >= 0 of each class in the sum; 1 by default.
+    scale : {"loss", "regret", "integral"}, default "loss"
+        "loss" is the multi-class Brier score for uniform weighting at bounds (0, 1).
+    labels : array_like, optional
+        The class of each column, needed unless labels are column numbers or all appear in sorted order.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    per_sample : bool, default False
+        Whether to return one value for each row.
+
+    Returns
+    -------
+    float or ndarray of shape (n,)
+        Lower is better. Proper. With log-odds weighting at (0, 1) it is the one-vs-rest log loss, not the
+        multi-class log loss, and "regret" is undefined (nan).
+
+    Raises
+    ------
+    ValueError
+        For rows that are not probabilities, unknown labels, or bounds out of order.
+
+    Examples
+    --------
+    >>> from stakes.metrics import one_vs_rest_bounded_loss
+    >>> round(one_vs_rest_bounded_loss([1], [[0.33, 0.34, 0.33]]), 4)  # the multi-class Brier score
+    0.6534
+    """
+    check_choice(weighting, "weighting", tuple(_FAMILIES))
+    check_choice(scale, "scale", REGRET_SCALES)
+    index, prob, weight = check_multiclass(y_true, y_prob, labels, sample_weight)
+    n_classes = prob.shape[1]
+    pairs = _pairs(bounds, n_classes)
+    share = np.ones(n_classes)
+    if class_weight is not None:
+        share = to_floats(to_array(class_weight, "class_weight"), "class_weight")
+    if share.shape != (n_classes,) or not np.all(np.isfinite(share) & (share >= 0.0)):
+        raise ValueError(f"class_weight must hold {n_classes} finite numbers >= 0, got {share.tolist()}.")
+    rows = np.zeros(len(index))
+    for k, (low, high) in enumerate(pairs):
+        if share[k] == 0.0:
+            continue
+        costs = _FAMILIES[weighting](low, high)
+        factor = {"integral": 1.0, "loss": costs.loss_factor or 1.0, "regret": 1.0 / costs.mass}[scale]
+        if scale == "regret" and math.isinf(costs.mass):
+            factor = math.nan
+        rows += share[k] * factor * costs.row_loss(index == k, np.asarray(prob[:, k], dtype=np.float64))
+    return rows if check_flag(per_sample, "per_sample") else weighted_mean(rows, weight)
+
+
+def _pairs(bounds: Any, n_classes: int) -> list[tuple[float, float]]:
+    listed = isinstance(bounds, (list, tuple)) or (isinstance(bounds, np.ndarray) and bounds.ndim > 0)
+    several = listed and any(np.ndim(pair) for pair in bounds)
+    if not several:
+        return [as_bounds(bounds)] * n_classes
+    if len(bounds) != n_classes:
+        raise ValueError(f"bounds must be (low, high), or one pair for each of {n_classes} classes, got {bounds!r}.")
+    return [as_bounds(pair, f"bounds[{k}]") for k, pair in enumerate(bounds)]
+
+
+# Cost matrices and the decisions they ask for: one matrix, a list with weights, or a segment between two.
+#
+# Along a segment C(theta) = (1 - theta) A + theta B the expected costs of a row are straight lines, one for each
+# action, so the cheapest action changes at few knots, all of them exact, and the mean over theta needs two partial
+# moments only.
+
+_BLOCK = 1 << 14
+
+
+@dataclass(frozen=True, eq=False)
+class CostProblem:
+    """Clean matrices (m, classes, actions) with the weight of each, or the two ends of a segment and its measure."""
+
+    matrices: Floats
+    weights: Floats
+    theta: CostDistribution | None = None
+
+    @property
+    def mean_matrix(self) -> Floats:
+        """The matrix that each action costs on average."""
+        return np.asarray(np.tensordot(self.weights, self.matrices, 1))
+
+    def pieces(self, prob: Floats) -> Iterator[Piece]:
+        """Cheapest actions of rows by their probabilities, with what each matrix counts meanwhile."""
+        if self.theta is None:
+            for m, weight in enumerate(self.weights):
+                yield slice(None), np.argmin(prob @ self.matrices[m], axis=1), ((m, float(weight)),)
+            return
+        whole, above = self.theta.mass, float(self.theta.positive_loss(-np.inf))
+        for rows, action, low, high in walk(prob, self.matrices):
+            # the ends of the segment hold whatever measure lies there
+            ends = [np.where(low > 0.0, low, -np.inf), np.where(high < 1.0, high, np.inf)]
+            rising = np.diff([self.theta.negative_loss(end) for end in ends], axis=0)[0]
+            before = np.where(low > 0.0, self.theta.positive_loss(ends[0]), above)
+            falling = before - self.theta.positive_loss(ends[1])
+            yield rows, action, ((0, falling / whole), (1, rising / whole))
+
+    def losses(self, prob: Floats, index: Integers) -> Floats:
+        """Cost of each row in the class that came true."""
+        found = np.zeros(len(index))
+        for part in blocks(len(index), _BLOCK):
+            mine, loss = index[part], found[part]
+            for rows, action, counts in self.pieces(prob[part]):
+                for m, count in counts:
+                    loss[rows] += count * self.matrices[m][mine[rows], action]
+        return found
+
+    def class_costs(self, prob: Floats, action: int | None = None) -> Floats:
+        """Cost of each row in every class (n, K), or the part of it that one action makes."""
+        found = np.zeros((len(prob), self.matrices.shape[1]))
+        for rows, taken, counts in self.pieces(prob):
+            for m, count in counts:
+                amount = np.broadcast_to(count, taken.shape)
+                if action is not None:
+                    amount = np.where(taken == action, amount, 0.0)
+                found[rows] += amount[:, None] * self.matrices[m].T[taken]
+        return found
+
+
+def walk(prob: Floats, ends: Floats) -> Iterator[tuple[Integers, Integers, Floats, Floats]]:
+    """Rows, their cheapest action, and from where to where in [0, 1] they take it; stretch after stretch."""
+    start = np.asarray(prob @ ends[0], dtype=np.float64)
+    slope = prob @ ends[1] - start
+    rows, low = np.arange(len(prob)), np.zeros(len(prob))
+    cheapest = start == start.min(axis=1)[:, None]
+    action = np.argmin(np.where(cheapest, slope, np.inf), axis=1)
+    while len(rows):
+        at = np.arange(len(rows)), action
+        fall = slope[at][:, None] - slope
+        with np.errstate(divide="ignore", invalid="ignore"):
+            cross = np.where(fall > 0.0, (start - start[at][:, None]) / fall, np.inf)
+        cross = np.maximum(cross, low[:, None])
+        high = cross.min(axis=1)
+        yield rows, action, low, np.minimum(high, 1.0)
+        left = high < 1.0
+        # where several lines cross at once, the one that falls most is lowest afterwards
+        following = np.argmin(np.where(cross == high[:, None], slope, np.inf), axis=1)
+        rows, action, low, start, slope = rows[left], following[left], high[left], start[left], slope[left]
+
+
+def check_problem(
+    matrices: ArrayLike, n_classes: int, *, theta: CostsLike | None = None, weights: ArrayLike | None = None
+) -> CostProblem:
+    """Read what was given as cost matrices."""
+    table = to_floats(to_array(matrices, "matrices"), "matrices")
+    table = table[None] if table.ndim == 2 else table
+    if table.ndim != 3 or table.shape[1] != n_classes or 0 in table.shape:
+        hint = "; rows are classes: is it transposed?" if table.ndim == 3 and table.shape[2] == n_classes else "."
+        raise ValueError(
+            f"matrices must be of shape (classes, actions) or (m, classes, actions) with {n_classes} classes, got "
+            f"shape {np.shape(matrices)}{hint}"
+        )
+    if not np.isfinite(table).all():
+        which, row, action = (int(place) for place in np.argwhere(~np.isfinite(table))[0])
+        raise ValueError(
+            f"matrices must be finite, got {table[which, row, action]} for class {row} and action {action} of matrix "
+            f"{which}."
+        )
+    if theta is None:
+        return CostProblem(table, _shares(weights, len(table)))
+    if weights is not None or len(table) != 2:
+        raise ValueError(f"theta needs the two matrices at its ends and no weights, got {len(table)} matrices.")
+    return _on_segment(table, as_costs(theta, "theta"))
+
+
+def _shares(weights: ArrayLike | None, count: int) -> Floats:
+    share = np.ones(count) if weights is None else to_floats(to_array(weights, "weights"), "weights")
+    if share.shape != (count,) or not (np.all(np.isfinite(share) & (share >= 0.0)) and share.sum() > 0.0):
+        raise ValueError(f"weights must hold {count} finite numbers >= 0, not all zero, got {share.tolist()}.")
+    return np.asarray(share / share.sum())
+
+
+def _on_segment(ends: Floats, theta: CostDistribution) -> CostProblem:
+    """A measure of single points is a list of matrices; any other keeps the segment."""
+    if not 0.0 < theta.mass < math.inf:
+        raise ValueError(f"theta must have a mass in (0, inf), got {theta!r}.")
+    places, weights = theta.atoms
+    if len(places) and weights.sum() >= theta.mass * (1.0 - 1e-12):
+        matrices = (1.0 - places)[:, None, None] * ends[0] + places[:, None, None] * ends[1]
+        return CostProblem(matrices, weights / weights.sum())
+    mean = theta.mean()
+    return CostProblem(ends, np.array([1.0 - mean, mean]), theta)
+
+
+# What the best action by the stated probabilities costs, over cost matrices; ordered classes, and many labels.
+
+
+def cost_matrix_loss(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    matrices: ArrayLike,
+    theta: CostsLike | None = None,
+    weights: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    per_sample: bool = False,
+) -> float | Floats:
+    """What the best action by the stated probabilities costs, averaged over the cost matrices that are plausible.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or (n, classes)
+        Class labels, or one-hot rows.
+    y_prob : array_like of shape (n, classes)
+        Probabilities; each row sums to 1. One column stands for the second of two classes.
+    matrices : array_like of shape (classes, actions) or (m, classes, actions)
+        Cost of each action (column) when the class (row) is true; any finite numbers.
+    theta : CostDistribution, tuple of float or float, optional
+        How much each point of the segment between two matrices counts: (1 - theta) * first + theta * second.
+    weights : array_like of shape (m,), optional
+        Plausibility of each matrix, >= 0 and not all zero; equal by default. Normalised to sum to 1.
+    labels : array_like, optional
+        The class of each column, needed unless labels are column numbers or all appear in sorted order.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    per_sample : bool, default False
+        Whether to return one value for each row.
+
+    Returns
+    -------
+    float or ndarray of shape (n,)
+        Mean cost, in the units of the matrices; lower is better. Equal expected costs take the first action.
+
+    Raises
+    ------
+    ValueError
+        For rows that are not probabilities, unknown labels, or matrices of another shape.
+
+    Notes
+    -----
+    Proper for every list of matrices: -G(p) - <G'(p), e_y - p> with the convex -min over actions of the expected cost
+    (Savage form), averaged. For two classes and matrices [[0, c], [1 - c, 0]] it is regret at c.
+
+    Examples
+    --------
+    >>> from stakes.metrics import cost_matrix_loss
+    >>> three_by_three = [[0, 1, 2], [1, 0, 1], [5, 2, 0]]
+    >>> cost_matrix_loss([0, 2], [[0.7, 0.2, 0.1], [0.5, 0.3, 0.2]], matrices=three_by_three)
+    1.0
+
+    A miss of the last class costs from 5 to 15.
+
+    >>> ends = [three_by_three, [[0, 1, 2], [1, 0, 1], [15, 6, 0]]]
+    >>> round(cost_matrix_loss([0, 2], [[0.7, 0.2, 0.1], [0.5, 0.3, 0.2]], matrices=ends, theta=(0, 1)), 6)
+    1.083333
+    """
+    index, prob, weight = check_multiclass(y_true, y_prob, labels, sample_weight)
+    rows = check_problem(matrices, prob.shape[1], theta=theta, weights=weights).losses(prob, index)
+    return rows if check_flag(per_sample, "per_sample") else weighted_mean(rows, weight)
+
+
+def ordinal_loss(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    costs: CostsLike = (0.0, 1.0),
+    scale: Scale | None = "loss",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    per_sample: bool = False,
+) -> float | Floats:
+    """Loss of probabilities of ordered classes: a step too high costs c and a step too low 1 - c.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or (n, classes)
+        Class labels, or one-hot rows.
+    y_prob : array_like of shape (n, classes)
+        Probabilities, the classes in order; each row sums to 1.
+    costs : CostDistribution, tuple of float or float, default (0, 1)
+        How much each cost ratio of a step counts.
+    scale : {"loss", "regret", "integral"}, default "loss"
+        "loss" is the ranked probability score for costs uniform on (0, 1).
+    labels : array_like, optional
+        The class of each column in order, needed unless labels are column numbers or all appear in sorted order.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    per_sample : bool, default False
+        Whether to return one value for each row.
+
+    Returns
+    -------
+    float or ndarray of shape (n,)
+        Lower is better. Proper.
+
+    Raises
+    ------
+    ValueError
+        For rows that are not probabilities, unknown labels, or invalid costs.
+
+    Notes
+    -----
+    The sum over cuts k of the binary loss of P(y > k): decisions cut by cut agree with the best class, so
+    whatever holds of a binary loss holds of this one. At c = 1/2 the best class is the median. Epstein (1969) for the
+    ranked probability score.
+
+    Examples
+    --------
+    >>> from stakes.metrics import ordinal_loss
+    >>> round(ordinal_loss([0, 2], [[0.7, 0.2, 0.1], [0.5, 0.3, 0.2]]), 12)  # the ranked probability score
+    0.495
+    """
+    index, prob, weight = check_multiclass(y_true, y_prob, labels, sample_weight)
+    measure = as_costs(costs)
+    _, factor = check_scale(scale, measure)
+    # rounding may carry a sum of probabilities past one
+    above = np.minimum(np.cumsum(prob[:, :0:-1], axis=1, dtype=np.float64)[:, ::-1], 1.0)
+    rows = np.zeros(len(index))
+    for cut in range(above.shape[1]):
+        rows += factor * measure.row_loss(index > cut, above[:, cut])
+    return rows if check_flag(per_sample, "per_sample") else weighted_mean(rows, weight)
+
+
+def multilabel_loss(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    costs: CostsLike | Sequence[CostsLike],
+    label_weight: ArrayLike | None = None,
+    scale: Scale | None = None,
+    sample_weight: ArrayLike | None = None,
+    per_sample: bool = False,
+) -> float | Floats:
+    """Sum over labels of what the decisions about each cost, where a row may have several.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n, labels)
+        1 where the row has the label, else 0.
+    y_prob : array_like of shape (n, labels)
+        Probability of each label.
+    costs : CostDistribution, tuple of float, float, or list of these
+        How much each cost ratio counts, for all labels or a list with one for each.
+    label_weight : array_like of shape (labels,), optional
+        Weight >= 0 of each label in the sum; 1 by default.
+    scale : {"regret", "integral", "loss"}, optional
+        By default "regret", or "loss" where the mass of ``costs`` is infinite.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    per_sample : bool, default False
+        Whether to return one value for each row. Labels of a row depend on each other, so intervals rest on these.
+
+    Returns
+    -------
+    float or ndarray of shape (n,)
+        Lower is better. Proper.
+
+    Raises
+    ------
+    ValueError
+        For labels other than 0 and 1, scores outside [0, 1], or a list of another length.
+
+    Examples
+    --------
+    >>> from stakes.metrics import multilabel_loss
+    >>> round(multilabel_loss([[0, 1], [1, 1]], [[0.3, 0.6], [0.1, 0.9]], costs=[0.2, 0.5]), 12)
+    0.5
+    """
+    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
+    from stakes.core.options import evaluation_data
+
+    y, prob = (np.asarray(to_array(each, name)) for each, name in ((y_true, "y_true"), (y_prob, "y_prob")))
+    if y.ndim != 2 or y.shape != prob.shape:
+        raise ValueError(f"y_true and y_prob must have the same shape (n, labels), got {y.shape} and {prob.shape}.")
+    count = y.shape[1]
+    each = [as_costs(one, f"costs[{k}]") for k, one in enumerate(costs)] if isinstance(costs, list) else None
+    measures: Sequence[CostDistribution] = [as_costs(costs)] * count if each is None else each  # type: ignore[arg-type]
+    share = (
+        np.ones(count) if label_weight is None else to_floats(to_array(label_weight, "label_weight"), "label_weight")
+    )
+    if len(measures) != count or share.shape != (count,) or not np.all(np.isfinite(share) & (share >= 0.0)):
+        what = (
+            "costs must be a list with one for" if len(measures) != count else "label_weight must be finite, >= 0 for"
+        )
+        raise ValueError(f"{what} each of the {count} labels, got {len(measures)} and {share.tolist()}.")
+    rows = np.zeros(len(y))
+    for k, measure in enumerate(measures):
+        options: dict[str, Any] = {"sample_weight": sample_weight, "per_sample": True, "name": f"y_prob[:, {k}]"}
+        data = evaluation_data(y[:, k], prob[:, k], **options)
+        rows += share[k] * check_scale(scale, measure)[1] * data.losses(measure, "score")
+    weight = data.rows.weight
+    return rows if check_flag(per_sample, "per_sample") else weighted_mean(rows, weight)

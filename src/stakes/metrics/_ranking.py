@@ -1,0 +1,491 @@
+"""AUC, partial AUC, top k."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from stakes.base.numerics import blocks
+from stakes.base.validation import as_fraction, check_choice, refuse_one, to_array, to_floats
+from stakes.core.options import evaluation_data, ranking_data, undefined
+from stakes.costs import as_bounds, as_costs
+from stakes.outputs.result_table import Tabular
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from stakes.core.score_table import ScoreTable
+    from stakes.costs import CostsLike
+
+    Floats = NDArray[np.float64]
+
+
+# Measures of ranking alone. They say nothing about calibration, and each assumes a cost that it does not name.
+
+
+def roc_auc_score(
+    y_true: ArrayLike | ScoreTable,
+    y_score: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+) -> float:
+    """Probability that a positive is ranked above a negative (area under the ROC curve), ties counting one half.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or ScoreTable
+        Labels with two values, or a table that stands for labels and scores.
+    y_score : array_like of shape (n,) or (n, 2), optional
+        Any finite score that ranks; only the order matters.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Accepted for symmetry: AUC does not depend on it, but it must be in (0, 1) with both classes present.
+
+    Returns
+    -------
+    float
+        In [0, 1], higher is better; ``nan`` with a warning for one class only.
+
+    Raises
+    ------
+    ValueError
+        For invalid data.
+
+    Notes
+    -----
+    AUC is not regret over one cost distribution: it pairs each threshold with the local event rate as its cost
+    ratio, AUC = 1 - sum_k m_k R(r_k; t_k) / (2 pi (1 - pi)), so the costs differ from model to model. Use it to
+    describe a ranking, not to choose a model for independent decisions.
+
+    Examples
+    --------
+    >>> from stakes.metrics import roc_auc_score
+    >>> roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.75
+    """
+    data = ranking_data(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence)
+    table = data.table
+    if not (table.total_positives > 0.0 and table.total_negatives > 0.0):
+        return undefined("roc_auc_score", "only one class is present")
+    return area_under_roc(table)
+
+
+def area_under_roc(table: ScoreTable) -> float:
+    """AUC of a table that holds both classes."""
+    pairs, below = [], 0.0
+    for part in blocks(len(table.scores)):
+        positives, negatives = table.positives[part], table.negatives[part]
+        ranked = np.cumsum(negatives)
+        pairs.append(float(np.dot(positives, ranked + (below - 0.5 * negatives))))
+        below += float(ranked[-1])
+    return math.fsum(pairs) / (table.total_positives * table.total_negatives)
+
+
+# Parts of the area under the ROC curve, and the regret that AUC averages without saying so.
+
+
+def bounded_auc_score(
+    y_true: ArrayLike | ScoreTable,
+    y_prob: ArrayLike | None = None,
+    *,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+    logits: bool = False,
+) -> float:
+    """Balanced average accuracy over the thresholds that cases in the bounds would set: AUC for bounds (0, 1).
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or ScoreTable
+        Labels with two values, or a table that stands for labels and scores.
+    y_prob : array_like of shape (n,) or (n, 2), optional
+        Probability of the positive class.
+    bounds : tuple of float, default (0, 1)
+        Scores that count, low and high included, 0 <= low < high <= 1.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Accepted for symmetry: the measure does not depend on it.
+    logits : bool, default False
+        Whether the scores are log-odds.
+
+    Returns
+    -------
+    float
+        In [0, 1], higher is better; ``nan`` with a warning for one class only or no score in the bounds.
+
+    Raises
+    ------
+    ValueError
+        For invalid data or bounds.
+
+    Notes
+    -----
+    (pAUC+ + pAUC-) / (fraction of negatives + fraction of positives in the bounds), where pAUC+ ranks the negatives
+    in the bounds against all positives and pAUC- the positives against all negatives. arXiv:2504.04528, Appendix I.10;
+    in I.8 the printed difference of true positive rates has its sign reversed, and the fractions of I.9 are multiplied
+    by their averages, not added. Like AUC it describes a ranking, not the cost of decisions.
+
+    Examples
+    --------
+    >>> from stakes.metrics import bounded_auc_score
+    >>> bounded_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.75
+    >>> bounded_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], bounds=(0.3, 0.5))
+    0.5
+    """
+    bounds = as_bounds(bounds)
+    data = evaluation_data(
+        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
+    )
+    table = data.table
+    if not (table.total_positives > 0.0 and table.total_negatives > 0.0):
+        return undefined("bounded_auc_score", "only one class is present")
+    inside = _inside(table, bounds)
+    positives = table.positives[inside] / table.total_positives
+    negatives = table.negatives[inside] / table.total_negatives
+    if not len(positives):
+        return undefined("bounded_auc_score", f"no score lies in [{bounds[0]:g}, {bounds[1]:g}]")
+    below = _ranked_below(table.negatives)[inside] / table.total_negatives
+    above = 1.0 - _ranked_below(table.positives)[inside] / table.total_positives
+    both = float(np.dot(positives, below) + np.dot(negatives, above))
+    return both / float(positives.sum() + negatives.sum())
+
+
+def auc_regret(
+    y_true: ArrayLike | ScoreTable,
+    y_prob: ArrayLike | None = None,
+    *,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    cost: Literal["event_rate", "score"] = "event_rate",
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+    logits: bool = False,
+) -> float:
+    """The mean regret that AUC stands for: each case sets the threshold, and its own event rate is the cost ratio.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or ScoreTable
+        Labels with two values, or a table that stands for labels and scores.
+    y_prob : array_like of shape (n,) or (n, 2), optional
+        Probability of the positive class.
+    bounds : tuple of float, default (0, 1)
+        Scores of the cases that count, low and high included.
+    cost : {"event_rate", "score"}, default "event_rate"
+        The cost ratio paired with each threshold: the observed event rate at that score, for which the identity with
+        AUC holds exactly, or the score itself, which is its reading for a calibrated score.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Reweight the classes to this share of positives, as for case-control data.
+    logits : bool, default False
+        Whether the scores are log-odds.
+
+    Returns
+    -------
+    float
+        Lower is better; ``nan`` with a warning if no score lies in the bounds.
+
+    Raises
+    ------
+    ValueError
+        For invalid data or bounds.
+
+    Notes
+    -----
+    AUC = 1 - auc_regret / (2 pi (1 - pi)) at bounds (0, 1), in every sample, ties and weights included. AUC therefore
+    assumes that the costs are spread like the scores of the very model it judges, so that two models are judged by
+    different costs. arXiv:2504.04528, I.6 (Hand's identity), needs calibration as printed; this form does not.
+
+    Examples
+    --------
+    >>> from stakes.metrics import auc_regret, roc_auc_score
+    >>> y_true, y_prob = [0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]
+    >>> 1 - auc_regret(y_true, y_prob) / (2 * 0.5 * 0.5) == roc_auc_score(y_true, y_prob)
+    True
+    """
+    bounds = as_bounds(bounds)
+    check_choice(cost, "cost", ("event_rate", "score"))
+    table = evaluation_data(
+        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
+    ).table
+    inside = _inside(table, bounds)
+    weight = (table.positives + table.negatives)[inside]
+    if not len(weight):
+        return undefined("auc_regret", f"no score lies in [{bounds[0]:g}, {bounds[1]:g}]")
+    c = table.positives[inside] / weight if cost == "event_rate" else table.scores[inside]
+    regret = c * table.false_positives[:-1][inside] + (1.0 - c) * table.false_negatives[:-1][inside]
+    return float(np.dot(weight, regret)) / float(weight.sum())
+
+
+def partial_auc_score(
+    y_true: ArrayLike | ScoreTable,
+    y_score: ArrayLike | None = None,
+    *,
+    fpr_bounds: tuple[float, float],
+    scale: Literal["mcclish", "raw"] = "mcclish",
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+) -> float:
+    """Area under the part of the ROC curve between two false positive rates.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or ScoreTable
+        Labels with two values, or a table that stands for labels and scores.
+    y_score : array_like of shape (n,) or (n, 2), optional
+        Any finite score that ranks; only the order matters.
+    fpr_bounds : tuple of float
+        False positive rates, 0 <= low < high <= 1.
+    scale : {"mcclish", "raw"}, default "mcclish"
+        McClish's standardised area, 1/2 for chance and 1 for perfect, or the area itself.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Accepted for symmetry: the area does not depend on it.
+
+    Returns
+    -------
+    float
+        Higher is better; ``nan`` with a warning for one class only.
+
+    Raises
+    ------
+    ValueError
+        For invalid data, bounds or scale.
+
+    Notes
+    -----
+    McClish (1989). ``sklearn.metrics.roc_auc_score(max_fpr=f)`` is this with bounds (0, f).
+
+    Examples
+    --------
+    >>> from stakes.metrics import partial_auc_score
+    >>> partial_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], fpr_bounds=(0, 0.5), scale="raw")
+    0.25
+    """
+    low, high = as_bounds(fpr_bounds, "fpr_bounds")
+    check_choice(scale, "scale", ("mcclish", "raw"))
+    table = ranking_data(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence).table
+    if not (table.total_positives > 0.0 and table.total_negatives > 0.0):
+        return undefined("partial_auc_score", "only one class is present")
+    fpr = table.false_positives[::-1] * (table.total / table.total_negatives)
+    tpr = 1.0 - table.false_negatives[::-1] * (table.total / table.total_positives)
+    area = _area_below(fpr, tpr, high) - _area_below(fpr, tpr, low)
+    if scale == "raw":
+        return area
+    chance, best = (high * high - low * low) / 2.0, high - low
+    return 0.5 * (1.0 + (area - chance) / (best - chance))
+
+
+def _area_below(x: Floats, y: Floats, end: float) -> float:
+    """Area under the ROC polygon for false positive rates up to an end."""
+    last = int(np.searchsorted(x, end, side="right"))
+    height = y[last - 1]
+    if last < len(x):
+        height += (y[last] - y[last - 1]) * (end - x[last - 1]) / (x[last] - x[last - 1])
+    left, up = np.append(x[:last], min(end, 1.0)), np.append(y[:last], height)
+    return float(np.dot(np.diff(left), up[1:] + up[:-1])) * 0.5
+
+
+def _inside(table: ScoreTable, bounds: tuple[float, float]) -> slice:
+    first, last = np.searchsorted(table.scores, bounds[0], "left"), np.searchsorted(table.scores, bounds[1], "right")
+    return slice(int(first), int(last))
+
+
+def _ranked_below(weights: Floats) -> Floats:
+    """Weight at lower scores, and half of that at the same score."""
+    below: Floats = np.cumsum(weights)
+    below -= weights * 0.5
+    return below
+
+
+# Acting on the K highest scores: what a fixed budget finds, misses and costs.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TopKScores(Tabular):
+    """What acting on the K highest scores gives, for each K, with the luck of the draw among tied scores.
+
+    Parameters
+    ----------
+    k : ndarray
+        Budgets: numbers of rows, or total weight.
+    true_positives, true_positives_worst, true_positives_best : ndarray
+        Expected number of positives among the K, and its bounds over all ways to break ties at the K-th score.
+    precision, recall : ndarray
+        Expected values; nan where K is 0 or there are no positives.
+    cost : ndarray
+        Expected regret per row; nan without costs.
+    net_benefit : ndarray
+        Expected net benefit; nan unless the cost is a single ratio below 1.
+
+    Examples
+    --------
+    >>> from stakes.metrics import top_k_scores
+    >>> top_k_scores([0, 1, 1, 0], [0.9, 0.8, 0.3, 0.3], k=3)
+    TopKScores(k=3: 1.5 positives, precision 0.5, recall 0.75)
+    """
+
+    k: Floats
+    true_positives: Floats
+    true_positives_worst: Floats
+    true_positives_best: Floats
+    precision: Floats
+    recall: Floats
+    cost: Floats
+    net_benefit: Floats
+
+    def _records(self) -> list[dict[str, Any]]:
+        names = tuple(self.__dataclass_fields__)
+        return [{name: float(getattr(self, name)[i]) for name in names} for i in range(len(self.k))]
+
+    def __repr__(self) -> str:
+        lines = (
+            f"k={k:g}: {tp:g} positives, precision {p:.4g}, recall {r:.4g}"
+            for k, tp, p, r in zip(self.k, self.true_positives, self.precision, self.recall, strict=True)
+        )
+        return f"TopKScores({'; '.join(lines)})"
+
+
+def top_k_scores(
+    y_true: ArrayLike | ScoreTable,
+    y_score: ArrayLike | None = None,
+    *,
+    k: ArrayLike,
+    costs: CostsLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object = None,
+    prevalence: float | None = None,
+) -> TopKScores:
+    """Precision, recall, cost and net benefit of acting on the K highest scores, as under a fixed budget.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,) or ScoreTable
+        Labels with two values, or a table that stands for labels and scores.
+    y_score : array_like of shape (n,) or (n, 2), optional
+        Any finite score that ranks; only the order matters.
+    k : int, float or array_like
+        One or more budgets: counts of rows, 0 <= k <= number of rows (total weight, if rows are weighted; then
+        fractions count), or shares of them in (0, 1), rounded down to whole rows where rows are not weighted. The
+        number 1.0, which can mean either, is refused: 1 is one row.
+    costs : CostDistribution, tuple of float, or float, optional
+        How much each cost ratio counts; (low, high) stands for ``costs.Uniform(low, high)``, c for ``costs.Fixed(c)``.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    pos_label : object, optional
+        The label of the positive class.
+    prevalence : float, optional
+        Reweight the classes to this share of positives; the total weight is kept.
+
+    Returns
+    -------
+    TopKScores
+        Expected values over random tie-breaking, with the best and worst number of positives.
+
+    Raises
+    ------
+    ValueError
+        For invalid data, and for a budget that is negative, exceeds the total, is 1.0, or is a share of less than one
+        row.
+
+    Notes
+    -----
+    arXiv:2504.04528, Appendix H, with ties at the K-th score. For an unknown budget, averaging recall over all
+    budgets gives prevalence/2 + (1 - prevalence) AUC: that is the question AUC answers.
+
+    Examples
+    --------
+    >>> from stakes.metrics import top_k_scores
+    >>> result = top_k_scores([0, 1, 1, 0, 0], [0.9, 0.8, 0.3, 0.3, 0.1], k=[1, 2], costs=0.2)
+    >>> result.recall.tolist()
+    [0.0, 0.5]
+    >>> top_k_scores([0, 1, 1, 0, 0], [0.9, 0.8, 0.3, 0.3, 0.1], k=0.4)
+    TopKScores(k=2: 1 positives, precision 0.5, recall 0.5)
+    """
+    table = ranking_data(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence).table
+    budget = _budgets(k, table)
+    bad = ~((budget >= 0.0) & (budget <= table.total * (1.0 + 1e-12)))
+    if budget.ndim != 1 or np.any(bad):
+        shown = budget[bad][0] if budget.ndim == 1 else k
+        raise ValueError(f"k must lie between 0 and the total weight {table.total:g}, got {shown}.")
+    expected, worst, best = _positives_found(table, budget)
+    alarms, misses = budget - expected, table.total_positives - expected
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision = np.where(budget > 0.0, expected / budget, np.nan)
+        recall = expected / table.total_positives if table.total_positives > 0.0 else np.full(len(budget), np.nan)
+    cost, net_benefit = _cost(alarms, misses, expected, costs)
+    return TopKScores(budget, expected, worst, best, precision, recall, cost / table.total, net_benefit / table.total)
+
+
+def _budgets(k: Any, table: ScoreTable) -> Floats:
+    """Counts of rows or weight; shares of them become such counts."""
+    array = to_array(k, "k")
+    budget = np.atleast_1d(to_floats(array, "k"))
+    if array.dtype.kind in "biu" or budget.ndim != 1:
+        return budget
+    given = list(k) if isinstance(k, (list, tuple)) else np.atleast_1d(array).tolist()
+    budget = budget.copy()
+    for i in np.flatnonzero((budget > 0.0) & (budget <= 1.0)):
+        if budget[i] < 1.0:
+            budget[i] = _of_share(given[i], table)
+        elif table.total != 1.0:
+            refuse_one(given[i], "k", f"pass k={table.total:.15g}")
+    return budget
+
+
+def _of_share(share: Any, table: ScoreTable) -> float:
+    """The weight that a share is of; whole rows where none is weighted."""
+    exact = as_fraction(share, "k")
+    columns = (table.positives, table.positives_squared), (table.negatives, table.negatives_squared)
+    if not all(np.array_equal(weight, squares) for weight, squares in columns):
+        return float(exact) * table.total
+    rows = math.floor(exact * int(table.total))
+    if rows < 1:
+        raise ValueError(
+            f"k={share} is a share, here of less than one of {table.total:g} rows: pass a larger share, or the whole "
+            "number of rows."
+        )
+    return float(rows)
+
+
+def _positives_found(table: ScoreTable, budget: Floats) -> tuple[Floats, Floats, Floats]:
+    """Expected, least and most positives among the highest scores of a given total weight."""
+    positives, weight = table.positives[::-1], (table.positives + table.negatives)[::-1]
+    taken, found = np.append(0.0, np.cumsum(weight)), np.append(0.0, np.cumsum(positives))
+    level = np.clip(np.searchsorted(taken, budget, side="left") - 1, 0, len(weight) - 1)
+    rest = np.minimum(budget - taken[level], weight[level])
+    expected = found[level] + rest * positives[level] / weight[level]
+    best = found[level] + np.minimum(rest, positives[level])
+    worst = found[level] + np.maximum(0.0, rest - (weight[level] - positives[level]))
+    return expected, worst, best
+
+
+def _cost(alarms: Floats, misses: Floats, found: Floats, costs: CostsLike | None) -> tuple[Floats, Floats]:
+    undefined = np.full(len(alarms), np.nan)
+    if costs is None:
+        return undefined, undefined
+    measure = as_costs(costs)
+    c = measure.mean()
+    net_benefit = found - alarms * c / (1.0 - c) if measure.low == measure.high and c < 1.0 else undefined
+    return c * alarms + (1.0 - c) * misses, net_benefit

@@ -1,0 +1,126 @@
+"""Whole files or none; `json_ready`."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import secrets
+import stat
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+# Files that are either the old or the new one, never half of one, also when the process is killed in between.
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a free path beside the target; what was written there takes the target's place and permissions at the end.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write; a symbolic link is followed.
+
+    Yields
+    ------
+    Path
+        A hidden name in the same folder with the same suffix, of which no other writer knows.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing(pathlib.Path(folder) / "a.txt") as partial:
+    ...         _ = partial.write_text("whole")
+    ...     [file.name for file in pathlib.Path(folder).iterdir()]
+    ['a.txt']
+    """
+    target = path.resolve()
+    partial = beside(target)
+    try:
+        yield partial
+        put(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def beside(target: Path) -> Path:
+    """Return a hidden, free name in the folder of the target, with its suffix."""
+    return target.with_name(f".stakes-{secrets.token_hex(8)}{target.suffix}")
+
+
+def is_partial(name: str) -> bool:
+    """Whether a file has a name that :func:`beside` gave: a process was killed, or is writing."""
+    return re.fullmatch(r"\.stakes-[0-9a-f]{16}(\..*)?", name) is not None
+
+
+def put(partial: Path, target: Path) -> None:
+    """Give a complete file its name, and the permissions of the file that it replaces."""
+    flush(partial)
+    if target.exists():
+        partial.chmod(stat.S_IMODE(target.stat().st_mode))
+    partial.replace(target)
+    flush(target.parent)
+
+
+def flush(path: Path) -> None:
+    """Have the operating system write a file or a folder's entries to the disk."""
+    if path.is_dir() and os.name == "nt":  # Windows opens no folder
+        return
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+# How much a file may unpack to: one limit for every format, and the way to lift it.
+
+LIFTED: ContextVar[bool] = ContextVar("LIFTED", default=False)
+
+
+@contextmanager
+def any_size(lifted: bool = True) -> Iterator[None]:  # noqa: FBT001, FBT002  (a switch, seldom named)
+    """Read files however much they unpack to, for as long as this context lasts.
+
+    Without it a file that unpacks to more than 100 times its size and 256 MiB is refused before it is read: gzip by
+    what comes out, Parquet and Arrow by the sizes that they declare.
+
+    Parameters
+    ----------
+    lifted : bool, default True
+        Whether the limit is lifted; False sets it again.
+
+    Examples
+    --------
+    >>> from importlib import resources
+    >>> from stakes.tables import any_size, read_predictions
+    >>> with any_size():
+    ...     read_predictions(resources.files("stakes") / "data" / "breast_cancer.csv", label="malignant").n_rows
+    569
+    """
+    token = LIFTED.set(lifted)
+    try:
+        yield
+    finally:
+        LIFTED.reset(token)
+
+
+def json_ready(value: Any) -> Any:
+    """Replace what JSON cannot hold: infinities by strings, nan by null, numpy numbers by Python's."""
+    if isinstance(value, dict):
+        return {key: json_ready(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [json_ready(inner) for inner in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
+    return value

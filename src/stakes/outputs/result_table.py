@@ -1,0 +1,335 @@
+"""`ResultTable`, `Tabular`; Markdown, LaTeX, Word, HTML, frame."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from numbers import Integral
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from stakes.outputs.files import json_ready, replacing
+from stakes.outputs.text import shorten, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+# Tables leave the library as a data frame of the caller's library.
+
+_BACKENDS = ("pandas", "polars", "pyarrow")
+
+
+def build_frame(columns: dict[str, Any], backend: Any = None) -> Any:
+    """Build a data frame from columns, in the named library or the first one that is installed."""
+    import narwhals.stable.v2 as nw
+
+    if backend is None:
+        backend = next((name for name in _BACKENDS if find_spec(name)), None)
+        if backend is None:
+            raise ImportError("a table needs a data-frame library: pip install 'stakes[engines]'")
+    if isinstance(backend, str):
+        if backend not in _BACKENDS:
+            raise ValueError(f"backend must be one of {', '.join(_BACKENDS)}, got {backend!r}.")
+        try:
+            import_module(backend)
+        except ImportError as error:
+            raise ImportError(f"{backend} is not installed: pip install 'stakes[engines]'") from error
+    elif getattr(backend, "__name__", None) not in _BACKENDS and not isinstance(backend, nw.Implementation):
+        raise ValueError(f"backend must be one of {', '.join(_BACKENDS)}, got {backend!r}.")
+    return nw.from_dict(columns, backend=backend).to_native()
+
+
+def backend_of(*values: Any) -> Any:
+    """Name the data-frame library that the first recognised value comes from, or None."""
+    import narwhals.stable.v2 as nw
+
+    for value in values:
+        native = nw.from_native(value, allow_series=True, pass_through=True)
+        if isinstance(native, (nw.Series, nw.DataFrame, nw.LazyFrame)):
+            name = str(nw.get_native_namespace(native).__name__)
+            return name if name in _BACKENDS else None
+    return None
+
+
+# Markdown tables whose cells are one line of text each.
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a GitHub-flavoured table of ready cells.
+
+    Examples
+    --------
+    >>> print(markdown_table(["a", "b"], [["1", "2"]]))
+    | a | b |
+    | --- | --- |
+    | 1 | 2 |
+    """
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (header, ["---"] * len(header), *rows))
+
+
+def markdown_cell(text: str) -> str:
+    r"""Return text as one line that ends no cell and opens no tag.
+
+    Examples
+    --------
+    >>> print(markdown_cell("a|b <i>"))
+    a\|b &lt;i>
+    """
+    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+
+
+# Tables and lists for notebooks. They have no colours of their own, so that light and dark themes both suit them.
+
+LONGEST_CELL, MOST_ROWS = 400, 60
+_LONG_WORD = re.compile(r"\S{61,}")  # it would make the page wider than the screen
+_NUMBER = re.compile(r"-?(\d[\d.e+-]*|inf)|")
+_LEFT = ' style="text-align: left"'
+
+
+def plain(text: str, longest: int = LONGEST_CELL) -> str:
+    """Return HTML that shows a text and does nothing else."""
+    bearable = _LONG_WORD.sub(lambda found: shorten(found[0]), shorten(text, longest))
+    return html.escape(visible(bearable, keep="\n\t"))
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
+    """Return a table of plain text; from a long one, rows at even distances, and how many there are."""
+    shown = rows
+    if len(rows) > MOST_ROWS:
+        step = (len(rows) - 1) / (MOST_ROWS - 1)
+        shown = [rows[round(step * i)] for i in range(MOST_ROWS)]
+        caption = f"{caption} {MOST_ROWS} of {len(rows):,} rows".strip()
+    sides = ["" if all(map(_NUMBER.fullmatch, column)) else _LEFT for column in zip(*shown, strict=True)]
+    head = f"<thead>{_row('th', header, sides)}</thead>" if header else ""
+    body = "".join(_row("td", row, sides) for row in shown)
+    title = f"<caption{_LEFT}>{plain(caption)}</caption>" if caption else ""
+    return f"<table>{title}{head}<tbody>{body}</tbody></table>"
+
+
+def _row(tag: str, cells: Iterable[str], sides: Iterable[str]) -> str:
+    """Columns with words are set to the left; numbers stay where the notebook puts them."""
+    marked = [f"<{tag}{side}>{plain(cell)}</{tag}>" for cell, side in zip(cells, sides, strict=True)]
+    return f"<tr>{''.join(marked)}</tr>"
+
+
+def listed(items: Iterable[str]) -> str:
+    """Return a list of ready HTML."""
+    return "<ul>" + "".join(f"<li>{item}</li>" for item in items) + "</ul>"
+
+
+# What every tabular result can do: Markdown, LaTeX, JSON and HTML from one data frame.
+
+Columns = Sequence[str] | Mapping[str, str]
+_OWN_INTERVAL = ("score", "value", "difference", "estimate")  # whose interval a record calls ci_low and ci_high
+_HEADS = {"auc": "AUC", "p_value": "p", "p_adjusted": "p (Holm)", "n_rows": "rows", "n_positives": "positives"}
+_MOST_DIGITS = 17  # of a double
+# A single record of more columns stands upright in a notebook.
+_WIDEST_RECORD = 6
+
+
+class Tabular(ABC):
+    """A result whose content is a list of records."""
+
+    # what a paper shows, and under which heads; all columns where it is empty
+    _paper: ClassVar[Mapping[str, str]] = {}
+    # which of its intervals that shows: "ci", of each number alone, or "simultaneous", of a column
+    _paper_intervals: ClassVar[str] = "ci"
+
+    @abstractmethod
+    def _records(self) -> list[dict[str, Any]]:
+        """Rows as plain Python values."""
+
+    def _default_backend(self) -> Any:
+        return None
+
+    def frame(self, backend: Any = None) -> Any:
+        """Return the result as a data frame.
+
+        Parameters
+        ----------
+        backend : str or module, optional
+            "pandas", "polars" or "pyarrow"; by default the library the data came in, or the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+        """
+        records = self._records()
+        columns = {key: [record[key] for record in records] for key in (records[0] if records else ())}
+        return build_frame(columns, backend or self._default_backend())
+
+    def to_markdown(self) -> str:
+        """Return the table as GitHub-flavoured Markdown."""
+        header, *rows = self._cells()
+        return markdown_table(header, [[markdown_cell(cell) for cell in row] for row in rows])
+
+    def to_latex(self, *, columns: Columns | None = None, digits: int = 3) -> str:
+        r"""Return the table as a LaTeX ``tabular``, each number with its interval in one cell.
+
+        Parameters
+        ----------
+        columns : sequence of str, or mapping of str to str, optional
+            Columns of :meth:`frame`, or these and their heads; by default those that a paper shows. What has an
+            interval brings it along: a simultaneous one in the ranking of an evaluation, which its heads then say.
+        digits : int, default 3
+            Significant digits.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            For an unknown column.
+        """
+        header, *rows = [[_latex(cell) for cell in row] for row in paper_cells(self, columns, digits)]
+        body = [" & ".join(row) + r" \\" for row in rows]
+        top = [
+            rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
+            r"\hline",
+            " & ".join(header) + r" \\",
+            r"\hline",
+        ]
+        return "\n".join([*top, *body, r"\hline", r"\end{tabular}"])
+
+    def to_word(self, path: str | Path, *, columns: Columns | None = None, digits: int = 3) -> Path:
+        """Write the table as a Word document, as :meth:`to_latex` lays it out.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to write.
+        columns : sequence of str, or mapping of str to str, optional
+            As for :meth:`to_latex`.
+        digits : int, default 3
+            Significant digits.
+
+        Returns
+        -------
+        Path
+            The file written.
+
+        Raises
+        ------
+        ValueError
+            For an unknown column.
+        ImportError
+            If python-docx is not installed (``pip install 'stakes[word]'``).
+        """
+        return write_table(path, paper_cells(self, columns, digits))
+
+    def to_json(self) -> str:
+        """Return the records as JSON; infinite and undefined numbers become the strings "inf", "-inf" and null."""
+        return json.dumps(json_ready(self._records()), indent=2)
+
+    def _repr_html_(self) -> str:
+        header, *rows = self._cells()
+        if not rows:
+            return "<p>No rows.</p>"
+        if len(rows) > 1 or len(header) <= _WIDEST_RECORD:
+            return table(header, rows)
+        return table([], [[key, cell] for key, cell in zip(header, rows[0], strict=True) if cell])
+
+    def _cells(self) -> list[list[str]]:
+        records = self._records()
+        header = list(records[0]) if records else []
+        return [header, *[[cell_text(value) for value in record.values()] for record in records]]
+
+
+def paper_cells(result: Tabular, columns: Columns | None, digits: int) -> list[list[str]]:
+    """Head and rows as a paper prints them."""
+    records = result._records()
+    known = list(records[0]) if records else []
+    _check_layout(columns, digits)
+    chosen = (result._paper or known) if columns is None else columns
+    heads = dict(chosen) if isinstance(chosen, Mapping) else {name: _HEADS.get(name, name) for name in chosen}
+    unknown = [name for name in heads if records and name not in known]
+    if unknown:
+        raise ValueError(f"columns must be among {', '.join(known)}, got {unknown[0]!r}.")
+    kind = result._paper_intervals
+    if kind != "ci" and not isinstance(columns, Mapping):  # heads of the caller's own stay as they are
+        heads |= {
+            name: f"{head} ({kind} intervals)" for name, head in heads.items() if f"{_stem(name)}{kind}_low" in known
+        }
+    return [
+        [head.replace("_", " ") for head in heads.values()],
+        *([_with_ends(record, name, digits, kind) for name in heads] for record in records),
+    ]
+
+
+def _check_layout(columns: Any, digits: Any) -> None:
+    if isinstance(digits, bool) or not isinstance(digits, Integral) or not 1 <= int(digits) <= _MOST_DIGITS:
+        raise ValueError(f"digits must be a whole number from 1 to {_MOST_DIGITS}, got {digits!r}.")
+    if columns is not None and (isinstance(columns, str) or not isinstance(columns, (Mapping, Sequence))):
+        raise ValueError(f"columns must be a list of names, or a mapping of names to heads, got {columns!r}.")
+
+
+def _stem(name: str) -> str:
+    """What the names of the ends of an interval begin with."""
+    return "" if name in _OWN_INTERVAL else f"{name}_"
+
+
+def _with_ends(record: Mapping[str, Any], name: str, digits: int, kind: str) -> str:
+    """A cell with the ends of its interval, where the record has them."""
+    text = _rounded(record[name], digits)
+    ends = [record.get(f"{_stem(name)}{kind}_{side}", math.nan) for side in ("low", "high")]
+    if not text or any(math.isnan(end) for end in ends):
+        return text
+    if record[name] == ends[0] == ends[1] == 0.0:  # the difference of something from itself
+        return ""
+    return f"{text} ({_rounded(ends[0], digits)} to {_rounded(ends[1], digits)})"
+
+
+def _rounded(value: Any, digits: int) -> str:
+    if isinstance(value, float) and math.isfinite(value) and value != 0.0:
+        return f"{value:#.{digits}g}".rstrip(".") if abs(value) < 10.0**digits else f"{value:.0f}"
+    return cell_text(value)
+
+
+def cell_text(value: Any) -> str:
+    """Show a value in a table: numbers with four significant digits."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return str(value)
+
+
+def _one_line(cell: str) -> str:
+    return " ".join(cell.split())
+
+
+def _latex(cell: str) -> str:
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    special |= {char: "\\" + char for char in "&%$#_{}"}
+    return "".join(special.get(char, char) for char in _one_line(cell))
+
+
+# Tables as Word documents, by python-docx.
+
+
+def write_table(path: str | Path, cells: Sequence[Sequence[str]]) -> Path:
+    """Write a table of plain text, the first row as its head, numbers to the right."""
+    try:
+        from docx import Document
+        from docx.enum.text import WD_ALIGN_PARAGRAPH
+    except ImportError as error:
+        raise ImportError("a Word table needs python-docx: pip install 'stakes[word]'") from error
+    document, target = Document(), Path(path)
+    table = document.add_table(rows=len(cells), cols=len(cells[0]), style="Light List")
+    for row, texts in zip(table.rows, cells, strict=True):
+        for place, (cell, text) in enumerate(zip(row.cells, texts, strict=True)):
+            cell.text = text
+            if place:
+                cell.paragraphs[0].alignment = WD_ALIGN_PARAGRAPH.RIGHT
+    with replacing(target) as partial:
+        document.save(str(partial))
+    return target

@@ -1,0 +1,330 @@
+"""`Serializable`: JSON/Parquet with version, entries checked on read; `DataError`."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+# The entries of a kept result, checked one by one as they are read, for the file may come from anywhere.
+
+_LARGEST = 1e308
+_LARGEST_COUNT = 2**63 - 1
+_INFINITE = ("inf", "-inf")
+
+
+@dataclass(frozen=True)
+class JsonReader:
+    """What was read, and what it should be a whole one of; every error names the entry that is damaged.
+
+    ``path`` says where the entries lie in what was read, such as ``"tables.a."``; ``given`` names the argument.
+
+    Examples
+    --------
+    >>> from stakes.outputs.serialization import Entries
+    >>> Entries({"sums": {"rows": "many"}}, "score table").number("sums", "rows")
+    Traceback (most recent call last):
+    ValueError: text is no whole score table: sums.rows must be a number, got 'many'.
+    """
+
+    content: Any
+    what: str
+    path: str = ""
+    given: str = "text"
+
+    @classmethod
+    def read(cls, text: str, what: str, form: str) -> JsonReader:
+        """Parse JSON that must say that it has this format.
+
+        Examples
+        --------
+        >>> from stakes.outputs.serialization import Entries
+        >>> Entries.read('{"format": "stakes-table-2"}', "score table", "stakes-table-2").content
+        {'format': 'stakes-table-2'}
+        """
+        try:
+            content = parse_json(text)
+        except (ValueError, TypeError, RecursionError) as error:
+            path = f"; of a file pass what it holds, Path({text!r}).read_text()" if str(text).endswith(".json") else ""
+            raise ValueError(f"text must be a {what} in JSON: {str(error).removesuffix('.')}{path}.") from None
+        found = content.get("format") if isinstance(content, dict) else None
+        if found != form:
+            raise ValueError(f"text must be a {what} of format {form!r}, got format {found!r}{_older(found, form)}.")
+        return cls(content, what)
+
+    def inside(self, *path: str, form: str | None = None) -> JsonReader:
+        """Return the entries below an entry, which must say that it has a format where one is asked for."""
+        content, name = self.at(*path), ".".join(path)
+        if not isinstance(content, dict):
+            raise self.broken(name, "an object with entries by name")
+        found = replace(self, content=content, path=f"{self.path}{name}.")
+        if form is not None and content.get("format") != form:
+            raise self.broken(f"{name}.format", f"{form!r}, got {content.get('format')!r}")
+        return found
+
+    def broken(self, name: str, rule: str) -> ValueError:
+        """Return the error for an entry that is not what it must be."""
+        return ValueError(f"{self.given} is no whole {self.what}: {self.path}{name} must be {rule}.")
+
+    def at(self, *path: str) -> Any:
+        """Return an entry."""
+        content = self.content
+        for depth, name in enumerate(path, start=1):
+            if not isinstance(content, dict) or name not in content:
+                raise self.broken(".".join(path[:depth]), "there")
+            content = content[name]
+        return content
+
+    def number(self, *path: str, infinite: bool = False) -> float:
+        """Return a number, which may be infinite where asked for."""
+        value = self.at(*path)
+        if not (_is_finite(value) or (infinite and value in _INFINITE)):
+            kind = "finite " if isinstance(value, str) and value in _INFINITE else ""
+            raise self.broken(".".join(path), f"a {kind}number, got {_shown(value)}")
+        return float(value)
+
+    def number_or_none(self, *path: str) -> float | None:
+        """Return a number, or None where null stands."""
+        return None if self.at(*path) is None else self.number(*path)
+
+    def count(self, *path: str) -> int:
+        """Return a whole number >= 0 that fits 64 bits."""
+        return int(self.counts(*path, shape=()))
+
+    def count_or_none(self, *path: str) -> int | None:
+        """Return a whole number >= 0, or None where null stands."""
+        return None if self.at(*path) is None else self.count(*path)
+
+    def flag(self, *path: str) -> bool:
+        """Return true or false."""
+        value = self.at(*path)
+        if not isinstance(value, bool):
+            raise self.broken(".".join(path), "true or false")
+        return value
+
+    def text(self, *path: str) -> str:
+        """Return a text."""
+        value = self.at(*path)
+        if not isinstance(value, str):
+            raise self.broken(".".join(path), "a text")
+        return value
+
+    def plain(self, *path: str) -> Any:
+        """Return an entry of any kind in which neither true nor false takes the place of a number."""
+        entry = self.at(*path)
+        inside = _flag_in(entry, path)
+        if inside is not None:
+            raise self.broken(".".join(inside), "a number, a text or made of them, neither true nor false")
+        return entry
+
+    def label(self, *path: str) -> str | float:
+        """Return the label of a class: a text or a finite number."""
+        value = self.at(*path)
+        if not (isinstance(value, str) or _is_finite(value)):
+            raise self.broken(".".join(path), f"a label, a text or a finite number, got {_shown(value)}")
+        return value if isinstance(value, (str, int)) else float(value)
+
+    def numbers(self, *path: str, infinite: bool = False, undefined: bool = False) -> NDArray[np.float64]:
+        """Return a list of numbers; infinite ones, and ``undefined`` ones (null), only where asked for."""
+        entry, name = self.at(*path), ".".join(path)
+        if isinstance(entry, np.ndarray):
+            values = entry.astype(np.float64) if entry.ndim == 1 and entry.dtype.kind in "fiu" else np.array(math.nan)
+            entry = values.tolist()
+        elif isinstance(entry, list):
+            self._check_kinds(entry, name, infinite=infinite, undefined=undefined)
+            values = np.array(entry, dtype=np.float64)
+        else:
+            values = np.array(math.nan)
+        if values.ndim != 1:
+            raise self.broken(name, "a list of numbers")
+        for rule, bad in (("", np.isnan(values) & (not undefined)), ("finite ", np.isinf(values) & (not infinite))):
+            if np.any(bad):
+                place = int(np.argmax(bad))
+                raise self.broken(name, f"a list of {rule}numbers, got {_shown(entry[place])} at place {place}")
+        return values
+
+    def counts(self, *path: str, shape: tuple[int, ...]) -> NDArray[np.int64]:
+        """Return whole numbers >= 0 that fit 64 bits, as their sum does."""
+        entry, name = self.at(*path), ".".join(path)
+        rule = f"counts of shape {shape}, whole" if shape else "a whole"
+        if not _has_shape(entry, shape):
+            raise self.broken(name, f"{rule} number{'s' * bool(shape)} from 0 to 2^63 - 1")
+        flat = _flat(entry)
+        bad = next((value for value in flat if type(value) is not int or not 0 <= value <= _LARGEST_COUNT), None)
+        if bad is not None or None in flat:
+            raise self.broken(name, f"{rule} number{'s' * bool(shape)} from 0 to 2^63 - 1, got {_shown(bad)}")
+        if sum(flat) > _LARGEST_COUNT:
+            raise self.broken(name, f"{rule} numbers whose sum is at most 2^63 - 1")
+        return np.array(entry, dtype=np.int64)
+
+    def _check_kinds(self, entry: list[Any], name: str, *, infinite: bool, undefined: bool) -> None:
+        """Raise unless a list holds numbers; text is none, and neither are true and false."""
+        if set(map(type, entry)) <= {float}:
+            return
+        for place, value in enumerate(entry):
+            known = _is_finite(value) or (undefined and value is None) or (infinite and value in _INFINITE)
+            if not known:
+                kind = "finite " if isinstance(value, str) and value in _INFINITE else ""
+                raise self.broken(name, f"a list of {kind}numbers, got {_shown(value)} at place {place}")
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Parse JSON whose objects name every entry once, and whose numbers are numbers.
+
+    Examples
+    --------
+    >>> from stakes.outputs.serialization import parse_json
+    >>> parse_json('{"rows": 3, "rows": 4}')
+    Traceback (most recent call last):
+    ValueError: the entry 'rows' is there twice.
+    """
+    return json.loads(text, object_pairs_hook=_named_once, parse_constant=_no_number)
+
+
+def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the entry {_shown(twice)} is there twice.")
+    return found
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number of JSON.")
+
+
+def _older(found: object, form: str) -> str:
+    """What to do about a file of an earlier version of the format."""
+    name, _, version = form.rpartition("-")
+    known = isinstance(found, str) and found.rpartition("-")[0] == name and found.rpartition("-")[2].isdecimal()
+    if not known or int(str(found).rpartition("-")[2]) >= int(version):
+        return ""
+    return ": it is of an earlier version and must be made anew"
+
+
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST
+
+
+def _has_shape(entry: Any, shape: tuple[int, ...]) -> bool:
+    if not shape:
+        return not isinstance(entry, list)
+    return isinstance(entry, list) and len(entry) == shape[0] and all(_has_shape(part, shape[1:]) for part in entry)
+
+
+def _flat(entry: Any) -> list[Any]:
+    return [value for part in entry for value in _flat(part)] if isinstance(entry, list) else [entry]
+
+
+def _flag_in(entry: Any, path: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Way to the first true or false in an entry."""
+    if isinstance(entry, bool):
+        return path
+    inside = entry.items() if isinstance(entry, dict) else enumerate(entry) if isinstance(entry, list) else ()
+    found = (_flag_in(value, (*path, str(key))) for key, value in inside)
+    return next((way for way in found if way is not None), None)
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+# The one error for data that cannot be used: which file, column, row and value, and the rule that was broken.
+
+
+class DataError(ValueError):
+    """Data that cannot be evaluated as it is.
+
+    Parameters
+    ----------
+    rule : str
+        What the data must do, such as "must lie in [0, 1]".
+    file : str, optional
+        Name of the file.
+    column : str, optional
+        Name of the column.
+    row : int, optional
+        Number of the data row, counted from 1; a header is not counted.
+    line : int, optional
+        Number of the line in the file, counted from 1.
+    value : object, optional
+        The value that breaks the rule.
+    count, total : int, optional
+        How many of how many rows break it.
+    hint : str, optional
+        A sentence on what to do.
+
+    Examples
+    --------
+    >>> from stakes.tables import DataError
+    >>> print(DataError("must lie in [0, 1]", file="risks.csv", column="model_a", row=7, value=1.2, count=3, total=750))
+    risks.csv: column 'model_a', row 7: must lie in [0, 1], got 1.2 (3 of 750 rows)
+    """
+
+    def __init__(
+        self,
+        rule: str,
+        *,
+        file: str | None = None,
+        column: str | None = None,
+        row: int | None = None,
+        line: int | None = None,
+        value: Any = None,
+        count: int | None = None,
+        total: int | None = None,
+        hint: str | None = None,
+    ) -> None:
+        self.rule, self.file, self.column, self.row, self.line = rule, file, column, row, line
+        self.value = value.item() if isinstance(value, np.generic) else value
+        self.count, self.total, self.hint = count, total, hint
+        super().__init__(rule)
+
+    def __str__(self) -> str:
+        column = None if self.column is None else f"column {self.column!r}"
+        row = None if self.row is None else f"row {self.row}"
+        if self.line is not None:
+            row = f"line {self.line}" if row is None else f"{row} (line {self.line})"
+        place = [self.file, ", ".join(filter(None, [column, row]))]
+        text = ": ".join([*filter(None, place), self.rule])
+        if self.value is not None:
+            text += f", got {self.value!r}"
+        if self.count is not None:
+            text += f" ({self.count} of {self.total} rows)"
+        return text if self.hint is None else f"{text}. {self.hint}"
+
+
+@dataclass(frozen=True, eq=False)
+class Location:
+    """Where rows come from: the file, whether their order means anything, the line of row 0, the rows kept."""
+
+    file: str | None = None
+    ordered: bool = True
+    first_line: int | None = None
+    rows: NDArray[np.intp] | None = None
+
+    def error(self, rule: str, *, row: int | None = None, **details: Any) -> DataError:
+        """Build the error for a row counted from 0, numbered as far as that is certain."""
+        if row is None or not self.ordered:
+            return DataError(rule, file=self.file, **details)
+        if self.rows is not None:
+            row = int(self.rows[row])
+        line = None if self.first_line is None else self.first_line + row
+        return DataError(rule, file=self.file, row=row + 1, line=line, **details)
+
+    def broken(self, rule: str, bad: NDArray[np.bool_], values: Any, **details: Any) -> DataError:
+        """Build the error for all rows marked bad, the first of them named with its value."""
+        first = int(np.argmax(bad))
+        count = int(np.count_nonzero(bad))
+        value = None if values is None else values[first]
+        return self.error(rule, row=first, value=value, count=count, total=len(bad), **details)

@@ -1,0 +1,403 @@
+"""Numbers, names, sentences as text; outside text made harmless."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+
+# Text from outside, made harmless: what hides, moves or reorders text is written as an escape, long text is cut.
+
+LONGEST_NAME = 40
+NO_NAME = "(no name)"
+# Controls, invisible formats (right-to-left overrides among them), surrogates, private use and unassigned code points,
+# line and paragraph separators.
+_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_JOINERS = {"\u200c", "\u200d"}  # Persian, Indic scripts and emoji need them to be read
+
+
+def visible(text: str, *, keep: str = "") -> str:
+    r"""Write every character that hides, moves or reorders text as its escape, but those to be kept.
+
+    Examples
+    --------
+    >>> print(visible("a\u202eb\n"))
+    a\u202eb\n
+    """
+    if text.isprintable():
+        return text
+    return "".join(char if char in keep else _shown(char) for char in text)
+
+
+def _shown(char: str) -> str:
+    if char in _JOINERS or unicodedata.category(char) not in _HIDDEN:
+        return char
+    return char.encode("ascii", "backslashreplace").decode() if ord(char) > 127 else repr(char)[1:-1]
+
+
+def shorten(text: str, longest: int = LONGEST_NAME) -> str:
+    """Cut the middle out of a text that is too long to read.
+
+    Examples
+    --------
+    >>> shorten("logistic regression with density", 20)
+    'logistic reg…density'
+    """
+    if len(text) <= longest:
+        return text
+    head = (longest - 1) * 2 // 3
+    return f"{text[:head]}…{text[head + 1 - longest :]}"
+
+
+def shown_name(text: str, longest: int = LONGEST_NAME) -> str:
+    """Return the name of a column, model or file as it may be shown; a blank one is named so."""
+    return shorten(visible(text), longest) if text.strip() else NO_NAME
+
+
+# Numbers and lists as sentences and tables write them; faces that set a typographic minus pass it as ``minus``.
+
+MINUS = "\N{MINUS SIGN}"
+MISSING = "-"
+_PLAIN = (1e-4, 1e3)  # sizes that are written with three significant digits
+_MOST_DECIMALS = 12
+
+
+def number(value: float) -> str:
+    """Write a number with three significant digits.
+
+    Examples
+    --------
+    >>> number(0.01234), number(12345.6), number(float("inf"))
+    ('0.0123', '12,346', 'infinite')
+    """
+    if math.isinf(value):
+        return "infinite"
+    if value == 0.0 or not _PLAIN[0] <= abs(value) < _PLAIN[1]:
+        return f"{value:,.0f}" if abs(value) >= _PLAIN[1] else f"{value:.3g}"
+    return f"{value:#.3g}".rstrip(".")
+
+
+def fixed(value: float, decimals: int, *, sign: bool = False, minus: str = "-", missing: str = MISSING) -> str:
+    """Write a number with a fixed count of decimals, never as minus zero.
+
+    Examples
+    --------
+    >>> fixed(0.01234, 4), fixed(-1e-9, 4), fixed(1234.5, 1, sign=True), fixed(float("nan"), 2)
+    ('0.0123', '0.0000', '+1,234.5', '-')
+    """
+    if math.isnan(value):
+        return missing
+    text = "inf" if math.isinf(value) else f"{abs(value):,.{decimals}f}"
+    if not text.strip("0."):
+        return text
+    return (minus if value < 0.0 else "+" if sign else "") + text
+
+
+def percent(share: float, digits: int = 3) -> str:
+    """Write a share as a percentage.
+
+    Examples
+    --------
+    >>> percent(0.0163), percent(0.25), percent(1e-8), percent(float("nan"))
+    ('1.63%', '25%', '0.000001%', '-')
+    """
+    if not math.isfinite(share):
+        return fixed(share, 0)
+    import numpy as np
+
+    return np.format_float_positional(float(f"{100.0 * share:.{digits}g}"), trim="-") + "%"
+
+
+def p_value(value: float) -> str:
+    """Write a p-value with its sign of equality.
+
+    Examples
+    --------
+    >>> p_value(0.0001), p_value(0.0321)
+    ('< 0.001', '= 0.032')
+    """
+    return "< 0.001" if value < 0.001 else f"= {value:.2g}"
+
+
+def odds(threshold: float) -> str:
+    """Write a threshold as odds of a false alarm to a miss.
+
+    Examples
+    --------
+    >>> odds(1 / 51), odds(0.4), odds(0.8)
+    ('1:50', '1:1.5', '4:1')
+    """
+    if threshold in {0.0, 1.0}:
+        return "0:1" if threshold == 0.0 else "1:0"
+    ratio = (1.0 - threshold) / threshold
+    return f"1:{times(ratio)}" if ratio >= 1.0 else f"{times(1.0 / ratio)}:1"
+
+
+def times(ratio: float) -> str:
+    """Write how many times: whole from ten on, three digits from a thousand on.
+
+    Examples
+    --------
+    >>> times(2.333), times(60.3), times(123456)
+    ('2.3', '60', '123,000')
+    """
+    return f"{float(f'{round(ratio):.3g}'):,.0f}" if ratio >= 10.0 else f"{ratio:.2g}"
+
+
+def count(value: float) -> str:
+    """Write a count with its thousands marked.
+
+    Examples
+    --------
+    >>> count(10732), count(1234.56)
+    ('10,732', '1,234.6')
+    """
+    return f"{value:,.1f}".removesuffix(".0")
+
+
+def decimals_needed(value: float, digits: int) -> int:
+    """Count the decimals that show so many significant digits of a number; 0 if it is zero or not finite.
+
+    Examples
+    --------
+    >>> decimals_needed(0.0123, 2), decimals_needed(123.0, 2)
+    (3, 0)
+    """
+    if not math.isfinite(value) or value == 0.0:
+        return 0
+    return min(max(digits - 1 - math.floor(math.log10(abs(value))), 0), _MOST_DECIMALS)
+
+
+def decimals_for(errors: Iterable[float], values: Iterable[float] = ()) -> int:
+    """Decimals that show the smallest standard error with two digits, or else the smallest value with three.
+
+    Examples
+    --------
+    >>> decimals_for([0.0123, 0.5]), decimals_for([], [0.00123])
+    (3, 5)
+    """
+    for numbers, digits in ((errors, 2), (values, 3)):
+        sizes = [abs(each) for each in numbers if math.isfinite(each) and each != 0.0]
+        if sizes:
+            return decimals_needed(min(sizes), digits)
+    return 3
+
+
+def join(names: Sequence[str]) -> str:
+    """List names, with "and" before the last.
+
+    Examples
+    --------
+    >>> join(["a"]), join(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+
+
+# Every sentence that is written both by the library and, for a range of the reader's own, by the page of the report.
+#
+# The page takes these templates as they are and fills their slots with numbers and names of its own, so that a
+# sentence is changed here and nowhere else. A slot is a name in braces.
+
+REFERENCES = ("treat all", "treat none")
+
+SENTENCES = {
+    # the range of thresholds
+    "at": "At a threshold of {low}",
+    "average": "On average over thresholds from {low} to {high}{weighting}",
+    "uniform": "",
+    "log-odds": ", uniform in log-odds",
+    # the choice, said so that having picked the best does not make it false; {where} is empty or ends in ", "
+    "costs_least": "{where}{best} costs least on these {rows} rows: {amount} per {decisions}{sure}.",
+    "costs": "{where}{best} costs {amount} per {decisions}{sure} on these {rows} rows.",
+    "costs_shared": "{where}{best} share the lowest cost on these {rows} rows: {amount} per {decisions}{sure}.",
+    "no_model": "{where}no model costs less than {best} on these {rows} rows: {best} costs {amount} per {decisions}"
+    "{sure}, {other}.",
+    "other_model": "{model} {amount}",
+    "other_best_model": "{model}, the best model, {amount}",
+    "other_same": "{models} the same",
+    "sure": " ({unit}{interval})",
+    "sure_picked": " ({unit}{corrected} after allowing for having been picked among {among}; {interval}, valid after "
+    "selection)",
+    "unit": "{scale}; ",
+    "sure_untried": " ({unit}what picking it among {count} tried adds is worked out for the range as reported only)",
+    "picked_interval": "{level} interval {low} to {high}",
+    "picked_no_interval": "no interval",
+    "among_shown": "the {count} shown",
+    "among_tried": "{count} tried",
+    "only_possible": "{best} is the only possible {what}{included} ({level}).",
+    "best_among": "The {what}{included} is among {names} ({level}).",
+    "best_shown": "best of the {count} shown",
+    "best_decision": "best decision",
+    "included": ", {references} included",
+    "all_or_none": "treating everyone or no one",
+    "count_of": "{count}: {names}",
+    "more": "{count} more",
+    "probable": "{best} is the best decision with probability {share}{aside}.",
+    "probable_each": "Probability of being the best decision: {each}.",
+    "share_of": "{name} {share}",
+    "sure_share": "above 99%",
+    "choosing": "Choosing {best}",
+    "choice_loss": "{choosing} now is expected to cost {loss} more per 1,000 {decisions} than the truly best decision.",
+    "less_than": "less than {amount}",
+    "shown": "{best} is shown to cost less than {shown}: {limits}.",
+    "not_shown": "{best} is not shown to cost less than {unshown}: {limits}.",
+    "shown_partly": "{best} is shown to cost less than {shown}, but is not shown to cost less than {unshown}: "
+    "{limits}.",
+    "by_at_least": "{name} (by at least {amount})",
+    "beforehand": "{name}, named beforehand",
+    "limits": "limits of {level} for all of these at once, valid after selection",
+    "carried": "Note: {note}.",
+    "few_carry": "Note: the cost of {decision} rests on few rows of a class: the interval has room for costs not yet "
+    "seen.",
+    # what obtaining a score costs each case, in positives missed
+    "harm": "Obtaining a score costs each case as much as {harm} missed positives (test harm): the costs of models, "
+    "their differences and net benefit count it; decomposition, skill and AUC do not.",
+    "harms": "Obtaining a score costs each case as much as so many missed positives (test harm): {each}. The costs of "
+    "models, their differences and net benefit count it; decomposition, skill and AUC do not.",
+    "harm_of": "{name} {harm}",
+    "unsaid": "Which decision is best cannot be said with confidence here, for {why}.",
+    # the same at every threshold, or not
+    "every_threshold": "{best} is shown to cost less than {other} at every threshold from {low} to {high}.",
+    "every_unsaid": "Whether it costs less at every threshold is worked out for the range as reported only.",
+    "crossing": "{best} {cost} least on average over the range, not at every threshold: {clauses}.",
+    "crossing_one": "{other} is shown to cost less {there}",
+    "crossing_both": "{other} is shown to cost less {there}, {best} {here}",
+    "stretch": "from {low} to {high}",
+    "stretch_point": "at {low}",
+    # the conclusion
+    "lead": "{where}, {best} has the lowest expected cost: {amount} per {decisions} ({unit}){note}.",
+    "lead_alone": "{where}, {best} has an expected cost of {amount} per {decisions} ({unit}){note}.",
+    "in_units": "{scale}, in units of cost",
+    "hindsight": "; its thresholds are fitted to these very rows, so this is optimistic",
+    "aside": " ({text})",
+    "boundless_one": "{others} has an infinite cost: a score of exactly 0 for a positive case, or of exactly 1 for a "
+    "negative one.",
+    "boundless": "{others} have an infinite cost: a score of exactly 0 for a positive case, or of exactly 1 for a "
+    "negative one.",
+    # these three only on the page, which has no intervals for some models
+    "unsure_far": "the approximation fails so near to 0 or 1",
+    "unsure_unranked": "only the best models as reported have intervals",
+    "unsure_here": "there are no intervals, for {why}.",
+    "treat all": "treating everyone",
+    "treat none": "treating no one",
+    "cases": "{share} of cases get a score between {low} and {high} from {best}: their mean score is {mean}, and "
+    "{rate} of them were positive.",
+    "all_cases": "All cases get a score in this range from {best}: their mean score is {mean}, and {rate} of them were "
+    "positive.",
+    "recalibrate": "Recalibrating {best} would save about {saving} of its cost on these rows, on new ones usually "
+    "less.",
+    "recalibrate_little": "Recalibrating {best} would save little there: about {saving} of its cost on these rows.",
+    "acts_like": "In this range {models} practically acts like {constant}.",
+    "act_like": "In this range {models} practically act like {constant}.",
+    # what a threshold says
+    "no_cost": "false alarms cost nothing",
+    "no_miss": "missed positives cost nothing",
+    "one_alarm": "one missed positive is as bad as {times} false alarm",
+    "alarms": "one missed positive is as bad as {times} false alarms",
+    "misses": "one false alarm is as bad as {times} missed positives",
+    "meaning_one": "To act from a threshold of {low} on is to say that {says}.",
+    "meaning_whole": "This is the whole range of thresholds: every exchange of false alarms for misses, from free "
+    "false alarms to free misses. If you can say which are plausible for your decision, the answer becomes sharper.",
+    "meaning": "To act from a threshold of {low} on is to say that {says}; at {high}, that {says_high}. The thresholds "
+    "in between are those that someone might plausibly hold.",
+    # tables and figures
+    "shaded_one": "The line marks the threshold {low} (odds {odds}).",
+    "shaded": "Shaded: the plausible thresholds, {low} to {high} (odds {odds} to {odds_high}).",
+    "exact": "Computed in this page from the table it holds, as the library computes it: exact but for rounding; "
+    "{sureness}",
+    "thinned": "Computed in this page from the table it holds, as the library computes it; the table is thinned, and "
+    "{reach}; {sureness}",
+    "within": "costs are within {bound} of those of all rows",
+    "boundless_error": "so near to 0 or 1 no bound of the error can be given",
+    "approximate": "intervals and p-values are approximate.",
+    "over_one": "at threshold {low}",
+    "over": "over thresholds from {low} to {high}",
+    "ranking": "Models by expected cost {over}; lower is better, a negative difference favours the model of the row",
+    "decomposition": "Decomposition of the expected cost {over}, in-sample",
+    "in_range": "Cases with a score between {low} and {high}",
+}
+
+
+def say(sentence: str, **filled: str) -> str:
+    """Fill the slots of a sentence.
+
+    Examples
+    --------
+    >>> say("at", low="2%")
+    'At a threshold of 2%'
+    """
+    return SENTENCES[sentence].format(**filled)
+
+
+# Which known name a mistyped, shortened or foreign one most probably means.
+
+
+def nearest(word: str, known: Iterable[str], foreign: Mapping[str, str] | None = None) -> str | None:
+    """Return the known name nearest to a word, or None where none is near.
+
+    A name that ``foreign`` gives for the word comes first, then the name most alike, then the shortest that holds all
+    words of the one asked for.
+
+    Examples
+    --------
+    >>> nearest("errors", ["error", "warning"])
+    'error'
+    >>> nearest("brier", ["bounded_brier_loss", "roc_auc_score"])
+    'bounded_brier_loss'
+    >>> nearest("auc", ["auc_regret", "roc_auc_score"], {"auc": "roc_auc_score"})
+    'roc_auc_score'
+    """
+    names, plain = {_plain(name): name for name in known}, _plain(word)
+    meant = (foreign or {}).get(plain)
+    if meant is not None and _plain(meant) in names:
+        return names[_plain(meant)]
+    alike = get_close_matches(plain, names, n=1)
+    parts = set(plain.split("_")) - {""}
+    holding = [name for name in names if parts and parts <= set(name.split("_"))]
+    found = alike or sorted(holding, key=len)
+    return names[found[0]] if found else None
+
+
+def guess(word: str, known: Iterable[str], foreign: Mapping[str, str] | None = None, mark: str = "") -> str:
+    """Return "; did you mean NAME?" for the nearest name, between two marks, or nothing where none is near.
+
+    Examples
+    --------
+    >>> guess("eror", ["error", "warning"])
+    '; did you mean error?'
+    >>> guess("zzz", ["error", "warning"])
+    ''
+    """
+    near = nearest(word, known, foreign)
+    return "" if near is None else f"; did you mean {mark}{near}{mark}?"
+
+
+def _plain(name: str) -> str:
+    return "_".join(name.casefold().replace("-", " ").replace("_", " ").split())
+
+
+def named(name: str) -> str:
+    """A decision as a sentence names it."""
+    return say(name) if name in REFERENCES else name
+
+
+_MOST_NAMED = 5
+
+
+def capital(text: str) -> str:
+    """What opens a sentence; the name of a model stays as its author wrote it."""
+    return text[0].upper() + text[1:] if text in map(named, REFERENCES) else text
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a sentence lists them: so many and no more."""
+    if len(names) <= _MOST_NAMED:
+        return join(names)
+    more = say("more", count=str(len(names) - _MOST_NAMED + 1))
+    return say("count_of", count=str(len(names)), names=join([*names[: _MOST_NAMED - 1], more]))

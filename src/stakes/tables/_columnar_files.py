@@ -1,0 +1,851 @@
+"""Parquet, Arrow, scans."""
+
+from __future__ import annotations
+
+import glob
+import io
+import mmap
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from struct import Struct, error
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+from narwhals.exceptions import NarwhalsError
+
+from stakes.base.numerics import blocks
+from stakes.outputs.serialization import DataError, Location
+from stakes.tables._columns import Piece, collected
+from stakes.tables._text_files import check_unpacked, is_pipe, most_unpacked, refuse_address
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from stakes.tables._columns import Cells
+    from stakes.tables._text_files import Content
+
+    Bytes = Any  # bytes, or a map of a file
+    Schema = dict[str, Any]
+    _Scanner = tuple[Callable[[list[str], bool], Any], tuple[type[Exception], ...]]
+
+
+# What the pages of a Parquet file claim to hold and to unpack to, seen to before polars, which reserves memory for
+# it.
+#
+# A damaged count ends in an allocation that fails, which no exception follows: the process is gone. Only as much is
+# read here as tells where pages begin: the footer and the head of each page, in the compact protocol of Thrift
+# (https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift).
+
+_TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 12
+_WHOLE = (4, 5, 6)
+# fields of the structures of Parquet, by their numbers
+_ROW_GROUPS, _COLUMNS, _META = 4, 1, 3
+_PATH, _N_VALUES, _DATA_PAGE, _DICTIONARY_PAGE = 3, 5, 9, 11
+_UNPACKED_SIZE, _PACKED_SIZE, _DATA, _DICTIONARY, _DATA_V2 = 2, 3, 5, 7, 8
+_TYPE, _CODEC, _BYTE_ARRAY = 1, 4, 6
+_ENCODING, _BY_DICTIONARY = {_DATA: 2, _DATA_V2: 4}, (2, 8)
+_BY_PREFIX = 7
+_WIDTHS = {0: 1, 1: 4, 2: 8, 3: 8, 4: 4, 5: 8}  # bytes of a value by its type; 16 of a text's place, and of a decimal
+_MOST_ITEMS = 1 << 20  # row groups, or columns
+
+
+@dataclass
+class Column:
+    """What the chunks of a column unpack to, by what they declare.
+
+    ``size`` is the bytes of its pages or of its values, whichever is more. ``repeated`` values stand in a dictionary of
+    texts, which its data pages name as often as they like: each dictionary is its count of texts, its bytes in the
+    file, its codec, its bytes unpacked, and how many values name it. ``begun`` are values that may begin as the one
+    before them does, by the bytes of their page: it may be as long.
+    """
+
+    size: int = 0
+    begun: dict[int, int] = field(default_factory=dict)
+    repeated: list[tuple[int, Bytes, int, int, int]] = field(default_factory=list)
+
+    @property
+    def most(self) -> int:
+        """The bytes that all repeated values have at most: each may be nearly the whole dictionary."""
+        named = sum(unpacked * values for *_, unpacked, values in self.repeated)
+        return named + sum(unpacked * values for unpacked, values in self.begun.items())
+
+
+def check_pages(data: Bytes, origin: Location) -> dict[str, Column]:
+    """Say what each column of a Parquet file unpacks to, by the sizes that it declares.
+
+    A page that claims to hold more values than are due, or fewer than none, is refused.
+    """
+    name, found = None, dict[str, Column]()
+    try:
+        footer, _ = _struct(data, len(data) - 8 - int.from_bytes(data[-8:-4], "little"))
+        for group in footer[_ROW_GROUPS]:
+            for chunk in group[_COLUMNS]:
+                path = [str(part, "utf-8") for part in chunk[_META][_PATH]]
+                name = path[0]
+                _walk(data, chunk[_META], found.setdefault(".".join(path), Column()))
+    except (LookupError, TypeError, ValueError, RecursionError):
+        what = "its end, which says where the pages are," if name is None else "the head of a page"
+        text = bytes(data[:4]) != b"PAR1"
+        hint = 'If it is text, say so by format="csv" (command line: --format csv).' if text else None
+        raise origin.error(f"cannot be read as Parquet: {what} is damaged", column=name, hint=hint) from None
+    return found
+
+
+def _walk(data: Bytes, chunk: dict[int, Any], column: Column) -> None:
+    """Go from page to page as long as values are due, and add up what they unpack to."""
+    due, at, values = chunk[_N_VALUES], chunk[_DATA_PAGE], chunk[_N_VALUES]
+    if 0 < chunk.get(_DICTIONARY_PAGE, 0) < at:
+        at = chunk[_DICTIONARY_PAGE]
+    pages, named, texts = 0, 0, None
+    while due > 0:
+        page, at = _struct(data, at)
+        kind = next((kind for kind in (_DATA, _DATA_V2) if kind in page), None)
+        held = 0 if kind is None else page[kind][1]
+        if not 0 <= held <= due or page.get(_DICTIONARY, {1: 0})[1] < 0 or page[_PACKED_SIZE] < 0:
+            raise ValueError(page)
+        pages += max(page[_UNPACKED_SIZE], 0)
+        if _DICTIONARY in page:
+            texts = page[_DICTIONARY][1], data[at : at + page[_PACKED_SIZE]], chunk[_CODEC], page[_UNPACKED_SIZE]
+        elif kind is not None and page[kind][_ENCODING[kind]] in _BY_DICTIONARY:
+            named += held
+        elif kind is not None and page[kind][_ENCODING[kind]] == _BY_PREFIX:
+            column.begun[page[_UNPACKED_SIZE]] = column.begun.get(page[_UNPACKED_SIZE], 0) + held
+        due, at = due - held, at + page[_PACKED_SIZE]
+    column.size += max(pages, values * _WIDTHS.get(chunk[_TYPE], 16))
+    if texts is not None and named and chunk[_TYPE] == _BYTE_ARRAY:
+        column.repeated.append((*texts, named))
+
+
+class _Long(int):
+    """A whole number of 64 bits."""
+
+
+def as_data_page(count: int, packed: Bytes, codec: int, unpacked: int) -> bytes:
+    """Return a Parquet file whose one column, ``texts``, holds the texts of a dictionary, each once."""
+    kind = {1: _BYTE_ARRAY, 3: 0, 4: b"texts"}  # required
+    page = _written({1: 0, 2: unpacked, 3: len(packed), 5: {1: count, 2: 0, 3: 3, 4: 3}})
+    rows, size, start = _Long(count), _Long(len(page) + len(packed)), _Long(4)
+    meta = {1: _BYTE_ARRAY, 2: [0], 3: [b"texts"], 4: codec, 5: rows, 6: _Long(len(page) + unpacked), 7: size, 9: start}
+    group = {1: [{2: start, 3: meta}], 2: size, 3: rows}
+    footer = _written({1: 1, 2: [{4: b"schema", 5: 1}, kind], 3: rows, 4: [group]})
+    return b"PAR1" + page + bytes(packed) + footer + len(footer).to_bytes(4, "little") + b"PAR1"
+
+
+def _written(fields: dict[int, Any]) -> bytes:
+    """Write a structure."""
+    found, last = bytearray(), 0
+    for number, value in fields.items():
+        found.append((number - last) << 4 | _kind_of(value))
+        found += _body(value)
+        last = number
+    return bytes(found) + b"\0"
+
+
+def _kind_of(value: Any) -> int:
+    return {int: _WHOLE[1], _Long: _WHOLE[2], bytes: _BINARY, list: _LIST, dict: _STRUCT}[type(value)]
+
+
+def _body(value: Any) -> bytes:
+    if isinstance(value, int):
+        return _varied(value << 1)
+    if isinstance(value, bytes):
+        return _varied(len(value)) + value
+    if isinstance(value, list):
+        return bytes([len(value) << 4 | _kind_of(value[0])]) + b"".join(map(_body, value))
+    return _written(value)
+
+
+def _varied(number: int) -> bytes:
+    found = bytearray()
+    while number > 127:
+        found.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*found, number])
+
+
+def _struct(data: Bytes, at: int) -> tuple[dict[int, Any], int]:
+    """Read a structure as its fields by number, and say where it ends."""
+    fields: dict[int, Any] = {}
+    number = 0
+    while head := data[at]:
+        step, at = head >> 4, at + 1
+        if step:
+            number += step
+        else:
+            number, at = _integer(data, at)
+        fields[number], at = _value(data, at, head & 15)
+    return fields, at + 1
+
+
+def _value(data: Bytes, at: int, kind: int) -> tuple[Any, int]:
+    if kind in (_TRUE, _FALSE):
+        return kind == _TRUE, at
+    if kind in _WHOLE:
+        return _integer(data, at)
+    if kind == _BINARY:
+        size, at = _varint(data, at)
+        return data[at : at + size], at + size
+    if kind == _STRUCT:
+        return _struct(data, at)
+    if kind in (_LIST, _SET):
+        return _items(data, at)
+    if kind in (_BYTE, _DOUBLE):
+        return None, at + (1 if kind == _BYTE else 8)
+    raise TypeError(kind)
+
+
+def _items(data: Bytes, at: int) -> tuple[list[Any], int]:
+    size, kind = data[at] >> 4, data[at] & 15
+    size, at = _varint(data, at + 1) if size == 15 else (size, at + 1)
+    if size > _MOST_ITEMS:
+        raise ValueError(size)
+    items = []
+    for _ in range(size):
+        item, at = _value(data, at, _BYTE if kind in (_TRUE, _FALSE) else kind)
+        items.append(item)
+    return items, at
+
+
+def _integer(data: Bytes, at: int) -> tuple[int, int]:
+    number, at = _varint(data, at)
+    return (number >> 1) ^ -(number & 1), at
+
+
+def _varint(data: Bytes, at: int) -> tuple[int, int]:
+    number = shift = 0
+    while (byte := data[at]) > 127:
+        if shift > 63:
+            raise ValueError(number)
+        number |= (byte & 127) << shift
+        shift, at = shift + 7, at + 1
+    return number | byte << shift, at + 1
+
+
+# What the batches of an Arrow file claim to unpack to, seen to before polars, which reserves memory for it.
+#
+# Only the heads of the messages are read, as FlatBuffers lay them out, and the eight bytes before each packed buffer
+# that say how long it is unpacked (https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-
+# communication-ipc).
+
+_MAGIC, _CONTINUED = b"ARROW1", b"\xff\xff\xff\xff"
+_SHORT, _UNSIGNED, _WHOLE_CODES, _LONG, _BUFFER = (Struct(form) for form in ("<H", "<I", "<i", "<q", "<qq"))
+# places of fields in the tables of Arrow's messages
+_KIND, _HEAD, _BODY_LENGTH = 1, 2, 3
+_BUFFERS, _PACKING, _DATA_FIELD = 2, 3, 1
+_DICTIONARY_BATCH, _BATCH = 2, 3
+
+
+def declared_size(data: Bytes, origin: Location) -> int:
+    """Say how many bytes the buffers of an Arrow file, or of its streaming form, unpack to."""
+    try:
+        return sum(_unpacked(data, *message) for message in _messages(data))
+    except (error, IndexError, ValueError):
+        raise origin.error("cannot be read as Arrow: the head of a batch is damaged") from None
+
+
+def _messages(data: Bytes) -> Iterator[tuple[int, int]]:
+    """Yield where the head of each message lies, and where its body begins."""
+    at = 8 if data[: len(_MAGIC)] == _MAGIC else 0
+    while data[at : at + 4] == _CONTINUED:
+        size = _read(_WHOLE_CODES, data, at + 4)
+        if size == 0:  # the end of the stream
+            return
+        if size < 0:
+            raise ValueError(size)
+        head, body = at + 8 + _read(_UNSIGNED, data, at + 8), at + 8 + size
+        yield head, body
+        place = _field(data, head, _BODY_LENGTH)
+        length = 0 if place is None else _read(_LONG, data, place)
+        if length < 0:
+            raise ValueError(length)
+        at = body + length
+
+
+def _unpacked(data: Bytes, head: int, body: int) -> int:
+    """Bytes of the buffers of a message once they are unpacked."""
+    kind, batch = _field(data, head, _KIND), _below(data, head, _HEAD)
+    if kind is None or batch is None or data[kind] not in {_DICTIONARY_BATCH, _BATCH}:
+        return 0
+    if data[kind] == _DICTIONARY_BATCH:
+        batch = _below(data, batch, _DATA_FIELD)
+    buffers = None if batch is None else _below(data, batch, _BUFFERS)
+    if batch is None or buffers is None:
+        return 0
+    packed, size = _field(data, batch, _PACKING) is not None, 0
+    for number in range(_read(_UNSIGNED, data, buffers)):
+        start = buffers + 4 + number * _BUFFER.size
+        offset, length = _BUFFER.unpack(data[start : start + _BUFFER.size])
+        if offset < 0 or length < 0:
+            raise ValueError(length)
+        said = _read(_LONG, data, body + offset) if packed and length >= _LONG.size else -1
+        size += length if said < 0 else said
+    return size
+
+
+def _read(form: Struct, data: Bytes, at: int) -> int:
+    return int(form.unpack(data[at : at + form.size])[0])
+
+
+def _field(data: Bytes, table: int, number: int) -> int | None:
+    """Where a field of a table lies, None where it is left out."""
+    layout = table - _read(_WHOLE_CODES, data, table)
+    place = 4 + 2 * number
+    if layout < 0 or place >= _read(_SHORT, data, layout):
+        return None
+    offset = _read(_SHORT, data, layout + place)
+    return table + offset if offset else None
+
+
+def _below(data: Bytes, table: int, number: int) -> int | None:
+    """Where the table or list that a field points to lies."""
+    place = _field(data, table, number)
+    return None if place is None else place + _read(_UNSIGNED, data, place)
+
+
+# What the cells of a Parquet or Arrow file take once they are read, seen to before they are.
+#
+# A few bytes can say that a text of ten megabytes stands in thousands of rows, or one number in billions. Numbers
+# take their width times the rows; a text that stands in a dictionary is counted as often as rows name it.
+
+_TEXT = 16  # bytes of the place of a text, beside its own
+_LOOKS = 4096  # at the rows of a column, at most
+
+
+def check_widths(schema: Mapping[str, Any], n_rows: int, most: int | None, origin: Location) -> None:
+    """Refuse a file whose cells, each of the width of its type, take more than they may."""
+    check_unpacked(n_rows * sum(map(_width, schema.values())), most, str(origin.file))
+
+
+def check_declared(size: int, most: int | None, origin: Location) -> None:
+    """Refuse a file that declares that it unpacks to more than it may."""
+    check_unpacked(size, most, str(origin.file))
+
+
+def check_texts(lazy: pl.LazyFrame | None, columns: Mapping[str, Column], most: int | None, origin: Location) -> None:
+    """Refuse a Parquet file whose texts, each as often as rows name it, take more than they may.
+
+    Without a lazy frame, of which a few rows can be looked at, the longest text counts for every row.
+    """
+    size = sum(column.size for column in columns.values())
+    if most is None or size + sum(column.most for column in columns.values()) <= most:
+        return
+    for name, column in columns.items():
+        if column.most <= most - size:
+            size += column.most
+            continue
+        longest = [_longest(*dictionary) for *dictionary, _ in column.repeated]
+        bound = sum(unpacked * values for unpacked, values in column.begun.items())
+        bound += sum(length * rows for length, (*_, rows) in zip(longest, column.repeated, strict=True))
+        if bound > most - size:
+            bound = _measured(lazy, name, max([*longest, *column.begun]), most - size)
+        size += bound
+        check_unpacked(size, most, str(origin.file), name)
+
+
+def check_views(lazy: pl.LazyFrame, declared: int, most: int | None, origin: Location) -> None:
+    """Refuse an Arrow file whose texts, each as often as rows point to it, take more than they may."""
+    import polars as pl
+
+    n_rows, size = int(lazy.select(pl.len()).collect()["len"][0]), declared
+    if most is None or declared * (1 + n_rows) <= most:
+        return
+    for name, dtype in lazy.collect_schema().items():
+        if dtype in (pl.String, pl.Binary):
+            lengths = _lengths(pl.col(name), text=dtype == pl.String).sum()
+            size += int(lazy.select(lengths.alias("size")).collect()["size"][0])
+        elif dtype in (pl.Categorical, pl.Enum):
+            names = lazy.select(pl.col(name).unique().cast(pl.String)).collect()[name].drop_nulls()
+            longest = max(names.str.len_bytes().cast(pl.Int64).to_list(), default=0)
+            size += n_rows * longest if n_rows * longest <= most - size else _measured(lazy, name, longest, most - size)
+        check_unpacked(size, most, str(origin.file), name)
+
+
+def _longest(count: int, packed: Any, codec: int, unpacked: int) -> int:
+    """Bytes of the longest text of a dictionary, which is read as the page of a file of its own."""
+    import polars as pl
+
+    found = pl.read_parquet(io.BytesIO(as_data_page(count, packed, codec, unpacked)))
+    return max(_lengths(found["texts"], text=False).to_list(), default=0)
+
+
+def _lengths(column: Any, *, text: bool) -> Any:
+    """Bytes of each value of a column of texts or of bytes, which the first versions of polars count as digits."""
+    import polars as pl
+
+    if text:
+        found = column.str.len_bytes()
+    else:
+        found = column.bin.size() if hasattr(column.bin, "size") else column.bin.encode("hex").str.len_bytes() // 2
+    return found.cast(pl.Int64)
+
+
+def _measured(lazy: pl.LazyFrame | None, name: str, longest: int, most: int) -> int:
+    """Bytes of the texts of a column, looked at as few rows at a time as take at most ``most``; or one byte more.
+
+    The first versions of polars unpack all rows to look at a few, so that there the longest text counts for every row.
+    """
+    import polars as pl
+
+    if lazy is None or not hasattr(pl.Series([b""]).bin, "size"):
+        return most + 1
+    step, schema = max(most // max(longest, 1), 1), lazy.collect_schema()
+    n_rows = int(lazy.select(pl.len()).collect()["len"][0])
+    if n_rows > _LOOKS * step or name not in schema or schema[name].is_nested():
+        return most + 1
+    size, is_text = 0, schema[name] != pl.Binary
+    lengths = _lengths(pl.col(name).cast(pl.String) if is_text else pl.col(name), text=is_text)
+    for start in range(0, n_rows, step):
+        part = lazy.slice(start, step).select(lengths.sum().alias("size")).collect()
+        size += int(part["size"][0])
+        if size > most:
+            break
+    return size
+
+
+def _width(dtype: Any) -> int:
+    """Bytes of a cell of a type, without what a text or a list holds."""
+    import polars as pl
+
+    if isinstance(dtype, pl.Struct):
+        return sum(_width(inner.dtype) for inner in dtype.fields)
+    if isinstance(dtype, pl.Array):
+        return _width(dtype.inner) * max(dtype.size, 1)
+    by_name = {"Int": 8, "UInt": 8, "Float": 8, "Boolean": 1, "Null": 1, "Date": 4, "Categorical": 4, "Enum": 4}
+    text = str(dtype.base_type())
+    digits = text.lstrip("UIntFloa")
+    if text.startswith(("Int", "UInt", "Float")) and digits.isdecimal():
+        return int(digits) // 8
+    return by_name.get(text, _TEXT if text in {"String", "Binary", "Decimal"} else 8)
+
+
+# Parquet and Arrow: columns that have types, read some rows at a time.
+
+TITLES = {"csv": "CSV", "parquet": "Parquet", "arrow": "Arrow", "jsonl": "JSON lines"}
+# rows read at once: few, for what a part is decoded from stays in memory, but not so few that parts are many
+_PART, _MOST_PARTS = 1 << 17, 64
+
+
+class TypedFile:
+    """A file whose columns have types."""
+
+    def __init__(self, content: Content, kind: str) -> None:
+        import polars as pl
+
+        self.kind, self.origin = kind, Location(content.name)
+        most, columns, declared = most_unpacked(content.size), dict[str, Column](), 0
+        if kind == "parquet":
+            columns = check_pages(content.mapped(), self.origin)
+            check_declared(sum(column.size for column in columns.values()), most, self.origin)
+            if content.path is None:  # polars reads it whole below
+                with refused(self.origin, f"cannot be read as {TITLES[kind]}"):
+                    check_texts(_scanned(content), columns, most, self.origin)
+        else:
+            declared = declared_size(content.mapped(), self.origin)
+            check_declared(declared, most, self.origin)
+        with refused(self.origin, f"cannot be read as {TITLES[kind]}"):
+            if kind == "arrow" and not content.head().startswith(b"ARROW1"):
+                # the streaming form of the format can only be read from end to end
+                self._lazy = pl.read_ipc_stream(content.native).lazy()
+            elif content.path is None:
+                self._lazy = (pl.read_parquet if kind == "parquet" else pl.read_ipc)(content.native).lazy()
+            else:
+                self._lazy = (pl.scan_parquet if kind == "parquet" else pl.scan_ipc)(content.path)
+            self._schema = dict(self._lazy.collect_schema())
+            self.n_rows = int(self._lazy.select(pl.len()).collect().item())
+        if self.n_rows == 0:
+            raise self.origin.error("there are no rows")
+        check_widths(self._schema, self.n_rows, most, self.origin)
+        with refused(self.origin, f"cannot be read as {TITLES[kind]}"):
+            if kind == "parquet":
+                check_texts(self._lazy, columns, most, self.origin)
+            else:
+                check_views(self._lazy, declared, most, self.origin)
+        self.names = list(self._schema)
+        self.numeric = [name for name, dtype in self._schema.items() if dtype.is_numeric()]
+
+    def pieces(
+        self,
+        columns: Collection[str],
+        numbers: Collection[str] = (),  # noqa: ARG002  (the types say what is a number)
+        label: str | None = None,  # noqa: ARG002
+    ) -> Iterator[Piece]:
+        """Pass through the rows."""
+        chosen = self._lazy.select(list(dict.fromkeys(columns)))
+        for part in blocks(self.n_rows, max(_PART, self.n_rows // _MOST_PARTS)):
+            length = part.stop - part.start
+            with refused(self.origin, f"cannot be read as {TITLES[self.kind]}"):
+                frame = chosen.slice(part.start, length).collect()
+            if columns and len(frame) != length:
+                raise self.origin.error(f"cannot be read as {TITLES[self.kind]}: rows are missing")
+            yield Piece(length, frame)
+
+    def joined(self, name: str, parts: Sequence[Cells], *, label: bool) -> pl.Series:  # noqa: ARG002
+        """Make a label or a group of all its cells."""
+        import polars as pl
+
+        dtype = self._schema[name]
+        if dtype.is_nested():
+            raise self.origin.error(f"must hold text, numbers or true and false, not {dtype}", column=name)
+        return pl.concat(parts)
+
+    def head(self, names: Sequence[str]) -> str:
+        """There is no text."""
+        raise NotImplementedError(names)
+
+    def schema(self) -> dict[str, Any]:
+        """Return the type of each column."""
+        return dict(self._schema)
+
+    def frames(self) -> Iterator[tuple[Piece, pl.DataFrame]]:
+        """Pass through the rows with every column."""
+        for piece in self.pieces(self.names):
+            yield piece, piece.cells
+
+
+def _scanned(content: Content) -> pl.LazyFrame | None:
+    """Bytes as a frame of which a few rows can be looked at, where polars is new enough to scan them."""
+    import polars as pl
+
+    try:
+        return pl.scan_parquet(content.native)
+    except TypeError:
+        return None
+
+
+@contextmanager
+def refused(origin: Location, what: str) -> Iterator[None]:
+    """Turn what polars says of a broken file into the error of this room, its panics too, which are no exceptions."""
+    import polars as pl
+
+    try:
+        yield
+    except pl.exceptions.DuplicateError:
+        raise origin.error("column names must be distinct, one occurs more than once") from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise origin.error(f"{what}: {reason}") from None
+
+
+# Parquet files of one table that differ: which columns all of them have, and the type that holds each.
+#
+# The first file says which columns there are, as in DuckDB, and what later ones have besides is left out. Numbers are
+# widened as in DuckDB's union by name; what has no type in common is refused where it is needed.
+
+_TEXTS = (nw.String, nw.Categorical, nw.Enum)
+
+
+def scan_alike(
+    files: list[str], scan: Callable[[list[str]], Any], columns: Iterable[str], models: Iterable[str] | None
+) -> Any:
+    """Scan files of one table, of which every one must have these columns and models, by default all numeric ones."""
+    schemas = {file: _schema(file) for file in files} if len(files) > 1 else {}
+    first = next(iter(schemas.values()), {})
+    if all(schema == first for schema in schemas.values()):
+        return scan(files)
+    if models is None:
+        models = [name for name, dtype in first.items() if dtype.is_numeric()]
+    needed = dict.fromkeys([*columns, *models])
+    types = _types(schemas, needed)
+    groups: dict[tuple[tuple[str, Any], ...], list[str]] = {}
+    for file, schema in schemas.items():
+        groups.setdefault(tuple(sorted(schema.items(), key=lambda item: item[0])), []).append(file)
+    frames = [nw.from_native(scan(group)).lazy() for group in groups.values()]
+    known = {name for schema in schemas.values() for name in schema}
+    keys = [{name: dtype for name, dtype in f.collect_schema().items() if name not in known} for f in frames]
+    for name in keys[0]:  # the columns that folders make, of which each group of files has guessed the type
+        of_all = {found[name] for found in keys if name in found}
+        types[name] = of_all.pop() if len(of_all) == 1 else nw.String()
+    alike = [frame.select(nw.col(name).cast(dtype) for name, dtype in types.items()) for frame in frames]
+    return nw.concat(alike, how="vertical").to_native()
+
+
+def _schema(file: str) -> Schema:
+    try:
+        import polars as pl
+    except ModuleNotFoundError as error:
+        raise ImportError("reading several files needs polars: pip install 'stakes[cli]'") from error
+    with refused(Location(file), "cannot be read as Parquet"), Path(file).open("rb") as stream:
+        return dict(nw.from_native(pl.DataFrame(schema=pl.read_parquet_schema(stream))).schema)
+
+
+def _types(schemas: dict[str, Schema], needed: Iterable[str]) -> Schema:
+    """Return the columns that all files have with a type for each; refuse what is needed and is not among them."""
+    found: Schema = {}
+    for name in next(iter(schemas.values())):
+        dtype = _common([schema.get(name) for schema in schemas.values()])
+        if dtype is not None:
+            found[name] = dtype
+    for name in needed:
+        having = {file: schema[name] for file, schema in schemas.items() if name in schema}
+        if name in found or not having:  # one that no file has is refused where it is looked for
+            continue
+        without = next((file for file in schemas if file not in having), None)
+        if without is not None:
+            rule = f"there is no such column in this file, but in {next(iter(having))!r}"
+            raise DataError(rule, file=without, column=name)
+        files, types = list(having), list(having.values())
+        at = next(i for i in range(1, len(files) + 1) if _common(types[: i + 1]) is None)
+        here, there = _kind(types[at]), _kind(types[0])
+        if here == there:
+            here, there = str(types[at]), str(types[0])
+        rule = f"must hold one kind of values in all files, got {here}, and {there} in {files[0]!r}"
+        raise DataError(rule, file=files[at], column=name)
+    return found
+
+
+def _common(types: list[Any]) -> Any:
+    """Return a type that holds the values of all of these, or None where a column is missing or there is none."""
+    if None in types:
+        return None
+    kinds = dict.fromkeys(dtype for dtype in types if dtype != nw.Unknown)  # a column of nulls alone has no type
+    if len(kinds) <= 1:
+        return next(iter(kinds), types[0])
+    if {_kind(dtype) for dtype in kinds} == {"text"}:
+        return nw.String()
+    if not {_kind(dtype) for dtype in kinds} <= {"numbers", "true and false"}:
+        return None
+    if not all(dtype.is_integer() or dtype == nw.Boolean for dtype in kinds):
+        return nw.Float64()
+    # no whole number has room for those of 64 bits with and without a sign
+    signed = nw.Int64() if nw.UInt64 not in kinds else None
+    return signed if any(not dtype.is_unsigned_integer() for dtype in kinds) else nw.UInt64()
+
+
+def _kind(dtype: Any) -> str:
+    """Name what a column holds."""
+    if dtype == nw.Boolean:
+        return "true and false"
+    if dtype.is_numeric():
+        return "numbers"
+    return "text" if dtype in _TEXTS else str(dtype)
+
+
+# Parquet files that are looked at where they lie: several by a pattern, one that is large, or as an engine is told.
+
+_ENDINGS = (".parquet", ".pq")
+_WILDCARDS = frozenset("*?[")
+_LARGE = 1 << 30  # bytes, from which on a file is not read into memory
+
+
+def scan_parquet(
+    path: str,
+    *,
+    large: int = _LARGE,
+    engine: str = "auto",
+    columns: Iterable[str] = (),
+    models: Iterable[str] | None = None,
+) -> Any:
+    """Scan the Parquet files that a pattern names, or a large one; None for a file that is to be read.
+
+    Parameters
+    ----------
+    path : str
+        A file, or a pattern such as "day=*/*.parquet": folders named ``column=value`` make columns.
+    large : int, default 1 GiB
+        From how many bytes on a single file is scanned.
+    engine : {"auto", "memory", "polars", "duckdb", "spark"}, default "auto"
+        What scans the files, large or not; "auto" is polars where one is to be scanned, and "memory" scans none but
+        those of a pattern, by polars, to be collected.
+    columns : iterable of str, optional
+        Columns that every file of a pattern must have, in types that one type holds. The first file says which columns
+        there are; what later ones have besides is left out, and so is what some lack or hold in another kind of type.
+    models : iterable of str, optional
+        Further columns that every file must have; by default every numeric one of the first file.
+
+    Returns
+    -------
+    lazy frame or None
+        Of the engine.
+
+    Raises
+    ------
+    DataError
+        If no file, or one that is not Parquet, has a name like the pattern, or a file lacks a column that it must have.
+    ImportError
+        If the engine is not installed.
+
+    Examples
+    --------
+    >>> from stakes.tables import scan_parquet
+    >>> scan_parquet("predictions.csv") is None
+    True
+    """
+    file = Path(path)
+    is_pattern = bool(_WILDCARDS & set(path)) and not file.exists()
+    if not is_pattern and engine in {"auto", "memory"}:
+        is_large = path.lower().endswith(_ENDINGS) and file.is_file() and file.stat().st_size >= large
+        if engine == "memory" or not is_large:
+            return None
+    files = _files(path, is_pattern=is_pattern)
+    scan, own = _SCANS.get(engine, _polars)()
+    failures: tuple[type[Exception], ...] = (*own, NarwhalsError, OSError)
+    try:
+        frame = scan_alike(files, lambda group: scan(group, is_pattern), columns, models)
+        nw.from_native(frame).lazy().collect_schema()
+    except failures as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise DataError(f"cannot be read as Parquet: {reason}", file=path) from None
+    return in_memory(frame) if engine == "memory" else frame
+
+
+def in_memory(frame: Any) -> Any:
+    """Take the rows of a lazy frame.
+
+    Parameters
+    ----------
+    frame : lazy frame
+        Of any engine.
+
+    Returns
+    -------
+    frame
+        In memory.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from stakes.tables import in_memory
+    >>> in_memory(pl.LazyFrame({"y": [0, 1]})).shape
+    (2, 1)
+    """
+    return collected(nw.from_native(frame).lazy()).to_native()
+
+
+def _files(path: str, *, is_pattern: bool) -> list[str]:
+    files = sorted(glob.glob(path, recursive=True)) if is_pattern else [path]  # noqa: PTH207  (of any root)
+    if not files:
+        refuse_address(path)
+        raise DataError("no file has a name like this", file=path)
+    pipe = next((name for name in files if is_pipe(name)), None)
+    if pipe is not None:
+        remedy = "is a pipe, which can be read once and from its start only: name it alone, without --engine"
+        raise DataError(remedy, file=pipe)
+    other = next((name for name in files if not name.lower().endswith(_ENDINGS)), None)
+    if other is not None:
+        by = "as a pattern names them" if is_pattern else "as --engine looks at them"
+        raise DataError(f"must be a Parquet file, {by}", file=other)
+    return files
+
+
+def _polars() -> _Scanner:
+    import polars as pl
+
+    def scan(files: list[str], partitioned: bool) -> Any:  # noqa: FBT001  (one signature for all)
+        return pl.scan_parquet(files, hive_partitioning=partitioned, glob=False)
+
+    return scan, (pl.exceptions.PolarsError,)
+
+
+def _duckdb() -> _Scanner:
+    try:
+        import duckdb
+    except ModuleNotFoundError as error:
+        raise ImportError("--engine duckdb needs DuckDB: pip install 'stakes[engines]'") from error
+
+    def scan(files: list[str], partitioned: bool) -> Any:  # noqa: FBT001
+        return duckdb.read_parquet([glob.escape(name) for name in files], hive_partitioning=partitioned)
+
+    return scan, (duckdb.Error,)
+
+
+def _spark() -> _Scanner:
+    try:
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+    except ModuleNotFoundError as error:
+        raise ImportError("--engine spark needs Spark: pip install 'stakes[spark]'") from error
+
+    def scan(files: list[str], partitioned: bool) -> Any:  # noqa: FBT001
+        reader = SparkSession.builder.appName("stakes").getOrCreate().read
+        if partitioned:
+            reader = reader.option("basePath", _common_folder(files))
+        return reader.parquet(*files)
+
+    return scan, (PySparkException,)
+
+
+def _common_folder(files: list[str]) -> str:
+    """The folder below which every name of a folder may be a column and its value."""
+    parts = [Path(name).parent.parts for name in files]
+    alike = [part for part, *others in zip(*parts, strict=False) if set(others) <= {part} and "=" not in part]
+    return str(Path(*alike))
+
+
+_SCANS: dict[str, Callable[[], _Scanner]] = {"duckdb": _duckdb, "spark": _spark}
+
+
+# Columns of numbers in a Parquet file, with a text beside them that says what they are.
+
+_KEY = b"stakes"
+
+
+def write_columns(path: Path, columns: Mapping[str, NDArray[np.float64]], text: str) -> None:
+    """Write columns of one length, and a text among the file's metadata.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from stakes.tables import read_columns, write_columns
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "a.parquet"
+    ...     write_columns(file, {"x": np.array([0.5])}, "half")
+    ...     read_columns(file, "column")
+    ({'x': array([0.5])}, 'half')
+    """
+    pa, parquet = _pyarrow()
+    parquet.write_table(pa.table(dict(columns)).replace_schema_metadata({_KEY: text.encode()}), path)
+
+
+def read_columns(path: Path, what: str) -> tuple[dict[str, NDArray[np.float64]], str]:
+    """Read the columns that :func:`write_columns` wrote, and the text beside them.
+
+    Examples
+    --------
+    >>> import pathlib
+    >>> from stakes.tables import read_columns
+    >>> read_columns(pathlib.Path("none.parquet"), "score table")
+    Traceback (most recent call last):
+    stakes.outputs.serialization.DataError: none.parquet: there is no such file
+    """
+    pa, parquet = _pyarrow()
+    try:
+        _check_size(path)
+        # one file, and not what a folder's name might add to it
+        found = parquet.ParquetFile(path).read()
+    except FileNotFoundError:
+        raise DataError("there is no such file", file=str(path)) from None
+    except ValueError as error:
+        if isinstance(error, DataError) and "cannot be read as Parquet" not in error.rule:
+            raise
+        raise DataError(f"must be a {what} in Parquet: {error}", file=str(path)) from None
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).partition("\n")[0]
+        raise DataError(f"must be a {what} in Parquet: {reason}", file=str(path)) from None
+    text = (found.schema.metadata or {}).get(_KEY)
+    if text is None:
+        raise DataError(f"must be a {what} in Parquet, this file was not written as one", file=str(path))
+    columns = {name: found[name].to_numpy() for name in found.column_names}
+    return columns, text.decode(errors="replace")
+
+
+def _check_size(path: Path) -> None:
+    """Refuse a file whose numbers take more than they may, or that holds texts, which no kept columns do."""
+    with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        columns = check_pages(data, Location(str(path)))
+        size = sum(column.size + column.most for column in columns.values())
+        check_unpacked(size, most_unpacked(len(data)), str(path))
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError as error:
+        raise ImportError("Parquet files need pyarrow: pip install 'stakes[engines]'") from error
+    return pa, parquet

@@ -1,0 +1,883 @@
+"""Sums made inside a data engine."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from functools import partial, reduce
+from itertools import combinations
+from operator import add, mul
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from stakes.base.formulas import LARGEST, Formula, at_least, at_most, choose, decided, is_nan, where_known
+from stakes.base.numerics import count_cells, count_groups, count_sample
+from stakes.base.validation import BinarySample, check_number
+from stakes.costs import Empirical, Fixed, LogOddsUniform, Uniform, Weighted, as_costs, check_scale
+from stakes.outputs.serialization import DataError, Location
+from stakes.tables._columns import (
+    as_array,
+    choose_roles,
+    collected,
+    encode,
+    encode_labels,
+    positive_labels,
+    run,
+    to_floats,
+)
+from stakes.tables._predictions import (
+    INCOMPLETE_HINT,
+    PROBABILITY_HINT,
+    Held,
+    clean_rows,
+    column_names,
+    frame_columns,
+    from_native,
+    is_missing,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from stakes.costs import CostDistribution, CostsLike, Scale
+    from stakes.tables._columns import Roles
+
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+    Gaps = Sequence[tuple[str | float, str | float]]
+
+
+# One group-by over label and score, in whatever engine the data live, is all that a score table needs.
+
+_MOST_HELD = 1 << 24  # rows; more of them may hold few distinct scores, and leave the engine as these only
+
+
+# what each entry of a group-by has
+_COLUMNS = ("cell", "lower", "upper", "count", "weight", "squared", "moment")
+
+
+def group_scores(
+    frame: Any,
+    *,
+    label: str,
+    score: str,
+    weight: str | None = None,
+    pos_label: object = None,
+    resolution: int | None = None,
+) -> dict[str, Any]:
+    """Count classes at each distinct score and return the arguments that build a ``ScoreTable``.
+
+    Parameters
+    ----------
+    frame : pandas, polars, pyarrow, DuckDB, Dask or Spark frame
+        Frames in memory, and lazy ones of polars and DuckDB that fit there, are sorted here; others do one group-by
+        in their engine.
+    label, score : str
+        Names of the columns with the labels and the scores in [0, 1].
+    weight : str, optional
+        Name of the column with weights >= 0; a row of weight zero is as if absent.
+    pos_label : object, optional
+        The label of the positive class.
+    resolution : int, optional
+        Pool the scores into this many cells of equal width; None is exact.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    DataError
+        For missing columns, missing or out-of-range values, or labels with more than two values.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from stakes.tables import group_scores
+    >>> frame = pl.LazyFrame({"cancer": [0, 1, 1], "risk": [0.1, 0.3, 0.3]})
+    >>> group_scores(frame, label="cancer", score="risk")["positives"].tolist()
+    [0.0, 2.0]
+    """
+    if resolution is not None and check_number(resolution, "resolution") < 1:
+        raise ValueError(f"resolution must be a positive integer, got {resolution!r}.")
+    native = from_native(frame)
+    if isinstance(native, nw.LazyFrame):
+        roles = choose_roles(column_names(native), (), label=label, models=[score], weight=weight, groups=None)
+        held = None if resolution is not None else _held(native, roles)
+        if held is None:
+            return _Groups.collect(native, roles, resolution).table(pos_label, resolution)
+        rows = clean_rows(held, roles, held.origin, pos_label=pos_label)
+    else:
+        rows = frame_columns(frame, label=label, models=[score], weight=weight, pos_label=pos_label)
+    columns = count_sample(BinarySample(rows.y, rows.scores[0], rows.weight))
+    return columns if resolution is None else _binned(columns, resolution)
+
+
+def group_scores_by(
+    frame: Any,
+    *,
+    label: str,
+    score: str,
+    by: str,
+    weight: str | None = None,
+    pos_label: object = None,
+    resolution: int | None = None,
+) -> tuple[NDArray[Any], list[tuple[dict[str, Any], int]]]:
+    """Count classes at each distinct score of every group by one group-by in the engine of a lazy frame.
+
+    Parameters
+    ----------
+    frame : polars, DuckDB, Dask or Spark frame
+        A lazy frame.
+    label, score, weight, pos_label, resolution
+        As in :func:`group_scores`.
+    by : str
+        Name of the column that divides the rows.
+
+    Returns
+    -------
+    tuple of ndarray and list
+        Its distinct values, and for each the arguments that build a ``ScoreTable`` and the number of positive rows.
+
+    Raises
+    ------
+    DataError
+        As :func:`group_scores` does, and for rows without a group.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from stakes.tables import group_scores_by
+    >>> frame = pl.LazyFrame({"cancer": [0, 1, 1], "risk": [0.1, 0.3, 0.3], "sex": ["f", "f", "m"]})
+    >>> values, tables = group_scores_by(frame, label="cancer", score="risk", by="sex")
+    >>> values.tolist(), tables[0][0]["positives"].tolist(), tables[0][1]
+    (['f', 'm'], [0.0, 1.0], 1)
+    """
+    native: Any = from_native(frame)
+    roles = choose_roles(column_names(native), (), label=label, models=[score], weight=weight, groups=[by])
+    return _Groups.collect(native, roles, resolution).tables_by_group(pos_label, resolution)
+
+
+def _held(frame: nw.LazyFrame[Any], roles: Roles) -> Held | None:
+    """The columns of an engine on this machine, if they are short: to sort them is faster than its group-by."""
+    kind = frame.implementation
+    if not (kind.is_polars() or kind.is_duckdb()):
+        return None
+    found = collected(frame.select(*roles.used).head(_MOST_HELD + 1))
+    return Held(found, Location(ordered=False)) if len(found) <= _MOST_HELD else None
+
+
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """The result of the group-by: one entry for each label and score, or label and cell of scores."""
+
+    roles: Roles
+    origin: Location
+    labels: tuple[list[Any], NDArray[np.signedinteger[Any]]]
+    cell: Floats
+    lower: Floats
+    upper: Floats
+    count: NDArray[np.int64]
+    weight: Floats
+    squared: Floats
+    moment: Floats
+    bad_weights: NDArray[np.int64]
+    missing_weights: NDArray[np.int64]
+    groups: tuple[list[Any], NDArray[np.int64]] | None
+    least_weight: Floats
+
+    @classmethod
+    def collect(cls, frame: nw.LazyFrame[Any], roles: Roles, resolution: int | None) -> _Groups:
+        """Run the group-by in the engine; what cannot be evaluated comes out as groups of its own."""
+        origin = Location(ordered=False)
+        found = run(_grouped(_rows(frame, roles, origin), resolution))
+        column = {name: to_floats(found[name], origin) for name in found.columns if name not in {"label", "group"}}
+        count = column["count"].astype(np.int64)
+        return cls(
+            roles=roles,
+            origin=origin,
+            labels=encode_labels(found["label"].alias(roles.label), origin),
+            cell=column["cell"],
+            lower=column.get("lower", column["cell"]) + 0.0,
+            upper=column.get("upper", column["cell"]) + 0.0,
+            count=count,
+            weight=column.get("weight", column["count"]),
+            squared=column.get("squared", column["count"]),
+            moment=column.get("moment", column["cell"]),
+            groups=encode(found["group"].alias(roles.groups[0])) if roles.groups else None,
+            bad_weights=column.get("bad", np.zeros(len(count))).astype(np.int64),
+            missing_weights=column.get("missing", np.zeros(len(count))).astype(np.int64),
+            least_weight=column.get("least", column["count"]),
+        )
+
+    def table(self, pos_label: object, resolution: int | None) -> dict[str, Any]:
+        """Check the groups and pool them into the columns of a score table."""
+        return self._pooled(self._checked(pos_label, exact=resolution is None), resolution)
+
+    def tables_by_group(
+        self, pos_label: object, resolution: int | None
+    ) -> tuple[NDArray[Any], list[tuple[dict[str, Any], int]]]:
+        """Check the groups, and pool those of each value of the dividing column."""
+        positive = self._checked(pos_label, exact=resolution is None)
+        values, codes = self.groups or ([], np.empty(0, dtype=np.int64))
+        self._refuse("must not be missing", codes < 0, column=self.roles.groups[0], hint=INCOMPLETE_HINT)
+        order = np.argsort(codes, kind="stable")
+        found = []
+        for part in np.split(order, np.searchsorted(codes[order], np.arange(1, len(values)))):
+            mine = {item.name: getattr(self, item.name)[part] for item in fields(self) if item.name in _COLUMNS}
+            own = replace(self, **mine)._pooled(positive[part], resolution)
+            found.append((own, int(self.count[part][positive[part]].sum())))
+        return as_array(values), found
+
+    def _pooled(self, positive: Bools, resolution: int | None) -> dict[str, Any]:
+        n_rows = int(self.count.sum())
+        if resolution is None:
+            return count_groups(self.cell, positive, self.weight, self.squared, n_rows)
+        sums = (
+            np.where(positive, self.weight, 0.0),
+            np.where(positive, 0.0, self.weight),
+            np.where(positive, self.squared, 0.0),
+            np.where(positive, 0.0, self.squared),
+        )
+        spans = (self.lower, self.upper, self.moment)
+        return count_cells(self.cell, spans, sums, n_rows=n_rows, resolution=resolution)
+
+    def _checked(self, pos_label: object, *, exact: bool) -> Bools:
+        score = self.roles.models[0]
+        values, codes = self.labels
+        if not len(codes):
+            rule = "there are no rows" if self.roles.weight is None else "there are no rows of positive weight"
+            raise self.origin.error(rule, column=self.roles.weight)
+        self._refuse("must not be missing", codes < 0, column=self.roles.label, hint=INCOMPLETE_HINT)
+        self._refuse("must not be missing", np.isnan(self.cell), column=score, hint=INCOMPLETE_HINT)
+        if self.bad_weights.any():
+            self._refuse_weights()
+        positive = positive_labels(values, codes, pos_label, self.origin, self.roles.label)
+        outside = (self.lower < 0.0) | (self.upper > 1.0)
+        if outside.any():
+            first = int(np.argmax(outside))
+            value = self.lower[first] if self.lower[first] < 0.0 else self.upper[first]
+            # a cell may hold good rows too, so only distinct scores can be counted
+            details = {"column": score, "value": value, "hint": PROBABILITY_HINT}
+            if not exact:
+                raise self.origin.error("must lie in [0, 1]", **details)
+            self._refuse("must lie in [0, 1]", outside, **details)
+        return positive
+
+    def _refuse(self, rule: str, bad: Bools, **details: Any) -> None:
+        if bad.any():
+            count, total = int(self.count[bad].sum()), int(self.count.sum())
+            raise self.origin.error(rule, count=count, total=total, **details)
+
+    def _refuse_weights(self) -> None:
+        details: dict[str, Any] = {"column": self.roles.weight, "total": int(self.count.sum())}
+        missing = int(self.missing_weights.sum())
+        if missing:
+            raise self.origin.error("must not be missing", count=missing, hint=INCOMPLETE_HINT, **details)
+        least = float(self.least_weight.min())
+        value, count = least if least < 0.0 else np.inf, int(self.bad_weights.sum())
+        raise self.origin.error("must be finite and >= 0", value=value, count=count, **details)
+
+
+def _rows(frame: nw.LazyFrame[Any], roles: Roles, origin: Location) -> nw.LazyFrame[Any]:
+    """Select label, score and weight as float64, without the rows of weight zero."""
+    schema = frame.collect_schema()
+    numbers = {"score": roles.models[0]} | ({} if roles.weight is None else {"weight": roles.weight})
+    for name in numbers.values():
+        if not (schema[name].is_numeric() or schema[name] == nw.Boolean):
+            raise origin.error(f"must hold numbers, its type is {schema[name]}", column=name)
+    selected = frame.select(
+        nw.col(roles.label).alias("label"),
+        *(nw.col(name).alias("group") for name in roles.groups),
+        *(nw.col(name).cast(nw.Float64).alias(role) for role, name in numbers.items()),
+    )
+    if roles.weight is None:
+        return selected
+    weight = nw.col("weight")
+    missing = weight.is_null() | is_nan(weight)
+    fine = (weight >= 0.0) & (weight <= LARGEST) & ~missing
+    return selected.filter((weight != 0.0) | weight.is_null()).with_columns(
+        (weight * weight).alias("squared"),
+        nw.when(fine).then(nw.lit(0)).otherwise(nw.lit(1)).alias("bad"),
+        nw.when(missing).then(nw.lit(1)).otherwise(nw.lit(0)).alias("missing"),
+    )
+
+
+def _grouped(rows: nw.LazyFrame[Any], resolution: int | None) -> nw.LazyFrame[Any]:
+    score, sums = nw.col("score"), []
+    names = rows.collect_schema().names()
+    weighted = "weight" in names
+    if weighted:
+        sums = [nw.col(name).sum() for name in ("weight", "squared", "bad", "missing")] + [
+            nw.col("weight").min().alias("least")
+        ]
+    if resolution is None:
+        rows = rows.with_columns(score.alias("cell"))
+    else:
+        rounded = (score * resolution).round(0)
+        # engines differ in how they cast and divide; rounding down from the nearest integer is the same everywhere
+        below = nw.when(rounded > score * resolution).then(rounded - 1.0).otherwise(rounded)
+        moment = score * nw.col("weight") if weighted else score
+        rows = rows.with_columns(below.alias("cell"), moment.alias("moment"))
+        sums += [nw.col("moment").sum(), score.min().alias("lower"), score.max().alias("upper")]
+    keys = [name for name in ("label", "group", "cell") if name in [*names, "cell"]]
+    return rows.group_by(*keys).agg(nw.len().alias("count"), *sums)
+
+
+def _binned(columns: dict[str, Any], resolution: int) -> dict[str, Any]:
+    scores, n_rows = columns["scores"], columns["n_rows"]
+    sums = tuple(columns[name] for name in ("positives", "negatives", "positives_squared", "negatives_squared"))
+    spans = (scores, scores, (sums[0] + sums[1]) * scores)
+    return count_cells(np.floor(scores * resolution), spans, sums, n_rows=n_rows, resolution=resolution)
+
+
+# Losses of rows as expressions of a data engine, for the cost distributions that have a short closed form.
+
+_MOST_ATOMS = 100
+NO_CLOSED_FORM = (
+    "have no losses that a data engine computes, as Fixed, Empirical (up to 100 values), Uniform, LogOddsUniform and "
+    "sums of them have: for differences evaluate the rows in memory"
+)
+
+
+def expressible(costs: CostDistribution) -> bool:
+    """Whether a data engine can compute the losses of rows.
+
+    Examples
+    --------
+    >>> from stakes import costs
+    >>> from stakes.tables import expressible
+    >>> expressible(costs.Uniform(0.1, 0.4)), expressible(costs.Beta(2, 2))
+    (True, False)
+    """
+    if isinstance(costs, Weighted):
+        return all(map(expressible, costs.parts))
+    return type(costs) in _FAMILIES and len(costs.atoms[0]) <= _MOST_ATOMS
+
+
+def loss_expression(
+    score: Any, positive: Any, costs: CostsLike, *, rule: float | str = "score", scale: Scale | None = None
+) -> Any:
+    """Return what each row costs as an expression of an engine, SQL or ONNX.
+
+    Parameters
+    ----------
+    score : expression of narwhals, Sql or Onnx
+        Probabilities.
+    positive : expression of the same kind
+        A condition, true for positive rows.
+    costs : CostDistribution, tuple of float, or float
+        ``Fixed``, ``Empirical`` (up to 100 values), ``Uniform`` and sums of them; with narwhals ``LogOddsUniform`` too.
+    rule : "score" or float, default "score"
+        How scores become decisions.
+    scale : {"regret", "integral", "loss"}, optional
+        Regret, the plain integral over the cost ratios, or the customary loss (``costs.loss_factor`` times the
+        integral), as for :func:`expected_regret`. By default "regret".
+
+    Returns
+    -------
+    narwhals.Expr, Sql or Onnx
+        Its mean is the regret of :func:`evaluate`, or the integral or loss asked for. NULL (in ONNX NaN) where the
+        score is missing or outside [0, 1], and where it is not known whether the row is positive.
+
+    Raises
+    ------
+    ValueError
+        For costs whose losses are no such expression, and an unknown scale.
+
+    Examples
+    --------
+    >>> from stakes.tables import loss_expression, sql_column
+    >>> print(loss_expression(sql_column("risk"), sql_column("cancer") >= 1, 0.25, rule=0.5))
+    CASE WHEN (CASE WHEN ... IS NOT NULL) THEN CASE WHEN ... ELSE CAST('0.75' AS DOUBLE) END ... END END
+    """
+    measure = as_costs(costs)
+    if isinstance(rule, str) and rule != "score":
+        raise ValueError(f'rule must be "score" or a threshold, got {rule!r}.')
+    if not expressible(measure):
+        raise ValueError(f"costs={measure!r} {NO_CLOSED_FORM}.")
+    factor = check_scale(scale, measure)[1]
+    loss = row_loss(score, positive, measure, rule if isinstance(rule, str) else check_number(rule, "rule"))
+    if factor != 1.0:
+        loss = loss * factor
+    return where_known(positive, decided(loss, [score], within=(0.0, 1.0)))
+
+
+def row_loss(score: Any, positive: Any, costs: CostDistribution, rule: float | str) -> Any:
+    """Integrated cost of each row, as the rows in memory have it for arrays."""
+    if not isinstance(rule, str):
+        always, never = float(costs.negative_loss(math.inf)), float(costs.positive_loss(-math.inf))
+        return _as_double(
+            choose(positive, choose(at_least(score, rule), 0.0, never), choose(at_least(score, rule), always, 0.0)),
+            score,
+        )
+    if isinstance(costs, Weighted):
+        parts = (row_loss(score, positive, p, rule) * float(f) for f, p in zip(costs.factors, costs.parts, strict=True))
+        return reduce(add, parts)
+    return _FAMILIES[type(costs)](score, positive, costs)
+
+
+def _atoms(score: Any, positive: Any, costs: Any) -> Any:
+    losses = []
+    for value, weight in zip(*(part.tolist() for part in costs.atoms), strict=True):
+        acting, waiting = value * weight, (1.0 - value) * weight
+        negative = choose(at_least(score, value), choose(at_most(score, value), costs.tie * acting, acting), 0.0)
+        missed = choose(
+            at_most(score, value), choose(at_least(score, value), (1.0 - costs.tie) * waiting, waiting), 0.0
+        )
+        losses.append(_as_double(choose(positive, missed, negative), score))
+    return reduce(add, losses)
+
+
+def _as_double(loss: Any, score: Any) -> Any:
+    # Ibis and SQLFrame make decimals of numbers, with other sums and without fourth powers; a score is a double
+    return loss if isinstance(score, Formula) else loss + score * 0.0
+
+
+def _uniform(score: Any, positive: Any, costs: Any) -> Any:
+    # one expression for both classes, as the rows in memory have it: engines choose between values at a price
+    low, high = costs.low, costs.high
+    bounded = isinstance(score, Formula)
+    at = (
+        choose(at_least(score, high), high, choose(at_most(score, low), low, score))
+        if bounded
+        else score.clip(low, high)
+    )
+    y, best = choose(positive, 1.0, 0.0), choose(positive, high, low)
+    return (best - at) * ((y - best) + (y - at)) * 0.5
+
+
+def _log_odds(score: Any, positive: Any, costs: Any) -> Any:
+    """Losses at scores between the bounds, and beyond them exactly what the constant decisions cost."""
+    if isinstance(score, Formula):
+        raise ValueError(f"costs={costs!r} take logarithms, of which SQL and ONNX are not written here.")
+    always, never = float(costs.negative_loss(math.inf)), float(costs.positive_loss(-math.inf))
+    inside = math.log1p(-costs.low) - _logarithm(1.0 - score), math.log(costs.high) - _logarithm(score)
+    found = []
+    for loss, below, above in ((inside[0], 0.0, always), (inside[1], never, 0.0)):
+        found.append(choose(score <= costs.low, below, choose(score >= costs.high, above, loss)))
+    return choose(positive, found[1], found[0])
+
+
+def _logarithm(value: nw.Expr) -> nw.Expr:
+    # some engines refuse the logarithm of 0
+    inside = nw.when(value > 0.0).then(value).otherwise(nw.lit(1.0)).log()
+    return nw.when(value > 0.0).then(inside).otherwise(nw.lit(-math.inf))
+
+
+_FAMILIES: dict[type[Any], Callable[[Any, Any, Any], Any]] = {
+    Fixed: _atoms,
+    Empirical: _atoms,
+    Uniform: _uniform,
+    LogOddsUniform: _log_odds,
+}
+
+
+# Sums over rows for every pair of decisions, made by a data engine in one pass: the rows stay where they are.
+
+
+def sum_pairs(
+    frame: nw.LazyFrame[Any],
+    *,
+    label: str,
+    models: Iterable[str],
+    costs: CostDistribution,
+    rule: float | str,
+    powers: Sequence[tuple[int, int]],
+    weight: str | None = None,
+    pos_label: object = None,
+) -> dict[str, Any]:
+    """Sum powers of the differences of losses for every pair of models, "treat all", "treat none" and "nothing".
+
+    Parameters
+    ----------
+    frame : narwhals LazyFrame
+        The rows.
+    label : str
+        Column with the labels.
+    models : iterable of str
+        Columns with probabilities.
+    costs : CostDistribution
+        One of those whose losses are short expressions.
+    rule : "score" or float
+        How scores become decisions.
+    powers : sequence of (int, int)
+        Powers of the weight and of the difference in each sum.
+    weight : str, optional
+        Column with weights.
+    pos_label : object, optional
+        The label of the positive class.
+
+    Returns
+    -------
+    dict
+        Arrays by name, with the classes and then the pairs as their last axes.
+
+    Raises
+    ------
+    DataError
+        For invalid values, and ValueError for costs without a short form.
+
+    Examples
+    --------
+    >>> import narwhals as nw
+    >>> import polars as pl
+    >>> from stakes import costs
+    >>> from stakes.tables import sum_pairs
+    >>> frame = nw.from_native(pl.LazyFrame({"y": [0, 1], "a": [0.1, 0.8]}))
+    >>> found = sum_pairs(frame, label="y", models=["a"], costs=costs.Fixed(0.5), rule="score", powers=[(1, 1)])
+    >>> found["rows"].tolist()
+    [1.0, 1.0]
+    """
+    if not expressible(costs):
+        raise ValueError(f"costs={costs!r} {NO_CLOSED_FORM}.")
+    roles = choose_roles(column_names(frame), (), label=label, models=models, weight=weight, groups=None)
+    rows, worst = rows_with_gaps(frame, roles, costs, rule, pos_label)
+    sums = _collected(rows, len(roles.models), powers, weighted=weight is not None)
+    if not (np.array_equal(sums["whole"], sums["rows"]) and np.all(sums["off"] == 0.0)):
+        _refuse(frame, roles, pos_label)
+    return _assembled(sums, roles, powers, worst)
+
+
+def _refuse(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object) -> NoReturn:
+    """Say what is wrong with a model's column, in the words of its table."""
+    for model in roles.models:
+        group_scores(frame, label=roles.label, score=model, weight=roles.weight, pos_label=pos_label)
+    raise Location(ordered=False).error("a score or a weight is missing or out of bounds")
+
+
+def rows_with_gaps(
+    frame: nw.LazyFrame[Any], roles: Roles, costs: CostDistribution, rule: float | str, pos_label: object
+) -> tuple[nw.LazyFrame[Any], tuple[float, float]]:
+    """Rows that count: class, weight, groups, losses and differences; and the most that each class can cost."""
+    weight, worst = roles.weight, (float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf)))
+    counted = frame if weight is None else frame.filter((nw.col(weight) != 0.0) | nw.col(weight).is_null())
+    rows = _pair_rows(counted, roles, _positive(counted, roles, pos_label, partial(_refuse, frame, roles, pos_label)))
+    return _with_gaps(rows, len(roles.models), costs, rule, worst), worst
+
+
+def _positive(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object, refuse: Callable[[], NoReturn]) -> nw.Expr:
+    """An expression that is true for positive rows, once every label has been looked at."""
+    found = run(frame.select(nw.col(roles.label).alias("label")).group_by("label").agg(nw.len().alias("count")))
+    origin = Location(ordered=False)
+    values, codes = encode_labels(found["label"].alias(roles.label), origin)
+    if not len(codes) or np.any(codes < 0):
+        refuse()
+    try:
+        is_positive = positive_labels(values, codes, pos_label, origin, roles.label)
+    except DataError:
+        refuse()
+    mine = [values[code] for code, yes in zip(codes, is_positive, strict=True) if yes]
+    if not mine:
+        return nw.col(roles.label).is_null()  # no row is
+    kind = nw.String if isinstance(mine[0], str) else nw.Float64
+    return nw.col(roles.label).cast(kind) == (mine[0] if kind is nw.String else float(mine[0]))
+
+
+def _pair_rows(frame: nw.LazyFrame[Any], roles: Roles, positive: nw.Expr) -> nw.LazyFrame[Any]:
+    """Class, scores and weight of the rows that count, under names of our own, and what tells whether they are fine."""
+    chosen = {f"s{i}": nw.col(name).cast(nw.Float64) for i, name in enumerate(roles.models)}
+    if roles.weight is not None:
+        chosen["w"] = nw.col(roles.weight).cast(nw.Float64)
+    rows = frame.select(
+        nw.when(positive).then(nw.lit(1)).otherwise(nw.lit(0)).alias("y"),
+        *(value.alias(name) for name, value in chosen.items()),
+        *(nw.col(name).alias(f"g{i}") for i, name in enumerate(roles.groups)),
+    )
+    # Missing where a number is; not zero, or NaN, where one is out of bounds: infinity is no weight. Cheaper than to
+    # compare, and DuckDB cannot answer it from the statistics of Parquet files, which leave NaN out.
+    off = [(nw.col(name) - nw.col(name).clip(0.0, LARGEST if name == "w" else 1.0)).abs() for name in chosen]
+    return rows.with_columns(reduce(add, off).alias("off"))
+
+
+def _with_gaps(
+    rows: nw.LazyFrame[Any], models: int, costs: CostDistribution, rule: float | str, worst: tuple[float, float]
+) -> nw.LazyFrame[Any]:
+    """Add the loss of every model, that less the most that its class can cost, and the differences between models."""
+    is_positive = nw.col("y") == 1
+    constant = choose(is_positive, worst[1], worst[0])
+    rows = rows.with_columns(
+        *(row_loss(nw.col(f"s{i}"), is_positive, costs, rule).alias(f"l{i}") for i in range(models))
+    )
+    return rows.with_columns(
+        *((nw.col(f"l{i}") - constant).alias(f"e{i}") for i in range(models)),
+        *((nw.col(f"l{i}") - nw.col(f"l{j}")).alias(f"d{i}_{j}") for i, j in combinations(range(models), 2)),
+    )
+
+
+def _collected(
+    rows: nw.LazyFrame[Any], models: int, powers: Sequence[tuple[int, int]], *, weighted: bool
+) -> dict[str, Any]:
+    """Sums of each class by name: of powers of w, of weighted powers of every difference, and of what carries it."""
+    gaps, apart = gap_names(models), [f"{i}_{j}" for i, j in combinations(range(models), 2)]
+    terms: dict[str, nw.Expr] = {f"a{pair}": _differ(*pair.split("_")) for pair in apart}
+    terms["off"] = nw.col("off")
+    for gap in gaps:
+        terms[f"c{gap}"] = _is(nw.col(gap) != 0.0)
+        for a, b in powers if weighted else [(1, b) for b in {b for _, b in powers}]:
+            if b:
+                terms[f"p{a}_{b}_{gap}"] = _power(nw.col(gap), b, a if weighted else 0)
+    if weighted:
+        terms |= {f"w{a}": _power(nw.lit(1.0), 0, a) for a in {a for a, _ in powers}}
+    table = rows.select("y", *(term.alias(name) for name, term in terms.items()))
+    sums = nw.len().alias("rows"), nw.col("off").count().alias("whole"), *(nw.col(name).sum() for name in terms)
+    both = {name: np.zeros(2) for name in ("rows", "whole", *terms)}
+    for found in _by_class(table, sums):
+        place = found["y"].to_numpy().astype(np.intp)
+        for name, values in both.items():
+            values[place] = found[name].cast(nw.Float64).to_numpy()
+    if not weighted:  # where every weight is one, its powers are too
+        both |= {f"w{a}": both["rows"] for a, _ in powers}
+        both |= {f"p{a}_{b}_{gap}": both[f"p1_{b}_{gap}"] for a, b in powers if b for gap in gaps}
+    return both
+
+
+def gap_names(models: int) -> list[str]:
+    """Columns with a model's loss, with that less the most its class can cost, and with the difference of two."""
+    alone = [f"{kind}{i}" for kind in "le" for i in range(models)]
+    return alone + [f"d{i}_{j}" for i, j in combinations(range(models), 2)]
+
+
+def pair_gaps(models: int, worst: tuple[float, float]) -> list[tuple[str, str] | tuple[float, float]]:
+    """What differs between the decisions of every pair, in order, for each class: a column, or one number for all rows.
+
+    "Treat all" and "treat none" cost one class the most, and the other nothing.
+    """
+    found: list[tuple[str, str] | tuple[float, float]] = []
+    for i, j in combinations(range(models + 3), 2):
+        if j < models:
+            found.append((f"d{i}_{j}", f"d{i}_{j}"))
+        elif i < models:
+            found.append((f"{'e' if j == models else 'l'}{i}", f"{'e' if j == models + 1 else 'l'}{i}"))
+        else:
+            signs = [(i - models == k) - (j - models == k) for k in (0, 1)]
+            gaps = [sign * cost if sign else 0.0 for sign, cost in zip(signs, worst, strict=True)]
+            found.append((gaps[0], gaps[1]))
+    return found
+
+
+def _by_class(table: nw.LazyFrame[Any], sums: Sequence[nw.Expr]) -> Iterator[nw.DataFrame[Any]]:
+    """Sum over each class; polars takes less to add whole columns of one class than of two groups."""
+    if not table.implementation.is_polars():
+        yield run(table.group_by("y").agg(*sums))
+        return
+    for k in (0, 1):
+        yield run(table.filter(nw.col("y") == k).select(nw.lit(k).alias("y"), *sums))
+
+
+def _assembled(
+    sums: dict[str, Any], roles: Roles, powers: Sequence[tuple[int, int]], worst: tuple[float, float]
+) -> dict[str, Any]:
+    """Sums of every pair in order."""
+    models, columns, carriers, apart = len(roles.models), [], [], []
+    for (i, j), gaps in zip(combinations(range(models + 3), 2), pair_gaps(models, worst), strict=True):
+        if isinstance(gaps[0], str):
+            columns.append(
+                [_classes(*(sums[f"p{a}_{b}_{n}"] for n in gaps)) if b else sums[f"w{a}"] for a, b in powers]
+            )
+            carriers.append(_classes(*(sums[f"c{n}"] for n in gaps)))
+        else:
+            columns.append([_constant(sums[f"w{a}"], gaps, b) for a, b in powers])
+            carriers.append(np.where(np.array(gaps) != 0.0, sums["rows"], 0.0))
+        apart.append(sums[f"a{i}_{j}"] if j < models else carriers[-1])
+    stacked = np.moveaxis(np.array(columns), 0, -1)
+    return {
+        "rows": sums["rows"],
+        "mass": sums["w1"],
+        "powers": stacked,
+        "carriers": np.stack(carriers, axis=-1),
+        "apart": np.stack(apart, axis=-1),
+    }
+
+
+def _classes(negatives: Any, positives: Any) -> Any:
+    """The negatives' sum of one and the positives' of the other."""
+    return np.array([negatives[0], positives[1]])
+
+
+def _constant(weights: Any, gaps: Sequence[float], power: int) -> Any:
+    """Sums over rows that all differ alike; an infinite difference that no row has counts nothing."""
+    return np.array([float(w) * gap**power if w else 0.0 for w, gap in zip(weights, gaps, strict=True)])
+
+
+def _differ(i: str, j: str) -> nw.Expr:
+    return _is(nw.col(f"s{i}") != nw.col(f"s{j}"))
+
+
+def _power(gap: nw.Expr, b: int, a: int) -> nw.Expr:
+    factors = [nw.col("w")] * a + [gap] * b
+    return reduce(mul, factors)
+
+
+def _is(condition: nw.Expr) -> nw.Expr:
+    # a choice between 1 and 0 takes DuckDB longer, and of a wider type polars keeps the width of the sum
+    return condition.cast(nw.Int8)
+
+
+# What leaving out each cluster changes, summed by a data engine: neither rows nor clusters leave it.
+
+
+def sum_clusters(
+    frame: nw.LazyFrame[Any],
+    *,
+    label: str,
+    models: Iterable[str],
+    clusters: str,
+    costs: CostDistribution,
+    rule: float | str,
+    centres: Floats,
+    shares: Floats,
+    weight: str | None = None,
+    pos_label: object = None,
+) -> dict[str, Floats]:
+    """Sum over clusters powers of what leaving out each of them changes in the differences of :func:`sum_pairs`.
+
+    Parameters
+    ----------
+    frame : narwhals LazyFrame
+        The rows, which ``sum_pairs`` found to be fine.
+    label : str
+        Column with the labels.
+    models : iterable of str
+        Columns with probabilities.
+    clusters : str
+        Column of what only differs independently.
+    costs : CostDistribution
+        One of those whose losses are short expressions.
+    rule : "score" or float
+        How scores become decisions.
+    centres : ndarray of shape (2, p)
+        What the differences of each class are centred on, by pair.
+    shares : ndarray of shape (2,)
+        Part of a weight of one in all weight, by class.
+    weight : str, optional
+        Column with weights.
+    pos_label : object, optional
+        The label of the positive class.
+
+    Returns
+    -------
+    dict
+        Number of ``clusters``, ``largest``, ``second`` and ``fourth`` powers of their shares, ``rows`` of each class
+        and their ``squares``, clusters that ``have`` each class; by pair the ``moved`` powers, and by class and pair
+        the number and the powers of the sums that ``carry`` it.
+
+    Raises
+    ------
+    DataError
+        For rows without a cluster.
+
+    Examples
+    --------
+    >>> import narwhals as nw
+    >>> import numpy as np
+    >>> import polars as pl
+    >>> from stakes import costs
+    >>> from stakes.tables import sum_clusters
+    >>> frame = nw.from_native(pl.LazyFrame({"y": [0, 1, 0, 1], "a": [0.1, 0.8, 0.6, 0.3], "of": ["x", "x", "y", "z"]}))
+    >>> asked = {"label": "y", "models": ["a"], "clusters": "of", "costs": costs.Fixed(0.5), "rule": "score"}
+    >>> found = sum_clusters(frame, **asked, centres=np.zeros((2, 6)), shares=np.full(2, 0.25))
+    >>> float(found["clusters"]), float(found["largest"]), found["have"].tolist()
+    (3.0, 0.5, [2.0, 2.0])
+    """
+    roles = choose_roles(column_names(frame), (), label=label, models=models, weight=weight, groups=[clusters])
+    rows, worst = rows_with_gaps(frame, roles, costs, rule, pos_label)
+    missing = choose(is_missing(nw.col("g0"), frame.collect_schema()[clusters]), 1, 0)
+    names, gaps = gap_names(len(roles.models)), pair_gaps(len(roles.models), worst)
+    each = _each_cluster(rows, names, missing, weighted=weight is not None)
+    sums = _sums(each, names, gaps, centres, shares, weighted=weight is not None)
+    found = {name: float(values[0]) for name, values in run(sums).to_dict(as_series=False).items()}
+    total = int(found["n0"] + found["n1"])
+    if found["gone"]:
+        details: dict[str, Any] = {"count": int(found["gone"]), "total": total, "hint": INCOMPLETE_HINT}
+        raise Location(ordered=False).error("must not be missing", column=clusters, **details)
+    return _assembled_clusters(found, gaps)
+
+
+def why_clusters_need_rows(costs: CostDistribution, rule: float | str, groups: Sequence[str] | None) -> str:
+    """Why an engine cannot say how sure clusters are; empty where it can.
+
+    Examples
+    --------
+    >>> from stakes import costs
+    >>> from stakes.tables import why_clusters_need_rows
+    >>> why_clusters_need_rows(costs.Fixed(0.3), "optimal", None)
+    'clusters= with rule="optimal" needs the rows'
+    """
+    if rule == "optimal":
+        return 'clusters= with rule="optimal" needs the rows'
+    if groups:
+        return "clusters= with groups= needs the rows"
+    return "" if expressible(costs) else f"clusters= with costs={costs!r} needs the rows"
+
+
+def _each_cluster(
+    rows: nw.LazyFrame[Any], names: Sequence[str], missing: nw.Expr, *, weighted: bool
+) -> nw.LazyFrame[Any]:
+    """One row for each cluster: sums of each class of rows, weights and weighted differences."""
+    terms = {"gone": missing}
+    for k in (0, 1):
+        mine = nw.col("y") == k
+        terms[f"n{k}"] = choose(mine, 1, 0)
+        if weighted:
+            terms[f"m{k}"] = choose(mine, nw.col("w"), 0.0)
+        for name in names:
+            terms[f"x{k}_{name}"] = choose(mine, nw.col("w") * nw.col(name) if weighted else nw.col(name), 0.0)
+    table = rows.select("g0", *(term.alias(name) for name, term in terms.items()))
+    return table.group_by("g0").agg(*(nw.col(name).sum() for name in terms))
+
+
+def _sums(
+    table: nw.LazyFrame[Any], names: Sequence[str], gaps: Gaps, centres: Floats, shares: Floats, *, weighted: bool
+) -> nw.LazyFrame[Any]:
+    """One row for all clusters."""
+    mass = [nw.col(f"{'m' if weighted else 'n'}{k}").cast(nw.Float64) for k in (0, 1)]
+    share = reduce(add, (float(part) * its for part, its in zip(shares, mass, strict=True)))
+    table = table.with_columns(share.alias("share"), (nw.col("n0") + nw.col("n1")).cast(nw.Float64).alias("size"))
+    rest = choose(nw.col("share") < 1.0, 1.0 - nw.col("share"), 1.0)  # a single cluster has no interval
+    moved = {}
+    for at, pair in enumerate(gaps):
+        parts = []
+        for k, gap in enumerate(pair):
+            centre, part = float(centres[k, at]), float(shares[k])
+            if isinstance(gap, str):
+                parts.append((nw.col(f"x{k}_{gap}") - centre * mass[k]) * part)
+            else:
+                parts.append(mass[k] * ((gap - centre) * part))
+        moved[f"u{at}"] = reduce(add, parts) / rest
+    table = table.with_columns(*(value.alias(name) for name, value in moved.items()))
+    terms = {"largest": nw.col("share").max(), "gone": nw.col("gone").sum()}
+    for name in ("share", "size", *moved):
+        squares = nw.col(name) * nw.col(name)
+        terms |= {f"{name}_2": squares.sum(), f"{name}_4": (squares * squares).sum()}
+    for k in (0, 1):
+        terms |= {f"n{k}": nw.col(f"n{k}").sum(), f"has{k}": (nw.col(f"n{k}") > 0).cast(nw.Int8).sum()}
+        values = {name: nw.col(f"x{k}_{name}") for name in names} | {"": mass[k]}
+        for name, value in values.items():
+            squares = value * value
+            terms |= {f"k{k}_{name}": (value != 0.0).cast(nw.Int8).sum(), f"k{k}_{name}_2": squares.sum()}
+            terms[f"k{k}_{name}_4"] = (squares * squares).sum()
+    return table.select(nw.len().alias("clusters"), *(term.alias(name) for name, term in terms.items()))
+
+
+def _assembled_clusters(found: dict[str, float], gaps: Gaps) -> dict[str, Floats]:
+    carry = np.zeros((3, 2, len(gaps)))
+    for at, pair in enumerate(gaps):
+        for k, gap in enumerate(pair):
+            name, by = (gap, 1.0) if isinstance(gap, str) else ("", gap)
+            sums = (found[f"k{k}_{name}{power}"] for power in ("", "_2", "_4"))
+            powers = zip(sums, (0, 2, 4), strict=True)
+            carry[:, k, at] = [one * by**power if by and one else 0.0 for one, power in powers]
+    moved = [[found[f"u{at}_{power}"] for at in range(len(gaps))] for power in (2, 4)]
+    told = {"clusters": "clusters", "largest": "largest", "second": "share_2", "fourth": "share_4", "squares": "size_2"}
+    both = {"rows": "n", "have": "has"}
+    return {
+        **{name: np.array(found[column]) for name, column in told.items()},
+        **{name: np.array([found[f"{column}{k}"] for k in (0, 1)]) for name, column in both.items()},
+        "moved": np.array(moved),
+        "carry": carry,
+    }

@@ -1,0 +1,691 @@
+"""Rows with labels and scores."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from narwhals.exceptions import DuplicateError
+
+from stakes.base.formulas import is_nan
+from stakes.base.validation import check_choice, match_label
+from stakes.outputs.result_table import backend_of
+from stakes.outputs.serialization import DataError, Location
+from stakes.tables._columnar_files import TypedFile
+from stakes.tables._columns import (
+    Gathered,
+    Roles,
+    as_array,
+    choose_roles,
+    collected,
+    encode,
+    encode_labels,
+    named_once,
+    positive_labels,
+    reject_duplicates,
+    require,
+    to_floats,
+)
+from stakes.tables._text_files import Content, CsvFile, JsonFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from stakes.base.outcome import Outcome, OutcomeFromColumns
+    from stakes.tables._columns import Table
+
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+    Integers = NDArray[np.intp]
+
+
+# The rows themselves, for comparisons of models: labels, scores of every model, weights and groups.
+
+OnMissing = Literal["raise", "drop"]
+ON_MISSING = ("raise", "drop")
+PROBABILITY_HINT = "Pass the probability of the positive class."
+INCOMPLETE_HINT = 'on_missing="drop" (command line: --on-missing drop) leaves incomplete rows out.'
+
+
+class FrameColumns(Protocol):
+    """Columns of equal length by name, in memory or in a file."""
+
+    def series(self, name: str) -> nw.Series[Any]:
+        """Return a column as it is."""
+
+    def floats(self, name: str, hint: str | None = None) -> Floats:
+        """Return a column of numbers, nan where it is missing."""
+
+    def labels(self, name: str) -> tuple[list[Any], NDArray[np.signedinteger[Any]]]:
+        """Return the distinct values of the label and the index of each row's, -1 where it is missing."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """Columns of a frame in memory."""
+
+    frame: nw.DataFrame[Any]
+    origin: Location
+
+    def series(self, name: str) -> nw.Series[Any]:
+        """Return a column as it is."""
+        return self.frame[name]
+
+    def floats(self, name: str, hint: str | None = None) -> Floats:
+        """Return a column of numbers, nan where it is missing."""
+        return to_floats(self.frame[name], self.origin, hint=hint)
+
+    def labels(self, name: str) -> tuple[list[Any], NDArray[np.signedinteger[Any]]]:
+        """Return the distinct values of the label and the index of each row's, -1 where it is missing."""
+        return encode_labels(self.frame[name], self.origin)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Predictions:
+    """Clean rows of one or many models, as comparisons need them.
+
+    Parameters
+    ----------
+    y : ndarray of bool
+        True for the positive class.
+    models : tuple of str
+        Names of the models.
+    scores : tuple of ndarray
+        Scores in [0, 1] of each model.
+    weight : ndarray or None
+        Weights > 0, or None where all count one.
+    groups : dict of str to ndarray, or None
+        Columns that say which group each row belongs to.
+    n_rows : int
+        Number of rows kept.
+    n_dropped : int
+        Number of incomplete rows dropped (rows of weight zero are not counted here).
+    backend : str or None
+        Data-frame library that the rows came from.
+    source : str or None
+        Name of the file that the rows came from.
+    rows : ndarray of int, or None
+        Places of the kept rows, from 0, or None where all were kept.
+    outcome : Outcome or None
+        What happened to the rows, where columns beside the label say that.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from stakes.tables import frame_columns
+    >>> frame = pl.DataFrame({"cancer": [0, 1], "a": [0.1, 0.8], "b": [0.2, 0.6]})
+    >>> frame_columns(frame, label="cancer").models
+    ('a', 'b')
+    """
+
+    y: Bools
+    models: tuple[str, ...]
+    scores: tuple[Floats, ...]
+    weight: Floats | None
+    groups: dict[str, NDArray[Any]] | None
+    n_rows: int
+    n_dropped: int
+    backend: str | None = None
+    source: str | None = None
+    rows: NDArray[np.intp] | None = None
+    outcome: Outcome | None = None
+
+    def __repr__(self) -> str:
+        return f"Predictions({self.n_rows} rows, models {', '.join(map(repr, self.models))})"
+
+
+def frame_columns(
+    frame: Any,
+    *,
+    label: str,
+    models: Iterable[str] | None = None,
+    weight: str | None = None,
+    groups: Iterable[str] | None = None,
+    pos_label: object = None,
+    on_missing: OnMissing = "raise",
+    outcome: OutcomeFromColumns | None = None,
+) -> Predictions:
+    """Take labels and scores of one or many models from a data frame.
+
+    Parameters
+    ----------
+    frame : pandas, polars, pyarrow, DuckDB, Dask or Spark frame
+        Anything narwhals understands; of a lazy frame only the needed columns are collected.
+    label : str
+        Name of the column with the labels.
+    models : iterable of str, optional
+        Names of the columns with the models' probabilities; by default every other numeric column that has a name, if
+        they are 100 at most.
+    weight : str, optional
+        Name of the column with weights >= 0; a row of weight zero is as if absent.
+    groups : iterable of str, optional
+        Names of the columns that divide the rows into groups.
+    pos_label : object, optional
+        The label of the positive class.
+    on_missing : {"raise", "drop"}, default "raise"
+        What to do with rows in which a needed value is missing.
+    outcome : OutcomeFromColumns, optional
+        Which columns say what happened beside the label; see :class:`stakes.outcomes.OutcomeFromColumns`.
+
+    Returns
+    -------
+    Predictions
+
+    Raises
+    ------
+    DataError
+        For missing or duplicate columns, missing or out-of-range values, or labels with more than two values.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from stakes.tables import frame_columns
+    >>> frame = pl.DataFrame({"cancer": ["no", "yes", "no"], "a": [0.1, 0.8, None]})
+    >>> rows = frame_columns(frame, label="cancer", pos_label="yes", on_missing="drop")
+    >>> rows.y.tolist(), rows.n_dropped
+    ([False, True], 1)
+    """
+    native = from_native(frame)
+    roles = model_columns(native, label=label, models=models, weight=weight, groups=groups, outcome=outcome)
+    chosen = native.select(*roles.used)
+    ordered = not isinstance(chosen, nw.LazyFrame) or chosen.implementation.is_polars()
+    eager = collected(chosen) if isinstance(chosen, nw.LazyFrame) else chosen
+    origin = Location(ordered=ordered)
+    return clean_rows(
+        Held(eager, origin), roles, origin, pos_label=pos_label, on_missing=on_missing, backend=backend_of(frame)
+    )
+
+
+def model_columns(
+    frame: Any,
+    *,
+    label: str,
+    models: Iterable[str] | None,
+    weight: str | None,
+    groups: Iterable[str] | None,
+    outcome: OutcomeFromColumns | None = None,
+) -> Roles:
+    """Say which columns of a frame are the models, as :func:`frame_columns` takes them, and what the others are."""
+    native = from_native(frame)
+    numeric = [name for name, dtype in native.collect_schema().items() if dtype.is_numeric()]
+    asked = {"label": label, "models": models, "weight": weight, "groups": groups, "outcome": outcome}
+    return choose_roles(column_names(native), numeric, **asked)  # type: ignore[arg-type]
+
+
+def complete_rows(frame: nw.LazyFrame[Any], roles: Roles, on_missing: OnMissing) -> tuple[nw.LazyFrame[Any], int]:
+    """Leave out the incomplete rows of a lazy frame where that is asked for, and count those of positive weight."""
+    if check_choice(on_missing, "on_missing", ON_MISSING) == "raise":
+        return frame, 0
+    schema, missing = frame.collect_schema(), nw.lit(value=False)
+    for name in roles.used:
+        missing = missing | is_missing(nw.col(name), schema[name])
+    incomplete = missing if roles.weight is None else missing & ~(nw.col(roles.weight).fill_null(1.0) == 0.0)
+    count = collected(frame.select(nw.when(incomplete).then(nw.lit(1)).otherwise(nw.lit(0)).sum().alias("count")))
+    return frame.filter(~missing), int(count["count"][0] or 0)
+
+
+def is_missing(value: nw.Expr, kind: Any) -> nw.Expr:
+    """Whether a value of a column of some type is missing; NaN is."""
+    return value.is_null() | is_nan(value) if kind.is_float() else value.is_null()
+
+
+def from_native(frame: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
+    """Wrap a frame of any supported library, its column names checked to be distinct."""
+    try:
+        native: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(frame)
+    except TypeError:
+        raise ValueError(f"frame must be a data frame, got {type(frame).__name__}.") from None
+    except DuplicateError:
+        reject_duplicates(getattr(frame, "column_names", None) or list(frame.columns))
+        raise
+    reject_duplicates(column_names(native))
+    return native
+
+
+def column_names(frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> list[str]:
+    """Name the columns, duplicates included (a schema cannot hold them, a DuckDB relation can)."""
+    return list(frame.columns) if frame.implementation.is_duckdb() else frame.collect_schema().names()
+
+
+def clean_rows(
+    columns: FrameColumns,
+    roles: Roles,
+    origin: Location,
+    *,
+    pos_label: object = None,
+    on_missing: OnMissing = "raise",
+    backend: str | None = None,
+) -> Predictions:
+    """Check the columns and keep the rows that count."""
+    check_choice(on_missing, "on_missing", ON_MISSING)
+    weight = None if roles.weight is None else columns.floats(roles.weight)
+    scores = {name: columns.floats(name, roles.hint) for name in roles.models}
+    codes = {name: encode(columns.series(name)) for name in roles.groups}
+    codes[roles.label] = columns.labels(roles.label)
+    count = len(codes[roles.label][1])
+    if count == 0:
+        raise origin.error("there are no rows")
+
+    keep = np.ones(count, dtype=bool) if weight is None else weight != 0.0
+    if not keep.any():
+        raise origin.error(f"must not be all zero, got {len(keep)} zeros", column=roles.weight)
+    numbers = scores | {name: columns.floats(name) for name in roles.measured}
+    missing = {name: np.isnan(values) for name, values in numbers.items()}
+    missing |= {name: found < 0 for name, (_, found) in codes.items()}
+    if roles.outcome is not None and roles.outcome.partly:
+        missing[roles.label] = np.zeros(count, dtype=bool)
+    if weight is not None and roles.weight is not None:
+        missing[roles.weight] = np.isnan(weight)
+    n_dropped = leave_out_incomplete(keep, {name: missing[name] for name in roles.used}, roles, origin, on_missing)
+    if not keep.all():
+        origin = replace(origin, rows=np.flatnonzero(keep))
+        numbers = {name: values[keep] for name, values in numbers.items()}
+        codes = {name: (values, found[keep]) for name, (values, found) in codes.items()}
+        weight = None if weight is None else weight[keep]
+
+    scores = {name: numbers.pop(name) for name in roles.models}
+    check_numbers(scores, weight, roles, origin)
+    by = {name: as_array(codes[name][0])[codes[name][1]] for name in roles.groups}
+    outcome = _outcome(roles, origin, codes[roles.label], numbers | by, (weight, pos_label))
+    y = positive_labels(*codes[roles.label], pos_label, origin, roles.label) if outcome is None else outcome.y
+    kept = (backend, origin.file, origin.rows, outcome)
+    return Predictions(y, roles.models, tuple(scores.values()), weight, by or None, len(y), n_dropped, *kept)
+
+
+def _outcome(
+    roles: Roles,
+    origin: Location,
+    label: tuple[list[Any], NDArray[np.signedinteger[Any]]],
+    cells: dict[str, NDArray[Any]],
+    given: tuple[Floats | None, object],
+) -> Outcome | None:
+    """Make what columns beside the label say; what they cannot be is bad data. ``given``: weights, positive label."""
+    if roles.outcome is None:
+        return None
+    for name, least in roles.measured.items():
+        bad = ~(np.isfinite(cells[name]) & (cells[name] >= least))
+        if bad.any():
+            rule = "must be finite" if least == -np.inf else f"must be finite and >= {least:g}"
+            raise origin.broken(rule, bad, cells[name], column=name)
+    values, places = label
+    told = as_array(values)[places] if places.min() >= 0 else np.array([*values, None], dtype=object)[places]
+    try:
+        return roles.outcome.made(told, cells, given[0], match_label(given[1], values))
+    except ValueError as error:
+        raise origin.error(str(error).removesuffix(".")) from None
+
+
+def leave_out_incomplete(
+    keep: Bools, missing: dict[str, Bools], roles: Roles, origin: Location, on_missing: OnMissing
+) -> int:
+    """Mark incomplete rows as not kept and count them, or raise at the first one."""
+    incomplete = np.logical_or.reduce(list(missing.values())) & keep
+    count = int(np.count_nonzero(incomplete))
+    if not count:
+        return 0
+    first = int(np.argmax(incomplete))
+    column = next(name for name, mask in missing.items() if mask[first])
+    if on_missing == "raise" or count == np.count_nonzero(keep):
+        hint = INCOMPLETE_HINT
+        if on_missing == "drop":
+            hint = "No complete row is left."
+        if column in roles.models and roles.hint:
+            hint = f"{hint} {roles.hint}"
+        raise origin.error("must not be missing", column=column, row=first, count=count, total=len(keep), hint=hint)
+    keep &= ~incomplete
+    return count
+
+
+def check_numbers(scores: dict[str, Floats], weight: Floats | None, roles: Roles, origin: Location) -> None:
+    if weight is not None:
+        bad = ~((weight > 0.0) & (weight < np.inf))
+        if bad.any():
+            raise origin.broken("must be finite and >= 0", bad, weight, column=roles.weight)
+    for name, score in scores.items():
+        if not roles.probability:
+            if not np.all(np.isfinite(score)):
+                raise origin.broken("must be finite", ~np.isfinite(score), score, column=name)
+        elif score.min() < 0.0 or score.max() > 1.0:
+            bad = (score < 0.0) | (score > 1.0)
+            hint = roles.hint or PROBABILITY_HINT
+            if score.min() >= 0.0 and 2.0 <= score.max() <= 100.0:
+                hint += " If they are percentages, divide by 100."
+            raise origin.broken("must lie in [0, 1]", bad, score, column=name, hint=hint)
+
+
+# Files of predictions: CSV, Parquet, Arrow and JSON lines, from a path or from standard input.
+
+
+def open_table(path: str | os.PathLike[str], stated: str | None, wanted: str, *, survey: bool = False) -> Table:
+    """Open a file of rows in the format stated, or in that which it shows; the name of one column helps to tell.
+
+    A survey learns the names of columns that first appear in late rows.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise ValueError(f"path must name a file, got {type(path).__name__}: frame_columns takes data frames.")
+    if not find_spec("polars"):
+        raise ImportError("reading files needs polars: pip install 'stakes[cli]'")
+    content = Content.of(path)
+    kind = content.kind(stated)
+    if kind == "csv":
+        return CsvFile.open(content, wanted)
+    if kind != "jsonl":
+        return TypedFile(content, kind)
+    found = JsonFile(content)
+    if survey:
+        found.survey()
+    return found
+
+
+def read_predictions(
+    path: str | os.PathLike[str],
+    *,
+    label: str,
+    models: Iterable[str] | None = None,
+    weight: str | None = None,
+    groups: Iterable[str] | None = None,
+    pos_label: object = None,
+    on_missing: OnMissing = "raise",
+    format: str | None = None,  # noqa: A002  (the name that users of every data library know)
+    probability: bool = True,
+    outcome: OutcomeFromColumns | None = None,
+) -> Predictions:
+    """Read labels and scores of one or many models from a file.
+
+    Parameters
+    ----------
+    path : str or path
+        A CSV (.csv, .tsv, .csv.gz; separated by commas, semicolons or tabs), Parquet, Arrow or JSON lines file,
+        or "-" for standard input.
+    label : str
+        Name of the column with the labels.
+    models : iterable of str, optional
+        Names of the columns with the models' probabilities; by default every other numeric column that has a name, if
+        they are 100 at most.
+        In a CSV or JSON lines file a column is numeric if most of its first 1,000 values are.
+    weight : str, optional
+        Name of the column with weights >= 0; a row of weight zero is as if absent.
+    groups : iterable of str, optional
+        Names of the columns that divide the rows into groups.
+    pos_label : object, optional
+        The label of the positive class; text is matched to numeric labels by value.
+    on_missing : {"raise", "drop"}, default "raise"
+        What to do with rows in which a needed value is missing (empty, null, NA, N/A or NaN).
+    format : {"csv", "parquet", "arrow", "jsonl"}, optional
+        What the file holds; by default its first bytes, then its name, tell.
+    probability : bool, default True
+        Whether the models' columns must lie in [0, 1]; otherwise any finite numbers will do.
+    outcome : OutcomeFromColumns, optional
+        Which columns say what happened beside the label; see :class:`stakes.outcomes.OutcomeFromColumns`.
+
+    Returns
+    -------
+    Predictions
+
+    Raises
+    ------
+    DataError
+        For anything in the file that cannot be evaluated, with the column, row and value.
+    ImportError
+        If polars is not installed.
+
+    Examples
+    --------
+    >>> from importlib import resources
+    >>> from stakes.tables import read_predictions
+    >>> rows = read_predictions(resources.files("stakes") / "data" / "breast_cancer.csv", label="malignant")
+    >>> rows.n_rows, rows.models
+    (569, ('logistic_regression', 'random_forest', 'naive_bayes'))
+    """
+    check_choice(on_missing, "on_missing", ON_MISSING)
+    table = open_table(path, format, label)
+    roles = choose_roles(
+        table.names,
+        table.numeric,
+        label=label,
+        models=models,
+        weight=weight,
+        groups=groups,
+        file=table.origin.file,
+        probability=probability,
+        outcome=outcome,
+    )
+    hints = {name: roles.hint if name in roles.models else None for name in roles.numbers}
+    rows = Gathered.of(table, hints, roles.groups, label)
+    return clean_rows(rows, roles, rows.origin, pos_label=pos_label, on_missing=on_missing)
+
+
+# Files whose models give a probability for each of many classes: one column for each class and model.
+
+ALONE = "model"  # the one whose columns are named by the classes and nothing else
+_BETWEEN = ("_", ".", ":", "-", " ")
+_ROUNDED = 0.01  # how far probabilities written with few digits may be from a sum of 1
+_EXACT = 1e-6
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassPredictions:
+    """Clean rows of models that give a probability for each of many classes.
+
+    Parameters
+    ----------
+    index : ndarray of int
+        Place of each row's class among ``classes``.
+    classes : tuple of str
+        Their names.
+    probs : dict of str to ndarray of shape (n, classes)
+        By model; every row sums to 1.
+    weight : ndarray or None
+        Weights > 0.
+    groups : dict of str to ndarray
+        Columns that divide the rows.
+    n_dropped : int
+        Incomplete rows that were left out.
+    n_rounded : int
+        Rows whose probabilities were divided by their sum, which was 1 but for rounding.
+    source : str
+        Name of the file.
+    """
+
+    index: Integers
+    classes: tuple[str, ...]
+    probs: dict[str, Floats]
+    weight: Floats | None
+    groups: dict[str, NDArray[Any]]
+    n_dropped: int
+    n_rounded: int
+    source: str
+
+    def __repr__(self) -> str:
+        return f"ClassPredictions({len(self.index)} rows, models {', '.join(map(repr, self.probs))})"
+
+
+def read_class_predictions(
+    path: str | os.PathLike[str],
+    *,
+    label: str,
+    classes: Sequence[str],
+    models: Sequence[str] | None = None,
+    weight: str | None = None,
+    groups: Sequence[str] = (),
+    on_missing: OnMissing = "raise",
+    format: str | None = None,  # noqa: A002  (the name that users of every data library know)
+) -> ClassPredictions:
+    r"""Read classes and their probabilities by one or many models from a file.
+
+    Parameters
+    ----------
+    path : str or path
+        A CSV, Parquet, Arrow or JSON lines file, or "-" for standard input.
+    label : str
+        Name of the column with the true classes.
+    classes : sequence of str
+        The classes, as the labels and the columns name them.
+    models : sequence of str, optional
+        A model's columns are named by it, one of ``_ . : -`` or a space, and the class: ``gbm_high``. Columns named by
+        the classes alone are those of "model". By default every such set of columns that is complete.
+    weight : str, optional
+        Name of the column with weights >= 0.
+    groups : sequence of str, optional
+        Names of columns that divide the rows.
+    on_missing : {"raise", "drop"}, default "raise"
+        What to do with rows in which a needed value is missing.
+    format : {"csv", "parquet", "arrow", "jsonl"}, optional
+        What the file holds; by default its first bytes, then its name, tell.
+
+    Returns
+    -------
+    ClassPredictions
+
+    Raises
+    ------
+    DataError
+        For anything in the file that cannot be evaluated, with the column, row and value.
+    ImportError
+        If polars is not installed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from stakes.tables import read_class_predictions
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "p.csv")
+    ...     _ = file.write_text("truth,gbm_a,gbm_b,gbm_c\nb,0.2,0.5,0.3\n")
+    ...     read_class_predictions(file, label="truth", classes=["a", "b", "c"]).probs["gbm"].tolist()
+    [[0.2, 0.5, 0.3]]
+    """
+    check_choice(on_missing, "on_missing", ON_MISSING)
+    table = open_table(path, format, label, survey=True)
+    file = table.origin.file
+    reject_duplicates(table.names, file)
+    require([label, *([] if weight is None else [weight]), *groups], table.names, file)
+    named_once(models or (), file)
+    taken = {label, weight, *groups}
+    found = _columns([name for name in table.names if name not in taken], tuple(classes), models, file)
+    columns = [name for mine in found.values() for name in mine]
+    numbers = dict.fromkeys([*columns, *([] if weight is None else [weight])])
+    rows = Gathered.of(table, numbers, [label, *groups], None)
+    roles = Roles(label, tuple(columns), weight, tuple(groups), automatic=False)
+    return _clean(rows, roles, tuple(classes), found, on_missing)
+
+
+def _columns(
+    names: Sequence[str], classes: tuple[str, ...], models: Sequence[str] | None, file: str | None
+) -> dict[str, tuple[str, ...]]:
+    """Columns of each model in the order of the classes."""
+    sets = _sets(names, classes)
+    whole = {key: mine for key, mine in sets.items() if len(mine) == len(classes)}
+    if models is None:
+        part = [key for key, mine in sets.items() if 1 < len(mine) < len(classes)]
+        if part or not whole:
+            raise _no_columns(sets, part[0] if part else None, classes, file)
+        chosen = list(whole)
+    else:
+        chosen = [_named(model, sets, whole, classes, file) for model in models]
+    found = [model for model, _ in chosen]
+    twice = next((model for model in found if found.count(model) > 1), None)
+    if twice is not None:
+        raise DataError(f"model {twice!r} has several sets of columns; name them alike", file=file)
+    return {key[0]: tuple(whole[key][each] for each in classes) for key in chosen}
+
+
+def _sets(names: Sequence[str], classes: tuple[str, ...]) -> dict[tuple[str, str], dict[str, str]]:
+    """By name of a model and what stands after it: its columns by class."""
+    sets: dict[tuple[str, str], dict[str, str]] = {}
+    for name in names:
+        for each in classes:
+            if name == each:
+                sets.setdefault((ALONE, ""), {})[each] = name
+            for between in _BETWEEN:
+                model = name.removesuffix(between + each)
+                if model != name and model:
+                    sets.setdefault((model, between), {})[each] = name
+    return sets
+
+
+def _named(
+    model: str,
+    sets: Mapping[tuple[str, str], Mapping[str, str]],
+    whole: Mapping[tuple[str, str], Any],
+    classes: tuple[str, ...],
+    file: str | None,
+) -> tuple[str, str]:
+    for key in whole:
+        if key[0] == model:
+            return key
+    nearest = max((key for key in sets if key[0] == model), key=lambda key: len(sets[key]), default=(model, "_"))
+    raise _no_columns(sets, nearest, classes, file)
+
+
+def _no_columns(
+    sets: Mapping[tuple[str, str], Mapping[str, str]],
+    near: tuple[str, str] | None,
+    classes: tuple[str, ...],
+    file: str | None,
+) -> DataError:
+    rule = f"A model needs one column for each class, such as gbm_{classes[0]}, or {classes[0]} where there is only one"
+    if near is None:
+        listed = ", ".join(map(repr, classes))
+        return DataError(f"no columns are named after the classes {listed}", file=file, hint=f"{rule}.")
+    prefix = "" if near[1] == "" else "".join(near)
+    missing = next(each for each in classes if each not in sets.get(near, {}))
+    hint = f"{rule}; name the models to take with models= (command line: --models)."
+    return DataError(f"model {near[0]!r} has no column {prefix + missing!r}", file=file, hint=hint)
+
+
+def _clean(
+    rows: Gathered, roles: Roles, classes: tuple[str, ...], found: Mapping[str, tuple[str, ...]], on_missing: OnMissing
+) -> ClassPredictions:
+    """Check the columns and keep the rows that count."""
+    origin, weight = rows.origin, None if roles.weight is None else rows.floats(roles.weight)
+    codes = {name: encode(rows.series(name)) for name in (roles.label, *roles.groups)}
+    count = len(codes[roles.label][1])
+    if count == 0:
+        raise origin.error("there are no rows")
+    keep = np.ones(count, dtype=bool) if weight is None else weight != 0.0
+    if not keep.any():
+        raise origin.error(f"must not be all zero, got {count} zeros", column=roles.weight)
+    missing = {name: np.isnan(rows.floats(name)) for name in roles.numbers}
+    missing |= {name: place < 0 for name, (_, place) in codes.items()}
+    dropped = leave_out_incomplete(keep, missing, roles, origin, on_missing)
+    origin, places = replace(origin, rows=np.flatnonzero(keep)), np.flatnonzero(keep)
+    scores = {name: rows.floats(name)[places] for name in roles.models}
+    weight = None if weight is None else weight[places]
+    check_numbers(scores, weight, roles, origin)
+    values, label = codes[roles.label]
+    index = _index(values, label[places], classes, origin, roles.label)
+    probs, rounded = {}, np.zeros(len(places), dtype=bool)
+    for model, columns in found.items():
+        prob = np.stack([scores[name] for name in columns], axis=1)
+        probs[model], off = _summing_to_one(prob, model, origin)
+        rounded |= off
+    groups = {name: as_array(codes[name][0])[codes[name][1][places]] for name in roles.groups}
+    return ClassPredictions(index, classes, probs, weight, groups, dropped, int(rounded.sum()), str(origin.file))
+
+
+def _index(
+    values: list[Any], codes: NDArray[np.int64], classes: tuple[str, ...], origin: Location, label: str
+) -> Integers:
+    """Place of each label among the classes, which are named by text."""
+    text = [f"{value:g}" if isinstance(value, float) else str(value) for value in values]
+    places = np.array([classes.index(each) if each in classes else -1 for each in text], dtype=np.intp)
+    index = places[codes]
+    if np.any(index < 0):
+        given = [values[k] for k in codes]
+        raise origin.broken(f"must be one of the classes {', '.join(classes)}", index < 0, given, column=label)
+    return index
+
+
+def _summing_to_one(prob: Floats, model: str, origin: Location) -> tuple[Floats, NDArray[np.bool_]]:
+    """Rows divided by their sums, and where these were 1 only but for rounding."""
+    sums = prob.sum(axis=1)
+    if np.any(np.abs(sums - 1.0) > _ROUNDED):
+        bad = np.abs(sums - 1.0) > _ROUNDED
+        raise origin.broken(f"the probabilities of model {model!r} must sum to 1 in each row", bad, np.round(sums, 6))
+    return prob / sums[:, None], np.abs(sums - 1.0) > _EXACT

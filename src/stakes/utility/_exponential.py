@@ -1,0 +1,537 @@
+"""F-beta, Jaccard, kappa by exponential sums."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from stakes.utility._batch import (
+    BLOCK_ENTRIES,
+    ROUNDING,
+    TAIL,
+    Carry,
+    UtilityEstimate,
+    accurate_cumsum,
+    accurate_sum,
+    block_rows,
+    column_sums,
+    log_products,
+    spans,
+    suffix_sums,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from stakes.utility._batch import Batch
+
+    Floats = NDArray[np.float64]
+
+
+# Sums of exponentials for 1/x, 1/sqrt(x) and 1/x^2, with a proved relative error on a stated range.
+#
+#     x^-a = integral over y in R of exp(a y - x e^y) dy / Gamma(a)
+#
+# The trapezoidal rule with step h has a relative error of at most 2 sum_m |Gamma(a + 2 pi i m / h)| / Gamma(a) for
+# every x > 0 (Poisson summation). It is cut on the right where the incomplete gamma function says that nothing is
+# left, and its infinitely many small nodes on the left are replaced by the Gauss rule of the measure that they carry,
+# whose error term is known. All three errors are set equal to EPS.
+
+EPS = 1e-14
+# Relative error of the sum on its range: aliasing on both sides, truncation and the Gauss rule from below.
+RELATIVE = 3.0 * EPS
+_MAX_GAUSS = 24
+
+
+class Nodes(NamedTuple):
+    """x^-a is close to sum(weight * exp(-rate * x)); rates ascend, weights are positive."""
+
+    rate: Floats
+    weight: Floats
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """What does not depend on the range: step, Gauss rule of the small nodes, and where both ends are cut."""
+
+    power: float
+    step: float
+    gauss_rate: Floats
+    gauss_weight: Floats
+    reach: float  # the Gauss rule serves x up to reach / (its largest node)
+    cut: float  # nodes beyond cut / x do not matter
+    difference: float  # relative error of S(x) - S(x + 1), in units of EPS
+
+
+def nodes(low: float, high: float, power: float = 1.0) -> Nodes:
+    """Exponential sum for x^-power on [low, high], 0 < low <= high; the power is 1/2, 1 or 2.
+
+    With S the sum: -3 EPS <= x^a S(x) - 1 <= EPS on the range, and 0 < S(x) <= (1 + EPS) x^-a for every x > 0.
+    """
+    rule = _rule(power)
+    largest_gauss = rule.reach / high
+    count = math.ceil(math.log(rule.cut / low / largest_gauss) / rule.step)
+    right = largest_gauss * np.exp(rule.step * np.arange(1, count + 1))
+    rate = np.concatenate([largest_gauss * rule.gauss_rate, right])
+    weight = np.concatenate([largest_gauss**power * rule.gauss_weight, rule.step * right**power])
+    return Nodes(rate, weight / math.gamma(power))
+
+
+def difference_error(power: float = 1.0) -> float:
+    """Relative error of S(x) - S(x + 1) as an estimate of x^-a - (x + 1)^-a on the range."""
+    return _rule(power).difference * EPS
+
+
+@lru_cache
+def _rule(power: float) -> _Rule:
+    step = 1.0 / _bisect(lambda x: _aliasing(power, 1.0 / x) - EPS, 1.0, 10.0)
+    cut = _bisect(lambda x: _upper_gamma(power, x) - EPS, 1.0, 100.0)
+    # the measure of the nodes e^0, e^-h, e^-2h, ...
+    atoms = np.exp(-step * np.arange(int(60.0 / (power * step))))
+    diagonal, beta = _jacobi(atoms, step * atoms**power)
+    log_reach = [_log_reach(beta, m, power) for m in range(3, _MAX_GAUSS + 1)]
+    m = 3 + int(np.argmin([m - x / step for m, x in enumerate(log_reach, start=3)]))
+    matrix = np.diag(diagonal[:m]) + np.diag(np.sqrt(beta[1:m]), 1) + np.diag(np.sqrt(beta[1:m]), -1)
+    rate, vectors = np.linalg.eigh(matrix)
+    reach = math.exp(log_reach[m - 3])
+    difference = _difference_factor(power, step, cut, max(2 * m, reach))
+    return _Rule(power, step, rate, beta[0] * vectors[0] ** 2, reach, cut, difference)
+
+
+def _bisect(falling: Callable[[float], float], low: float, high: float) -> float:
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if falling(middle) > 0.0 else (low, middle)
+    return high
+
+
+def _aliasing(power: float, step: float) -> float:
+    """Relative error of the trapezoidal rule: twice the sum of |Gamma(a + iy)| / Gamma(a) at multiples of 2 pi / h."""
+    return 2.0 * sum(_gamma_ratio(power, 2.0 * math.pi * m / step) for m in (1, 2, 3))
+
+
+def _gamma_ratio(power: float, y: float) -> float:
+    """|Gamma(a + iy)| / Gamma(a) for large y, by the reflection formulas."""
+    decay = math.exp(-0.5 * math.pi * y)
+    if power == 0.5:
+        return math.sqrt(2.0) * decay
+    return math.sqrt(2.0 * math.pi * y) * decay * (math.hypot(1.0, y) if power == 2.0 else 1.0)
+
+
+def _upper_gamma(power: float, x: float) -> float:
+    """Gamma(a, x) / Gamma(a)."""
+    if power == 0.5:
+        return math.erfc(math.sqrt(x))
+    return math.exp(-x) * (1.0 + x if power == 2.0 else 1.0)
+
+
+def _difference_factor(power: float, step: float, cut: float, gauss: float) -> float:
+    """The three errors again, for the derivative: each grows by what differentiating in x brings down."""
+    aliasing = math.hypot(power, 2.0 * math.pi / step) / power
+    truncation = 1.0 + cut**power * math.exp(-cut) / math.gamma(power + 1.0) / EPS
+    return 1.01 * (aliasing + truncation + gauss / power)
+
+
+def _log_reach(beta: Floats, m: int, power: float) -> float:
+    """Logarithm of the largest x (times the largest node) that m Gauss points serve with relative error EPS."""
+    scale = math.log(EPS * math.gamma(power)) + math.lgamma(2 * m + 1) - float(np.sum(np.log(beta[: m + 1])))
+    return scale / (2 * m + power)
+
+
+def _jacobi(atoms: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Recurrence coefficients of the orthogonal polynomials of a discrete measure (Lanczos, re-orthogonalised)."""
+    size = _MAX_GAUSS + 1
+    diagonal, beta = np.empty(size), np.empty(size)
+    basis = np.zeros((size, len(atoms)))
+    beta[0] = weights.sum()
+    vector = np.sqrt(weights / beta[0])
+    for j in range(size):
+        basis[j] = vector
+        image = atoms * vector
+        diagonal[j] = image @ vector
+        for _ in range(2):
+            image -= (basis[: j + 1] @ image) @ basis[: j + 1]
+        if j + 1 < size:
+            beta[j + 1] = image @ image
+            vector = image / math.sqrt(beta[j + 1])
+    return diagonal, beta
+
+
+# Tilted probabilities of every row at every node of an exponential sum, and their running sums.
+#
+# share_i(q) = p_i e^{-r_q} / (1 - p_i + p_i e^{-r_q}) is the probability that row i is positive when the law of the
+# labels is tilted by e^{-r_q} per positive. Rows come in blocks, ordered by p. Within one, p = a + x with a its
+# smallest p, and with D = 1 - a (1 - e^{-r})
+#
+#     share = e^{-r} (a / D + sum over m >= 1 of (1 - e^{-r})^{m-1} x^m / D^{m+1}),
+#
+# all of one sign: where x is small a few powers stand for all nodes; elsewhere a block holds one line per node.
+
+MOST_ROWS = 512
+_SERIES_UP_TO = 0.05
+_SERIES_ERROR = 1e-17
+_MOST_ORDERS = 14
+
+
+class ShareBlock(NamedTuple):
+    """Rows start..stop: shares and their sums since ``start``, as powers of p or node by node."""
+
+    start: int
+    stop: int
+    share: Floats  # one line per power x^0, x^1, ... or node, one column per row
+    prefix: Floats  # running sum of share along the rows, this row included
+    base: Floats  # sum of the shares of all rows before the block, node by node
+    series: Floats | None  # factor of each power (line) at each node (column)
+
+    def before(self) -> Floats:
+        """Running sum without the row itself."""
+        return self.prefix - self.share
+
+    def mean(self, lines: Floats, weight: Floats) -> Floats:
+        """Sum over the nodes of weight * lines, row by row."""
+        return (weight if self.series is None else self.series @ weight) @ lines
+
+    def decayed(self, lines: Floats, decay: Floats, weight: Floats) -> Floats:
+        """Sum over the nodes of weight * decay * lines, where decay has a column per row too."""
+        if self.series is None:
+            return weight @ (lines * decay)
+        return np.einsum("mj,mj->j", (self.series * weight) @ decay, lines)
+
+    def product(self, first: Floats, second: Floats, weight: Floats) -> Floats:
+        """Sum over the nodes of weight * first * second, row by row."""
+        if self.series is None:
+            return weight @ (first * second)
+        return np.einsum("mj,mj->j", ((self.series * weight) @ self.series.T) @ first, second)
+
+
+class Shares:
+    """Shares of all rows of a batch at the rates r_q >= 0, ascending; the rows in descending or ascending order."""
+
+    def __init__(self, batch: Batch, rate: Floats) -> None:
+        self.rows = MOST_ROWS
+        self._batch = batch
+        self._kept, self._loss = np.exp(-rate), -np.expm1(-rate)
+        self._buffers = np.empty((2, self.rows * max(len(rate), _MOST_ORDERS + 1)))
+        self._bases: list[Floats] = []
+
+    def blocks(self, first: int = 0, last: int | None = None) -> Iterator[ShareBlock]:
+        """Yield the blocks that hold the rows first..last; the first call must go through all of them.
+
+        The lines of a block are overwritten by the next one.
+        """
+        begin = first // self.rows
+        carry = Carry(len(self._kept))
+        if begin:
+            carry.add(self._bases[begin])
+        stop = len(self._batch) if last is None else last
+        for j, (start, end) in enumerate(spans(begin * self.rows, stop, self.rows), start=begin):
+            if j == len(self._bases):
+                self._bases.append(carry.value())
+            block = self._block(start, end, carry.value())
+            np.cumsum(block.share, axis=1, out=block.prefix)
+            yield block
+            ends = block.prefix[:, -1]
+            carry.add(ends if block.series is None else ends @ block.series)
+
+    def means(self, weight: Floats) -> Floats:
+        """Sum over the nodes of weight * share, for every row."""
+        out = np.empty(len(self._batch))
+        for start, stop in spans(0, len(out), self.rows):
+            block = self._block(start, stop, weight)
+            out[start:stop] = block.mean(block.share, weight)
+        return out
+
+    def total(self) -> Floats:
+        """Sum of the shares of all rows, node by node."""
+        total = Carry(len(self._kept))
+        for start, stop in spans(0, len(self._batch), self.rows):
+            block = self._block(start, stop, self._kept)
+            sums = block.share.sum(axis=1)
+            total.add(sums if block.series is None else sums @ block.series)
+        return total.value()
+
+    def _block(self, start: int, stop: int, base: Floats) -> ShareBlock:
+        yes, no = self._batch.yes[start:stop], self._batch.no[start:stop]
+        rarest = 0 if yes[0] < yes[-1] else -1
+        excess = yes - yes[rarest] if yes[rarest] < 0.5 else no[rarest] - no
+        below = no[rarest] + self._kept * yes[rarest]
+        ratio = self._loss / below
+        orders = series_orders(float(excess[-1 - rarest]) * float(ratio.max()))
+        if orders:
+            share, prefix = self._lines(orders + 1, stop - start)
+            share[0] = 1.0
+            powers(excess, orders, out=share[1:])
+            later = self._kept / below**2 * ratio ** np.arange(float(orders))[:, None]
+            series: Floats | None = np.concatenate([[self._kept * yes[rarest] / below], later])
+        else:
+            share, prefix = self._lines(len(self._kept), stop - start)
+            np.multiply.outer(self._kept, yes, out=share)
+            np.add(share, no, out=prefix)
+            np.divide(share, prefix, out=share)
+            series = None
+        return ShareBlock(start, stop, share, prefix, base, series)
+
+    def _lines(self, count: int, columns: int) -> tuple[Floats, Floats]:
+        share, prefix = (buffer[: count * columns].reshape(count, columns) for buffer in self._buffers)
+        return share, prefix
+
+
+def log_expectations(batch: Batch, rate: Floats) -> Floats:
+    """Logarithm of E[exp(-rate P)] for each rate."""
+    return column_sums(log_products(batch.yes, batch.no, rate, BLOCK_ENTRIES))
+
+
+def series_orders(largest: float) -> int:
+    """How many powers carry a relative error below 1e-17, or 0 where the series is not worth it."""
+    if largest > _SERIES_UP_TO:
+        return 0
+    return 1 if largest <= _SERIES_ERROR else math.ceil(math.log(_SERIES_ERROR) / math.log(largest))
+
+
+def powers(values: Floats, orders: int, out: Floats | None = None) -> Floats:
+    """First powers of the values, one line per power."""
+    lines = np.empty((orders, len(values))) if out is None else out
+    lines[0] = values
+    for order in range(1, orders):
+        np.multiply(lines[order - 1], values, out=lines[order])
+    return lines
+
+
+# Expected F-beta: the denominator D = k + b P, with b = beta squared, is a count that the labels enter alike.
+#
+# With 1/D = sum_q w_q exp(-s_q D), and independent labels:
+#
+#     E[TP_k / D] = sum_q w_q G_q exp(-s_q k) T_k(q),
+#     G_q = prod_j (1 - p_j + p_j e^{-s_q b}),   T_k(q) = sum over i <= k of share_i(q).
+#
+# One pass over the rows gives the whole curve. Every term is positive, so relative errors pass through.
+
+
+def expected_fbeta(batch: Batch, square: float, zero_division: float) -> UtilityEstimate:
+    """Curve of E[(1 + b) TP / (b P + k)] for b = ``square``."""
+    sums = _CountSums(batch, square)
+    values = np.empty(len(batch) + 1)
+    values[0] = zero_division * batch.none_positive
+    for block, decay, weight in sums.blocks():
+        hits = block.decayed(block.prefix, decay, weight) + (weight * block.base) @ decay
+        values[block.start + 1 : block.stop + 1] = (1.0 + square) * hits
+    # outside the window of P the metric is at most 1, and so is the estimate; a step is at most 3 (1 + b) / k there
+    floor = 60.0 * (1.0 + square) * TAIL
+    return UtilityEstimate(values, RELATIVE + ROUNDING, 2.0 * TAIL, "exponentials", steps=sums.steps, floor=floor)
+
+
+class _CountSums:
+    """The sums above, block by block."""
+
+    def __init__(self, batch: Batch, square: float) -> None:
+        least, most = batch.window
+        self._square = square
+        self._rate, self._weight = nodes(1.0 + square * least, len(batch) + square * most)
+        self._log_product = log_expectations(batch, square * self._rate)
+        self._shares = Shares(batch, square * self._rate)
+        self._decay = np.exp(-np.multiply.outer(self._rate, np.arange(1.0, self._shares.rows + 1.0)))
+
+    def blocks(self, first: int = 0, last: int | None = None) -> Iterator[tuple[ShareBlock, Floats, Floats]]:
+        """Yield shares, exp(-s j) for the rows j = 1, 2, ... of the block, and the weight of each node before it."""
+        for block in self._shares.blocks(first, last):
+            weight = self._weight * np.exp(self._log_product - self._rate * block.start)
+            yield block, self._decay[:, : block.stop - block.start], weight
+
+    def steps(self, first: int, last: int) -> tuple[Floats, Floats]:
+        """U_{k+1} - U_k for 1 <= first <= k < last: what row k + 1 adds, less what the larger denominator takes."""
+        gain, loss = [], []
+        growth = np.expm1(self._rate)
+        for block, decay, weight in self.blocks(first, last):
+            part = slice(max(first - block.start, 0), None)
+            gain.append(block.decayed(block.share, decay, weight)[part])
+            grown = weight * growth
+            loss.append((block.decayed(block.before(), decay, grown) + (grown * block.base) @ decay)[part])
+        gained, lost = ((1.0 + self._square) * np.concatenate(parts) for parts in (gain, loss))
+        error = (RELATIVE + ROUNDING) * gained + (difference_error() + ROUNDING) * lost
+        return gained - lost, error
+
+
+# Expected Jaccard coefficient: TP / (k + FN), where the denominator knows nothing of the first k labels.
+#
+# With 1/D = sum_q w_q exp(-s_q D) and H_k(q) = w_q e^{-s_q k} prod over j > k of (1 - p_j + p_j e^{-s_q}),
+#
+#     U_k = (sum over i <= k of p_i) V_k,   V_k = E[1 / (k + FN_k)] = sum_q H_k(q).
+
+_MOST_ROWS = 256
+
+
+class _RestSums:
+    """H_k(q) in blocks of rows."""
+
+    def __init__(self, batch: Batch) -> None:
+        n, (least, _) = len(batch), batch.window
+        self._batch = batch
+        self.rate, weight = nodes(max(1.0, least), float(n))
+        self._kept, self._loss = np.exp(-self.rate), -np.expm1(-self.rate)
+        self.rows = min(_MOST_ROWS, block_rows(len(self.rate)))
+        self._log_weight = np.log(weight)
+        self._log_rest = suffix_sums(log_products(batch.yes, batch.no, self.rate, self.rows))
+        self._log_decay = np.multiply.outer(-self.rate, np.arange(1.0, self.rows + 1.0))
+
+    def blocks(self, first: int, last: int) -> Iterator[tuple[int, int, Floats]]:
+        """Yield the ends of each block that holds rows first..last and H, one line per node, k = start + 1..stop."""
+        for start, stop in spans(first // self.rows * self.rows, last, self.rows):
+            log_start = self._log_weight + self._log_rest[start // self.rows] - self.rate * start
+            yield start, stop, np.exp(log_start)[:, None] * self._ratios(start, stop)
+
+    def _ratios(self, start: int, stop: int) -> Floats:
+        """H_k / H_start: each row takes e^{-s} and gives back its factor of the product."""
+        yes = self._batch.yes[start:stop]
+        orders = series_orders(float(yes[0]) * float(self._loss[-1]))
+        if orders:
+            order = np.arange(1.0, orders + 1.0)
+            logs = (self._loss[:, None] ** order / order) @ np.cumsum(powers(yes, orders), axis=1)
+            return np.asarray(np.exp(logs + self._log_decay[:, : stop - start]), dtype=np.float64)
+        factor: Floats = self._batch.no[start:stop] + np.multiply.outer(self._kept, yes)
+        return np.asarray(np.cumprod(self._kept[:, None] / factor, axis=1), dtype=np.float64)
+
+
+def expected_jaccard(batch: Batch, zero_division: float) -> UtilityEstimate:
+    """Curve of E[TP / (TP + FP + FN)]."""
+    n = len(batch)
+    sums = _RestSums(batch)
+    hits = accurate_cumsum(batch.yes)
+    values = np.empty(n + 1)
+    values[0] = zero_division * batch.none_positive
+    for start, stop, terms in sums.blocks(0, n):
+        values[start + 1 : stop + 1] = terms.sum(axis=0)
+    values[1:] *= hits
+
+    def steps(first: int, last: int) -> tuple[Floats, Floats]:
+        return _jaccard_steps(sums, batch, hits, first, last)
+
+    return UtilityEstimate(values, RELATIVE + ROUNDING, 2.0 * TAIL, "exponentials", steps=steps, floor=120.0 * TAIL)
+
+
+def _jaccard_steps(sums: _RestSums, batch: Batch, hits: Floats, first: int, last: int) -> tuple[Floats, Floats]:
+    """U_{k+1} - U_k = p V_{k+1} - S_k (V_k - V_{k+1}) for 1 <= first <= k < last, with p that of row k + 1."""
+    value, drop = np.empty(last - first), np.empty(last - first)
+    growth = np.expm1(sums.rate)
+    for start, stop, terms in sums.blocks(first, last):
+        skip = max(first - start, 0)
+        rows = slice(start + skip - first, stop - first)
+        value[rows] = terms.sum(axis=0)[skip:]
+        drop[rows] = (growth @ terms)[skip:]
+    gained = batch.yes[first:last] * value
+    lost = hits[first - 1 : last - 1] * batch.no[first:last] * drop
+    return gained - lost, (RELATIVE + ROUNDING) * gained + (difference_error() + ROUNDING) * lost
+
+
+# Expected kappa: kappa = 2 (n TP - k P) / ((n - 2k) P + n k).
+#
+# For 2k < n the denominator is (n - 2k) (P + c) with c = n k / (n - 2k): one exponential sum for 1/(P + c) serves
+# every k. For 2k > n the same holds with the classes swapped, which kappa does not notice.
+#
+# With E_k(q) = w_q e^{-s_q c_k}, T_k and R_k the sums of the shares over the first k rows and over the others, and m
+# = n - 2k:
+#
+#     U_k = sum_q E_k (a_k T_k - b_k R_k),   a_k = 2 (n - k) / m,   b_k = 2 k / m.
+#
+# Both a and b rise by 2n / (m (m - 2)) from k to k + 1, and c by n^2 / (m (m - 2)).
+
+_ERROR = RELATIVE + ROUNDING
+# Outside the window of P a step and its estimate are at most 10 / k + 10 / (n - 2k) each: in all less than 40 log(n).
+_FLOOR = 2000.0 * TAIL
+
+
+def expected_kappa(batch: Batch) -> UtilityEstimate:
+    """Curve of the expected kappa, which counts zero where it is undefined."""
+    n = len(batch)
+    values, scale = np.zeros((2, n + 1))
+    half = (n - 1) // 2
+    if n >= 2 and n % 2 == 0:
+        k = n // 2
+        hits, rest = accurate_sum(batch.yes[:k]), accurate_sum(batch.yes[k:])
+        values[k], scale[k] = (hits - rest) / k, (hits + rest) / k
+    if half < 1:
+        return UtilityEstimate(values, _ERROR, 4.0 * TAIL, "exponentials", scale=float(scale.max()))
+    left, right = _FirstHalf(batch, half), _FirstHalf(batch.mirrored(), half)
+    values[1 : half + 1], scale[1 : half + 1] = left.values()
+    values[n - half : n], scale[n - half : n] = (x[::-1] for x in right.values())
+
+    def right_steps(first: int, last: int) -> tuple[Floats, Floats]:
+        rise, error = right.steps(n - last, n - first)
+        return -rise[::-1], error[::-1]
+
+    # differences are known on both sides of the middle; those on the side of the best k decide
+    on_left = bool(np.argmax(values) <= half)
+    return UtilityEstimate(
+        values,
+        _ERROR,
+        4.0 * TAIL,
+        "exponentials",
+        scale=float(scale.max()),
+        steps=left.steps if on_left else right_steps,
+        steps_start=1 if on_left else n - half,
+        steps_end=half if on_left else n - 1,
+        floor=_FLOOR,
+    )
+
+
+class _FirstHalf:
+    """The sums above for k = 1..last < n / 2."""
+
+    def __init__(self, batch: Batch, last: int) -> None:
+        self._n, self._last = len(batch), last
+        least, most = batch.window
+        k = np.array([1.0, last])
+        low, high = self._shift(k).tolist()
+        self._rate, weight = nodes(least + low, most + high)
+        self._weight = weight * np.exp(log_expectations(batch, self._rate))
+        self._shares = Shares(batch, self._rate)
+        self._all = self._weight * self._shares.total()
+
+    def _shift(self, k: Floats) -> Floats:
+        return self._n * k / (self._n - 2.0 * k)
+
+    def values(self) -> tuple[Floats, Floats]:
+        """Values for k = 1..last, and the sum of what was subtracted from each other."""
+        k = np.arange(1.0, self._last + 1.0)
+        hits, positives = np.empty(self._last), np.empty(self._last)
+        for block in self._shares.blocks(0, self._last):
+            rows = slice(block.start, block.stop)
+            decay = np.exp(-np.multiply.outer(self._rate, self._shift(k[rows])))
+            hits[rows] = self._sum(block, block.prefix, decay)
+            positives[rows] = self._all @ decay
+        gain, loss = self._n * hits, k * positives
+        factor = 2.0 / (self._n - 2.0 * k)
+        return factor * (gain - loss), factor * (gain + loss)
+
+    def steps(self, first: int, last: int) -> tuple[Floats, Floats]:
+        """U_{k+1} - U_k for 1 <= first <= k < last, and the bound on its error."""
+        parts = list(self._steps(first, last))
+        rise, error = (np.concatenate(lines) for lines in zip(*parts, strict=True))
+        return rise[first - last :], error[first - last :]
+
+    def _steps(self, first: int, last: int) -> Iterator[tuple[Floats, Floats]]:
+        n = self._n
+        for block in self._shares.blocks(first, last):
+            k = np.arange(float(block.start), float(block.stop))
+            m = n - 2.0 * k
+            further = n * n / (m * (m - 2.0))
+            old, new = (np.exp(-np.multiply.outer(self._rate, self._shift(x))) for x in (k, k + 1.0))
+            fall = -old * np.expm1(-np.multiply.outer(self._rate, further))
+            row = block.decayed(block.share, new, self._weight) * 2.0 * n / (m - 2.0)
+            hits, falling = (self._sum(block, block.before(), decay) for decay in (new, fall))
+            everyone, all_falling = self._all @ new, self._all @ fall
+            steeper = 2.0 * further / n
+            gain, loss = steeper * hits, steeper * (everyone - hits)
+            fewer, more = 2.0 * (n - k) / m * falling, 2.0 * k / m * (all_falling - falling)
+            error = _ERROR * (row + gain + steeper * everyone)
+            error += (difference_error() + ROUNDING) * (fewer + 2.0 * k / m * all_falling)
+            yield row + gain - loss - fewer + more, error
+
+    def _sum(self, block: ShareBlock, lines: Floats, decay: Floats) -> Floats:
+        """Sum over the nodes of weight * decay * (base + lines)."""
+        return block.decayed(lines, decay, self._weight) + (self._weight * block.base) @ decay

@@ -1,0 +1,354 @@
+"""`Dependence`: rows into independent units."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+
+from stakes.base.numerics import blocks
+from stakes.base.validation import BinarySample, as_column, is_missing, plain_labels, to_array
+from stakes.variance.sums import (
+    NEEDED_CLUSTERS,
+    Clusters,
+    aligned,
+    by_class,
+    class_sums,
+    cluster_spread,
+    freed,
+    known,
+    left_out_variance,
+    mean_weights,
+    members,
+    pooled_variance,
+    spread_of,
+    with_rows_unseen,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from stakes.base.outcome import Origin
+    from stakes.variance.sums import PowerSums, Variance
+
+    Bools = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.intp]
+
+
+# Rows that are not independent: the spread of an estimate over clusters and over rows in order of time.
+
+NEEDED_ROWS = 20
+_BLOCK = 1 << 13  # a product of longer arrays may start threads, which cost more than they bring
+
+
+def check_dependence(
+    clusters: Any, lags: Any, n: int, sample_weight: Any = None
+) -> tuple[Integers | None, int | Literal["auto"] | None]:
+    """Codes of the clusters of the n rows of positive weight, and the kind of long-run variance, or raise."""
+    if clusters is not None and lags is not None:
+        raise ValueError("clusters= and lags= (rows in order) cannot both be given.")
+    if clusters is not None:
+        values = to_array(clusters, "clusters")
+        present = None if sample_weight is None else to_array(sample_weight, "sample_weight") > 0.0
+        given = n if present is None else len(present)
+        if values.shape != (given,):
+            wrong = as_column(clusters, "clusters") if isinstance(clusters, str) else f"shape {values.shape}"
+            raise ValueError(f"clusters must have one value for each of the {given} rows, got {wrong}.")
+        _refuse_missing(values, present)
+        values = values if present is None else values[present]
+        names, codes = np.unique(plain_labels(values), return_inverse=True)
+        if len(names) < NEEDED_CLUSTERS:
+            raise ValueError(f"clusters must hold at least {NEEDED_CLUSTERS} clusters, got {len(names)}.")
+        return codes.reshape(-1), None
+    if lags is None:
+        return None, None
+    text = isinstance(lags, str)  # an array is compared with no text
+    whole = isinstance(lags, (int, np.integer)) and not isinstance(lags, bool) and 0 <= lags < n
+    if not (whole or (text and lags == "auto")):
+        raise ValueError(f'lags must be "auto" or a whole number from 0 to {n - 1}, got {lags!r}.')
+    if n < NEEDED_ROWS:
+        raise ValueError(f"lags= needs at least {NEEDED_ROWS} rows in order, got {n}.")
+    return None, cast("int | Literal['auto']", lags)
+
+
+def _refuse_missing(clusters: NDArray[Any], present: Bools | None) -> None:
+    """Raise where the cluster of a row that counts is not known: all such rows would be taken as one cluster."""
+    if clusters.dtype.kind == "O":
+        missing = np.array([is_missing(value) for value in clusters.tolist()])
+    elif clusters.dtype.kind in "fcmM":
+        missing = np.isnan(clusters)
+    else:
+        return
+    missing &= True if present is None else present
+    if missing.any():
+        raise ValueError(
+            f"clusters must name the cluster of every row, got a missing one in row {int(missing.argmax())} "
+            f"({int(missing.sum())} of {len(missing)}): leave such rows out, or make each a cluster of its own."
+        )
+
+
+def dependence_of(
+    sample: BinarySample, clusters: Any, lags: Any, sample_weight: Any = None
+) -> tuple[Integers | None, int | Literal["auto"] | None]:
+    """Check the dependence of a sample's rows; where an outcome knows some rows only, that of all its rows."""
+    if sample.origin is None:
+        return check_dependence(clusters, lags, len(sample.y), sample_weight)
+    weight = sample.origin.outcome.sample_weight
+    if clusters is not None and to_array(clusters, "clusters").shape[:1] == (sample.origin.n_rows,):
+        weight = None  # those of the rows that count
+    return check_dependence(clusters, lags, sample.origin.n_rows, weight)
+
+
+@dataclass(frozen=True)
+class Design:
+    """Rows, or the cells of a table: their classes and weights, what is known of the classes, and what depends on what.
+
+    ``square`` are the squared weights of cells; ``fixed`` says that the class totals are known; ``codes`` are those of
+    the clusters, ``lags`` is for rows in order. ``origin`` is that of rows whose weights were estimated: their errors
+    rest on all rows of the outcome, whose clusters ``codes`` then are. ``y`` says positive or not, or which of so many
+    ``kinds`` of rows it is.
+    """
+
+    y: Bools | Integers
+    weight: Floats
+    square: Floats | None = None
+    fixed: bool = False
+    codes: Integers | None = None
+    lags: int | str | None = None
+    origin: Origin | None = None
+    kinds: int = 2
+
+    @property
+    def dependent(self) -> bool:
+        """Whether rows depend on each other, if only by weights that were estimated from all of them."""
+        return self.codes is not None or self.lags is not None or self.origin is not None
+
+    @property
+    def share(self) -> Floats:
+        """Part of each row in all weight."""
+        return self.weight / float(self.weight.sum())
+
+    def centred(self, values: Floats) -> Floats:
+        """Values (rows are the last axis) less their mean, or less that of the class where the totals are known."""
+        if not self.fixed:
+            return values - np.expand_dims(values @ self.weight / float(self.weight.sum()), -1)
+        found = np.empty(values.shape)
+        for mine in self._members:
+            if mine.any():
+                weight = self.weight[mine] / float(self.weight[mine].sum())
+                found[..., mine] = values[..., mine] - np.expand_dims(values[..., mine] @ weight, -1)
+        return found
+
+    def units(self, values: Floats) -> Floats:
+        """Independent parts of the errors of the means (last axis), whose products add up to the covariances."""
+        parts = self.parts(self.centred(values))
+        if self.dependent:
+            return self.unit_parts(parts)
+        for mine in self._members if self.fixed else (np.ones(len(self.y), dtype=bool),):
+            # a single row shows no spread: the room for what was not seen stands for it
+            parts[..., mine] *= np.sqrt(freed(max(int(np.count_nonzero(mine)), 2)))
+        return parts
+
+    def parts(self, centred: Floats) -> Floats:
+        """Parts of the rows in the error of a mean, with what estimating their weights adds."""
+        return self.whole(self.share * centred)
+
+    def whole(self, parts: Floats) -> Floats:
+        """Parts of all rows in an error, from those that hold if the weights are known."""
+        return parts if self.origin is None else self.origin.spread(parts)
+
+    def unit_parts(self, parts: Floats) -> Floats:
+        """Parts in an error that are independent, from those of all rows that depend on each other."""
+        n = parts.shape[-1]
+        if self.codes is not None:
+            clusters = Clusters(self.codes, self._own(self.share))
+            return clusters.left_out(parts) / np.sqrt(freed(len(clusters)))
+        if self.lags == "auto":
+            count = _waves(n)
+            return cosine_sums(parts, count) * np.sqrt(n / count)
+        if self.lags is None:
+            return parts * np.sqrt(freed(n))
+        last = int(self.lags)
+        sums = np.cumsum(np.pad(parts, [(0, 0)] * (parts.ndim - 1) + [(last + 1, last)]), axis=-1)
+        return (sums[..., last + 1 :] - sums[..., : -last - 1]) * np.sqrt(freed(n) / (last + 1))
+
+    def variance_of(self, parts: Floats) -> tuple[Floats, Floats, str]:
+        """Variance of an estimate from the parts of all rows, its degrees of freedom, and why there is none."""
+        if self.codes is not None:
+            clusters = Clusters(self.codes, self._own(self.share))
+            variance, degrees = left_out_variance(clusters.left_out(parts), clusters.degrees())
+            return (variance * np.nan if clusters.reason() else variance), degrees, clusters.reason() or self.reason
+        if self.lags is not None:
+            variance, degrees, reason = ordered_variance(parts, self.lags)
+            return variance, degrees, reason or self.reason
+        return *variance_of_parts(parts), self.reason
+
+    @property
+    def clusters(self) -> tuple[Clusters, Bools | Integers]:
+        """The clusters, and the classes of the rows in them."""
+        if self.codes is None:
+            raise ValueError("these rows have no clusters.")
+        return self._clusters(self.codes)
+
+    def _clusters(self, codes: Integers) -> tuple[Clusters, Bools | Integers]:
+        y = self._own(self.y.astype(float))
+        return Clusters(codes, self._own(self.share)), y > 0.0 if self.y.dtype == np.bool_ else y.astype(np.intp)
+
+    def _own(self, values: Floats) -> Floats:
+        """Values of the rows among all that the errors rest on."""
+        return values if self.origin is None else self.origin.scattered(values)[..., self.origin.outcome.present]
+
+    @property
+    def _members(self) -> tuple[Bools, ...]:
+        return members(self.y, self.kinds)
+
+    def spread(self, centred: Floats, carried: Floats, most: Floats) -> tuple[Variance, tuple[int, ...], str]:
+        """Spread of a mean, rows (clusters) of each class, and why there is no interval, if so.
+
+        ``centred`` are the rows' values less their mean, ``carried`` the values themselves; rows are the last axis.
+        ``most`` is the largest value of a row of each class.
+        """
+        sums = self._power_sums(centred, carried)
+        masses = np.array([self.weight[mine].sum() for mine in self._members])
+        counts = sums.rows.reshape(self.kinds, -1)[:, 0]
+        rows = tuple(round(float(count)) for count in counts)
+        if self.codes is not None:
+            one_more = aligned(mean_weights(masses, counts) / masses.sum(), most.ndim) * most
+            return self._clustered(self.codes, centred, carried, one_more)
+        if not self.dependent:
+            return spread_of(sums, most, masses, fixed=self.fixed), rows, ""
+        variance, degrees, reason = self.variance_of(self.parts(centred))
+        variance = np.where(known(sums.second.sum(axis=0), sums.carried_second.sum(axis=0)), 0.0, variance)
+        return with_rows_unseen(variance, degrees, sums, most, masses), rows, reason
+
+    @property
+    def reason(self) -> str:
+        """Why the outcome that weighs the rows allows no interval; empty where it does."""
+        return "" if self.origin is None else self.origin.outcome.reason
+
+    def _power_sums(self, centred: Floats, carried: Floats) -> PowerSums:
+        """Sums over the rows of each class, block by block."""
+        found = []
+        for part in blocks(len(self.y), _BLOCK):
+            classes = []
+            for mine in map(_selected, members(self.y[part], self.kinds)):
+                square = None if self.square is None else self.square[part][mine]
+                values = centred[..., part][..., mine], carried[..., part][..., mine]
+                classes.append(class_sums(*values, self.weight[part][mine], square))
+            found.append(by_class(*classes))
+        return sum(found[1:], found[0])
+
+    def _clustered(
+        self, codes: Integers, centred: Floats, carried: Floats, one_more: Floats
+    ) -> tuple[Variance, tuple[int, ...], str]:
+        clusters, y = self._clusters(codes)
+        own = members(y, self.kinds)
+        found = cluster_spread(clusters, self.parts(centred), self._own(self.share * carried), own, one_more)
+        known = (self._own(np.where(mine, 1.0, 0.0)) for mine in self._members)
+        rows = tuple(int(np.count_nonzero(clusters.sums(mine))) for mine in known)
+        return found, rows, clusters.reason() or self.reason
+
+
+def _selected(mine: Bools) -> Bools | slice:
+    """The same rows without a copy where they are all, as in a table's cells, which stand class by class."""
+    return slice(None) if mine.all() else mine
+
+
+def variance_of_parts(parts: Floats) -> tuple[Floats, Floats]:
+    """Variance of a sum over independent rows (the last axis), and its degrees of freedom."""
+    squares, rows = parts * parts, np.full((1, *parts.shape[:-1]), float(parts.shape[-1]))
+    fourth = np.einsum("...n,...n->...", squares, squares)
+    return pooled_variance(rows, squares.sum(axis=-1)[None], fourth[None])
+
+
+def ordered_variance(terms: Floats, lags: int | str) -> tuple[Floats, Floats, str]:
+    """Long-run variance of a sum over rows in order (the last axis), its degrees of freedom, and why there is none.
+
+    "auto" projects the terms on slow cosines (Lazarus, Lewis, Stock and Watson 2018,
+    doi:10.1080/07350015.2018.1506926), whose Student t intervals keep their level where kernel estimates are too short;
+    a number of lags is Newey and West's estimate.
+    """
+    n = terms.shape[-1]
+    if n < NEEDED_ROWS:
+        nothing = np.full(terms.shape[:-1], np.nan)
+        return nothing, nothing, f"only {n} rows in order: an interval needs {NEEDED_ROWS}"
+    if lags == "auto":
+        count = _waves(n)
+        variance = n * np.mean(cosine_sums(terms, count) ** 2, axis=-1)
+        return np.asarray(variance), np.full(terms.shape[:-1], float(count)), ""
+    last = int(lags)
+    variance = (terms * terms).sum(axis=-1)
+    for lag in range(1, last + 1):
+        weight = 2.0 * (1.0 - lag / (last + 1.0))
+        variance = variance + weight * (terms[..., lag:] * terms[..., :-lag]).sum(axis=-1)
+    return np.maximum(variance, 0.0) * freed(n), np.full(terms.shape[:-1], n - 1.0), ""
+
+
+def _waves(n: int) -> int:
+    return max(int(0.4 * n ** (2.0 / 3.0)), 1)
+
+
+def cosine_sums(terms: Floats, count: int) -> Floats:
+    """sqrt(2 / n) * sum of the terms times cos(pi j (t - 1/2) / n), for j = 1 to count."""
+    from scipy.fft import dct
+
+    return np.asarray(dct(terms, type=2)[..., 1 : count + 1]) * (0.5 * math.sqrt(2.0 / terms.shape[-1]))
+
+
+# Rows that several models share: labels, the scores of each, weights, and how rows depend on each other.
+
+
+@dataclass(frozen=True)
+class PairedRows:
+    """Rows that several models share; ``clusters`` are codes of what is independent, ``lags`` is for rows in order.
+
+    Where an outcome weighs the rows, ``origin`` is where they come from and ``every_score`` the scores of all rows.
+    """
+
+    y: Bools
+    scores: Sequence[Floats]
+    weight: Floats | None
+    fixed_prevalence: bool = False
+    clusters: Integers | None = None
+    lags: int | str | None = None
+    origin: Origin | None = None
+    every_score: Sequence[Floats] = ()
+
+    def taken(self, part: Bools | Integers | slice) -> PairedRows:
+        """Some of the rows; where an outcome weighs them, their errors and clusters stay those of all its rows."""
+        weight = None if self.weight is None else self.weight[part]
+        clusters, origin = self.clusters, self.origin
+        if origin is not None:
+            origin = replace(origin, places=origin.places[part])
+        elif clusters is not None:
+            clusters = clusters[part]
+        scores = [s[part] for s in self.scores]
+        return replace(self, y=self.y[part], scores=scores, weight=weight, clusters=clusters, origin=origin)
+
+    def arguments(self, first: int, second: int) -> tuple[Any, Floats, Floats, Floats | None]:
+        """Labels, scores of two models and weights as a public function takes them."""
+        if self.origin is None:
+            return self.y, self.scores[first], self.scores[second], self.weight
+        scattered = self.origin.scattered
+        return self.origin.outcome, scattered(self.scores[first]), scattered(self.scores[second]), None
+
+    def sample(self, index: int) -> BinarySample:
+        """The rows of one model."""
+        origin = self.origin and replace(self.origin, score=self.every_score[index])
+        return BinarySample(self.y, self.scores[index], self.weight, origin)
+
+    @property
+    def dependent(self) -> bool:
+        """Whether rows depend on each other, in clusters, in order of time or by weights estimated from all of them."""
+        by_outcome = self.origin is not None and not self.origin.as_weights
+        return self.clusters is not None or self.lags is not None or by_outcome
+
+    @property
+    def used(self) -> PairedRows:
+        """The rows of positive weight."""
+        return self if self.weight is None or self.weight.all() else self.taken(self.weight > 0.0)

@@ -1,0 +1,412 @@
+"""Influence of rows, groups against the rest."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stakes.core.options import refuse_weighing
+from stakes.core.regret import losses_by_score, row_losses
+from stakes.variance.dependence import Design, ordered_variance, variance_of_parts
+from stakes.variance.estimates import Moments, moments_of
+from stakes.variance.sums import (
+    NEEDED_CLUSTERS,
+    CentralSums,
+    Clusters,
+    Variance,
+    check_largest,
+    joined,
+    left_out_variance,
+    mean_spread,
+    skill_spread,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
+
+    from stakes.base.outcome import Origin
+    from stakes.core.options import EvaluationData
+    from stakes.core.regret import Rule
+    from stakes.core.score_table import ScoreTable
+    from stakes.costs import CostDistribution
+    from stakes.variance.dependence import PairedRows
+
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+    Integers = NDArray[np.intp]
+    Pair = tuple[Moments, Moments]  # of score and skill
+    Part: TypeAlias = "tuple[WeightedCells, Influence]"
+
+
+# What each row contributes to the error of a metric: its influence, from which the closed-form intervals follow.
+#
+# An estimate differs from its population value by nearly a sum over rows. For a mean the terms are the centred
+# values; for a ratio they follow by the delta method. Their second and fourth powers give the interval, their
+# differences that of a paired difference, their sums by cluster that of clustered rows.
+
+NEEDED_FOR_SKILL = 5  # rows of each class
+
+
+@dataclass(frozen=True)
+class WeightedCells:
+    """Rows, or groups of rows of one class and one score: sums of their weights and of the squares of these."""
+
+    y: Bools
+    score: Floats
+    weight: Floats
+    square: Floats
+    data: EvaluationData
+    fixed_prevalence: bool
+
+    @property
+    def plain(self) -> bool:
+        """Whether every cell is one row of weight one."""
+        return self.data.sample is not None and self.data.sample.weight is None
+
+    @property
+    def table(self) -> ScoreTable:
+        """Weights of the classes at each distinct score of the data."""
+        return self.data.table
+
+    @cached_property
+    def level(self) -> NDArray[np.intp]:
+        """Place of each cell's score in the table: only rankings need it."""
+        if self.data.sample is not None:
+            return _places(self.data._weighted_rows().score)
+        used = np.concatenate([self.table.negatives, self.table.positives]) > 0.0
+        return np.tile(np.arange(len(self.table.scores)), 2)[used]
+
+    def design(self, codes: NDArray[np.intp] | None = None, lags: int | str | None = None) -> Design:
+        """How the cells weigh, and which rows depend on each other."""
+        return Design(self.y, self.weight, self.square, self.fixed_prevalence, codes, lags, self.origin)
+
+    @property
+    def origin(self) -> Origin | None:
+        """Where the rows come from, if an outcome weighs them."""
+        return None if self.data.sample is None else self.data.sample.origin
+
+    @cached_property
+    def total(self) -> float:
+        """Sum of the weights."""
+        return float(self.weight.sum())
+
+    @cached_property
+    def masses(self) -> tuple[float, float]:
+        """Weights of the two classes."""
+        positive = float(self.weight[self.y].sum())
+        return float(self.weight[~self.y].sum()), positive
+
+    @cached_property
+    def rows(self) -> tuple[float, float]:
+        """How many rows of each class the cells hold."""
+        count = self.weight**2 / self.square
+        return float(count[~self.y].sum()), float(count[self.y].sum())
+
+    @property
+    def prevalence(self) -> float:
+        """Share of the positives in the weights."""
+        return self.masses[1] / self.total
+
+    @property
+    def mean_score(self) -> float:
+        """Of all rows, those of unknown class too."""
+        if self.origin is None:
+            return float(np.dot(self.weight, self.score)) / self.total
+        return float(np.average(self.origin.score[self.origin.outcome.present], weights=self.origin.counted))
+
+
+@dataclass(frozen=True)
+class Influence:
+    """An estimate, and the derivative of its value to the share of each cell, centred.
+
+    ``carried`` is what each row itself adds to the estimate, zero for rows that cost nothing; ``most`` is the largest
+    that a row of each class can add; ``least`` how many rows of each class an interval needs; ``ends`` the least and
+    the largest value that the estimate can have.
+    """
+
+    value: float
+    slope: Floats
+    carried: Floats
+    most: tuple[float, float]
+    least: int = 0
+    ends: tuple[float, float] = (-math.inf, math.inf)
+
+    def minus(self, other: Influence) -> Influence:
+        """Return the influence on the difference from another estimate on the same rows."""
+        carried = self.carried - other.carried
+        ends = self.ends[0] - other.ends[1], self.ends[1] - other.ends[0]
+        return replace(self, value=self.value - other.value, slope=self.slope - other.slope, carried=carried, ends=ends)
+
+
+def cells_of(data: EvaluationData, *, fixed_prevalence: bool) -> WeightedCells:
+    """Cells of clean rows or of the table that stands for them."""
+    if data.sample is not None:
+        rows = data._weighted_rows()
+        if rows.weight is None:
+            ones = np.broadcast_to(1.0, len(rows.y))
+            return WeightedCells(rows.y, rows.score, ones, ones, data, fixed_prevalence)
+        return WeightedCells(rows.y, rows.score, rows.weight, rows.weight**2, data, fixed_prevalence)
+    table = data.table
+    refuse_weighing(table, "an interval from a table")
+    classes, squares = (table.negatives, table.positives), (table.negatives_squared, table.positives_squared)
+    used = [column > 0.0 for column in classes]
+    y = np.repeat([False, True], [np.count_nonzero(mine) for mine in used])
+    score = np.concatenate([table.scores[mine] for mine in used])
+    weight, square = (
+        np.concatenate([column[mine] for column, mine in zip(each, used, strict=True)]) for each in (classes, squares)
+    )
+    return WeightedCells(y, score, weight, square, data, fixed_prevalence or table.fixed_prevalence)
+
+
+def _places(score: Floats) -> NDArray[np.intp]:
+    """Place of each score among the distinct ones, by a sort: to look each one up would leave the cache every time."""
+    order = np.argsort(score)
+    ordered = score[order]
+    places = np.empty(len(score), dtype=np.intp)
+    places[order] = np.cumsum(np.append(False, ordered[1:] != ordered[:-1]))
+    return places
+
+
+def mean_influence(
+    cells: WeightedCells, values: Floats, best: tuple[float, float], worst: tuple[float, float]
+) -> Influence:
+    """Influence on a weighted mean; ``best`` and ``worst`` are the values of perfect and of opposite decisions."""
+    value = float(np.dot(cells.weight, values)) / cells.total
+    if not math.isfinite(value):
+        return undefined(cells, value)
+    most = abs(worst[0] - best[0]), abs(worst[1] - best[1])
+    carried = values - np.where(cells.y, best[1], best[0])
+    return Influence(value, cells.design().centred(values), carried, most)
+
+
+def loss_influence(cells: WeightedCells, costs: CostDistribution, rule: Rule) -> Influence:
+    """Influence on the integral of regret."""
+    worst = float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))
+    found = mean_influence(cells, row_losses(cells.y, cells.score, costs, rule), (0.0, 0.0), worst)
+    return replace(found, ends=(0.0, max(worst)))
+
+
+def skill_influence(cells: WeightedCells, costs: CostDistribution, rule: Rule, reference: float | None) -> Influence:
+    """Influence on 1 - loss / loss of the reference, by the delta method."""
+    own = loss_influence(cells, costs, rule)
+    # the prevalence is the best constant, so that its own error moves the reference's loss to second order only
+    guess = cells.prevalence if reference is None else reference
+    base = loss_influence(replace(cells, score=np.full(len(cells.y), guess)), costs, "score")
+    if base.value == 0.0:
+        return undefined(cells, math.nan)
+    ratio = own.value / base.value
+    slope = (ratio * base.slope - own.slope) / base.value
+    most = own.most[0] / base.value, own.most[1] / base.value
+    return Influence(1.0 - ratio, slope, -own.carried / base.value, most, NEEDED_FOR_SKILL, (-math.inf, 1.0))
+
+
+def undefined(cells: WeightedCells, value: float) -> Influence:
+    """Influence on a value that is infinite or unknown."""
+    nothing = np.full(len(cells.y), np.nan)
+    return Influence(value, nothing, nothing, (0.0, 0.0))
+
+
+# Moments of an estimate from the influence of its rows.
+
+
+def influence_moments(
+    cells: WeightedCells,
+    influence: Influence,
+    codes: NDArray[np.intp] | None = None,
+    lags: int | str | None = None,
+    *,
+    paired: bool = False,
+) -> Moments:
+    """Moments of an estimate from its influence, for rows that are independent, clustered or in order."""
+    spread, rows, reason = cells.design(codes, lags).spread(
+        influence.slope, influence.carried, np.array(influence.most)
+    )
+    return moments_of(
+        influence.value,
+        spread,
+        rows,
+        least=influence.least,
+        reason=reason,
+        paired=paired,
+        clustered=codes is not None,
+        least_value=influence.ends[0],
+        most_value=influence.ends[1],
+    )
+
+
+# Score and skill of every group and of all other rows, from one pass over the rows in the order of their groups.
+
+UNKNOWN = Moments(np.nan, np.nan)
+
+
+@dataclass(frozen=True)
+class GroupedRows:
+    """Rows in the order of their groups, and of their classes within; ``order`` are their places."""
+
+    rows: PairedRows
+    order: Integers
+    counts: Integers
+
+    @classmethod
+    def of(cls, rows: PairedRows, codes: Integers, groups: int) -> GroupedRows:
+        """Sort the rows by the codes of their groups."""
+        keys = 2 * codes + rows.y
+        order = np.argsort(keys.astype(np.min_scalar_type(2 * groups)), kind="stable")  # short integers sort by radix
+        return cls(replace(rows, scores=[], clusters=None).taken(order), order, np.bincount(keys, minlength=2 * groups))
+
+    @cached_property
+    def parts(self) -> list[slice]:
+        """Where the rows of each group stand."""
+        ends = np.append(0, np.cumsum(self.counts)[1::2]).tolist()
+        return [slice(*ends_of_one) for ends_of_one in pairwise(ends)]
+
+    def sums(self, values: Floats) -> Floats:
+        """Sums of one value for each row, of the classes (first axis) in the groups."""
+        found, some = np.zeros(len(self.counts)), self.counts > 0
+        starts = np.cumsum(self.counts) - self.counts
+        found[some] = np.add.reduceat(values, starts[some])
+        return found.reshape(-1, 2).T
+
+    def central_sums(self, values: Floats) -> CentralSums:
+        """Sums of powers of values that stand in the order of the rows; the array passed in is used up."""
+        rows, weight = self.counts.astype(np.float64).reshape(-1, 2).T, self.rows.weight
+        if weight is not None:
+            check_largest(weight)
+        carriers = self.sums((values != 0.0).astype(np.float64))
+        masses, totals = (rows, self.sums(values)) if weight is None else map(self.sums, (weight, weight * values))
+        means = np.divide(totals, masses, out=np.zeros(totals.shape), where=masses > 0.0)
+        with np.errstate(invalid="ignore"):  # infinite losses have no spread
+            values -= np.repeat(means.T.ravel(), self.counts)
+            fourth = self._powers(values, 4)
+            second = fourth[:3] if weight is None else self._powers(values, 2)
+        return CentralSums(rows, masses, totals, carriers, means, second, fourth)
+
+    def _powers(self, values: Floats, most: int) -> Floats:
+        """Sums of the weights, raised to the highest power too, times each power of the values."""
+        power = np.ones(len(values)) if self.rows.weight is None else self.rows.weight**most
+        found = [self.sums(power)]
+        for _ in range(most):
+            power *= values
+            found.append(self.sums(power))
+        return np.stack(found)
+
+
+def group_moments(
+    grouped: GroupedRows, score: Floats, costs: CostDistribution, rule: Rule
+) -> tuple[list[Pair], list[Pair]]:
+    """Moments of score and skill in each group, and of their differences from those in all other rows."""
+    return _compared(grouped.central_sums(row_losses(grouped.rows.y, score[grouped.order], costs, rule)), costs)
+
+
+def group_moments_of_tables(
+    tables: Sequence[tuple[ScoreTable, int]], costs: CostDistribution, rule: Rule
+) -> tuple[list[Pair], list[Pair]]:
+    """The same of groups of which the tables and the numbers of positive rows are known.
+
+    Where rows of unlike weights share a score, the degrees of freedom are approximate.
+    """
+    each = [_central_sums(table, ups, costs, rule) for table, ups in tables]
+    return _compared(joined(each, new_axis=True), costs)
+
+
+def _central_sums(table: ScoreTable, ups: int, costs: CostDistribution, rule: Rule) -> CentralSums:
+    losses, parts = losses_by_score(table.scores, costs, rule), []
+    columns = (table.negatives, table.negatives_squared), (table.positives, table.positives_squared)
+    for k, (weight, square) in enumerate(columns):
+        used = weight > 0.0
+        parts.append((k, losses[k][used], weight[used], square[used]))
+    return replace(CentralSums.of(parts), rows=np.array([table.n_rows - ups, ups], dtype=np.float64))
+
+
+def _compared(sums: CentralSums, costs: CostDistribution) -> tuple[list[Pair], list[Pair]]:
+    own = _moments(sums, costs)
+    if len(own) == 1:
+        return own, [(UNKNOWN, UNKNOWN)]
+    rest = _moments(sums.of_others(), costs)
+    return own, [(a[0].minus(b[0]), a[1].minus(b[1])) for a, b in zip(own, rest, strict=True)]
+
+
+def _moments(sums: CentralSums, costs: CostDistribution) -> list[Pair]:
+    share = sums.masses[1] / sums.masses.sum(axis=0)
+    constant = np.stack([costs.negative_loss(share), costs.positive_loss(share)])
+    worst = np.array([float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))])
+    ratio, base, skill = skill_spread(sums, constant, worst)
+    needed = np.where(base > 0.0, NEEDED_FOR_SKILL, 0)
+    scores = _listed(sums.value, mean_spread(sums, sums.value, worst), sums.rows, 0 * needed, (0.0, float(worst.max())))
+    return list(zip(scores, _listed(1.0 - ratio, skill, sums.rows, needed, (-np.inf, 1.0)), strict=True))
+
+
+def _listed(
+    values: Floats, spread: Variance, rows: Floats, least: NDArray[np.int_], ends: tuple[float, float]
+) -> list[Moments]:
+    """Moments of each group."""
+    found = []
+    for g, value in enumerate(values.tolist()):
+        mine = Variance(*(part[..., g] for part in vars(spread).values()))
+        about = {"least": int(least[g]), "least_value": ends[0], "most_value": ends[1]}
+        found.append(moments_of(value, mine, (int(rows[0, g]), int(rows[1, g])), **about))
+    return found
+
+
+# The estimate of a group less that of all other rows, which may lie in the same clusters or stretches of time.
+
+
+def gap_moments(own: Part, rest: Part, chosen: Bools, codes: Integers | None, lags: int | str | None) -> Moments:
+    """Moments of the difference between the chosen rows and the rest."""
+    if codes is not None:
+        return _clustered(own, rest, chosen, codes)
+    gap = influence_moments(*own).minus(influence_moments(*rest))
+    if lags is None and own[0].origin is None:
+        return gap
+    terms = _terms(own, rest, chosen)
+    if lags is None:
+        variance, degrees = variance_of_parts(terms)
+        return replace(gap, variance=float(variance), degrees=float(degrees))
+    variance, degrees, reason = ordered_variance(terms, lags)
+    return replace(gap, variance=float(variance), degrees=float(degrees), reason=reason)
+
+
+def _terms(own: Part, rest: Part, chosen: Bools) -> Floats:
+    """Parts of the rows in the error of the difference; both may rest on the same estimated weights."""
+    if own[0].origin is not None:
+        mine, theirs = (cells.design().parts(influence.slope) for cells, influence in (own, rest))
+        return np.asarray(mine - theirs)
+    terms = np.empty(len(chosen))
+    for (cells, influence), part, sign in ((own, chosen, 1.0), (rest, ~chosen, -1.0)):
+        terms[part] = sign * cells.design().share * influence.slope
+    return terms
+
+
+def _clustered(own: Part, rest: Part, chosen: Bools, codes: Integers) -> Moments:
+    """Leaving out a cluster moves either part."""
+    if own[0].origin is not None:
+        return _clustered_outcome(own, rest, chosen, codes)
+    moved, caps, counts, found = np.zeros(int(codes.max()) + 1), [], [], []
+    for (cells, influence), part, sign in ((own, chosen, 1.0), (rest, ~chosen, -1.0)):
+        share = cells.design().share
+        clusters = Clusters(codes[part], share)
+        moved[clusters.codes] += sign * clusters.left_out(share * influence.slope)
+        counts.append(len(clusters))
+        caps.append(clusters.degrees())
+        found.append(influence_moments(cells, influence, codes[part]))
+    variance, degrees = left_out_variance(moved[np.bincount(codes) > 0], min(caps))
+    gap = replace(found[0].minus(found[1]), degrees=float(degrees))
+    if min(counts) < NEEDED_CLUSTERS:
+        return replace(gap, reason=f"only {min(counts)} clusters: a difference needs {NEEDED_CLUSTERS}")
+    return replace(gap, variance=float(variance))
+
+
+def _clustered_outcome(own: Part, rest: Part, chosen: Bools, codes: Integers) -> Moments:
+    """The same where an outcome weighs the rows: the clusters are those of all its rows."""
+    sums: Floats = np.bincount(codes, weights=_terms(own, rest, chosen)).astype(np.float64)
+    found = [influence_moments(cells, influence, codes) for cells, influence in (own, rest)]
+    variance, degrees = left_out_variance(sums, len(sums) - 1.0)
+    return replace(found[0].minus(found[1]), variance=float(variance), degrees=float(degrees))

@@ -1,0 +1,90 @@
+"""A file is the old or the new one, with the permissions it had, and nothing is left beside it."""
+
+import os
+import stat
+import threading
+
+import pytest
+
+from stakes.outputs.files import beside, is_partial, replacing
+
+
+def test_failure_leaves_the_old_file_and_nothing_else(tmp_path):
+    target = tmp_path / "report.html"
+    target.write_text("old")
+
+    def stopped_halfway():
+        with replacing(target) as partial:
+            partial.write_text("half")
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        stopped_halfway()
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("report.html", "old")]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows opens no folder")
+def test_file_and_then_its_folder_are_written_to_the_disk(tmp_path, monkeypatch):
+    written, fsync = [], os.fsync
+
+    def noted(handle):
+        written.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file")
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    with replacing(tmp_path / "a.txt") as partial:
+        partial.write_text("new")
+    assert written == ["file", "folder"]
+
+
+def test_names_of_files_that_are_being_written_are_known(tmp_path):
+    for name in ("a.csv", "a", "a.tar.gz", ".hidden"):
+        assert is_partial(beside(tmp_path / name).name)
+        assert not is_partial(name)
+    assert not any(
+        map(is_partial, [".stakes-0123456789abcde", "x.stakes-0123456789abcdef", ".stakes-0123456789abcdefg"])
+    )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
+def test_permissions_of_the_replaced_file_stay(tmp_path):
+    target = tmp_path / "secret.html"
+    target.write_text("old")
+    target.chmod(0o600)
+    with replacing(target) as partial:
+        partial.write_text("new")
+    assert (target.read_text(), stat.S_IMODE(target.stat().st_mode)) == ("new", 0o600)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "real").mkdir()
+    target, link = tmp_path / "real" / "a.txt", tmp_path / "a.txt"
+    target.write_text("old")
+    link.symlink_to(target)
+    with replacing(link) as partial:
+        partial.write_text("new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+
+
+def test_writers_at_the_same_time_never_mix(tmp_path):
+    target = tmp_path / "a.txt"
+    barrier = threading.Barrier(8)
+
+    def write(text):
+        with replacing(target) as partial:
+            partial.write_text(text[:5000])
+            barrier.wait()
+            with partial.open("a") as file:
+                file.write(text[5000:])
+
+    writers = [threading.Thread(target=write, args=(str(i) * 10_000,)) for i in range(8)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    content = target.read_text()
+    assert len(content) == 10_000
+    assert len(set(content)) == 1
+    assert len(list(tmp_path.iterdir())) == 1
