@@ -1,4 +1,7 @@
-"""Run a benchmark and print its table: `python -m benchmarks NAME`, or all of them: `python -m benchmarks all`."""
+"""Run a benchmark and print its table: `python -m benchmarks NAME`, or all of them: `python -m benchmarks all`.
+
+`python -m benchmarks record FOLDER` puts what `all` left in a folder on a page of the site.
+"""
 
 import argparse
 import json
@@ -10,11 +13,21 @@ from importlib import import_module
 from pathlib import Path
 
 from benchmarks._all import steps
+from benchmarks._data import DESCRIPTION
+from benchmarks._plot import draw, races
 from benchmarks._run import run_rows
-from benchmarks._table import describe_run, goal_records, to_markdown
-from tools import every
+from benchmarks._table import goal_records, to_markdown
+from tools import every, record
 
 SIZES = (10**4, 10**6, 10**7)
+TITLE = "Speed, beside other packages"
+ABOUT = """\
+Every question is put to `stakes` and to its peers in the same run, on the same rows, each in a process of its own. Each
+peer is shown at the largest size that it was given. Right of the line `stakes` is faster. Lines of numpy, polars and
+DuckDB are plain programs: some do less than was asked, such as a sort or a sum, some the same in a loop; the tables say
+which. Bars reach from the best time beside the median of `stakes` to the median beside its best.
+
+![Processor time of each peer, in times that of stakes](benchmarks.png)"""
 
 
 def suite_names():
@@ -67,6 +80,12 @@ def main(arguments=None):
     if arguments[:1] == ["all"]:
         names = suite_names()
         sys.exit(every.main("benchmarks", arguments[1:], steps(names, quick=False), steps(names, quick=True)))
+    if arguments[:1] == ["record"]:
+        options = record.parse("benchmarks", arguments[1:])
+        page = record.Page("benchmarks", TITLE, ABOUT, list(steps(suite_names(), quick=False)))
+        record.write_whole(page, options)
+        draw(races(options.folder), options.docs / "benchmarks.png")
+        return
     options = parse(arguments)
     if options.list:
         list_suites()
@@ -76,7 +95,9 @@ def main(arguments=None):
         return
     rows = chosen_rows(options)
     sizes = options.sizes or getattr(import_module(f"benchmarks.{options.name}"), "SIZES", SIZES)
-    about = describe_run({"numpy", "scipy"} | {entry.library for row in rows for entry in row.entries})
+    about = every.describe_run({"numpy", "scipy"} | {entry.library for row in rows for entry in row.entries}) | {
+        "data": DESCRIPTION
+    }
     load_before = os.getloadavg()[0]
     lines, notes = run_rows(options.name, rows, sizes, repeat=options.repeat)
     about["load average"] = f"{load_before:.2f} before, {os.getloadavg()[0]:.2f} after, this run included"

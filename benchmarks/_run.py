@@ -6,13 +6,13 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import asdict, dataclass
-from importlib import import_module, metadata
+from importlib import import_module
 from pathlib import Path
 
 from benchmarks._data import save_columns
 from benchmarks._rows import Entry, Measured, Row
+from tools.every import ROOT, version_of
 
-ROOT = Path(__file__).resolve().parents[1]
 THREAD_VARIABLES = (
     *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"),
     *("NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"),
@@ -82,11 +82,3 @@ def _in_child(task):
     if child.returncode != 0:
         raise RuntimeError((child.stderr.strip().splitlines() or [f"exit status {child.returncode}"])[-1])
     return Measured(**json.loads(child.stdout.splitlines()[-1]))
-
-
-def version_of(library):
-    """Return the version of an installed distribution, or None."""
-    try:
-        return metadata.version(library)
-    except metadata.PackageNotFoundError:
-        return None

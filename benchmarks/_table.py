@@ -1,16 +1,7 @@
 """Print measurements as Markdown, with what they were made on and whether the goals are met."""
 
 import math
-import os
-import platform
-import subprocess
-from datetime import UTC, datetime
 from itertools import groupby
-from pathlib import Path
-
-import stakes
-from benchmarks._data import DESCRIPTION
-from benchmarks._run import ROOT, version_of
 
 TIMES = ("best ms", "median ms", "clock ms")
 RATIOS = ("x stakes", "spread", "growth")
@@ -24,36 +15,6 @@ One thread, each line in a process of its own; time is that of the processor for
 the best of the other. "growth" is the exponent of the time between the size before and this one (1: linear). "peak" is
 memory above the imports: inputs, preparation and results; "x inputs" divides it by the arrays passed in. "answer" is
 the largest difference from stakes' numbers, relative to the largest of them."""
-
-
-def describe_run(libraries):
-    """Return what a reader needs to judge the numbers: date, machine, load, versions, data."""
-    versions = {name: version_of(name) for name in sorted(set(libraries))}
-    return {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "cpu": f"{_cpu_model()}, {os.cpu_count()} CPUs",
-        "system": f"{platform.system()} {platform.release()}, Python {platform.python_version()}",
-        "versions": ", ".join(f"{name} {version}" for name, version in versions.items() if version),
-        "stakes": _commit() if Path(stakes.__file__).is_relative_to(ROOT) else "an installed copy",
-        "data": DESCRIPTION,
-    }
-
-
-def _commit():
-    """Name the commit that is measured, or say that what is measured is none."""
-    command = ["git", "-C", str(ROOT), "status", "--porcelain", "--branch", "--untracked-files=no"]
-    head = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
-    asked = [subprocess.run(one, capture_output=True, text=True, check=False) for one in (command, head)]
-    if any(one.returncode for one in asked) or len(asked[0].stdout.splitlines()) > 1:
-        return "working tree"
-    return f"commit {asked[1].stdout.strip()}"
-
-
-def _cpu_model():
-    path = Path("/proc/cpuinfo")
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    models = [line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("model name")]
-    return models[0] if models else platform.processor() or platform.machine()
 
 
 def to_markdown(title, about, lines, notes):

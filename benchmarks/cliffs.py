@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import stakes
-from benchmarks._data import SEED, make_columns
-from benchmarks._table import describe_run
+from benchmarks._data import DESCRIPTION, SEED, make_columns
 from benchmarks._whole import Call, Cliff, Command, losses, records, run_rows, to_table
 from benchmarks.boundary import subset_sum
 from benchmarks.expected_utility import plug_in, sklearn_scan
@@ -22,6 +21,7 @@ from benchmarks.report import write_predictions
 from stakes.boundary._problem import BoundaryProblem
 from stakes.boundary._solvers import MAX_LIST, solve_exact
 from stakes.utility import expected_utility
+from tools.every import describe_run
 
 TABLE = Path(__file__).with_name("cliffs.json")
 COSTS = (0.02, 0.10)
@@ -361,7 +361,7 @@ def run(options):
             fresh = {(pair.name, pair.size) for pair in pairs}
             lines = [line for line in kept if (line["name"], line["size"]) not in fresh] + records(pairs)
             TABLE.write_text(json.dumps(lines, indent=1) + "\n", encoding="utf-8")
-    about = describe_run({"numpy", "scipy", "scikit-learn", "polars", "pandas"})
+    about = describe_run({"numpy", "scipy", "scikit-learn", "polars", "pandas"}) | {"data": DESCRIPTION}
     print("\n\n".join(["\n".join(f"- {k}: {v}" for k, v in about.items()), to_table(pairs), *notes]))
     if options.check:
         lost = losses(pairs, kept)

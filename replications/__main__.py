@@ -1,4 +1,7 @@
-"""Reproduce published tables and figures: `python -m replications NAME`, or all of them, one after the other."""
+"""Reproduce published tables and figures: `python -m replications NAME`, or all of them, one after the other.
+
+`python -m replications record FOLDER` puts what `all` left in a folder on pages of the site.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import sys
 from importlib import import_module
 
 from replications._all import LONGEST, steps
-from tools import every
+from tools import every, record
 
 NAMES = {
     "action_claims": "how often what is said of many actions is false, and what further rows truly save",
@@ -37,9 +40,18 @@ NAMES = {
     "posterior_network": "evidence of a Posterior Network beside true sample sizes, its bias, its log loss on adult",
     "loss_calibration": "Figures 3 and 4 of Caplin, Martin and Marx, redrawn on adult income",
 }
+TITLE = "All replications and simulations, as they ran"
+ABOUT = """\
+What each command printed, but for the level of headings and the name of the folder. What it means and why it
+differs from what the papers print stands on [the page of replications](../replications.md) and in the guides."""
+PICTURES = {"loss_calibration": "figure_*.png"}  # what parts leave in the folder besides
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["record"]:
+        page = record.Page("replications", TITLE, ABOUT, list(steps(NAMES, quick=False)), NAMES, PICTURES)
+        record.write_apart(page, record.parse("replications", sys.argv[2:]))
+        return
     if sys.argv[1:2] == ["all"]:
         whole, quick = (steps(NAMES, quick=quick) for quick in (False, True))
         sys.exit(every.main("replications", sys.argv[2:], whole, quick, LONGEST))

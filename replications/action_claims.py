@@ -19,7 +19,7 @@ from itertools import product
 import numpy as np
 from scipy.special import softmax
 
-from replications._ledger_populations import simulated
+from replications.ledger.populations import simulated
 from stakes import value_of_information
 from stakes.actions import evaluate_actions
 from stakes.costs import as_costs

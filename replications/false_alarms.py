@@ -26,7 +26,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from replications._ledger_populations import fitted
+from replications.ledger.populations import fitted
 from stakes import evaluate
 from stakes.evaluation import FINDINGS
 

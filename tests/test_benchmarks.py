@@ -15,8 +15,9 @@ from benchmarks._child import measure
 from benchmarks._data import make_inputs
 from benchmarks._plot import draw, races
 from benchmarks._rows import Entry, Goal, Measured
-from benchmarks._run import Line, run_rows, version_of
+from benchmarks._run import Line, run_rows
 from benchmarks._table import AGREEMENT, COLUMNS, goal_records, largest_difference, to_markdown
+from tools.every import version_of
 
 ROOT = Path(__file__).resolve().parents[1]
 ROWS = 2000

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -121,17 +122,16 @@ def kept(parts):
     return kept
 
 
-def test_record_holds_every_part_without_the_folder_or_nothing_at_all(kept, tmp_path, monkeypatch):
+def test_record_holds_every_part_without_the_folder_or_nothing_at_all(kept, tmp_path):
     docs = tmp_path / "docs"
-    monkeypatch.setattr(record, "names_of", lambda _: [*STEPS, "more"])
+    more = record.Page("benchmarks", "Speed", "Beside others.", [*STEPS, "more"])
+    command = [str(kept), "--docs", str(docs)]
     with pytest.raises(SystemExit, match="kept lacks more: run `python -m benchmarks all` to its end"):
-        record.main(["benchmarks", str(kept), "--docs", str(docs)])
+        record.write_whole(more, record.parse("benchmarks", command))
     assert not docs.exists()
-    monkeypatch.setattr(record, "draw", lambda *_: None)
-    record.main(["benchmarks", str(kept), "--docs", str(docs), "--partial"])
+    record.write_whole(more, record.parse("benchmarks", [*command, "--partial"]))
     assert "\n\n**Not run to the end yet: more.**\n\n## good\n" in (docs / "benchmarks.md").read_text()
-    monkeypatch.setattr(record, "names_of", lambda _: list(STEPS))
-    record.main(["benchmarks", str(kept), "--docs", str(docs)])
+    record.write_whole(replace(more, names=list(STEPS)), record.parse("benchmarks", command))
     page = (docs / "benchmarks.md").read_text()
     headings = [line for line in page.splitlines() if line.startswith("#")]
     assert headings[1:] == ["## good", "## second", "## last", "### Inner"]
@@ -139,14 +139,13 @@ def test_record_holds_every_part_without_the_folder_or_nothing_at_all(kept, tmp_
     assert "left in FOLDER/x.csv" in page
 
 
-def test_replications_have_a_page_each_with_their_pictures(kept, tmp_path, monkeypatch):
+def test_replications_have_a_page_each_with_their_pictures(kept, tmp_path):
     docs = tmp_path / "docs"
-    monkeypatch.setattr(record, "names_of", lambda _: list(STEPS))
-    monkeypatch.setattr(record, "PICTURES", {"second": "of_*.png"})
+    page = record.Page("replications", "All", "As printed.", list(STEPS), pictures={"second": "of_*.png"})
     (kept / "of_it.png").write_bytes(b"drawn")
     (docs / "replications").mkdir(parents=True)
     (docs / "replications" / "gone.md").touch()
-    record.main(["replications", str(kept), "--docs", str(docs)])
+    record.write_apart(page, record.parse("replications", [str(kept), "--docs", str(docs)]))
     listing = (docs / "replications.md").read_text()
     assert re.findall(r"\n\| \[(\w+)\]\(replications/\1\.md\) \|  \| 20.* UTC \| \d+ \|", listing) == list(STEPS)
     assert listing.endswith("\n\nreplications/good\nreplications/second\nreplications/last\n```\n")

@@ -10,13 +10,9 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.stats import beta, betabinom
 
-from replications import _boundary_calibration as calibration
-from replications import _boundary_designs as designs
-from replications import _boundary_methods as methods
-from replications import _boundary_positivity as positivity
-from replications import _boundary_tables as tables
 from replications import assel, information, published, selection
 from replications._kept import kept, markdown
+from replications.boundary import calibration, designs, methods, positivity, tables
 from stakes.boundary._problem import SortedLevel
 
 

@@ -7,13 +7,16 @@ their processor time hardly changes, their time on the clock does.
 
 import argparse
 import os
+import platform
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from importlib import metadata
 from pathlib import Path
 
-from benchmarks._table import describe_run
+import stakes
 
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARIES = {"numpy", "scipy", "scikit-learn", "polars", "torch"}
@@ -111,12 +114,49 @@ def said(text):
     print(text, file=sys.stderr, flush=True)
 
 
+def describe_run(libraries):
+    """Return what a reader needs to judge the numbers: date, machine, versions."""
+    versions = {name: version_of(name) for name in sorted(set(libraries))}
+    return {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "cpu": f"{_cpu_model()}, {os.cpu_count()} CPUs",
+        "system": f"{platform.system()} {platform.release()}, Python {platform.python_version()}",
+        "versions": ", ".join(f"{name} {version}" for name, version in versions.items() if version),
+        "stakes": _commit() if Path(stakes.__file__).is_relative_to(ROOT) else "an installed copy",
+    }
+
+
+def _commit():
+    """Name the commit that is measured, or say that what is measured is none."""
+    command = ["git", "-C", str(ROOT), "status", "--porcelain", "--branch", "--untracked-files=no"]
+    head = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
+    asked = [subprocess.run(one, capture_output=True, text=True, check=False) for one in (command, head)]
+    if any(one.returncode for one in asked) or len(asked[0].stdout.splitlines()) > 1:
+        return "working tree"
+    return f"commit {asked[1].stdout.strip()}"
+
+
+def _cpu_model():
+    path = Path("/proc/cpuinfo")
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    models = [line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("model name")]
+    return models[0] if models else platform.processor() or platform.machine()
+
+
+def version_of(library):
+    """Return the version of an installed distribution, or None."""
+    try:
+        return metadata.version(library)
+    except metadata.PackageNotFoundError:
+        return None
+
+
 def main(package, arguments, whole, quick, first=()):
     """Run everything; ``whole`` and ``quick`` give the arguments of each part, {folder} being that of the results."""
     options = parse(package, arguments, list(whole))
     chosen = quick if options.quick else whole
     steps = {name: [text.format(folder=options.folder) for text in chosen[name]] for name in options.only}
-    about = {key: value for key, value in describe_run(LIBRARIES).items() if key not in {"date", "data"}}
+    about = {key: value for key, value in describe_run(LIBRARIES).items() if key != "date"}
     about["load average"] = f"{os.getloadavg()[0]:.2f} at the start"
     failed = run_every(package, steps, options.folder, about, first=first, jobs=options.jobs)
     return 1 if failed else 0

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from replications._boundary_designs import Sample
 from replications._classification import data_folder, read_classification
+from replications.boundary.designs import Sample
 from stakes.uncertainty import PosteriorNetwork, from_bagging, mc_dropout
 
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from replications._ledger_populations import fitted, published, simulated, twins
+from replications.ledger.populations import fitted, published, simulated, twins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from replications._ledger_populations import Population
+    from replications.ledger.populations import Population
 
 BCSC = ("logistic_minimal", "logistic_+_density", "random_forest", "xgboost")
 BCSC_ALL = (*BCSC, "xgboost_2pct", "xgboost_5pct", "xgboost_8pct", "xgboost_10pct", "xgboost_15pct")

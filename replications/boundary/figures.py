@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from replications._boundary_designs import DESIGNS
-from replications._boundary_positivity import SCORES, SLICES, curve, slices
-from replications._boundary_sweeps import columns
+from replications.boundary.designs import DESIGNS
+from replications.boundary.positivity import SCORES, SLICES, curve, slices
+from replications.boundary.sweeps import columns
 from stakes.display._axes import LINE_STYLES, MARKERS, PALETTE, REFERENCE_COLOUR
 from stakes.uncertainty import estimation_bias
 

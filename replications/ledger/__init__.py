@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from replications._ledger_designs import designs
-from replications._ledger_thresholds import Curves
+from replications.ledger.designs import designs
+from replications.ledger.thresholds import Curves
 from stakes.costs import as_costs
 from stakes.inference import FEW_DEGREES, Contest, CostRows, select
 from stakes.outputs.hooks import time_left

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from replications._boundary_designs import DESIGNS, TEST_ROWS
-from replications._boundary_methods import BINS, ST, Method, study
-from replications._boundary_tables import paired, relative
+from replications.boundary.designs import DESIGNS, TEST_ROWS
+from replications.boundary.methods import BINS, ST, Method, study
+from replications.boundary.tables import paired, relative
 
 BOUND = Fraction(4, 5)
 BIN_COUNTS = (20, 50, 100, 200, 500, 1000)
@@ -49,7 +49,7 @@ def simulated(name, seed):
 
 def real(name, source, what, seed):
     """Records of all three sweeps on one uncertainty of a real model, trained anew for each share of negatives."""
-    from replications._boundary_models import SOURCES, Parts
+    from replications.boundary.models import SOURCES, Parts
 
     for ratio in RATIOS[:-1]:
         for label, *pair in SOURCES[source](Parts(name, ratio, seed)):

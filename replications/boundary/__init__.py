@@ -13,11 +13,8 @@ import sys
 import time
 from pathlib import Path
 
-from replications import _boundary_runs as runs
-from replications import _boundary_sweeps as sweeps
-from replications import _boundary_tables as tables
-from replications._boundary_designs import DESIGNS, MEASURED
-from replications._boundary_methods import LEVELS, MOST_CELLS, methods
+from replications.boundary import methods, runs, sweeps, tables
+from replications.boundary.designs import DESIGNS, MEASURED
 
 DATA = ("adult", "bank_marketing", "credit_default")
 SOURCES = ("forest", "dropout", "posterior_network")
@@ -25,8 +22,9 @@ SOURCES = ("forest", "dropout", "posterior_network")
 
 def print_tables(options):
     """Tables 1 and 2 on the process of Figure 2, and on real models with undersampled training."""
-    found, chosen = [], methods(options.levels)
-    print(f"VW-DPMT runs where levels x bins x rows <= {MOST_CELLS:.0e}; it is optimal, as exact on the same bins is.")
+    found, chosen = [], methods.methods(options.levels)
+    most = f"{methods.MOST_CELLS:.0e}"
+    print(f"VW-DPMT runs where levels x bins x rows <= {most}; it is optimal, as exact on the same bins is.")
     for name in options.designs:
         start = time.perf_counter()
         records = [r for seed in range(options.seeds) for r in runs.simulated(name, seed, chosen)]
@@ -76,7 +74,7 @@ def print_sweeps(options):
         for sweep in sweeps.WHAT:
             print("\n".join(sweeps.lines(records, name, sweep)), end="\n\n", flush=True)
         if options.figures:
-            from replications._boundary_figures import draw_sweeps
+            from replications.boundary.figures import draw_sweeps
 
             draw_sweeps(records, name, options.figures)
         found += records
@@ -101,7 +99,7 @@ def print_calibration(options):
 
 def print_times(options):
     """Table 4."""
-    from replications._boundary_times import table
+    from replications.boundary.times import table
 
     heading("Processor seconds, a million rows, 5% positive, bound 0.7", None, options)
     for line in table(options.repeats):
@@ -131,7 +129,7 @@ def main(arguments=None):
     parser.add_argument("--sweep-designs", nargs="*", choices=DESIGNS, default=["C", "E"], help="for the sweeps")
     parser.add_argument("--data", nargs="*", choices=DATA, default=list(DATA), help="real data")
     parser.add_argument("--sources", nargs="+", choices=SOURCES, default=list(SOURCES), help="of uncertainty")
-    parser.add_argument("--levels", nargs="+", type=int, default=list(LEVELS), help="levels in the tables")
+    parser.add_argument("--levels", nargs="+", type=int, default=list(methods.LEVELS), help="levels in the tables")
     parser.add_argument("--undersampling", type=int, default=5, help="one negative in so many trains (default 5)")
     parser.add_argument("--repeats", type=int, default=3, help="of each timing (default 3)")
     parser.add_argument("--figures", type=Path, metavar="FOLDER", help="draw the figures there")

@@ -9,10 +9,10 @@ from functools import cache
 
 import numpy as np
 
-from replications import _boundary_positivity as positivity
-from replications._boundary_calibration import compare
-from replications._boundary_designs import DESIGNS, TEST_ROWS
-from replications._boundary_methods import ST, study
+from replications.boundary import positivity
+from replications.boundary.calibration import compare
+from replications.boundary.designs import DESIGNS, TEST_ROWS
+from replications.boundary.methods import ST, study
 
 ORACLE = "posterior mean"
 CALIBRATED_LEVELS = (3, 11)
@@ -27,7 +27,7 @@ def drawn(name, seed):
 @cache  # several parts look at the same model
 def trained(name, source, tau, seed):
     """Name, hold-out and test rows of each uncertainty of one trained model."""
-    from replications._boundary_models import SOURCES, Parts
+    from replications.boundary.models import SOURCES, Parts
 
     start = time.perf_counter()
     found = list(SOURCES[source](Parts(name, tau, seed)))
@@ -72,7 +72,7 @@ def theory_lines(designs, folder):
         cells, squared, largest = positivity.agreement(rows, observed, expected)
         yield f"| {name} | {DESIGNS[name].nu:.3g} | {cells} | {squared:.2f} | {largest:.1f} |"
         if folder:
-            from replications._boundary_figures import draw_theory
+            from replications.boundary.figures import draw_theory
 
             draw_theory(DESIGNS[name], name, folder)
 
@@ -87,7 +87,7 @@ def evidence_lines(name, source, tau, folder):
         losses = positivity.losses(hold_out, test, prior, tau)
         yield f"{what}: prior Beta({prior[0]:.3g}, {prior[1]:.3g}); log loss on test rows: {losses}"
         if folder:
-            from replications._boundary_figures import draw_cells
+            from replications.boundary.figures import draw_cells
 
             title = f"{name}, {what}\npoints: test rows; lines: the theorem"
             draw_cells(found, title, f"positivity_{name}_{source}", folder)
