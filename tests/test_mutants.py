@@ -13,12 +13,12 @@ PROGRAM = """
 import numpy
 from mutated import SOURCE, mutants, put_in_place
 from stakes.base.numerics import weighted_sum
-change = next(each for each in mutants(SOURCE / "core" / "sums.py") if each.statement == "used = weights >= 0.0")
+change = next(each for each in mutants(SOURCE / "base" / "numerics.py") if each.statement == "used = weights >= 0.0")
 assert weighted_sum(numpy.array([0.0, 1.0]), numpy.array([numpy.inf, 2.0])) == 2.0
 assert put_in_place(change)
 with numpy.errstate(invalid="ignore"):
     assert numpy.isnan(weighted_sum(numpy.array([0.0, 1.0]), numpy.array([numpy.inf, 2.0])))
-size = next(each for each in mutants(SOURCE / "core" / "sums.py") if each.now == "2")
+size = next(each for each in mutants(SOURCE / "base" / "numerics.py") if each.statement.startswith("def blocks"))
 assert not put_in_place(size)  # a default, which no function's code holds
 """
 
@@ -67,23 +67,23 @@ def test_sample_is_drawn_from_all_files_and_is_the_same_for_a_seed():
 
 
 def test_one_change_is_that_of_the_list():
-    path = SOURCE / "core" / "sums.py"
+    path = SOURCE / "base" / "numerics.py"
     assert [Mutant.at_place(path, each.index) for each in mutants(path)] == mutants(path)
 
 
 def test_what_became_of_changes_is_kept_and_counted(tmp_path):
-    kept, some = Kept(tmp_path / "kept"), mutants(SOURCE / "core" / "sums.py")[:3]
+    kept, some = Kept(tmp_path / "kept"), mutants(SOURCE / "base" / "numerics.py")[:3]
     assert kept.read() == {}
     kept.add(some[0], "")
     kept.add(some[1], "survived")
     assert kept.read() == {str(some[0]): "", str(some[1]): "survived"}
-    with (tmp_path / "kept" / "core.jsonl").open("a") as file:
+    with (tmp_path / "kept" / "base.jsonl").open("a") as file:
         file.write('\n["cut')  # as a run that was killed leaves it
     kept.add(some[1], "survived")
     assert set(kept.read()) == {str(some[0]), str(some[1])}
     lines = table(some, kept.read())
     assert lines[0] == f"survived {some[1]}"
-    assert lines[1:] == [f"{name:14}    3 drawn,    2 tried,    1 noticed (50.0%)" for name in ("core", "all")]
+    assert lines[1:] == [f"{name:14}    3 drawn,    2 tried,    1 noticed (50.0%)" for name in ("base", "all")]
     assert table(some, {})[-1].endswith("0 tried,    0 noticed (none tried)")
 
 

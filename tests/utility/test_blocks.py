@@ -70,11 +70,11 @@ def test_mirror_image_has_the_mirrored_curve():
 
 
 def test_sure_rows_cost_no_more_than_others(monkeypatch):
-    from stakes.utility import _summation as _gauss
+    from stakes.utility._summation import ThinBlock
 
     blocks = []
-    added = _gauss.Block.added_to
-    monkeypatch.setattr(_gauss.Block, "added_to", lambda *a: blocks.append(a[0]) or added(*a))
+    added = ThinBlock.added_to
+    monkeypatch.setattr(ThinBlock, "added_to", lambda *a: blocks.append(a[0]) or added(*a))
     for n in (10**4, 10**5):
         blocks.clear()
         expected_utility((np.arange(n) % 3 == 0).astype(float), GMean())

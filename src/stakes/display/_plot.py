@@ -65,6 +65,7 @@ _BY_KIND = (
     *(LossCalibrationDisplay, DeferralDisplay),
 )
 _DISPLAYS: dict[str, Any] = {display.kind: display for display in _BY_KIND}
+_DISPLAYS["normalized expected cost"] = CostCurveDisplay
 _FIGURE_SIZE = (9.0, 7.0)
 
 

@@ -12,6 +12,7 @@ from stakes.inference._comparison import check_against_tables as check_against_t
 # "X as X": what the rooms above build on, importable here, and no part of what users are offered.
 from stakes.inference._comparison import comparison_from_moments as comparison_from_moments
 from stakes.inference._comparison import paired_rows as paired_rows
+from stakes.inference._cross_fitting import ROWS_NEEDED as ROWS_NEEDED
 from stakes.inference._cross_fitting import DecompositionInterval, decomposition_interval
 from stakes.inference._metric_interval import Pooled, integrated_metric, metric_difference, metric_interval, pool
 from stakes.inference._money import FEW_AMOUNTS as FEW_AMOUNTS

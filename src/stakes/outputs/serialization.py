@@ -28,8 +28,8 @@ class JsonReader:
 
     Examples
     --------
-    >>> from stakes.outputs.serialization import Entries
-    >>> Entries({"sums": {"rows": "many"}}, "score table").number("sums", "rows")
+    >>> from stakes.outputs.serialization import JsonReader
+    >>> JsonReader({"sums": {"rows": "many"}}, "score table").number("sums", "rows")
     Traceback (most recent call last):
     ValueError: text is no whole score table: sums.rows must be a number, got 'many'.
     """
@@ -45,8 +45,8 @@ class JsonReader:
 
         Examples
         --------
-        >>> from stakes.outputs.serialization import Entries
-        >>> Entries.read('{"format": "stakes-table-2"}', "score table", "stakes-table-2").content
+        >>> from stakes.outputs.serialization import JsonReader
+        >>> JsonReader.read('{"format": "stakes-table-2"}', "score table", "stakes-table-2").content
         {'format': 'stakes-table-2'}
         """
         try:

@@ -248,7 +248,7 @@ def percent_text(share: float, digits: int = 3) -> str:
 
     Examples
     --------
-    >>> percent(0.0163), percent(1e-8), percent(float("nan"))
+    >>> percent_text(0.0163), percent_text(1e-8), percent_text(float("nan"))
     ('1.63%', '0.000001%', 'undefined')
     """
     return text.percent(share, digits).replace("-", text.MINUS) if math.isfinite(share) else fixed(share, 0)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.evaluation import FINDINGS
-from stakes.inference import NEEDED, decomposition_interval
+from stakes.inference import ROWS_NEEDED, decomposition_interval
 from stakes.outputs.text import count, decimals_for, number, p_value, say, shorten
 from stakes.report._page import (
     NAME_LIMIT,
@@ -354,7 +354,9 @@ def decomposition_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
 def _on_new_rows(evaluation: Evaluation, best: Model) -> str:
     """What recalibrating the best model would save on rows it is not fitted to; nothing where that cannot be said."""
     rows, costs = evaluation.rows, evaluation.costs
-    if rows is None or rows.dependent or evaluation.rule != "score" or min(np.bincount(rows.y, minlength=2)) < NEEDED:
+    if rows is None or rows.dependent or evaluation.rule != "score":
+        return ""
+    if min(np.bincount(rows.y, minlength=2)) < ROWS_NEEDED:
         return ""
     if len(costs.atoms[0]) or not math.isfinite(float(costs.positive_loss(0.0)) + float(costs.negative_loss(1.0))):
         return ""

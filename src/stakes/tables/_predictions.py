@@ -170,8 +170,8 @@ def frame_columns(
         The label of the positive class.
     on_missing : {"raise", "drop"}, default "raise"
         What to do with rows in which a needed value is missing.
-    outcome : OutcomeFromColumns, optional
-        Which columns say what happened beside the label; see :class:`stakes.outcomes.OutcomeFromColumns`.
+    outcome : OutcomeColumns, optional
+        Which columns say what happened beside the label; see :class:`stakes.outcomes.OutcomeColumns`.
 
     Returns
     -------
@@ -421,8 +421,8 @@ def read_predictions(
         What the file holds; by default its first bytes, then its name, tell.
     probability : bool, default True
         Whether the models' columns must lie in [0, 1]; otherwise any finite numbers will do.
-    outcome : OutcomeFromColumns, optional
-        Which columns say what happened beside the label; see :class:`stakes.outcomes.OutcomeFromColumns`.
+    outcome : OutcomeColumns, optional
+        Which columns say what happened beside the label; see :class:`stakes.outcomes.OutcomeColumns`.
 
     Returns
     -------
