@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from stakes.actions._deferral import DEFER, best_pair, between, capacity_price, deferral_zone
-from stakes.base.estimators import keep_arguments, negative_and_positive, read_two_classes
+from stakes.base.estimators import BinaryClassifier, negative_and_positive, read_two_classes
 from stakes.base.validation import BinarySample, check_choice, check_same_order, check_unit, check_weights
 from stakes.core.score_table import ScoreTable
 from stakes.costs import as_deferral
-from stakes.utility import DecidingClassifier
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -24,7 +23,8 @@ if TYPE_CHECKING:
 _NUMBER, _TEXT = -1, "defer"
 
 
-class DeferralClassifier(DecidingClassifier):
+@dataclass(eq=False, repr=False)
+class DeferralClassifier(BinaryClassifier):
     """Act, do not act, or leave the row to someone else, whichever is expected to cost least.
 
     Parameters
@@ -73,18 +73,14 @@ class DeferralClassifier(DecidingClassifier):
     [-1, 0, 1]
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        threshold: float = 0.5,
-        deferral: Deferral | float = 0.1,
-        capacity: float | None = None,
-        method: Literal["score", "fit"] = "score",
-        cv: Any = None,
-        pos_label: object = None,
-    ) -> None:
-        keep_arguments(self, locals())
+    estimator: Any = None
+    _: KW_ONLY
+    threshold: float = 0.5
+    deferral: Deferral | float = 0.1
+    capacity: float | None = None
+    method: Literal["score", "fit"] = "score"
+    cv: Any = None
+    pos_label: object = None
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> DeferralClassifier:
         """Fit the estimator, and the thresholds where they are fitted.
@@ -133,7 +129,7 @@ class DeferralClassifier(DecidingClassifier):
         if table is not None and self.method == "fit":
             pair = best_pair(table, self.threshold, deferral, self.capacity)
             return pair.low, pair.high
-        if table is not None:
+        if table is not None and self.capacity is not None:
             price = capacity_price(table, self.threshold, deferral, self.capacity)
             deferral = replace(deferral, fee=deferral.fee + price)
         zone = deferral_zone(self.threshold, deferral)

@@ -1,18 +1,23 @@
-"""What the classifiers in the manner of scikit-learn share."""
+"""The base of the classifiers in the manner of scikit-learn: labels, inner estimator, held-out scores and tags."""
 
 from __future__ import annotations
 
-import inspect
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing, column_or_1d, indexable
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted
 
 from stakes.base.validation import one_is_positive, positive_label
 from stakes.outputs.text import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -21,10 +26,93 @@ if TYPE_CHECKING:
 _LONGEST = 80
 
 
-def keep_arguments(estimator: Any, arguments: Mapping[str, Any]) -> None:
-    """Set every argument of ``__init__`` as the attribute of its name, as scikit-learn asks; pass ``locals()``."""
-    for name in inspect.signature(type(estimator)).parameters:
-        setattr(estimator, name, arguments[name])
+class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier of two classes around one with ``predict_proba``; its parameters are the fields of a dataclass."""
+
+    estimator: Any
+    cv: Any
+    classes_: NDArray[Any]
+    pos_label_: object
+
+    _multi_class: ClassVar[bool] = False
+    _expected_failed_checks: ClassVar[dict[str, str]] = {}  # of scikit-learn before 1.6, and why
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the two classes, as the fitted estimator gives them.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+        """
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.predict_proba(X), dtype=float)
+
+    def _positive_prob(self, X: Any) -> Floats:
+        return positive_column(self, self.predict_proba(X))
+
+    def _inner(self) -> Any:
+        """Copy the estimator, or make the default one."""
+        return LogisticRegression() if self.estimator is None else clone(self.estimator)
+
+    def _model(self) -> Any:
+        """Make what is fitted to the rows: by default the estimator."""
+        return self._inner()
+
+    def _fit_inner(self, X: Any, y: NDArray[Any], sample_weight: Floats | None) -> None:
+        self._keep(_fitted(self._model(), X, y, sample_weight))
+
+    def _keep(self, fitted: Any) -> None:
+        """Keep the fitted estimator and what it knows of the features."""
+        self.estimator_ = fitted
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
+
+    def _held_out(self, X: Any, y: NDArray[Any], sample_weight: Floats | None = None) -> Floats:
+        """Probability of the positive class for every row, by models that did not see it."""
+        return self._out_of_fold(X, y, sample_weight, lambda fitted, rows: (self._positive_of(fitted, rows),))[0]
+
+    def _positive_of(self, fitted: Any, X: Any) -> Floats:
+        return positive_column(self, fitted.predict_proba(X))
+
+    def _out_of_fold(
+        self, X: Any, y: NDArray[Any], sample_weight: Floats | None, score: Callable[[Any, Any], tuple[Floats, ...]]
+    ) -> Floats:
+        """Apply ``score`` to every row and a model that did not see it; one line for each thing it returns."""
+        (rows,), folds = indexable(X), check_cv(self.cv, y, classifier=True)
+        columns: list[tuple[Any, tuple[Floats, ...]]] = []
+        for train, test in folds.split(rows, y):
+            weight = None if sample_weight is None else sample_weight[train]
+            fitted = _fitted(self._model(), _safe_indexing(rows, train), y[train], weight)
+            columns.append((test, score(fitted, _safe_indexing(rows, test))))
+        out = np.full((len(columns[0][1]), len(y)), np.nan)
+        for test, found in columns:
+            out[:, test] = found
+        if np.any(np.isnan(out)):
+            raise ValueError("cv must put every row into a test fold.")
+        return out
+
+    def __sklearn_tags__(self) -> Any:
+        """Say whether this is for two classes only, and that it takes sparse rows if the estimator does."""
+        from sklearn.utils import get_tags
+
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self._multi_class
+        tags.input_tags.sparse = get_tags(self._inner()).input_tags.sparse
+        return tags
+
+    def _more_tags(self) -> dict[str, Any]:
+        """Say so to scikit-learn before 1.6."""
+        return {"binary_only": not self._multi_class, "_xfail_checks": self._expected_failed_checks}
+
+
+def _fitted(model: Any, X: Any, y: NDArray[Any], sample_weight: Any) -> Any:
+    return model.fit(X, y) if sample_weight is None else model.fit(X, y, sample_weight=sample_weight)
 
 
 def check_gives_probabilities(estimator: Any) -> None:
@@ -40,9 +128,6 @@ def check_gives_probabilities(estimator: Any) -> None:
 
 def read_two_classes(estimator: Any, y: Any) -> NDArray[Any]:
     """Return the labels as an array, and set ``classes_`` and ``pos_label_``, the label of the positive class."""
-    from sklearn.utils import column_or_1d
-    from sklearn.utils.multiclass import check_classification_targets, type_of_target
-
     if estimator.estimator is not None:
         check_gives_probabilities(estimator.estimator)
     if y is None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
-from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
-from stakes.base.estimators import keep_arguments, negative_and_positive, positive_column, read_two_classes
+from stakes.base.estimators import BinaryClassifier, negative_and_positive, read_two_classes
 from stakes.base.validation import check_same_order, check_scores, to_array
 from stakes.boundary._fit import fit_boundary
 from stakes.uncertainty import from_bagging, from_ensemble
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     Uncertainty = Callable[[Any, Any], ArrayLike]
 
 
-class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False)
+class UncertaintyBoundaryClassifier(BinaryClassifier):
     """Label rows positive where score and uncertainty lie inside the best boundary.
 
     Parameters
@@ -85,31 +86,24 @@ class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEst
     True
     """
 
-    classes_: NDArray[Any]
-    pos_label_: object
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        uncertainty: Uncertainty | Literal["members"] = "members",
-        *,
-        goal: Goal = "recall",
-        min_precision: float | Fraction | str | None = None,
-        min_recall: float | Fraction | str | None = None,
-        max_selected: float | None = None,
-        f_beta: float | None = None,
-        costs: Any = None,
-        solver: Solver = "exact",
-        levels: Any = 3,
-        score_bins: int | None = None,
-        binning: Any = "equal_weight",
-        tune: Literal["cv"] | None = None,
-        confidence_level: float | None = None,
-        cv: Any = None,
-        random_state: Any = 0,
-        pos_label: object = None,
-    ) -> None:
-        keep_arguments(self, locals())
+    estimator: Any = None
+    uncertainty: Uncertainty | Literal["members"] = "members"
+    _: KW_ONLY
+    goal: Goal = "recall"
+    min_precision: float | Fraction | str | None = None
+    min_recall: float | Fraction | str | None = None
+    max_selected: float | None = None
+    f_beta: float | None = None
+    costs: Any = None
+    solver: Solver = "exact"
+    levels: Any = 3
+    score_bins: int | None = None
+    binning: Any = "equal_weight"
+    tune: Literal["cv"] | None = None
+    confidence_level: float | None = None
+    cv: Any = None
+    random_state: Any = 0
+    pos_label: object = None
 
     def fit(self, X: Any, y: ArrayLike) -> UncertaintyBoundaryClassifier:
         """Fit the estimator, and the boundary to scores of rows held out from it.
@@ -137,8 +131,8 @@ class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEst
             if self.cv != "prefit":
                 raise ValueError(f'cv must be a number of folds, a splitter or "prefit", got {self.cv!r}.')
             check_is_fitted(self.estimator)
-            self.estimator_ = self.estimator
-            known = getattr(self.estimator_, "classes_", self.classes_)
+            self._keep(self.estimator)
+            known = getattr(self.estimator, "classes_", self.classes_)
             if not np.array_equal(known, self.classes_):
                 raise ValueError(
                     f"y must hold the classes that the estimator was fitted to, {np.asarray(known).tolist()}, got "
@@ -146,11 +140,8 @@ class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEst
                 )
             score, uncertainty = self._score(self.estimator_, rows)
         else:
-            score, uncertainty = self._held_out(rows, labels)
-            self.estimator_ = self._inner().fit(X, labels)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
+            score, uncertainty = self._out_of_fold(rows, labels, None, self._score)
+            self._fit_inner(X, labels, None)
         names = ("goal", "min_recall", "max_selected", "f_beta", "costs", "solver", "levels", "score_bins", "binning")
         options = {name: getattr(self, name) for name in (*names, "tune", "confidence_level", "random_state")}
         self.boundary_: Boundary = fit_boundary(
@@ -178,26 +169,11 @@ class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEst
         check_is_fitted(self)
         return np.asarray(negative_and_positive(self)[self.boundary_.predict(*self._score(self.estimator_, X))])
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Probabilities of the two classes, as the fitted estimator gives them.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n, 2)
-        """
-        check_is_fitted(self)
-        return np.asarray(self.estimator_.predict_proba(X), dtype=float)
-
     def _inner(self) -> Any:
         return RandomForestClassifier(random_state=0) if self.estimator is None else clone(self.estimator)
 
     def _score(self, estimator: Any, X: Any) -> tuple[Floats, Floats]:
-        score = positive_column(self, estimator.predict_proba(X))
+        score = self._positive_of(estimator, X)
         if callable(self.uncertainty):
             values = to_array(self.uncertainty(estimator, X), "uncertainty")
             return score, check_scores(values, "uncertainty", probability=False)
@@ -207,29 +183,13 @@ class UncertaintyBoundaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEst
             )
         return score, np.sqrt(_members(estimator, X, self.pos_label_).variance)
 
-    def _held_out(self, X: Any, y: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Score and uncertainty of every row, by models that did not see it."""
-        out = np.full((2, len(y)), np.nan)
-        for train, test in check_cv(self.cv, y, classifier=True).split(X, y):
-            model = self._inner().fit(_safe_indexing(X, train), y[train])
-            out[:, test] = self._score(model, _safe_indexing(X, test))
-        if np.any(np.isnan(out)):
-            raise ValueError("cv must put every row into a test fold.")
-        return out[0], out[1]
-
     def __sklearn_tags__(self) -> Any:
-        """Say that this is for two classes, and for sparse rows and missing values if the estimator is."""
+        """Say also that it takes missing values if the estimator does."""
         from sklearn.utils import get_tags
 
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        inner = get_tags(self._inner()).input_tags
-        tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
+        tags.input_tags.allow_nan = get_tags(self._inner()).input_tags.allow_nan
         return tags
-
-    def _more_tags(self) -> dict[str, Any]:
-        """Say so to scikit-learn before 1.6."""
-        return {"binary_only": True}
 
 
 def _members(estimator: Any, X: Any, pos_label: object) -> EnsembleUncertainty:

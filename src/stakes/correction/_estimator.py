@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from stakes.base.estimators import find_positive_label, keep_arguments
+from stakes.base.estimators import BinaryClassifier, find_positive_label
 from stakes.base.validation import check_same_order, check_weights, positive_label
 from stakes.correction._weights import balanced_weights, per_class, read_prior, sampling_factors, shift_rows
 
@@ -230,7 +230,8 @@ def _name(model: Any) -> str:
 # A classifier in the manner of scikit-learn whose probabilities are corrected for how it was trained.
 
 
-class LossCorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False)
+class LossCorrectedClassifier(BinaryClassifier):
     """Give the probabilities that a classifier would give without class weights or resampling.
 
     Parameters
@@ -296,18 +297,19 @@ class LossCorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     ["LogisticRegression: class_weight='balanced'"]
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        class_weight: Mapping[Any, float] | ArrayLike | str | None = "auto",
-        *,
-        sampling: Mapping[Any, float] | ArrayLike | None = None,
-        repeat: Mapping[Any, float] | ArrayLike | None = None,
-        prior: float | Mapping[Any, float] | ArrayLike | None = None,
-        prefit: bool = False,
-        pos_label: object = None,
-    ) -> None:
-        keep_arguments(self, locals())
+    estimator: Any = None
+    class_weight: Mapping[Any, float] | ArrayLike | str | None = "auto"
+    _: KW_ONLY
+    sampling: Mapping[Any, float] | ArrayLike | None = None
+    repeat: Mapping[Any, float] | ArrayLike | None = None
+    prior: float | Mapping[Any, float] | ArrayLike | None = None
+    prefit: bool = False
+    pos_label: object = None
+
+    _multi_class: ClassVar[bool] = True
+    _expected_failed_checks: ClassVar[dict[str, str]] = {
+        "check_class_weight_classifiers": "class_weight says what to undo, not how to fit"
+    }
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LossCorrectedClassifier:
         """Fit the estimator and work out what its probabilities must be multiplied by.
@@ -342,17 +344,12 @@ class LossCorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             raise ValueError("sample_weight cannot reach an estimator that is fitted already: state class_weight=.")
         if self.prefit:
             check_is_fitted(given)
-            self.estimator_ = given
-        else:
-            self.estimator_ = _fitted(clone(given), X, labels, weight)
+        self._keep(given if self.prefit else _fitted(clone(given), X, labels, weight))
         self.classes_ = np.asarray(self.estimator_.classes_)
         if len(self.classes_) < 2:
             raise ValueError(f"y must hold two classes or more, got one class only: {self.classes_[0]!r}.")
         self._check_pos_label()
         self._read(labels, weight, prefit=prefit)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
         return self
 
     def predict_proba(self, X: Any) -> Floats:
@@ -367,8 +364,7 @@ class LossCorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         -------
         ndarray of shape (n, K)
         """
-        check_is_fitted(self)
-        return shift_rows(np.asarray(self.estimator_.predict_proba(X), dtype=np.float64), self.factors_)
+        return shift_rows(super().predict_proba(X), self.factors_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Most probable class by the corrected probabilities.
@@ -401,7 +397,7 @@ class LossCorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     def _new_prior(self, n_classes: int) -> Floats:
         """Shares of the classes in their order; a number is the share of the positive one."""
         new = read_prior(self.prior, n_classes, self.classes_, "prior")
-        if isinstance(self.prior, Mapping) or np.ndim(self.prior):
+        if isinstance(self.prior, Mapping) or np.ndim(np.asarray(self.prior)):
             return new
         classes = self.classes_.tolist()
         return new if classes[1] == find_positive_label(classes, self.pos_label) else new[::-1]
@@ -437,19 +433,6 @@ class LossCorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         if self.sampling is not None or self.repeat is not None:
             training.keep = sampling_factors(self.sampling, self.repeat, n_classes, self.classes_, keep_name="sampling")
         return training
-
-    def __sklearn_tags__(self) -> Any:
-        """Take sparse rows if the estimator does."""
-        from sklearn.utils import get_tags
-
-        tags = super().__sklearn_tags__()
-        inner = LogisticRegression() if self.estimator is None else self.estimator
-        tags.input_tags.sparse = get_tags(inner).input_tags.sparse
-        return tags
-
-    def _more_tags(self) -> dict[str, Any]:
-        """Say to scikit-learn before 1.6 which of its checks speaks of another ``class_weight``."""
-        return {"_xfail_checks": {"check_class_weight_classifiers": "class_weight says what to undo, not how to fit"}}
 
 
 def _fitted(model: Any, X: Any, y: NDArray[Any], sample_weight: Floats | None) -> Any:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from stakes.base.estimators import check_gives_probabilities
 from stakes.base.validation import (
     BinarySample,
     check_choice,
@@ -52,6 +51,8 @@ _LONGEST = 80
 
 def check_fittable(estimator: Any, X: Any, y: ArrayLike) -> NDArray[Any]:
     """Return the labels, or raise where the estimator cannot be fitted to the rows and them."""
+    from stakes.base.estimators import check_gives_probabilities  # brings scikit-learn
+
     check_gives_probabilities(estimator)
     target = _check_target(y)
     _check_rows(X, len(target))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,7 +12,6 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from stakes.base.estimators import keep_arguments
 from stakes.base.validation import as_fraction, check_choice, check_same_order, generator
 from stakes.uncertainty._ensembles import import_torch
 
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 # A Posterior Network in the manner of scikit-learn: probabilities, and the evidence that they rest on.
 
 
+@dataclass(eq=False, repr=False)
 class PosteriorNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A neural network that says how many examples each of its predictions rests on.
 
@@ -123,32 +123,28 @@ class PosteriorNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     True
     """
 
-    def __init__(
-        self,
-        hidden: tuple[int, ...] = (64, 64),
-        *,
-        latent_dim: int = 3,
-        residual: bool = True,
-        density: Literal["mixture", "radial"] = "mixture",
-        n_components: int | None = None,
-        n_flow_layers: int = 8,
-        prior: ArrayLike = 1.0,
-        bandwidth: float = 0.0,
-        certainty_budget: float | None = None,
-        training: Literal["sequential", "joint"] = "sequential",
-        entropy_weight: float = 1e-5,
-        dropout: float = 0.0,
-        encoder: Any = None,
-        standardize: bool = True,
-        epochs: int = 200,
-        batch_size: int = 256,
-        patience: int = 20,
-        learning_rate: float = 1e-3,
-        validation_fraction: float = 0.1,
-        device: str = "cpu",
-        random_state: Any = 0,
-    ) -> None:
-        keep_arguments(self, locals())
+    hidden: tuple[int, ...] = (64, 64)
+    _: KW_ONLY
+    latent_dim: int = 3
+    residual: bool = True
+    density: Literal["mixture", "radial"] = "mixture"
+    n_components: int | None = None
+    n_flow_layers: int = 8
+    prior: ArrayLike = 1.0
+    bandwidth: float = 0.0
+    certainty_budget: float | None = None
+    training: Literal["sequential", "joint"] = "sequential"
+    entropy_weight: float = 1e-5
+    dropout: float = 0.0
+    encoder: Any = None
+    standardize: bool = True
+    epochs: int = 200
+    batch_size: int = 256
+    patience: int = 20
+    learning_rate: float = 1e-3
+    validation_fraction: float = 0.1
+    device: str = "cpu"
+    random_state: Any = 0
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> PosteriorNetwork:
         """Train the encoder and the densities.

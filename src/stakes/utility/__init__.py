@@ -33,7 +33,6 @@ from stakes.utility._measures import (
 from stakes.utility._population import BatchDifference, PopulationThreshold, population_threshold, utility_curve
 
 if TYPE_CHECKING:
-    from stakes.utility._estimators import DecidingClassifier as DecidingClassifier  # what other rooms build on
     from stakes.utility._estimators import ExpectedUtilityClassifier, PlugInThresholdClassifier
 
 __all__ = [
@@ -72,7 +71,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Load the estimators, and with them scikit-learn, when they are first asked for."""
-    if name in {"DecidingClassifier", "ExpectedUtilityClassifier", "PlugInThresholdClassifier"}:
+    if name in {"ExpectedUtilityClassifier", "PlugInThresholdClassifier"}:
         from stakes.utility import _estimators
 
         return getattr(_estimators, name)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing, indexable
-from sklearn.utils.validation import check_is_fitted
 
-from stakes.base.estimators import keep_arguments, negative_and_positive, positive_column, read_two_classes
+from stakes.base.estimators import BinaryClassifier, negative_and_positive, read_two_classes
 from stakes.base.validation import check_choice, check_same_order, check_weights
 from stakes.utility._batch import clean_probabilities, decide
 from stakes.utility._expected import expected_utility
@@ -32,75 +28,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-class DecidingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """A binary classifier around one with ``predict_proba``."""
-
-    estimator: Any
-    cv: Any
-    classes_: NDArray[Any]
-    pos_label_: object
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Probabilities of the two classes, as the fitted estimator gives them.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n, 2)
-        """
-        check_is_fitted(self)
-        return np.asarray(self.estimator_.predict_proba(X), dtype=float)
-
-    def _positive_prob(self, X: Any) -> Floats:
-        return positive_column(self, self.predict_proba(X))
-
-    def _inner(self) -> Any:
-        return LogisticRegression() if self.estimator is None else clone(self.estimator)
-
-    def _fit_inner(self, X: Any, y: NDArray[Any], sample_weight: Floats | None) -> None:
-        self.estimator_ = _fitted(self._model(), X, y, sample_weight)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
-
-    def _held_out(self, X: Any, y: NDArray[Any], sample_weight: Floats | None) -> Floats:
-        """Probability of the positive class for every row, by models that did not see it."""
-        (rows,) = indexable(X)
-        out = np.full(len(y), np.nan)
-        for train, test in check_cv(self.cv, y, classifier=True).split(rows, y):
-            weight = None if sample_weight is None else sample_weight[train]
-            model = _fitted(self._model(), _safe_indexing(rows, train), y[train], weight)
-            out[test] = positive_column(self, model.predict_proba(_safe_indexing(rows, test)))
-        if np.any(np.isnan(out)):
-            raise ValueError("cv must put every row into a test fold.")
-        return out
-
-    def _model(self) -> Any:
-        return self._inner()
-
-    def __sklearn_tags__(self) -> Any:
-        """Say that this is for two classes, and for sparse rows if the estimator is."""
-        from sklearn.utils import get_tags
-
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = get_tags(self._inner()).input_tags.sparse
-        return tags
-
-    def _more_tags(self) -> dict[str, Any]:
-        """Say so to scikit-learn before 1.6."""
-        return {"binary_only": True}
-
-
-def _fitted(model: Any, X: Any, y: NDArray[Any], sample_weight: Any) -> Any:
-    return model.fit(X, y) if sample_weight is None else model.fit(X, y, sample_weight=sample_weight)
-
-
-class ExpectedUtilityClassifier(DecidingClassifier):
+@dataclass(eq=False, repr=False)
+class ExpectedUtilityClassifier(BinaryClassifier):
     """Decide for the batch at hand: maximise the expected value of a measure over the rows given to ``predict``.
 
     .. warning::
@@ -157,20 +86,16 @@ class ExpectedUtilityClassifier(DecidingClassifier):
     14
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        measure: Measure | str = "f1",
-        *,
-        cv: Any = None,
-        calibrate: Literal["sigmoid", "isotonic"] | None = None,
-        mode: Literal["batch", "frozen"] = "batch",
-        batch_size: int | None = None,
-        zero_division: float = 0.0,
-        correction: Correction | None = None,
-        pos_label: object = None,
-    ) -> None:
-        keep_arguments(self, locals())
+    estimator: Any = None
+    measure: Measure | str = "f1"
+    _: KW_ONLY
+    cv: Any = None
+    calibrate: Literal["sigmoid", "isotonic"] | None = None
+    mode: Literal["batch", "frozen"] = "batch"
+    batch_size: int | None = None
+    zero_division: float = 0.0
+    correction: Correction | None = None
+    pos_label: object = None
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> ExpectedUtilityClassifier:
         """Fit the estimator, and the threshold with ``mode="frozen"``.
@@ -253,7 +178,8 @@ class ExpectedUtilityClassifier(DecidingClassifier):
         return (slice(start, start + size) for start in range(0, n, max(size, 1)))
 
 
-class PlugInThresholdClassifier(DecidingClassifier):
+@dataclass(eq=False, repr=False)
+class PlugInThresholdClassifier(BinaryClassifier):
     """Decide by the threshold whose measure is best on held-out folds of the training rows.
 
     Parameters
@@ -299,18 +225,12 @@ class PlugInThresholdClassifier(DecidingClassifier):
     True
     """
 
-    population_threshold_: PopulationThreshold
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        measure: Measure | str = "f1",
-        *,
-        cv: Any = None,
-        zero_division: float = 0.0,
-        pos_label: object = None,
-    ) -> None:
-        keep_arguments(self, locals())
+    estimator: Any = None
+    measure: Measure | str = "f1"
+    _: KW_ONLY
+    cv: Any = None
+    zero_division: float = 0.0
+    pos_label: object = None
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PlugInThresholdClassifier:
         """Find the threshold on held-out folds, then fit the estimator to all rows.
@@ -337,7 +257,7 @@ class PlugInThresholdClassifier(DecidingClassifier):
         labels = read_two_classes(self, y)
         weight = check_weights(sample_weight, len(labels))
         self._fit_inner(X, labels, weight)
-        self.population_threshold_ = population_threshold(
+        self.population_threshold_: PopulationThreshold = population_threshold(
             labels == self.pos_label_,
             self._held_out(X, labels, weight),
             self.measure,
