@@ -66,11 +66,13 @@ def in_process(task, file):
 
 
 def to_report(file):
-    from stakes.core.options import check_options
+    from stakes.core.options import Options
+    from stakes.costs import as_costs
     from stakes.evaluation._evaluate import evaluate_predictions
     from stakes.tables import read_predictions
 
-    evaluation = evaluate_predictions(read_predictions(file.predictions, label="y"), check_options(costs=COSTS))
+    options = Options(costs=as_costs(COSTS)).checked()
+    evaluation = evaluate_predictions(read_predictions(file.predictions, label="y"), options)
     return evaluation.to_html(file.report)
 
 

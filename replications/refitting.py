@@ -16,7 +16,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 
 from replications._kept import kept, markdown, spent
-from stakes.core.options import check_options
+from stakes.core.options import Options
+from stakes.costs import as_costs
 from stakes.evaluation import evaluate_estimator, select_estimator
 from stakes.evaluation._refit import _Task, plus632
 
@@ -65,7 +66,7 @@ def drawn(rng, n, features=10):
 
 def estimates(estimator, X, y, rng):
     """Eight estimates of one data set, from the same fits; and the row losses of one repeat."""
-    asked = check_options(costs=COSTS)
+    asked = Options(costs=as_costs(COSTS)).checked()
     task = _Task(estimator, X, y, y == 1, asked, None, 0)
     everyone = np.arange(len(y))
     losses, *_ = task.cross_validated(list(task.splits(10, 5, None, rng)), 5)
@@ -93,7 +94,7 @@ def study(make, n, draws):
         X, y = drawn(rng, n)
         estimator = make()
         fitted = make().fit(X, y).predict_proba(fresh)[:, 1]
-        truth = float(check_options(costs=COSTS).costs.row_loss(outcome == 1, fitted).mean() / (COSTS[1] - COSTS[0]))
+        truth = float(as_costs(COSTS).row_loss(outcome == 1, fitted).mean() / (COSTS[1] - COSTS[0]))
         found, ratio, losses, own = estimates(estimator, X, y, rng)
         given = evaluate_estimator(estimator, X, y, costs=COSTS, repeats=1, random_state=k)
         plain, looks = (NORMAL * each.std(ddof=1) / np.sqrt(n) for each in (losses, own))

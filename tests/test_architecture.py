@@ -193,6 +193,24 @@ def test_a_class_defined_twice_is_seen():
     ]
 
 
+def hidden_arguments(files):
+    """Calls of ``locals()``, which pass arguments on unseen by readers, type checkers and editors."""
+    return [
+        f"{path}:{node.lineno}"
+        for path, source in files.items()
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "locals"
+    ]
+
+
+def test_arguments_are_passed_on_by_name():
+    assert hidden_arguments(read_sources()) == []
+
+
+def test_arguments_passed_on_unseen_are_found():
+    assert hidden_arguments({"a.py": "def f(x):\n    return g(**locals())\n"}) == ["a.py:2"]
+
+
 def test_import_loads_no_slow_or_optional_library():
     code = f"import stakes, sys; print([name for name in {LAZY_LIBRARIES!r} if name in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stakes import costs
-from stakes.core.options import check_options
+from stakes.core.options import Options
 from stakes.inference import PairSums, loss_moments, select
 from stakes.inference._selection import contest_from_moments
 from stakes.variance.dependence import PairedRows
@@ -151,7 +151,7 @@ def test_a_rule_fitted_to_the_rows_has_no_sums():
 
 def test_selection_is_that_of_the_rows():
     y, models, _ = drawn(400, 9)
-    options = check_options(costs=(0.1, 0.4))
+    options = Options(costs=costs.Uniform(0.1, 0.4)).checked()
     names = (*models, "treat all", "treat none")
     sums = PairSums.from_predictions(y, models, costs=options.costs)
     known = loss_moments(PairedRows(y, list(models.values()), None), options.costs, "score", constants=True)

@@ -29,7 +29,7 @@ from stakes.base.validation import (
     generator,
     settled_order,
 )
-from stakes.core.options import check_options, refuse_weighing
+from stakes.core.options import Options, refuse_weighing
 from stakes.core.regret import row_losses, table_integral
 from stakes.core.score_table import ScoreTable
 from stakes.costs import CostDistribution, Deferral, Fixed, as_costs, as_deferral
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from stakes.actions._deferral import Actions
-    from stakes.core.options import Options
     from stakes.costs import CostsLike
     from stakes.inference import Selection
 
@@ -449,7 +448,7 @@ def evaluate_deferral(
     """
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
     check_choice(rule, "rule", ("score", "optimal"))
-    asked = check_options(
+    asked = Options(
         costs=check_finite(as_costs(costs)),
         sample_weight=sample_weight,
         pos_label=pos_label,
@@ -458,7 +457,7 @@ def evaluate_deferral(
         confidence_level=confidence_level,
         unit_cost=unit_cost,
         per=per,
-    )
+    ).checked()
     option, cap = as_deferral(deferral), check_capacity(capacity, asked.costs)
     refuse_weighing(y_true, "evaluate_deferral")
     sample = asked.data(y_true, y_prob, amounts=True).rows

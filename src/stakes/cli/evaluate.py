@@ -392,10 +392,11 @@ def demo(
 
 def run_demo(delivery: Delivery) -> None:
     """Evaluate the shipped example as `stakes evaluate` would."""
-    from stakes.core.options import check_options
+    from stakes.core.options import Options
+    from stakes.costs import Uniform
 
     with resources.as_file(resources.files("stakes") / "data" / EXAMPLE) as path:
-        task = Task(Source(str(path), LABEL), check_options(costs=(LOW, HIGH)), delivery)
+        task = Task(Source(str(path), LABEL), Options(costs=Uniform(LOW, HIGH)).checked(), delivery)
         predictions = replace(task.source.read(), source=f"{EXAMPLE} (comes with stakes)")
     evaluation = task.evaluate(predictions)
     named = replace(task, source=replace(task.source, models=list(predictions.models)))

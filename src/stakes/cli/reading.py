@@ -130,12 +130,14 @@ _NEEDS = re.compile(r"(\w+) needs (\w+)=, for instance")
 
 
 def _check_metrics(found: dict[str, dict[str, float]]) -> None:
+    from stakes.core.options import Options
     from stakes.core.score_table import ScoreTable
+    from stakes.costs import Uniform
     from stakes.evaluation import check_request
     from stakes.metrics import METRICS
 
     try:
-        asked = check_request(costs=(0.1, 0.2), metrics=found)
+        asked = check_request(Options(costs=Uniform(0.1, 0.2)), found)
     except ValueError as error:
         found_missing = _NEEDS.match(str(error))
         if found_missing:
@@ -420,6 +422,7 @@ class EvaluationArguments:
     def options(self, outcome: "OutcomeColumns | None") -> "Options":
         """Check everything that can be known before any data are read."""
         from stakes.base.validation import SQUARED_WELL
+        from stakes.core.options import Options
         from stakes.evaluation import check_request
 
         costs = read_costs(self.costs, self.odds, self.false_alarms_per_miss, self.weighting)
@@ -431,7 +434,7 @@ class EvaluationArguments:
         check_scale(self.scale, costs, in_units=(unit_cost, per) != (1.0, 1.0))
         if self.clusters is not None and self.lags is not None:
             raise UsageError("--clusters and --lags cannot both be given")
-        return check_request(
+        options = Options(
             costs=costs,
             rule=read_rule(self.rule),
             harm=read_harm(self.harm),
@@ -440,7 +443,6 @@ class EvaluationArguments:
             confidence_level=read_share("--confidence-level", self.confidence_level),
             unit_cost=unit_cost,
             per=per,
-            metrics=read_metrics(self.metric),
             groups=split_names(self.groups, "--groups"),
             clusters=self.clusters,
             lags=read_lags(self.lags),
@@ -448,6 +450,7 @@ class EvaluationArguments:
             n_tried=read_count("--tried", self.tried),
             outcome=outcome,
         )
+        return check_request(options, read_metrics(self.metric))
 
     def _of_amounts(self, costs: "CostDistribution") -> "CostDistribution":
         """Refuse what means nothing for amounts by row, and take these as they are unless a range was given."""

@@ -13,7 +13,7 @@ from stakes.base.outcome import Outcome
 from stakes.base.validation import BinarySample, check_flag, check_level, check_prevalence, check_sample
 from stakes.core.regret import check_harm, check_rule, check_units, row_integral, row_losses, table_integral
 from stakes.core.score_table import ScoreTable
-from stakes.costs import CostDistribution, Uniform, as_costs, check_scale
+from stakes.costs import CostDistribution, Uniform, check_scale
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from stakes.base.outcome import OutcomeFromColumns
     from stakes.core.regret import Rule
-    from stakes.costs import Scale
 
     Floats = NDArray[np.float64]
 
@@ -208,7 +207,7 @@ def undefined(what: str, why: str) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """What was asked for; ``factor`` takes the integral of regret to the scale and unit.
+    """What a caller asks for, ``checked`` before use; ``factor`` takes the integral of regret to the scale and unit.
 
     ``harm`` is what obtaining a score costs each case, in positives missed: one number, or one for some of the models.
 
@@ -221,7 +220,7 @@ class Options:
     costs: CostDistribution = field(default_factory=lambda: Uniform(0.0, 1.0))
     rule: Rule = "score"
     harm: float | Mapping[str, float] = 0.0
-    scale: Scale = "regret"
+    scale: Any = None  # once checked a Scale, that of the costs if none was asked for
     confidence_level: float = 0.95
     unit_cost: float = 1.0
     per: float = 1.0
@@ -238,6 +237,28 @@ class Options:
     logits: bool = False
     factor: float = 1.0
     per_stake: str = ""
+
+    def checked(self) -> Options:
+        """Check what a caller asked for; without a scale it follows from the costs."""
+        if self.clusters is not None and self.lags is not None:
+            raise ValueError("clusters= and lags= (rows in order) cannot both be given.")
+        costs = self.costs
+        scale, factor = check_scale(self.scale, costs)
+        if math.isnan(factor):
+            raise ValueError(
+                f'scale="regret" is undefined for {costs!r}, whose mass is {costs.mass:g}; use "loss" or "integral".'
+            )
+        return replace(
+            self,
+            rule=check_rule(self.rule),
+            harm=_check_harms(self.harm, costs),
+            scale=scale,
+            prevalence=None if self.prevalence is None else check_prevalence(self.prevalence),
+            confidence_level=check_level(self.confidence_level),
+            factor=factor * check_units(scale, self.unit_cost, self.per),
+            unit_cost=float(self.unit_cost),
+            per=float(self.per),
+        )
 
     @property
     def scale_words(self) -> str:
@@ -301,31 +322,6 @@ class Options:
             amounts=amounts,
             name=name,
         )
-
-
-def check_options(**given: Any) -> Options:
-    """Check what a caller asked for; what is left out keeps its default, and the scale follows from the costs."""
-    asked = Options(**given)
-    if asked.clusters is not None and asked.lags is not None:
-        raise ValueError("clusters= and lags= (rows in order) cannot both be given.")
-    costs = as_costs(asked.costs)
-    scale, factor = check_scale(given.get("scale"), costs)
-    if math.isnan(factor):
-        raise ValueError(
-            f'scale="regret" is undefined for {costs!r}, whose mass is {costs.mass:g}; use "loss" or "integral".'
-        )
-    return replace(
-        asked,
-        costs=costs,
-        rule=check_rule(asked.rule),
-        harm=_check_harms(asked.harm, costs),
-        scale=scale,
-        prevalence=None if asked.prevalence is None else check_prevalence(asked.prevalence),
-        confidence_level=check_level(asked.confidence_level),
-        factor=factor * check_units(scale, asked.unit_cost, asked.per),
-        unit_cost=float(asked.unit_cost),
-        per=float(asked.per),
-    )
 
 
 def _check_harms(harm: Any, costs: CostDistribution) -> float | dict[str, float]:

@@ -15,9 +15,9 @@ import numpy as np
 from stakes.base.numerics import blocks, weighted_sum
 from stakes.base.outcome import Outcome
 from stakes.base.validation import BinarySample, check_kind, check_same_order, plain_label, to_array
-from stakes.core.options import Options, check_options, refuse_weighing, reweighted
+from stakes.core.options import Options, refuse_weighing, reweighted
 from stakes.core.score_table import ScoreTable
-from stakes.costs import CostDistribution
+from stakes.costs import CostDistribution, as_costs
 from stakes.evaluation._evaluation import Evaluation
 from stakes.evaluation._groups import (
     AS_STATED,
@@ -72,10 +72,9 @@ if TYPE_CHECKING:
 MetricsRequest = Sequence[str] | Mapping[str, Mapping[str, Any]]
 
 
-def check_request(**given: Any) -> Options:
-    """Check what the caller asked for; without costs the whole range counts, and metrics get their arguments."""
-    options = check_options(**{**given, "costs": (0.0, 1.0) if given.get("costs") is None else given["costs"]})
-    return replace(options, metrics=_requested(options.metrics, options.costs))
+def check_request(options: Options, metrics: MetricsRequest = ()) -> Options:
+    """Check the options, and fill in the arguments that the further metrics take from them."""
+    return replace(options.checked(), metrics=_requested(metrics, options.costs))
 
 
 def further_metrics(options: Options, table: ScoreTable) -> dict[str, float]:
@@ -487,10 +486,25 @@ def evaluate(
     ('a', 'b')
     """
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, groups=groups, clusters=clusters)
-    given = locals()
-    by_amount = isinstance(y_true, Outcome) and y_true.by_amount
-    options = _asked(given, ("y_true", "y_prob", "pairs"), by_amount=by_amount)
-    return _evaluate(y_true, y_prob, options, pairs)
+    options = Options(
+        costs=_costs_of(costs, by_amount=isinstance(y_true, Outcome) and y_true.by_amount),
+        rule=rule,
+        harm=harm,
+        scale=scale,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        prevalence=prevalence,
+        logits=logits,
+        groups=groups,
+        clusters=clusters,
+        lags=lags,
+        incumbent=incumbent,
+        n_tried=n_tried,
+        confidence_level=confidence_level,
+        unit_cost=unit_cost,
+        per=per,
+    )
+    return _evaluate(y_true, y_prob, check_request(options, metrics), pairs)
 
 
 def evaluate_frame(
@@ -568,17 +582,31 @@ def evaluate_frame(
     >>> evaluate_frame(frame, label="cancer", costs=(0.2, 0.6)).ranking
     ('a', 'b')
     """
-    given = locals() | {"sample_weight": weight}
-    by_amount = outcome is not None and outcome.by_amount
-    options = _asked(given, ("frame", "label", "models", "weight", "on_missing", "resolution"), by_amount=by_amount)
+    options = Options(
+        costs=_costs_of(costs, by_amount=outcome is not None and outcome.by_amount),
+        rule=rule,
+        harm=harm,
+        scale=scale,
+        sample_weight=weight,
+        pos_label=pos_label,
+        prevalence=prevalence,
+        groups=groups,
+        clusters=clusters,
+        lags=lags,
+        incumbent=incumbent,
+        n_tried=n_tried,
+        confidence_level=confidence_level,
+        unit_cost=unit_cost,
+        per=per,
+        outcome=outcome,
+    )
     what = {"label": label, "models": _names(models, "models"), "on_missing": on_missing}
-    return _evaluate_frame(frame, what, options, resolution)
+    return _evaluate_frame(frame, what, check_request(options, metrics), resolution)
 
 
-def _asked(given: dict[str, Any], data: tuple[str, ...], *, by_amount: bool) -> Options:
-    """Check the arguments of a call but for those that name the data; amounts in the rows state the costs."""
-    asked = {name: value for name, value in given.items() if name not in data}
-    return check_request(**asked | ({"costs": AS_STATED} if asked["costs"] is None and by_amount else {}))
+def _costs_of(costs: CostsLike | None, *, by_amount: bool) -> CostDistribution:
+    """Without costs the whole range counts, or amounts in the rows as they are."""
+    return as_costs((AS_STATED if by_amount else (0.0, 1.0)) if costs is None else costs)
 
 
 def _evaluate(y_true: Any, y_prob: Any, options: Options, pairs: PairSums | None) -> Evaluation:
@@ -952,9 +980,9 @@ class KeptEvaluation:
         n_dropped, names = entries.count("n_dropped"), entries.at("tables")
         if not isinstance(names, dict) or not names:
             raise entries.broken("tables", "score tables by name")
-        asked = {name: entries.plain(name) for name in ("costs", *_ASKED)}
+        asked = {name: entries.plain(name) for name in _ASKED}
         try:
-            options = check_request(**asked | {"costs": CostDistribution.from_dict(asked["costs"])})
+            options = check_request(Options(costs=CostDistribution.from_dict(entries.plain("costs")), **asked))
         except (TypeError, ValueError, AttributeError, OverflowError) as error:
             raise entries.broken("what was asked for", f"whole ({str(error).removesuffix('.')})") from None
         tables = {

@@ -21,8 +21,9 @@ from stakes.base.validation import (
     generator,
     to_array,
 )
-from stakes.core.options import check_options
+from stakes.core.options import Options
 from stakes.core.score_table import ScoreTable
+from stakes.costs import as_costs
 from stakes.evaluation._evaluate import evaluate
 from stakes.inference import Comparison, Contest, CostRows, check_contest, check_dependence, select
 from stakes.metrics import roc_auc_score
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.core.options import Options
     from stakes.costs import CostDistribution, CostsLike, Scale
     from stakes.evaluation._evaluation import Evaluation
     from stakes.inference import Selection
@@ -365,7 +365,7 @@ def evaluate_estimator(
     """
     check_same_order(X=X, y=y, clusters=clusters)
     check_choice(method, "method", METHODS)
-    asked = check_options(costs=costs, confidence_level=confidence_level, **({} if scale is None else {"scale": scale}))
+    asked = Options(costs=as_costs(costs), confidence_level=confidence_level, scale=scale).checked()
     target = check_fittable(estimator, X, y)
     task = _Task(estimator, X, target, both_classes(check_labels(target, pos_label)), asked, n_jobs, verbose)
     codes, rng = check_dependence(clusters, None, len(target))[0], generator(random_state)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.base.validation import check_kind, check_names, check_number, check_same_order
-from stakes.core.options import Options, check_options
+from stakes.core.options import Options
 from stakes.core.regret import losses_by_score
 from stakes.core.score_table import ScoreTable
+from stakes.costs import as_costs
 from stakes.curves import TIE, error_pieces, lower_envelope
 from stakes.outputs.result_table import Tabular
 from stakes.variance.checks import CLASSES, EVERY_ORDER, FLOOR, ROUNDING, digits, place_of_pair
@@ -421,18 +422,22 @@ def compare(
     a costs no more than b at every cost ratio from 0 to 1, and less at some
     """
     check_paired(y_true, a, b, sample_weight=sample_weight, clusters=clusters)
-    options = check_options(
-        costs=costs,
-        rule=rule,
-        scale=scale,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        logits=logits,
-        clusters=clusters,
-        lags=lags,
-        confidence_level=confidence_level,
-    ).of_amounts(y_true)
+    options = (
+        Options(
+            costs=as_costs(costs),
+            rule=rule,
+            scale=scale,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
+            prevalence=prevalence,
+            logits=logits,
+            clusters=clusters,
+            lags=lags,
+            confidence_level=confidence_level,
+        )
+        .checked()
+        .of_amounts(y_true)
+    )
     if options.rule == "optimal":
         raise ValueError(
             'rule="optimal" is fitted to the same rows and has no closed-form interval; compare by "score".'

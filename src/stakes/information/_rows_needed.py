@@ -127,9 +127,27 @@ def rows_needed(
     >>> rows_needed(for_="net_benefit", width=0.02, **cells).rows, rows_needed(for_="gain", power=0.8, **cells).rows
     (2679, 115)
     """
-    asked = {name: value for name, value in locals().items() if name not in {"for_", "confidence_level"}}
+    asked = {
+        "width": width,
+        "power": power,
+        "prevalence": prevalence,
+        "sensitivity": sensitivity,
+        "specificity": specificity,
+        "threshold": threshold,
+        "standard_deviation": standard_deviation,
+        "difference": difference,
+        "auc": auc,
+        "o_to_e": o_to_e,
+        "linear_predictor": linear_predictor,
+        "error": error,
+        "max_error": max_error,
+    }
+    return _plan(for_, asked, check_level(confidence_level))
+
+
+def _plan(for_: str, asked: dict[str, Any], level: float) -> Plan:
+    """Work out one plan; what was not given is None."""
     check_choice(for_, "for_", tuple(_PLANS))
-    level = check_level(confidence_level)
     plan = _PLANS[for_]
     given = {name: value for name, value in asked.items() if value is not None}
     check_asked(for_, set(given))
@@ -140,7 +158,7 @@ def rows_needed(
         rows, why = math.inf, ""
     if not rows <= _MOST_ROWS:
         raise ValueError(f"{for_} needs more than {count(_MOST_ROWS)} rows for {_written(given)}: ask for less.")
-    events = None if prevalence is None else math.ceil(rows * given["prevalence"])
+    events = None if "prevalence" not in given else math.ceil(rows * given["prevalence"])
     return Plan(for_, math.ceil(rows), events, why)
 
 

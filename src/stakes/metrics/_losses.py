@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from inspect import signature
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from stakes.core.options import EvaluationData
     from stakes.core.regret import Rule
     from stakes.core.score_table import ScoreTable
-    from stakes.costs import CostDistribution, CostsLike, Deferral, Scale
+    from stakes.costs import CostsLike, Deferral, Scale
 
     Floats = NDArray[np.float64]
 
@@ -209,7 +208,21 @@ def bounded_brier_loss(
     >>> round(bounded_brier_loss([0, 1], [0.2, 0.6]), 12)  # the Brier score
     0.1
     """
-    return _regret(Uniform(*as_bounds(bounds)), locals())
+    refuse_amounts(y_true)
+    return expected_regret(
+        y_true,
+        y_prob,
+        costs=Uniform(*as_bounds(bounds)),
+        rule=rule,
+        scale=scale,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        prevalence=prevalence,
+        logits=logits,
+        unit_cost=unit_cost,
+        per=per,
+        per_sample=per_sample,
+    )
 
 
 def bounded_log_loss(
@@ -277,7 +290,21 @@ def bounded_log_loss(
     >>> round(bounded_log_loss([0, 1], [0.2, 0.6]), 6)  # the log loss
     0.366985
     """
-    return _regret(LogOddsUniform(*as_bounds(bounds)), locals())
+    refuse_amounts(y_true)
+    return expected_regret(
+        y_true,
+        y_prob,
+        costs=LogOddsUniform(*as_bounds(bounds)),
+        rule=rule,
+        scale=scale,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        prevalence=prevalence,
+        logits=logits,
+        unit_cost=unit_cost,
+        per=per,
+        per_sample=per_sample,
+    )
 
 
 def beta_loss(
@@ -348,7 +375,21 @@ def beta_loss(
     >>> round(beta_loss([0, 1], [0.2, 0.6], a=2, b=8), 6)
     0.065782
     """
-    return _regret(Beta(a, b, *as_bounds(bounds)), locals())
+    refuse_amounts(y_true)
+    return expected_regret(
+        y_true,
+        y_prob,
+        costs=Beta(a, b, *as_bounds(bounds)),
+        rule=rule,
+        scale=scale,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        prevalence=prevalence,
+        logits=logits,
+        unit_cost=unit_cost,
+        per=per,
+        per_sample=per_sample,
+    )
 
 
 def shifted_brier_loss(
@@ -419,16 +460,21 @@ def shifted_brier_loss(
     >>> round(shifted_brier_loss([0, 1], [0.2, 0.6], median=1 / 8), 6)
     0.067062
     """
-    return _regret(Shifted(median, *as_bounds(bounds)), locals())
-
-
-_SHARED = frozenset(signature(expected_regret).parameters) - {"costs", "deferral"}
-
-
-def _regret(costs: CostDistribution, given: dict[str, Any]) -> float | Floats:
-    """Expected regret under the costs that a named loss stands for, with all that it was given besides."""
-    refuse_amounts(given["y_true"])
-    return expected_regret(**{name: value for name, value in given.items() if name in _SHARED}, costs=costs)
+    refuse_amounts(y_true)
+    return expected_regret(
+        y_true,
+        y_prob,
+        costs=Shifted(median, *as_bounds(bounds)),
+        rule=rule,
+        scale=scale,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        prevalence=prevalence,
+        logits=logits,
+        unit_cost=unit_cost,
+        per=per,
+        per_sample=per_sample,
+    )
 
 
 # Net benefit at one threshold, and averaged over the thresholds you might use.

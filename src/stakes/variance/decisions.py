@@ -13,9 +13,9 @@ import numpy as np
 from stakes.base.numerics import blocks, weighted_sum
 from stakes.base.validation import BinarySample, check_kind, check_same_order, plain_label
 from stakes.core.kept import Serializable
-from stakes.core.options import check_options, refuse_weighing
+from stakes.core.options import Options, refuse_weighing
 from stakes.core.regret import losses_by_score, row_losses
-from stakes.costs import CostDistribution
+from stakes.costs import CostDistribution, as_costs
 from stakes.variance.checks import check_columns
 from stakes.variance.dependence import Design, PairedRows
 from stakes.variance.estimates import Moments, half_width, moments_of, p_value
@@ -626,7 +626,9 @@ class PairSums(Serializable):
         [1.0, 1.0]
         """
         check_same_order(y_true=y_true, y_probs=y_probs, sample_weight=sample_weight)
-        options = check_options(costs=costs, rule=rule, sample_weight=sample_weight, pos_label=pos_label, logits=logits)
+        options = Options(
+            costs=as_costs(costs), rule=rule, sample_weight=sample_weight, pos_label=pos_label, logits=logits
+        ).checked()
         if not (hasattr(y_probs, "items") and len(y_probs)):
             raise ValueError(f"y_probs must map the names of models to probabilities, got {y_probs!r}.")
         refuse_weighing(y_true, "PairSums")
@@ -694,7 +696,7 @@ class PairSums(Serializable):
 
         from stakes.tables import frame_columns, sum_clusters, sum_pairs
 
-        options, names = check_options(costs=costs, rule=rule, prevalence=prevalence), tuple(models)
+        options, names = Options(costs=as_costs(costs), rule=rule, prevalence=prevalence).checked(), tuple(models)
         what: dict[str, Any] = {"label": label, "models": names, "weight": weight, "pos_label": pos_label}
         native: Any = nw.from_native(frame)
         asked: dict[str, Any] = {"costs": options.costs, "rule": _check_rule(options.rule)}
