@@ -25,7 +25,7 @@ from stakes.core.regret import (
     row_losses,
     table_integral,
 )
-from stakes.costs._stated import check_scale
+from stakes.costs import check_scale
 
 RULES = st.one_of(st.just("score"), st.just("optimal"), GRID, st.floats(-0.5, 1.5))
 COLUMN_RULES = st.one_of(st.just("score"), GRID, st.floats(-0.5, 1.5))

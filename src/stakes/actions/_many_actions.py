@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.actions._deferral_value import mean_estimates
-from stakes.base.numerics import blocks
-from stakes.base.validation import check_level, check_same_order, generator, settled_order, to_array
+from stakes.base.validation import blocks, check_level, check_same_order, generator, settled_order, to_array
 from stakes.inference import (
     NEEDED,
     Comparison,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from stakes.base.validation import blocks
 
+if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from stakes.base.validation import BinarySample
@@ -19,12 +19,6 @@ if TYPE_CHECKING:
 
 
 # Sums over long arrays: piece by piece, and with infinite values that nobody bears.
-
-
-def blocks(length: int, size: int = 1 << 13) -> Iterator[slice]:
-    """Slices that cut a long array into pieces that fit the cache, temporaries included."""
-    for start in range(0, length, size):
-        yield slice(start, min(start + size, length))
 
 
 def weighted_sum(weights: Floats, values: Floats) -> float:

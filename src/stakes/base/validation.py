@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 
+def blocks(length: int, size: int = 1 << 13) -> Iterator[slice]:
+    """Slices that cut a long array into pieces that fit the cache, temporaries included."""
+    for start in range(0, length, size):
+        yield slice(start, min(start + size, length))
+
+
 # Numbers read as they are written, and bounds on ratios of counts that keep their meaning.
 
 _EXPONENT = re.compile(r"e[+-]?([\d_]+)\s*$", re.IGNORECASE)
@@ -210,6 +216,18 @@ def as_range(low: float, high: float) -> str:
     if min(low, high) > 1.0:
         return "; of what mistakes cost in money costs.from_cost_matrix(tn, fp, fn, tp) makes a threshold"
     return ""
+
+
+def check_interval(low: float, high: float, name: str = "bounds") -> None:
+    """Raise unless 0 <= low < high <= 1."""
+    try:
+        ends = check_number(low, "low"), check_number(high, "high")
+        good = 0.0 <= ends[0] < ends[1] <= 1.0
+        remedy = "" if good else as_range(*ends)
+    except ValueError:
+        good, remedy = False, ""
+    if not good:
+        raise ValueError(f"{name} must satisfy 0 <= low < high <= 1, got ({low}, {high}){remedy}.")
 
 
 def as_costs_of(given: Any) -> str:

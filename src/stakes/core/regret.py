@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes.base.numerics import blocks, weighted_sum
-from stakes.base.validation import SQUARED_WELL, check_number
+from stakes.base.numerics import weighted_sum
+from stakes.base.validation import SQUARED_WELL, blocks, check_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

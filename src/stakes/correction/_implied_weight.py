@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.base.numerics import blocks, sigmoid
-from stakes.base.validation import check_level
+from stakes.base.numerics import sigmoid
+from stakes.base.validation import blocks, check_level
 from stakes.core.options import evaluation_data, refuse_weighing
 from stakes.core.score_table import LogisticFit, ScoreTable, fit_recalibration
 from stakes.outputs.result_table import Tabular

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from stakes.base.formulas import is_expression
-from stakes.base.numerics import blocks
 from stakes.base.validation import (
+    blocks,
     brief,
     check_flag,
     check_number,

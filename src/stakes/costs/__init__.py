@@ -7,8 +7,10 @@ library is regret averaged over one of these distributions.
 from stakes.costs._base import CostDistribution, Mixture
 from stakes.costs._base import Weighted as Weighted
 from stakes.costs._deferral import Deferral, as_deferral
+from stakes.costs._distributions import REGRET_SCALES as REGRET_SCALES
 from stakes.costs._distributions import (
     Beta,
+    CostsLike,
     Density,
     Empirical,
     Fixed,
@@ -18,15 +20,16 @@ from stakes.costs._distributions import (
     Shifted,
     Triangular,
     Uniform,
-)
-from stakes.costs._distributions import log_remainder as log_remainder
-from stakes.costs._stated import REGRET_SCALES as REGRET_SCALES
-from stakes.costs._stated import SCALES as SCALES
-from stakes.costs._stated import (
-    CostsLike,
-    Profit,
     as_bounds,
     as_costs,
+)
+from stakes.costs._distributions import Scale as Scale
+from stakes.costs._distributions import check_scale as check_scale
+from stakes.costs._distributions import log_remainder as log_remainder
+from stakes.costs._stated import SCALES as SCALES
+from stakes.costs._stated import NoMeanError as NoMeanError
+from stakes.costs._stated import (
+    Profit,
     churn_profit,
     credit_profit,
     from_cost_matrix,
@@ -34,9 +37,6 @@ from stakes.costs._stated import (
     from_harm_to_benefit,
     from_odds,
 )
-from stakes.costs._stated import NoMeanError as NoMeanError
-from stakes.costs._stated import Scale as Scale
-from stakes.costs._stated import check_scale as check_scale
 from stakes.costs._stated import held as held
 
 __all__ = [

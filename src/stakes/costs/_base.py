@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from stakes.base.validation import as_range, check_number, to_array, to_floats
+from stakes.base.validation import check_interval, check_number, to_array, to_floats
 from stakes.outputs.hooks import draw
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ class CostDistribution(ABC):
     low: float
     high: float
     tie: float = 1.0
+    loss_factor: float | None = 2.0
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
@@ -76,11 +77,6 @@ class CostDistribution(ABC):
     @abstractmethod
     def mass(self) -> float:
         """Total weight, possibly infinite."""
-
-    @property
-    def loss_factor(self) -> float | None:
-        """Factor from the integral of regret to the customary loss."""
-        return 2.0
 
     @property
     def atoms(self) -> tuple[Floats, Floats]:
@@ -328,7 +324,7 @@ class Weighted(CostDistribution):
         return math.fsum(f * p.mass for p, f in zip(self.parts, self.factors, strict=True))
 
     @property
-    def loss_factor(self) -> float | None:
+    def loss_factor(self) -> float | None:  # type: ignore[override]
         factors = {p.loss_factor for p in self.parts}
         return factors.pop() if len(factors) == 1 else None
 
@@ -425,18 +421,6 @@ def Mixture(parts: Sequence[CostDistribution], weights: Sequence[float]) -> Cost
         part._require_proper("Mixture")
     shares = shares / shares.sum()
     return Weighted(parts, [float(w) / p.mass for w, p in zip(shares, parts, strict=True)])
-
-
-def check_interval(low: float, high: float, name: str = "bounds") -> None:
-    """Raise unless 0 <= low < high <= 1."""
-    try:
-        ends = check_number(low, "low"), check_number(high, "high")
-        good = 0.0 <= ends[0] < ends[1] <= 1.0
-        remedy = "" if good else as_range(*ends)
-    except ValueError:
-        good, remedy = False, ""
-    if not good:
-        raise ValueError(f"{name} must satisfy 0 <= low < high <= 1, got ({low}, {high}){remedy}.")
 
 
 def overlaps(part: CostDistribution, low: float, high: float) -> bool:

@@ -387,7 +387,7 @@ class _Deferring(CostDistribution):
         return self.costs.mass
 
     @property
-    def loss_factor(self) -> float | None:
+    def loss_factor(self) -> float | None:  # type: ignore[override]
         return self.costs.loss_factor
 
     def negative_loss(self, score: ArrayLike) -> Floats:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes.base.numerics import blocks
-from stakes.base.validation import check_number, check_whole, in_percent, to_array, to_floats
+from stakes.base.validation import blocks, check_number, check_whole, in_percent, to_array, to_floats
 from stakes.costs import log_remainder
 from stakes.outputs.hooks import draw
 

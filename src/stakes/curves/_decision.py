@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.base.numerics import blocks
-from stakes.base.validation import check_choice, check_flag, check_number, in_percent, to_array, to_floats
+from stakes.base.validation import blocks, check_choice, check_flag, check_number, in_percent, to_array, to_floats
 from stakes.core.options import evaluation_data, undefined
 from stakes.core.regret import check_harm, check_rule
 from stakes.costs import as_costs

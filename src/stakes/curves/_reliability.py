@@ -10,8 +10,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from stakes.base.numerics import blocks, logit
-from stakes.base.validation import check_choice, check_level, check_unit, check_whole
+from stakes.base.numerics import logit
+from stakes.base.validation import blocks, check_choice, check_level, check_unit, check_whole
 from stakes.core.options import evaluation_data, refuse_weighing
 from stakes.curves._curve import Curve, straight, through
 from stakes.outputs.hooks import draw

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.base.numerics import blocks
 from stakes.base.outcome import Origin
+from stakes.base.validation import blocks
 from stakes.core.regret import row_losses
 from stakes.evaluation._finding import LEVEL, Evidence, Observation, slots
 from stakes.inference import FEW_AMOUNTS, carriers, ordered_variance, to_expect

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from stakes.base.numerics import blocks, weighted_sum
+from stakes.base.numerics import weighted_sum
 from stakes.base.outcome import Outcome
-from stakes.base.validation import BinarySample, check_kind, check_same_order, plain_label, to_array
+from stakes.base.validation import BinarySample, blocks, check_kind, check_same_order, plain_label, to_array
 from stakes.core.options import Options, refuse_weighing, reweighted
 from stakes.core.score_table import ScoreTable
 from stakes.costs import CostDistribution, as_costs

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from stakes.base.numerics import blocks
-from stakes.base.validation import check_unit
+from stakes.base.validation import blocks, check_unit
 from stakes.core.regret import check_rule, row_losses
 from stakes.metrics import METRICS, check_parameters, guess_metric
 from stakes.variance.estimates import Moments, moments_of, t_quantile, two_sided

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from stakes.base.numerics import blocks
+from stakes.base.validation import blocks
 from stakes.core.options import refuse_weighing
 from stakes.outputs.hooks import draw
 from stakes.outputs.result_table import Tabular

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from stakes.base.multiclass import check_multiclass, check_multiclass_tensor, is_tensor, tensor_mean, weighted_mean
-from stakes.base.numerics import blocks
 from stakes.base.validation import (
+    blocks,
     check_choice,
     check_flag,
     check_number,

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes.base.numerics import blocks
-from stakes.base.validation import as_fraction, check_choice, refuse_one, to_array, to_floats
+from stakes.base.validation import as_fraction, blocks, check_choice, refuse_one, to_array, to_floats
 from stakes.core.options import evaluation_data, ranking_data, undefined
 from stakes.costs import as_bounds, as_costs
 from stakes.outputs.result_table import Tabular

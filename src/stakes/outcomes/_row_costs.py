@@ -21,10 +21,10 @@ from stakes.base.formulas import (
     onnx_column,
     sql_column,
 )
-from stakes.base.numerics import blocks
 from stakes.base.outcome import Outcome
 from stakes.base.validation import (
     as_labels,
+    blocks,
     brief,
     check_choice,
     check_labels,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.base.numerics import blocks
+from stakes.base.validation import blocks
 from stakes.costs import Fixed, LogOddsUniform, Uniform
 from stakes.curves import curve_over_log_odds, reliability_curve_of
 from stakes.inference import confidence_band

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 from narwhals.exceptions import NarwhalsError
 
-from stakes.base.numerics import blocks
+from stakes.base.validation import blocks
 from stakes.outputs.serialization import DataError, Location
 from stakes.tables._columns import Piece, collected
 from stakes.tables._text_files import check_unpacked, is_pipe, most_unpacked, refuse_address

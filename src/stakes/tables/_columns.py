@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from stakes.base.numerics import blocks
-from stakes.base.validation import as_written, check_labels, match_label
+from stakes.base.validation import as_written, blocks, check_labels, match_label
 from stakes.outputs.hooks import tell
 from stakes.outputs.serialization import DataError
 from stakes.outputs.text import nearest, shorten, visible

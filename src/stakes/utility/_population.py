@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from stakes.base.formulas import DecidesByScore, decided, reaching
-from stakes.base.numerics import blocks, count_sample
-from stakes.base.validation import check_level, check_sample, check_unit, check_whole, generator
+from stakes.base.numerics import count_sample
+from stakes.base.validation import blocks, check_level, check_sample, check_unit, check_whole, generator
 from stakes.core.options import refuse_amounts, refuse_weighing
 from stakes.outputs.files import json_ready
 from stakes.outputs.result_table import Tabular

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from stakes.base.numerics import blocks
+from stakes.base.validation import blocks
 from stakes.utility._batch import CERTAIN_ZERO, UNIT, CountLaw, UtilityEstimate, accurate_cumsum, first_laws, other_laws
 
 if TYPE_CHECKING:

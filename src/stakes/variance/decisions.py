@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from stakes.base.numerics import blocks, weighted_sum
-from stakes.base.validation import BinarySample, check_kind, check_same_order, plain_label
+from stakes.base.numerics import weighted_sum
+from stakes.base.validation import BinarySample, blocks, check_kind, check_same_order, plain_label
 from stakes.core.kept import Serializable
 from stakes.core.options import Options, refuse_weighing
 from stakes.core.regret import losses_by_score, row_losses

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from stakes.base.numerics import blocks
-from stakes.base.validation import BinarySample, as_column, is_missing, plain_labels, to_array
+from stakes.base.validation import BinarySample, as_column, blocks, is_missing, plain_labels, to_array
 from stakes.variance.sums import (
     NEEDED_CLUSTERS,
     Clusters,

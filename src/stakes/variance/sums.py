@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.base.numerics import blocks
+from stakes.base.validation import blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
