@@ -89,8 +89,8 @@ ROWS = (
         "loss-calibration test without bootstrap, a tenth of the rows",
         Entry(
             "stakes",
-            "loss_calibration_test(n_bootstrap=0)",
-            lambda rows: loss_calibration_test(*rows, scale_pos_weight=RATIO, n_bootstrap=0),
+            "loss_calibration_test(n_resamples=0)",
+            lambda rows: loss_calibration_test(*rows, scale_pos_weight=RATIO, n_resamples=0),
             prepare=lambda inputs: (inputs.y[::10], inputs.score[::10]),
             answer=lambda found: [found.likelihood_ratio, found.z],
         ),

@@ -117,7 +117,7 @@ def valid(rng):
 
 
 # a small number of draws, where a function makes many
-FEW = {"n_draws": 1000, "n_resamples": 1000, "n_bootstrap": 5, "n_repeats": 2}
+FEW = {"n_resamples": 1000, "n_repeats": 2}
 OWN = {
     "beta_loss": {"a": 2, "b": 8},
     "Beta": {"a": 2, "b": 8},

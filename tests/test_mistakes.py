@@ -116,7 +116,6 @@ MISTAKES = {
     "n_bins": _WHOLE,
     "n_folds": _WHOLE,
     "n_resamples": _WHOLE,
-    "n_draws": _WHOLE,
     "metric": ["nonsense", None, Y, b"roc_auc_score"],
     "kind": ["nonsense", None, Y, b"regret"],
     "clusters": [[1, 2], b"a"],
@@ -298,7 +297,7 @@ RARE = {
     ),
     "share that vanishes before": (
         "old",
-        lambda: correction.estimate_prior(P, old=5e-324, n_bootstrap=0),
+        lambda: correction.estimate_prior(P, old=5e-324, n_resamples=0),
     ),
     "unit that vanishes": ("unit_cost", lambda: evaluate(Y, P, costs=0.2, unit_cost=1e-200)),
     "one number for bounds": (
@@ -332,8 +331,8 @@ del DECIMALS["difference_band-harm"]  # of two models
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("name", "key"), DECIMALS.values(), ids=DECIMALS)
 def test_a_decimal_counts_as_the_number_it_writes(name, key):
-    draws = 1000 if name == "consistency_band" else 10
-    few = {"n_resamples": draws, "n_draws": 1000, **({"scale": "regret"} if "unit_cost" in parameters_of(name) else {})}
+    draws = 1000 if name.endswith("_band") else 10
+    few = {"n_resamples": draws, **({"scale": "regret"} if "unit_cost" in parameters_of(name) else {})}
     given = {each: value for each, value in few.items() if each in parameters_of(name)}
     given |= valid_arguments(name, FUNCTIONS[name])
     plain, written = (repr(called(FUNCTIONS[name], {**given, key: kind(SHARE[key])})) for kind in (float, as_decimal))

@@ -113,7 +113,7 @@ SETTINGS = {  # where a function requires them
     "max_error": 0.5,
     "estimator": LogisticRegression().fit(X, Y),
 }
-FEW = {"n_resamples": 1000, "n_draws": 1000, "n_bootstrap": 5, "repeats": 1}
+FEW = {"n_resamples": 1000, "repeats": 1}
 FOREST = RandomForestClassifier(10, random_state=0).fit(X, Y)
 BOUNDARY = boundary.fit_boundary(Y, P, SIX, goal="recall", min_precision=0.5)
 OF_OBJECT = {

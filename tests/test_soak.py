@@ -66,7 +66,7 @@ def test_mistake_that_a_long_run_found_is_named(case):
 
 def test_score_next_to_zero_for_a_positive_does_not_end_the_test_of_calibration():
     p = [0.971498797, 0.0304287589, 0.425879751, 5e-324, 0.937236012, 0.0738037647, 0.954906417]
-    assert 0.0 <= correction.loss_calibration_test([0, 1, 0, 1, 0, 0, 1], p, n_bootstrap=5).p_value <= 1.0
+    assert 0.0 <= correction.loss_calibration_test([0, 1, 0, 1, 0, 0, 1], p, n_resamples=5).p_value <= 1.0
 
 
 def test_band_of_the_least_confidence_is_a_band():

@@ -427,7 +427,7 @@ def optional(name):
 def test_scikit_learn_is_loaded_only_with_the_classifier():
     code = (
         "import sys, stakes.correction as c; c.undo_class_weight([0.5], pos_weight=2); "
-        "c.loss_calibration_test([0, 1, 0], [0.5, 0.6, 0.7], n_bootstrap=0); "
+        "c.loss_calibration_test([0, 1, 0], [0.5, 0.6, 0.7], n_resamples=0); "
         "print([n for n in ('sklearn', 'scipy.stats', 'pandas') if n in sys.modules]); "
         "c.LossCorrectedClassifier; print('sklearn' in sys.modules)"
     )

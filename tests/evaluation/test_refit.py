@@ -64,8 +64,10 @@ def test_cross_validation_is_that_of_scikit_learn():
 
 def test_harrell_and_632_plus_by_their_definitions():
     X, y = drawn(300, 1)
-    found = evaluate_estimator(LogisticRegression(), X, y, costs=(0.1, 0.3), method="harrell", resamples=40, repeats=1)
-    plus = evaluate_estimator(LogisticRegression(), X, y, costs=(0.1, 0.3), method="632+", resamples=40, repeats=1)
+    found = evaluate_estimator(
+        LogisticRegression(), X, y, costs=(0.1, 0.3), method="harrell", n_resamples=40, repeats=1
+    )
+    plus = evaluate_estimator(LogisticRegression(), X, y, costs=(0.1, 0.3), method="632+", n_resamples=40, repeats=1)
     assert found.apparent < found.cost
     assert found.overfitting == plus.overfitting < 0.5
     assert found.apparent == pytest.approx(
@@ -81,7 +83,7 @@ def test_harrell_is_refused_where_the_fit_interpolates():
     with pytest.raises(
         ValueError, match=r'method="harrell" is refused: the estimator overfits .relative overfitting 0\.[5-9]'
     ):
-        evaluate_estimator(tree, X, y, costs=(0.1, 0.3), method="harrell", resamples=20, repeats=1)
+        evaluate_estimator(tree, X, y, costs=(0.1, 0.3), method="harrell", n_resamples=20, repeats=1)
 
 
 @pytest.mark.simulation
@@ -106,7 +108,7 @@ def test_clusters_are_not_divided():
     leaked = evaluate_estimator(tree, X, y, costs=0.2, repeats=1)
     honest = evaluate_estimator(tree, X, y, costs=0.2, repeats=1, clusters=clusters)
     assert leaked.cost < 0.5 * honest.cost
-    evaluate_estimator(tree, X, y, costs=0.2, repeats=1, clusters=clusters, method="632+", resamples=5)
+    evaluate_estimator(tree, X, y, costs=0.2, repeats=1, clusters=clusters, method="632+", n_resamples=5)
 
 
 def test_two_estimators_are_compared_on_their_rows():
@@ -184,7 +186,7 @@ def test_estimators_that_cost_the_same_are_seldom_told_apart(world):
 def test_estimators_that_cannot_be_selected_among_are_refused():
     X, y = drawn(100, 6)
     cv = evaluate_estimator(LogisticRegression(), X, y, costs=0.2, repeats=1)
-    plus = evaluate_estimator(LogisticRegression(), X, y, costs=0.2, repeats=1, method="632+", resamples=5)
+    plus = evaluate_estimator(LogisticRegression(), X, y, costs=0.2, repeats=1, method="632+", n_resamples=5)
     for given, message in (
         ({}, "estimators must map at least one name to a Refit"),
         ({"a": 0.2}, r"estimators\['a'\] must be what evaluate_estimator returns, got float"),
@@ -203,7 +205,7 @@ def test_estimators_that_cannot_be_selected_among_are_refused():
         ({"method": "boot"}, "method must be one of"),
         ({"folds": 1}, "folds must be a whole number >= 2"),
         ({"repeats": 0}, "repeats must be a whole number >= 1"),
-        ({"method": "632+", "resamples": 0}, "resamples must be a whole number >= 1"),
+        ({"method": "632+", "n_resamples": 0}, "n_resamples must be a whole number >= 1"),
     ],
 )
 def test_refusals(options, message):

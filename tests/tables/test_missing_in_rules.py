@@ -42,7 +42,7 @@ def ratio_pair():
 def best_threshold(measure="f1"):
     rng = np.random.default_rng(4)
     score = rng.random(300).round(2)
-    return population_threshold(rng.random(300) < score, score, measure, n_bootstrap=20, random_state=0)
+    return population_threshold(rng.random(300) < score, score, measure, n_resamples=20, random_state=0)
 
 
 def amounts(**options):
@@ -248,7 +248,7 @@ def test_what_else_is_wrong_beside_a_missing_value_is_refused_as_without_it():
 
 
 def test_a_kept_threshold_that_acts_on_none_is_read_back():
-    text = population_threshold([0, 1], [0.2, 0.6], "f1", n_bootstrap=0).to_json()
+    text = population_threshold([0, 1], [0.2, 0.6], "f1", n_resamples=0).to_json()
     kept = PopulationThreshold.from_json(json.dumps({**json.loads(text), "threshold": "inf"}))
     assert (kept.threshold, kept.predict([0.1, 1.0]).tolist()) == (np.inf, [0, 0])
 

@@ -635,7 +635,7 @@ class DecidesByScore:
         >>> import narwhals.stable.v2 as nw
         >>> import polars as pl
         >>> from stakes.utility import population_threshold
-        >>> rule = population_threshold([0, 1], [0.2, 0.6], "f1", n_bootstrap=0)
+        >>> rule = population_threshold([0, 1], [0.2, 0.6], "f1", n_resamples=0)
         >>> frame = nw.from_native(pl.LazyFrame({"risk": [0.7, 0.5, None]}))
         >>> frame.with_columns(treat=rule.to_expression("risk")).collect()["treat"].to_list()
         [1, 0, None]
@@ -667,7 +667,7 @@ class DecidesByScore:
         Examples
         --------
         >>> from stakes.utility import population_threshold
-        >>> rule = population_threshold([0, 1], [0.2, 0.6], "f1", n_bootstrap=0)
+        >>> rule = population_threshold([0, 1], [0.2, 0.6], "f1", n_resamples=0)
         >>> print(rule.to_sql("p"))
         CASE WHEN (("p" - "p") <= CAST('0.0' AS DOUBLE)) THEN CASE WHEN ("p" >= CAST('0.6' AS DOUBLE)) THEN ... END END
         """
@@ -700,7 +700,7 @@ class DecidesByScore:
         Examples
         --------
         >>> from stakes.utility import population_threshold
-        >>> rule = population_threshold([0, 1], [0.2, 0.6], "f1", n_bootstrap=0)
+        >>> rule = population_threshold([0, 1], [0.2, 0.6], "f1", n_resamples=0)
         >>> [column.name for column in rule.to_onnx("risk").graph.input]  # doctest: +SKIP
         ['risk']
         """

@@ -58,13 +58,13 @@ class PriorEstimate(Tabular):
         Whether a class has share zero: the interval and p-value are then doubtful.
     confidence_level : float
         Of the interval.
-    n_bootstrap : int
+    n_resamples : int
         Number of resamples.
 
     Examples
     --------
     >>> from stakes.correction import estimate_prior
-    >>> estimate_prior([0.2, 0.4, 0.7, 0.9, 0.6], old=0.3, n_bootstrap=0).converged
+    >>> estimate_prior([0.2, 0.4, 0.7, 0.9, 0.6], old=0.3, n_resamples=0).converged
     True
     """
 
@@ -78,7 +78,7 @@ class PriorEstimate(Tabular):
     n_iterations: int
     at_boundary: bool
     confidence_level: float
-    n_bootstrap: int
+    n_resamples: int
 
     @property
     def interval(self) -> tuple[Any, Any]:
@@ -98,7 +98,7 @@ class PriorEstimate(Tabular):
         shown = np.array2string(np.asarray(self.prior), precision=4, separator=", ")
         state = "converged" if self.converged else f"NOT converged, gap {self.gap:.2g}"
         span = ""
-        if self.n_bootstrap and np.ndim(self.prior) == 0:
+        if self.n_resamples and np.ndim(self.prior) == 0:
             span = f", {self.confidence_level:.0%} interval {self.ci_low:.4g} to {self.ci_high:.4g}"
         return f"PriorEstimate({shown}{span}, {state}, no shift: p = {self.p_value:.3g})"
 
@@ -109,7 +109,7 @@ def estimate_prior(
     old: float | Mapping[Any, float] | ArrayLike,
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
-    n_bootstrap: int = 200,
+    n_resamples: int = 200,
     confidence_level: float = 0.95,
     tolerance: float = 1e-10,
     max_iterations: int = 500,
@@ -128,7 +128,7 @@ def estimate_prior(
         The classes in the order of the columns, where ``old`` is a mapping.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
-    n_bootstrap : int, default 200
+    n_resamples : int, default 200
         Resamples of the rows for the interval; 0 for none. The interval holds the model's errors fixed: it does not
         cover probabilities that are wrong.
     confidence_level : float, default 0.95
@@ -169,7 +169,7 @@ def estimate_prior(
     True
     """
     check_same_order(y_prob=y_prob, sample_weight=sample_weight)
-    n_bootstrap = check_whole(n_bootstrap, "n_bootstrap")
+    n_resamples = check_whole(n_resamples, "n_resamples")
     stop = _Stop(check_number(tolerance, "tolerance"), check_whole(max_iterations, "max_iterations"))
     if not stop.tolerance > 0.0:
         raise ValueError(f"tolerance must be > 0, got {tolerance}.")
@@ -186,9 +186,9 @@ def estimate_prior(
     order = settled_order(*rows.T, weight)
     density, share = rows[order] / before, np.ones(len(rows)) if weight is None else weight[order]
     found = _maximise(density, share, before, stop)
-    draws = _bootstrap(density, share, found.prior, stop, generator(random_state).spawn(n_bootstrap))
+    draws = _bootstrap(density, share, found.prior, stop, generator(random_state).spawn(n_resamples))
     tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
-    low, high = np.quantile(draws, tails, axis=0) if n_bootstrap else np.full((2, len(before)), np.nan)
+    low, high = np.quantile(draws, tails, axis=0) if n_resamples else np.full((2, len(before)), np.nan)
     prior, low, high = (float(values[1]) if binary else values for values in (found.prior, low, high))
     # a weighted sample is worth as many rows as Kish's formula says
     size = float(share.sum() ** 2 / np.dot(share, share))
@@ -196,7 +196,7 @@ def estimate_prior(
     p_value, inside = chi2_tail(2.0 * gain, len(before) - 1), found.gap <= stop.tolerance
     at_boundary = bool(np.any(found.prior <= 0.0))
     fit = (gain, p_value, found.gap, inside, found.steps, at_boundary)
-    return PriorEstimate(prior, low, high, *fit, level, n_bootstrap)
+    return PriorEstimate(prior, low, high, *fit, level, n_resamples)
 
 
 @dataclass(frozen=True)

@@ -292,7 +292,7 @@ def evaluate_estimator(
     method: str = "cv",
     folds: Any = 10,
     repeats: int = 5,
-    resamples: int = 100,
+    n_resamples: int = 100,
     scale: Scale | None = None,
     pos_label: object = None,
     clusters: ArrayLike | None = None,
@@ -319,7 +319,7 @@ def evaluate_estimator(
         Of the cross-validation.
     repeats : int, default 5
         Of the cross-validation.
-    resamples : int, default 100
+    n_resamples : int, default 100
         Of the bootstrap.
     scale : {"regret", "integral", "loss"}, optional
         By default "regret", or "loss" where the mass of ``costs`` is infinite.
@@ -376,7 +376,7 @@ def evaluate_estimator(
     apparent = task.mean_loss(apparent_prob, task.y)
     cost, overfitting = float(losses.mean()), math.nan
     if method != "cv":
-        drawn = task.bootstrap(check_whole(resamples, "resamples", 1), codes, rng)
+        drawn = task.bootstrap(check_whole(n_resamples, "n_resamples", 1), codes, rng)
         plus = plus632(apparent, drawn.out_of_bag, task.no_information(apparent_prob))
         cost, overfitting = plus.estimate, plus.overfitting
         if method == "harrell":
@@ -500,9 +500,9 @@ class _Task:
             raise ValueError("folds must put every row into a test fold once.")
         return losses, first, float(np.mean(areas)) if areas else math.nan
 
-    def bootstrap(self, resamples: int, codes: Integers | None, rng: np.random.Generator) -> _Drawn:
+    def bootstrap(self, n_resamples: int, codes: Integers | None, rng: np.random.Generator) -> _Drawn:
         """Mean optimism of models fitted to resamples, and mean loss of the rows left out."""
-        drawn = [self._resample(codes, rng) for _ in range(resamples)]
+        drawn = [self._resample(codes, rng) for _ in range(n_resamples)]
         everyone = np.arange(len(self.y))
         gaps, sums, counts = [], np.zeros(len(self.y)), np.zeros(len(self.y))
         for rows, prob in zip(drawn, self.all_scores([(rows, everyone) for rows in drawn]), strict=True):
@@ -513,7 +513,7 @@ class _Task:
             counts[out] += 1.0
         seen = counts > 0.0
         if not seen.any():
-            raise ValueError(f"resamples must leave some rows out, and {resamples} left out none: ask for more.")
+            raise ValueError(f"resamples must leave some rows out, and {n_resamples} left out none: ask for more.")
         return _Drawn(float(np.mean(gaps)), float((sums[seen] / counts[seen]).mean()))
 
     def _resample(self, codes: Integers | None, rng: np.random.Generator) -> Integers:
