@@ -248,11 +248,7 @@ def _strange_values(path, function, given, rng):
     for key in sorted(changed):
         as_rows = key in values.ROWS and np.ndim(right.get(key, right.get("y_true"))) == 1 and rng.random() < 0.8
         wrong = values.strange_array(right.get(key, right.get("y_true")), rng) if as_rows else values.strange(rng)
-        if (
-            key in {*values.FEW, "n_folds", "grid", "horizons"}
-            and isinstance(wrong, (int, float))
-            and abs(wrong) < 1e300
-        ):
+        if key in {*values.FEW, "cv", "grid", "horizons"} and isinstance(wrong, (int, float)) and abs(wrong) < 1e300:
             wrong = -1  # so many are work, no mistake
         given[key] = wrong
     _, error, seconds = outcome_of(function, given)

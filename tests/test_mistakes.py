@@ -114,7 +114,7 @@ MISTAKES = {
     "median": [*_NUMBERS, 10],
     "k": ["5", None, -1, 1000, b"1"],
     "n_bins": _WHOLE,
-    "n_folds": _WHOLE,
+    "cv": _WHOLE,
     "n_resamples": _WHOLE,
     "metric": ["nonsense", None, Y, b"roc_auc_score"],
     "kind": ["nonsense", None, Y, b"regret"],

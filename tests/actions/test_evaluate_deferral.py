@@ -108,7 +108,7 @@ def test_folds_keep_clusters_together_and_clusters_widen_intervals():
     together = evaluate_deferral(y, p, costs=0.2, deferral=0.05, clusters=clusters)
     ratio = together.estimates["cost"].standard_error / alone.estimates["cost"].standard_error
     assert ratio == pytest.approx(3**0.5, rel=0.02)
-    evaluate_deferral(y, p, costs=0.2, deferral=0.05, clusters=clusters, rule="optimal", n_folds=5)
+    evaluate_deferral(y, p, costs=0.2, deferral=0.05, clusters=clusters, rule="optimal", cv=5)
 
 
 def test_harm_is_said_with_its_sign():
@@ -143,7 +143,7 @@ def test_units_are_those_of_the_costs():
         ({"costs": 0.2, "capacity": 1.2}, r"capacity must lie in \[0, 1\], got 1.2"),
         ({"costs": 0.2, "rule": 0.3}, "rule must be one of"),
         ({"costs": costs.LogOddsUniform(0, 1)}, "costs must have a finite mass"),
-        ({"costs": 0.2, "rule": "optimal", "n_folds": 60}, "n_folds must not exceed the rows of the rarer class"),
+        ({"costs": 0.2, "rule": "optimal", "cv": 60}, "cv must not exceed the rows of the rarer class"),
     ],
 )
 def test_refusals(options, message):

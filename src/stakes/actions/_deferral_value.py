@@ -372,7 +372,7 @@ def evaluate_deferral(
     deferral: Deferral | float,
     capacity: float | None = None,
     rule: str = "score",
-    n_folds: int = 10,
+    cv: int = 10,
     sample_weight: ArrayLike | None = None,
     pos_label: object = None,
     prevalence: float | None = None,
@@ -400,7 +400,7 @@ def evaluate_deferral(
         Largest share of cases that may be deferred, in [0, 1]; needs one cost ratio.
     rule : {"score", "optimal"}, default "score"
         Take the scores at face value, or decide each fold by what is best on the other folds.
-    n_folds : int, default 10
+    cv : int, default 10
         Folds of ``rule="optimal"``.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0, linearised in the errors.
@@ -465,7 +465,7 @@ def evaluate_deferral(
     if rule == "score":
         return deferred_of(asked, sample, option, cap, codes=codes)
     rng, (sample, codes) = generator(random_state), _settled(sample, codes)
-    folds = fold_codes(sample.y, check_whole(n_folds, "n_folds", 2), codes, rng)
+    folds = fold_codes(sample.y, check_whole(cv, "cv", 2), codes, rng)
     return deferred_of(asked, sample, option, cap, codes=codes, fitted=(folds, rng))
 
 
@@ -524,17 +524,17 @@ def check_capacity(capacity: Any, costs: CostDistribution) -> float | None:
     return None if capacity is None else check_unit(capacity, "capacity")
 
 
-def fold_codes(y: NDArray[np.bool_], n_folds: int, clusters: Integers | None, random_state: Any) -> Integers:
+def fold_codes(y: NDArray[np.bool_], cv: int, clusters: Integers | None, random_state: Any) -> Integers:
     """Fold of each row, stratified by class; no cluster is divided."""
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     rarer = int(min(np.count_nonzero(y), np.count_nonzero(~y)))
-    if rarer < n_folds:
-        raise ValueError(f"n_folds must not exceed the rows of the rarer class, got {n_folds} for {rarer} rows.")
+    if rarer < cv:
+        raise ValueError(f"cv must not exceed the rows of the rarer class, got {cv} for {rarer} rows.")
     seed = int(generator(random_state).integers(2**31))
     kind = StratifiedKFold if clusters is None else StratifiedGroupKFold
     folds, rows = np.empty(len(y), dtype=np.intp), np.zeros((len(y), 1))
-    for k, (_, test) in enumerate(kind(n_folds, shuffle=True, random_state=seed).split(rows, y, clusters)):
+    for k, (_, test) in enumerate(kind(cv, shuffle=True, random_state=seed).split(rows, y, clusters)):
         folds[test] = k
     return folds
 
