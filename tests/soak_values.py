@@ -57,11 +57,10 @@ def valid(rng):
         "thresholds": [low, high],
         "median": low,
         "k": 1,
-        "y_probs": {"new": p, "old": q},
+        "models": {"new": p, "old": q},
         "p_values": [0.01, 0.2],
         "two": two,
-        "first": table,
-        "second": ScoreTable.from_predictions(y, q),
+        "other table": ScoreTable.from_predictions(y, q),
         "table": table,
         "parts": [costs.Uniform(0, 1)],
         "matrices": [[0, 1], [4, 0]],
@@ -143,6 +142,8 @@ OWN = {
     "apply_loss_matrix": {"beta": [[1.0, 2.0], [3.0, 1.0]]},
     "undo_loss_matrix": {"beta": [[1.0, 2.0], [3.0, 1.0]]},
 }
+MODELS = ("best_models", "evaluate_actions", "select_best")
+TABLES = ("dominance", "lc_index")
 TWO_COLUMNS = (
     "penalized_brier_loss",
     "penalized_log_loss",

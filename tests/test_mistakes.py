@@ -39,10 +39,7 @@ VALID = {
     "thresholds": [0.2, 0.5],
     "median": 0.2,
     "k": 10,
-    "y_probs": {"new": P, "old": P**2},
     "p_values": [0.01, 0.2],
-    "first": TABLE,
-    "second": TABLE,
     "matrices": [[0, 1], [4, 0]],
     "metric": "bounded_brier_loss",
     "kind": "regret",
@@ -70,6 +67,8 @@ OWN = {
     "compare": {"a": P, "b": P**2},
     "metric_difference": {"a": P, "b": P**2},
     "difference_band": {"a": P, "b": P**2},
+    "dominance": {"a": TABLE, "b": TABLE},
+    **{key: {"y_prob": {"new": P, "old": P**2}} for key in ("best_models", "select_best")},
     "Mixture": {"weights": [1.0]},
     "cost_matrix_loss": {"weights": None},
     "multilabel_loss": {"y_true": np.column_stack([1 - Y, Y]), "y_prob": np.column_stack([1 - P, P])},
@@ -138,13 +137,10 @@ MISTAKES = {
     "penalty": ["big", -1, (1, 2)],
     "eps": ["x", -1, None],
     "names": ["ab", ("a",), None],
-    "y_probs": [P, {}, {"new": P[:-1]}, {"new": GAP}, {"new": 100 * P}, None],
     "random_state": ["seed", -1, 0.5],
     "odds": ["one to nine", b"1:9", None, -1],
     "ratio": [*_NUMBERS],
     "false_alarms": [*_NUMBERS],
-    "first": [P, None],
-    "second": [P, None],
     "table": [P, None],
     "p_values": ["0.1", [2.0], None],
     "parts": [[], None, ["uniform"]],
@@ -161,20 +157,20 @@ MISTAKES = {
 }
 _OF_BETA = {"a": ["2", -1, None, (1, 2)], "b": ["2", -1, None, (1, 2)]}
 _OF_MODELS = {"a": list(_SCORES.values()), "b": list(_SCORES.values())}
+_MAPPED = {"y_prob": [P, {}, {"new": P[:-1]}, {"new": GAP}, {"new": 100 * P}, None]}
+_UNUSUAL = dict.fromkeys(("beta_loss", "h_measure_score", "churn_profit"), _OF_BETA)
+_UNUSUAL |= {"dominance": {"a": [P, None], "b": [P, None]}, "best_models": _MAPPED, "select_best": _MAPPED}
 # what the message may call an argument beside its own name
 ALSO = {
     "y_true": "labels|y_prob|y_score|rows",
-    "y_prob": "probabilities|column",
+    "y_prob": "probabilities|column|new|model",
     "y_score": "rows",
-    "a": "y_prob|probabilities|column|scores|severity",
-    "b": "y_prob|probabilities|column|scores|severity",
-    "first": "table|ScoreTable",
-    "second": "table|ScoreTable",
+    "a": "y_prob|probabilities|column|scores|severity|ScoreTable",
+    "b": "y_prob|probabilities|column|scores|severity|ScoreTable",
     "table": "ScoreTable",
     "low": "bounds",
     "high": "bounds",
     "parts": "factors|cost distribution|weights",
-    "y_probs": "new|model",
     "horizons": "horizon",
 }
 
@@ -211,9 +207,9 @@ def valid_arguments(name, function):
 def mistakes():
     for name, function in FUNCTIONS.items():
         for parameter in inspect.signature(function).parameters.values():
-            table = _OF_BETA if name in {"beta_loss", "h_measure_score", "churn_profit"} else _OF_MODELS
+            table = {**_OF_MODELS, **MISTAKES, **_UNUSUAL.get(name, {})}
             usual = _FLAGS if isinstance(parameter.default, bool) else []
-            for index, bad in enumerate({**table, **MISTAKES}.get(parameter.name, usual)):
+            for index, bad in enumerate(table.get(parameter.name, usual)):
                 if (name, parameter.name) in ALLOWED and index in ALLOWED[name, parameter.name]:
                     continue
                 if bad is None and parameter.default is None and parameter.name not in {"metric", "kind"}:

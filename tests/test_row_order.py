@@ -54,7 +54,7 @@ def public():
 PUBLIC = dict(public())
 ONE_PER_ROW = re.compile(r"shape \(n[,)]|^array_like, mapping of str to array_like|of n rows")
 ROW_NAMES = {name for each in PUBLIC.values() for name, kind in documented(each).items() if ONE_PER_ROW.search(kind)}
-ROW_NAMES |= {"y_probs", "outcome", "matrix", "y_pred"}  # several columns, and what is made of columns
+ROW_NAMES |= {"outcome", "matrix", "y_pred"}  # several columns, and what is made of columns
 OTHER_KIND = re.compile(
     r"str|bool|float|sequence of str|OutcomeColumns|object|not used"
 )  # by the function's own docstring
@@ -69,7 +69,6 @@ VALID = {
     "y_true": Y,
     "y_prob": P,
     "y_score": P,
-    "y_probs": {"new": P, "old": SIX},
     "a": P,
     "b": SIX,
     "y": Y,
@@ -137,7 +136,8 @@ OWN = {
     "decision_calibration_test": {"y_prob": TWO},
     "penalized_brier_loss": {"y_prob": TWO},
     "penalized_log_loss": {"y_prob": TWO},
-    "evaluate_actions": {"y_probs": {"new": TWO, "old": TWO}},
+    "evaluate_actions": {"y_prob": {"new": TWO, "old": TWO}},
+    **{key: {"y_prob": {"new": P, "old": SIX}} for key in ("best_models", "select_best", "PairSums.from_predictions")},
     "ordinal_loss": {"y_prob": TWO},
     "cost_matrix_loss": {"y_prob": TWO},
     "fit_boundary": GOAL,

@@ -112,7 +112,7 @@ def test_dominance_of_the_oracle(actions_reference):
             case["y"], models, matrices=ends, theta=(0, 1), actions=["x", "y", "z"], labels=[0, 1, 2]
         )
         found = evaluation.dominance("a", "b")
-        assert found.first_better == pytest.approx(case["share_where_a_is_better"], abs=1e-12)
+        assert found.a_better == pytest.approx(case["share_where_a_is_better"], abs=1e-12)
         assert found.difference == pytest.approx(case["difference_uniform"], abs=1e-12)
         for low, high, left, right in case["pieces"]:
             if high - low < 1e-9:
@@ -144,7 +144,7 @@ def test_dominance_is_the_difference_at_every_matrix_of_the_segment(seed):
     assert np.all(found.low < found.high)
     assert not np.any(found.left * found.right < 0.0)
     shares = np.mean(gap < -1e-12), np.mean(gap > 1e-12)
-    assert (found.first_better, found.second_better) == pytest.approx(shares, abs=len(found.low) / 4000)
+    assert (found.a_better, found.b_better) == pytest.approx(shares, abs=len(found.low) / 4000)
     assert found.difference == pytest.approx(gap.mean(), abs=1e-3)
 
 
@@ -165,7 +165,7 @@ def test_who_costs_less_on_a_segment_is_said_in_a_sentence():
     )
     # all alike: never acting costs (1 - t) / 4, always acting t 3 / 4, and at first and last the two decide alike
     said = both.dominance("low", "high")
-    assert (said.first_better, said.second_better) == pytest.approx((0.65, 0.15))
+    assert (said.a_better, said.b_better) == pytest.approx((0.65, 0.15))
     assert said.sentence.startswith(
         "low costs less on 65%, high costs less on 15% of the segment of matrices; on average"
     )

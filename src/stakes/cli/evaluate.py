@@ -340,7 +340,7 @@ def show_compare(console: Console, comparison: "Comparison", heading: list[str])
     grid.add_column(overflow="fold")
     (record,) = comparison._records()
     for key, value in record.items():
-        text = _shown(value, (comparison.first, comparison.second))
+        text = _shown(value, (comparison.a, comparison.b))
         if text:
             grid.add_row(key.replace("_", " "), Text(text))
     console.print(grid)
@@ -348,7 +348,7 @@ def show_compare(console: Console, comparison: "Comparison", heading: list[str])
 
 def answer(comparison: "Comparison") -> str:
     """Say which one is better, or that the rows do not tell."""
-    first, second = name(comparison.first), name(comparison.second)
+    first, second = name(comparison.a), name(comparison.b)
     if math.isnan(comparison.difference):
         return f"{first} and {second} both have an infinite cost: no difference can be taken."
     if comparison.significant or math.isinf(comparison.difference):
