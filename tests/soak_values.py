@@ -122,7 +122,6 @@ OWN = {
     "Beta": {"a": 2, "b": 8},
     "Density": {"low": 0.0, "high": 1.0},
     "PiecewiseLinear": {"values": [1.0, 2.0]},
-    "cost_matrix_loss": {"weights": None},
     "evaluate": {"costs": 0.2},
     "FractionalLinear": {"c": (0, 1, 0, 0), "d": (0, 1, 1, 0)},
     "fit_boundary": {"goal": "recall", "min_precision": 0.5},

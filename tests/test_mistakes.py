@@ -70,7 +70,6 @@ OWN = {
     "dominance": {"a": TABLE, "b": TABLE},
     **{key: {"y_prob": {"new": P, "old": P**2}} for key in ("best_models", "select_best")},
     "Mixture": {"weights": [1.0]},
-    "cost_matrix_loss": {"weights": None},
     "multilabel_loss": {"y_true": np.column_stack([1 - Y, Y]), "y_prob": np.column_stack([1 - P, P])},
     "check_proper": {"loss": lambda p, k: 1.0 - p[k]},
 }
@@ -145,6 +144,7 @@ MISTAKES = {
     "p_values": ["0.1", [2.0], None],
     "parts": [[], None, ["uniform"]],
     "weights": [[1.0, 2.0], ["x"], b"1"],
+    "matrix_weights": [[1.0, 2.0], ["x"], b"1"],
     "n_classes": [1, "2", None, 2.5],
     "low": ["0.1", -1, None],
     "high": ["0.1", 10, None],

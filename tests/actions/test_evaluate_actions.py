@@ -186,7 +186,7 @@ def test_a_segment_is_the_limit_of_a_list():
     assert segment["model"].confusion.sum() == pytest.approx(1.0, abs=1e-12)
     points = evaluate_actions(y, prob, matrices=ends, theta=costs.Empirical([0.2, 0.7], [1, 3]))
     two = evaluate_actions(
-        y, prob, matrices=[0.8 * ends[0] + 0.2 * ends[1], 0.3 * ends[0] + 0.7 * ends[1]], weights=[1, 3]
+        y, prob, matrices=[0.8 * ends[0] + 0.2 * ends[1], 0.3 * ends[0] + 0.7 * ends[1]], matrix_weights=[1, 3]
     )
     assert points.cost == pytest.approx(two.cost, abs=1e-14)
 
@@ -288,7 +288,7 @@ def test_a_transposed_matrix_is_named():
         ({"matrices": [THREE, THREE], "theta": costs.LogOddsUniform(0, 1)}, "theta must have a mass in"),
         ({"matrices": THREE, "actions": ["a", "b"]}, "actions must name the 3 columns"),
         ({"matrices": THREE, "labels": ["a", "b", "c"]}, "y_true must hold only the labels"),
-        ({"matrices": [THREE], "weights": [0]}, "weights must hold 1 finite numbers"),
+        ({"matrices": [THREE], "matrix_weights": [0]}, "matrix_weights must hold 1 finite numbers"),
     ],
 )
 def test_refusals(options, message):

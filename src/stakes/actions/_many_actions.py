@@ -127,7 +127,7 @@ def read_rows(
     *,
     matrices: Any,
     theta: Any = None,
-    weights: Any = None,
+    matrix_weights: Any = None,
     actions: Any = None,
     labels: Any = None,
     sample_weight: Any = None,
@@ -142,7 +142,7 @@ def read_rows(
     shapes = {prob.shape for _, prob, _ in read.values()}
     if len(shapes) > 1:
         raise ValueError(f"y_prob must have the same shape for every model, got {sorted(shapes)}.")
-    problem = check_problem(matrices, first.shape[1], theta=theta, weights=weights)
+    problem = check_problem(matrices, first.shape[1], theta=theta, matrix_weights=matrix_weights)
     given = np.ones(len(index)) if weight is None else weight
     used = given > 0.0
     codes, _ = check_dependence(clusters, None, int(np.count_nonzero(used)), sample_weight)
@@ -393,7 +393,7 @@ def decision_calibration_test(
     *,
     matrices: ArrayLike,
     theta: CostsLike | None = None,
-    weights: ArrayLike | None = None,
+    matrix_weights: ArrayLike | None = None,
     actions: ArrayLike | None = None,
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -408,7 +408,7 @@ def decision_calibration_test(
         Class labels, or one-hot rows.
     y_prob : array_like of shape (n, classes)
         Probabilities; each row sums to 1.
-    matrices, theta, weights, actions, labels
+    matrices, theta, matrix_weights, actions, labels
         As in :func:`evaluate_actions`.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
@@ -446,7 +446,7 @@ def decision_calibration_test(
         {"y_prob": y_prob},
         matrices=matrices,
         theta=theta,
-        weights=weights,
+        matrix_weights=matrix_weights,
         actions=actions,
         labels=labels,
         sample_weight=sample_weight,
@@ -1022,7 +1022,7 @@ def evaluate_actions(
     *,
     matrices: ArrayLike,
     theta: CostsLike | None = None,
-    weights: ArrayLike | None = None,
+    matrix_weights: ArrayLike | None = None,
     actions: ArrayLike | None = None,
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -1043,7 +1043,7 @@ def evaluate_actions(
         Cost of each action (column) where the class (row) is true: one matrix, a list, or the ends of a segment.
     theta : CostDistribution, tuple of float or float, optional
         How much each point of the segment counts: (1 - theta) * first + theta * second.
-    weights : array_like of shape (m,), optional
+    matrix_weights : array_like of shape (m,), optional
         Plausibility of each matrix of a list.
     actions : array_like of str, optional
         Names of the columns of the matrices; by default the classes, where there are as many.
@@ -1095,7 +1095,7 @@ def evaluate_actions(
         y_prob,
         matrices=matrices,
         theta=theta,
-        weights=weights,
+        matrix_weights=matrix_weights,
         actions=actions,
         labels=labels,
         sample_weight=sample_weight,
