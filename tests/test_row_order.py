@@ -63,6 +63,7 @@ ELSEWHERE = {  # not one value per row, though the docstring does not say so
     "HBlockSplit.split_with_validation": {"y"},
     "HBlockSplit.get_n_splits": {"X", "y", "groups"},
     "net_benefit_curve": {"censoring"},
+    **{name: {"a", "b"} for name in ("dominance", "lc_index", "Contest.spread_of")},  # tables, places
 }
 TWO = np.column_stack([1 - P, P])
 VALID = {
