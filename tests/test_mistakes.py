@@ -292,8 +292,8 @@ RARE = {
         lambda: inference.money(RowCosts(Y, false_positive=1, false_negative=1), P, factor=5e-324),
     ),
     "share that vanishes before": (
-        "old",
-        lambda: correction.estimate_prior(P, old=5e-324, n_resamples=0),
+        "training_prior",
+        lambda: correction.estimate_prior(P, training_prior=5e-324, n_resamples=0),
     ),
     "unit that vanishes": ("unit_cost", lambda: evaluate(Y, P, costs=0.2, unit_cost=1e-200)),
     "one number for bounds": (

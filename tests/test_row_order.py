@@ -105,7 +105,7 @@ SETTINGS = {  # where a function requires them
     "kind": "regret",
     "horizon": 4.0,
     "horizons": [2.0, 4.0],
-    "old": 0.3,
+    "training_prior": 0.3,
     "measure": "f1",
     "prior": (1.0, 2.0),
     "true_prior": (2.0, 3.0),

@@ -212,7 +212,7 @@ def test_a_shifted_prior_is_a_scaled_matrix():
     _, prob = simulated(200, 3, 4)
     old, new = np.array([0.2, 0.3, 0.5]), np.array([0.5, 0.3, 0.2])
     scaled = np.array(THREE) * (new / old)[:, None]
-    by_prior = check_problem(THREE, 3).pieces(np.asarray(shift_prior(prob, old=old, new=new)))
+    by_prior = check_problem(THREE, 3).pieces(np.asarray(shift_prior(prob, training_prior=old, prior=new)))
     by_matrix = check_problem(scaled, 3).pieces(prob)
     assert np.array_equal(next(by_prior)[1], next(by_matrix)[1])
 

@@ -65,8 +65,6 @@ def test_what_an_option_takes_is_told_by_its_metavar(command):
     options = {key: option.metavar or "" for key, option in COMMANDS[command].items() if not option.multiple}
     lists = {key: option.metavar or "" for key, option in COMMANDS[command].items() if option.multiple}
     numbers = NUMBERS | OF_ONE_COMMAND.get(command, set())
-    if command == "decide":
-        options.pop("prior")  # OLD:NEW, two numbers
     assert {key for key, takes in options.items() if _config.NUMERIC.search(takes)} == numbers & set(options)
     assert {key for key, takes in options.items() if _config.RANGE.search(takes)} == {
         *{"costs", "odds", "false-alarms-per-miss", "k"} & set(options)

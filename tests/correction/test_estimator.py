@@ -113,7 +113,7 @@ def test_sampling_and_prior_enter_the_one_formula(data):
     X, y, other, _ = data
     model = LossCorrectedClassifier(LogisticRegression(class_weight={1: 9}), sampling={0: 0.2}, prior=0.01).fit(X, y)
     raw = LogisticRegression(class_weight={1: 9}).fit(X, y).predict_proba(other)
-    expected = correct_probabilities(raw, class_weight={1: 9}, keep={0: 0.2}, old=y.mean(), new=0.01)
+    expected = correct_probabilities(raw, class_weight={1: 9}, keep={0: 0.2}, training_prior=y.mean(), prior=0.01)
     assert model.predict_proba(other) == pytest.approx(expected, abs=1e-12)
 
 
@@ -122,12 +122,12 @@ def test_prior_counts_weights_only_where_they_describe_the_population(data):
     weight = np.random.default_rng(1).uniform(0.5, 1.5, len(y))
     model = LossCorrectedClassifier(prior=0.3).fit(X, y, sample_weight=weight)
     raw = LogisticRegression().fit(X, y, sample_weight=weight).predict_proba(other)
-    expected = shift_prior(raw, old=np.average(y, weights=weight), new=0.3)
+    expected = shift_prior(raw, training_prior=np.average(y, weights=weight), prior=0.3)
     assert model.predict_proba(other) == pytest.approx(expected, abs=1e-12)
     weight = np.where(y == 1, 9.0, 1.0)
     model = LossCorrectedClassifier(prior=0.3).fit(X, y, sample_weight=weight)
     raw = LogisticRegression().fit(X, y, sample_weight=weight).predict_proba(other)
-    expected = correct_probabilities(raw, class_weight={1: 9}, old=y.mean(), new=0.3)
+    expected = correct_probabilities(raw, class_weight={1: 9}, training_prior=y.mean(), prior=0.3)
     assert model.predict_proba(other) == pytest.approx(expected, abs=1e-12)
 
 

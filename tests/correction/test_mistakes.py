@@ -83,16 +83,16 @@ def test_mistaken_sampling_is_named(function, name, value):
 
 @pytest.mark.parametrize("value", NO_PRIOR, ids=repr)
 def test_mistaken_shares_are_named(value):
-    assert_named("old", lambda: shift_prior(PROB, old=value, new=0.1))
-    assert_named("new", lambda: shift_prior(PROB, old=0.1, new=value))
-    assert_named("old", lambda: estimate_prior(PROB, old=value, n_resamples=0))
+    assert_named("training_prior", lambda: shift_prior(PROB, training_prior=value, prior=0.1))
+    assert_named("prior", lambda: shift_prior(PROB, training_prior=0.1, prior=value))
+    assert_named("training_prior", lambda: estimate_prior(PROB, training_prior=value, n_resamples=0))
 
 
 @pytest.mark.parametrize(
     ("name", "options"),
     [
         ("class_weight", {}),
-        ("old", {"old": 0.1}),
+        ("training_prior", {"training_prior": 0.1}),
         ("class_weight", {"class_weight": "balanced"}),
         ("keep", {"keep": 3}),
         ("y_prob", {"y_prob": 100 * PROB, "keep": {0: 1}}),
@@ -118,7 +118,7 @@ def test_mistaken_corrections_are_named(name, options):
     ),
 )
 def test_mistakes_about_a_new_population_are_named(name, value):
-    assert_named(name, lambda: estimate_prior(**({"y_prob": PROB, "old": 0.5} | {name: value})))
+    assert_named(name, lambda: estimate_prior(**({"y_prob": PROB, "training_prior": 0.5} | {name: value})))
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_statistics(eval_reference):
 
 def test_prior_shift(eval_reference):
     for row in eval_reference["loss_calibration"]["prior_shift"]:
-        found = estimate_prior(row["posterior"], old=row["train_prior"], n_resamples=0)
+        found = estimate_prior(row["posterior"], training_prior=row["train_prior"], n_resamples=0)
         assert abs(found.prior - row["target_prior"]) <= TOLERANCE
         assert found.at_boundary == (row["target_prior"] == 1.0)
 

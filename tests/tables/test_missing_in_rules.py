@@ -278,7 +278,7 @@ def test_a_deferral_zone_is_written_as_a_pair_is():
 def test_a_comparison_has_no_decision_where_the_score_is_missing():
     columns = {"p": [None, np.nan, 0.1, 0.9]}
     relation = duckdb_file(columns)
-    for formula in (sql_column("p") >= 0.5, shift_prior(sql_column("p"), old=0.5, new=0.4) >= 0.5):
+    for formula in (sql_column("p") >= 0.5, shift_prior(sql_column("p"), training_prior=0.5, prior=0.4) >= 0.5):
         assert [row[0] for row in relation.project(str(formula)).fetchall()] == [None, None, False, True]
         assert len(relation.filter(str(formula)).fetchall()) == 1
     corrected = undo_class_weight(sql_column("p"), positive_share=0.9)

@@ -115,7 +115,7 @@ class Sql(Formula):
     >>> from stakes.tables import sql_column
     >>> print(sql_column("risk") >= 0.5)
     CASE WHEN (("risk" - "risk") <= CAST('0.0' AS DOUBLE)) THEN ("risk" >= CAST('0.5' AS DOUBLE)) END
-    >>> print(shift_prior(sql_column("risk"), old=0.5, new=0.2))
+    >>> print(shift_prior(sql_column("risk"), training_prior=0.5, prior=0.2))
     ("risk" / (((CAST('1.0' AS DOUBLE) - "risk") * CAST('4.0' AS DOUBLE)) + "risk"))
     """
 
@@ -397,7 +397,7 @@ class Onnx(Formula):
     --------
     >>> from stakes.correction import shift_prior
     >>> from stakes.tables import onnx_column
-    >>> shift_prior(onnx_column("risk"), old=0.5, new=0.2) >= 0.1
+    >>> shift_prior(onnx_column("risk"), training_prior=0.5, prior=0.2) >= 0.1
     Onnx((risk / (((1.0 - risk) * 4.0) + risk)) >= 0.1)
     """
 

@@ -17,7 +17,7 @@ from rich.text import Text
 from stakes.cli import options
 from stakes.cli.console import RowsOut, UsageError, note, plan_rows, print_table, working
 from stakes.cli.options import spread
-from stakes.cli.reading import Amounts, read_amount, read_share, read_unit, refuse, split_names
+from stakes.cli.reading import Amounts, read_amount, read_priors, read_share, read_unit, refuse, split_names
 from stakes.outputs.files import json_ready
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import MISSING, percent, visible
@@ -94,20 +94,20 @@ def read_measure(text: str) -> "Measure":
         raise UsageError(f"--measure: {visible(str(error))}") from None
 
 
-def read_correction(positive_share: str | None, prior: str | None) -> "Callable[[Floats], ArrayLike] | None":
+def read_correction(
+    positive_share: str | None, training_prior: str | None, prior: str | None
+) -> "Callable[[Floats], ArrayLike] | None":
     """Read what is to be done to the probabilities first."""
-    if positive_share is None and prior is None:
+    priors = read_priors(training_prior, prior)
+    if positive_share is None and priors is None:
         return None
     from stakes.correction import shift_prior, undo_class_weight
 
     steps: list[Callable[[Floats], ArrayLike]] = []
     if positive_share is not None:
         steps.append(partial(undo_class_weight, positive_share=read_share("--positive-share", positive_share)))
-    if prior is not None:
-        old, colon, new = prior.partition(":")
-        if not colon:
-            raise UsageError(f"--prior must be two shares, OLD:NEW, got {name(prior)!r}")
-        steps.append(partial(shift_prior, old=read_share("--prior", old), new=read_share("--prior", new)))
+    if priors is not None:
+        steps.append(partial(shift_prior, training_prior=priors[0], prior=priors[1]))
 
     def correct(prob: "Floats") -> "ArrayLike":
         for step in steps:
@@ -489,14 +489,6 @@ PositiveShare = Annotated[
         help="Undo class weights first: the relative weight that positives had in training, w1 / (w0 + w1).",
     ),
 ]
-Prior = Annotated[
-    str | None,
-    typer.Option(
-        "--prior",
-        metavar="OLD:NEW",
-        help="Move the probabilities first from a population with this share of positives to one with that: 0.5:0.02.",
-    ),
-]
 ShowSensitivity = Annotated[
     bool,
     typer.Option(
@@ -555,7 +547,8 @@ def decide(
     groups: Groups = None,
     column: Column = "decision",
     positive_share: PositiveShare = None,
-    prior: Prior = None,
+    prior: options.Prior = None,
+    training_prior: options.TrainingPrior = None,
     sensitivity: ShowSensitivity = False,
     on_missing: options.Missing = options.OnMissing.RAISE,
     file_format: options.FileFormat = None,
@@ -572,7 +565,7 @@ def decide(
     by what it costs, and left to someone else (-1) where that is expected to cost less. With --false-positive-cost and
     --false-negative-cost each row is decided by its own amounts, and a second column holds its threshold.
     """
-    correction = read_correction(positive_share, prior)
+    correction = read_correction(positive_share, training_prior, prior)
     of_measure = {"--measure": measure, "--groups": groups, "--sensitivity": sensitivity or None}
     settings: ColumnSettings
     if amounts.stakes:

@@ -85,6 +85,18 @@ Weight = Annotated[
     str | None,
     typer.Option("--weight", metavar="COLUMN", help="Column with weights >= 0."),
 ]
+Prior = Annotated[
+    str | None,
+    typer.Option(
+        "--prior", metavar="SHARE", help="Share of positives to correct for, where it is not --training-prior."
+    ),
+]
+TrainingPrior = Annotated[
+    str | None,
+    typer.Option(
+        "--training-prior", metavar="SHARE", help="Share of positives in the training data, before any sampling."
+    ),
+]
 PosLabel = Annotated[
     str | None,
     typer.Option(

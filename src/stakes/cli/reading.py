@@ -167,6 +167,20 @@ def read_share(option: str, text: str) -> float:
     return share
 
 
+def read_priors(training_prior: str | None, prior: str | None) -> tuple[float, float] | None:
+    """Read the shares of positives in training and where the model is used: both or none."""
+    given = {"--training-prior": training_prior, "--prior": prior}
+    stated = {option: text for option, text in given.items() if text is not None}
+    if len(stated) == 1:
+        ((said, text),) = stated.items()
+        raise UsageError(
+            f"--training-prior and --prior must be given together, got {said} {name(text)!r} alone: "
+            "--training-prior is the share of positives in training, --prior that where the model is used"
+        )
+    shares = [read_share(option, text) for option, text in stated.items()]
+    return (shares[0], shares[1]) if shares else None
+
+
 def _in_percent(text: str) -> str:
     """Say how a share is written that was given in percent, with its sign or without."""
     try:

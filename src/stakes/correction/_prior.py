@@ -64,7 +64,7 @@ class PriorEstimate(Tabular):
     Examples
     --------
     >>> from stakes.correction import estimate_prior
-    >>> estimate_prior([0.2, 0.4, 0.7, 0.9, 0.6], old=0.3, n_resamples=0).converged
+    >>> estimate_prior([0.2, 0.4, 0.7, 0.9, 0.6], training_prior=0.3, n_resamples=0).converged
     True
     """
 
@@ -106,7 +106,7 @@ class PriorEstimate(Tabular):
 def estimate_prior(
     y_prob: ArrayLike,
     *,
-    old: float | Mapping[Any, float] | ArrayLike,
+    training_prior: float | Mapping[Any, float] | ArrayLike,
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     n_resamples: int = 200,
@@ -120,12 +120,12 @@ def estimate_prior(
     Parameters
     ----------
     y_prob : array_like of shape (n,) or (n, K)
-        Probabilities for rows of the new population, right where the classes have the shares ``old``. Undo class
-        weights and sampling first.
-    old : float, mapping of label to share, or array_like of shape (K,)
+        Probabilities for rows of the new population, right where the classes have the shares ``training_prior``. Undo
+        class weights and sampling first.
+    training_prior : float, mapping of label to share, or array_like of shape (K,)
         Share of positives, or of every class, in the population that the probabilities are right for.
     labels : array_like of shape (K,), optional
-        The classes in the order of the columns, where ``old`` is a mapping.
+        The classes in the order of the columns, where ``training_prior`` is a mapping.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
     n_resamples : int, default 200
@@ -152,8 +152,8 @@ def estimate_prior(
     Notes
     -----
     Saerens, Latinne and Decaestecker (2002): expectation-maximisation of the concave likelihood
-    sum_i log sum_y g_iy new_y / old_y. Its first steps are followed by sequential quadratic programming (Kim,
-    Carbonetto, Stephens and Anitescu 2020), which ends in the same maximum and does not creep. A class may get
+    sum_i log sum_y g_iy prior_y / training_prior_y. Its first steps are followed by sequential quadratic programming
+    (Kim, Carbonetto, Stephens and Anitescu 2020), which ends in the same maximum and does not creep. A class may get
     share 0.
 
     Examples
@@ -164,7 +164,7 @@ def estimate_prior(
     >>> p = rng.beta(2, 5, 4000)  # right where 2/7 of the cases are positive
     >>> y = rng.random(4000) < p
     >>> fewer = rng.random(4000) < np.where(y, 0.3, 1.0)  # positives are rarer here, and not otherwise different
-    >>> estimate = estimate_prior(p[fewer], old=2 / 7, random_state=0)
+    >>> estimate = estimate_prior(p[fewer], training_prior=2 / 7, random_state=0)
     >>> bool(estimate.ci_low < y[fewer].mean() < estimate.ci_high)
     True
     """
@@ -177,9 +177,10 @@ def estimate_prior(
     scores = read_scores(y_prob)
     binary = scores.values.ndim == 1
     rows = np.column_stack([1.0 - scores.values, scores.values]) if binary else scores.values
-    before = read_prior(old, scores.n_classes, labels, "old", one_column=scores.one_column)
+    before = read_prior(training_prior, scores.n_classes, labels, "training_prior", one_column=scores.one_column)
     if before.min() < SQUARED_WELL[0]:  # rows are divided by it
-        raise ValueError(f"old must give every class a share of at least {SQUARED_WELL[0]:g}, got {old!r}.")
+        rule = f"training_prior must give every class a share of at least {SQUARED_WELL[0]:g}"
+        raise ValueError(f"{rule}, got {training_prior!r}.")
     weight = check_weights(sample_weight, len(rows))
     if weight is not None:
         rows, weight = rows[weight > 0.0], weight[weight > 0.0]
