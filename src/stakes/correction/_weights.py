@@ -215,18 +215,17 @@ def sampling_factors(
     n_classes: int,
     labels: ArrayLike | None,
     *,
-    keep_name: str = "keep",
     one_column: bool = False,
 ) -> Floats:
     """How many times the training saw each row of a class: the fraction kept times the number of repetitions."""
     factors = np.ones(n_classes)
     if keep is not None:
-        factors = per_class(keep, n_classes, labels, keep_name, one_column=one_column)
+        factors = per_class(keep, n_classes, labels, "keep", one_column=one_column)
         if np.any(factors > 1.0):
             k, label = _first_class(keep, factors > 1.0, labels)
             raise ValueError(
-                f"{keep_name} must hold fractions <= 1, got {factors[k]:g} for class {label!r}: if one row in "
-                f"{factors[k]:g} was kept, pass {keep_name}={{{label!r}: 1/{factors[k]:g}}}; if each row was repeated "
+                f"keep must hold fractions <= 1, got {factors[k]:g} for class {label!r}: if one row in "
+                f"{factors[k]:g} was kept, pass keep={{{label!r}: 1/{factors[k]:g}}}; if each row was repeated "
                 f"{factors[k]:g} times, pass repeat={{{label!r}: {factors[k]:g}}}."
             )
     if repeat is not None:
@@ -235,7 +234,7 @@ def sampling_factors(
             k, label = _first_class(repeat, times < 1.0, labels)
             raise ValueError(
                 f"repeat must hold numbers >= 1, got {times[k]:g} for class {label!r}: if that fraction of its rows "
-                f"was kept, pass {keep_name}={{{label!r}: {times[k]:g}}}."
+                f"was kept, pass keep={{{label!r}: {times[k]:g}}}."
             )
         factors = factors * times
     return factors
