@@ -90,7 +90,7 @@ ALSO = {
     "beta": "alpha",
     "min_precision": "precision",
     "min_recall": "recall",
-    "max_selected": "rows selected",
+    "capacity": "rows selected|cost ratio",
 }
 
 

@@ -56,7 +56,7 @@ def valid(rng):
         "threshold": low,
         "thresholds": [low, high],
         "median": low,
-        "k": 1,
+        "capacity": 1,
         "models": {"new": p, "old": q},
         "p_values": [0.01, 0.2],
         "two": two,

@@ -99,7 +99,7 @@ SETTINGS = {  # where a function requires them
     "threshold": 0.2,
     "thresholds": [0.2, 0.5],
     "median": 0.2,
-    "k": 10,
+    "capacity": 10,
     "matrices": [[0, 1], [4, 0]],
     "metric": "bounded_brier_loss",
     "kind": "regret",

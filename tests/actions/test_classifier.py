@@ -50,8 +50,8 @@ def test_text_labels_and_labels_that_stand_for_deferred(data):
     assert set(named.predict(X)) == {"yes", "no", "defer"}
     with pytest.raises(ValueError, match="y must not hold -1, which stands for rows that are deferred"):
         DeferralClassifier().fit(X, 2 * y - 1)
-    with pytest.raises(ValueError, match="capacity must lie in"):
-        DeferralClassifier(capacity=2).fit(X, y)
+    with pytest.raises(ValueError, match="capacity must be a count"):
+        DeferralClassifier(capacity=2.5).fit(X, y)
 
 
 @pytest.mark.filterwarnings("ignore")

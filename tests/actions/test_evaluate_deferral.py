@@ -140,7 +140,7 @@ def test_units_are_those_of_the_costs():
     ("options", "message"),
     [
         ({"costs": (0.1, 0.3), "capacity": 0.2}, "capacity needs one cost ratio"),
-        ({"costs": 0.2, "capacity": 1.2}, r"capacity must lie in \[0, 1\], got 1.2"),
+        ({"costs": 0.2, "capacity": 1.2}, "capacity must be a count of rows >= 1 or a share of them in"),
         ({"costs": 0.2, "rule": 0.3}, "rule must be one of"),
         ({"costs": costs.LogOddsUniform(0, 1)}, "costs must have a finite mass"),
         ({"costs": 0.2, "rule": "optimal", "cv": 60}, "cv must not exceed the rows of the rarer class"),

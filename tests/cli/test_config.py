@@ -39,9 +39,9 @@ def test_every_command_that_reads_data_takes_a_file():
 
 
 NUMBERS = {
-    *["costs", "odds", "false-alarms-per-miss", "k", "lags", "rule", "prevalence", "confidence-level", "unit-cost"],
+    *["costs", "odds", "false-alarms-per-miss", "lags", "rule", "prevalence", "confidence-level", "unit-cost"],
     *["per", "pos-label", "zero-division", "positive-share", "scale-pos-weight", "prior", "training-prior"],
-    *["min-precision", "min-recall", "max-selected", "f-beta", "levels", "score-bins", "random-state", "tried"],
+    *["min-precision", "min-recall", "capacity", "f-beta", "levels", "score-bins", "random-state", "tried"],
     *["horizon", "false-positive-cost", "false-negative-cost", "harm"],
 }
 OF_ONE_COMMAND = {
@@ -67,7 +67,8 @@ def test_what_an_option_takes_is_told_by_its_metavar(command):
     numbers = NUMBERS | OF_ONE_COMMAND.get(command, set())
     assert {key for key, takes in options.items() if _config.NUMERIC.search(takes)} == numbers & set(options)
     assert {key for key, takes in options.items() if _config.RANGE.search(takes)} == {
-        *{"costs", "odds", "false-alarms-per-miss", "k"} & set(options)
+        *{"costs", "odds", "false-alarms-per-miss"} & set(options),
+        *{"capacity"} & set(options if command == "advise" else ()),
     }
     assert {key for key, takes in lists.items() if _config.NAMES.match(takes)} == {
         *{"models", "groups", "by", "fail-on", "ignore", "cause", "classes"} & set(lists)

@@ -12,8 +12,8 @@ SITUATIONS = list(itertools.product(("independent", "budget"), ("known", "range"
 VALUES = {
     ("independent", "known"): {"cost_ratio": 0.3},
     ("independent", "range"): {"bounds": (0.1, 0.4)},
-    ("budget", "known"): {"k": 7},
-    ("budget", "range"): {"k": (3, 30)},
+    ("budget", "known"): {"capacity": 7},
+    ("budget", "range"): {"capacity": (3, 30)},
 }
 
 
@@ -155,8 +155,11 @@ def test_imbalance_is_told_in_numbers(share, said):
 
 def test_numbers_that_are_examples_are_called_so():
     assert "for example" in advise(decisions="budget", threshold="known").why
-    assert "for example" not in advise(decisions="budget", threshold="known", k=12).why
-    assert "k=12)" in advise(decisions="budget", threshold="known", k=12).call
+    assert "for example" not in advise(decisions="budget", threshold="known", capacity=12).why
+    shared = advise(decisions="budget", threshold="known", capacity=0.05)
+    assert "the 5% highest scores" in shared.why
+    assert "capacity=0.05)" in shared.call
+    assert "capacity=12)" in advise(decisions="budget", threshold="known", capacity=12).call
 
 
 @pytest.mark.parametrize(
@@ -165,16 +168,22 @@ def test_numbers_that_are_examples_are_called_so():
         ({"decisions": "both", "threshold": "known"}, "decisions must be one of 'independent', 'budget', got 'both'"),
         ({"decisions": "budget", "threshold": "some"}, "threshold must be one of"),
         ({"decisions": "budget", "threshold": "known", "cost_ratio": 0.1}, "cost_ratio has no place"),
-        ({"decisions": "independent", "threshold": "known", "k": 3}, "k has no place"),
+        ({"decisions": "independent", "threshold": "known", "capacity": 3}, "capacity has no place"),
         ({"decisions": "independent", "threshold": "unknown", "bounds": (0.1, 0.2)}, "bounds has no place"),
         ({"decisions": "independent", "threshold": "known", "cost_ratio": 1.0}, r"cost_ratio must lie in \(0, 1\)"),
         ({"decisions": "independent", "threshold": "range", "bounds": (0.3, 0.1)}, "bounds must satisfy"),
         ({"decisions": "independent", "threshold": "range", "bounds": 0.3}, r"bounds must be \(low, high\), got 0.3"),
-        ({"decisions": "budget", "threshold": "known", "k": 0}, "k must be a whole number >= 1, got 0"),
-        ({"decisions": "budget", "threshold": "known", "k": 2.5}, "k must be a whole number >= 1, got 2.5"),
-        ({"decisions": "budget", "threshold": "known", "k": (2, 3)}, "k must be a whole number"),
-        ({"decisions": "budget", "threshold": "range", "k": (5, 5)}, r"k must ascend, got \(5, 5\)"),
-        ({"decisions": "budget", "threshold": "range", "k": 5}, r"k must be \(low, high\), got 5"),
+        (
+            {"decisions": "budget", "threshold": "known", "capacity": 0},
+            "capacity must be a count of rows >= 1 or a share of them in .0, 1., got 0",
+        ),
+        (
+            {"decisions": "budget", "threshold": "known", "capacity": 2.5},
+            "capacity must be a count of rows >= 1 or a share of them in .0, 1., got 2.5",
+        ),
+        ({"decisions": "budget", "threshold": "known", "capacity": (2, 3)}, "capacity must be a finite number"),
+        ({"decisions": "budget", "threshold": "range", "capacity": (5, 5)}, r"capacity must ascend, got \(5, 5\)"),
+        ({"decisions": "budget", "threshold": "range", "capacity": 5}, r"capacity must be \(low, high\), got 5"),
         ({"decisions": "budget", "threshold": "unknown", "prevalence": 1.2}, "prevalence must lie in"),
         ({"decisions": "budget", "threshold": "unknown", "probabilities": "no"}, "probabilities must be True or False"),
     ],

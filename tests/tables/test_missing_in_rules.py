@@ -229,7 +229,7 @@ def test_rows_with_missing_amounts_are_decided_as_said_and_cost_nothing():
 
 
 def test_scores_of_a_boundary_beside_missing_ones_need_be_no_probabilities():
-    boundary = fit_boundary([0, 1, 0, 1], [-3.0, 5.0, -2.0, 7.0], [1, 1, 2, 2], max_selected=2, levels=1)
+    boundary = fit_boundary([0, 1, 0, 1], [-3.0, 5.0, -2.0, 7.0], [1, 1, 2, 2], capacity=2, levels=1)
     found = boundary.predict([9.0, np.nan, -9.0], [1, 1, 1], missing="wait")
     assert found.tolist() == boundary.predict([9.0, -9.0, -9.0], [1, 1, 1]).tolist() == [1, 0, 0]
 

@@ -14,6 +14,7 @@ from stakes.base.validation import (
     SQUARED_WELL,
     BinarySample,
     as_fraction,
+    check_capacity,
     check_choice,
     check_flag,
     check_level,
@@ -35,6 +36,8 @@ from stakes.outputs.serialization import JsonReader
 from stakes.outputs.text import count, percent
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import ArrayLike, NDArray
 
     from stakes.costs import CostDistribution, CostsLike
@@ -107,9 +110,9 @@ def apply_deferral(
         The cost ratio c, in [0, 1].
     deferral : Deferral or float
         What deferring costs, or its fee alone.
-    capacity : float, optional
-        Largest share of these rows deferred, in [0, 1]: those that gain most by it, rows of one score together. Not
-        with an expression, which sees one row at a time, and not with missing scores.
+    capacity : int or float, optional
+        How many of these rows are deferred at most, or which share of them in (0, 1): those that gain most by it, rows
+        of one score together. Not with an expression, which sees one row at a time, and not with missing scores.
     missing : {"refuse", "act", "wait", "defer"}, default "refuse"
         Raise where a score is missing (nan), or decide so there; an expression is NULL where this would raise.
 
@@ -134,8 +137,8 @@ def apply_deferral(
     check_missing(missing, DEFERRING)
     if (is_expression(y_prob) or missing != "refuse") and capacity is not None:
         raise ValueError(
-            f'capacity must be None for an expression, and where missing= is not "refuse", got {capacity}: it is a '
-            "share of all rows, but an expression sees one, and a row without a score has no place in their order."
+            f'capacity must be None for an expression, and where missing= is not "refuse", got {capacity}: it is '
+            "about all rows, but an expression sees one, and a row without a score has no place in their order."
         )
     if is_expression(y_prob):
         return between_expression(y_prob, *_decided_at(c, option), missing)
@@ -147,7 +150,7 @@ def apply_deferral(
         return found.astype(np.int8)
     score = check_scores(to_array(y_prob, "y_prob"))
     table = ScoreTable.from_sample(BinarySample(np.zeros(len(score), dtype=bool), score, None))
-    return capped_actions(score, c, option, capacity_price(table, c, option, check_unit(capacity, "capacity")))
+    return capped_actions(score, c, option, capacity_price(table, c, option, check_capacity(capacity)))
 
 
 def face_actions(score: Floats, c: float, deferral: Deferral) -> Actions:
@@ -181,7 +184,7 @@ def gain(score: Floats, c: float, deferral: Deferral) -> Floats:
     return np.asarray(own - (deferral.fee + (1.0 - score) * a * c + score * b * (1.0 - c)))
 
 
-def capacity_price(table: ScoreTable, c: float, deferral: Deferral, capacity: float) -> float:
+def capacity_price(table: ScoreTable, c: float, deferral: Deferral, capacity: int | Fraction) -> float:
     """Gain above which rows are deferred: as many whole levels as the capacity holds, those of largest gain first.
 
     It is what one more unit of capacity would be worth, and by so much the fee may as well be higher.
@@ -357,8 +360,9 @@ def fit_deferral(
         The cost ratio c.
     deferral : Deferral or float
         What deferring costs, or its fee alone.
-    capacity : float, optional
-        Largest share of the rows that may be deferred, in [0, 1]; rows of one score are deferred together.
+    capacity : int or float, optional
+        How many rows may be deferred at most (their weight, where rows are weighted), or which share of them in (0, 1);
+        rows of one score are deferred together.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
     pos_label : object, optional
@@ -390,14 +394,14 @@ def fit_deferral(
     DeferralPair(defer from 0.4, act from 0.8: cost 0.05 here, 50% deferred)
     """
     c = check_unit(threshold, "threshold")
-    cap = None if capacity is None else check_unit(capacity, "capacity")
+    cap = None if capacity is None else check_capacity(capacity)
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )
     return best_pair(data.table, c, as_deferral(deferral), cap)
 
 
-def best_pair(table: ScoreTable, c: float, deferral: Deferral, capacity: float | None = None) -> DeferralPair:
+def best_pair(table: ScoreTable, c: float, deferral: Deferral, capacity: int | Fraction | None = None) -> DeferralPair:
     """Minimise the cost over all pairs of levels of a table."""
     a, b = deferral.false_positive_rate, deferral.false_negative_rate
     n0, n1 = table.negatives, table.positives

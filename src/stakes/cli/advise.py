@@ -16,7 +16,7 @@ from rich.text import Text
 from stakes.cli import options
 from stakes.cli.console import Delivery, UsageError, deliver, plan_delivery
 from stakes.cli.options import spread
-from stakes.cli.reading import read_amount, read_costs, read_share, without_thousands
+from stakes.cli.reading import read_amount, read_capacity, read_costs, read_share, without_thousands
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import shown_name as name
 
@@ -63,10 +63,15 @@ DecisionsOption = Annotated[
 ]
 ThresholdOption = Annotated[
     Threshold | None,
-    typer.Option("--threshold", help="What is known of the threshold, or of the budget. --costs and --k tell it."),
+    typer.Option(
+        "--threshold", help="What is known of the threshold, or of the budget. --costs and --capacity tell it."
+    ),
 ]
 Budget = Annotated[
-    str | None, typer.Option("--k", metavar="K or LOW:HIGH", help="Number of cases acted on under a budget.")
+    str | None,
+    typer.Option(
+        "--capacity", metavar="N|SHARE or LOW:HIGH", help="Number or share of the cases acted on under a budget."
+    ),
 ]
 RankingOnly = Annotated[bool, typer.Option("--ranking-only", help="The scores are not meant as probabilities.")]
 Prevalence = Annotated[
@@ -90,7 +95,7 @@ def advise(
     costs: options.Costs = None,
     odds: options.Odds = None,
     false_alarms_per_miss: options.FalseAlarms = None,
-    k: Budget = None,
+    capacity: Budget = None,
     ranking_only: RankingOnly = False,
     prevalence: Prevalence = None,
     outcome: OutcomeOption = Happened.LABELS,
@@ -104,7 +109,7 @@ def advise(
     Without options, in short for every kind of decision.
     """
     delivery = plan_delivery(None, output, as_json=as_json)
-    value = _value(costs, odds, false_alarms_per_miss, k)
+    value = _value(costs, odds, false_alarms_per_miss, capacity)
     share = None if prevalence is None else read_share("--prevalence", prevalence)
     kinds, places = _implied(value)
     if outcome is Happened.AMOUNTS and decisions is None:
@@ -124,13 +129,13 @@ class Advices(Tabular):
         return [record for advice in self.all for record in advice._records()]
 
 
-def _value(costs: str | None, odds: str | None, false_alarms: str | None, k: str | None) -> dict[str, Any]:
+def _value(costs: str | None, odds: str | None, false_alarms: str | None, capacity: str | None) -> dict[str, Any]:
     """Return the one thing that is known of the threshold or the budget, as the library takes it."""
     given = any(text is not None for text in (costs, odds, false_alarms))
-    if given and k is not None:
-        raise UsageError("--k is the number of cases of a budget and a cost ratio belongs to independent decisions")
-    if k is not None:
-        return {"k": _read_budget(k)}
+    if given and capacity is not None:
+        raise UsageError("--capacity is that of a budget and a cost ratio belongs to independent decisions")
+    if capacity is not None:
+        return {"capacity": _read_budget(capacity)}
     if not given:
         return {}
     measure = read_costs(costs, odds, false_alarms, None)
@@ -139,22 +144,24 @@ def _value(costs: str | None, odds: str | None, false_alarms: str | None, k: str
 
 def _implied(value: dict[str, Any]) -> tuple[list[str], list[str]]:
     """Kinds of decisions, and kinds of knowledge, that what is known leaves open."""
-    if "k" in value:
-        return ["budget"], ["range" if isinstance(value["k"], tuple) else "known"]
+    if "capacity" in value:
+        return ["budget"], ["range" if isinstance(value["capacity"], tuple) else "known"]
     if value:
         return ["independent"], ["range" if "bounds" in value else "known"]
     return list(DecisionMaking), list(Threshold)
 
 
-def _read_budget(text: str) -> int | tuple[int, ...]:
-    parts = [without_thousands("--k", part) for part in text.split(":")]
+def _read_budget(text: str) -> float | tuple[int, ...]:
+    parts = [without_thousands("--capacity", part) for part in text.split(":")]
+    if len(parts) == 1:
+        return read_capacity(parts[0])
     try:
         ends = tuple(int(part) for part in parts)
     except ValueError:
         ends = ()
-    if len(ends) not in {1, 2} or min(ends) < 1 or ends != tuple(sorted(set(ends))):
-        raise UsageError(f"--k must be a whole number >= 1, or LOW:HIGH, got {name(text)!r}")
-    return ends if len(ends) == 2 else ends[0]
+    if len(ends) != 2 or not 1 <= ends[0] < ends[1]:
+        raise UsageError(f"--capacity must be LOW:HIGH, two whole numbers >= 1 that ascend, got {name(text)!r}")
+    return ends
 
 
 def _ask(decisions: str, threshold: str, further: dict[str, Any]) -> "Advice":

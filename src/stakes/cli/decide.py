@@ -17,7 +17,16 @@ from rich.text import Text
 from stakes.cli import options
 from stakes.cli.console import RowsOut, UsageError, note, plan_rows, print_table, working
 from stakes.cli.options import spread
-from stakes.cli.reading import Amounts, read_amount, read_priors, read_share, read_unit, refuse, split_names
+from stakes.cli.reading import (
+    Amounts,
+    read_amount,
+    read_capacity,
+    read_priors,
+    read_share,
+    read_unit,
+    refuse,
+    split_names,
+)
 from stakes.outputs.files import json_ready
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import MISSING, percent, visible
@@ -407,8 +416,10 @@ class Deferrals(Tabular):
         note = settings.deferral.note_at(settings.threshold)
         zone = f"Deferring pays between {float(low):.4g} and {float(high):.4g}, at threshold {settings.threshold:g}."
         console.print(Text(zone if low < high else f"{note[:1].upper()}{note[1:]}."), soft_wrap=True)
-        if settings.capacity is not None:
-            console.print(Text(f"At most {percent(settings.capacity)} of the rows are deferred."))
+        capacity = settings.capacity
+        if capacity is not None:
+            most = f"{capacity:,}" if capacity >= 1 else f"{percent(capacity)} of the"
+            console.print(Text(f"At most {most} rows are deferred."))
         for row in self._records():
             counts = f"{row['act']:,} acted on, {row['do_not_act']:,} not, {row['deferred']:,} deferred"
             share = row["deferred"] / max(sum(row[kind] for kind in ("act", "do_not_act", "deferred")), 1)
@@ -471,7 +482,9 @@ Threshold = Annotated[
 ]
 Capacity = Annotated[
     str | None,
-    typer.Option("--capacity", metavar="SHARE", help="With --defer-cost: the largest share of the rows deferred."),
+    typer.Option(
+        "--capacity", metavar="N|SHARE", help="With --defer-cost: defer at most so many rows, or this share of them."
+    ),
 ]
 Column = Annotated[
     str,
@@ -531,8 +544,8 @@ class Deferring:
             raise UsageError("--defer-cost needs --threshold, the cost ratio")
         cost = self.defer_cost or ""
         fee = 0.0 if cost.strip() == "0" else read_amount("--defer-cost", cost)
-        share = None if self.capacity is None else read_unit("--capacity", self.capacity)
-        return read_unit("--threshold", self.threshold), Deferral(fee), share
+        capacity = None if self.capacity is None else read_capacity(self.capacity)
+        return read_unit("--threshold", self.threshold), Deferral(fee), capacity
 
 
 @spread()

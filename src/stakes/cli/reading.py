@@ -16,6 +16,7 @@ from stakes.outputs.text import shown_name as name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from fractions import Fraction
 
     from rich.console import Console
 
@@ -188,6 +189,32 @@ def _in_percent(text: str) -> str:
     except ValueError:
         return ""
     return f"; {number:g}% is written {number / 100.0:g}" if "%" in text or 1.0 < number <= 100.0 else ""
+
+
+def read_capacity(text: str) -> float:
+    """Read a count of rows or a share of them, in per cent too."""
+    from stakes.base.validation import check_capacity
+
+    try:
+        found = check_capacity(read_number(text))
+    except ValueError as error:
+        if "can mean one row" in str(error):
+            raise UsageError(f"--{error}".replace("leave capacity", "leave --capacity").rstrip(".")) from None
+        rule = "--capacity must be a count of rows >= 1 or a share of them in (0, 1)"
+        raise UsageError(f"{rule}, got {name(text)!r}") from None
+    return found if isinstance(found, int) else float(found)
+
+
+def read_number(text: str | None) -> "str | Fraction | None":
+    """Let a share be written in per cent; everything else is read, and refused, by the library."""
+    if text is None or not text.endswith("%"):
+        return text
+    from stakes.base.validation import as_fraction
+
+    try:
+        return as_fraction(text[:-1], "the share") / 100
+    except ValueError:
+        return text
 
 
 def read_unit(option: str, text: str) -> float:
@@ -678,7 +705,9 @@ DeferCost = Annotated[
 ]
 Capacity = Annotated[
     str | None,
-    typer.Option("--capacity", metavar="SHARE", help="With --defer-cost: the largest share of the rows deferred."),
+    typer.Option(
+        "--capacity", metavar="N|SHARE", help="With --defer-cost: defer at most so many rows, or this share of them."
+    ),
 ]
 MoreRows = Annotated[
     str | None,
@@ -738,7 +767,7 @@ class Further:
         fee = None
         if self.defer_cost is not None:
             fee = 0.0 if self.defer_cost.strip() == "0" else read_amount("--defer-cost", self.defer_cost)
-        capacity = None if self.capacity is None else read_unit("--capacity", self.capacity)
+        capacity = None if self.capacity is None else read_capacity(self.capacity)
         return Questions(fee, capacity, study)
 
 

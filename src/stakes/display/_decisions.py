@@ -729,7 +729,7 @@ class BoundaryDisplay(Display):
         Examples
         --------
         >>> from stakes.display import BoundaryDisplay
-        >>> BoundaryDisplay.from_predictions([0, 1], [0.2, 0.7], [1, 1], max_selected=1).ax_.get_xlabel()
+        >>> BoundaryDisplay.from_predictions([0, 1], [0.2, 0.7], [1, 1], capacity=1).ax_.get_xlabel()
         'Score'
         """
         return cls(fit_boundary(y_true, y_score, uncertainty, **options)).plot(ax, legend=legend)

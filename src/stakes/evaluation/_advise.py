@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from stakes.base.validation import check_choice, check_unit
+from stakes.base.validation import check_capacity, check_choice, check_unit
 from stakes.outputs.result_table import Tabular
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ THRESHOLDS = ("known", "range", "unknown")
 
 @dataclass(frozen=True)
 class Situation:
-    """One cell of the table; ``{cost}``, ``{low}``, ``{high}`` and ``{k}`` are filled in by ``advise``."""
+    """One cell of the table; ``advise`` fills in what is in braces, such as ``{cost}`` or ``{capacity}``."""
 
     metric: str
     why: str
@@ -106,7 +106,9 @@ BUDGET: Mapping[str, Situation] = {
             "positives found, so precision, recall and cost at K rank models alike for every cost ratio c, and only "
             "the order of the scores matters. Ties at the K-th score are averaged."
         ),
-        call=("from stakes.metrics import top_k_scores\n\ntop_k_scores(y_true, y_score, k={k}).precision[0]"),
+        call=(
+            "from stakes.metrics import top_k_scores\n\ntop_k_scores(y_true, y_score, capacity={capacity}).precision[0]"
+        ),
         accuracy=_ACCURACY_BUDGET,
         f1=_F1_BUDGET,
         auc=("AUC averages recall over all budgets: the better model by AUC may find fewer positives in {few}."),
@@ -120,7 +122,7 @@ BUDGET: Mapping[str, Situation] = {
         ),
         call=(
             "from stakes.metrics import top_k_scores\n\n"
-            "top_k_scores(y_true, y_score, k=range({low}, {high} + 1)).recall.mean()"
+            "top_k_scores(y_true, y_score, capacity=range({low}, {high} + 1)).recall.mean()"
         ),
         accuracy=_ACCURACY_BUDGET,
         f1=_F1_BUDGET,
@@ -308,7 +310,7 @@ def advise(
     threshold: Known,
     cost_ratio: float | None = None,
     bounds: tuple[float, float] | None = None,
-    k: int | tuple[int, int] | None = None,
+    capacity: float | tuple[int, int] | None = None,
     probabilities: bool = True,
     prevalence: float | None = None,
     outcome: Happened = "labels",
@@ -326,8 +328,8 @@ def advise(
         The known cost ratio in (0, 1), for independent decisions.
     bounds : tuple of float, optional
         The range of cost ratios, 0 <= low < high <= 1, for independent decisions.
-    k : int or tuple of int, optional
-        The known budget >= 1, or its range.
+    capacity : int, float or tuple of int, optional
+        The known budget: a count of cases >= 1, or a share of them in (0, 1); or its range, in cases.
     probabilities : bool, default True
         Whether the scores are meant as probabilities; False for scores that only rank.
     prevalence : float, optional
@@ -369,7 +371,7 @@ def advise(
     if not isinstance(probabilities, bool):
         raise ValueError(f"probabilities must be True or False, got {probabilities!r}.")
     check_choice(outcome, "outcome", tuple(OUTCOMES))
-    value = _value(decisions, threshold, cost_ratio=cost_ratio, bounds=bounds, k=k)
+    value = _value(decisions, threshold, cost_ratio=cost_ratio, bounds=bounds, capacity=capacity)
     words = _words(decisions, threshold, value)
     ranked = decisions == "independent" and not probabilities
     if outcome == AMOUNTS:
@@ -422,8 +424,8 @@ def _value(decisions: str, threshold: str, **values: Any) -> Any:
     belongs = {
         ("independent", "known"): "cost_ratio",
         ("independent", "range"): "bounds",
-        ("budget", "known"): "k",
-        ("budget", "range"): "k",
+        ("budget", "known"): "capacity",
+        ("budget", "range"): "capacity",
     }.get((decisions, threshold))
     for name, value in values.items():
         if value is not None and name != belongs:
@@ -460,14 +462,21 @@ def _ratio_range(value: Any) -> dict[str, str]:
 
 
 def _known_budget(value: Any) -> dict[str, str]:
-    budget = _whole("k", _BUDGET if value is None else value)
-    return {"k": f"{budget}", "few": f"the {budget} that you can act on", "example": f"A budget of {budget} stands"}
+    budget = check_capacity(_BUDGET if value is None else value)
+    k = f"{budget}" if isinstance(budget, int) else f"{100.0 * float(budget):.12g}%"
+    few, example = f"the {k} that you can act on", f"A budget of {k} stands"
+    return {
+        "k": k,
+        "capacity": f"{budget if isinstance(budget, int) else float(budget)}",
+        "few": few,
+        "example": example,
+    }
 
 
 def _budget_range(value: Any) -> dict[str, str]:
-    low, high = (_whole("k", end) for end in _pair("k", _BUDGETS if value is None else value))
+    low, high = (_whole("capacity", end) for end in _pair("capacity", _BUDGETS if value is None else value))
     if low >= high:
-        raise ValueError(f"k must ascend, got {value!r}.")
+        raise ValueError(f"capacity must ascend, got {value!r}.")
     return {"low": f"{low}", "high": f"{high}", "few": _FEW, "example": f"{low} to {high} cases stand"}
 
 

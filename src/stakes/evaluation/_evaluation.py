@@ -350,8 +350,8 @@ class Evaluation(Standings, Tabular):
         ----------
         deferral : Deferral or float
             What deferring costs, or its fee alone.
-        capacity : float, optional
-            Largest share of cases that may be deferred; needs one cost ratio.
+        capacity : int or float, optional
+            How many cases may be deferred at most, or which share of them in (0, 1); needs one cost ratio.
 
         Returns
         -------
