@@ -487,10 +487,15 @@ COMMANDS = {
         2,
         r"--training-prior and --prior must be given together, got --prior '0\.1:0\.02' .*--training-prior",
     ),
-    "threshold without deferral": (
+    "threshold of a decision": (
         [*DECIDE, "--threshold", "0.1"],
         2,
-        r"--threshold needs --defer-cost: without it a row is acted on where its score reaches the threshold",
+        "No such option: --threshold; did you mean --costs",
+    ),
+    "costs without deferral": (
+        [*DECIDE, "--costs", "0.1"],
+        2,
+        r"--costs needs --deferral: without it a row is acted on where its score reaches the threshold",
     ),
     "measure in capitals": (
         [*DECIDE, "--measure", "F1"],

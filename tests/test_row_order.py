@@ -146,7 +146,7 @@ OWN = {
     **{key: {"metric": "bounded_brier_loss"} for key in ("metric_interval", "metric_difference", "bootstrap")},
     "confidence_band": {"kind": "regret"},
     "BoundaryDisplay.from_predictions": GOAL,
-    "DeferralDisplay.from_estimator": {"threshold": 0.2, "deferral": 0.05},
+    "DeferralDisplay.from_estimator": {"costs": 0.2, "deferral": 0.05},
     "UtilityCurveDisplay.from_estimator": {"measure": "f1"},
     "LossCalibrationDisplay.from_estimator": {"scale_pos_weight": 2},
     "value_of_information": {"costs": 0.2},

@@ -90,7 +90,7 @@ def test_cross_fitted_cost_is_honest_and_the_fitted_is_not(capacity, monkeypatch
     for seed in range(40):
         y, p = simulated(200, 100 + seed, power=0.6)
         found = evaluate_deferral(y, p, costs=0.2, deferral=option, rule="optimal", capacity=capacity)
-        pair = fit_deferral(y, p, threshold=0.2, deferral=option, capacity=capacity)
+        pair = fit_deferral(y, p, costs=0.2, deferral=option, capacity=capacity)
         action = pair.predict(fresh_p)
         true = np.mean(np.where(action < 0, 0.05, np.where(action > 0, 0.2 * (1 - fresh_y), 0.8 * fresh_y)))
         gaps.append(found.cost - true)

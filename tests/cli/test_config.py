@@ -49,8 +49,8 @@ OF_ONE_COMMAND = {
         *["width", "power", "sensitivity", "specificity", "threshold", "standard-deviation", "difference", "auc"],
         *["o-to-e", "error", "max-error"],
     },
-    "decide": {"defer-cost", "threshold", "capacity"},
-    "evaluate": {"defer-cost", "capacity", "discount", "row-cost"},
+    "decide": {"deferral", "capacity"},
+    "evaluate": {"deferral", "capacity", "discount", "row-cost"},
 }
 
 

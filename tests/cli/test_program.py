@@ -132,7 +132,7 @@ def test_options_are_called_as_in_the_library():
         "any_size",
     }
     files |= {"classes", "cost_matrix"}  # those of evaluate_actions
-    files |= {"defer_cost", "capacity", "more_rows", "decisions", "discount", "row_cost"}  # with_deferral and so on
+    files |= {"deferral", "capacity", "more_rows", "decisions", "discount", "row_cost"}  # with_deferral and so on
     assert options - library - files == {"metric", "tried", "odds", "false_alarms_per_miss", "weighting"}
 
 

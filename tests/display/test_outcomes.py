@@ -46,7 +46,7 @@ REFUSED = {
     "amounts": NOT_OF_AMOUNTS,
     "amounts, followed": NOT_OF_AMOUNTS,
 }
-MORE = {"UtilityCurveDisplay": {"measure": "f1"}, "DeferralDisplay": {"threshold": 0.3}}
+MORE = {"UtilityCurveDisplay": {"measure": "f1"}, "DeferralDisplay": {"costs": 0.3}}
 
 
 def words(figure):

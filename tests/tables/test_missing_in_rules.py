@@ -36,7 +36,7 @@ def learned(seed, **options):
 def ratio_pair():
     rng = np.random.default_rng(3)
     score = rng.random(500).round(2)
-    return fit_deferral(rng.random(500) < score, score, threshold=0.3, deferral=0.1)
+    return fit_deferral(rng.random(500) < score, score, costs=0.3, deferral=0.1)
 
 
 def best_threshold(measure="f1"):
@@ -201,7 +201,7 @@ def test_a_missing_value_is_refused_in_python_unless_something_is_said():
     ):
         pair.predict(gone)
     assert pair.predict(gone, missing="defer").tolist() == [1, -1, 0]
-    assert apply_deferral(gone, threshold=0.2, deferral=0.05, missing="act").tolist() == [1, 1, 0]
+    assert apply_deferral(gone, costs=0.2, deferral=0.05, missing="act").tolist() == [1, 1, 0]
     boundary = BOUNDARIES["levels"]()
     with pytest.raises(ValueError, match=r"uncertainty must be finite, got nan at index 2 \(1 of 3 are missing\)"):
         boundary.predict([0.9, 0.8, 0.7], [0.1, 0.1, np.nan])
@@ -255,11 +255,11 @@ def test_a_kept_threshold_that_acts_on_none_is_read_back():
 
 def test_what_is_to_be_decided_without_a_score_is_one_of_the_words_for_it():
     with pytest.raises(ValueError, match=r"missing must be one of 'refuse', 'act', 'wait', 'defer', got array"):
-        apply_deferral([0.2], threshold=0.1, deferral=0.1, missing=np.array([]))
+        apply_deferral([0.2], costs=0.1, deferral=0.1, missing=np.array([]))
 
 
 def test_a_deferral_zone_is_written_as_a_pair_is():
-    option = {"threshold": 0.2, "deferral": 0.05}
+    option = {"costs": 0.2, "deferral": 0.05}
     columns = {"a risk": [*SPECIAL, 0.0625, np.nextafter(0.0625, 1.0), 0.75, np.nextafter(0.75, 0.0), 0.3]}
     for missing in ("refuse", "defer"):
         known = []

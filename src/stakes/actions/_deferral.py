@@ -54,13 +54,14 @@ MissingOrDefer = Literal["refuse", "act", "wait", "defer"]
 DEFERRING = get_args(MissingOrDefer)
 
 
-def deferral_zone(threshold: float, deferral: Deferral | float) -> tuple[float, float] | None:
+def deferral_zone(costs: CostsLike, deferral: Deferral | float) -> tuple[float, float] | None:
     """Return the probabilities between which a case is left to someone else.
 
     Parameters
     ----------
-    threshold : float
-        The cost ratio c, in [0, 1]: without the option, act from this probability on.
+    costs : CostDistribution, tuple of float, or float
+        The cost ratio c, in [0, 1]: without the option, act from this probability on. Of several the mean counts,
+        since one decision is made for all of them.
     deferral : Deferral or float
         What deferring costs, or its fee alone.
 
@@ -72,11 +73,11 @@ def deferral_zone(threshold: float, deferral: Deferral | float) -> tuple[float, 
     Raises
     ------
     ValueError
-        If the threshold lies outside [0, 1], or for an invalid fee.
+        For invalid costs, such as a ratio outside [0, 1], or an invalid fee.
 
     Notes
     -----
-    Chow (1970), doi:10.1109/TIT.1970.1054406. The zone holds the threshold, and is centred on it only at 1/2.
+    Chow (1970), doi:10.1109/TIT.1970.1054406. The zone holds c, and is centred on it only at 1/2.
 
     Examples
     --------
@@ -87,14 +88,19 @@ def deferral_zone(threshold: float, deferral: Deferral | float) -> tuple[float, 
     >>> deferral_zone(0.2, 0.16) is None
     True
     """
-    low, high = as_deferral(deferral).zone(check_unit(threshold, "threshold"))
+    low, high = as_deferral(deferral).zone(ratio_of_costs(costs))
     return None if low == high else (float(low), float(high))
+
+
+def ratio_of_costs(costs: CostsLike) -> float:
+    """Cost ratio of one decision for all of the costs: their mean."""
+    return as_costs(costs).mean()
 
 
 def apply_deferral(
     y_prob: ArrayLike,
     *,
-    threshold: float,
+    costs: CostsLike,
     deferral: Deferral | float,
     capacity: float | None = None,
     missing: MissingOrDefer = "refuse",
@@ -106,8 +112,8 @@ def apply_deferral(
     y_prob : array_like of shape (n,)
         Calibrated probabilities of the positive class. An expression of narwhals, polars, SQL
         (:func:`stakes.tables.sql_column`) or ONNX gives an expression.
-    threshold : float
-        The cost ratio c, in [0, 1].
+    costs : CostDistribution, tuple of float, or float
+        The cost ratio c, in [0, 1]; of several the mean, since one decision is made for all of them.
     deferral : Deferral or float
         What deferring costs, or its fee alone.
     capacity : int or float, optional
@@ -124,16 +130,16 @@ def apply_deferral(
     Raises
     ------
     ValueError
-        For scores outside [0, 1], missing ones unless ``missing`` says otherwise, or an invalid threshold, fee or
+        For scores outside [0, 1], missing ones unless ``missing`` says otherwise, or invalid costs, fee or
         capacity.
 
     Examples
     --------
     >>> from stakes.actions import apply_deferral
-    >>> apply_deferral([0.05, 0.1, 0.3, 0.8], threshold=0.2, deferral=0.05).tolist()
+    >>> apply_deferral([0.05, 0.1, 0.3, 0.8], costs=0.2, deferral=0.05).tolist()
     [0, -1, -1, 1]
     """
-    c, option = check_unit(threshold, "threshold"), as_deferral(deferral)
+    c, option = ratio_of_costs(costs), as_deferral(deferral)
     check_missing(missing, DEFERRING)
     if (is_expression(y_prob) or missing != "refuse") and capacity is not None:
         raise ValueError(
@@ -235,7 +241,7 @@ class DeferralPair(DecidesByScore, Tabular):
     Examples
     --------
     >>> from stakes.actions import fit_deferral
-    >>> pair = fit_deferral([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8], threshold=0.5, deferral=0.1)
+    >>> pair = fit_deferral([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8], costs=0.5, deferral=0.1)
     >>> pair.predict([0.1, 0.5, 0.9]).tolist()  # wait, defer, act
     [0, -1, 1]
     """
@@ -340,7 +346,7 @@ def fit_deferral(
     y_true: ArrayLike | ScoreTable,
     y_prob: ArrayLike | None = None,
     *,
-    threshold: float,
+    costs: CostsLike,
     deferral: Deferral | float,
     capacity: float | None = None,
     sample_weight: ArrayLike | None = None,
@@ -356,8 +362,8 @@ def fit_deferral(
         Labels with two values, or a table that stands for labels and scores.
     y_prob : array_like of shape (n,) or (n, 2), optional
         Probability of the positive class; its calibration does not matter, only its order.
-    threshold : float
-        The cost ratio c.
+    costs : CostDistribution, tuple of float, or float
+        The cost ratio c; of several the mean, since one pair serves all of them.
     deferral : Deferral or float
         What deferring costs, or its fee alone.
     capacity : int or float, optional
@@ -380,7 +386,7 @@ def fit_deferral(
     Raises
     ------
     ValueError
-        For invalid data, threshold, fee or capacity.
+        For invalid data, costs, fee or capacity.
 
     Notes
     -----
@@ -390,10 +396,10 @@ def fit_deferral(
     Examples
     --------
     >>> from stakes.actions import fit_deferral
-    >>> fit_deferral([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8], threshold=0.5, deferral=0.1)
+    >>> fit_deferral([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8], costs=0.5, deferral=0.1)
     DeferralPair(defer from 0.4, act from 0.8: cost 0.05 here, 50% deferred)
     """
-    c = check_unit(threshold, "threshold")
+    c = ratio_of_costs(costs)
     cap = None if capacity is None else check_capacity(capacity)
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
@@ -582,7 +588,7 @@ def deferral_curve(
     y_true: ArrayLike | ScoreTable,
     y_prob: ArrayLike | None = None,
     *,
-    threshold: float,
+    costs: CostsLike,
     deferral: Deferral | float = 0.0,
     over: Axis = "fee",
     rule: str = "score",
@@ -600,8 +606,8 @@ def deferral_curve(
         Labels with two values, or a table that stands for labels and scores.
     y_prob : array_like of shape (n,) or (n, 2), optional
         Probability of the positive class.
-    threshold : float
-        The cost ratio c, in (0, 1).
+    costs : CostDistribution, tuple of float, or float
+        The cost ratio c, in (0, 1); of several the mean, since one decision is made for all of them.
     deferral : Deferral or float, default 0
         What deferring costs, or its fee alone. Over the fee only its error rates count, over coverage nothing of it.
     over : {"fee", "capacity", "coverage"}, default "fee"
@@ -639,11 +645,11 @@ def deferral_curve(
     Examples
     --------
     >>> from stakes.actions import deferral_curve
-    >>> curve = deferral_curve([0, 1, 0, 1], [0.1, 0.6, 0.3, 0.9], threshold=0.2)
+    >>> curve = deferral_curve([0, 1, 0, 1], [0.1, 0.6, 0.3, 0.9], costs=0.2)
     >>> curve.at([0.0, 0.02, 0.16]).round(6).tolist()
     [0.0, 0.015, 0.05]
     """
-    c = check_unit(threshold, "threshold", open_low=True, open_high=True)
+    c = check_unit(ratio_of_costs(costs), "costs", open_low=True, open_high=True)
     check_choice(over, "over", tuple(_LABELS))
     check_choice(rule, "rule", ("score", "optimal") if over == "fee" else ("score",))
     option = as_deferral(deferral)

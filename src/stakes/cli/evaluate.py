@@ -71,7 +71,7 @@ def evaluate(
         if told != OutcomeArguments():
             raise UsageError("--cost-matrix judges a column of classes, --label, and no other kind of outcome")
         if further != Further():
-            raise UsageError("--defer-cost and --more-rows have no meaning with --cost-matrix")
+            raise UsageError("--deferral and --more-rows have no meaning with --cost-matrix")
         return plan_actions(reading, judging, classes, cost_matrix, delivery)
     task = Task.of(reading, told, judging, delivery, split_names(reading.models, "--models"))
     return partial(run_evaluate, task, further.questions(), calibration=calibration)

@@ -82,7 +82,7 @@ OWN = {
     "boundary.fit": {"capacity", "costs", "odds", "false-alarms-per-miss"},
     "boundary.certify": {"confidence-level"},
     "boundary.monitor": {"confidence-level"},
-    "decide": {"threshold"},
+    "decide": {"costs"},
     "plan": {"threshold"},
 }
 

@@ -694,10 +694,10 @@ def refuse(options: "Mapping[str, object]", why: str) -> None:
 
 # Further questions to an evaluation, as typed: what more rows are worth, what leaving cases to someone else saves.
 
-DeferCost = Annotated[
+DeferralFee = Annotated[
     str | None,
     typer.Option(
-        "--defer-cost",
+        "--deferral",
         metavar="AMOUNT",
         help="Also what leaving cases to someone else saves, at this price, where a false positive and a false "
         "negative cost 1 together.",
@@ -706,7 +706,7 @@ DeferCost = Annotated[
 Capacity = Annotated[
     str | None,
     typer.Option(
-        "--capacity", metavar="N|SHARE", help="With --defer-cost: defer at most so many rows, or this share of them."
+        "--capacity", metavar="N|SHARE", help="With --deferral: defer at most so many rows, or this share of them."
     ),
 ]
 MoreRows = Annotated[
@@ -737,7 +737,7 @@ RowCost = Annotated[
 class Further:
     """What was typed."""
 
-    defer_cost: DeferCost = None
+    deferral: DeferralFee = None
     capacity: Capacity = None
     more_rows: MoreRows = None
     decisions: Decisions = None
@@ -746,7 +746,7 @@ class Further:
 
     def questions(self) -> "Questions":
         """Check everything that can be known before any data are read."""
-        needs = {"--defer-cost": {"capacity"}, "--more-rows": {"decisions", "discount", "row_cost"}}
+        needs = {"--deferral": {"capacity"}, "--more-rows": {"decisions", "discount", "row_cost"}}
         for option, keys in needs.items():
             if getattr(self, option.removeprefix("--").replace("-", "_")) is None:
                 given = next((key for key in sorted(keys) if getattr(self, key) is not None), None)
@@ -765,8 +765,8 @@ class Further:
         if self.row_cost is not None:
             study["row_cost"] = read_amount("--row-cost", self.row_cost)
         fee = None
-        if self.defer_cost is not None:
-            fee = 0.0 if self.defer_cost.strip() == "0" else read_amount("--defer-cost", self.defer_cost)
+        if self.deferral is not None:
+            fee = 0.0 if self.deferral.strip() == "0" else read_amount("--deferral", self.deferral)
         capacity = None if self.capacity is None else read_capacity(self.capacity)
         return Questions(fee, capacity, study)
 
