@@ -127,7 +127,7 @@ OWN = {
     "multilabel_loss": {"y_true": np.array([[0, 1], [1, 0]] * 4), "y_prob": np.array([[0.2, 0.7], [0.5, 0.4]] * 4)},
     "decomposition_interval": {"costs": (0.1, 0.5)},
     "rows_needed": {"prevalence": 0.3, "sensitivity": 0.8, "specificity": 0.7, "threshold": 0.2, "width": 0.05},
-    "advise": {"threshold": "known"},
+    "advise": {"knowledge": "known"},
     "value_of_information": {"costs": 0.2},
     "correct_probabilities": {"class_weight": {0: 1, 1: 4}},
     "apply_class_weight": {"positive_share": 0.8},

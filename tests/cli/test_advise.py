@@ -16,8 +16,8 @@ def said(outcome):
 
 @pytest.mark.parametrize(("decisions", "threshold"), SITUATIONS)
 def test_every_situation_gets_metric_reason_code_and_warnings(decisions, threshold, cli):
-    outcome = cli("advise", "--decisions", decisions, "--threshold", threshold)
-    advice = advise(decisions=decisions, threshold=threshold)
+    outcome = cli("advise", "--decisions", decisions, "--knowledge", threshold)
+    advice = advise(decisions=decisions, knowledge=threshold)
     text = said(outcome)
     assert f"Use {advice.metric}. {advice.why}" in text
     for line in advice.call.splitlines():
@@ -29,16 +29,16 @@ def test_every_situation_gets_metric_reason_code_and_warnings(decisions, thresho
 @pytest.mark.parametrize(
     ("options", "same"),
     [
-        (["--costs", "0.1"], {"decisions": "independent", "threshold": "known", "cost_ratio": 0.1}),
-        (["--costs", "2%:10%"], {"decisions": "independent", "threshold": "range", "bounds": (0.02, 0.1)}),
-        (["--odds", "1/9"], {"decisions": "independent", "threshold": "known", "cost_ratio": 0.1}),
-        (["--capacity", "1,000"], {"decisions": "budget", "threshold": "known", "capacity": 1000}),
-        (["--capacity", "5:50"], {"decisions": "budget", "threshold": "range", "capacity": (5, 50)}),
+        (["--costs", "0.1"], {"decisions": "independent", "knowledge": "known", "cost_ratio": 0.1}),
+        (["--costs", "2%:10%"], {"decisions": "independent", "knowledge": "range", "bounds": (0.02, 0.1)}),
+        (["--odds", "1/9"], {"decisions": "independent", "knowledge": "known", "cost_ratio": 0.1}),
+        (["--capacity", "1,000"], {"decisions": "budget", "knowledge": "known", "capacity": 1000}),
+        (["--capacity", "5:50"], {"decisions": "budget", "knowledge": "range", "capacity": (5, 50)}),
         (
             ["--costs", "0.1", "--ranking-only", "--prevalence", "0.03"],
             {
                 "decisions": "independent",
-                "threshold": "known",
+                "knowledge": "known",
                 "cost_ratio": 0.1,
                 "probabilities": False,
                 "prevalence": 0.03,
@@ -54,7 +54,7 @@ def test_options_mean_what_they_mean_in_the_library(options, same, cli):
 def test_without_options_the_whole_table_is_shown(cli):
     lines = cli("advise").out.splitlines()
     for decisions, threshold in SITUATIONS:
-        metric = advise(decisions=decisions, threshold=threshold).metric
+        metric = advise(decisions=decisions, knowledge=threshold).metric
         assert [decisions, threshold, metric] in [line.split() for line in lines]
     assert len(json.loads(cli("advise", "--json").out)) == 6
     assert len(json.loads(cli("advise", "--decisions", "budget", "--json").out)) == 3
@@ -71,7 +71,7 @@ def test_without_options_the_whole_table_is_shown(cli):
         (["--capacity", "x\x1b[2J"], r"got 'x\\x1b[2J'"),
         (["--capacity", "5", "--costs", "0.1"], "a cost ratio belongs to independent decisions"),
         (["--capacity", "5", "--decisions", "independent"], "capacity has no place"),
-        (["--costs", "0.1", "--threshold", "unknown"], "cost_ratio has no place"),
+        (["--costs", "0.1", "--knowledge", "unknown"], "cost_ratio has no place"),
         (["--costs", "0.3:0.1"], "--costs must run from low to high"),
         (["--costs", "0"], "cost_ratio must lie in (0, 1)"),
         (["--prevalence", "3"], "--prevalence must be a number between 0 and 1"),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 ADVISE_EPILOG = """\b
 Example:
-  stakes advise --decisions independent --threshold range --costs 0.02:0.10
+  stakes advise --decisions independent --knowledge range --costs 0.02:0.10
 """
 
 
@@ -49,7 +49,7 @@ class Happened(StrEnum):
     AMOUNTS = "amounts"
 
 
-class Threshold(StrEnum):
+class Knowledge(StrEnum):
     """What is known of the threshold."""
 
     KNOWN = "known"
@@ -61,10 +61,10 @@ DecisionsOption = Annotated[
     DecisionMaking | None,
     typer.Option("--decisions", help="Each case on its own, or the highest scores as far as a budget goes."),
 ]
-ThresholdOption = Annotated[
-    Threshold | None,
+KnowledgeOption = Annotated[
+    Knowledge | None,
     typer.Option(
-        "--threshold", help="What is known of the threshold, or of the budget. --costs and --capacity tell it."
+        "--knowledge", help="What is known of the threshold, or of the budget. --costs and --capacity tell it."
     ),
 ]
 Budget = Annotated[
@@ -91,7 +91,7 @@ OutcomeOption = Annotated[
 def advise(
     *,
     decisions: DecisionsOption = None,
-    threshold: ThresholdOption = None,
+    knowledge: KnowledgeOption = None,
     costs: options.Costs = None,
     odds: options.Odds = None,
     false_alarms_per_miss: options.FalseAlarms = None,
@@ -114,7 +114,7 @@ def advise(
     kinds, places = _implied(value)
     if outcome is Happened.AMOUNTS and decisions is None:
         kinds = [DecisionMaking.INDEPENDENT]
-    asked = product([decisions] if decisions else kinds, [threshold] if threshold else places)
+    asked = product([decisions] if decisions else kinds, [knowledge] if knowledge else places)
     further = {"probabilities": not ranking_only, "prevalence": share, "outcome": str(outcome), **value}
     return partial(run_advise, Advices([_ask(*situation, further) for situation in asked]), delivery)
 
@@ -148,7 +148,7 @@ def _implied(value: dict[str, Any]) -> tuple[list[str], list[str]]:
         return ["budget"], ["range" if isinstance(value["capacity"], tuple) else "known"]
     if value:
         return ["independent"], ["range" if "bounds" in value else "known"]
-    return list(DecisionMaking), list(Threshold)
+    return list(DecisionMaking), list(Knowledge)
 
 
 def _read_budget(text: str) -> float | tuple[int, ...]:
@@ -164,11 +164,11 @@ def _read_budget(text: str) -> float | tuple[int, ...]:
     return ends
 
 
-def _ask(decisions: str, threshold: str, further: dict[str, Any]) -> "Advice":
+def _ask(decisions: str, knowledge: str, further: dict[str, Any]) -> "Advice":
     from stakes.evaluation import advise as ask
 
     try:
-        return ask(decisions=str(decisions), threshold=str(threshold), **further)  # type: ignore[arg-type]
+        return ask(decisions=str(decisions), knowledge=str(knowledge), **further)  # type: ignore[arg-type]
     except ValueError as error:
         raise UsageError(str(error).removesuffix(".")) from None
 
@@ -184,10 +184,10 @@ def show_advise(console: Console, advices: Advices) -> None:
         _show_one(console, advices.all[0])
         return
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="")
-    for head in ("--decisions", "--threshold", "metric"):
+    for head in ("--decisions", "--knowledge", "metric"):
         table.add_column(head, no_wrap=True)
     for advice in advices.all:
-        table.add_row(advice.decisions, advice.threshold, advice.metric)
+        table.add_row(advice.decisions, advice.knowledge, advice.metric)
     console.print(table)
     console.print()
     console.print(

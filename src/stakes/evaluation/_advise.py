@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # no place in it; and for an unknown budget AUC is the exact answer.
 
 DECISIONS = ("independent", "budget")
-THRESHOLDS = ("known", "range", "unknown")
+KNOWLEDGE = ("known", "range", "unknown")
 
 
 @dataclass(frozen=True)
@@ -271,7 +271,7 @@ class Advice(Tabular):
     ----------
     decisions : str
         "independent" or "budget".
-    threshold : str
+    knowledge : str
         "known", "range" or "unknown".
     metric : str
         The function to call.
@@ -285,29 +285,29 @@ class Advice(Tabular):
     Examples
     --------
     >>> from stakes import advise
-    >>> advise(decisions="budget", threshold="unknown")
+    >>> advise(decisions="budget", knowledge="unknown")
     Advice(budget, threshold unknown: roc_auc_score(y_true, y_score))
     """
 
     decisions: str
-    threshold: str
+    knowledge: str
     metric: str
     why: str
     call: str
     wrong: dict[str, str] = field(hash=False)
 
     def _records(self) -> list[dict[str, Any]]:
-        named = {name: getattr(self, name) for name in ("decisions", "threshold", "metric", "why", "call")}
+        named = {name: getattr(self, name) for name in ("decisions", "knowledge", "metric", "why", "call")}
         return [{**named, **{f"wrong_with_{name}": text for name, text in self.wrong.items()}}]
 
     def __repr__(self) -> str:
-        return f"Advice({self.decisions}, threshold {self.threshold}: {self.call.splitlines()[-1]})"
+        return f"Advice({self.decisions}, threshold {self.knowledge}: {self.call.splitlines()[-1]})"
 
 
 def advise(
     *,
     decisions: Decisions,
-    threshold: Known,
+    knowledge: Known,
     cost_ratio: float | None = None,
     bounds: tuple[float, float] | None = None,
     capacity: float | tuple[int, int] | None = None,
@@ -321,7 +321,7 @@ def advise(
     ----------
     decisions : {"independent", "budget"}
         Whether each case is decided on its own, or the highest scores are acted on as far as a budget goes.
-    threshold : {"known", "range", "unknown"}
+    knowledge : {"known", "range", "unknown"}
         What is known of where acting begins: the cost ratio for independent decisions, the number of cases acted on
         for a budget.
     cost_ratio : float, optional
@@ -356,7 +356,7 @@ def advise(
     Examples
     --------
     >>> from stakes import advise
-    >>> advice = advise(decisions="independent", threshold="range", bounds=(0.02, 0.1))
+    >>> advice = advise(decisions="independent", knowledge="range", bounds=(0.02, 0.1))
     >>> advice.metric
     'bounded_brier_loss'
     >>> print(advice.call)
@@ -367,24 +367,24 @@ def advise(
     Accuracy knows one cost ratio, 0.5, and that is not in your range.
     """
     check_choice(decisions, "decisions", DECISIONS)
-    check_choice(threshold, "threshold", THRESHOLDS)
+    check_choice(knowledge, "knowledge", KNOWLEDGE)
     if not isinstance(probabilities, bool):
         raise ValueError(f"probabilities must be True or False, got {probabilities!r}.")
     check_choice(outcome, "outcome", tuple(OUTCOMES))
-    value = _value(decisions, threshold, cost_ratio=cost_ratio, bounds=bounds, capacity=capacity)
-    words = _words(decisions, threshold, value)
+    value = _value(decisions, knowledge, cost_ratio=cost_ratio, bounds=bounds, capacity=capacity)
+    words = _words(decisions, knowledge, value)
     ranked = decisions == "independent" and not probabilities
     if outcome == AMOUNTS:
-        situation = _of_amounts(decisions == "budget" or ranked, cost_ratio, threshold)
+        situation = _of_amounts(decisions == "budget" or ranked, cost_ratio, knowledge)
         words |= {} if value else {"low": "1 / 3", "high": "2 / 3", "example": ""}
     else:
-        situation = (RANKING if ranked else TABLE[decisions])[threshold]
+        situation = (RANKING if ranked else TABLE[decisions])[knowledge]
     said = words.get("example") if value is None else ""
     example = f" {said} for example: put your own in its place." if said else ""
     accuracy = _HALF if words.get("cost") == "0.5" and not ranked else situation.accuracy
     return Advice(
         decisions,
-        threshold,
+        knowledge,
         situation.metric,
         _why(situation, outcome).format(**words) + example,
         _call(situation, outcome).format(**words),
@@ -396,12 +396,12 @@ def advise(
     )
 
 
-def _of_amounts(otherwise: bool, cost_ratio: float | None, threshold: str) -> Situation:  # noqa: FBT001
+def _of_amounts(otherwise: bool, cost_ratio: float | None, knowledge: str) -> Situation:  # noqa: FBT001
     if otherwise:
         raise ValueError("outcome='amounts' needs independent decisions by probabilities.")
     if cost_ratio is not None:
         raise ValueError("cost_ratio has no place with outcome='amounts': these say it for each row.")
-    return MONEY if threshold == "known" else UNSURE_MONEY
+    return MONEY if knowledge == "known" else UNSURE_MONEY
 
 
 def _why(situation: Situation, outcome: str) -> str:
@@ -419,32 +419,32 @@ def _call(situation: Situation, outcome: str) -> str:
     return f"from stakes import {kind.name}\n{imports}\n\noutcome = {kind.made}\n{code}"
 
 
-def _value(decisions: str, threshold: str, **values: Any) -> Any:
+def _value(decisions: str, knowledge: str, **values: Any) -> Any:
     """Return the value that belongs to the situation, if it was given; refuse any other."""
     belongs = {
         ("independent", "known"): "cost_ratio",
         ("independent", "range"): "bounds",
         ("budget", "known"): "capacity",
         ("budget", "range"): "capacity",
-    }.get((decisions, threshold))
+    }.get((decisions, knowledge))
     for name, value in values.items():
         if value is not None and name != belongs:
             raise ValueError(
-                f"{name} has no place with decisions={decisions!r} and threshold={threshold!r}, got {name}={value!r}."
+                f"{name} has no place with decisions={decisions!r} and knowledge={knowledge!r}, got {name}={value!r}."
             )
     return None if belongs is None else values[belongs]
 
 
-def _words(decisions: str, threshold: str, value: Any) -> dict[str, str]:
+def _words(decisions: str, knowledge: str, value: Any) -> dict[str, str]:
     """What stands in the texts and the code."""
-    if threshold == "unknown":
+    if knowledge == "unknown":
         return {"few": _FEW}
     return {
         ("independent", "known"): _known_ratio,
         ("independent", "range"): _ratio_range,
         ("budget", "known"): _known_budget,
         ("budget", "range"): _budget_range,
-    }[decisions, threshold](value)
+    }[decisions, knowledge](value)
 
 
 def _known_ratio(value: Any) -> dict[str, str]:
