@@ -99,7 +99,7 @@ def valid(rng):
         "event": y,
         "time": rng.integers(1, 9, len(y)) * 1.0,
         "horizon": 4.0,
-        "for_": "net_benefit",
+        "question": "net_benefit",
         "decisions": "independent",
         "max_error": 0.5,
         "rows": len(y),

@@ -423,9 +423,9 @@ COMMANDS = {
         r"--false-alarms-per-miss must be .*got '1/9': write --odds 1/9",
     ),
     "fewer models tried than shown": (
-        [*EVALUATE, "--costs", "0.1", "--tried", "1"],
+        [*EVALUATE, "--costs", "0.1", "--n-tried", "1"],
         3,
-        r"--tried must be a whole number from 2, the models shown, .*got 1",
+        r"--n-tried must be a whole number from 2, the models shown, .*got 1",
     ),
     "incumbent that is not there": (
         [*EVALUATE, "--costs", "0.1", "--incumbent", "oldd"],

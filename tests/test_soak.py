@@ -11,7 +11,7 @@ from tests.mistakes import assert_named
 
 Y, P = np.array([0, 1, 0, 1, 1, 0, 0, 1]), np.array([0.1, 0.8, 0.3, 0.6, 0.4, 0.5, 0.2, 0.9])
 ARRAY = np.array([[0.1, 0.2]])
-PLAN = {"for_": "net_benefit", "prevalence": 0.3, "sensitivity": 0.8, "specificity": 0.7, "threshold": 0.2}
+PLAN = {"question": "net_benefit", "prevalence": 0.3, "sensitivity": 0.8, "specificity": 0.7, "threshold": 0.2}
 FOUND = {
     "name unhashable": ("name", lambda: metrics.get_scorer({"a": 1})),
     "mode text": ("mode", lambda: costs.Triangular(0.0, "0.1", 0.5)),

@@ -41,7 +41,7 @@ def test_every_command_that_reads_data_takes_a_file():
 NUMBERS = {
     *["costs", "odds", "false-alarms-per-miss", "lags", "rule", "prevalence", "confidence-level", "unit-cost"],
     *["per", "pos-label", "zero-division", "positive-share", "scale-pos-weight", "prior", "training-prior"],
-    *["min-precision", "min-recall", "capacity", "f-beta", "levels", "score-bins", "random-state", "tried"],
+    *["min-precision", "min-recall", "capacity", "f-beta", "levels", "score-bins", "random-state", "n-tried"],
     *["horizon", "false-positive-cost", "false-negative-cost", "harm"],
 }
 OF_ONE_COMMAND = {

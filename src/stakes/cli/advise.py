@@ -220,8 +220,8 @@ Example:
 """
 
 # as in stakes.information, which help need not wait for
-TARGETS = ("net_benefit", "standardized_net_benefit", "gain", "regret", "auc", "o_to_e", "slope", "certificate")
-Target = StrEnum("Target", {target.upper(): target for target in TARGETS})  # type: ignore[misc]
+QUESTIONS = ("net_benefit", "standardized_net_benefit", "gain", "regret", "auc", "o_to_e", "slope", "certificate")
+Question = StrEnum("Question", {word.upper(): word for word in QUESTIONS})  # type: ignore[misc]
 _SHARES = ("power", "prevalence", "sensitivity", "specificity", "threshold", "auc", "max_error")
 
 
@@ -263,7 +263,7 @@ class Expected:
 
 @spread()
 def plan(
-    target: Annotated[Target, typer.Argument(help="What is to be known.")],
+    question: Annotated[Question, typer.Argument(help="What is to be known.")],
     expected: Expected,
     *,
     confidence_level: options.ConfidenceLevel = "0.95",
@@ -282,8 +282,8 @@ def plan(
     given: dict[str, Any] = {key: _read(key, text) for key, text in vars(expected).items() if text is not None}
     try:
         level = read_share("--confidence-level", confidence_level)
-        check_asked(str(target), set(given), f"plan {target}", _option)
-        found = rows_needed(for_=str(target), confidence_level=level, **given)
+        check_asked(str(question), set(given), f"plan {question}", _option)
+        found = rows_needed(question=str(question), confidence_level=level, **given)
     except ValueError as problem:
         raise UsageError(_as_typed(str(problem).removesuffix("."))) from None
     return partial(run_plan, found, delivery)

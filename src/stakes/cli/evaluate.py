@@ -146,7 +146,7 @@ Ignore = Annotated[
 ]
 
 
-@spread("scale", "unit_cost", "per", "metric", "tried")
+@spread("scale", "unit_cost", "per", "metric", "n_tried")
 def check(
     reading: InputArguments,
     told: OutcomeArguments,
@@ -278,7 +278,7 @@ class PairReading(InputArguments):
     models: Pair = field()
 
 
-@spread("groups", "metric", "incumbent", "tried")
+@spread("groups", "metric", "incumbent", "n_tried")
 def compare(
     reading: PairReading,
     told: OutcomeArguments,

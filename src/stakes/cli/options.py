@@ -183,10 +183,10 @@ Incumbent = Annotated[
         "--incumbent", metavar="COLUMN", help="The model named before these rows were seen, such as that in use."
     ),
 ]
-Tried = Annotated[
+NTried = Annotated[
     str | None,
     typer.Option(
-        "--tried",
+        "--n-tried",
         metavar="NUMBER",
         help="How many models were tried on these rows, those not shown included: the more, the larger the correction.",
     ),

@@ -450,7 +450,7 @@ class EvaluationArguments:
     clusters: options.Clusters = None
     lags: options.Lags = None
     incumbent: options.Incumbent = None
-    tried: options.Tried = None
+    n_tried: options.NTried = None
     rule: options.Rule = "score"
     harm: options.Harm = None
     scale: options.ScaleOption = None
@@ -488,7 +488,7 @@ class EvaluationArguments:
             clusters=self.clusters,
             lags=read_lags(self.lags),
             incumbent=self.incumbent,
-            n_tried=read_count("--tried", self.tried),
+            n_tried=read_count("--n-tried", self.n_tried),
             outcome=outcome,
         )
         return check_request(options, read_metrics(self.metric))
