@@ -140,8 +140,8 @@ ROWS = (
         "best pair after the sort",
         Entry(
             "stakes",
-            "fit_deferral(table, threshold=, deferral=)",
-            lambda found: fit_deferral(found, threshold=0.2, deferral=Deferral(0.05)),
+            "fit_deferral(table, costs=, deferral=)",
+            lambda found: fit_deferral(found, costs=0.2, deferral=Deferral(0.05)),
             prepare=table,
             answer=lambda pair: [pair.cost, pair.share],
         ),
@@ -160,7 +160,7 @@ ROWS = (
         Entry(
             "stakes",
             "deferral_curve(table).at(fees)",
-            lambda found: deferral_curve(found, threshold=0.2).at(FEES),
+            lambda found: deferral_curve(found, costs=0.2).at(FEES),
             prepare=table,
             answer=lambda values: values[1:-1:10].tolist(),
         ),

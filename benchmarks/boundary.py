@@ -145,7 +145,7 @@ ROWS = (
     end_to_end("exact, 3 levels", 1.0, min_precision=0.8),
     end_to_end("exact, 11 levels", 1.0, min_precision=0.8, levels=11),
     end_to_end("exact, 11 levels, tied scores", 1.0, rounded, min_precision=0.8, levels=11),
-    end_to_end("capacity", 1.0, max_selected=0.02, levels=11),
+    end_to_end("capacity", 1.0, capacity=0.02, levels=11),
     end_to_end("dual", 1.5, goal="precision", min_recall=0.3, levels=11),
     end_to_end("F1", 1.0, goal="f_beta", f_beta=1, levels=11),
     end_to_end("certificate", min_precision=0.8, confidence_level=0.9, random_state=0),

@@ -60,8 +60,10 @@ ROWS = (
         "weights, sampling and prior, two columns",
         Entry(
             "stakes",
-            "correct_probabilities(class_weight=, keep=, old=, new=)",
-            lambda prob: correct_probabilities(prob, class_weight=[1, 3], keep=[0.1, 1], old=0.1, new=0.05),
+            "correct_probabilities(class_weight=, keep=, training_prior=, prior=)",
+            lambda prob: correct_probabilities(
+                prob, class_weight=[1, 3], keep=[0.1, 1], training_prior=0.1, prior=0.05
+            ),
             prepare=two_columns,
             answer=checked,
         ),
@@ -89,8 +91,8 @@ ROWS = (
         "loss-calibration test without bootstrap, a tenth of the rows",
         Entry(
             "stakes",
-            "loss_calibration_test(n_bootstrap=0)",
-            lambda rows: loss_calibration_test(*rows, scale_pos_weight=RATIO, n_bootstrap=0),
+            "loss_calibration_test(n_resamples=0)",
+            lambda rows: loss_calibration_test(*rows, scale_pos_weight=RATIO, n_resamples=0),
             prepare=lambda inputs: (inputs.y[::10], inputs.score[::10]),
             answer=lambda found: [found.likelihood_ratio, found.z],
         ),

@@ -73,7 +73,7 @@ MEMORY = Goal("at most 1 GB beyond the input", beyond_the_input, 1.0, "GB")
 
 
 def plug_in(inputs):
-    return population_threshold(inputs.y, inputs.score, F1(), n_bootstrap=0)
+    return population_threshold(inputs.y, inputs.score, F1(), n_resamples=0)
 
 
 def sklearn_scan(inputs):

@@ -114,7 +114,7 @@ def calibration(data, *, read, **options):
 def spiegelhalter(data, *, read, **options):
     """Spiegelhalter's test, which the test of loss-calibration with equal weights reports."""
     pair, given = scored(data, **options)
-    return getattr(correction.loss_calibration_test(*pair, positive_share=0.5, n_bootstrap=1, **given), read)
+    return getattr(correction.loss_calibration_test(*pair, positive_share=0.5, n_resamples=1, **given), read)
 
 
 def followed(data, *, read, **options):

@@ -18,8 +18,8 @@ def main():
         given = {"prevalence": prevalence, "cstatistic": auc, "oeciwidth": wide, "cstatciwidth": narrow}
         found = pmvalsampsize(type="b", lpnormal=(-2, 1), simobs=2000, noprint=True, **given)["results_table"]
         for line, asked in (
-            (found[0], {"for_": "o_to_e", "width": wide}),
-            (found[2], {"for_": "auc", "auc": auc, "width": narrow}),
+            (found[0], {"question": "o_to_e", "width": wide}),
+            (found[2], {"question": "auc", "auc": auc, "width": narrow}),
         ):
             record.add(line[0], "none", "rows", line[1], arguments=given, prevalence=prevalence, **asked)
     record.write()

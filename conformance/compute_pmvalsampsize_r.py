@@ -34,10 +34,10 @@ def main():
         line = " ".join(map(str, (prevalence, auc, wide, narrow, mean, spread, *cells, width)))
         share = dict(zip(("sensitivity", "specificity", "threshold"), cells, strict=True))
         lines[line] = [
-            {"for_": "o_to_e", "prevalence": prevalence, "width": wide},
-            {"for_": "slope", "linear_predictor": (mean, spread), "width": 0.2, "tolerance": SIMULATED},
-            {"for_": "auc", "prevalence": prevalence, "auc": auc, "width": narrow},
-            {"for_": "standardized_net_benefit", "prevalence": prevalence, **share, "width": width},
+            {"question": "o_to_e", "prevalence": prevalence, "width": wide},
+            {"question": "slope", "linear_predictor": (mean, spread), "width": 0.2, "tolerance": SIMULATED},
+            {"question": "auc", "prevalence": prevalence, "auc": auc, "width": narrow},
+            {"question": "standardized_net_benefit", "prevalence": prevalence, **share, "width": width},
         ]
     code = f'settings <- "{";".join(lines)}"\n{CODE}'
     version, found = run("pmvalsampsize", code, [], files=FILES, uses=["pROC"])

@@ -163,8 +163,8 @@ KNOWN = {
     ("independent", "known"): ("One by one, from a known threshold, such as 10%", {"cost_ratio": 0.1}),
     ("independent", "range"): ("One by one, from a threshold in a range, such as 5% to 30%", {"bounds": (0.05, 0.3)}),
     ("independent", "unknown"): ("One by one, and nothing is known of the threshold", {}),
-    ("budget", "known"): ("A known number of cases, such as the 100 highest scores", {"k": 100}),
-    ("budget", "range"): ("A number of cases in a range, such as 50 to 200", {"k": (50, 200)}),
+    ("budget", "known"): ("A known number of cases, such as the 100 highest scores", {"capacity": 100}),
+    ("budget", "range"): ("A number of cases in a range, such as 50 to 200", {"capacity": (50, 200)}),
     ("budget", "unknown"): ("The highest scores, nobody knows how many", {}),
 }
 
@@ -172,7 +172,7 @@ KNOWN = {
 def situation(decisions, threshold):
     """Return what to measure in one situation."""
     title, values = KNOWN[decisions, threshold]
-    advice = advise(decisions=decisions, threshold=threshold, **values)
+    advice = advise(decisions=decisions, knowledge=threshold, **values)
     return f"### {title}\n\n**`{advice.metric}`**. {advice.why}\n\n```text\n{advice.call}\n```"
 
 

@@ -85,7 +85,7 @@ def simulate(setting, measure, batches, rng):
             p = np.concatenate([setting.batch(rng) for _ in range(-(-setting.labelled // setting.size))])
             y = rng.random(len(p)) < p
             y[:2] = True, False
-            plug_in = population_threshold(y, setting.score(p), measure, n_bootstrap=0)
+            plug_in = population_threshold(y, setting.score(p), measure, n_resamples=0)
         p = setting.batch(rng)
         y, score = rng.random(setting.size) < p, setting.score(p)
         chosen = optimal_decisions(score, measure), plug_in.predict(score)

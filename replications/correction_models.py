@@ -87,7 +87,7 @@ def scores_of(model, X):
 
 def measures(y, prob):
     """Log loss, Brier score and its miscalibration."""
-    found = loss_calibration_test(y, prob, n_bootstrap=0)
+    found = loss_calibration_test(y, prob, n_resamples=0)
     return found.after.log_loss, found.after.brier, found.after.miscalibration
 
 
@@ -113,7 +113,7 @@ def study(folder, name, models):
             isotonic = IsotonicRegression(out_of_bounds="clip").fit(held, y[validation]).predict(raw)
             table = [measures(y[test], p) for p in (raw, after, isotonic)]
             plain = table[0] if plain is None else plain
-            test_of = loss_calibration_test(y[test], raw, positive_share=share, n_bootstrap=0)
+            test_of = loss_calibration_test(y[test], raw, positive_share=share, n_resamples=0)
             print(f"{name}, {kind}, {trained}: {time.perf_counter() - started:.1f} s", file=sys.stderr, flush=True)
             auc = roc_auc_score(ScoreTable.from_predictions(y[test], raw))
             numbers = [f"{v:.4f}" for column in zip(*table, plain, strict=True) for v in column]

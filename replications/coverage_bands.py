@@ -161,10 +161,10 @@ def simulate(prevalence, n, runs, seed, kinds=(*KINDS, "difference", "reliabilit
             for name, score in scores.items():
                 enough = expected_rows(kind, truth[name], n) >= ENOUGH
                 tally = tallies.setdefault((kind, name), Tally(enough))
-                band = confidence_band(y, score, kind, thresholds=t, n_draws=DRAWS)
+                band = confidence_band(y, score, kind, thresholds=t, n_resamples=DRAWS)
                 tally.add(band, curve(kind, t, truth[name]))
         if "difference" in kinds:
-            band = difference_band(y, q, noisy, "net_benefit", thresholds=t, n_draws=DRAWS)
+            band = difference_band(y, q, noisy, "net_benefit", thresholds=t, n_resamples=DRAWS)
             tallies.setdefault(("difference", "calibrated - noisy"), Tally(together)).add(band, gap)
         if "reliability" in kinds:
             for name, score in scores.items():

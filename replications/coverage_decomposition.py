@@ -159,7 +159,7 @@ def truth(design, prevalence):
 
 def intervals(y, score, prevalence, seed):
     """Lower ends, values and upper ends of every column, as the three functions give them, from one cross-fit."""
-    rows = cross_fit_rows(evaluation_data(y, score), fixed_prevalence=False, n_folds=10, random_state=seed)
+    rows = cross_fit_rows(evaluation_data(y, score), fixed_prevalence=False, cv=10, random_state=seed)
     plain, bounded = (
         estimate_terms(rows, costs.Uniform(*bounds), 1.0, "integral", 0.95) for bounds in ((0, 1), BOUNDS[prevalence])
     )

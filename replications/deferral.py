@@ -50,7 +50,7 @@ def optimism(draws):
     for n in (100, 200, 500, 1000, 5000):
         rng, found = np.random.default_rng(n), []
         for _ in range(draws):
-            pair = fit_deferral(*sample(rng, n), threshold=C, deferral=FEE)
+            pair = fit_deferral(*sample(rng, n), costs=C, deferral=FEE)
             found.append((pair.cost, true_cost(pair.low, pair.high)))
         inside, true = np.mean(found, axis=0)
         yield (f"{n:,}", f"{inside:.4f}", f"{true:.4f}", f"{100 * (inside / true - 1):.1f}%", f"{true - best:.4f}")
@@ -136,8 +136,8 @@ def _value_at_face(c, fee):
 
 def _value_of_fitted(y, p, c, fee):
     """What the pair that is best on these rows truly saves over the single threshold that is best on them."""
-    pair = fit_deferral(y, p, threshold=c, deferral=fee)
-    alone = fit_deferral(y, p, threshold=c, deferral=fee, capacity=0.0)
+    pair = fit_deferral(y, p, costs=c, deferral=fee)
+    alone = fit_deferral(y, p, costs=c, deferral=1.0)  # never pays
     return true_cost(alone.low, alone.high, c, fee) - true_cost(pair.low, pair.high, c, fee)
 
 

@@ -72,7 +72,7 @@ def decisions(X, y, other):
     ranks = np.argsort(np.argsort(-p, kind="stable"))
     found = {}
     for name, measure in MEASURES.items():
-        plug_in = population_threshold(y, held_out, measure, n_bootstrap=0).predict(p)
+        plug_in = population_threshold(y, held_out, measure, n_resamples=0).predict(p)
         # isotonic regression ties rows: among those the probabilities before it keep their say
         recalibrated = (ranks < expected_utility(calibrated, measure).best_k).astype(int)
         half = (p >= 0.5).astype(int)

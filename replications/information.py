@@ -94,19 +94,19 @@ def coverage_of_plans(draws):
     cells = {"prevalence": 0.1, "sensitivity": 0.7, "specificity": 0.8, "threshold": 0.1}
     few = {**cells, "sensitivity": 0.55, "specificity": 0.6}
     for asked, given in (({"width": 0.02}, cells), ({"width": 0.1}, few)):
-        n = rows_needed(for_="net_benefit", **asked, **given).rows
+        n = rows_needed(question="net_benefit", **asked, **given).rows
         told.append(("net benefit", asked, n, np.mean([benefit_width(rng, n, given) for _ in range(draws)])))
     for given in (cells, few):
-        n = rows_needed(for_="gain", power=0.8, **given).rows
+        n = rows_needed(question="gain", power=0.8, **given).rows
         told.append(("gain over all", {"power": 0.8}, n, gain_power(rng, n, given, 20 * draws)))
-    n = rows_needed(for_="auc", auc=0.8, prevalence=0.1, width=0.1).rows
+    n = rows_needed(question="auc", auc=0.8, prevalence=0.1, width=0.1).rows
     told.append(("AUC of 0.8", {"width": 0.1}, n, np.mean([auc_width(rng, n) for _ in range(draws)])))
-    n = rows_needed(for_="o_to_e", prevalence=0.1, width=0.4).rows
+    n = rows_needed(question="o_to_e", prevalence=0.1, width=0.4).rows
     told.append(("O:E", {"width": 0.4}, n, np.mean([ratio_width(rng, n) for _ in range(draws)])))
-    n = rows_needed(for_="slope", linear_predictor=(-2.0, 1.0), width=0.4).rows
+    n = rows_needed(question="slope", linear_predictor=(-2.0, 1.0), width=0.4).rows
     told.append(("slope", {"width": 0.4}, n, np.mean([slope_width(rng, n) for _ in range(draws)])))
     asked = {"error": 0.05, "max_error": 0.1}
-    n = rows_needed(for_="certificate", power=0.8, **asked).rows
+    n = rows_needed(question="certificate", power=0.8, **asked).rows
     issued = [certify(rng, n) for _ in range(10 * draws)]
     told.append(("certificate", {"power": 0.8}, n, float(np.mean(issued))))
     return {"plans": [[name, " ".join(map(str, *asked.items())), int(n), float(got)] for name, asked, n, got in told]}

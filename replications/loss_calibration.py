@@ -49,7 +49,7 @@ def curves(folder, networks, rows=None):
         name = f"positive share {share:g}"
         found[name] = (
             loss_calibration_curve(y[~train], scores, positive_share=share, name=name),
-            loss_calibration_test(y[~train], scores, positive_share=share, n_bootstrap=0),
+            loss_calibration_test(y[~train], scores, positive_share=share, n_resamples=0),
         )
     return found
 

@@ -56,17 +56,14 @@ SLOW = 3.0  # seconds of processor time
 # what a message may call an argument beside its own name
 ALSO = {
     "y_true": "labels|y_prob|y_score|rows?|outcome|classes|event",
-    "y_prob": "probabilities|column|y_true|rows?|beta",
+    "y_prob": "probabilities|column|y_true|rows?|beta|new|old|models?",
     "y_score": "rows?|y_true|y_prob",
-    "a": "y_prob|probabilities|column|scores|severity|y_true|rows?",
-    "b": "y_prob|probabilities|column|scores|severity|y_true|rows?",
-    "first": "table|ScoreTable|tables|rows",
-    "second": "table|ScoreTable|tables|rows",
+    "a": "y_prob|probabilities|column|scores|severity|y_true|rows?|tables?|ScoreTable",
+    "b": "y_prob|probabilities|column|scores|severity|y_true|rows?|tables?|ScoreTable",
     "low": "bounds",
     "high": "bounds|low",
     "mode": "low",
     "parts": "factors|cost distribution|weights",
-    "y_probs": "new|old|model|models|y_prob|y_true",
     "tables": "new|old|model|models|table",
     "costs": "costs?|bounds|cost distribution",
     "sample_weight": "rows?|weights?|frequency",
@@ -93,7 +90,7 @@ ALSO = {
     "beta": "alpha",
     "min_precision": "precision",
     "min_recall": "recall",
-    "max_selected": "rows selected",
+    "capacity": "rows selected|cost ratio",
 }
 
 
@@ -125,6 +122,10 @@ def arguments(path, function, rng):
     given |= {key: few for key, few in values.FEW.items() if key in inspect.signature(function).parameters}
     if name in values.TWO_COLUMNS:
         given["y_prob"] = known["two"]
+    if name in values.MODELS:
+        given["y_prob"] = known["models"]
+    if name in values.TABLES:
+        given |= {"a": known["table"], "b": known["other table"]}
     return given | own
 
 
@@ -248,11 +249,7 @@ def _strange_values(path, function, given, rng):
     for key in sorted(changed):
         as_rows = key in values.ROWS and np.ndim(right.get(key, right.get("y_true"))) == 1 and rng.random() < 0.8
         wrong = values.strange_array(right.get(key, right.get("y_true")), rng) if as_rows else values.strange(rng)
-        if (
-            key in {*values.FEW, "n_folds", "grid", "horizons"}
-            and isinstance(wrong, (int, float))
-            and abs(wrong) < 1e300
-        ):
+        if key in {*values.FEW, "cv", "grid", "horizons"} and isinstance(wrong, (int, float)) and abs(wrong) < 1e300:
             wrong = -1  # so many are work, no mistake
         given[key] = wrong
     _, error, seconds = outcome_of(function, given)

@@ -113,7 +113,7 @@ def labels(rng, known):
 
 
 ESTIMATORS = {
-    "DeferralClassifier": lambda: DeferralClassifier(LogisticRegression(), threshold=0.3, deferral=0.05),
+    "DeferralClassifier": lambda: DeferralClassifier(LogisticRegression(), costs=0.3, deferral=0.05),
     "ExpectedUtilityClassifier": lambda: ExpectedUtilityClassifier(LogisticRegression()),
     "PlugInThresholdClassifier": lambda: PlugInThresholdClassifier(LogisticRegression(), cv=2),
     "LossCorrectedClassifier": lambda: LossCorrectedClassifier(
@@ -170,7 +170,7 @@ def rules(rng, _known):
     spread, gone = rng.random(len(y)).round(1), rng.random(len(y)) < 0.3
     gone[0] = True
     if rng.random() < 0.4:
-        pair = fit_deferral(y, p, threshold=0.3, deferral=0.05)
+        pair = fit_deferral(y, p, costs=0.3, deferral=0.05)
         return _refused("DeferralPair.predict", lambda: pair.predict(np.where(gone, np.nan, p)))
     rule = fit_boundary(y, p, spread, goal="recall", min_precision=0.2)
     which = "score" if rng.random() < 0.5 else "uncertainty"

@@ -57,7 +57,7 @@ COMMANDS = {
     "decide": ["d.csv", "--models", "m", "--measure", "f1"],
     "correct": ["d.csv", "--models", "m", "--scale-pos-weight", "3"],
     "plan": ["--for", "auc", "--auc", "0.8", "--prevalence", "0.1", "--width", "0.1"],
-    "advise": ["--decisions", "independent", "--threshold", "range"],
+    "advise": ["--decisions", "independent", "--knowledge", "range"],
     "boundary fit": ["d.csv", "--score", "m", "--uncertainty", "n", "--label", "y", "--min-precision", "0.5"],
     "boundary apply": ["b.json", "d.csv", "--score", "m", "--uncertainty", "n"],
 }

@@ -56,12 +56,11 @@ def valid(rng):
         "threshold": low,
         "thresholds": [low, high],
         "median": low,
-        "k": 1,
-        "y_probs": {"new": p, "old": q},
+        "capacity": 1,
+        "models": {"new": p, "old": q},
         "p_values": [0.01, 0.2],
         "two": two,
-        "first": table,
-        "second": ScoreTable.from_predictions(y, q),
+        "other table": ScoreTable.from_predictions(y, q),
         "table": table,
         "parts": [costs.Uniform(0, 1)],
         "matrices": [[0, 1], [4, 0]],
@@ -85,8 +84,7 @@ def valid(rng):
         "alpha": 2.0,
         "standard_errors": [0.01, 0.02],
         "measure": "f1",
-        "old": 0.3,
-        "new": 0.2,
+        "training_prior": 0.3,
         "beta": 2.0,
         "keep": {0: 0.5, 1: 1},
         "outcome": RowCosts(y, false_positive=1, false_negative=9),
@@ -101,7 +99,7 @@ def valid(rng):
         "event": y,
         "time": rng.integers(1, 9, len(y)) * 1.0,
         "horizon": 4.0,
-        "for_": "net_benefit",
+        "question": "net_benefit",
         "decisions": "independent",
         "max_error": 0.5,
         "rows": len(y),
@@ -117,24 +115,24 @@ def valid(rng):
 
 
 # a small number of draws, where a function makes many
-FEW = {"n_draws": 1000, "n_resamples": 1000, "n_bootstrap": 5, "n_repeats": 2}
+FEW = {"n_resamples": 1000, "n_repeats": 2}
 OWN = {
     "beta_loss": {"a": 2, "b": 8},
     "Beta": {"a": 2, "b": 8},
     "Density": {"low": 0.0, "high": 1.0},
     "PiecewiseLinear": {"values": [1.0, 2.0]},
-    "cost_matrix_loss": {"weights": None},
     "evaluate": {"costs": 0.2},
     "FractionalLinear": {"c": (0, 1, 0, 0), "d": (0, 1, 1, 0)},
     "fit_boundary": {"goal": "recall", "min_precision": 0.5},
     "multilabel_loss": {"y_true": np.array([[0, 1], [1, 0]] * 4), "y_prob": np.array([[0.2, 0.7], [0.5, 0.4]] * 4)},
     "decomposition_interval": {"costs": (0.1, 0.5)},
     "rows_needed": {"prevalence": 0.3, "sensitivity": 0.8, "specificity": 0.7, "threshold": 0.2, "width": 0.05},
-    "advise": {"threshold": "known"},
+    "advise": {"knowledge": "known"},
     "value_of_information": {"costs": 0.2},
     "correct_probabilities": {"class_weight": {0: 1, 1: 4}},
     "apply_class_weight": {"positive_share": 0.8},
     "undo_class_weight": {"positive_share": 0.8},
+    "shift_prior": {"prior": 0.2},
     "RowCosts": {"false_positive": 1.0, "false_negative": 9.0},
     "Deferral": {"fee": 0.05},
     "compare_monitors": None,
@@ -143,6 +141,8 @@ OWN = {
     "apply_loss_matrix": {"beta": [[1.0, 2.0], [3.0, 1.0]]},
     "undo_loss_matrix": {"beta": [[1.0, 2.0], [3.0, 1.0]]},
 }
+MODELS = ("best_models", "evaluate_actions", "select_best")
+TABLES = ("dominance", "lc_index")
 TWO_COLUMNS = (
     "penalized_brier_loss",
     "penalized_log_loss",

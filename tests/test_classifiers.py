@@ -29,9 +29,9 @@ def far(_estimator, X):
 
 INNER = LogisticRegression()
 MODELS = {
-    "defer": DeferralClassifier(INNER, threshold=0.1, deferral=0.01),
-    "defer, within a capacity": DeferralClassifier(INNER, threshold=0.1, deferral=0.01, capacity=0.05),
-    "defer, fitted": DeferralClassifier(INNER, threshold=0.3, deferral=0.05, method="fit"),
+    "defer": DeferralClassifier(INNER, costs=0.1, deferral=0.01),
+    "defer, within a capacity": DeferralClassifier(INNER, costs=0.1, deferral=0.01, capacity=0.05),
+    "defer, fitted": DeferralClassifier(INNER, costs=0.3, deferral=0.05, method="fit"),
     "batch": ExpectedUtilityClassifier(INNER),
     "batch, few rows": ExpectedUtilityClassifier(INNER, batch_size=70),
     "frozen": ExpectedUtilityClassifier(INNER, mode="frozen"),

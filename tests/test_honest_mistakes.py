@@ -423,9 +423,9 @@ COMMANDS = {
         r"--false-alarms-per-miss must be .*got '1/9': write --odds 1/9",
     ),
     "fewer models tried than shown": (
-        [*EVALUATE, "--costs", "0.1", "--tried", "1"],
+        [*EVALUATE, "--costs", "0.1", "--n-tried", "1"],
         3,
-        r"--tried must be a whole number from 2, the models shown, .*got 1",
+        r"--n-tried must be a whole number from 2, the models shown, .*got 1",
     ),
     "incumbent that is not there": (
         [*EVALUATE, "--costs", "0.1", "--incumbent", "oldd"],
@@ -487,10 +487,15 @@ COMMANDS = {
         2,
         r"--training-prior and --prior must be given together, got --prior '0\.1:0\.02' .*--training-prior",
     ),
-    "threshold without deferral": (
+    "threshold of a decision": (
         [*DECIDE, "--threshold", "0.1"],
         2,
-        r"--threshold needs --defer-cost: without it a row is acted on where its score reaches the threshold",
+        "No such option: --threshold; did you mean --costs",
+    ),
+    "costs without deferral": (
+        [*DECIDE, "--costs", "0.1"],
+        2,
+        r"--costs needs --deferral: without it a row is acted on where its score reaches the threshold",
     ),
     "measure in capitals": (
         [*DECIDE, "--measure", "F1"],

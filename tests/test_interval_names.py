@@ -31,8 +31,8 @@ RESULTS = {
     "Band": lambda: inference.confidence_band(Y, P, "regret", thresholds=[0.2, 0.4]),
     "ThresholdIntervals": lambda: inference.threshold_intervals(Y, P, thresholds=[0.2, 0.4]),
     "ImpliedWeight": lambda: correction.implied_weight(Y, P),
-    "PriorEstimate": lambda: correction.estimate_prior(P, old=0.4, n_bootstrap=20),
-    "PopulationThreshold": lambda: utility.population_threshold(Y, P, "f1", n_bootstrap=20),
+    "PriorEstimate": lambda: correction.estimate_prior(P, training_prior=0.4, n_resamples=20),
+    "PopulationThreshold": lambda: utility.population_threshold(Y, P, "f1", n_resamples=20),
 }
 
 

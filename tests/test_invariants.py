@@ -128,7 +128,7 @@ def test_recall_averaged_over_a_continuous_budget_is_affine_in_auc(sample):
     taken[-1] = table.total
     # a budget of at most 1 is said as a share, and one of all weight finds all
     shares = [float(w) if w > 1.0 else Fraction(w) / Fraction(table.total) for w in taken[1:-1]]
-    found = top_k_scores(table, k=shares).recall if shares else []
+    found = top_k_scores(table, capacity=shares).recall if shares else []
     recall = np.concatenate([[0.0], found, [1.0]])
     mean = float(np.dot(np.diff(taken), recall[1:] + recall[:-1])) / 2 / table.total
     negatives = table.total_negatives / table.total

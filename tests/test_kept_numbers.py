@@ -231,7 +231,7 @@ SPAN = {"cells.span.#": ("zero negative huge double", PICTURE)}
 CAP = {
     "threshold": ("zero infinite", PICTURE),
     "upper_bound": ("double", PICTURE),
-    "problem.max_selected": ("double", "fewer rows than may be selected can be the best choice"),
+    "problem.capacity": ("double", "fewer rows than may be selected can be the best choice"),
 }
 SINGLE = {"threshold": ("zero infinite double", PICTURE)}
 
@@ -249,7 +249,7 @@ SINGLE = {"threshold": ("zero infinite double", PICTURE)}
         ({"goal": "cost", "costs": 0.3}, {**SPAN, **SINGLE, "upper_bound": ("zero", PICTURE)}),
         ({"goal": "f_beta", "f_beta": 2}, {**SPAN, **SINGLE}),
         (
-            {"max_selected": 20},
+            {"capacity": 20},
             {**SPAN, "threshold": ("zero infinite", PICTURE), "upper_bound": ("double", PICTURE), **CAP},
         ),
     ],

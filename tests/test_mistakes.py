@@ -38,11 +38,8 @@ VALID = {
     "threshold": 0.2,
     "thresholds": [0.2, 0.5],
     "median": 0.2,
-    "k": 10,
-    "y_probs": {"new": P, "old": P**2},
+    "capacity": 10,
     "p_values": [0.01, 0.2],
-    "first": TABLE,
-    "second": TABLE,
     "matrices": [[0, 1], [4, 0]],
     "metric": "bounded_brier_loss",
     "kind": "regret",
@@ -70,8 +67,9 @@ OWN = {
     "compare": {"a": P, "b": P**2},
     "metric_difference": {"a": P, "b": P**2},
     "difference_band": {"a": P, "b": P**2},
+    "dominance": {"a": TABLE, "b": TABLE},
+    **{key: {"y_prob": {"new": P, "old": P**2}} for key in ("best_models", "select_best")},
     "Mixture": {"weights": [1.0]},
-    "cost_matrix_loss": {"weights": None},
     "multilabel_loss": {"y_true": np.column_stack([1 - Y, Y]), "y_prob": np.column_stack([1 - P, P])},
     "check_proper": {"loss": lambda p, k: 1.0 - p[k]},
 }
@@ -112,11 +110,10 @@ MISTAKES = {
     "prevalence": [10, "0.1", (0.1, 0.2), 0, b"1"],
     "pos_label": ["yes", 7],
     "median": [*_NUMBERS, 10],
-    "k": ["5", None, -1, 1000, b"1"],
+    "capacity": ["5", None, -1, 1000, b"1"],
     "n_bins": _WHOLE,
-    "n_folds": _WHOLE,
+    "cv": _WHOLE,
     "n_resamples": _WHOLE,
-    "n_draws": _WHOLE,
     "metric": ["nonsense", None, Y, b"roc_auc_score"],
     "kind": ["nonsense", None, Y, b"regret"],
     "clusters": [[1, 2], b"a"],
@@ -139,17 +136,15 @@ MISTAKES = {
     "penalty": ["big", -1, (1, 2)],
     "eps": ["x", -1, None],
     "names": ["ab", ("a",), None],
-    "y_probs": [P, {}, {"new": P[:-1]}, {"new": GAP}, {"new": 100 * P}, None],
     "random_state": ["seed", -1, 0.5],
     "odds": ["one to nine", b"1:9", None, -1],
     "ratio": [*_NUMBERS],
     "false_alarms": [*_NUMBERS],
-    "first": [P, None],
-    "second": [P, None],
     "table": [P, None],
     "p_values": ["0.1", [2.0], None],
     "parts": [[], None, ["uniform"]],
     "weights": [[1.0, 2.0], ["x"], b"1"],
+    "matrix_weights": [[1.0, 2.0], ["x"], b"1"],
     "n_classes": [1, "2", None, 2.5],
     "low": ["0.1", -1, None],
     "high": ["0.1", 10, None],
@@ -162,20 +157,20 @@ MISTAKES = {
 }
 _OF_BETA = {"a": ["2", -1, None, (1, 2)], "b": ["2", -1, None, (1, 2)]}
 _OF_MODELS = {"a": list(_SCORES.values()), "b": list(_SCORES.values())}
+_MAPPED = {"y_prob": [P, {}, {"new": P[:-1]}, {"new": GAP}, {"new": 100 * P}, None]}
+_UNUSUAL = dict.fromkeys(("beta_loss", "h_measure_score", "churn_profit"), _OF_BETA)
+_UNUSUAL |= {"dominance": {"a": [P, None], "b": [P, None]}, "best_models": _MAPPED, "select_best": _MAPPED}
 # what the message may call an argument beside its own name
 ALSO = {
     "y_true": "labels|y_prob|y_score|rows",
-    "y_prob": "probabilities|column",
+    "y_prob": "probabilities|column|new|model",
     "y_score": "rows",
-    "a": "y_prob|probabilities|column|scores|severity",
-    "b": "y_prob|probabilities|column|scores|severity",
-    "first": "table|ScoreTable",
-    "second": "table|ScoreTable",
+    "a": "y_prob|probabilities|column|scores|severity|ScoreTable",
+    "b": "y_prob|probabilities|column|scores|severity|ScoreTable",
     "table": "ScoreTable",
     "low": "bounds",
     "high": "bounds",
     "parts": "factors|cost distribution|weights",
-    "y_probs": "new|model",
     "horizons": "horizon",
 }
 
@@ -212,9 +207,9 @@ def valid_arguments(name, function):
 def mistakes():
     for name, function in FUNCTIONS.items():
         for parameter in inspect.signature(function).parameters.values():
-            table = _OF_BETA if name in {"beta_loss", "h_measure_score", "churn_profit"} else _OF_MODELS
+            table = {**_OF_MODELS, **MISTAKES, **_UNUSUAL.get(name, {})}
             usual = _FLAGS if isinstance(parameter.default, bool) else []
-            for index, bad in enumerate({**table, **MISTAKES}.get(parameter.name, usual)):
+            for index, bad in enumerate(table.get(parameter.name, usual)):
                 if (name, parameter.name) in ALLOWED and index in ALLOWED[name, parameter.name]:
                     continue
                 if bad is None and parameter.default is None and parameter.name not in {"metric", "kind"}:
@@ -297,8 +292,8 @@ RARE = {
         lambda: inference.money(RowCosts(Y, false_positive=1, false_negative=1), P, factor=5e-324),
     ),
     "share that vanishes before": (
-        "old",
-        lambda: correction.estimate_prior(P, old=5e-324, n_bootstrap=0),
+        "training_prior",
+        lambda: correction.estimate_prior(P, training_prior=5e-324, n_resamples=0),
     ),
     "unit that vanishes": ("unit_cost", lambda: evaluate(Y, P, costs=0.2, unit_cost=1e-200)),
     "one number for bounds": (
@@ -332,8 +327,8 @@ del DECIMALS["difference_band-harm"]  # of two models
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("name", "key"), DECIMALS.values(), ids=DECIMALS)
 def test_a_decimal_counts_as_the_number_it_writes(name, key):
-    draws = 1000 if name == "consistency_band" else 10
-    few = {"n_resamples": draws, "n_draws": 1000, **({"scale": "regret"} if "unit_cost" in parameters_of(name) else {})}
+    draws = 1000 if name.endswith("_band") else 10
+    few = {"n_resamples": draws, **({"scale": "regret"} if "unit_cost" in parameters_of(name) else {})}
     given = {each: value for each, value in few.items() if each in parameters_of(name)}
     given |= valid_arguments(name, FUNCTIONS[name])
     plain, written = (repr(called(FUNCTIONS[name], {**given, key: kind(SHARE[key])})) for kind in (float, as_decimal))

@@ -77,7 +77,7 @@ RESULTS = {
     "expected utility": lambda _: stakes.utility.expected_utility(A, "f1"),
     "threshold table": lambda _: stakes.curves.threshold_table(Y, A),
     "band": lambda _: stakes.inference.confidence_band(Y, A, "regret", thresholds=np.linspace(0.01, 0.99, 900)),
-    "advice": lambda _: stakes.advise(decisions="budget", threshold="known", k=20),
+    "advice": lambda _: stakes.advise(decisions="budget", knowledge="known", capacity=20),
     "boundary": lambda _: boundary(min_precision=0.4),
     "certified boundary": lambda _: boundary(min_precision=0.2, confidence_level=0.5, levels=2),
     "boundary of a stranger": from_stranger,

@@ -54,7 +54,7 @@ def public():
 PUBLIC = dict(public())
 ONE_PER_ROW = re.compile(r"shape \(n[,)]|^array_like, mapping of str to array_like|of n rows")
 ROW_NAMES = {name for each in PUBLIC.values() for name, kind in documented(each).items() if ONE_PER_ROW.search(kind)}
-ROW_NAMES |= {"y_probs", "outcome", "matrix", "y_pred"}  # several columns, and what is made of columns
+ROW_NAMES |= {"outcome", "matrix", "y_pred"}  # several columns, and what is made of columns
 OTHER_KIND = re.compile(
     r"str|bool|float|sequence of str|OutcomeColumns|object|not used"
 )  # by the function's own docstring
@@ -63,13 +63,13 @@ ELSEWHERE = {  # not one value per row, though the docstring does not say so
     "HBlockSplit.split_with_validation": {"y"},
     "HBlockSplit.get_n_splits": {"X", "y", "groups"},
     "net_benefit_curve": {"censoring"},
+    **{name: {"a", "b"} for name in ("dominance", "lc_index", "Contest.spread_of")},  # tables, places
 }
 TWO = np.column_stack([1 - P, P])
 VALID = {
     "y_true": Y,
     "y_prob": P,
     "y_score": P,
-    "y_probs": {"new": P, "old": SIX},
     "a": P,
     "b": SIX,
     "y": Y,
@@ -99,13 +99,13 @@ SETTINGS = {  # where a function requires them
     "threshold": 0.2,
     "thresholds": [0.2, 0.5],
     "median": 0.2,
-    "k": 10,
+    "capacity": 10,
     "matrices": [[0, 1], [4, 0]],
     "metric": "bounded_brier_loss",
     "kind": "regret",
     "horizon": 4.0,
     "horizons": [2.0, 4.0],
-    "old": 0.3,
+    "training_prior": 0.3,
     "measure": "f1",
     "prior": (1.0, 2.0),
     "true_prior": (2.0, 3.0),
@@ -113,7 +113,7 @@ SETTINGS = {  # where a function requires them
     "max_error": 0.5,
     "estimator": LogisticRegression().fit(X, Y),
 }
-FEW = {"n_resamples": 1000, "n_draws": 1000, "n_bootstrap": 5, "repeats": 1}
+FEW = {"n_resamples": 1000, "repeats": 1}
 FOREST = RandomForestClassifier(10, random_state=0).fit(X, Y)
 BOUNDARY = boundary.fit_boundary(Y, P, SIX, goal="recall", min_precision=0.5)
 OF_OBJECT = {
@@ -137,7 +137,8 @@ OWN = {
     "decision_calibration_test": {"y_prob": TWO},
     "penalized_brier_loss": {"y_prob": TWO},
     "penalized_log_loss": {"y_prob": TWO},
-    "evaluate_actions": {"y_probs": {"new": TWO, "old": TWO}},
+    "evaluate_actions": {"y_prob": {"new": TWO, "old": TWO}},
+    **{key: {"y_prob": {"new": P, "old": SIX}} for key in ("best_models", "select_best", "PairSums.from_predictions")},
     "ordinal_loss": {"y_prob": TWO},
     "cost_matrix_loss": {"y_prob": TWO},
     "fit_boundary": GOAL,
@@ -145,7 +146,7 @@ OWN = {
     **{key: {"metric": "bounded_brier_loss"} for key in ("metric_interval", "metric_difference", "bootstrap")},
     "confidence_band": {"kind": "regret"},
     "BoundaryDisplay.from_predictions": GOAL,
-    "DeferralDisplay.from_estimator": {"threshold": 0.2, "deferral": 0.05},
+    "DeferralDisplay.from_estimator": {"costs": 0.2, "deferral": 0.05},
     "UtilityCurveDisplay.from_estimator": {"measure": "f1"},
     "LossCalibrationDisplay.from_estimator": {"scale_pos_weight": 2},
     "value_of_information": {"costs": 0.2},

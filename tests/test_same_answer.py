@@ -67,15 +67,17 @@ IN_ANY_ORDER = {
     "bootstrap of weights": lambda r: bootstrap(Y[r], Q[r], "roc_auc_score", n_resamples=50, sample_weight=W[r]),
     "bootstrap of classes": lambda r: bootstrap(Y[r], of_models(r), "roc_auc_score", n_resamples=50, prevalence=0.2),
     "bootstrap of clusters": lambda r: bootstrap(Y[r], P[r], "roc_auc_score", n_resamples=50, clusters=OWNER[r]),
-    "prior": lambda r: estimate_prior(P[r], old=0.3, n_bootstrap=20),
-    "prior of weights": lambda r: estimate_prior(Q[r], old=0.3, n_bootstrap=20, sample_weight=W[r]),
+    "prior": lambda r: estimate_prior(P[r], training_prior=0.3, n_resamples=20),
+    "prior of weights": lambda r: estimate_prior(Q[r], training_prior=0.3, n_resamples=20, sample_weight=W[r]),
     "calibration": lambda r: calibration_summary(Y[r], P[r]),
     "best of few": lambda r: select_best(Y[r], of_models(r), costs=(0.1, 0.5)),
     "best": lambda r: best_models(Y[r], of_models(r)),
-    "band": lambda r: confidence_band(Y[r], P[r], "regret", thresholds=[0.1, 0.3], n_draws=1000),
-    "band of a difference": lambda r: difference_band(Y[r], P[r], Q[r], "regret", thresholds=[0.1, 0.3], n_draws=1000),
+    "band": lambda r: confidence_band(Y[r], P[r], "regret", thresholds=[0.1, 0.3], n_resamples=1000),
+    "band of a difference": lambda r: difference_band(
+        Y[r], P[r], Q[r], "regret", thresholds=[0.1, 0.3], n_resamples=1000
+    ),
     "band of calibration": lambda r: consistency_band(Y[r], Q[r], n_resamples=6000),
-    "threshold": lambda r: population_threshold(Y[r], P[r], "f1", n_bootstrap=20),
+    "threshold": lambda r: population_threshold(Y[r], P[r], "f1", n_resamples=20),
     "boundary": lambda r: fit_boundary(Y[r], P[r], Q[r], min_precision=0.4),
     "deferral of recalibrated scores": lambda r: evaluate_deferral(
         Y[r], P[r], costs=(0.1, 0.5), deferral=0.05, rule="optimal"
@@ -158,7 +160,7 @@ BY_CLUSTER = {
     "select_best": lambda c: select_best(Y, MODELS, costs=(0.1, 0.5), clusters=c),
     "metric_interval": lambda c: metric_interval(Y, P, "bounded_brier_loss", clusters=c),
     "bootstrap": lambda c: bootstrap(Y, P, "bounded_brier_loss", n_resamples=50, clusters=c),
-    "confidence_band": lambda c: confidence_band(Y, P, "regret", thresholds=[0.1], n_draws=1000, clusters=c),
+    "confidence_band": lambda c: confidence_band(Y, P, "regret", thresholds=[0.1], n_resamples=1000, clusters=c),
     "evaluate_deferral": lambda c: evaluate_deferral(Y, P, costs=0.2, deferral=0.05, clusters=c),
     "evaluate_actions": lambda c: evaluate_actions(KIND, {"a": FORECAST}, matrices=MATRIX, clusters=c),
     "censoring": lambda c: compare(TimeToEvent(event=Y, time=TIME, horizon=1.0, groups=c % 3), P, Q, costs=(0.1, 0.5)),
@@ -197,7 +199,7 @@ WEIGHED = {
     "value_of_information": lambda w: value_of_information(Y, MODELS, costs=(0.5, 0.9), sample_weight=w),
     "evaluate_deferral": lambda w: evaluate_deferral(Y, P, costs=0.2, deferral=0.05, sample_weight=w),
     "evaluate": lambda w: evaluate(Y, MODELS, costs=(0.1, 0.5), sample_weight=w),
-    "loss_calibration_test": lambda w: loss_calibration_test(Y, P, scale_pos_weight=2, n_bootstrap=5, sample_weight=w),
+    "loss_calibration_test": lambda w: loss_calibration_test(Y, P, scale_pos_weight=2, n_resamples=5, sample_weight=w),
     "times": lambda w: evaluate(
         TimeToEvent(event=Y, time=TIME, horizon=2.0, sample_weight=w), MODELS, costs=(0.1, 0.5)
     ),

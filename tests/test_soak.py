@@ -11,7 +11,7 @@ from tests.mistakes import assert_named
 
 Y, P = np.array([0, 1, 0, 1, 1, 0, 0, 1]), np.array([0.1, 0.8, 0.3, 0.6, 0.4, 0.5, 0.2, 0.9])
 ARRAY = np.array([[0.1, 0.2]])
-PLAN = {"for_": "net_benefit", "prevalence": 0.3, "sensitivity": 0.8, "specificity": 0.7, "threshold": 0.2}
+PLAN = {"question": "net_benefit", "prevalence": 0.3, "sensitivity": 0.8, "specificity": 0.7, "threshold": 0.2}
 FOUND = {
     "name unhashable": ("name", lambda: metrics.get_scorer({"a": 1})),
     "mode text": ("mode", lambda: costs.Triangular(0.0, "0.1", 0.5)),
@@ -66,7 +66,7 @@ def test_mistake_that_a_long_run_found_is_named(case):
 
 def test_score_next_to_zero_for_a_positive_does_not_end_the_test_of_calibration():
     p = [0.971498797, 0.0304287589, 0.425879751, 5e-324, 0.937236012, 0.0738037647, 0.954906417]
-    assert 0.0 <= correction.loss_calibration_test([0, 1, 0, 1, 0, 0, 1], p, n_bootstrap=5).p_value <= 1.0
+    assert 0.0 <= correction.loss_calibration_test([0, 1, 0, 1, 0, 0, 1], p, n_resamples=5).p_value <= 1.0
 
 
 def test_band_of_the_least_confidence_is_a_band():

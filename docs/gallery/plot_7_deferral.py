@@ -15,5 +15,5 @@ from stakes.actions import deferral_curve
 data = pd.read_csv(files("stakes") / "data" / "breast_cancer.csv")
 y_true, y_prob = data["malignant"], data["naive_bayes"]
 
-curve = deferral_curve(y_true, y_prob, threshold=0.2)
+curve = deferral_curve(y_true, y_prob, costs=0.2)
 display = curve.plot()

@@ -21,37 +21,37 @@ def data():
 
 def test_decisions_are_those_of_the_zone(data):
     X, y = data
-    model = DeferralClassifier(threshold=0.2, deferral=costs.Deferral(0.02, 0.1, 0.1)).fit(X, y)
+    model = DeferralClassifier(costs=0.2, deferral=costs.Deferral(0.02, 0.1, 0.1)).fit(X, y)
     low, high = deferral_zone(0.2, costs.Deferral(0.02, 0.1, 0.1))
     p = LogisticRegression().fit(X, y).predict_proba(X)[:, 1]
     assert np.array_equal(model.predict(X), np.where(p >= high, 1, np.where(p <= low, 0, -1)))
-    never = DeferralClassifier(threshold=0.2, deferral=0.3).fit(X, y).predict(X)
+    never = DeferralClassifier(costs=0.2, deferral=0.3).fit(X, y).predict(X)
     assert np.array_equal(never, (p >= 0.2).astype(int))
 
 
 @pytest.mark.parametrize("capacity", [None, 0.1])
 def test_fitted_thresholds_are_the_best_pair_of_held_out_folds(data, capacity):
     X, y = data
-    model = DeferralClassifier(threshold=0.2, deferral=0.05, method="fit", capacity=capacity).fit(X, y)
+    model = DeferralClassifier(costs=0.2, deferral=0.05, method="fit", capacity=capacity).fit(X, y)
     held_out = cross_val_predict(LogisticRegression(), X, y, cv=5, method="predict_proba")[:, 1]
-    pair = fit_deferral(y, held_out, threshold=0.2, deferral=0.05, capacity=capacity)
+    pair = fit_deferral(y, held_out, costs=0.2, deferral=0.05, capacity=capacity)
     assert (model.low_, model.high_) == (pair.low, pair.high)
 
 
 def test_capacity_holds_about_on_new_rows(data):
     X, y = data
-    model = DeferralClassifier(threshold=0.2, deferral=0.01, capacity=0.15).fit(X[:300], y[:300])
+    model = DeferralClassifier(costs=0.2, deferral=0.01, capacity=0.15).fit(X[:300], y[:300])
     assert np.mean(model.predict(X[300:]) == -1) == pytest.approx(0.15, abs=0.06)
 
 
 def test_text_labels_and_labels_that_stand_for_deferred(data):
     X, y = data
-    named = DeferralClassifier(threshold=0.2, deferral=0.05, pos_label="yes").fit(X, np.where(y == 1, "yes", "no"))
+    named = DeferralClassifier(costs=0.2, deferral=0.05, pos_label="yes").fit(X, np.where(y == 1, "yes", "no"))
     assert set(named.predict(X)) == {"yes", "no", "defer"}
     with pytest.raises(ValueError, match="y must not hold -1, which stands for rows that are deferred"):
         DeferralClassifier().fit(X, 2 * y - 1)
-    with pytest.raises(ValueError, match="capacity must lie in"):
-        DeferralClassifier(capacity=2).fit(X, y)
+    with pytest.raises(ValueError, match="capacity must be a count"):
+        DeferralClassifier(capacity=2.5).fit(X, y)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -23,7 +23,7 @@ from stakes.actions._deferral import (
     capped_actions,
     face_actions,
 )
-from stakes.base.validation import rows_within
+from stakes.base.validation import check_capacity, rows_within
 
 DENSITIES = {
     "uniform": costs.Uniform,
@@ -61,7 +61,7 @@ def test_best_pair_of_the_oracle(actions_reference):
     """Acceptance 2: the minimum over all pairs, which is Chow's rule on the recalibrated scores."""
     cases = actions_reference["deferral"]["point"]
     for case in cases:
-        found = fit_deferral(case["y"], case["p"], threshold=case["c"], deferral=option(case), sample_weight=case["w"])
+        found = fit_deferral(case["y"], case["p"], costs=case["c"], deferral=option(case), sample_weight=case["w"])
         assert_pair(found, case["best"])
         by_pav = expected_regret(
             case["y"], case["p"], costs=case["c"], deferral=option(case), rule="optimal", sample_weight=case["w"]
@@ -86,14 +86,41 @@ def test_capacities_of_the_oracle(actions_reference):
     for query in deferral["capacity"]:
         case = deferral["point"][query["case"]]
         c, y, p, w = case["c"], np.array(case["y"]) == 1, np.array(case["p"]), np.array(case["w"])
-        pair = fit_deferral(y, p, threshold=c, deferral=option(case), sample_weight=w, capacity=query["q"])
-        assert_pair(pair, query["best"])
-        table = ScoreTable.from_predictions(y, p, sample_weight=w)
-        actions = capped_actions(p, c, option(case), capacity_price(table, c, option(case), query["q"]))
+        table, capacity = ScoreTable.from_predictions(y, p, sample_weight=w), Fraction(str(query["q"]))
+        assert_pair(best_pair(table, c, option(case), capacity), query["best"])
+        if capacity > 0:
+            pair = fit_deferral(y, p, costs=c, deferral=option(case), sample_weight=w, capacity=query["q"])
+            assert_pair(pair, query["best"])
+        actions = capped_actions(p, c, option(case), capacity_price(table, c, option(case), capacity))
         cost = w @ action_costs(y, actions, c, option(case)) / w.sum()
         share = w[actions < 0].sum() / w.sum()
         assert (cost, share) == pytest.approx((query["face"]["cost"], query["face"]["share"]), abs=1e-15)
     assert len(deferral["capacity"]) == 120
+
+
+@pytest.mark.parametrize("wrong", [0, 0.0, 1.0, -1, 2.5, True, "many"])
+def test_a_capacity_is_a_count_or_a_share(wrong):
+    y, p = np.arange(40) % 2, np.linspace(0.02, 0.98, 40)
+    for call in (
+        lambda: fit_deferral(y, p, costs=0.5, deferral=0.0, capacity=wrong),
+        lambda: apply_deferral(p, costs=0.5, deferral=0.0, capacity=wrong),
+        lambda: evaluate_deferral(y, p, costs=0.5, deferral=0.0, capacity=wrong),
+    ):
+        with pytest.raises(ValueError, match=r"^capacity( must be a |=1\.0 can mean one row, or a share of 1)"):
+            call()
+
+
+def test_a_capacity_in_rows_is_that_share_of_them():
+    y, p = np.arange(40) % 2, np.linspace(0.02, 0.98, 40)
+    for rule in ("score", "optimal"):
+        by_count, by_share = (
+            evaluate_deferral(y, p, costs=0.5, deferral=0.0, capacity=each, rule=rule) for each in (10, 0.25)
+        )
+        assert (by_count.cost, by_count.shares) == (by_share.cost, by_share.shares)
+    assert np.sum(apply_deferral(p, costs=0.5, deferral=0.0, capacity=10) == -1) == 10
+    assert fit_deferral(y, p, costs=0.5, deferral=0.0, capacity=4).share <= 0.1
+    whole = apply_deferral(p, costs=0.5, deferral=0.0, capacity=999)
+    assert whole.tolist() == apply_deferral(p, costs=0.5, deferral=0.0).tolist()
 
 
 def test_losses_over_cost_distributions_of_the_oracle(actions_reference):
@@ -196,7 +223,10 @@ def test_pair_of_a_million_rows_is_found_in_a_third_of_a_second():
         (lambda: costs.Deferral(0, 1.2), r"false_positive_rate must lie in \[0, 1\], got 1.2"),
         (lambda: costs.as_deferral("0.1"), "deferral must be a number, got '0.1'"),
         (lambda: costs.Deferral.from_cost(1, fp=0, fn=0), "fp and fn must be finite numbers >= 0, not both zero"),
-        (lambda: fit_deferral([0, 1], [0.1, 0.2], threshold=0.2, deferral=0.1, capacity=1.5), "capacity must lie in"),
+        (
+            lambda: fit_deferral([0, 1], [0.1, 0.2], costs=0.2, deferral=0.1, capacity=1.5),
+            "capacity must be a count",
+        ),
         (lambda: expected_regret([0, 1], [0.1, 0.2], costs=0.2, deferral=0.1, rule=0.3), 'deferral needs rule="score"'),
         (lambda: costs.Deferral(0.1).applied_to(costs.Uniform(0, 1)).restrict(0, 0.5), "restrict them first"),
     ],
@@ -235,7 +265,7 @@ def test_fees_that_make_deferral_free_or_useless_are_said():
 
 @pytest.mark.parametrize("bad", [[0.2, float("nan")], ["0.2", "0.3"], None, [[0.1, 0.2, 0.7]]])
 def test_a_pair_decides_no_scores_that_are_none(bad):
-    pair = fit_deferral([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8], threshold=0.5, deferral=0.1)
+    pair = fit_deferral([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8], costs=0.5, deferral=0.1)
     with pytest.raises(ValueError, match="y_prob"):
         pair.predict(bad)
 
@@ -246,7 +276,7 @@ def test_fee_beyond_every_mistake_leaves_the_best_single_threshold(fee):
     c = 0.3
     cuts = [*sorted(set(p)), math.inf]
     best = min(sum(c * (s >= t) if not k else (1 - c) * (s < t) for k, s in zip(y, p, strict=True)) for t in cuts) / 7
-    found = fit_deferral(y, p, threshold=c, deferral=fee)
+    found = fit_deferral(y, p, costs=c, deferral=fee)
     assert found.share == 0.0
     assert found.cost == pytest.approx(best, abs=1e-15)
 
@@ -287,19 +317,19 @@ def test_smallest_of_a_window_is_the_last_of_equals():
 def test_a_share_of_the_rows_is_read_as_it_is_written(share):
     rows = round(100 * share)
     score = np.random.default_rng(0).permutation(np.linspace(0.01, 0.49, 100))
-    assert np.sum(apply_deferral(score, threshold=0.5, deferral=0.0, capacity=share) == -1) == rows
+    assert np.sum(apply_deferral(score, costs=0.5, deferral=0.0, capacity=share) == -1) == rows
     y = np.arange(100) % 2 == 0
     found = evaluate_deferral(y, score, costs=0.5, deferral=0.0, capacity=share)
     assert found.shares["deferred"] == pytest.approx(rows / 100, abs=1e-12)
     mistaken = [1] * (rows // 2) + [0] * (rows - rows // 2)  # without a mistake if all of these are deferred
     labels = [0] * 20 + mistaken + [1] * (80 - rows)
-    pair = fit_deferral(labels, np.arange(100.0) / 99, threshold=0.5, deferral=0.0, capacity=share)
+    pair = fit_deferral(labels, np.arange(100.0) / 99, costs=0.5, deferral=0.0, capacity=share)
     assert (pair.cost, pair.share) == (0.0, rows / 100)
-    assert rows_within(share, 100.0) == rows
+    assert rows_within(check_capacity(share), 100.0) == rows
 
 
 def test_a_share_of_weighted_rows_is_rounded_down_to_a_double():
     rng = np.random.default_rng(1)
     for share, total in zip(rng.random(500).round(3).tolist(), rng.random(500).tolist(), strict=True):
-        found, exact = rows_within(share, total), Fraction(repr(share)) * Fraction(total)
+        found, exact = rows_within(Fraction(repr(share)), total), Fraction(repr(share)) * Fraction(total)
         assert Fraction(found) <= exact < Fraction(np.nextafter(found, 2.0))

@@ -112,7 +112,7 @@ def test_dominance_of_the_oracle(actions_reference):
             case["y"], models, matrices=ends, theta=(0, 1), actions=["x", "y", "z"], labels=[0, 1, 2]
         )
         found = evaluation.dominance("a", "b")
-        assert found.first_better == pytest.approx(case["share_where_a_is_better"], abs=1e-12)
+        assert found.a_better == pytest.approx(case["share_where_a_is_better"], abs=1e-12)
         assert found.difference == pytest.approx(case["difference_uniform"], abs=1e-12)
         for low, high, left, right in case["pieces"]:
             if high - low < 1e-9:
@@ -144,7 +144,7 @@ def test_dominance_is_the_difference_at_every_matrix_of_the_segment(seed):
     assert np.all(found.low < found.high)
     assert not np.any(found.left * found.right < 0.0)
     shares = np.mean(gap < -1e-12), np.mean(gap > 1e-12)
-    assert (found.first_better, found.second_better) == pytest.approx(shares, abs=len(found.low) / 4000)
+    assert (found.a_better, found.b_better) == pytest.approx(shares, abs=len(found.low) / 4000)
     assert found.difference == pytest.approx(gap.mean(), abs=1e-3)
 
 
@@ -165,7 +165,7 @@ def test_who_costs_less_on_a_segment_is_said_in_a_sentence():
     )
     # all alike: never acting costs (1 - t) / 4, always acting t 3 / 4, and at first and last the two decide alike
     said = both.dominance("low", "high")
-    assert (said.first_better, said.second_better) == pytest.approx((0.65, 0.15))
+    assert (said.a_better, said.b_better) == pytest.approx((0.65, 0.15))
     assert said.sentence.startswith(
         "low costs less on 65%, high costs less on 15% of the segment of matrices; on average"
     )
@@ -186,7 +186,7 @@ def test_a_segment_is_the_limit_of_a_list():
     assert segment["model"].confusion.sum() == pytest.approx(1.0, abs=1e-12)
     points = evaluate_actions(y, prob, matrices=ends, theta=costs.Empirical([0.2, 0.7], [1, 3]))
     two = evaluate_actions(
-        y, prob, matrices=[0.8 * ends[0] + 0.2 * ends[1], 0.3 * ends[0] + 0.7 * ends[1]], weights=[1, 3]
+        y, prob, matrices=[0.8 * ends[0] + 0.2 * ends[1], 0.3 * ends[0] + 0.7 * ends[1]], matrix_weights=[1, 3]
     )
     assert points.cost == pytest.approx(two.cost, abs=1e-14)
 
@@ -212,7 +212,7 @@ def test_a_shifted_prior_is_a_scaled_matrix():
     _, prob = simulated(200, 3, 4)
     old, new = np.array([0.2, 0.3, 0.5]), np.array([0.5, 0.3, 0.2])
     scaled = np.array(THREE) * (new / old)[:, None]
-    by_prior = check_problem(THREE, 3).pieces(np.asarray(shift_prior(prob, old=old, new=new)))
+    by_prior = check_problem(THREE, 3).pieces(np.asarray(shift_prior(prob, training_prior=old, prior=new)))
     by_matrix = check_problem(scaled, 3).pieces(prob)
     assert np.array_equal(next(by_prior)[1], next(by_matrix)[1])
 
@@ -288,7 +288,7 @@ def test_a_transposed_matrix_is_named():
         ({"matrices": [THREE, THREE], "theta": costs.LogOddsUniform(0, 1)}, "theta must have a mass in"),
         ({"matrices": THREE, "actions": ["a", "b"]}, "actions must name the 3 columns"),
         ({"matrices": THREE, "labels": ["a", "b", "c"]}, "y_true must hold only the labels"),
-        ({"matrices": [THREE], "weights": [0]}, "weights must hold 1 finite numbers"),
+        ({"matrices": [THREE], "matrix_weights": [0]}, "matrix_weights must hold 1 finite numbers"),
     ],
 )
 def test_refusals(options, message):

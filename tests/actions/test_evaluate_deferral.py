@@ -90,7 +90,7 @@ def test_cross_fitted_cost_is_honest_and_the_fitted_is_not(capacity, monkeypatch
     for seed in range(40):
         y, p = simulated(200, 100 + seed, power=0.6)
         found = evaluate_deferral(y, p, costs=0.2, deferral=option, rule="optimal", capacity=capacity)
-        pair = fit_deferral(y, p, threshold=0.2, deferral=option, capacity=capacity)
+        pair = fit_deferral(y, p, costs=0.2, deferral=option, capacity=capacity)
         action = pair.predict(fresh_p)
         true = np.mean(np.where(action < 0, 0.05, np.where(action > 0, 0.2 * (1 - fresh_y), 0.8 * fresh_y)))
         gaps.append(found.cost - true)
@@ -108,7 +108,7 @@ def test_folds_keep_clusters_together_and_clusters_widen_intervals():
     together = evaluate_deferral(y, p, costs=0.2, deferral=0.05, clusters=clusters)
     ratio = together.estimates["cost"].standard_error / alone.estimates["cost"].standard_error
     assert ratio == pytest.approx(3**0.5, rel=0.02)
-    evaluate_deferral(y, p, costs=0.2, deferral=0.05, clusters=clusters, rule="optimal", n_folds=5)
+    evaluate_deferral(y, p, costs=0.2, deferral=0.05, clusters=clusters, rule="optimal", cv=5)
 
 
 def test_harm_is_said_with_its_sign():
@@ -140,10 +140,10 @@ def test_units_are_those_of_the_costs():
     ("options", "message"),
     [
         ({"costs": (0.1, 0.3), "capacity": 0.2}, "capacity needs one cost ratio"),
-        ({"costs": 0.2, "capacity": 1.2}, r"capacity must lie in \[0, 1\], got 1.2"),
+        ({"costs": 0.2, "capacity": 1.2}, "capacity must be a count of rows >= 1 or a share of them in"),
         ({"costs": 0.2, "rule": 0.3}, "rule must be one of"),
         ({"costs": costs.LogOddsUniform(0, 1)}, "costs must have a finite mass"),
-        ({"costs": 0.2, "rule": "optimal", "n_folds": 60}, "n_folds must not exceed the rows of the rarer class"),
+        ({"costs": 0.2, "rule": "optimal", "cv": 60}, "cv must not exceed the rows of the rarer class"),
     ],
 )
 def test_refusals(options, message):

@@ -48,8 +48,8 @@ def test_they_cost_less_however_dear_it_is_to_rate_too_mildly(ratings, matrix):
     dear = np.where(np.tril(np.ones((4, 4)), -1) > 0, 10 * matrix, matrix)
     found = evaluate_actions(gold, probs, matrices=[matrix, dear], theta=(0, 1), labels=ORDER)
     dominance = found.dominance("all ratings", "two ratings")
-    assert dominance.second_better == 0.0
-    assert dominance.first_better == pytest.approx(1.0)
+    assert dominance.b_better == 0.0
+    assert dominance.a_better == pytest.approx(1.0)
     assert dominance.difference == pytest.approx(-0.2709, abs=1e-4)
 
 

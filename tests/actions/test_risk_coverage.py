@@ -51,7 +51,7 @@ def test_area_knows_no_order_and_no_copies(costs):
 
 def test_area_is_the_integral_of_the_curve_and_ends_at_the_cost_of_deciding_all():
     y, p = simulated(300, 3)
-    curve = deferral_curve(y, p, threshold=0.2, over="coverage")
+    curve = deferral_curve(y, p, costs=0.2, over="coverage")
     assert curve.integral() == pytest.approx(risk_coverage_score(y, p, costs=0.2), abs=1e-12)
     assert float(curve.at(1.0)) == pytest.approx(expected_regret(y, p, costs=0.2))
 
@@ -70,7 +70,7 @@ def test_area_of_error_rates_by_the_definition():
 @pytest.mark.parametrize("rates", [(0, 0), (0.1, 0.05)])
 def test_curve_over_the_fee_is_the_cost_at_each_fee(rule, rates):
     y, p = simulated(120, 5)
-    curve = deferral_curve(y, p, threshold=0.25, deferral=Deferral(0.3, *rates), rule=rule)
+    curve = deferral_curve(y, p, costs=0.25, deferral=Deferral(0.3, *rates), rule=rule)
     inner = curve.knots[1:-1]
     fees = np.concatenate([curve.knots, (curve.knots[1:] + curve.knots[:-1]) / 2])
     for fee in fees:
@@ -82,20 +82,20 @@ def test_curve_over_the_fee_is_the_cost_at_each_fee(rule, rates):
 
 def test_best_cost_is_concave_in_the_fee_and_its_slope_is_the_share():
     y, p = simulated(200, 6)
-    curve = deferral_curve(y, p, threshold=0.2, rule="optimal")
+    curve = deferral_curve(y, p, costs=0.2, rule="optimal")
     assert np.all(np.diff(curve.slope) < 0.0)
     assert float(curve.at(0.0)) == pytest.approx(0.0, abs=1e-15)
     assert float(curve.at(0.16)) == pytest.approx(expected_regret(y, p, costs=0.2, rule="optimal"))
     middle = (curve.knots[3] + curve.knots[4]) / 2
-    assert curve.slope[3] == pytest.approx(fit_deferral(y, p, threshold=0.2, deferral=middle).share)
+    assert curve.slope[3] == pytest.approx(fit_deferral(y, p, costs=0.2, deferral=middle).share)
 
 
 def test_price_curve_and_coverage_curve_are_duals():
     """Section 1.7: with calibrated scores the cost at a fee d is the least over shares of L(share) + d (1 - share)."""
     y, p = simulated(300, 7)
     table = ScoreTable.from_predictions(y, p).recalibrated()
-    price = deferral_curve(table, threshold=0.2)
-    risk = deferral_curve(table, threshold=0.2, over="coverage")
+    price = deferral_curve(table, costs=0.2)
+    risk = deferral_curve(table, costs=0.2, over="coverage")
     share = np.concatenate([[0.0], risk.knots[1:]])
     lost = np.concatenate([[0.0], risk.knots[1:] * risk.at(risk.knots[1:])])
     for fee in (0.0, 0.01, 0.05, 0.1, 0.15):
@@ -105,26 +105,26 @@ def test_price_curve_and_coverage_curve_are_duals():
 def test_curve_over_the_capacity_is_the_cost_under_each():
     y, p = simulated(150, 8)
     option = Deferral(0.02, 0.05, 0.1)
-    curve = deferral_curve(y, p, threshold=0.2, deferral=option, over="capacity")
-    for cap in (0.0, 0.05, 0.1, 0.33, 0.5, 1.0):
+    curve = deferral_curve(y, p, costs=0.2, deferral=option, over="capacity")
+    for cap in (0.05, 0.1, 0.33, 0.5, None):
         found = evaluate_deferral(y, p, costs=0.2, deferral=option, capacity=cap)
-        assert float(curve.at(cap)) == pytest.approx(found.cost, abs=1e-13)
+        assert float(curve.at(1.0 if cap is None else cap)) == pytest.approx(found.cost, abs=1e-13)
 
 
 def test_curve_over_the_fee_of_a_million_rows_takes_a_second_at_most():
     p = np.random.default_rng(9).random(1_000_000)
     table = ScoreTable.from_predictions(p < 0.3, p)
     start = time.process_time()
-    deferral_curve(table, threshold=0.2).at(np.linspace(0, 0.16, 100))
+    deferral_curve(table, costs=0.2).at(np.linspace(0, 0.16, 100))
     assert time.process_time() - start < 1.0
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda y, p: deferral_curve(y, p, threshold=0.2, over="price"), "over must be one of"),
-        (lambda y, p: deferral_curve(y, p, threshold=0.0), r"threshold must lie in \(0, 1\)"),
-        (lambda y, p: deferral_curve(y, p, threshold=0.2, over="capacity", rule="optimal"), "rule must be one of"),
+        (lambda y, p: deferral_curve(y, p, costs=0.2, over="price"), "over must be one of"),
+        (lambda y, p: deferral_curve(y, p, costs=0.0), r"costs must lie in \(0, 1\)"),
+        (lambda y, p: deferral_curve(y, p, costs=0.2, over="capacity", rule="optimal"), "rule must be one of"),
         (lambda y, p: risk_coverage_score(y, p, discrete=True, sample_weight=np.ones(20)), "discrete=True counts rows"),
         (lambda y, p: risk_coverage_score(y, p, discrete=True, generalized=True), "cannot both be True"),
     ],

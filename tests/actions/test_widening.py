@@ -72,7 +72,7 @@ def test_the_value_of_fitted_thresholds_lies_within_its_interval_as_often_as_sta
 
 @pytest.mark.parametrize("options", [{}, {"prevalence": 0.2}, {"capacity": 0.5}, {"costs": (0.1, 0.4)}])
 def test_few_rows_have_intervals_too(options):
-    options = {"costs": 0.2, "deferral": 0.05, "rule": "optimal", "n_folds": 2, **options}
+    options = {"costs": 0.2, "deferral": 0.05, "rule": "optimal", "cv": 2, **options}
     found = evaluate_deferral([0, 1, 0, 1], [0.2, 0.6, 0.4, 0.3], **options)
     low, high = found.estimates["value"].interval
     assert low <= found.value <= high

@@ -43,7 +43,7 @@ def as_problem(query, total_positives):
     if kind == "utility":
         gain, cost = query["gain"], query["cost"]
         return BoundaryProblem("cost", cost=Fraction(cost, gain + cost))
-    return BoundaryProblem("recall", min_precision=precision, max_selected=query.get("C"))
+    return BoundaryProblem("recall", min_precision=precision, capacity=query.get("C"))
 
 
 def answer(options, query):
@@ -388,7 +388,7 @@ def test_goals_under_two_bounds_equal_enumeration(goal):
         problem = BoundaryProblem(
             goal,
             min_recall=Fraction(least, int(positives.sum())),
-            max_selected=most,
+            capacity=most,
             beta2=Fraction(3),
             cost=Fraction(1, 3),
         )
@@ -414,6 +414,6 @@ def test_lists_of_the_core_end_where_their_product_would_be_too_long():
 
 def test_nothing_selected_has_no_precision_to_be_the_best():
     options = FitOptions.from_grid([[0, 1]], [[5, 9]])
-    problem = BoundaryProblem("precision", min_precision=Fraction(1, 2), max_selected=12)
+    problem = BoundaryProblem("precision", min_precision=Fraction(1, 2), capacity=12)
     assert solve_exact(options, problem) is None
     assert goal_value(problem, 0, 0, 1) == 0

@@ -40,13 +40,13 @@ def counts(boundary, rows):
 
 GOALS = {
     "precision bound": {"min_precision": 0.9},
-    "capacity": {"max_selected": 200},
-    "share": {"max_selected": 0.05},
-    "both": {"min_precision": 0.9, "max_selected": 300},
+    "capacity": {"capacity": 200},
+    "share": {"capacity": 0.05},
+    "both": {"min_precision": 0.9, "capacity": 300},
     "dual": {"goal": "precision", "min_recall": 0.5},
     "fewest": {"goal": "false_positives", "min_recall": 0.5},
     "f": {"goal": "f_beta", "f_beta": 0.5},
-    "f with capacity": {"goal": "f_beta", "f_beta": 2, "max_selected": 400},
+    "f with capacity": {"goal": "f_beta", "f_beta": 2, "capacity": 400},
     "cost": {"goal": "cost", "costs": costs.Uniform(0.2, 0.4)},
     "cost with precision": {"goal": "cost", "costs": costs.Fixed(0.3), "min_precision": 0.8},
 }
@@ -62,10 +62,10 @@ def test_decisions_on_the_same_rows_reproduce_the_counts(rows, name):
 
 
 def test_constraints_are_kept(rows):
-    both = fit_boundary(*rows, min_precision=0.9, max_selected=300)
+    both = fit_boundary(*rows, min_precision=0.9, capacity=300)
     assert both.selected.sum() <= 300
     assert 10 * both.true_positives.sum() >= 9 * both.selected.sum()
-    assert fit_boundary(*rows, max_selected=0.05).selected.sum() <= 0.05 * N
+    assert fit_boundary(*rows, capacity=0.05).selected.sum() <= 0.05 * N
     dual = fit_boundary(*rows, goal="precision", min_recall=0.5)
     assert 2 * dual.true_positives.sum() >= rows[0].sum()
     assert dual.precision >= fit_boundary(*rows, goal="precision", min_recall=0.5, levels=1).precision
@@ -203,7 +203,7 @@ def test_gain_is_on_the_scale_of_the_goal(rows, name):
 
 
 def test_capacity_of_a_fold_is_its_share(rows):
-    gain = fit_boundary(*rows, max_selected=300).gain(random_state=0)
+    gain = fit_boundary(*rows, capacity=300).gain(random_state=0)
     y = rows[0]
     assert gain.value * y.sum() / gain.precision == pytest.approx(300, rel=0.1)
 
@@ -283,40 +283,40 @@ def test_tuning_that_finds_no_aim_selects_nothing():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, 'goal="recall" needs min_precision= or max_selected='),
+        ({}, 'goal="recall" needs min_precision= or capacity='),
         ({"goal": "most"}, "goal must be one of"),
         ({"goal": "precision"}, "needs min_recall="),
         ({"min_precision": 0}, r"min_precision must lie in \(0, 1\], got 0"),
         ({"min_precision": 1.1}, r"min_precision must lie in \(0, 1\], got 1.1"),
         ({"min_precision": float("nan")}, "min_precision must be a finite number"),
         ({"min_precision": "high"}, "min_precision must be a finite number"),
-        ({"max_selected": -1}, "max_selected must be a count"),
-        ({"max_selected": 2.5}, "max_selected must be a count"),
-        ({"max_selected": True}, "max_selected must be a count"),
+        ({"capacity": -1}, "capacity must be a count"),
+        ({"capacity": 2.5}, "capacity must be a count"),
+        ({"capacity": True}, "capacity must be a count"),
         (
-            {"max_selected": 1.0},
-            r"max_selected=1\.0 can mean one row, or a share of 1, which is all rows: pass the",
+            {"capacity": 1.0},
+            r"capacity=1\.0 can mean one row, or a share of 1, which is all rows: pass the",
         ),
-        ({"max_selected": "1.0"}, r"max_selected=1\.0 can mean one row"),
-        ({"max_selected": Fraction(1)}, "max_selected=1 can mean one row"),
+        ({"capacity": "1.0"}, r"capacity=1\.0 can mean one row"),
+        ({"capacity": Fraction(1)}, "capacity=1 can mean one row"),
         ({"min_precision": 0.9, "f_beta": 1}, "f_beta= and goal="),
         ({"goal": "f_beta", "f_beta": 0}, "f_beta must be > 0"),
         ({"goal": "f_beta", "f_beta": 1e300}, r"f_beta must be at most 1e\+140, got 1e\+300: so large a beta asks for"),
         ({"goal": "cost"}, "costs= and goal="),
         ({"min_precision": 0.9, "solver": "magic"}, "solver must be one of"),
-        ({"max_selected": 9, "solver": "greedy"}, "finds the most recall under min_precision= only"),
+        ({"capacity": 9, "solver": "greedy"}, "finds the most recall under min_precision= only"),
         ({"min_precision": 0.9, "binning": "odd"}, "binning must be one of"),
         ({"min_precision": 0.9, "binning": "unbinned", "score_bins": 9}, "score_bins must be None"),
         ({"min_precision": 0.9, "score_bins": 0}, "score_bins must be a whole number"),
         ({"min_precision": 0.9, "tune": "yes"}, "tune must be one of"),
         ({"min_precision": 0.9, "levels": "cv"}, 'levels must be a number, cuts, or "cv" with tune="cv"'),
-        ({"max_selected": 9, "tune": "cv"}, 'tune= needs goal="recall" and min_precision='),
+        ({"capacity": 9, "tune": "cv"}, 'tune= needs goal="recall" and min_precision='),
         ({"min_precision": 0.9, "confidence_level": 1.0}, r"confidence_level must lie in \(0, 1\)"),
         ({"min_precision": 0.9, "confidence_level": 0.9, "tune": "cv"}, "exclude each other"),
         ({"min_precision": 0.9, "confidence_level": 0.9, "solver": "greedy"}, "takes no solver"),
-        ({"min_precision": 0.9, "confidence_level": 0.9, "max_selected": 5}, "promises precision alone"),
+        ({"min_precision": 0.9, "confidence_level": 0.9, "capacity": 5}, "promises precision alone"),
         ({"min_precision": 0.9, "confidence_level": 0.9, "sample_weight": [1, 1, 1]}, "takes no sample_weight="),
-        ({"min_precision": 0.9, "max_selected": 1, "min_recall": 1}, "no boundary keeps every constraint"),
+        ({"min_precision": 0.9, "capacity": 1, "min_recall": 1}, "no boundary keeps every constraint"),
     ],
 )
 def test_bad_arguments_are_refused(options, message):
@@ -327,8 +327,8 @@ def test_bad_arguments_are_refused(options, message):
 @pytest.mark.parametrize(
     "options",
     [
-        {"max_selected": 9},
-        {"min_precision": 0.9, "max_selected": 9},
+        {"capacity": 9},
+        {"min_precision": 0.9, "capacity": 9},
         {"min_precision": 0.9, "solver": "greedy"},
         {"min_precision": 0.9, "confidence_level": 0.9},
     ],
@@ -401,7 +401,7 @@ def test_damaged_json_is_refused_or_still_decides(rows, options):
         ("exact", ["tuned_precision"], 1.01, r"tuned_precision must be in \(0, 1\], got 1\.01"),
         ("exact", ["problem", "min_precision"], "3/4", "problem.min_precision must be at most the precision"),
         ("exact", ["problem", "min_recall"], "1/1", "problem.min_recall must be at most the recall"),
-        ("exact", ["problem", "max_selected"], 1, "problem.max_selected must be at least what levels.selected adds"),
+        ("exact", ["problem", "capacity"], 1, "problem.capacity must be at least what levels.selected adds"),
         ("exact", ["cells", "edges", 7], 0.3501, "cells.edges must be numbers at equal distances"),
         ("exact", ["cells", "span"], [3.0, 1.0], "cells.span must be two numbers in order"),
         ("exact", ["cells", "span"], [1.0, 2.0, 3.0], "cells.span must be two numbers in order"),
@@ -465,7 +465,7 @@ def test_products_of_large_counts_do_not_overflow_on_the_frontier():
             score,
             level,
             min_precision=bound,
-            max_selected=most,
+            capacity=most,
             levels=[0.5, 1.5],
             sample_weight=weight,
             pos_label=1,
@@ -511,6 +511,6 @@ def test_huge_exponents_are_refused_at_once():
     for text in ("1e-20000000", "1e20000000", "1E+0020000000"):
         with pytest.raises(ValueError, match="min_precision must have an exponent of at most 400"):
             fit_boundary([0, 1], [0.2, 0.7], [1, 2], min_precision=text)
-    text = fit_boundary([0, 1], [0.2, 0.7], [1, 2], max_selected=1).to_json()
+    text = fit_boundary([0, 1], [0.2, 0.7], [1, 2], capacity=1).to_json()
     with pytest.raises(ValueError, match=r"problem\.beta2 must be a fraction"):
         Boundary.from_json(text.replace('"beta2": "1/1"', '"beta2": "1e20000000"'))

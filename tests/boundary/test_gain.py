@@ -26,7 +26,7 @@ def test_left_over_recall_is_turned_into_false_positives_and_precision():
     assert _reached(fewest, 0.6, counts) == pytest.approx(-0.4 * 0.4, abs=0.001)
     most = check_problem("precision", min_recall=0.64)
     assert _reached(most, 0.6, counts) == pytest.approx(0.8, abs=0.001)
-    room = check_problem("recall", max_selected=0.4)
+    room = check_problem("recall", capacity=0.4)
     assert _reached(room, 0.6, counts) == pytest.approx(0.64, abs=0.001)
 
 
@@ -77,7 +77,7 @@ def _useless(n, seed):
     "options",
     [
         {"min_precision": 0.8},
-        {"max_selected": 0.05},
+        {"capacity": 0.05},
         {"goal": "cost", "costs": costs.Fixed(0.3)},
         {"goal": "f_beta", "f_beta": 1},
         {"goal": "precision", "min_recall": 0.3},

@@ -57,7 +57,7 @@ def test_mistaken_bins_are_named(function, name, value):
     table(
         {
             "min_precision": [*NO_SHARE, None, "1e-20000000", "1e-2_0_0_0_0_0_0_0"],
-            "max_selected": [2.5, "many", True, (1, 2), -1],
+            "capacity": [2.5, "many", True, (1, 2), -1],
             "confidence_level": NO_LEVEL,
             "goal": ["auc", None, ["recall"]],
             "solver": ["fast", None],

@@ -119,7 +119,7 @@ def test_monitor_takes_over_the_promise_of_a_boundary():
     boundary = fit_boundary([0, 1, 1], [0.2, 0.7, 0.8], [1, 2, 3], min_precision="2/3")
     assert PrecisionMonitor.from_boundary(boundary).min_precision == pytest.approx(2 / 3)
     with pytest.raises(ValueError, match="boundary must be fitted under min_precision="):
-        PrecisionMonitor.from_boundary(fit_boundary([0, 1], [0.2, 0.7], [1, 2], max_selected=1))
+        PrecisionMonitor.from_boundary(fit_boundary([0, 1], [0.2, 0.7], [1, 2], capacity=1))
 
 
 @pytest.mark.parametrize(

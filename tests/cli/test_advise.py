@@ -16,8 +16,8 @@ def said(outcome):
 
 @pytest.mark.parametrize(("decisions", "threshold"), SITUATIONS)
 def test_every_situation_gets_metric_reason_code_and_warnings(decisions, threshold, cli):
-    outcome = cli("advise", "--decisions", decisions, "--threshold", threshold)
-    advice = advise(decisions=decisions, threshold=threshold)
+    outcome = cli("advise", "--decisions", decisions, "--knowledge", threshold)
+    advice = advise(decisions=decisions, knowledge=threshold)
     text = said(outcome)
     assert f"Use {advice.metric}. {advice.why}" in text
     for line in advice.call.splitlines():
@@ -29,16 +29,16 @@ def test_every_situation_gets_metric_reason_code_and_warnings(decisions, thresho
 @pytest.mark.parametrize(
     ("options", "same"),
     [
-        (["--costs", "0.1"], {"decisions": "independent", "threshold": "known", "cost_ratio": 0.1}),
-        (["--costs", "2%:10%"], {"decisions": "independent", "threshold": "range", "bounds": (0.02, 0.1)}),
-        (["--odds", "1/9"], {"decisions": "independent", "threshold": "known", "cost_ratio": 0.1}),
-        (["--k", "1,000"], {"decisions": "budget", "threshold": "known", "k": 1000}),
-        (["--k", "5:50"], {"decisions": "budget", "threshold": "range", "k": (5, 50)}),
+        (["--costs", "0.1"], {"decisions": "independent", "knowledge": "known", "cost_ratio": 0.1}),
+        (["--costs", "2%:10%"], {"decisions": "independent", "knowledge": "range", "bounds": (0.02, 0.1)}),
+        (["--odds", "1/9"], {"decisions": "independent", "knowledge": "known", "cost_ratio": 0.1}),
+        (["--capacity", "1,000"], {"decisions": "budget", "knowledge": "known", "capacity": 1000}),
+        (["--capacity", "5:50"], {"decisions": "budget", "knowledge": "range", "capacity": (5, 50)}),
         (
             ["--costs", "0.1", "--ranking-only", "--prevalence", "0.03"],
             {
                 "decisions": "independent",
-                "threshold": "known",
+                "knowledge": "known",
                 "cost_ratio": 0.1,
                 "probabilities": False,
                 "prevalence": 0.03,
@@ -54,7 +54,7 @@ def test_options_mean_what_they_mean_in_the_library(options, same, cli):
 def test_without_options_the_whole_table_is_shown(cli):
     lines = cli("advise").out.splitlines()
     for decisions, threshold in SITUATIONS:
-        metric = advise(decisions=decisions, threshold=threshold).metric
+        metric = advise(decisions=decisions, knowledge=threshold).metric
         assert [decisions, threshold, metric] in [line.split() for line in lines]
     assert len(json.loads(cli("advise", "--json").out)) == 6
     assert len(json.loads(cli("advise", "--decisions", "budget", "--json").out)) == 3
@@ -63,14 +63,15 @@ def test_without_options_the_whole_table_is_shown(cli):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--k", "0"], "--k must be a whole number >= 1, or LOW:HIGH, got '0'"),
-        (["--k", "9:3"], "--k must be"),
-        (["--k", "3:3"], "--k must be"),
-        (["--k", "1:2:3"], "--k must be"),
-        (["--k", "x\x1b[2J"], r"got 'x\\x1b[2J'"),
-        (["--k", "5", "--costs", "0.1"], "a cost ratio belongs to independent decisions"),
-        (["--k", "5", "--decisions", "independent"], "k has no place"),
-        (["--costs", "0.1", "--threshold", "unknown"], "cost_ratio has no place"),
+        (["--capacity", "0"], "--capacity must be a count of rows >= 1 or a share of them in (0, 1), got '0'"),
+        (["--capacity", "1.0"], "--capacity=1.0 can mean one row"),
+        (["--capacity", "9:3"], "--capacity must be"),
+        (["--capacity", "3:3"], "--capacity must be"),
+        (["--capacity", "1:2:3"], "--capacity must be"),
+        (["--capacity", "x\x1b[2J"], r"got 'x\\x1b[2J'"),
+        (["--capacity", "5", "--costs", "0.1"], "a cost ratio belongs to independent decisions"),
+        (["--capacity", "5", "--decisions", "independent"], "capacity has no place"),
+        (["--costs", "0.1", "--knowledge", "unknown"], "cost_ratio has no place"),
         (["--costs", "0.3:0.1"], "--costs must run from low to high"),
         (["--costs", "0"], "cost_ratio must lie in (0, 1)"),
         (["--prevalence", "3"], "--prevalence must be a number between 0 and 1"),
@@ -89,5 +90,5 @@ def test_example_of_the_help_is_a_valid_command(cli):
 
 
 def test_advice_goes_to_a_file(cli, folder):
-    assert cli("advise", "--k", "10", "--output", "advice.md").code == 0
+    assert cli("advise", "--capacity", "10", "--output", "advice.md").code == 0
     assert "top_k_scores" in (folder / "advice.md").read_text(encoding="utf-8")

@@ -52,7 +52,7 @@ BAD_REQUEST = {
     "more than squares can hold": (["--per", "1e150"], ["--unit-cost", "--per", "1e+140"]),
     "confidence level that rounds to 1": (["--confidence-level", "0.9999999999999999"], ["--confidence-level"]),
     "unit cost with a decimal comma": (["--unit-cost", "0,05"], ["--unit-cost got '0,05'", "as in 1,000"]),
-    "number of models with a decimal comma": (["--tried", "1,5"], ["--tried got '1,5'", "as in 1,000"]),
+    "number of models with a decimal comma": (["--n-tried", "1,5"], ["--n-tried got '1,5'", "as in 1,000"]),
     "unit cost in words": (["--unit-cost", "much"], ["--unit-cost", "> 0", "'much'"]),
     "unit cost of nothing": (["--unit-cost", "0"], ["--unit-cost", "> 0", "got 0", "leave it out"]),
     "unit cost below nothing": (["--unit-cost", "-500"], ["--unit-cost", "'-500'", "as 500"]),

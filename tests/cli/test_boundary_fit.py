@@ -77,14 +77,14 @@ def cases(rows):
 
     return {
         "--min-precision 2/3": best(rows, recall, precise),
-        "--max-selected 9": best(rows, recall, few_rows),
-        "--max-selected 22.5%": best(rows, recall, few_rows),
-        "--min-precision 2/3 --max-selected 9": best(rows, recall, precise, few_rows),
+        "--capacity 9": best(rows, recall, few_rows),
+        "--capacity 22.5%": best(rows, recall, few_rows),
+        "--min-precision 2/3 --capacity 9": best(rows, recall, precise, few_rows),
         "--min-recall 40%": best(rows, Fraction, found),
         "--goal false_positives --min-recall 0.4": best(rows, lambda tp, n: tp - n, found),
         "--f-beta 2": best(rows, lambda tp, n: Fraction(5 * tp, n + 4 * total)),
         "--costs 0.25": best(rows, cost),
-        "--false-alarms-per-miss 3 --max-selected 9": best(rows, cost, few_rows),
+        "--false-alarms-per-miss 3 --capacity 9": best(rows, cost, few_rows),
     }
 
 
@@ -268,7 +268,7 @@ def test_picture_without_matplotlib_is_refused_before_any_work(cli, folder, monk
 
 
 BAD_REQUEST = {
-    "no bound": ([], ["--goal recall needs --min-precision or --max-selected"]),
+    "no bound": ([], ["--goal recall needs --min-precision or --capacity"]),
     "precision of 2": (["--min-precision", "2"], ["--min-precision must lie in (0, 1], got 2"]),
     "precision in words": (["--min-precision", "high"], ["--min-precision", "'high'"]),
     "share of nothing": (["--min-precision", "%"], ["--min-precision", "'%'"]),
@@ -281,9 +281,9 @@ BAD_REQUEST = {
     "beta for recall": (["--goal", "recall", "--f-beta", "2"], ["got --goal recall and --f-beta 2.0"]),
     "costs for recall": (["--goal", "recall", "--costs", "0.1"], ["--costs and --goal cost go together"]),
     "two kinds of costs": (["--costs", "0.1", "--odds", "1/9"], ["--costs and --odds", "one of them"]),
-    "capacity of everything": (["--max-selected", "100%"], ["--max-selected", "all rows", "leave --max-selected out"]),
-    "capacity of one or all": (["--max-selected", "1.0"], ["--max-selected", "one row", "whole number 1"]),
-    "capacity of 1.5": (["--max-selected", "1.5"], ["--max-selected must be a count of rows >= 0 or a share"]),
+    "capacity of everything": (["--capacity", "100%"], ["--capacity", "all rows", "leave --capacity out"]),
+    "capacity of one or all": (["--capacity", "1.0"], ["--capacity", "one row", "whole number 1"]),
+    "capacity of 1.5": (["--capacity", "1.5"], ["--capacity must be a count of rows >= 1 or a share"]),
     "unknown goal": (["--goal", "accuracy"], ["--goal", "recall"]),
     "unknown solver": (["--min-precision", "0.5", "--solver", "magic"], ["--solver", "exact"]),
     "heuristic for another goal": (
@@ -343,7 +343,7 @@ def test_bad_data_are_refused_with_their_place(case, command, cli, folder, tmp_p
 
 
 def test_bounds_that_no_thresholds_keep_are_bad_data(small, cli, folder):
-    outcome = cli("boundary", "fit", small, *ROLES, "--min-recall", "1", "--max-selected", "1", "-o", "b.json")
+    outcome = cli("boundary", "fit", small, *ROLES, "--min-recall", "1", "--capacity", "1", "-o", "b.json")
     assert (outcome.code, outcome.out) == (3, "")
     assert "few.csv: no boundary keeps every constraint" in outcome.err
     assert list(folder.iterdir()) == []

@@ -224,7 +224,7 @@ def test_state_is_not_written_where_the_result_cannot_be(bench, cli, monkeypatch
 
 
 def test_boundary_that_promises_no_precision_needs_one_named(bench, scores, cli):
-    boundary = fit_boundary(*scores.values(), max_selected=300)
+    boundary = fit_boundary(*scores.values(), capacity=300)
     Path("b.json").write_text(boundary.to_json(), encoding="utf-8")
     columns = ["--score", "risk", "--uncertainty", "spread", "--label", "outcome"]
     outcome = cli(*ASK, "b.json", bench.files[0], *columns)

@@ -39,9 +39,9 @@ def test_every_command_that_reads_data_takes_a_file():
 
 
 NUMBERS = {
-    *["costs", "odds", "false-alarms-per-miss", "k", "lags", "rule", "prevalence", "confidence-level", "unit-cost"],
+    *["costs", "odds", "false-alarms-per-miss", "lags", "rule", "prevalence", "confidence-level", "unit-cost"],
     *["per", "pos-label", "zero-division", "positive-share", "scale-pos-weight", "prior", "training-prior"],
-    *["min-precision", "min-recall", "max-selected", "f-beta", "levels", "score-bins", "random-state", "tried"],
+    *["min-precision", "min-recall", "capacity", "f-beta", "levels", "score-bins", "random-state", "n-tried"],
     *["horizon", "false-positive-cost", "false-negative-cost", "harm"],
 }
 OF_ONE_COMMAND = {
@@ -49,8 +49,8 @@ OF_ONE_COMMAND = {
         *["width", "power", "sensitivity", "specificity", "threshold", "standard-deviation", "difference", "auc"],
         *["o-to-e", "error", "max-error"],
     },
-    "decide": {"defer-cost", "threshold", "capacity"},
-    "evaluate": {"defer-cost", "capacity", "discount", "row-cost"},
+    "decide": {"deferral", "capacity"},
+    "evaluate": {"deferral", "capacity", "discount", "row-cost"},
 }
 
 
@@ -65,11 +65,10 @@ def test_what_an_option_takes_is_told_by_its_metavar(command):
     options = {key: option.metavar or "" for key, option in COMMANDS[command].items() if not option.multiple}
     lists = {key: option.metavar or "" for key, option in COMMANDS[command].items() if option.multiple}
     numbers = NUMBERS | OF_ONE_COMMAND.get(command, set())
-    if command == "decide":
-        options.pop("prior")  # OLD:NEW, two numbers
     assert {key for key, takes in options.items() if _config.NUMERIC.search(takes)} == numbers & set(options)
     assert {key for key, takes in options.items() if _config.RANGE.search(takes)} == {
-        *{"costs", "odds", "false-alarms-per-miss", "k"} & set(options)
+        *{"costs", "odds", "false-alarms-per-miss"} & set(options),
+        *{"capacity"} & set(options if command == "advise" else ()),
     }
     assert {key for key, takes in lists.items() if _config.NAMES.match(takes)} == {
         *{"models", "groups", "by", "fail-on", "ignore", "cause", "classes"} & set(lists)

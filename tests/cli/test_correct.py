@@ -85,11 +85,11 @@ def test_every_format_is_read_and_written(formats, frame, cli, folder, tmp_path)
         (["--class-weights=-1:1,1:7"], lambda s: undo_class_weight(s, scale_pos_weight=7)),
         (
             ["--scale-pos-weight", "3", "--keep", "0:0.1", "--training-prior", "0.01", "--prior", "0.02"],
-            lambda s: correct_probabilities(s, class_weight={1: 3}, keep={0: 0.1}, old=0.01, new=0.02),
+            lambda s: correct_probabilities(s, class_weight={1: 3}, keep={0: 0.1}, training_prior=0.01, prior=0.02),
         ),
         (
             ["--training-prior", "0.2", "--prior", "0.1"],
-            lambda s: correct_probabilities(s, old=0.2, new=0.1),
+            lambda s: correct_probabilities(s, training_prior=0.2, prior=0.1),
         ),
     ],
 )

@@ -195,9 +195,11 @@ def test_class_weights_and_prior_are_undone_first(file, frame, cli):
     p = frame["sharp"].to_numpy()
     weights = batches(cli("decide", file, *F1, "--positive-share", "0.8", "--json"))
     assert weights[0]["utility"] == pytest.approx(expected_utility(odds(p, 1 / 4), "f1").utility, abs=1e-12)
-    prior = batches(cli("decide", file, *F1, "--prior", "0.5:0.1", "--json"))
+    prior = batches(cli("decide", file, *F1, "--training-prior", "0.5", "--prior", "0.1", "--json"))
     assert prior[0]["utility"] == pytest.approx(expected_utility(odds(p, 1 / 9), "f1").utility, abs=1e-12)
-    both = batches(cli("decide", file, *F1, "--positive-share", "0.8", "--prior", "0.5:0.1", "--json"))
+    both = batches(
+        cli("decide", file, *F1, "--positive-share", "0.8", "--training-prior", "0.5", "--prior", "0.1", "--json")
+    )
     assert both[0]["utility"] == pytest.approx(expected_utility(odds(p, 1 / 36), "f1").utility, abs=1e-12)
 
 
@@ -241,8 +243,8 @@ BAD_REQUEST = {
     "beta of zero": (["--models", "sharp", "--measure", "fbeta:0"], ["beta must be finite and > 0"]),
     "0/0 of two": ([*F1, "--zero-division", "2"], ["--zero-division", "from 0 to 1"]),
     "share of one": ([*F1, "--positive-share", "1"], ["--positive-share", "between 0 and 1"]),
-    "half a prior": ([*F1, "--prior", "0.5"], ["--prior", "OLD:NEW"]),
-    "prior in words": ([*F1, "--prior", "0.5:low"], ["--prior", "'low'"]),
+    "half a prior": ([*F1, "--prior", "0.5"], ["--training-prior and --prior must be given together"]),
+    "prior in words": ([*F1, "--training-prior", "0.5", "--prior", "low"], ["--prior", "'low'"]),
     "column that is there": ([*F1, "--column", "region"], ["--column", "'region'", "already"]),
     "output of another format": ([*F1, "-o", "o.parquet"], ["--output", ".csv or .tsv", "'o.parquet'"]),
     "output of no format": ([*F1, "-o", "o.xlsx"], ["--output", ".parquet", "'o.xlsx'"]),

@@ -1,4 +1,4 @@
-"""`stakes decide --defer-cost` marks the rows as the library does, and refuses what does not fit."""
+"""`stakes decide --deferral` marks the rows as the library does, and refuses what does not fit."""
 
 import json
 
@@ -10,7 +10,7 @@ from stakes.actions import apply_deferral
 pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
 
-ASKED = ["--models", "sharp", "--threshold", "0.2", "--defer-cost", "0.05"]
+ASKED = ["--models", "sharp", "--costs", "0.2", "--deferral", "0.05"]
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def test_rows_are_decided_as_by_the_library(file, columns, cli, folder, capacity
     further = [] if capacity is None else ["--capacity", str(capacity)]
     outcome = cli("decide", file, *ASKED, *further, "-o", "out.csv")
     assert outcome.code == 0, outcome.err
-    expected = apply_deferral(columns["sharp"], threshold=0.2, deferral=0.05, capacity=capacity)
+    expected = apply_deferral(columns["sharp"], costs=0.2, deferral=0.05, capacity=capacity)
     assert np.array_equal(pl.read_csv(folder / "out.csv")["decision"].to_numpy(), expected)
     assert "Deferring pays between 0.0625 and 0.75, at threshold 0.2." in outcome.out
     assert f"{np.count_nonzero(expected == -1):,} deferred" in outcome.out
@@ -36,11 +36,11 @@ def test_rows_are_decided_as_by_the_library(file, columns, cli, folder, capacity
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["--models", "sharp"], "name what is maximised with --measure, what deferring costs with --defer-cost"),
-        (["--models", "sharp", "--defer-cost", "0.1"], "--defer-cost needs --threshold"),
-        ([*ASKED, "--measure", "f1"], "--measure does not fit --defer-cost"),
-        (["--models", "sharp", "--measure", "f1", "--capacity", "0.1"], "--capacity needs --defer-cost"),
-        (["--models", "sharp", "--threshold", "0.2", "--defer-cost", "-1"], "--defer-cost must be a number > 0"),
+        (["--models", "sharp"], "name what is maximised with --measure, what deferring costs with --deferral"),
+        (["--models", "sharp", "--deferral", "0.1"], "--deferral needs --costs"),
+        ([*ASKED, "--measure", "f1"], "--measure does not fit --deferral"),
+        (["--models", "sharp", "--measure", "f1", "--capacity", "0.1"], "--capacity needs --deferral"),
+        (["--models", "sharp", "--costs", "0.2", "--deferral", "-1"], "--deferral must be a number > 0"),
     ],
 )
 def test_refusals(file, cli, argv, message):
@@ -50,5 +50,5 @@ def test_refusals(file, cli, argv, message):
 
 
 def test_a_fee_that_never_pays_is_said(file, cli):
-    outcome = cli("decide", file, "--models", "sharp", "--threshold", "0.2", "--defer-cost", "0.3")
+    outcome = cli("decide", file, "--models", "sharp", "--costs", "0.2", "--deferral", "0.3")
     assert "Deferring never pays: at threshold 0.2 the fee would have to be below 0.16" in outcome.out

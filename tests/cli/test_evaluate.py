@@ -190,12 +190,12 @@ def test_published_data_sets_print(file, options, reference_dir, cli):
 
 
 def test_a_model_named_beforehand_and_those_tried_stand_in_the_answer(data, cli):
-    outcome = cli("evaluate", data, *RANGE, "--weight", "weight", "--incumbent", "blurred", "--tried", "30")
+    outcome = cli("evaluate", data, *RANGE, "--weight", "weight", "--incumbent", "blurred", "--n-tried", "30")
     text = " ".join(outcome.out.split())
     assert outcome.code == 0
     assert "after allowing for having been picked among 30 tried" in text
     assert "blurred, named beforehand" in text
-    for option, value in (("--incumbent", "nobody"), ("--tried", "1")):
+    for option, value in (("--incumbent", "nobody"), ("--n-tried", "1")):
         refused = cli("evaluate", data, *RANGE, "--weight", "weight", option, value)
         assert refused.code == 3
         assert value in refused.err

@@ -1,4 +1,4 @@
-"""`stakes evaluate --defer-cost --more-rows`: the library's numbers, and options that need others."""
+"""`stakes evaluate --deferral --more-rows`: the library's numbers, and options that need others."""
 
 import json
 
@@ -21,7 +21,7 @@ def file(columns, folder):
 
 def test_answers_are_the_librarys(file, columns, cli):
     study = ["--more-rows", "100,1000", "--decisions", "500,500", "--discount", "0.1", "--row-cost", "0.001"]
-    outcome = cli("evaluate", file, *ASKED, "--defer-cost", "0.05", "--capacity", "0.3", *study, "--json")
+    outcome = cli("evaluate", file, *ASKED, "--deferral", "0.05", "--capacity", "0.3", *study, "--json")
     assert outcome.code == 0, outcome.err
     found = json.loads(outcome.out)
     models = {name: np.asarray(columns[name]) for name in ("sharp", "blurred")}
@@ -30,7 +30,7 @@ def test_answers_are_the_librarys(file, columns, cli):
     expected = expected.with_information(more_rows=[100, 1000], decisions=[500, 500], discount=0.1, row_cost=0.001)
     gains = [row["net_gain"] for row in found["value_of_information"]["studies"]]
     assert gains == pytest.approx([row["net_gain"] for row in expected.information.study_records()], abs=1e-9)
-    text = cli("evaluate", file, *ASKED, "--defer-cost", "0.05", *study).out
+    text = cli("evaluate", file, *ASKED, "--deferral", "0.05", *study).out
     assert "With the option to defer" in text
     assert "further rows" in text
 
@@ -38,12 +38,12 @@ def test_answers_are_the_librarys(file, columns, cli):
 @pytest.mark.parametrize(
     ("argv", "code", "message"),
     [
-        (["--capacity", "0.1"], 2, "--capacity needs --defer-cost"),
+        (["--capacity", "0.1"], 2, "--capacity needs --deferral"),
         (["--decisions", "10"], 2, "--decisions needs --more-rows"),
         (["--more-rows", "10", "--row-cost", "1"], 2, "--row-cost needs --decisions"),
         (["--more-rows", "10,x"], 2, "--more-rows must be a whole number > 0, got 'x'"),
         (["--more-rows", "10,"], 2, "--more-rows must be numbers, separated by commas"),
-        (["--defer-cost", "0.1", "--rule", "0.3"], 3, 'deferral needs rule="score"'),
+        (["--deferral", "0.1", "--rule", "0.3"], 3, 'deferral needs rule="score"'),
     ],
 )
 def test_options_that_do_not_fit_are_refused(file, cli, argv, code, message):

@@ -21,7 +21,7 @@ PLANS = {
 def test_the_number_is_that_of_the_library(cli, target):
     settings, argv = PLANS[target]
     argv = argv or [part for key, value in settings.items() for part in ("--" + key.replace("_", "-"), str(value))]
-    found = rows_needed(for_=target, **settings)
+    found = rows_needed(question=target, **settings)
     outcome = cli("plan", target, *argv)
     assert (outcome.code, " ".join(outcome.out.split())) == (0, found.sentence + ".")
     assert json.loads(cli("plan", target, *argv, "--json").out) == json.loads(found.to_json())

@@ -107,13 +107,13 @@ def test_options_of_every_command(command, cli):
 
 
 def test_plans_are_those_of_the_library():
-    assert plan.TARGETS == information.TARGETS
+    assert plan.QUESTIONS == information.QUESTIONS
 
 
 def test_options_are_called_as_in_the_library():
     library = set(inspect.signature(stakes.evaluate_frame).parameters)
     options = set(inspect.signature(evaluate.evaluate).parameters)
-    # --metric is repeated, n_tried is called --tried, and the three words for a range of thresholds stand for costs.
+    # --metric is repeated, n_tried is called --n-tried, and the three words for a range of thresholds stand for costs.
     assert library - options == {"frame", "metrics", "n_tried", "resolution", "outcome"}
     told = set(inspect.signature(stakes.outcomes.OutcomeColumns).parameters)
     amounts = {"false_positive", "false_negative"}
@@ -132,8 +132,8 @@ def test_options_are_called_as_in_the_library():
         "any_size",
     }
     files |= {"classes", "cost_matrix"}  # those of evaluate_actions
-    files |= {"defer_cost", "capacity", "more_rows", "decisions", "discount", "row_cost"}  # with_deferral and so on
-    assert options - library - files == {"metric", "tried", "odds", "false_alarms_per_miss", "weighting"}
+    files |= {"deferral", "capacity", "more_rows", "decisions", "discount", "row_cost"}  # with_deferral and so on
+    assert options - library - files == {"metric", "odds", "false_alarms_per_miss", "weighting"}
 
 
 def test_options_about_boundaries_are_called_as_in_the_library():

@@ -78,6 +78,6 @@ def test_test_tells_which_order_to_take():
     right = weigh(p)
     members = [np.clip(right + s * np.minimum(right, 1 - right), 0, 1) for s in (-0.9, 0.9)]  # they err in pairs
     averaged = np.mean(members, axis=0)
-    assert loss_calibration_test(y, averaged, positive_share=SHARE, n_bootstrap=0).loss_calibrated
+    assert loss_calibration_test(y, averaged, positive_share=SHARE, n_resamples=0).loss_calibrated
     corrected = np.mean([undo(a) for a in members], axis=0)
-    assert not loss_calibration_test(y, corrected, n_bootstrap=0).loss_calibrated
+    assert not loss_calibration_test(y, corrected, n_resamples=0).loss_calibrated

@@ -111,9 +111,9 @@ def test_statement_stands_above_what_could_be_read(data):
 
 def test_sampling_and_prior_enter_the_one_formula(data):
     X, y, other, _ = data
-    model = LossCorrectedClassifier(LogisticRegression(class_weight={1: 9}), sampling={0: 0.2}, prior=0.01).fit(X, y)
+    model = LossCorrectedClassifier(LogisticRegression(class_weight={1: 9}), keep={0: 0.2}, prior=0.01).fit(X, y)
     raw = LogisticRegression(class_weight={1: 9}).fit(X, y).predict_proba(other)
-    expected = correct_probabilities(raw, class_weight={1: 9}, keep={0: 0.2}, old=y.mean(), new=0.01)
+    expected = correct_probabilities(raw, class_weight={1: 9}, keep={0: 0.2}, training_prior=y.mean(), prior=0.01)
     assert model.predict_proba(other) == pytest.approx(expected, abs=1e-12)
 
 
@@ -122,12 +122,12 @@ def test_prior_counts_weights_only_where_they_describe_the_population(data):
     weight = np.random.default_rng(1).uniform(0.5, 1.5, len(y))
     model = LossCorrectedClassifier(prior=0.3).fit(X, y, sample_weight=weight)
     raw = LogisticRegression().fit(X, y, sample_weight=weight).predict_proba(other)
-    expected = shift_prior(raw, old=np.average(y, weights=weight), new=0.3)
+    expected = shift_prior(raw, training_prior=np.average(y, weights=weight), prior=0.3)
     assert model.predict_proba(other) == pytest.approx(expected, abs=1e-12)
     weight = np.where(y == 1, 9.0, 1.0)
     model = LossCorrectedClassifier(prior=0.3).fit(X, y, sample_weight=weight)
     raw = LogisticRegression().fit(X, y, sample_weight=weight).predict_proba(other)
-    expected = correct_probabilities(raw, class_weight={1: 9}, old=y.mean(), new=0.3)
+    expected = correct_probabilities(raw, class_weight={1: 9}, training_prior=y.mean(), prior=0.3)
     assert model.predict_proba(other) == pytest.approx(expected, abs=1e-12)
 
 
@@ -293,11 +293,11 @@ def test_prefit_model_takes_no_weights(data):
 def test_prefit_model_with_stated_sampling(data):
     X, y, other, _ = data
     fitted = LogisticRegression().fit(X, y)
-    model = LossCorrectedClassifier(fitted, sampling={0: 0.1}, prefit=True).fit(X, y)
+    model = LossCorrectedClassifier(fitted, keep={0: 0.1}, prefit=True).fit(X, y)
     assert model.predict_proba(other) == pytest.approx(corrected_by_hand(fitted, other, scale_pos_weight=10))
     balanced = LogisticRegression(class_weight="balanced").fit(X, y)
     with pytest.raises(ValueError, match="depends on the labels of the training"):
-        LossCorrectedClassifier(balanced, sampling={0: 0.1}, prefit=True).fit(X, y)
+        LossCorrectedClassifier(balanced, keep={0: 0.1}, prefit=True).fit(X, y)
 
 
 def test_balanced_with_weights_of_unlike_totals_is_ambiguous(data):
@@ -312,10 +312,10 @@ def test_parameters_are_checked(data):
     X, y, _, _ = data
     with pytest.raises(ValueError, match='class_weight must be "auto", "balanced"'):
         LossCorrectedClassifier(class_weight="none").fit(X, y)
-    with pytest.raises(ValueError, match="sampling names the class 3"):
-        LossCorrectedClassifier(sampling={3: 1.0}).fit(X, y)
-    with pytest.raises(ValueError, match=r"^sampling must hold fractions <= 1, got 10 for class 0: .*repeat=\{0: 10\}"):
-        LossCorrectedClassifier(sampling={0: 10}).fit(X, y)
+    with pytest.raises(ValueError, match="keep names the class 3"):
+        LossCorrectedClassifier(keep={3: 1.0}).fit(X, y)
+    with pytest.raises(ValueError, match=r"^keep must hold fractions <= 1, got 10 for class 0: .*repeat=\{0: 10\}"):
+        LossCorrectedClassifier(keep={0: 10}).fit(X, y)
     with pytest.raises(ValueError, match=r"prior must lie in \(0, 1\)"):
         LossCorrectedClassifier(prior=0.0).fit(X, y)
     with pytest.raises(ValueError, match="requires y to be passed"):
@@ -405,12 +405,12 @@ def test_samplers_of_imbalanced_learn(data):
     assert model.class_weight_[1] / model.class_weight_[0] == pytest.approx(2.0, rel=0.02)
     assert model.predict_proba(other)[:, 1].mean() == pytest.approx(y.mean(), abs=0.05)
     with pytest.raises(ValueError, match="depends on the labels of the training"):
-        LossCorrectedClassifier(pipeline, sampling={0: 0.3}).fit(X, y)
+        LossCorrectedClassifier(pipeline, keep={0: 0.3}).fit(X, y)
     from imblearn.ensemble import BalancedRandomForestClassifier
 
     with pytest.raises(ValueError, match="BalancedRandomForestClassifier resamples inside"):
         LossCorrectedClassifier(BalancedRandomForestClassifier(n_estimators=3)).fit(X, y)
-    model = LossCorrectedClassifier(BalancedRandomForestClassifier(n_estimators=3), sampling={0: count[1] / count[0]})
+    model = LossCorrectedClassifier(BalancedRandomForestClassifier(n_estimators=3), keep={0: count[1] / count[0]})
     assert model.fit(X, y).predict_proba(other).shape == (len(other), 2)
 
 
@@ -427,7 +427,7 @@ def optional(name):
 def test_scikit_learn_is_loaded_only_with_the_classifier():
     code = (
         "import sys, stakes.correction as c; c.undo_class_weight([0.5], pos_weight=2); "
-        "c.loss_calibration_test([0, 1, 0], [0.5, 0.6, 0.7], n_bootstrap=0); "
+        "c.loss_calibration_test([0, 1, 0], [0.5, 0.6, 0.7], n_resamples=0); "
         "print([n for n in ('sklearn', 'scipy.stats', 'pandas') if n in sys.modules]); "
         "c.LossCorrectedClassifier; print('sklearn' in sys.modules)"
     )

@@ -32,8 +32,8 @@ def weighted():
 
 def test_right_weight_stands_and_the_correction_is_what_is_left(weighted):
     y, p, scores = weighted
-    found = loss_calibration_test(y, scores, positive_share=0.9, n_bootstrap=199, random_state=0)
-    direct = loss_calibration_test(y, p, n_bootstrap=199, random_state=0)
+    found = loss_calibration_test(y, scores, positive_share=0.9, n_resamples=199, random_state=0)
+    direct = loss_calibration_test(y, p, n_resamples=199, random_state=0)
     assert found.loss_calibrated
     assert found.largest_e_value == pytest.approx(direct.largest_e_value, rel=1e-8)
     assert found.likelihood_ratio == pytest.approx(direct.likelihood_ratio, abs=1e-8)
@@ -47,7 +47,7 @@ def test_right_weight_stands_and_the_correction_is_what_is_left(weighted):
 
 def test_wrong_weight_is_rejected_and_the_best_one_named(weighted):
     y, _, scores = weighted
-    found = loss_calibration_test(y, scores, scale_pos_weight=3, n_bootstrap=99, random_state=0)
+    found = loss_calibration_test(y, scores, scale_pos_weight=3, n_resamples=99, random_state=0)
     assert not found.loss_calibrated
     assert found.miscalibration_p_value == 0.01
     assert found.largest_e_value > 1e6
@@ -58,24 +58,24 @@ def test_wrong_weight_is_rejected_and_the_best_one_named(weighted):
 
 def test_slope_that_no_weight_explains_is_said(weighted):
     y, p, _ = weighted
-    found = loss_calibration_test(y, expit(1.7 * logit(p)), n_bootstrap=0)
+    found = loss_calibration_test(y, expit(1.7 * logit(p)), n_resamples=0)
     assert "no weight alone explains" in found.answers[1]
 
 
 def test_sampling_and_weights_are_undone_together(weighted):
     y, p, _ = weighted
     both = apply_sampling(apply_class_weight(p, class_weight={1: 3}), keep={0: 0.25})
-    found = loss_calibration_test(y, both, class_weight={1: 3}, keep={0: 0.25}, n_bootstrap=0)
-    direct = loss_calibration_test(y, p, n_bootstrap=0)
+    found = loss_calibration_test(y, both, class_weight={1: 3}, keep={0: 0.25}, n_resamples=0)
+    direct = loss_calibration_test(y, p, n_resamples=0)
     assert found.likelihood_ratio == pytest.approx(direct.likelihood_ratio, abs=1e-8)
     assert found.positive_share == pytest.approx(12 / 13)
 
 
 def test_table_gives_the_same_except_what_needs_order(weighted):
     y, _, scores = weighted
-    rows = loss_calibration_test(y, scores, positive_share=0.8, n_bootstrap=99, random_state=3)
+    rows = loss_calibration_test(y, scores, positive_share=0.8, n_resamples=99, random_state=3)
     table = loss_calibration_test(
-        ScoreTable.from_predictions(y, scores), positive_share=0.8, n_bootstrap=99, random_state=3
+        ScoreTable.from_predictions(y, scores), positive_share=0.8, n_resamples=99, random_state=3
     )
     assert (table.p_value, table.z, table.miscalibration_p_value) == (rows.p_value, rows.z, rows.miscalibration_p_value)
     assert np.isnan(table.largest_e_value)
@@ -87,7 +87,7 @@ def test_weighted_table_needs_its_rows_for_the_bootstrap():
     table = ScoreTable.from_predictions([0, 1, 0, 1], [0.2, 0.6, 0.5, 0.9], sample_weight=[1, 2, 1.5, 1])
     with pytest.raises(ValueError, match="needs its rows"):
         loss_calibration_test(table)
-    assert np.isnan(loss_calibration_test(table, n_bootstrap=0).miscalibration_p_value)
+    assert np.isnan(loss_calibration_test(table, n_resamples=0).miscalibration_p_value)
 
 
 def test_weights_enter_every_part_and_zero_weights_are_absent(weighted):
@@ -95,9 +95,9 @@ def test_weights_enter_every_part_and_zero_weights_are_absent(weighted):
     w = np.random.default_rng(1).uniform(0.5, 2.0, len(y))
     w[::3] = 0.0
     kept = w > 0
-    one = loss_calibration_test(y, scores, positive_share=0.9, sample_weight=w, n_bootstrap=49, random_state=0)
+    one = loss_calibration_test(y, scores, positive_share=0.9, sample_weight=w, n_resamples=49, random_state=0)
     two = loss_calibration_test(
-        y[kept], scores[kept], positive_share=0.9, sample_weight=w[kept], n_bootstrap=49, random_state=0
+        y[kept], scores[kept], positive_share=0.9, sample_weight=w[kept], n_resamples=49, random_state=0
     )
     assert one.to_json() == two.to_json()
     assert one.after.brier == pytest.approx(
@@ -107,10 +107,10 @@ def test_weights_enter_every_part_and_zero_weights_are_absent(weighted):
 
 def test_logits_and_labels_of_other_kinds(weighted):
     y, _, scores = weighted
-    plain = loss_calibration_test(y, scores, positive_share=0.9, n_bootstrap=0)
+    plain = loss_calibration_test(y, scores, positive_share=0.9, n_resamples=0)
     words = np.where(y == 1, "yes", "no")
     other = loss_calibration_test(
-        words, logit(scores), class_weight={"no": 1, "yes": 9}, pos_label="yes", logits=True, n_bootstrap=0
+        words, logit(scores), class_weight={"no": 1, "yes": 9}, pos_label="yes", logits=True, n_resamples=0
     )
     assert other.likelihood_ratio == pytest.approx(plain.likelihood_ratio, abs=1e-8)
 
@@ -119,7 +119,7 @@ def test_logits_and_labels_of_other_kinds(weighted):
 def test_stated_weights_are_those_of_the_positive_class(weighted, negative, positive):
     y, _, scores = weighted
     named = np.where(y == 1, positive, negative)
-    plain = loss_calibration_test(y, scores, positive_share=0.9, n_bootstrap=0)
+    plain = loss_calibration_test(y, scores, positive_share=0.9, n_resamples=0)
     ways = [
         {"class_weight": {negative: 1, positive: 9}},
         {"class_weight": {positive: 9}},
@@ -129,7 +129,7 @@ def test_stated_weights_are_those_of_the_positive_class(weighted, negative, posi
         {"class_weight": {negative: 1, positive: 9}, "labels": [negative, positive]},
     ]
     for stated in ways:
-        found = loss_calibration_test(named, scores, pos_label=positive, n_bootstrap=0, **stated)
+        found = loss_calibration_test(named, scores, pos_label=positive, n_resamples=0, **stated)
         assert found.likelihood_ratio == pytest.approx(plain.likelihood_ratio, abs=1e-8)
         drawn = loss_calibration_curve(named, scores, pos_label=positive, **stated)
         assert drawn.positive_share == pytest.approx(0.9, abs=1e-12)
@@ -143,7 +143,7 @@ def test_stated_weights_are_those_of_the_positive_class(weighted, negative, posi
 
 def test_results_are_tables(weighted):
     y, _, scores = weighted
-    found = loss_calibration_test(y, scores, positive_share=0.9, n_bootstrap=19, random_state=0)
+    found = loss_calibration_test(y, scores, positive_share=0.9, n_resamples=19, random_state=0)
     rows = found._records()
     assert [row["test"] for row in rows] == ["likelihood ratio", "Spiegelhalter z", "CORP miscalibration", "e-value"]
     assert rows[-1]["p_value"] == pytest.approx(min(1.0, 1.0 / found.largest_e_value))
@@ -152,10 +152,10 @@ def test_results_are_tables(weighted):
     assert weak._records()[-1]["p_value"] == 1.0
 
 
-@pytest.mark.parametrize("n_bootstrap", [-1, 1.5])
-def test_number_of_draws_is_checked(n_bootstrap):
-    with pytest.raises(ValueError, match="n_bootstrap must be a whole number"):
-        loss_calibration_test([0, 1], [0.2, 0.6], n_bootstrap=n_bootstrap)
+@pytest.mark.parametrize("n_resamples", [-1, 1.5])
+def test_number_of_draws_is_checked(n_resamples):
+    with pytest.raises(ValueError, match="n_resamples must be a whole number"):
+        loss_calibration_test([0, 1], [0.2, 0.6], n_resamples=n_resamples)
 
 
 # The implied weight
@@ -277,7 +277,7 @@ def three():
 
 def test_vector_test_by_a_general_optimiser(three):
     y, p, scores = three
-    found = loss_calibration_test(y, scores, class_weight=[1.0, 3.0, 8.0], n_bootstrap=0)
+    found = loss_calibration_test(y, scores, class_weight=[1.0, 3.0, 8.0], n_resamples=0)
     ratios = np.log(p[:, 1:] / p[:, :1])
     design = np.column_stack([np.ones(len(p)), ratios])
 
@@ -294,9 +294,9 @@ def test_vector_test_by_a_general_optimiser(three):
 
 def test_each_coordinate_is_the_binary_test_of_its_class(three):
     y, p, scores = three
-    found = loss_calibration_test(y, scores, class_weight=[1.0, 3.0, 8.0], n_bootstrap=49, random_state=0)
+    found = loss_calibration_test(y, scores, class_weight=[1.0, 3.0, 8.0], n_resamples=49, random_state=0)
     for k in range(3):
-        alone = loss_calibration_test(y == k, p[:, k], n_bootstrap=0)
+        alone = loss_calibration_test(y == k, p[:, k], n_resamples=0)
         assert found.p_value[k] == pytest.approx(alone.p_value, rel=1e-6)
         assert found.z_p_value[k] == pytest.approx(alone.z_p_value, rel=1e-6)
         assert found.miscalibration[k] == pytest.approx(alone.miscalibration, abs=1e-10)
@@ -305,7 +305,7 @@ def test_each_coordinate_is_the_binary_test_of_its_class(three):
 
 def test_implied_weights_of_several_classes_and_wrong_ones(three):
     y, _, scores = three
-    found = loss_calibration_test(y, scores, n_bootstrap=0)
+    found = loss_calibration_test(y, scores, n_resamples=0)
     assert found.vector_p_value < 1e-10
     assert found.class_weight[0] == 1.0
     assert np.all((found.ci_low[1:] < [3.0, 8.0]) & (found.ci_high[1:] > [3.0, 8.0]))
@@ -314,7 +314,7 @@ def test_implied_weights_of_several_classes_and_wrong_ones(three):
 
 def test_intervals_of_several_weights_come_from_the_curvature(three):
     y, _, scores = three
-    found = loss_calibration_test(y, scores, n_bootstrap=0)
+    found = loss_calibration_test(y, scores, n_resamples=0)
 
     def loss(c):
         eta = np.log(scores) + np.append(0.0, c)
@@ -336,7 +336,7 @@ def test_two_classes_as_a_vector_are_the_binary_test(weighted):
     y, p, _ = weighted
     statistic, degrees, *_ = _vector(np.column_stack([1 - p, p]), y, None)
     assert degrees == 2
-    assert statistic == pytest.approx(loss_calibration_test(y, p, n_bootstrap=0).likelihood_ratio, abs=1e-7)
+    assert statistic == pytest.approx(loss_calibration_test(y, p, n_resamples=0).likelihood_ratio, abs=1e-7)
 
 
 @pytest.mark.simulation
@@ -346,7 +346,7 @@ def test_size_of_the_vector_test():
     for _ in range(300):
         p = rng.dirichlet([2.0, 1.0, 1.0], 300)
         y = (rng.random((300, 1)) > p.cumsum(axis=1)).sum(axis=1)
-        p_values.append(loss_calibration_test(y, p, n_bootstrap=0).vector_p_value)
+        p_values.append(loss_calibration_test(y, p, n_resamples=0).vector_p_value)
     assert 3 <= np.sum(np.array(p_values) <= 0.05) <= 32
 
 
@@ -354,9 +354,9 @@ def test_weighted_rows_of_several_classes(three):
     y, _, scores = three
     w = np.random.default_rng(6).uniform(0.5, 2.0, len(y))
     w[:100] = 0.0
-    found = loss_calibration_test(y, scores, class_weight=[1, 3, 8], sample_weight=w, n_bootstrap=19, random_state=0)
+    found = loss_calibration_test(y, scores, class_weight=[1, 3, 8], sample_weight=w, n_resamples=19, random_state=0)
     same = loss_calibration_test(
-        y[100:], scores[100:], class_weight=[1, 3, 8], sample_weight=w[100:], n_bootstrap=19, random_state=0
+        y[100:], scores[100:], class_weight=[1, 3, 8], sample_weight=w[100:], n_resamples=19, random_state=0
     )
     assert found.to_json() == same.to_json()
     assert found.vector_p_value > 1e-4
@@ -366,11 +366,11 @@ def test_zeros_and_few_rows_are_said(three):
     y, _, scores = three
     rows = scores.copy()
     rows[0] = np.eye(3)[y[0]]
-    assert "1 rows with a probability of 0" in loss_calibration_test(y, rows, n_bootstrap=0).status
+    assert "1 rows with a probability of 0" in loss_calibration_test(y, rows, n_resamples=0).status
     rows[0] = np.eye(3)[(y[0] + 1) % 3]
-    wrong = loss_calibration_test(y, rows, n_bootstrap=0)
+    wrong = loss_calibration_test(y, rows, n_resamples=0)
     assert (wrong.vector_statistic, wrong.vector_p_value) == (math.inf, 0.0)
-    few = loss_calibration_test(y[:20], scores[:20], n_bootstrap=0)
+    few = loss_calibration_test(y[:20], scores[:20], n_resamples=0)
     assert np.isnan(few.vector_p_value)
     assert "too few rows (20)" in few.status
 

@@ -109,7 +109,7 @@ def test_every_way_to_say_one_weight_is_the_same():
         undo_sampling(scores, keep={0: 1 / 3}, repeat={1: 3}),
         apply_sampling(scores, keep={1: 1 / 9}),
         undo_sampling(scores, keep=[1 / 9, 1]),
-        shift_prior(scores, old=0.9, new=0.5),
+        shift_prior(scores, training_prior=0.9, prior=0.5),
         correct_probabilities(scores, class_weight={1: 3}, keep={0: 1 / 3}),
         correct_probabilities(scores, class_weight={1: 3}, repeat={1: 3}),
     ]
@@ -147,11 +147,15 @@ def test_unified_formula_is_the_three_steps_in_any_order(data):
         "keep": np.array(data.draw(numbers(st.floats(0.1, 1.0)))),
         "repeat": np.array(data.draw(numbers(st.floats(1.0, 10.0)))),
     }
-    whole = correct_probabilities([prob], class_weight=weights, **sampling, old=old, new=new)[0]
+    whole = correct_probabilities([prob], class_weight=weights, **sampling, training_prior=old, prior=new)[0]
     by_hand = prob * new / (weights * sampling["keep"] * sampling["repeat"] * old)
     assert whole == pytest.approx(by_hand / by_hand.sum(), abs=1e-13)
-    steps = shift_prior(undo_sampling(undo_class_weight([prob], class_weight=weights), **sampling), old=old, new=new)
-    other = undo_class_weight(undo_sampling(shift_prior([prob], old=old, new=new), **sampling), class_weight=weights)
+    steps = shift_prior(
+        undo_sampling(undo_class_weight([prob], class_weight=weights), **sampling), training_prior=old, prior=new
+    )
+    other = undo_class_weight(
+        undo_sampling(shift_prior([prob], training_prior=old, prior=new), **sampling), class_weight=weights
+    )
     assert steps[0] == pytest.approx(whole, abs=1e-12)
     assert other[0] == pytest.approx(whole, abs=1e-12)
 
@@ -217,7 +221,7 @@ def test_undersampling_a_population_gives_the_map():
             "keep names the classes 'ok', 'fraud', and y_prob",
         ),
         (
-            lambda: shift_prior([0.5], old={"ok": 0.9, "fraud": 0.1}, new=0.5),
+            lambda: shift_prior([0.5], training_prior={"ok": 0.9, "fraud": 0.1}, prior=0.5),
             "old names the classes 'ok', 'fraud', and",
         ),
         (
@@ -242,12 +246,12 @@ def test_undersampling_a_population_gives_the_map():
             r"^repeat must hold numbers >= 1, got 0\.1 for class 1: if that fraction .* pass keep=\{1: 0\.1\}\.$",
         ),
         (lambda: undo_sampling([0.5]), "^keep or repeat must be given"),
-        (lambda: shift_prior([0.5], old=0.5, new=1.0), r"new must lie in \(0, 1\)"),
-        (lambda: shift_prior([[0.2, 0.3, 0.5]], old=0.5, new=[0.2, 0.3, 0.5]), "the shares of 3 classes"),
-        (lambda: shift_prior([0.5], old=[0.5, 0.6], new=0.5), "old must sum to 1"),
-        (lambda: shift_prior([0.5], old={0: 1}, new=0.5), "old must name every class"),
+        (lambda: shift_prior([0.5], training_prior=0.5, prior=1.0), r"prior must lie in \(0, 1\)"),
+        (lambda: shift_prior([[0.2, 0.3, 0.5]], training_prior=0.5, prior=[0.2, 0.3, 0.5]), "the shares of 3 classes"),
+        (lambda: shift_prior([0.5], training_prior=[0.5, 0.6], prior=0.5), "training_prior must sum to 1"),
+        (lambda: shift_prior([0.5], training_prior={0: 1}, prior=0.5), "training_prior must name every class"),
         (lambda: correct_probabilities([0.5]), "nothing to correct"),
-        (lambda: correct_probabilities([0.5], old=0.5), "old and new must be given together"),
+        (lambda: correct_probabilities([0.5], training_prior=0.5), "training_prior and prior must be given together"),
     ],
 )
 def test_bad_input_is_refused_with_the_rule(call, message):

@@ -83,16 +83,16 @@ def test_mistaken_sampling_is_named(function, name, value):
 
 @pytest.mark.parametrize("value", NO_PRIOR, ids=repr)
 def test_mistaken_shares_are_named(value):
-    assert_named("old", lambda: shift_prior(PROB, old=value, new=0.1))
-    assert_named("new", lambda: shift_prior(PROB, old=0.1, new=value))
-    assert_named("old", lambda: estimate_prior(PROB, old=value, n_bootstrap=0))
+    assert_named("training_prior", lambda: shift_prior(PROB, training_prior=value, prior=0.1))
+    assert_named("prior", lambda: shift_prior(PROB, training_prior=0.1, prior=value))
+    assert_named("training_prior", lambda: estimate_prior(PROB, training_prior=value, n_resamples=0))
 
 
 @pytest.mark.parametrize(
     ("name", "options"),
     [
         ("class_weight", {}),
-        ("old", {"old": 0.1}),
+        ("training_prior", {"training_prior": 0.1}),
         ("class_weight", {"class_weight": "balanced"}),
         ("keep", {"keep": 3}),
         ("y_prob", {"y_prob": 100 * PROB, "keep": {0: 1}}),
@@ -108,7 +108,7 @@ def test_mistaken_corrections_are_named(name, options):
     table(
         {
             "y_prob": NO_PROB,
-            "n_bootstrap": NO_COUNT,
+            "n_resamples": NO_COUNT,
             "max_iterations": NO_COUNT,
             "confidence_level": NO_LEVEL,
             "tolerance": ["x", None, 0, True],
@@ -118,7 +118,7 @@ def test_mistaken_corrections_are_named(name, options):
     ),
 )
 def test_mistakes_about_a_new_population_are_named(name, value):
-    assert_named(name, lambda: estimate_prior(**({"y_prob": PROB, "old": 0.5} | {name: value})))
+    assert_named(name, lambda: estimate_prior(**({"y_prob": PROB, "training_prior": 0.5} | {name: value})))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_mistaken_rows_are_named(function, name, value):
         (implied_weight, "confidence_level", NO_LEVEL),
         (implied_weight, "prevalence", [30, "0.3", True]),
         (loss_calibration_test, "confidence_level", NO_LEVEL),
-        (loss_calibration_test, "n_bootstrap", NO_COUNT),
+        (loss_calibration_test, "n_resamples", NO_COUNT),
         (loss_calibration_test, "random_state", ["x", -1, 1.5]),
         (loss_calibration_test, "positive_share", [90, "0.9", True]),
         (loss_calibration_curve, "n_bins", ["x", 0, 2.5, None, True]),

@@ -34,7 +34,7 @@ def shifted_population(rng, old, new, n):
 def test_same_limit_as_the_printed_iteration(k):
     rng = np.random.default_rng(k)
     prob, old = rng.dirichlet(np.ones(k), 300), rng.dirichlet(np.full(k, 8.0))
-    found = estimate_prior(prob, old=old, n_bootstrap=0)
+    found = estimate_prior(prob, training_prior=old, n_resamples=0)
     assert found.converged
     assert found.prior == pytest.approx(saerens(prob, old), abs=2e-6)
 
@@ -47,7 +47,7 @@ def test_maximises_the_likelihood_directly(seed):
     def loss(t):
         return -np.log(t * g / old + (1 - t) * (1 - g) / (1 - old)).sum()
 
-    found = estimate_prior(g, old=old, n_bootstrap=0)
+    found = estimate_prior(g, training_prior=old, n_resamples=0)
     best = minimize_scalar(loss, bounds=(0, 1), method="bounded", options={"xatol": 1e-12})
     assert loss(found.prior) <= best.fun + 1e-8
     assert loss(old) - loss(found.prior) == pytest.approx(found.log_likelihood_gain, abs=1e-9)
@@ -57,9 +57,9 @@ def test_maximises_the_likelihood_directly(seed):
 def test_gap_bounds_what_is_left_to_gain():
     rng = np.random.default_rng(3)
     prob, old = rng.dirichlet(np.ones(4), 200), np.full(4, 0.25)
-    best = estimate_prior(prob, old=old, n_bootstrap=0)
+    best = estimate_prior(prob, training_prior=old, n_resamples=0)
     for steps in (1, 2, 5, 10):
-        early = estimate_prior(prob, old=old, n_bootstrap=0, max_iterations=steps, tolerance=1e-15)
+        early = estimate_prior(prob, training_prior=old, n_resamples=0, max_iterations=steps, tolerance=1e-15)
         assert not early.converged
         assert "NOT converged" in repr(early)
         assert best.log_likelihood_gain - early.log_likelihood_gain <= len(prob) * early.gap + 1e-12
@@ -71,7 +71,7 @@ def test_share_of_a_shifted_population_is_found_and_covered():
     covered, widths, estimates = 0, [], []
     for _ in range(60):
         prob, _ = shifted_population(rng, 0.5, 0.15, 400)
-        found = estimate_prior(prob, old=0.5, n_bootstrap=100, confidence_level=0.9, random_state=rng)
+        found = estimate_prior(prob, training_prior=0.5, n_resamples=100, confidence_level=0.9, random_state=rng)
         covered += found.ci_low <= 0.15 <= found.ci_high
         widths.append(found.ci_high - found.ci_low)
         estimates.append(found.prior)
@@ -81,53 +81,53 @@ def test_share_of_a_shifted_population_is_found_and_covered():
 
 def test_probabilities_moved_to_the_estimate_average_to_it():
     prob, _ = shifted_population(np.random.default_rng(5), 0.4, 0.1, 2000)
-    share = estimate_prior(prob, old=0.4, n_bootstrap=0).prior
-    assert shift_prior(prob, old=0.4, new=share).mean() == pytest.approx(share, abs=1e-9)
+    share = estimate_prior(prob, training_prior=0.4, n_resamples=0).prior
+    assert shift_prior(prob, training_prior=0.4, prior=share).mean() == pytest.approx(share, abs=1e-9)
 
 
 def test_weights_are_repeated_rows_for_the_estimate():
     rng = np.random.default_rng(6)
     prob, weight = rng.random(50), rng.integers(0, 4, 50)
-    weighted = estimate_prior(prob, old=0.3, sample_weight=weight, n_bootstrap=0)
-    repeated = estimate_prior(np.repeat(prob, weight), old=0.3, n_bootstrap=0)
+    weighted = estimate_prior(prob, training_prior=0.3, sample_weight=weight, n_resamples=0)
+    repeated = estimate_prior(np.repeat(prob, weight), training_prior=0.3, n_resamples=0)
     assert weighted.prior == pytest.approx(repeated.prior, abs=1e-10)
 
 
 def test_rows_of_weight_zero_are_absent():
     prob = [[0.9, 0.1, 0.0], [0.6, 0.4, 0.0], [0.0, 0.0, 1.0]]
-    found = estimate_prior(prob, old=[0.4, 0.3, 0.3], sample_weight=[1, 1, 0], n_bootstrap=5, random_state=0)
+    found = estimate_prior(prob, training_prior=[0.4, 0.3, 0.3], sample_weight=[1, 1, 0], n_resamples=5, random_state=0)
     assert found.prior[2] == 0.0
-    same = estimate_prior(prob[:2], old=[0.4, 0.3, 0.3], n_bootstrap=5, random_state=0)
+    same = estimate_prior(prob[:2], training_prior=[0.4, 0.3, 0.3], n_resamples=5, random_state=0)
     assert found.to_json() == same.to_json()
 
 
 def test_class_without_support_gets_share_zero():
-    found = estimate_prior([[0.9, 0.1, 0.0], [0.6, 0.4, 0.0]], old=[0.4, 0.3, 0.3], n_bootstrap=0)
+    found = estimate_prior([[0.9, 0.1, 0.0], [0.6, 0.4, 0.0]], training_prior=[0.4, 0.3, 0.3], n_resamples=0)
     assert found.prior[2] == 0.0
     assert found.at_boundary
 
 
 def test_bootstrap_is_reproducible_and_optional():
     prob = np.random.default_rng(7).random(100)
-    one, two = (estimate_prior(prob, old=0.5, n_bootstrap=30, random_state=1) for _ in range(2))
+    one, two = (estimate_prior(prob, training_prior=0.5, n_resamples=30, random_state=1) for _ in range(2))
     assert (one.ci_low, one.ci_high) == (two.ci_low, two.ci_high)
-    assert np.isnan(estimate_prior(prob, old=0.5, n_bootstrap=0).ci_low)
+    assert np.isnan(estimate_prior(prob, training_prior=0.5, n_resamples=0).ci_low)
 
 
 def test_table_has_a_row_for_each_class():
-    binary = estimate_prior([0.2, 0.6], old=0.5, n_bootstrap=0)
+    binary = estimate_prior([0.2, 0.6], training_prior=0.5, n_resamples=0)
     assert [row["class"] for row in binary._records()] == [1]
-    several = estimate_prior([[0.2, 0.3, 0.5]], old={0: 0.2, 1: 0.3, 2: 0.5}, n_bootstrap=0)
+    several = estimate_prior([[0.2, 0.3, 0.5]], training_prior={0: 0.2, 1: 0.3, 2: 0.5}, n_resamples=0)
     assert [row["class"] for row in several._records()] == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"old": 0.0}, r"old must lie in \(0, 1\)"),
-        ({"old": 0.5, "n_bootstrap": -1}, "n_bootstrap must be a whole number >= 0"),
-        ({"old": 0.5, "tolerance": 0.0}, "tolerance must be > 0"),
-        ({"old": 0.5, "confidence_level": 1.0}, "confidence_level must lie in"),
+        ({"training_prior": 0.0}, r"training_prior must lie in \(0, 1\)"),
+        ({"training_prior": 0.5, "n_resamples": -1}, "n_resamples must be a whole number >= 0"),
+        ({"training_prior": 0.5, "tolerance": 0.0}, "tolerance must be > 0"),
+        ({"training_prior": 0.5, "confidence_level": 1.0}, "confidence_level must lie in"),
     ],
 )
 def test_bad_input_is_refused(options, message):

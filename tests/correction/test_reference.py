@@ -55,13 +55,13 @@ def test_statistics(eval_reference):
     assert abs(fit.slope - stated["recalibration"]["a1"]) <= TOLERANCE
     assert abs(recalibration_test(table).statistic - stated["recalibration"]["lr"]) <= TOLERANCE
     assert abs(spiegelhalter(table)[0] - stated["spiegelhalter_z"]) <= TOLERANCE
-    found = loss_calibration_test(stated["y"], stated["s"], n_bootstrap=0)
+    found = loss_calibration_test(stated["y"], stated["s"], n_resamples=0)
     assert abs(found.likelihood_ratio - stated["recalibration"]["lr"]) <= TOLERANCE
 
 
 def test_prior_shift(eval_reference):
     for row in eval_reference["loss_calibration"]["prior_shift"]:
-        found = estimate_prior(row["posterior"], old=row["train_prior"], n_bootstrap=0)
+        found = estimate_prior(row["posterior"], training_prior=row["train_prior"], n_resamples=0)
         assert abs(found.prior - row["target_prior"]) <= TOLERANCE
         assert found.at_boundary == (row["target_prior"] == 1.0)
 

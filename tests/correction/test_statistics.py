@@ -68,7 +68,7 @@ def test_certain_scores_that_are_right_are_left_aside():
 def test_one_certain_score_that_is_wrong_rejects(label, score):
     y, g = sample(1)
     y, g = np.append(y, label), np.append(g, score)
-    found = loss_calibration_test(y, g, n_bootstrap=9)
+    found = loss_calibration_test(y, g, n_resamples=9)
     assert (found.likelihood_ratio, found.p_value) == (math.inf, 0.0)
     assert found.largest_e_value == math.inf
     assert found.crossed_at == len(y) - 1
@@ -77,7 +77,7 @@ def test_one_certain_score_that_is_wrong_rejects(label, score):
 
 
 def test_scores_of_0_and_1_alone():
-    found = loss_calibration_test([0, 1, 1], [0.0, 1.0, 1.0], n_bootstrap=9)
+    found = loss_calibration_test([0, 1, 1], [0.0, 1.0, 1.0], n_resamples=9)
     assert (found.p_value, found.e_value) == (1.0, 1.0)
     assert np.isnan(found.z)
 
@@ -185,8 +185,8 @@ def test_expectation_of_one_step_of_the_bets_is_one():
 
 def test_a_constant_weight_changes_no_test():
     y, g = sample(7)
-    plain = loss_calibration_test(y, g, n_bootstrap=0)
-    tripled = loss_calibration_test(y, g, sample_weight=np.full(len(y), 3.0), n_bootstrap=0)
+    plain = loss_calibration_test(y, g, n_resamples=0)
+    tripled = loss_calibration_test(y, g, sample_weight=np.full(len(y), 3.0), n_resamples=0)
     assert tripled.z == pytest.approx(plain.z, rel=1e-12)
     assert tripled.largest_e_value == pytest.approx(plain.largest_e_value, rel=1e-12)
     # the robust design effect stands in for the model's variance: alike, not the same
@@ -210,7 +210,7 @@ def test_rates_of_rejection_on_right_scores():
     for _ in range(400):
         g = expit(rng.normal(-1.25, 1.0, 300))
         y = rng.random(300) < g
-        found = loss_calibration_test(y, g, n_bootstrap=39, random_state=rng)
+        found = loss_calibration_test(y, g, n_resamples=39, random_state=rng)
         rejected += [
             found.p_value <= 0.05,
             found.z_p_value <= 0.05,

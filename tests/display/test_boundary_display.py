@@ -70,7 +70,7 @@ def test_boundary_read_from_json_is_drawn_the_same(rows):
 def test_own_axes_and_other_scores_are_used(plt, rows):
     y, score, uncertainty = rows
     _, ax = plt.subplots()
-    display = BoundaryDisplay.from_predictions(y, score * 8 - 4, uncertainty, ax=ax, max_selected=100, legend=None)
+    display = BoundaryDisplay.from_predictions(y, score * 8 - 4, uncertainty, ax=ax, capacity=100, legend=None)
     assert display.ax_ is ax
     assert ax.get_xlim() == pytest.approx((-4, 4), abs=0.01)
     assert ax.get_legend() is None

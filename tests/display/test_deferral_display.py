@@ -10,9 +10,9 @@ from stakes.display import DeferralDisplay
 @pytest.mark.parametrize("over", ["fee", "capacity", "coverage"])
 def test_lines_are_the_curves(rows, over):
     y, models = rows
-    display = DeferralDisplay.from_predictions(y, models, threshold=0.2, deferral=0.02, over=over)
+    display = DeferralDisplay.from_predictions(y, models, costs=0.2, deferral=0.02, over=over)
     assert [line.get_label() for line in display.lines_] == list(models)
-    curve = deferral_curve(y, models["coarse"], threshold=0.2, deferral=0.02, over=over)
+    curve = deferral_curve(y, models["coarse"], costs=0.2, deferral=0.02, over=over)
     x, drawn = display.lines_[1].get_data()
     inner = (x > curve.knots[0]) & (np.min(np.abs(x[:, None] - curve.knots), axis=1) > 1e-9)
     assert drawn[inner] == pytest.approx(curve.at(x[inner]), abs=1e-9)
@@ -22,7 +22,7 @@ def test_lines_are_the_curves(rows, over):
 
 def test_a_curve_draws_itself_and_axes_are_not_mixed(rows):
     y, models = rows
-    fee, share = (deferral_curve(y, models["sharp"], threshold=0.2, over=over) for over in ("fee", "coverage"))
+    fee, share = (deferral_curve(y, models["sharp"], costs=0.2, over=over) for over in ("fee", "coverage"))
     assert fee.plot().ax_.get_ylabel() == "Cost per case"
     with pytest.raises(ValueError, match="over the same axis, got fee and share decided"):
         DeferralDisplay([fee, share])

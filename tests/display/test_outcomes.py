@@ -46,7 +46,7 @@ REFUSED = {
     "amounts": NOT_OF_AMOUNTS,
     "amounts, followed": NOT_OF_AMOUNTS,
 }
-MORE = {"UtilityCurveDisplay": {"measure": "f1"}, "DeferralDisplay": {"threshold": 0.3}}
+MORE = {"UtilityCurveDisplay": {"measure": "f1"}, "DeferralDisplay": {"costs": 0.3}}
 
 
 def words(figure):
@@ -77,8 +77,8 @@ def test_results_keep_what_they_are_about(kind):
     table = ScoreTable.from_predictions(outcome, P)
     again = ScoreTable.from_json(table.to_json())
     assert again.about == again.merge(table).about == table.with_prevalence(0.3).about == told
-    band = confidence_band(outcome, P, "regret", thresholds=[0.2, 0.4], n_draws=1000)
-    gap = difference_band(outcome, P, np.sqrt(P), "net_benefit", thresholds=[0.2, 0.4], n_draws=1000)
+    band = confidence_band(outcome, P, "regret", thresholds=[0.2, 0.4], n_resamples=1000)
+    gap = difference_band(outcome, P, np.sqrt(P), "net_benefit", thresholds=[0.2, 0.4], n_resamples=1000)
     for result in (net_benefit_curve(again), band, gap):
         assert told in words(result.plot().figure_)
     assert decompose(table, costs=(0.2, 0.6)).about == told

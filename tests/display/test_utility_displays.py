@@ -97,7 +97,7 @@ def test_second_display_beside_a_first_one_keeps_both_in_view(rows):
 def test_utility_curve_is_drawn_with_the_best_threshold(rows):
     y, models = rows
     shown = utility_curve(y, models["sharp"], F1()).plot()
-    found = population_threshold(y, models["sharp"], F1(), n_bootstrap=0)
+    found = population_threshold(y, models["sharp"], F1(), n_resamples=0)
     assert type(shown) is UtilityCurveDisplay
     assert point(shown.best_[0]) == (found.threshold, found.utility)
     assert shown.best_[0].get_label() == f"best: threshold {found.threshold:.4g}: {found.utility:.4g}"
@@ -126,7 +126,7 @@ def test_estimators_are_drawn_as_their_predictions(rows):
     batch = ExpectedUtilityDisplay.from_estimator(fitted, X, "f1")
     assert point(batch.best_[0])[0] == expected_utility(p, "f1").best_k
     labelled = UtilityCurveDisplay.from_estimator({"a": fitted}, X, y, "f1")
-    assert math.isclose(point(labelled.best_[0])[0], population_threshold(y, p, "f1", n_bootstrap=0).threshold)
+    assert math.isclose(point(labelled.best_[0])[0], population_threshold(y, p, "f1", n_resamples=0).threshold)
 
 
 def test_legend_can_be_left_out_and_other_options_are_refused(rows):

@@ -12,8 +12,8 @@ SITUATIONS = list(itertools.product(("independent", "budget"), ("known", "range"
 VALUES = {
     ("independent", "known"): {"cost_ratio": 0.3},
     ("independent", "range"): {"bounds": (0.1, 0.4)},
-    ("budget", "known"): {"k": 7},
-    ("budget", "range"): {"k": (3, 30)},
+    ("budget", "known"): {"capacity": 7},
+    ("budget", "range"): {"capacity": (3, 30)},
 }
 
 
@@ -38,7 +38,7 @@ def answer(advice, y_true, scores, **further):
 def test_every_call_runs_and_uses_the_metric_it_names(situation, given, probabilities, data):
     decisions, threshold = situation
     values = VALUES.get(situation, {}) if given else {}
-    advice = advise(decisions=decisions, threshold=threshold, probabilities=probabilities, **values)
+    advice = advise(decisions=decisions, knowledge=threshold, probabilities=probabilities, **values)
     assert np.isfinite(answer(advice, *data))
     assert advice.metric in advice.call
     assert callable(getattr(stakes.metrics, advice.metric))
@@ -54,25 +54,25 @@ def test_call_makes_the_outcome_that_was_asked_for(situation, outcome, data):
     decisions, threshold = situation
     if outcome == "amounts" and decisions == "budget":
         with pytest.raises(ValueError, match="independent decisions"):
-            advise(decisions=decisions, threshold=threshold, outcome=outcome)
+            advise(decisions=decisions, knowledge=threshold, outcome=outcome)
         return
     y, risk = data
     columns = {"event": y, "time": np.where(y, 1.0, 3.0), "horizon": 2.0, "groups": np.arange(60) % 2}
     columns |= {"false_positive": 3.0, "false_negative": np.linspace(5, 50, 60)}
-    advice = advise(decisions=decisions, threshold=threshold, outcome=outcome)
+    advice = advise(decisions=decisions, knowledge=threshold, outcome=outcome)
     found = answer(advice, y, risk, **columns)
     if outcome == "amounts":  # as the rows would be decided one by one
         act = risk * columns["false_negative"] >= (1 - risk) * 3.0
         cost = 1000 * np.where(y, columns["false_negative"] * ~act, 3.0 * act).mean()
         assert threshold != "known" or found.cost.value == pytest.approx(cost, rel=1e-12)
     else:  # every status is known here
-        assert found == answer(advise(decisions=decisions, threshold=threshold), y, risk)
+        assert found == answer(advise(decisions=decisions, knowledge=threshold), y, risk)
 
 
 @pytest.mark.parametrize("situation", [s for s in SITUATIONS if s[0] == "independent"])
 def test_scores_that_only_rank_may_be_any_numbers(situation, data):
     y, risk = data
-    advice = advise(decisions=situation[0], threshold=situation[1], probabilities=False)
+    advice = advise(decisions=situation[0], knowledge=situation[1], probabilities=False)
     stretched = answer(advice, y, 50.0 * np.sqrt(risk) - 20.0)
     assert stretched == pytest.approx(answer(advice, y, risk), abs=1e-14)
 
@@ -85,7 +85,7 @@ def fixed_cost(y, score, cut, c):
 def test_known_cost_ratio_ranks_by_cost(data):
     y, risk = data
     rivals = [risk, risk**2, np.sqrt(risk), 1.0 - risk]
-    advice = advise(decisions="independent", threshold="known", cost_ratio=0.3)
+    advice = advise(decisions="independent", knowledge="known", cost_ratio=0.3)
     benefits = [answer(advice, y, s) for s in rivals]
     by_hand = [np.mean(y) - fixed_cost(y, s, 0.3, 0.3) / 0.7 for s in rivals]
     assert benefits == pytest.approx(by_hand, abs=1e-14)
@@ -93,7 +93,7 @@ def test_known_cost_ratio_ranks_by_cost(data):
 
 def test_range_is_twice_the_integral_of_cost(data):
     y, risk = data
-    advice = advise(decisions="independent", threshold="range", bounds=(0.1, 0.4))
+    advice = advise(decisions="independent", knowledge="range", bounds=(0.1, 0.4))
     grid = np.linspace(0.1, 0.4, 30_001)
     middle = (grid[1:] + grid[:-1]) / 2
     by_hand = 2 * 0.3 * np.mean([fixed_cost(y, risk, c, c) for c in middle])
@@ -102,7 +102,7 @@ def test_range_is_twice_the_integral_of_cost(data):
 
 def test_unknown_cost_ratio_is_the_brier_score(data):
     y, risk = data
-    advice = advise(decisions="independent", threshold="unknown")
+    advice = advise(decisions="independent", knowledge="unknown")
     assert answer(advice, y, risk) == pytest.approx(np.mean((risk - y) ** 2), abs=1e-14)
 
 
@@ -118,7 +118,7 @@ def test_budget_metrics_rank_by_cost_whatever_the_cost_ratio(threshold, budgets,
     y, risk = data
     rng = np.random.default_rng(8)
     rivals = [risk + s * rng.normal(size=len(y)) for s in (0.0, 0.1, 0.2, 0.4, 0.8)]
-    advice = advise(decisions="budget", threshold=threshold, **VALUES.get(("budget", threshold), {}))
+    advice = advise(decisions="budget", knowledge=threshold, **VALUES.get(("budget", threshold), {}))
     values = np.array([answer(advice, y, s) for s in rivals])
     cost = np.array([np.mean([budget_cost(y, s, k, c) for k in budgets]) for s in rivals])
     # affine with a negative slope: equal up to rounding after both are standardised
@@ -131,16 +131,16 @@ def test_accuracy_is_right_at_one_half_and_nowhere_else(data):
     y, risk = data
     accuracy = np.mean((risk >= 0.5) == y)
     assert accuracy == pytest.approx(1 - 2 * expected_regret(y, risk, costs=costs.Fixed(0.5)))
-    at_half = advise(decisions="independent", threshold="known", cost_ratio=0.5)
+    at_half = advise(decisions="independent", knowledge="known", cost_ratio=0.5)
     assert "is right" in at_half.wrong["accuracy"]
-    elsewhere = advise(decisions="independent", threshold="known", cost_ratio=0.4)
+    elsewhere = advise(decisions="independent", knowledge="known", cost_ratio=0.4)
     assert "is right" not in elsewhere.wrong["accuracy"]
     for bounds, said in (((0.1, 0.4), "not in your range"), ((0.4, 0.6), "only one point of your range")):
-        assert said in advise(decisions="independent", threshold="range", bounds=bounds).wrong["accuracy"]
+        assert said in advise(decisions="independent", knowledge="range", bounds=bounds).wrong["accuracy"]
 
 
 def test_auc_is_wrong_except_for_an_unknown_budget():
-    right = [s for s in SITUATIONS if advise(decisions=s[0], threshold=s[1]).wrong["AUC"].startswith("Nothing")]
+    right = [s for s in SITUATIONS if advise(decisions=s[0], knowledge=s[1]).wrong["AUC"].startswith("Nothing")]
     assert right == [("budget", "unknown")]
 
 
@@ -149,34 +149,43 @@ def test_auc_is_wrong_except_for_an_unknown_budget():
     [(0.03, "Never acting has an accuracy of 97% here."), (0.8, "Always acting has an accuracy of 80% here.")],
 )
 def test_imbalance_is_told_in_numbers(share, said):
-    advice = advise(decisions="independent", threshold="unknown", prevalence=share)
+    advice = advise(decisions="independent", knowledge="unknown", prevalence=share)
     assert advice.wrong["accuracy"].endswith(said)
 
 
 def test_numbers_that_are_examples_are_called_so():
-    assert "for example" in advise(decisions="budget", threshold="known").why
-    assert "for example" not in advise(decisions="budget", threshold="known", k=12).why
-    assert "k=12)" in advise(decisions="budget", threshold="known", k=12).call
+    assert "for example" in advise(decisions="budget", knowledge="known").why
+    assert "for example" not in advise(decisions="budget", knowledge="known", capacity=12).why
+    shared = advise(decisions="budget", knowledge="known", capacity=0.05)
+    assert "the 5% highest scores" in shared.why
+    assert "capacity=0.05)" in shared.call
+    assert "capacity=12)" in advise(decisions="budget", knowledge="known", capacity=12).call
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"decisions": "both", "threshold": "known"}, "decisions must be one of 'independent', 'budget', got 'both'"),
-        ({"decisions": "budget", "threshold": "some"}, "threshold must be one of"),
-        ({"decisions": "budget", "threshold": "known", "cost_ratio": 0.1}, "cost_ratio has no place"),
-        ({"decisions": "independent", "threshold": "known", "k": 3}, "k has no place"),
-        ({"decisions": "independent", "threshold": "unknown", "bounds": (0.1, 0.2)}, "bounds has no place"),
-        ({"decisions": "independent", "threshold": "known", "cost_ratio": 1.0}, r"cost_ratio must lie in \(0, 1\)"),
-        ({"decisions": "independent", "threshold": "range", "bounds": (0.3, 0.1)}, "bounds must satisfy"),
-        ({"decisions": "independent", "threshold": "range", "bounds": 0.3}, r"bounds must be \(low, high\), got 0.3"),
-        ({"decisions": "budget", "threshold": "known", "k": 0}, "k must be a whole number >= 1, got 0"),
-        ({"decisions": "budget", "threshold": "known", "k": 2.5}, "k must be a whole number >= 1, got 2.5"),
-        ({"decisions": "budget", "threshold": "known", "k": (2, 3)}, "k must be a whole number"),
-        ({"decisions": "budget", "threshold": "range", "k": (5, 5)}, r"k must ascend, got \(5, 5\)"),
-        ({"decisions": "budget", "threshold": "range", "k": 5}, r"k must be \(low, high\), got 5"),
-        ({"decisions": "budget", "threshold": "unknown", "prevalence": 1.2}, "prevalence must lie in"),
-        ({"decisions": "budget", "threshold": "unknown", "probabilities": "no"}, "probabilities must be True or False"),
+        ({"decisions": "both", "knowledge": "known"}, "decisions must be one of 'independent', 'budget', got 'both'"),
+        ({"decisions": "budget", "knowledge": "some"}, "knowledge must be one of"),
+        ({"decisions": "budget", "knowledge": "known", "cost_ratio": 0.1}, "cost_ratio has no place"),
+        ({"decisions": "independent", "knowledge": "known", "capacity": 3}, "capacity has no place"),
+        ({"decisions": "independent", "knowledge": "unknown", "bounds": (0.1, 0.2)}, "bounds has no place"),
+        ({"decisions": "independent", "knowledge": "known", "cost_ratio": 1.0}, r"cost_ratio must lie in \(0, 1\)"),
+        ({"decisions": "independent", "knowledge": "range", "bounds": (0.3, 0.1)}, "bounds must satisfy"),
+        ({"decisions": "independent", "knowledge": "range", "bounds": 0.3}, r"bounds must be \(low, high\), got 0.3"),
+        (
+            {"decisions": "budget", "knowledge": "known", "capacity": 0},
+            "capacity must be a count of rows >= 1 or a share of them in .0, 1., got 0",
+        ),
+        (
+            {"decisions": "budget", "knowledge": "known", "capacity": 2.5},
+            "capacity must be a count of rows >= 1 or a share of them in .0, 1., got 2.5",
+        ),
+        ({"decisions": "budget", "knowledge": "known", "capacity": (2, 3)}, "capacity must be a finite number"),
+        ({"decisions": "budget", "knowledge": "range", "capacity": (5, 5)}, r"capacity must ascend, got \(5, 5\)"),
+        ({"decisions": "budget", "knowledge": "range", "capacity": 5}, r"capacity must be \(low, high\), got 5"),
+        ({"decisions": "budget", "knowledge": "unknown", "prevalence": 1.2}, "prevalence must lie in"),
+        ({"decisions": "budget", "knowledge": "unknown", "probabilities": "no"}, "probabilities must be True or False"),
     ],
 )
 def test_values_that_do_not_belong_are_refused(options, message):
@@ -185,5 +194,5 @@ def test_values_that_do_not_belong_are_refused(options, message):
 
 
 def test_advice_is_a_table_of_one_row():
-    advice = advise(decisions="budget", threshold="unknown")
+    advice = advise(decisions="budget", knowledge="unknown")
     assert "| budget | unknown | roc_auc_score |" in advice.to_markdown()

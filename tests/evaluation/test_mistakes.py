@@ -97,19 +97,19 @@ FRAMES = {
     "one class": (FRAME.filter(pl.col("ill") == 0), {"label": "ill"}, "must hold both classes"),
     "arrays for a frame": (RISK, {"label": "ill"}, "frame must"),
 }
-KNOWN, RANGE = {"threshold": "known"}, {"threshold": "range"}
+KNOWN, RANGE = {"knowledge": "known"}, {"knowledge": "range"}
 ADVISE = {
     "an unknown kind of decision": ({"decisions": "triage", **KNOWN}, "decisions must be one of"),
-    "an unknown threshold": ({"decisions": "budget", "threshold": 0.1}, "threshold must be one of"),
+    "an unknown threshold": ({"decisions": "budget", "knowledge": 0.1}, "knowledge must be one of"),
     "cost ratio in percent": ({"decisions": "independent", **KNOWN, "cost_ratio": 10}, "cost_ratio must lie"),
     "cost ratio as text": ({"decisions": "independent", **KNOWN, "cost_ratio": "10%"}, "cost_ratio must"),
     "cost ratio of a budget": ({"decisions": "budget", **KNOWN, "cost_ratio": 0.1}, "cost_ratio has no place"),
     "bounds reversed": ({"decisions": "independent", **RANGE, "bounds": (0.3, 0.1)}, "bounds must satisfy"),
     "bounds as text": ({"decisions": "independent", **RANGE, "bounds": "0.1:0.3"}, "bounds must be"),
     "bounds in percent": ({"decisions": "independent", **RANGE, "bounds": (2, 10)}, "bounds must"),
-    "a budget of nothing": ({"decisions": "budget", **KNOWN, "k": 0}, "k must be a whole number >= 1"),
-    "a budget as a share": ({"decisions": "budget", **KNOWN, "k": 0.1}, "k must be a whole number >= 1"),
-    "budgets reversed": ({"decisions": "budget", **RANGE, "k": (20, 5)}, "k must ascend"),
+    "a budget of nothing": ({"decisions": "budget", **KNOWN, "capacity": 0}, "capacity must be a count of rows >= 1"),
+    "a budget in per cent": ({"decisions": "budget", **KNOWN, "capacity": 2.5}, "capacity must be a count of rows"),
+    "budgets reversed": ({"decisions": "budget", **RANGE, "capacity": (20, 5)}, "capacity must ascend"),
     "prevalence in percent": ({"decisions": "budget", **KNOWN, "prevalence": 10}, "prevalence must lie"),
     "probabilities as text": ({"decisions": "budget", **KNOWN, "probabilities": "yes"}, "probabilities must be"),
 }

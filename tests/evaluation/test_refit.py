@@ -39,7 +39,7 @@ def test_pooled_costs_and_averaged_area_of_the_oracle(actions_reference):
     case = actions_reference["refit"]
     X, y = np.array(case["scores"])[:, None], np.array(case["y"])
     splitter = PredefinedSplit(case["fold"])
-    found = evaluate_estimator(Given(), X, y, costs=(0, 1), scale="loss", folds=splitter, repeats=1)
+    found = evaluate_estimator(Given(), X, y, costs=(0, 1), scale="loss", cv=splitter, repeats=1)
     assert found.cost == pytest.approx(case["brier_pooled"], abs=1e-14)
     assert found.auc == pytest.approx(case["auc_averaged"], abs=1e-14)
     assert found.optimism == pytest.approx(0.0, abs=1e-14)
@@ -55,7 +55,7 @@ def test_cross_validation_is_that_of_scikit_learn():
     X, y = drawn(300, 0)
     splitter = PredefinedSplit(np.arange(300) % 6)
     model = make_pipeline(StandardScaler(), LogisticRegression())
-    found = evaluate_estimator(model, X, np.where(y, "yes", "no"), pos_label="yes", costs=(0.1, 0.3), folds=splitter)
+    found = evaluate_estimator(model, X, np.where(y, "yes", "no"), pos_label="yes", costs=(0.1, 0.3), cv=splitter)
     prob = cross_val_predict(model, X, y, cv=splitter, method="predict_proba")[:, 1]
     assert found.cost == pytest.approx(expected_regret(y, prob, costs=(0.1, 0.3)), abs=1e-12)
     rows = expected_regret(y, prob, costs=(0.1, 0.3), per_sample=True)
@@ -64,8 +64,10 @@ def test_cross_validation_is_that_of_scikit_learn():
 
 def test_harrell_and_632_plus_by_their_definitions():
     X, y = drawn(300, 1)
-    found = evaluate_estimator(LogisticRegression(), X, y, costs=(0.1, 0.3), method="harrell", resamples=40, repeats=1)
-    plus = evaluate_estimator(LogisticRegression(), X, y, costs=(0.1, 0.3), method="632+", resamples=40, repeats=1)
+    found = evaluate_estimator(
+        LogisticRegression(), X, y, costs=(0.1, 0.3), method="harrell", n_resamples=40, repeats=1
+    )
+    plus = evaluate_estimator(LogisticRegression(), X, y, costs=(0.1, 0.3), method="632+", n_resamples=40, repeats=1)
     assert found.apparent < found.cost
     assert found.overfitting == plus.overfitting < 0.5
     assert found.apparent == pytest.approx(
@@ -81,7 +83,7 @@ def test_harrell_is_refused_where_the_fit_interpolates():
     with pytest.raises(
         ValueError, match=r'method="harrell" is refused: the estimator overfits .relative overfitting 0\.[5-9]'
     ):
-        evaluate_estimator(tree, X, y, costs=(0.1, 0.3), method="harrell", resamples=20, repeats=1)
+        evaluate_estimator(tree, X, y, costs=(0.1, 0.3), method="harrell", n_resamples=20, repeats=1)
 
 
 @pytest.mark.simulation
@@ -106,7 +108,7 @@ def test_clusters_are_not_divided():
     leaked = evaluate_estimator(tree, X, y, costs=0.2, repeats=1)
     honest = evaluate_estimator(tree, X, y, costs=0.2, repeats=1, clusters=clusters)
     assert leaked.cost < 0.5 * honest.cost
-    evaluate_estimator(tree, X, y, costs=0.2, repeats=1, clusters=clusters, method="632+", resamples=5)
+    evaluate_estimator(tree, X, y, costs=0.2, repeats=1, clusters=clusters, method="632+", n_resamples=5)
 
 
 def test_two_estimators_are_compared_on_their_rows():
@@ -121,9 +123,7 @@ def test_two_estimators_are_compared_on_their_rows():
     corrected = (1 / 10 + 40 / 360) / (1 / 10) * gap.var(ddof=1) / 400
     assert found.standard_error == pytest.approx(corrected**0.5)
     assert found.interval[1] - found.difference >= 1.96 * found.standard_error
-    assert (
-        a.compare(evaluate_estimator(models[1], X, y, costs=(0.1, 0.3), folds=2)).standard_error > 1.1 * corrected**0.5
-    )
+    assert a.compare(evaluate_estimator(models[1], X, y, costs=(0.1, 0.3), cv=2)).standard_error > 1.1 * corrected**0.5
     other = evaluate_estimator(models[0], X, 1 - y, costs=0.2, repeats=1)
     with pytest.raises(ValueError, match="other must be of the same rows: the labels differ"):
         a.compare(other)
@@ -141,7 +141,7 @@ def test_the_best_estimator_is_chosen_as_by_select_best_from_its_held_out_scores
     X, y = drawn(300, 5)
     models = {"all": LogisticRegression(), "two": make_pipeline(FirstTwo(), LogisticRegression())}
     splitter = PredefinedSplit(np.arange(300) % 6)
-    found = select_estimator(judged(models, X, y, folds=splitter), incumbent="two", n_tried=4)
+    found = select_estimator(judged(models, X, y, cv=splitter), incumbent="two", n_tried=4)
     held_out = {
         name: cross_val_predict(m, X, y, cv=splitter, method="predict_proba")[:, 1] for name, m in models.items()
     }
@@ -155,7 +155,7 @@ def test_the_best_estimator_is_chosen_as_by_select_best_from_its_held_out_scores
         gap = found.costs[found.chosen] - found.costs[name]
         assert found.against[name].limit == pytest.approx(gap + longer * (limit.limit - gap), abs=1e-12)
     assert found.sentence.startswith("Fitted to all rows, as judged by cross-validation, all costs least on these 300")
-    assert select_estimator(judged(models, X, y, folds=splitter), references=False).references == ()
+    assert select_estimator(judged(models, X, y, cv=splitter), references=False).references == ()
 
 
 class FirstTwo(BaseEstimator):
@@ -184,7 +184,7 @@ def test_estimators_that_cost_the_same_are_seldom_told_apart(world):
 def test_estimators_that_cannot_be_selected_among_are_refused():
     X, y = drawn(100, 6)
     cv = evaluate_estimator(LogisticRegression(), X, y, costs=0.2, repeats=1)
-    plus = evaluate_estimator(LogisticRegression(), X, y, costs=0.2, repeats=1, method="632+", resamples=5)
+    plus = evaluate_estimator(LogisticRegression(), X, y, costs=0.2, repeats=1, method="632+", n_resamples=5)
     for given, message in (
         ({}, "estimators must map at least one name to a Refit"),
         ({"a": 0.2}, r"estimators\['a'\] must be what evaluate_estimator returns, got float"),
@@ -201,9 +201,9 @@ def test_estimators_that_cannot_be_selected_among_are_refused():
     ("options", "message"),
     [
         ({"method": "boot"}, "method must be one of"),
-        ({"folds": 1}, "folds must be a whole number >= 2"),
+        ({"cv": 1}, "cv must be a whole number >= 2"),
         ({"repeats": 0}, "repeats must be a whole number >= 1"),
-        ({"method": "632+", "resamples": 0}, "resamples must be a whole number >= 1"),
+        ({"method": "632+", "n_resamples": 0}, "n_resamples must be a whole number >= 1"),
     ],
 )
 def test_refusals(options, message):
@@ -216,7 +216,7 @@ def test_an_estimator_gives_an_evaluation_of_its_cross_validated_probabilities(t
     X, y = drawn(300, 3)
     folds = PredefinedSplit(np.arange(300) % 5)
     estimator = LogisticRegression()
-    asked = {"folds": folds, "repeats": 2, "costs": (0.1, 0.5)}
+    asked = {"cv": folds, "repeats": 2, "costs": (0.1, 0.5)}
     result = evaluate_estimator(estimator, X, y, **asked).evaluation("logistic")
     prob = cross_val_predict(estimator, X, y, cv=folds, method="predict_proba")[:, 1]
     assert result["logistic"].score == pytest.approx(expected_regret(y, prob, costs=(0.1, 0.5)), rel=1e-12)
@@ -225,9 +225,9 @@ def test_an_estimator_gives_an_evaluation_of_its_cross_validated_probabilities(t
 
 def test_fits_say_how_far_they_are(capfd):
     X, y = drawn(100, 3)
-    evaluate_estimator(Given(), np.abs(X[:, :1]) % 1.0, y, costs=0.3, folds=3, repeats=1)
+    evaluate_estimator(Given(), np.abs(X[:, :1]) % 1.0, y, costs=0.3, cv=3, repeats=1)
     assert capfd.readouterr() == ("", "")
-    evaluate_estimator(Given(), np.abs(X[:, :1]) % 1.0, y, costs=0.3, folds=3, repeats=1, verbose=11)
+    evaluate_estimator(Given(), np.abs(X[:, :1]) % 1.0, y, costs=0.3, cv=3, repeats=1, verbose=11)
     told = capfd.readouterr()
     assert "Done" in told.out + told.err
 
@@ -242,11 +242,11 @@ MISTAKES = {
     "X one row short": ({"X": ROWS[1:]}, "X must hold one row per label of y, got 19 rows for 20 labels"),
     "y a number": ({"y": 1}, r"y must be 1-D, one label per row of X, got shape \(\)"),
     "y of one class": ({"y": [1] * 20}, "y must hold both classes, got 20 rows of one class"),
-    "one positive": ({"y": [0] * 19 + [1]}, "folds must leave both classes to fit on"),
+    "one positive": ({"y": [0] * 19 + [1]}, "cv must leave both classes to fit on"),
     "estimator a class": ({"estimator": LogisticRegression}, "estimator must be a classifier with fit and"),
     "estimator nothing": ({"estimator": None}, "estimator must be a classifier .* got None"),
-    "folds a text": ({"folds": "ten"}, "folds must be a number, got 'ten'"),
-    "folds beyond rows": ({"folds": 11}, "folds must be at most the 10 rows of the commoner class, got 11"),
+    "folds a text": ({"cv": "ten"}, "cv must be a number, got 'ten'"),
+    "folds beyond rows": ({"cv": 11}, "cv must be at most the 10 rows of the commoner class, got 11"),
 }
 
 

@@ -281,7 +281,7 @@ def test_critical_value_is_that_of_a_multiplier_bootstrap_of_the_rows():
 
 def test_critical_value_of_one_threshold_is_that_of_its_interval():
     y, a, _, _ = rows()
-    band = confidence_band(y, a, "regret", thresholds=[0.2], n_draws=200_000)
+    band = confidence_band(y, a, "regret", thresholds=[0.2], n_resamples=200_000)
     assert band.critical_value == pytest.approx(1.96, abs=0.02)
     assert band.simultaneous_low[0] == pytest.approx(band.low[0], rel=0.02)
 
@@ -376,7 +376,7 @@ def test_frame_and_repr_say_what_was_found():
         ("regret", {"thresholds": [[0.2]]}, "must be 1 to 1000 numbers"),
         ("regret", {"thresholds": []}, "must be 1 to 1000 numbers"),
         ("regret", {"confidence_level": 1.0}, "confidence_level must lie in"),
-        ("regret", {"n_draws": 10}, "n_draws must be a whole number >= 1000, got 10"),
+        ("regret", {"n_resamples": 10}, "n_resamples must be a whole number >= 1000, got 10"),
         ("interventions_avoided", {"per": 0}, "per must be a finite number > 0"),
     ],
 )
@@ -424,7 +424,7 @@ def test_case_control_bands_cover_the_truth_at_the_stated_prevalence():
     whole, each = 0, np.zeros(len(t))
     for _ in range(400):
         score = np.concatenate([rng.beta(a + 1, b, n), rng.beta(a, b + 1, n)])
-        band = confidence_band(y, score, "net_benefit", thresholds=t, prevalence=rate, n_draws=2000)
+        band = confidence_band(y, score, "net_benefit", thresholds=t, prevalence=rate, n_resamples=2000)
         whole += bool(np.all((band.simultaneous_low <= truth) & (truth <= band.simultaneous_high)))
         each += (band.low <= truth) & (truth <= band.high)
     assert 0.92 <= whole / 400 <= 0.99
@@ -444,6 +444,8 @@ def test_weighted_bands_cover_the_truth_of_the_weighted_population():
         y = rng.random(n) < q
         kept = (q < 0.4) | (rng.random(n) < 0.5)
         weight = np.where(q < 0.4, 1.0, 2.0)
-        band = confidence_band(y[kept], q[kept], "net_benefit", sample_weight=weight[kept], thresholds=t, n_draws=2000)
+        band = confidence_band(
+            y[kept], q[kept], "net_benefit", sample_weight=weight[kept], thresholds=t, n_resamples=2000
+        )
         whole += bool(np.all((band.simultaneous_low <= truth) & (truth <= band.simultaneous_high)))
     assert 0.9 <= whole / 200 <= 0.99

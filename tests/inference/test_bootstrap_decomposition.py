@@ -100,11 +100,11 @@ def test_cross_fit_is_isotonic_regression_on_the_other_folds(decimals, weighted)
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=60), st.integers(2, 10), st.integers(0, 99))
-def test_folds_share_each_class_evenly(labels, n_folds, seed):
+def test_folds_share_each_class_evenly(labels, cv, seed):
     y = np.array(labels)
-    fold = stratified_folds(y, n_folds, np.random.default_rng(seed))
+    fold = stratified_folds(y, cv, np.random.default_rng(seed))
     for mine in (y, ~y, np.ones(len(y), dtype=bool)):
-        sizes = np.bincount(fold[mine], minlength=n_folds)
+        sizes = np.bincount(fold[mine], minlength=cv)
         assert sizes.max() - sizes.min() <= 1
 
 
@@ -331,9 +331,9 @@ def test_refusals_name_the_rows_needed(function, arguments):
     with pytest.raises(ValueError, match=r"at least 20 negatives .* got 19 of 200 rows"):
         function(~few, score, **arguments)
     function(np.arange(200) % 10 == 0, score, random_state=0, **arguments)  # twenty will do
-    for n_folds in (1, 21, 2.5, True):
-        with pytest.raises(ValueError, match="n_folds must be a whole number from 2 to 20"):
-            function(few, score, n_folds=n_folds, **arguments)
+    for cv in (1, 21, 2.5, True):
+        with pytest.raises(ValueError, match="cv must be a whole number from 2 to 20"):
+            function(few, score, cv=cv, **arguments)
     with pytest.raises(ValueError, match="confidence_level"):
         function(few, score, confidence_level=0.0, **arguments)
 

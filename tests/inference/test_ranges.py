@@ -129,7 +129,7 @@ def test_intervals_at_thresholds_stay_within_their_ranges(rows):
         for name, (low, high) in (ends | shares).items():
             assert inside(np.fmax(low - found.low[name], 0), 0, 0), (about, name, found.low[name])
             assert inside(np.fmax(found.high[name] - high, 0), 0, 0), (about, name, found.high[name])
-        band = confidence_band(y, p, "net_benefit", thresholds=t, n_draws=1000, **about)
+        band = confidence_band(y, p, "net_benefit", thresholds=t, n_resamples=1000, **about)
         for name in ("low", "simultaneous_low"):
             assert inside(np.fmax(ends["net_benefit"][0] - getattr(band, name), 0), 0, 0), name
         for name in ("high", "simultaneous_high"):
@@ -144,12 +144,12 @@ def test_bands_of_curves_and_differences_stay_within_their_ranges(rows):
     least = {"regret": 0 * t, "net_benefit": -odds, "interventions_avoided": -100 / odds}
     most = {"regret": np.maximum(t, 1 - t), "net_benefit": 1 + 0 * t, "interventions_avoided": 100 + 0 * t}
     for kind, harm in itertools.product(least, (0.0, 0.02)):
-        band = confidence_band(y, p, kind, thresholds=t, n_draws=1000, harm=harm)
+        band = confidence_band(y, p, kind, thresholds=t, n_resamples=1000, harm=harm)
         moved = {"regret": harm * (1 - t), "net_benefit": -harm, "interventions_avoided": -100 * harm / odds}[kind]
         for low, high in ((band.low, band.high), (band.simultaneous_low, band.simultaneous_high)):
             assert np.all(low >= least[kind] + moved - SLACK), (kind, low)
             assert np.all(high <= most[kind] + moved + SLACK), (kind, high)
-        gap = difference_band(y, p, q, kind, thresholds=t, n_draws=1000)
+        gap = difference_band(y, p, q, kind, thresholds=t, n_resamples=1000)
         wide = most[kind] - least[kind]
         assert np.all(gap.simultaneous_low >= -wide - SLACK)
         assert np.all(gap.simultaneous_high <= wide + SLACK)

@@ -13,31 +13,33 @@ def test_published_and_quadrature_values(actions_reference):
     """Acceptance 10; pmvalsampsize uses z = 1.96."""
     planning = actions_reference["planning"]
     for auc, prevalence, width, rows in planning["c_statistic"]:
-        assert rows_needed(for_="auc", auc=auc, prevalence=prevalence, width=width).rows == rows
+        assert rows_needed(question="auc", auc=auc, prevalence=prevalence, width=width).rows == rows
     for ratio, width, prevalence, _, exact in planning["oe"]:
-        found = rows_needed(for_="o_to_e", o_to_e=ratio, width=width, prevalence=prevalence)
+        found = rows_needed(question="o_to_e", o_to_e=ratio, width=width, prevalence=prevalence)
         assert found.rows == pytest.approx(np.ceil(exact), abs=0 if width == 1.0 else 1)
     for mean, spread, width, exact in planning["slope"]:
-        assert rows_needed(for_="slope", linear_predictor=(mean, spread), width=width).rows == pytest.approx(
+        assert rows_needed(question="slope", linear_predictor=(mean, spread), width=width).rows == pytest.approx(
             exact, abs=1
         )
     for se, sp, prevalence, threshold, width, exact in planning["standardised_net_benefit"]:
         cells = {"sensitivity": se, "specificity": sp, "prevalence": prevalence, "threshold": threshold}
-        assert rows_needed(for_="standardized_net_benefit", width=width, **cells).rows == np.ceil(exact)
-    assert rows_needed(for_="net_benefit", width=0.02, **CELLS).rows == 2679
-    assert rows_needed(for_="gain", power=0.8, **CELLS).rows == 115
+        assert rows_needed(question="standardized_net_benefit", width=width, **cells).rows == np.ceil(exact)
+    assert rows_needed(question="net_benefit", width=0.02, **CELLS).rows == 2679
+    assert rows_needed(question="gain", power=0.8, **CELLS).rows == 115
 
 
 def test_widths_of_the_first_published_example():
     """Riley 2021: 906 for O:E by exact width (905 in pmvalsampsize), 4,252 for the AUC, 4,554 for the slope."""
-    assert rows_needed(for_="o_to_e", prevalence=0.018, width=1.0).rows == 906
-    assert rows_needed(for_="auc", auc=0.8, prevalence=0.018, width=0.1).rows == 4252
-    assert rows_needed(for_="slope", linear_predictor=(-5, 2.5), width=0.2).rows == 4554
+    assert rows_needed(question="o_to_e", prevalence=0.018, width=1.0).rows == 906
+    assert rows_needed(question="auc", auc=0.8, prevalence=0.018, width=0.1).rows == 4252
+    assert rows_needed(question="slope", linear_predictor=(-5, 2.5), width=0.2).rows == 4554
 
 
 def test_certificates_from_where_every_number_suffices(actions_reference):
     for error, limit, delta, power, first, safe in actions_reference["planning"]["certificate"]:
-        found = rows_needed(for_="certificate", error=error, max_error=limit, power=power, confidence_level=1 - delta)
+        found = rows_needed(
+            question="certificate", error=error, max_error=limit, power=power, confidence_level=1 - delta
+        )
         assert found.rows == safe
         n = np.arange(1, safe + 400)
         most = np.array([max([-1, *np.flatnonzero(binom.cdf(np.arange(60), k, limit) <= delta)]) for k in n])
@@ -51,7 +53,7 @@ def test_power_by_simulation():
     """Where many rows are needed; with 115 the normal power of 0.8 is 0.74."""
     rng = np.random.default_rng(0)
     cells = {**CELLS, "sensitivity": 0.55, "specificity": 0.6}
-    found = rows_needed(for_="gain", power=0.8, **cells)
+    found = rows_needed(question="gain", power=0.8, **cells)
     shares = [0.045, 0.055 + 0.36, 0.54]  # missed, alike, spared: the rows that tell the model from treating all
     drawn = rng.multinomial(found.rows, shares, 20_000)
     gain = drawn[:, 2] / 9 - drawn[:, 0]
@@ -61,7 +63,7 @@ def test_power_by_simulation():
 
 def test_any_mean_and_what_is_said():
     pytest.importorskip("pandas")
-    found = rows_needed(for_="regret", standard_deviation=0.2, difference=0.01, power=0.9)
+    found = rows_needed(question="regret", standard_deviation=0.2, difference=0.01, power=0.9)
     assert found.rows == np.ceil(((1.959964 + 1.2815516) * 20) ** 2)
     assert found.events is None
     assert found.sentence.endswith("a difference of 0.0100 is then shown at 0.05 with probability about 0.9")
@@ -71,15 +73,18 @@ def test_any_mean_and_what_is_said():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"for_": "f1"}, "for_ must be one of"),
-        ({"for_": "auc", "auc": 0.8}, "for_='auc' also needs prevalence, width"),
-        ({"for_": "auc", "auc": 0.8, "prevalence": 0.1, "width": 0.1, "power": 0.8}, "for_='auc' takes no power"),
-        ({"for_": "gain", **CELLS}, "needs either width or power"),
-        ({"for_": "auc", "auc": 1.8, "prevalence": 0.1, "width": 0.1}, r"auc must lie in \(0, 1\), got 1.8"),
-        ({"for_": "auc", "auc": 0.8, "prevalence": 0.1, "width": 0}, "width must be a finite number > 0, got 0"),
-        ({"for_": "regret", "standard_deviation": 0.2, "power": 0.8}, "power needs a difference other than zero"),
-        ({"for_": "certificate", "error": 0.1, "max_error": 0.1, "power": 0.8}, "error must be below max_error"),
-        ({"for_": "regret", "standard_deviation": 1.0, "width": 1e-6}, "needs more than 10,000,000 rows"),
+        ({"question": "f1"}, "question must be one of"),
+        ({"question": "auc", "auc": 0.8}, "question='auc' also needs prevalence, width"),
+        (
+            {"question": "auc", "auc": 0.8, "prevalence": 0.1, "width": 0.1, "power": 0.8},
+            "question='auc' takes no power",
+        ),
+        ({"question": "gain", **CELLS}, "needs either width or power"),
+        ({"question": "auc", "auc": 1.8, "prevalence": 0.1, "width": 0.1}, r"auc must lie in \(0, 1\), got 1.8"),
+        ({"question": "auc", "auc": 0.8, "prevalence": 0.1, "width": 0}, "width must be a finite number > 0, got 0"),
+        ({"question": "regret", "standard_deviation": 0.2, "power": 0.8}, "power needs a difference other than zero"),
+        ({"question": "certificate", "error": 0.1, "max_error": 0.1, "power": 0.8}, "error must be below max_error"),
+        ({"question": "regret", "standard_deviation": 1.0, "width": 1e-6}, "needs more than 10,000,000 rows"),
     ],
 )
 def test_refusals(options, message):

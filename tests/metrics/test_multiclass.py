@@ -41,7 +41,7 @@ def expected(loss, truth, report, **options):
     [
         penalized_brier_loss,
         penalized_log_loss,
-        lambda *data, **o: cost_matrix_loss(*data, matrices=[[0, 1], [9, 0]], weights=None, **o),
+        lambda *data, **o: cost_matrix_loss(*data, matrices=[[0, 1], [9, 0]], matrix_weights=None, **o),
         lambda *data, **o: one_vs_rest_bounded_loss(*data, bounds=(0.1, 0.5), **o),
         lambda *data, **o: evaluate_actions(*data, matrices=[[0, 1], [9, 0]], **o).cost,
         lambda *data, **o: decision_calibration_test(*data, matrices=[[0, 1], [9, 0]], **o).gap,
@@ -233,7 +233,7 @@ def test_cost_matrix_loss_is_the_cost_of_the_best_action():
     by_hand = [matrix[y, min(range(3), key=lambda a, p=p: p @ matrix[:, a])] for y, p in zip(label, prob, strict=True)]
     np.testing.assert_allclose(cost_matrix_loss(label, prob, matrices=matrix, per_sample=True), by_hand)
     other = matrix.T
-    mixed = cost_matrix_loss(label, prob, matrices=[matrix, other], weights=[3, 1])
+    mixed = cost_matrix_loss(label, prob, matrices=[matrix, other], matrix_weights=[3, 1])
     singles = [cost_matrix_loss(label, prob, matrices=m) for m in (matrix, other)]
     assert mixed == pytest.approx(np.average(singles, weights=[3, 1]))
 

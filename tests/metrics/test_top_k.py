@@ -15,7 +15,7 @@ from stakes.metrics import roc_auc_score, top_k_scores
 def test_values_of_the_oracle(eval_reference):
     for row in eval_reference["top_k"]:
         data = eval_reference["binary"][row["data"]]
-        ours = top_k_scores(data["y"], data["s"], k=row["K"], costs=row["c"])
+        ours = top_k_scores(data["y"], data["s"], capacity=row["K"], costs=row["c"])
         found = {
             "tp": ours.true_positives,
             "tp_worst": ours.true_positives_worst,
@@ -38,7 +38,7 @@ def test_ties_are_broken_in_every_way(rows, data):
         for chosen in itertools.combinations(range(len(y)), k)
         if all(s[i] >= s[j] for i in chosen for j in range(len(y)) if j not in chosen)
     ]
-    ours = top_k_scores(y, s, k=k)
+    ours = top_k_scores(y, s, capacity=k)
     assert ours.true_positives[0] == pytest.approx(np.mean(counts))
     assert ours.true_positives_worst[0] == min(counts)
     assert ours.true_positives_best[0] == max(counts)
@@ -52,8 +52,8 @@ def test_ties_are_broken_in_every_way(rows, data):
 def test_weights_are_repetition(rows):
     y, s, w = map(np.array, zip(*rows, strict=True))
     budgets = np.arange(w.sum() + 1)
-    weighted = top_k_scores(y, s, k=budgets, sample_weight=w, costs=0.3)
-    repeated = top_k_scores(np.repeat(y, w), np.repeat(s, w), k=budgets, costs=0.3)
+    weighted = top_k_scores(y, s, capacity=budgets, sample_weight=w, costs=0.3)
+    repeated = top_k_scores(np.repeat(y, w), np.repeat(s, w), capacity=budgets, costs=0.3)
     for name in ("true_positives", "precision", "recall", "cost", "net_benefit"):
         np.testing.assert_allclose(getattr(weighted, name), getattr(repeated, name), atol=1e-12)
 
@@ -62,48 +62,50 @@ def test_recall_averaged_over_all_budgets_is_affine_in_auc():
     # erratum E17: the mean over K = 1..n is pi/2 + (1 - pi) AUC + 1/(2n)
     rng = np.random.default_rng(8)
     y, s = rng.integers(0, 2, 50), rng.integers(0, 9, 50)
-    recall = top_k_scores(y, s, k=np.arange(1, 51)).recall
+    recall = top_k_scores(y, s, capacity=np.arange(1, 51)).recall
     assert recall.mean() == pytest.approx(y.mean() / 2 + (1 - y.mean()) * roc_auc_score(y, s) + 1 / 100, abs=1e-12)
 
 
 def test_cost_over_a_distribution_is_the_mean_over_its_cost_ratios():
     y, s = [0, 1, 1, 0, 1], [0.9, 0.8, 0.3, 0.3, 0.1]
     stated = [0.05, 0.1, 0.3]
-    single = [top_k_scores(y, s, k=3, costs=c).cost[0] for c in stated]
-    assert top_k_scores(y, s, k=3, costs=costs.Empirical(stated)).cost[0] == pytest.approx(np.mean(single))
+    single = [top_k_scores(y, s, capacity=3, costs=c).cost[0] for c in stated]
+    assert top_k_scores(y, s, capacity=3, costs=costs.Empirical(stated)).cost[0] == pytest.approx(np.mean(single))
 
 
 def test_a_share_of_the_rows_is_that_many_rows():
     rng = np.random.default_rng(3)
     y, s = rng.integers(0, 2, 100), rng.random(100)
     for share, count in ((0.1, 10), (0.29, 29), (0.57, 57), (Fraction(1, 3), 33), (0.999, 99)):
-        found = top_k_scores(y, s, k=share)
-        assert found.k.tolist() == [count]
+        found = top_k_scores(y, s, capacity=share)
+        assert found.capacity.tolist() == [count]
         assert found.true_positives[0] == y[np.argsort(-s)[:count]].sum()
-    assert top_k_scores(y, s, k=[0.1, 1, 5.0]).k.tolist() == [10, 1, 5]
-    assert top_k_scores(y, s, k=np.array([0.0, 0.5, 3.0])).k.tolist() == [0, 50, 3]
+    assert top_k_scores(y, s, capacity=[0.1, 1, 5.0]).capacity.tolist() == [10, 1, 5]
+    assert top_k_scores(y, s, capacity=np.array([0.0, 0.5, 3.0])).capacity.tolist() == [0, 50, 3]
 
 
 def test_a_share_of_weighted_rows_is_that_share_of_their_weight():
-    found = top_k_scores([0, 1, 1, 0], [0.9, 0.8, 0.3, 0.2], k=0.25, sample_weight=[2.0, 3.0, 0.5, 4.5])
-    assert found.k.tolist() == [2.5]
+    found = top_k_scores([0, 1, 1, 0], [0.9, 0.8, 0.3, 0.2], capacity=0.25, sample_weight=[2.0, 3.0, 0.5, 4.5])
+    assert found.capacity.tolist() == [2.5]
     assert found.true_positives.tolist() == [0.5]
 
 
 @pytest.mark.parametrize("k", [1.0, [0.5, 1.0], np.linspace(0.0, 1.0, 3)])
 def test_one_that_may_be_a_row_or_all_rows_is_refused(k):
-    message = r"^k=1\.0 can mean one row, or a share of 1, which is all rows: .* for one row; for all rows pass k=5\.$"
+    message = r"^capacity=1\.0 can mean one row, or a share of 1, .* for one row; for all rows pass capacity=5\.$"
     with pytest.raises(ValueError, match=message):
-        top_k_scores([0, 1, 1, 0, 1], [0.9, 0.8, 0.3, 0.3, 0.1], k=k)
-    assert top_k_scores([0, 1, 1, 0, 1], [0.9, 0.8, 0.3, 0.3, 0.1], k=1).k.tolist() == [1]
+        top_k_scores([0, 1, 1, 0, 1], [0.9, 0.8, 0.3, 0.3, 0.1], capacity=k)
+    assert top_k_scores([0, 1, 1, 0, 1], [0.9, 0.8, 0.3, 0.3, 0.1], capacity=1).capacity.tolist() == [1]
 
 
 def test_a_share_of_less_than_one_row_is_refused():
-    with pytest.raises(ValueError, match=r"^k=0\.1 is a share, here of less than one of 5 rows: pass a larger share"):
-        top_k_scores([0, 1, 1, 0, 1], [0.9, 0.8, 0.3, 0.3, 0.1], k=[3, 0.1])
+    with pytest.raises(
+        ValueError, match=r"^capacity=0\.1 is a share, here of less than one of 5 rows: pass a larger share"
+    ):
+        top_k_scores([0, 1, 1, 0, 1], [0.9, 0.8, 0.3, 0.3, 0.1], capacity=[3, 0.1])
 
 
 @pytest.mark.parametrize("k", [-1, 6, np.nan, [2, 7]])
 def test_budgets_beyond_the_rows_are_refused(k):
-    with pytest.raises(ValueError, match="k must lie between 0 and the total weight 5"):
-        top_k_scores([0, 1, 1, 0, 1], [0.9, 0.8, 0.3, 0.3, 0.1], k=k)
+    with pytest.raises(ValueError, match="capacity must lie between 0 and the total weight 5"):
+        top_k_scores([0, 1, 1, 0, 1], [0.9, 0.8, 0.3, 0.3, 0.1], capacity=k)

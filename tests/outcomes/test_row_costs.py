@@ -194,7 +194,7 @@ def test_nesting_goes_one_level_deep():
         bounded_brier_loss,
         METRICS["bounded_log_loss"].function,
         METRICS["bounded_brier_skill_score"].function,
-        lambda y, p: top_k_scores(y, p, k=1),
+        lambda y, p: top_k_scores(y, p, capacity=1),
         lambda y, p: metric_interval(y, p, "roc_auc_score"),
         lambda y, p: confidence_band(y, p, "reliability"),
         lambda y, p: threshold_intervals(y, p, thresholds=[0.2]),

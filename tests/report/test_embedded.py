@@ -195,7 +195,7 @@ def test_bands_are_the_librarys(rule):
     for model in content["models"]:
         acted = scores[model["name"]] if rule == "score" else (scores[model["name"]] >= rule).astype(float)
         for kind, ends in model["band"].items():
-            band = confidence_band(y, acted, kind, thresholds=thresholds, n_draws=2000)
+            band = confidence_band(y, acted, kind, thresholds=thresholds, n_resamples=2000)
             expected = np.concatenate([band.simultaneous_low, band.simultaneous_high])
             assert numbers(ends) == pytest.approx(expected, abs=1e-6)
 

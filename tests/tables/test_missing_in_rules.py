@@ -36,13 +36,13 @@ def learned(seed, **options):
 def ratio_pair():
     rng = np.random.default_rng(3)
     score = rng.random(500).round(2)
-    return fit_deferral(rng.random(500) < score, score, threshold=0.3, deferral=0.1)
+    return fit_deferral(rng.random(500) < score, score, costs=0.3, deferral=0.1)
 
 
 def best_threshold(measure="f1"):
     rng = np.random.default_rng(4)
     score = rng.random(300).round(2)
-    return population_threshold(rng.random(300) < score, score, measure, n_bootstrap=20, random_state=0)
+    return population_threshold(rng.random(300) < score, score, measure, n_resamples=20, random_state=0)
 
 
 def amounts(**options):
@@ -201,7 +201,7 @@ def test_a_missing_value_is_refused_in_python_unless_something_is_said():
     ):
         pair.predict(gone)
     assert pair.predict(gone, missing="defer").tolist() == [1, -1, 0]
-    assert apply_deferral(gone, threshold=0.2, deferral=0.05, missing="act").tolist() == [1, 1, 0]
+    assert apply_deferral(gone, costs=0.2, deferral=0.05, missing="act").tolist() == [1, 1, 0]
     boundary = BOUNDARIES["levels"]()
     with pytest.raises(ValueError, match=r"uncertainty must be finite, got nan at index 2 \(1 of 3 are missing\)"):
         boundary.predict([0.9, 0.8, 0.7], [0.1, 0.1, np.nan])
@@ -229,7 +229,7 @@ def test_rows_with_missing_amounts_are_decided_as_said_and_cost_nothing():
 
 
 def test_scores_of_a_boundary_beside_missing_ones_need_be_no_probabilities():
-    boundary = fit_boundary([0, 1, 0, 1], [-3.0, 5.0, -2.0, 7.0], [1, 1, 2, 2], max_selected=2, levels=1)
+    boundary = fit_boundary([0, 1, 0, 1], [-3.0, 5.0, -2.0, 7.0], [1, 1, 2, 2], capacity=2, levels=1)
     found = boundary.predict([9.0, np.nan, -9.0], [1, 1, 1], missing="wait")
     assert found.tolist() == boundary.predict([9.0, -9.0, -9.0], [1, 1, 1]).tolist() == [1, 0, 0]
 
@@ -248,18 +248,18 @@ def test_what_else_is_wrong_beside_a_missing_value_is_refused_as_without_it():
 
 
 def test_a_kept_threshold_that_acts_on_none_is_read_back():
-    text = population_threshold([0, 1], [0.2, 0.6], "f1", n_bootstrap=0).to_json()
+    text = population_threshold([0, 1], [0.2, 0.6], "f1", n_resamples=0).to_json()
     kept = PopulationThreshold.from_json(json.dumps({**json.loads(text), "threshold": "inf"}))
     assert (kept.threshold, kept.predict([0.1, 1.0]).tolist()) == (np.inf, [0, 0])
 
 
 def test_what_is_to_be_decided_without_a_score_is_one_of_the_words_for_it():
     with pytest.raises(ValueError, match=r"missing must be one of 'refuse', 'act', 'wait', 'defer', got array"):
-        apply_deferral([0.2], threshold=0.1, deferral=0.1, missing=np.array([]))
+        apply_deferral([0.2], costs=0.1, deferral=0.1, missing=np.array([]))
 
 
 def test_a_deferral_zone_is_written_as_a_pair_is():
-    option = {"threshold": 0.2, "deferral": 0.05}
+    option = {"costs": 0.2, "deferral": 0.05}
     columns = {"a risk": [*SPECIAL, 0.0625, np.nextafter(0.0625, 1.0), 0.75, np.nextafter(0.75, 0.0), 0.3]}
     for missing in ("refuse", "defer"):
         known = []
@@ -278,7 +278,7 @@ def test_a_deferral_zone_is_written_as_a_pair_is():
 def test_a_comparison_has_no_decision_where_the_score_is_missing():
     columns = {"p": [None, np.nan, 0.1, 0.9]}
     relation = duckdb_file(columns)
-    for formula in (sql_column("p") >= 0.5, shift_prior(sql_column("p"), old=0.5, new=0.4) >= 0.5):
+    for formula in (sql_column("p") >= 0.5, shift_prior(sql_column("p"), training_prior=0.5, prior=0.4) >= 0.5):
         assert [row[0] for row in relation.project(str(formula)).fetchall()] == [None, None, False, True]
         assert len(relation.filter(str(formula)).fetchall()) == 1
     corrected = undo_class_weight(sql_column("p"), positive_share=0.9)

@@ -25,8 +25,8 @@ CORRECTIONS = {
     "class weight": lambda p: undo_class_weight(p, positive_share=0.9),
     "weights": lambda p: apply_class_weight(p, class_weight={0: 1.0, 1: 7.3}),
     "sampling": lambda p: undo_sampling(p, keep={0: 0.05, 1: 1}),
-    "prior": lambda p: shift_prior(p, old=0.3, new=0.017),
-    "log-odds": lambda p: shift_prior(p, old=0.3, new=0.017, logits=True),
+    "prior": lambda p: shift_prior(p, training_prior=0.3, prior=0.017),
+    "log-odds": lambda p: shift_prior(p, training_prior=0.3, prior=0.017, logits=True),
 }
 RULES = {
     "levels": LevelRule(np.array([0.1, 0.25, 0.5]), np.array([0.31, 0.5, np.inf, -np.inf])),
@@ -138,9 +138,12 @@ def test_rules_decide_in_onnx_as_here(rows):
 
 
 def test_a_formula_of_onnx_is_read_as_it_was_written():
-    twice = shift_prior(shift_prior(onnx_column("risk"), old=0.5, new=0.2), old=0.2, new=0.5) >= 0.25
+    twice = (
+        shift_prior(shift_prior(onnx_column("risk"), training_prior=0.5, prior=0.2), training_prior=0.2, prior=0.5)
+        >= 0.25
+    )
     values = {"risk": 0.3}
-    known = shift_prior(shift_prior([0.3], old=0.5, new=0.2), old=0.2, new=0.5)[0] >= 0.25
+    known = shift_prior(shift_prior([0.3], training_prior=0.5, prior=0.2), training_prior=0.2, prior=0.5)[0] >= 0.25
     assert eval(str(twice), {"__builtins__": {}}, values) == known  # noqa: S307
     with pytest.raises(ValueError, match="name must be that of an input"):
         onnx_column("")

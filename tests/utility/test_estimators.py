@@ -125,7 +125,7 @@ def test_plug_in_takes_the_threshold_of_the_held_out_folds(data):
     X, y, other, _ = data
     model = PlugInThresholdClassifier(measure="f1", cv=4).fit(X, y)
     held_out = cross_val_predict(LogisticRegression(), X, y, cv=4, method="predict_proba")[:, 1]
-    assert model.threshold_ == population_threshold(y, held_out, F1(), n_bootstrap=0).threshold
+    assert model.threshold_ == population_threshold(y, held_out, F1(), n_resamples=0).threshold
     assert np.array_equal(model.predict(other), (model.predict_proba(other)[:, 1] >= model.threshold_).astype(int))
 
 
@@ -169,7 +169,7 @@ def test_weights_enter_the_threshold_of_the_plug_in(data):
     for train, test in StratifiedKFold(3).split(X, y):
         fold = LogisticRegression().fit(X[train], y[train], sample_weight=weight[train])
         held_out[test] = fold.predict_proba(X[test])[:, 1]
-    scan = population_threshold(y, held_out, F1(), sample_weight=weight, n_bootstrap=0)
+    scan = population_threshold(y, held_out, F1(), sample_weight=weight, n_resamples=0)
     assert model.threshold_ == scan.threshold
 
 

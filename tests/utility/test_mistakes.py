@@ -86,7 +86,7 @@ def test_mistakes_about_populations_are_named(function, name, value):
     ("name", "value"),
     table(
         {
-            "n_bootstrap": ["many", -1, 2.5, None, True, np.inf],
+            "n_resamples": ["many", -1, 2.5, None, True, np.inf],
             "confidence_level": [95, "0.9", None, True],
             "random_state": ["x", -1, 1.5],
         }

@@ -35,7 +35,7 @@ def test_threshold_is_the_best_of_all(sample, name, fill):
     y, score = np.array(sample.y), np.array(sample.score)
     weight = np.ones(len(y)) if sample.weight is None else np.array(sample.weight)
     found = population_threshold(
-        y, score, MEASURES[name], sample_weight=sample.weight, zero_division=fill, n_bootstrap=0
+        y, score, MEASURES[name], sample_weight=sample.weight, zero_division=fill, n_resamples=0
     )
     used = score[weight > 0]
     sign = -1 if name in LOSSES else 1
@@ -61,35 +61,35 @@ def test_curve_has_the_value_at_every_threshold(sample, name):
 
 def test_scores_of_any_kind_can_be_scanned():
     y, score = [0, 1, 0, 1], [-3.0, 2.0, 5.0, 7.0]
-    assert population_threshold(y, score, "f1", n_bootstrap=0).threshold == 2.0
+    assert population_threshold(y, score, "f1", n_resamples=0).threshold == 2.0
     exact = utility_curve(y, score, "f1")
     assert (exact.knots[0], exact.knots[-1]) == (-3.0, 7.0)
     assert float(exact.at(2.0)) == pytest.approx(0.8)
 
 
 def test_of_equal_thresholds_the_one_that_acts_least_is_taken():
-    assert population_threshold([1, 0, 1], [0.9, 0.5, 0.7], Precision(), n_bootstrap=0).threshold == 0.9
+    assert population_threshold([1, 0, 1], [0.9, 0.5, 0.7], Precision(), n_resamples=0).threshold == 0.9
 
 
 def test_acting_on_no_row_may_be_best():
-    found = population_threshold([0, 0], [0.2, 0.4], Accuracy(), n_bootstrap=0)
+    found = population_threshold([0, 0], [0.2, 0.4], Accuracy(), n_resamples=0)
     assert (found.threshold, found.predict([0.9]).tolist()) == (math.inf, [0])
 
 
 def test_losses_are_minimised():
-    found = population_threshold([0, 1, 1, 0], [0.2, 0.6, 0.7, 0.8], SquaredErrorInCounting(), n_bootstrap=0)
+    found = population_threshold([0, 1, 1, 0], [0.2, 0.6, 0.7, 0.8], SquaredErrorInCounting(), n_resamples=0)
     assert (found.threshold, found.utility) == (0.7, 0.0)
 
 
 def test_measure_that_falls_with_true_positives_takes_low_scores():
     measure = FractionalLinear(c=(1, -1, 0.5), d=(1, 0, 0, 0))
-    found = population_threshold([0, 1, 0, 1], [0.1, 0.4, 0.3, 0.8], measure, n_bootstrap=0)
+    found = population_threshold([0, 1, 0, 1], [0.1, 0.4, 0.3, 0.8], measure, n_resamples=0)
     assert (found.threshold, found.predict([0.1, 0.3, 0.31]).tolist()) == (0.3, [1, 1, 0])
 
 
 def test_curve_of_a_measure_that_falls_with_true_positives_is_that_of_its_threshold():
     measure, y, score = FractionalLinear(c=(1, -1, 0.5), d=(1, 0, 0, 0)), np.array([0, 1, 0, 1]), [0.1, 0.4, 0.3, 0.8]
-    exact, found = utility_curve(y, score, measure), population_threshold(y, score, measure, n_bootstrap=0)
+    exact, found = utility_curve(y, score, measure), population_threshold(y, score, measure, n_resamples=0)
     assert (float(exact.at(found.threshold)), exact.best, exact.best_value) == (found.utility, 0.3, found.utility)
     for t in (0.0, 0.05, *score, 0.5, 1.0):
         acted = np.array(score) <= t
@@ -121,7 +121,7 @@ def test_bootstrap_is_repeatable_and_spreads_around_the_threshold():
 
 
 def test_no_resamples_means_no_interval():
-    found = population_threshold([0, 1], [0.2, 0.7], "f1", n_bootstrap=0)
+    found = population_threshold([0, 1], [0.2, 0.7], "f1", n_resamples=0)
     assert all(math.isnan(x) for x in (*found.interval, *found.utility_interval))
     assert "[" not in repr(found)
 
@@ -129,15 +129,15 @@ def test_no_resamples_means_no_interval():
 def test_weights_are_repetition():
     rng = np.random.default_rng(1)
     y, score, weight = rng.integers(2, size=30), rng.random(30).round(1), rng.integers(4, size=30)
-    weighted = population_threshold(y, score, "f1", sample_weight=weight, n_bootstrap=0)
-    repeated = population_threshold(np.repeat(y, weight), np.repeat(score, weight), "f1", n_bootstrap=0)
+    weighted = population_threshold(y, score, "f1", sample_weight=weight, n_resamples=0)
+    repeated = population_threshold(np.repeat(y, weight), np.repeat(score, weight), "f1", n_resamples=0)
     assert (weighted.threshold, weighted.utility) == (repeated.threshold, pytest.approx(repeated.utility))
 
 
 def test_difference_on_a_batch_is_never_negative_and_vanishes_on_large_ones():
     rng = np.random.default_rng(2)
     p = rng.beta(1, 3, 20_000)
-    found = population_threshold(rng.random(20_000) < p, p, F1(), n_bootstrap=0)
+    found = population_threshold(rng.random(20_000) < p, p, F1(), n_resamples=0)
     small = [found.on_batch(rng.beta(1, 3, 15)).loss for _ in range(20)]
     large = found.on_batch(rng.beta(1, 3, 20_000)).loss
     assert min(small) >= 0
@@ -151,7 +151,7 @@ def test_difference_on_a_batch_is_never_negative_and_vanishes_on_large_ones():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_bootstrap": -1}, "n_bootstrap must be a whole number >= 0"),
+        ({"n_resamples": -1}, "n_resamples must be a whole number >= 0"),
         ({"confidence_level": 1.0}, "confidence_level must lie in"),
         ({"sample_weight": [0, 0]}, "must not be all zero"),
     ],
@@ -163,7 +163,7 @@ def test_invalid_options_are_refused(options, message):
 
 def test_tables_of_the_population_approach():
     pytest.importorskip("polars")
-    found = population_threshold([0, 1, 1], [0.2, 0.3, 0.8], "f1", n_bootstrap=5, random_state=0)
+    found = population_threshold([0, 1, 1], [0.2, 0.3, 0.8], "f1", n_resamples=5, random_state=0)
     assert found.frame("polars").columns[:2] == ["measure", "threshold"]
     assert found.on_batch([0.4, 0.1]).frame("polars").shape == (1, 6)
 
@@ -175,7 +175,7 @@ def test_a_scan_in_pieces_finds_what_one_over_all_thresholds_would():
     order = np.argsort(score)
     mine, all_weights = (weight * y)[order], weight[order]
     for name in ("f1", "g_mean", "mcc"):
-        found = population_threshold(y, score, name, sample_weight=weight, n_bootstrap=0)
+        found = population_threshold(y, score, name, sample_weight=weight, n_resamples=0)
         tp = np.append(np.cumsum(mine[::-1])[::-1], 0.0)
         acted = np.append(np.cumsum(all_weights[::-1])[::-1], 0.0)
         values = get_measure(name).value(tp, acted - tp, tp[0] - tp, np.maximum(acted[0] - acted - tp[0] + tp, 0.0))
@@ -187,11 +187,11 @@ def test_a_scan_in_pieces_finds_what_one_over_all_thresholds_would():
 def test_resampled_thresholds_are_those_of_the_repeated_rows():
     rng = np.random.default_rng(5)
     score, y = rng.permutation(40) / 40, rng.integers(0, 2, 40)
-    found = population_threshold(y, score, "g_mean", n_bootstrap=20, random_state=6)
+    found = population_threshold(y, score, "g_mean", n_resamples=20, random_state=6)
     draws, order = np.random.default_rng(6), np.argsort(score)
     for threshold, utility in zip(found.bootstrap_thresholds, found.bootstrap_utilities, strict=True):
         rows = order[draws.integers(40, size=40)]
-        again = population_threshold(y[rows], score[rows], "g_mean", n_bootstrap=0)
+        again = population_threshold(y[rows], score[rows], "g_mean", n_resamples=0)
         assert again.utility == pytest.approx(utility, abs=1e-12)
         value = get_measure("g_mean").value(*counts_at(y[rows], score[rows], np.ones(40), threshold))
         assert float(value) == pytest.approx(utility, abs=1e-12)

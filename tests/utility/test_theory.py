@@ -80,7 +80,7 @@ def paired_gain(batches, size, distort, seed=3):
     """Mean and standard error of (batch-optimal less population threshold) in realised F1."""
     rng = np.random.default_rng(seed)
     train = rng.beta(0.5, 1.5, 20_000)
-    held_out = population_threshold(rng.random(20_000) < train, distort(train), F1(), n_bootstrap=0)
+    held_out = population_threshold(rng.random(20_000) < train, distort(train), F1(), n_resamples=0)
     gains = []
     for _ in range(batches):
         p = rng.beta(0.5, 1.5, size)

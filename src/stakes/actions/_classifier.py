@@ -7,13 +7,21 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes.actions._deferral import DEFER, best_pair, between, capacity_price, deferral_zone
+from stakes.actions._deferral import DEFER, best_pair, between, capacity_price, deferral_zone, ratio_of_costs
 from stakes.base.estimators import BinaryClassifier, negative_and_positive, read_two_classes
-from stakes.base.validation import BinarySample, check_choice, check_same_order, check_unit, check_weights
+from stakes.base.validation import (
+    BinarySample,
+    check_capacity,
+    check_choice,
+    check_same_order,
+    check_weights,
+)
 from stakes.core.score_table import ScoreTable
 from stakes.costs import as_deferral
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import ArrayLike, NDArray
 
     from stakes.costs import Deferral
@@ -31,12 +39,12 @@ class DeferralClassifier(BinaryClassifier):
     ----------
     estimator : classifier with ``predict_proba``, optional
         By default a logistic regression.
-    threshold : float, default 0.5
+    costs : CostDistribution, tuple of float, or float, default 0.5
         The cost ratio c.
     deferral : Deferral or float, default 0.1
         What deferring costs, or its fee alone.
-    capacity : float, optional
-        Largest share of rows deferred, in [0, 1]: as on held-out folds of the training rows.
+    capacity : int or float, optional
+        How many rows are deferred at most, or which share of them in (0, 1): as on held-out folds of the training rows.
     method : {"score", "fit"}, default "score"
         Take the probabilities at face value, or fit both thresholds to held-out folds of the training rows.
     cv : int or splitter, optional
@@ -68,14 +76,14 @@ class DeferralClassifier(BinaryClassifier):
     >>> from sklearn.datasets import make_classification
     >>> from stakes.actions import DeferralClassifier
     >>> X, y = make_classification(200, weights=[0.8], random_state=0)
-    >>> model = DeferralClassifier(threshold=0.2, deferral=0.05).fit(X[:100], y[:100])
+    >>> model = DeferralClassifier(costs=0.2, deferral=0.05).fit(X[:100], y[:100])
     >>> sorted(set(model.predict(X[100:]).tolist()))
     [-1, 0, 1]
     """
 
     estimator: Any = None
     _: KW_ONLY
-    threshold: float = 0.5
+    costs: Any = 0.5
     deferral: Deferral | float = 0.1
     capacity: float | None = None
     method: Literal["score", "fit"] = "score"
@@ -106,9 +114,8 @@ class DeferralClassifier(BinaryClassifier):
         """
         check_same_order(X=X, y=y, sample_weight=sample_weight)
         check_choice(self.method, "method", ("score", "fit"))
-        check_unit(self.threshold, "threshold")
-        if self.capacity is not None:
-            check_unit(self.capacity, "capacity")
+        c = ratio_of_costs(self.costs)
+        capacity = None if self.capacity is None else check_capacity(self.capacity)
         deferral = as_deferral(self.deferral)
         labels = read_two_classes(self, y)
         self.deferred_label_ = _TEXT if self.classes_.dtype.kind in "OUS" else _NUMBER
@@ -122,18 +129,20 @@ class DeferralClassifier(BinaryClassifier):
             used = slice(None) if weight is None else weight > 0.0
             rows = (labels == self.pos_label_)[used], held_out[used], None if weight is None else weight[used]
             table = ScoreTable.from_sample(BinarySample(*rows))
-        self.low_, self.high_ = self._thresholds(table, deferral)
+        self.low_, self.high_ = self._thresholds(table, c, deferral, capacity)
         return self
 
-    def _thresholds(self, table: ScoreTable | None, deferral: Deferral) -> tuple[float, float]:
+    def _thresholds(
+        self, table: ScoreTable | None, c: float, deferral: Deferral, capacity: int | Fraction | None
+    ) -> tuple[float, float]:
         if table is not None and self.method == "fit":
-            pair = best_pair(table, self.threshold, deferral, self.capacity)
+            pair = best_pair(table, c, deferral, capacity)
             return pair.low, pair.high
-        if table is not None and self.capacity is not None:
-            price = capacity_price(table, self.threshold, deferral, self.capacity)
+        if table is not None and capacity is not None:
+            price = capacity_price(table, c, deferral, capacity)
             deferral = replace(deferral, fee=deferral.fee + price)
-        zone = deferral_zone(self.threshold, deferral)
-        return (self.threshold, self.threshold) if zone is None else (float(np.nextafter(zone[0], 2.0)), zone[1])
+        zone = deferral_zone(c, deferral)
+        return (c, c) if zone is None else (float(np.nextafter(zone[0], 2.0)), zone[1])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Decide about rows.

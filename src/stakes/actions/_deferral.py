@@ -14,6 +14,7 @@ from stakes.base.validation import (
     SQUARED_WELL,
     BinarySample,
     as_fraction,
+    check_capacity,
     check_choice,
     check_flag,
     check_level,
@@ -35,6 +36,8 @@ from stakes.outputs.serialization import JsonReader
 from stakes.outputs.text import count, percent
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import ArrayLike, NDArray
 
     from stakes.costs import CostDistribution, CostsLike
@@ -51,13 +54,14 @@ MissingOrDefer = Literal["refuse", "act", "wait", "defer"]
 DEFERRING = get_args(MissingOrDefer)
 
 
-def deferral_zone(threshold: float, deferral: Deferral | float) -> tuple[float, float] | None:
+def deferral_zone(costs: CostsLike, deferral: Deferral | float) -> tuple[float, float] | None:
     """Return the probabilities between which a case is left to someone else.
 
     Parameters
     ----------
-    threshold : float
-        The cost ratio c, in [0, 1]: without the option, act from this probability on.
+    costs : CostDistribution, tuple of float, or float
+        The cost ratio c, in [0, 1]: without the option, act from this probability on. Of several the mean counts,
+        since one decision is made for all of them.
     deferral : Deferral or float
         What deferring costs, or its fee alone.
 
@@ -69,11 +73,11 @@ def deferral_zone(threshold: float, deferral: Deferral | float) -> tuple[float, 
     Raises
     ------
     ValueError
-        If the threshold lies outside [0, 1], or for an invalid fee.
+        For invalid costs, such as a ratio outside [0, 1], or an invalid fee.
 
     Notes
     -----
-    Chow (1970), doi:10.1109/TIT.1970.1054406. The zone holds the threshold, and is centred on it only at 1/2.
+    Chow (1970), doi:10.1109/TIT.1970.1054406. The zone holds c, and is centred on it only at 1/2.
 
     Examples
     --------
@@ -84,14 +88,19 @@ def deferral_zone(threshold: float, deferral: Deferral | float) -> tuple[float, 
     >>> deferral_zone(0.2, 0.16) is None
     True
     """
-    low, high = as_deferral(deferral).zone(check_unit(threshold, "threshold"))
+    low, high = as_deferral(deferral).zone(ratio_of_costs(costs))
     return None if low == high else (float(low), float(high))
+
+
+def ratio_of_costs(costs: CostsLike) -> float:
+    """Cost ratio of one decision for all of the costs: their mean."""
+    return as_costs(costs).mean()
 
 
 def apply_deferral(
     y_prob: ArrayLike,
     *,
-    threshold: float,
+    costs: CostsLike,
     deferral: Deferral | float,
     capacity: float | None = None,
     missing: MissingOrDefer = "refuse",
@@ -103,13 +112,13 @@ def apply_deferral(
     y_prob : array_like of shape (n,)
         Calibrated probabilities of the positive class. An expression of narwhals, polars, SQL
         (:func:`stakes.tables.sql_column`) or ONNX gives an expression.
-    threshold : float
-        The cost ratio c, in [0, 1].
+    costs : CostDistribution, tuple of float, or float
+        The cost ratio c, in [0, 1]; of several the mean, since one decision is made for all of them.
     deferral : Deferral or float
         What deferring costs, or its fee alone.
-    capacity : float, optional
-        Largest share of these rows deferred, in [0, 1]: those that gain most by it, rows of one score together. Not
-        with an expression, which sees one row at a time, and not with missing scores.
+    capacity : int or float, optional
+        How many of these rows are deferred at most, or which share of them in (0, 1): those that gain most by it, rows
+        of one score together. Not with an expression, which sees one row at a time, and not with missing scores.
     missing : {"refuse", "act", "wait", "defer"}, default "refuse"
         Raise where a score is missing (nan), or decide so there; an expression is NULL where this would raise.
 
@@ -121,21 +130,21 @@ def apply_deferral(
     Raises
     ------
     ValueError
-        For scores outside [0, 1], missing ones unless ``missing`` says otherwise, or an invalid threshold, fee or
+        For scores outside [0, 1], missing ones unless ``missing`` says otherwise, or invalid costs, fee or
         capacity.
 
     Examples
     --------
     >>> from stakes.actions import apply_deferral
-    >>> apply_deferral([0.05, 0.1, 0.3, 0.8], threshold=0.2, deferral=0.05).tolist()
+    >>> apply_deferral([0.05, 0.1, 0.3, 0.8], costs=0.2, deferral=0.05).tolist()
     [0, -1, -1, 1]
     """
-    c, option = check_unit(threshold, "threshold"), as_deferral(deferral)
+    c, option = ratio_of_costs(costs), as_deferral(deferral)
     check_missing(missing, DEFERRING)
     if (is_expression(y_prob) or missing != "refuse") and capacity is not None:
         raise ValueError(
-            f'capacity must be None for an expression, and where missing= is not "refuse", got {capacity}: it is a '
-            "share of all rows, but an expression sees one, and a row without a score has no place in their order."
+            f'capacity must be None for an expression, and where missing= is not "refuse", got {capacity}: it is '
+            "about all rows, but an expression sees one, and a row without a score has no place in their order."
         )
     if is_expression(y_prob):
         return between_expression(y_prob, *_decided_at(c, option), missing)
@@ -147,7 +156,7 @@ def apply_deferral(
         return found.astype(np.int8)
     score = check_scores(to_array(y_prob, "y_prob"))
     table = ScoreTable.from_sample(BinarySample(np.zeros(len(score), dtype=bool), score, None))
-    return capped_actions(score, c, option, capacity_price(table, c, option, check_unit(capacity, "capacity")))
+    return capped_actions(score, c, option, capacity_price(table, c, option, check_capacity(capacity)))
 
 
 def face_actions(score: Floats, c: float, deferral: Deferral) -> Actions:
@@ -181,7 +190,7 @@ def gain(score: Floats, c: float, deferral: Deferral) -> Floats:
     return np.asarray(own - (deferral.fee + (1.0 - score) * a * c + score * b * (1.0 - c)))
 
 
-def capacity_price(table: ScoreTable, c: float, deferral: Deferral, capacity: float) -> float:
+def capacity_price(table: ScoreTable, c: float, deferral: Deferral, capacity: int | Fraction) -> float:
     """Gain above which rows are deferred: as many whole levels as the capacity holds, those of largest gain first.
 
     It is what one more unit of capacity would be worth, and by so much the fee may as well be higher.
@@ -232,7 +241,7 @@ class DeferralPair(DecidesByScore, Tabular):
     Examples
     --------
     >>> from stakes.actions import fit_deferral
-    >>> pair = fit_deferral([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8], threshold=0.5, deferral=0.1)
+    >>> pair = fit_deferral([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8], costs=0.5, deferral=0.1)
     >>> pair.predict([0.1, 0.5, 0.9]).tolist()  # wait, defer, act
     [0, -1, 1]
     """
@@ -337,7 +346,7 @@ def fit_deferral(
     y_true: ArrayLike | ScoreTable,
     y_prob: ArrayLike | None = None,
     *,
-    threshold: float,
+    costs: CostsLike,
     deferral: Deferral | float,
     capacity: float | None = None,
     sample_weight: ArrayLike | None = None,
@@ -353,12 +362,13 @@ def fit_deferral(
         Labels with two values, or a table that stands for labels and scores.
     y_prob : array_like of shape (n,) or (n, 2), optional
         Probability of the positive class; its calibration does not matter, only its order.
-    threshold : float
-        The cost ratio c.
+    costs : CostDistribution, tuple of float, or float
+        The cost ratio c; of several the mean, since one pair serves all of them.
     deferral : Deferral or float
         What deferring costs, or its fee alone.
-    capacity : float, optional
-        Largest share of the rows that may be deferred, in [0, 1]; rows of one score are deferred together.
+    capacity : int or float, optional
+        How many rows may be deferred at most (their weight, where rows are weighted), or which share of them in (0, 1);
+        rows of one score are deferred together.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
     pos_label : object, optional
@@ -376,7 +386,7 @@ def fit_deferral(
     Raises
     ------
     ValueError
-        For invalid data, threshold, fee or capacity.
+        For invalid data, costs, fee or capacity.
 
     Notes
     -----
@@ -386,18 +396,18 @@ def fit_deferral(
     Examples
     --------
     >>> from stakes.actions import fit_deferral
-    >>> fit_deferral([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8], threshold=0.5, deferral=0.1)
+    >>> fit_deferral([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8], costs=0.5, deferral=0.1)
     DeferralPair(defer from 0.4, act from 0.8: cost 0.05 here, 50% deferred)
     """
-    c = check_unit(threshold, "threshold")
-    cap = None if capacity is None else check_unit(capacity, "capacity")
+    c = ratio_of_costs(costs)
+    cap = None if capacity is None else check_capacity(capacity)
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )
     return best_pair(data.table, c, as_deferral(deferral), cap)
 
 
-def best_pair(table: ScoreTable, c: float, deferral: Deferral, capacity: float | None = None) -> DeferralPair:
+def best_pair(table: ScoreTable, c: float, deferral: Deferral, capacity: int | Fraction | None = None) -> DeferralPair:
     """Minimise the cost over all pairs of levels of a table."""
     a, b = deferral.false_positive_rate, deferral.false_negative_rate
     n0, n1 = table.negatives, table.positives
@@ -578,7 +588,7 @@ def deferral_curve(
     y_true: ArrayLike | ScoreTable,
     y_prob: ArrayLike | None = None,
     *,
-    threshold: float,
+    costs: CostsLike,
     deferral: Deferral | float = 0.0,
     over: Axis = "fee",
     rule: str = "score",
@@ -596,8 +606,8 @@ def deferral_curve(
         Labels with two values, or a table that stands for labels and scores.
     y_prob : array_like of shape (n,) or (n, 2), optional
         Probability of the positive class.
-    threshold : float
-        The cost ratio c, in (0, 1).
+    costs : CostDistribution, tuple of float, or float
+        The cost ratio c, in (0, 1); of several the mean, since one decision is made for all of them.
     deferral : Deferral or float, default 0
         What deferring costs, or its fee alone. Over the fee only its error rates count, over coverage nothing of it.
     over : {"fee", "capacity", "coverage"}, default "fee"
@@ -635,11 +645,11 @@ def deferral_curve(
     Examples
     --------
     >>> from stakes.actions import deferral_curve
-    >>> curve = deferral_curve([0, 1, 0, 1], [0.1, 0.6, 0.3, 0.9], threshold=0.2)
+    >>> curve = deferral_curve([0, 1, 0, 1], [0.1, 0.6, 0.3, 0.9], costs=0.2)
     >>> curve.at([0.0, 0.02, 0.16]).round(6).tolist()
     [0.0, 0.015, 0.05]
     """
-    c = check_unit(threshold, "threshold", open_low=True, open_high=True)
+    c = check_unit(ratio_of_costs(costs), "costs", open_low=True, open_high=True)
     check_choice(over, "over", tuple(_LABELS))
     check_choice(rule, "rule", ("score", "optimal") if over == "fee" else ("score",))
     option = as_deferral(deferral)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +23,9 @@ from stakes.actions._deferral import (
 )
 from stakes.base.validation import (
     BinarySample,
+    check_capacity,
     check_choice,
     check_same_order,
-    check_unit,
     check_whole,
     generator,
     settled_order,
@@ -69,7 +70,7 @@ class DeferredRows:
 
 
 def deferred_rows(
-    sample: BinarySample, costs: CostDistribution, deferral: Deferral, capacity: float | None
+    sample: BinarySample, costs: CostDistribution, deferral: Deferral, capacity: int | Fraction | None
 ) -> DeferredRows:
     """Take the scores at face value."""
     if not isinstance(costs, Fixed):
@@ -86,7 +87,7 @@ def cross_fitted_rows(
     sample: BinarySample,
     costs: CostDistribution,
     deferral: Deferral,
-    capacity: float | None,
+    capacity: int | Fraction | None,
     folds: Integers,
 ) -> DeferredRows:
     """Decide each fold by what the other folds are recalibrated to, or by the pair that is best on them."""
@@ -99,7 +100,7 @@ def cross_fitted_rows(
     c = costs.low  # a capacity has one cost ratio
     actions, alone = np.empty((2, len(sample.y)), dtype=np.int8)
     for table, mine in _left_out(sample, folds):
-        for column, cap in ((actions, capacity), (alone, 0.0)):
+        for column, cap in ((actions, capacity), (alone, 0)):
             pair = best_pair(table, c, deferral, cap)
             column[mine] = between(sample.score[mine], pair.low, pair.high)
     without = action_costs(sample.y, alone, c, deferral)
@@ -372,7 +373,7 @@ def evaluate_deferral(
     deferral: Deferral | float,
     capacity: float | None = None,
     rule: str = "score",
-    n_folds: int = 10,
+    cv: int = 10,
     sample_weight: ArrayLike | None = None,
     pos_label: object = None,
     prevalence: float | None = None,
@@ -396,11 +397,12 @@ def evaluate_deferral(
         How much each cost ratio counts; of finite mass.
     deferral : Deferral or float
         What deferring costs, or its fee alone.
-    capacity : float, optional
-        Largest share of cases that may be deferred, in [0, 1]; needs one cost ratio.
+    capacity : int or float, optional
+        How many cases may be deferred at most (their weight, where rows are weighted), or which share of them in
+        (0, 1); needs one cost ratio.
     rule : {"score", "optimal"}, default "score"
         Take the scores at face value, or decide each fold by what is best on the other folds.
-    n_folds : int, default 10
+    cv : int, default 10
         Folds of ``rule="optimal"``.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0, linearised in the errors.
@@ -458,14 +460,14 @@ def evaluate_deferral(
         unit_cost=unit_cost,
         per=per,
     ).checked()
-    option, cap = as_deferral(deferral), check_capacity(capacity, asked.costs)
+    option, cap = as_deferral(deferral), _checked(capacity, asked.costs)
     refuse_weighing(y_true, "evaluate_deferral")
     sample = asked.data(y_true, y_prob, amounts=True).rows
     codes, _ = check_dependence(clusters, None, len(sample.y), sample_weight)
     if rule == "score":
         return deferred_of(asked, sample, option, cap, codes=codes)
     rng, (sample, codes) = generator(random_state), _settled(sample, codes)
-    folds = fold_codes(sample.y, check_whole(n_folds, "n_folds", 2), codes, rng)
+    folds = fold_codes(sample.y, check_whole(cv, "cv", 2), codes, rng)
     return deferred_of(asked, sample, option, cap, codes=codes, fitted=(folds, rng))
 
 
@@ -479,7 +481,7 @@ def deferred_of(
     asked: Options,
     sample: BinarySample,
     option: Deferral,
-    capacity: float | None = None,
+    capacity: int | Fraction | None = None,
     *,
     codes: Integers | None = None,
     fitted: tuple[Integers, np.random.Generator] | None = None,
@@ -490,6 +492,8 @@ def deferred_of(
         rows = deferred_rows(sample, measure, option, capacity)
     else:
         folds, rng = fitted
+        if isinstance(capacity, int):  # of all rows; each fit sees some of them
+            capacity = capacity / Fraction(len(sample.y) if sample.weight is None else float(sample.weight.sum()))
         rows = cross_fitted_rows(sample, measure, option, capacity, folds)
 
         def judged(some: BinarySample, their_folds: Integers) -> Floats:
@@ -518,23 +522,23 @@ def check_finite(costs: CostDistribution) -> CostDistribution:
     return costs
 
 
-def check_capacity(capacity: Any, costs: CostDistribution) -> float | None:
+def _checked(capacity: Any, costs: CostDistribution) -> int | Fraction | None:
     if capacity is not None and not isinstance(costs, Fixed):
         raise ValueError(f"capacity needs one cost ratio, such as costs=0.2, got {costs!r}.")
-    return None if capacity is None else check_unit(capacity, "capacity")
+    return None if capacity is None else check_capacity(capacity)
 
 
-def fold_codes(y: NDArray[np.bool_], n_folds: int, clusters: Integers | None, random_state: Any) -> Integers:
+def fold_codes(y: NDArray[np.bool_], cv: int, clusters: Integers | None, random_state: Any) -> Integers:
     """Fold of each row, stratified by class; no cluster is divided."""
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     rarer = int(min(np.count_nonzero(y), np.count_nonzero(~y)))
-    if rarer < n_folds:
-        raise ValueError(f"n_folds must not exceed the rows of the rarer class, got {n_folds} for {rarer} rows.")
+    if rarer < cv:
+        raise ValueError(f"cv must not exceed the rows of the rarer class, got {cv} for {rarer} rows.")
     seed = int(generator(random_state).integers(2**31))
     kind = StratifiedKFold if clusters is None else StratifiedGroupKFold
     folds, rows = np.empty(len(y), dtype=np.intp), np.zeros((len(y), 1))
-    for k, (_, test) in enumerate(kind(n_folds, shuffle=True, random_state=seed).split(rows, y, clusters)):
+    for k, (_, test) in enumerate(kind(cv, shuffle=True, random_state=seed).split(rows, y, clusters)):
         folds[test] = k
     return folds
 
@@ -586,7 +590,7 @@ def _by_class(value: Floats, sample: BinarySample) -> tuple[float, float]:
 
 
 def _zone(
-    sample: BinarySample, costs: CostDistribution, deferral: Deferral, capacity: float | None, rule: str
+    sample: BinarySample, costs: CostDistribution, deferral: Deferral, capacity: int | Fraction | None, rule: str
 ) -> tuple[float, float] | None:
     """Between which scores cases are deferred, where there is one cost ratio."""
     if not isinstance(costs, Fixed):
@@ -595,7 +599,7 @@ def _zone(
         return deferral_zone(costs.c, deferral)
     table = ScoreTable.from_sample(sample)
     if rule == "score":
-        price = capacity_price(table, costs.c, deferral, capacity or 0.0)
+        price = capacity_price(table, costs.c, deferral, capacity or 0)
         return deferral_zone(costs.c, replace(deferral, fee=deferral.fee + price))
     pair = best_pair(table, costs.c, deferral, capacity)
     return None if pair.low == pair.high else (pair.low, pair.high)
@@ -617,8 +621,8 @@ class DeferredModels(Tabular):
         By name.
     deferral : Deferral
         What deferring costs.
-    capacity : float or None
-        Largest share of cases that may be deferred.
+    capacity : int, float or None
+        How many cases may be deferred at most, or which share of them.
     selection : Selection
         Which decision is best with the option, on total cost: models, treating all, no one, and deferring all.
     fees : ndarray
@@ -694,7 +698,7 @@ def deferred_models(
 ) -> DeferredModels:
     """Judge clean rows of several models at face value."""
     option, measure = as_deferral(deferral), check_finite(asked.costs)
-    cap = check_capacity(capacity, measure)
+    cap = _checked(capacity, measure)
     found = {name: deferred_of(asked, sample, option, cap, codes=codes) for name, sample in samples.items()}
     factor = asked.factor * measure.mass
     totals = [factor * deferred_rows(sample, measure, option, cap).total for sample in samples.values()]
@@ -702,7 +706,7 @@ def deferred_models(
     tables = {name: ScoreTable.from_sample(sample) for name, sample in samples.items()}
     curves = {name: np.array([_at_fee(table, asked, option, fee) for fee in fees]) for name, table in tables.items()}
     chosen = _chosen(next(iter(samples.values())), totals, tuple(samples), asked, option, codes)
-    return DeferredModels(found, option, cap, chosen, fees, curves)
+    return DeferredModels(found, option, float(cap) if isinstance(cap, Fraction) else cap, chosen, fees, curves)
 
 
 def _at_fee(table: ScoreTable, asked: Options, option: Deferral, fee: float) -> float:

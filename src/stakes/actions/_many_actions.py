@@ -122,26 +122,26 @@ class ActionRows:
 
 def read_rows(
     y_true: Any,
-    y_probs: Any,
+    y_prob: Any,
     *,
     matrices: Any,
     theta: Any = None,
-    weights: Any = None,
+    matrix_weights: Any = None,
     actions: Any = None,
     labels: Any = None,
     sample_weight: Any = None,
     clusters: Any = None,
 ) -> ActionRows:
     """Check all that was given; rows of weight zero are as if absent."""
-    models = dict(y_probs) if isinstance(y_probs, Mapping) else {"model": y_probs}
+    models = dict(y_prob) if isinstance(y_prob, Mapping) else {"model": y_prob}
     if not models:
-        raise ValueError("y_probs must hold at least one model, got none.")
+        raise ValueError("y_prob must hold at least one model, got none.")
     read = {str(name): check_multiclass(y_true, prob, labels, sample_weight) for name, prob in models.items()}
     index, first, weight = next(iter(read.values()))
     shapes = {prob.shape for _, prob, _ in read.values()}
     if len(shapes) > 1:
-        raise ValueError(f"y_probs must have the same shape for every model, got {sorted(shapes)}.")
-    problem = check_problem(matrices, first.shape[1], theta=theta, weights=weights)
+        raise ValueError(f"y_prob must have the same shape for every model, got {sorted(shapes)}.")
+    problem = check_problem(matrices, first.shape[1], theta=theta, matrix_weights=matrix_weights)
     given = np.ones(len(index)) if weight is None else weight
     used = given > 0.0
     codes, _ = check_dependence(clusters, None, int(np.count_nonzero(used)), sample_weight)
@@ -203,13 +203,13 @@ class ActionDominance(Tabular):
 
     Parameters
     ----------
-    first, second : str
+    a, b : str
         Names of the models.
     low, high : ndarray of shape (m,)
         Ends of the pieces, which cover [0, 1]; every sign change within a piece is an end.
     left, right : ndarray of shape (m,)
         Difference just after the start and just before the end of each piece; straight in between.
-    first_better, second_better : float
+    a_better, b_better : float
         Shares of the measure of theta where each costs less.
     difference : float
         Averaged over theta.
@@ -223,14 +223,14 @@ class ActionDominance(Tabular):
     [(0.0, 0.3, 'same'), (0.3, 0.8, 'a'), (0.8, 1.0, 'same')]
     """
 
-    first: str
-    second: str
+    a: str
+    b: str
     low: Floats
     high: Floats
     left: Floats
     right: Floats
-    first_better: float
-    second_better: float
+    a_better: float
+    b_better: float
     difference: float
 
     def intervals(self) -> list[tuple[float, float, str]]:
@@ -251,8 +251,9 @@ class ActionDominance(Tabular):
         sign = np.sign(self.left + self.right).astype(int)
         starts = np.flatnonzero(np.append(True, sign[1:] != sign[:-1]))
         ends = np.append(starts[1:], len(sign)) - 1
-        who = {-1: self.first, 0: "same", 1: self.second}
-        return [(float(self.low[a]), float(self.high[b]), who[int(sign[a])]) for a, b in zip(starts, ends, strict=True)]
+        who = {-1: self.a, 0: "same", 1: self.b}
+        pieces = zip(starts, ends, strict=True)
+        return [(float(self.low[start]), float(self.high[end]), who[int(sign[start])]) for start, end in pieces]
 
     def _records(self) -> list[dict[str, Any]]:
         return [{"low": low, "high": high, "lower_cost": who} for low, high, who in self.intervals()]
@@ -260,31 +261,31 @@ class ActionDominance(Tabular):
     @property
     def sentence(self) -> str:
         """What a report says of it, on these rows."""
-        parts = {self.first: self.first_better, self.second: self.second_better}
+        parts = {self.a: self.a_better, self.b: self.b_better}
         if min(parts.values()) > 0.0:
             shares = ", ".join(f"{name} costs less on {percent(share)}" for name, share in parts.items())
             return f"{shares} of the segment of matrices; on average over it {self._mean}."
         if max(parts.values()) == 0.0:
-            return f"{self.first} and {self.second} cost the same on all of the segment of matrices."
+            return f"{self.a} and {self.b} cost the same on all of the segment of matrices."
         better = max(parts, key=lambda name: parts[name])
-        other = self.second if better == self.first else self.first
+        other = self.b if better == self.a else self.a
         less = f"less on {percent(parts[better])} of the segment of matrices"
         return f"{better} costs no more than {other} anywhere, {less}; on average over it {self._mean}."
 
     @property
     def _mean(self) -> str:
-        return f"{self.first} costs {number(abs(self.difference))} {'less' if self.difference < 0.0 else 'more'}"
+        return f"{self.a} costs {number(abs(self.difference))} {'less' if self.difference < 0.0 else 'more'}"
 
     def __repr__(self) -> str:
         return f"ActionDominance({self.sentence.removesuffix('.')})"
 
 
-def dominance_of(rows: ActionRows, first: str, second: str) -> ActionDominance:
+def dominance_of(rows: ActionRows, a: str, b: str) -> ActionDominance:
     """Work out the difference of two models on every piece, cut where it changes sign."""
     theta = rows.problem.theta
     if theta is None:
         raise ValueError("dominance needs a segment of matrices: pass the two ends and theta, a range such as (0, 1).")
-    knots, level, slope = _difference(rows, rows.probs[first], rows.probs[second])
+    knots, level, slope = _difference(rows, rows.probs[a], rows.probs[b])
     low, high = knots[:-1], knots[1:]
     left, right = level + slope * low, level + slope * high
     scale = _ROUNDING * float(np.abs(rows.problem.matrices).max())
@@ -298,11 +299,10 @@ def dominance_of(rows: ActionRows, first: str, second: str) -> ActionDominance:
     weight = _masses(theta, low, high)
     sign = np.sign(left + right)
     costs = [
-        float(np.average(rows.problem.losses(rows.probs[name], rows.index), weights=rows.weight))
-        for name in (first, second)
+        float(np.average(rows.problem.losses(rows.probs[name], rows.index), weights=rows.weight)) for name in (a, b)
     ]
     better = (float(weight[sign < 0.0].sum()), float(weight[sign > 0.0].sum()))
-    return ActionDominance(first, second, low, high, left, right, *better, costs[0] - costs[1])
+    return ActionDominance(a, b, low, high, left, right, *better, costs[0] - costs[1])
 
 
 def _difference(rows: ActionRows, first: Floats, second: Floats) -> tuple[Floats, Floats, Floats]:
@@ -392,7 +392,7 @@ def decision_calibration_test(
     *,
     matrices: ArrayLike,
     theta: CostsLike | None = None,
-    weights: ArrayLike | None = None,
+    matrix_weights: ArrayLike | None = None,
     actions: ArrayLike | None = None,
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -407,7 +407,7 @@ def decision_calibration_test(
         Class labels, or one-hot rows.
     y_prob : array_like of shape (n, classes)
         Probabilities; each row sums to 1.
-    matrices, theta, weights, actions, labels
+    matrices, theta, matrix_weights, actions, labels
         As in :func:`evaluate_actions`.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
@@ -445,7 +445,7 @@ def decision_calibration_test(
         {"y_prob": y_prob},
         matrices=matrices,
         theta=theta,
-        weights=weights,
+        matrix_weights=matrix_weights,
         actions=actions,
         labels=labels,
         sample_weight=sample_weight,
@@ -741,18 +741,18 @@ class ActionEvaluation(Tabular):
             columns = {"share": share, "cost": found.action_costs / share}
         return build_frame({"action": list(self.rows.actions), **columns}, backend)
 
-    def compare(self, first: str, second: str) -> Comparison:
+    def compare(self, a: str, b: str) -> Comparison:
         """Say whether one model costs less than another, on the same rows.
 
         Parameters
         ----------
-        first, second : str
+        a, b : str
             Names of models.
 
         Returns
         -------
         Comparison
-            First less second: negative means that the first costs less.
+            a less b: negative means that a costs less.
 
         Raises
         ------
@@ -766,20 +766,20 @@ class ActionEvaluation(Tabular):
         >>> evaluate_actions([0, 1] * 9, models, matrices=[[0, 1], [1, 0]]).compare("a", "b").difference
         -0.5
         """
-        a, b = self._place(first), self._place(second)
+        one, two = self._place(a), self._place(b)
         level, most = self.confidence_level, float(self.cost_rows.largest.max())
-        found = mean_estimates(self.cost_rows, {"difference": (a, b)}, level, (-most, most))["difference"]
-        spread = self.cost_rows.spread(np.array([a]), np.array([b]))
+        found = mean_estimates(self.cost_rows, {"difference": (one, two)}, level, (-most, most))["difference"]
+        spread = self.cost_rows.spread(np.array([one]), np.array([two]))
         p_value = float(2.0 * spread.tail(np.array([abs(found.value)]))[0])
         rest = (found.value, found.standard_error, found.interval, min(p_value, 1.0), "cost", self.confidence_level)
-        return Comparison(first, second, *rest, found.note)
+        return Comparison(a, b, *rest, found.note)
 
-    def dominance(self, first: str, second: str) -> ActionDominance:
+    def dominance(self, a: str, b: str) -> ActionDominance:
         """Say where along the segment of matrices one model costs less than another on these rows.
 
         Parameters
         ----------
-        first, second : str
+        a, b : str
             Names of models.
 
         Returns
@@ -799,8 +799,8 @@ class ActionEvaluation(Tabular):
         >>> evaluate_actions([0, 1] * 9, models, matrices=ends, theta=(0, 1)).dominance("a", "b")
         ActionDominance(a costs no more than b anywhere, less on 50% of the segment of matrices; on average ...)
         """
-        self._place(first), self._place(second)
-        return dominance_of(self.rows, first, second)
+        self._place(a), self._place(b)
+        return dominance_of(self.rows, a, b)
 
     @cached_property
     def selection(self) -> Selection:
@@ -820,7 +820,7 @@ class ActionEvaluation(Tabular):
         single = [f"always {action}" for action in rows.actions]
         taken = next((name for name in names if name in single), None)
         if taken is not None:
-            raise ValueError(f"y_probs must not call a model {taken!r}: that names an action for all rows.")
+            raise ValueError(f"y_prob must not call a model {taken!r}: that names an action for all rows.")
         costs = np.concatenate([self.cost_rows.costs, rows.problem.mean_matrix[rows.index]], axis=1)
         scale = "cost" if rows.problem.matrices.min() >= 0.0 else "regret"
         best, worst = rows.best()[:, None], rows.worst()[:, None]
@@ -1017,11 +1017,11 @@ _BLOCK = 1 << 14
 
 def evaluate_actions(
     y_true: ArrayLike,
-    y_probs: ArrayLike | Mapping[str, ArrayLike],
+    y_prob: ArrayLike | Mapping[str, ArrayLike],
     *,
     matrices: ArrayLike,
     theta: CostsLike | None = None,
-    weights: ArrayLike | None = None,
+    matrix_weights: ArrayLike | None = None,
     actions: ArrayLike | None = None,
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -1036,13 +1036,13 @@ def evaluate_actions(
     ----------
     y_true : array_like of shape (n,) or (n, classes)
         Class labels, or one-hot rows.
-    y_probs : array_like of shape (n, classes) or mapping of str to array_like
+    y_prob : array_like of shape (n, classes) or mapping of str to array_like
         Probabilities of one model, or by model; each row sums to 1.
     matrices : array_like of shape (classes, actions), (m, classes, actions) or (2, classes, actions)
         Cost of each action (column) where the class (row) is true: one matrix, a list, or the ends of a segment.
     theta : CostDistribution, tuple of float or float, optional
         How much each point of the segment counts: (1 - theta) * first + theta * second.
-    weights : array_like of shape (m,), optional
+    matrix_weights : array_like of shape (m,), optional
         Plausibility of each matrix of a list.
     actions : array_like of str, optional
         Names of the columns of the matrices; by default the classes, where there are as many.
@@ -1087,14 +1087,14 @@ def evaluate_actions(
     >>> evaluate_actions(y_true, y_prob, matrices=[[0, 1, 2], [1, 0, 1], [5, 2, 0]])
     ActionEvaluation(model 0.6667; oracle 0)
     """
-    check_same_order(y_true=y_true, y_probs=y_probs, sample_weight=sample_weight, clusters=clusters)
+    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
     level = check_level(confidence_level)
     rows = read_rows(
         y_true,
-        y_probs,
+        y_prob,
         matrices=matrices,
         theta=theta,
-        weights=weights,
+        matrix_weights=matrix_weights,
         actions=actions,
         labels=labels,
         sample_weight=sample_weight,

@@ -115,7 +115,7 @@ class Sql(Formula):
     >>> from stakes.tables import sql_column
     >>> print(sql_column("risk") >= 0.5)
     CASE WHEN (("risk" - "risk") <= CAST('0.0' AS DOUBLE)) THEN ("risk" >= CAST('0.5' AS DOUBLE)) END
-    >>> print(shift_prior(sql_column("risk"), old=0.5, new=0.2))
+    >>> print(shift_prior(sql_column("risk"), training_prior=0.5, prior=0.2))
     ("risk" / (((CAST('1.0' AS DOUBLE) - "risk") * CAST('4.0' AS DOUBLE)) + "risk"))
     """
 
@@ -397,7 +397,7 @@ class Onnx(Formula):
     --------
     >>> from stakes.correction import shift_prior
     >>> from stakes.tables import onnx_column
-    >>> shift_prior(onnx_column("risk"), old=0.5, new=0.2) >= 0.1
+    >>> shift_prior(onnx_column("risk"), training_prior=0.5, prior=0.2) >= 0.1
     Onnx((risk / (((1.0 - risk) * 4.0) + risk)) >= 0.1)
     """
 
@@ -635,7 +635,7 @@ class DecidesByScore:
         >>> import narwhals.stable.v2 as nw
         >>> import polars as pl
         >>> from stakes.utility import population_threshold
-        >>> rule = population_threshold([0, 1], [0.2, 0.6], "f1", n_bootstrap=0)
+        >>> rule = population_threshold([0, 1], [0.2, 0.6], "f1", n_resamples=0)
         >>> frame = nw.from_native(pl.LazyFrame({"risk": [0.7, 0.5, None]}))
         >>> frame.with_columns(treat=rule.to_expression("risk")).collect()["treat"].to_list()
         [1, 0, None]
@@ -667,7 +667,7 @@ class DecidesByScore:
         Examples
         --------
         >>> from stakes.utility import population_threshold
-        >>> rule = population_threshold([0, 1], [0.2, 0.6], "f1", n_bootstrap=0)
+        >>> rule = population_threshold([0, 1], [0.2, 0.6], "f1", n_resamples=0)
         >>> print(rule.to_sql("p"))
         CASE WHEN (("p" - "p") <= CAST('0.0' AS DOUBLE)) THEN CASE WHEN ("p" >= CAST('0.6' AS DOUBLE)) THEN ... END END
         """
@@ -700,7 +700,7 @@ class DecidesByScore:
         Examples
         --------
         >>> from stakes.utility import population_threshold
-        >>> rule = population_threshold([0, 1], [0.2, 0.6], "f1", n_bootstrap=0)
+        >>> rule = population_threshold([0, 1], [0.2, 0.6], "f1", n_resamples=0)
         >>> [column.name for column in rule.to_onnx("risk").graph.input]  # doctest: +SKIP
         ['risk']
         """

@@ -47,17 +47,32 @@ def as_fraction(value: Any, name: str) -> Fraction:
     return number
 
 
-def refuse_one(value: Any, name: str, every: str) -> None:
-    """Raise where a budget is 1 but not written as a whole number: one row, or the share of all rows.
+def refuse_one(value: Any, every: str) -> None:
+    """Raise where a capacity is 1 but not written as a whole number: one row, or the share of all rows.
 
     ``every`` says what to do where all rows are meant.
     """
     whole = isinstance(value, (int, np.integer)) or (isinstance(value, str) and value.strip().isdecimal())
-    if not whole and as_fraction(value, name) == 1:
+    if not whole and as_fraction(value, "capacity") == 1:
         raise ValueError(
-            f"{name}={value} can mean one row, or a share of 1, which is all rows: "
+            f"capacity={value} can mean one row, or a share of 1, which is all rows: "
             f"pass the whole number 1 for one row; for all rows {every}."
         )
+
+
+def check_capacity(value: Any) -> int | Fraction:
+    """Return a count of rows >= 1, or a share of them in (0, 1) as it is written, or raise.
+
+    Examples
+    --------
+    >>> check_capacity(20), check_capacity(0.29)
+    (20, Fraction(29, 100))
+    """
+    number = Fraction(-1) if isinstance(value, bool) else as_fraction(value, "capacity")
+    if number <= 0 or (number > 1 and number.denominator > 1):
+        raise ValueError(f"capacity must be a count of rows >= 1 or a share of them in (0, 1), got {value}.")
+    refuse_one(value, "leave capacity out")
+    return int(number) if number.denominator == 1 else number
 
 
 def _parsed(value: Any, name: str) -> Fraction:
@@ -78,16 +93,16 @@ def _parsed(value: Any, name: str) -> Fraction:
         raise ValueError(f"{name} must be a finite number or a fraction, got {text[:60]!r}.") from None
 
 
-def rows_within(share: float, total: float) -> float:
-    """Largest number of rows, or weight, that is at most a share of all, the share read as it is written.
+def rows_within(capacity: int | Fraction, total: float) -> float:
+    """Largest number of rows, or weight, within a count or a share of all.
 
     Examples
     --------
     >>> from stakes.base.validation import rows_within
-    >>> rows_within(0.29, 100.0), 0.29 * 100.0
+    >>> rows_within(Fraction(29, 100), 100.0), 0.29 * 100.0
     (29.0, 28.999999999999996)
     """
-    exact = as_fraction(share, "share") * Fraction(total)
+    exact = Fraction(capacity) if isinstance(capacity, int) else capacity * Fraction(total)
     found = float(exact)
     return found if Fraction(found) <= exact else math.nextafter(found, -math.inf)
 

@@ -140,9 +140,9 @@ def check_value(content: JsonReader, problem: BoundaryProblem, counts: dict[str,
 def check_constraints(content: JsonReader, problem: BoundaryProblem, counts: dict[str, Ints]) -> None:
     """Refuse constraints that the rows which the boundary was fitted to do not keep."""
     total, ups, chosen, found = (int(count.sum()) for count in counts.values())
-    most = problem.capacity(total)
+    most = problem.rows_selected(total)
     if most is not None and chosen > most:
-        raise content.broken("problem.max_selected", f"at least what levels.selected adds up to, {chosen}, got {most}")
+        raise content.broken("problem.capacity", f"at least what levels.selected adds up to, {chosen}, got {most}")
     least = problem.min_precision
     if chosen and least is not None and content.at("tuned_precision") is None and found < least * chosen:
         raise content.broken("problem.min_precision", f"at most the precision of the levels, {found} of {chosen}")
@@ -233,7 +233,7 @@ def _refuse(content: JsonReader, name: str, bad: NDArray[np.bool_], rule: str, v
 
 # Boundaries as JSON: a fixed schema, checked when it is read, for the file may come from anywhere.
 
-FORMAT = "stakes-boundary-1"
+FORMAT = "stakes-boundary-2"
 COUNTS = ("rows", "positives", "selected", "true_positives")
 
 
@@ -305,13 +305,13 @@ def _problem(content: JsonReader) -> BoundaryProblem:
     if goal not in GOALS:
         raise content.broken("problem.goal", f"one of {', '.join(GOALS)}")
     shares = {name: _share(content, name) for name in ("min_precision", "min_recall")}
-    most = content.at("problem", "max_selected")
+    most = content.at("problem", "capacity")
     if not (most is None or (isinstance(most, int) and not isinstance(most, bool) and most >= 0)):
-        most = _share(content, "max_selected")
+        most = _share(content, "capacity")
     beta2, cost = (_fraction(content, name) for name in ("beta2", "cost"))
     if beta2 <= 0 or not 0 <= cost <= 1:
         raise content.broken("problem", "made of beta2 > 0 and a cost in [0, 1]")
-    return BoundaryProblem(goal, **shares, max_selected=most, beta2=beta2, cost=cost)
+    return BoundaryProblem(goal, **shares, capacity=most, beta2=beta2, cost=cost)
 
 
 def _share(content: JsonReader, name: str) -> Fraction | None:
@@ -733,7 +733,7 @@ class Boundary(Tabular):
         >>> Boundary.from_json("{}")
         Traceback (most recent call last):
         ...
-        ValueError: text must be a boundary of format 'stakes-boundary-1', got format None.
+        ValueError: text must be a boundary of format 'stakes-boundary-2', got format None.
         """
         return cls(**from_text(text))
 

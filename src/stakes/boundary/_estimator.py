@@ -44,7 +44,7 @@ class UncertaintyBoundaryClassifier(BinaryClassifier):
         "members" is the standard deviation between the probabilities of ``estimator.estimators_``, at least two, by
         :func:`stakes.uncertainty.from_bagging` for forests and bagging classifiers and by
         :func:`stakes.uncertainty.from_ensemble` for others, such as a voting classifier.
-    goal, min_precision, min_recall, max_selected, f_beta, costs
+    goal, min_precision, min_recall, capacity, f_beta, costs
         As in :func:`fit_boundary`.
     solver, levels, score_bins, binning, tune, confidence_level
         As in :func:`fit_boundary`. Where no goal is bounded, ``min_precision`` is one half.
@@ -92,7 +92,7 @@ class UncertaintyBoundaryClassifier(BinaryClassifier):
     goal: Goal = "recall"
     min_precision: float | Fraction | str | None = None
     min_recall: float | Fraction | str | None = None
-    max_selected: float | None = None
+    capacity: float | None = None
     f_beta: float | None = None
     costs: Any = None
     solver: Solver = "exact"
@@ -142,7 +142,7 @@ class UncertaintyBoundaryClassifier(BinaryClassifier):
         else:
             score, uncertainty = self._out_of_fold(rows, labels, None, self._score)
             self._fit_inner(X, labels, None)
-        names = ("goal", "min_recall", "max_selected", "f_beta", "costs", "solver", "levels", "score_bins", "binning")
+        names = ("goal", "min_recall", "capacity", "f_beta", "costs", "solver", "levels", "score_bins", "binning")
         options = {name: getattr(self, name) for name in (*names, "tune", "confidence_level", "random_state")}
         self.boundary_: Boundary = fit_boundary(
             labels == self.pos_label_, score, uncertainty, min_precision=self._min_precision(), **options
@@ -150,7 +150,7 @@ class UncertaintyBoundaryClassifier(BinaryClassifier):
         return self
 
     def _min_precision(self) -> Any:
-        unbounded = self.goal == "recall" and self.min_precision is None and self.max_selected is None
+        unbounded = self.goal == "recall" and self.min_precision is None and self.capacity is None
         return "1/2" if unbounded else self.min_precision
 
     def predict(self, X: Any) -> NDArray[Any]:

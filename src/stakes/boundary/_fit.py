@@ -119,7 +119,7 @@ def fit_boundary(
     goal: Goal = "recall",
     min_precision: float | Fraction | str | None = None,
     min_recall: float | Fraction | str | None = None,
-    max_selected: float | Fraction | None = None,
+    capacity: float | Fraction | None = None,
     f_beta: float | None = None,
     costs: CostsLike | None = None,
     solver: Solver = "exact",
@@ -146,12 +146,12 @@ def fit_boundary(
     uncertainty : array_like of shape (n,)
         Uncertainty of each score; larger is less certain.
     goal : {"recall", "precision", "false_positives", "f_beta", "cost"}, default "recall"
-        "recall": the most, under ``min_precision``, ``max_selected`` or both. "precision": the most, under
+        "recall": the most, under ``min_precision``, ``capacity`` or both. "precision": the most, under
         ``min_recall``. "false_positives": the fewest, under ``min_recall``. "f_beta": the largest F-beta. "cost": the
         least expected cost. Further constraints combine with each.
     min_precision, min_recall : float, Fraction or str, optional
         Bounds in (0, 1], read as written: 0.9 is 9/10. Selecting nothing keeps every precision bound.
-    max_selected : int or float, optional
+    capacity : int or float, optional
         Most rows that may be selected: a count of these rows, or a share of them in (0, 1). The number 1.0, which can
         mean either, is refused: 1 is one row.
     f_beta : float, optional
@@ -227,7 +227,7 @@ def fit_boundary(
         goal,
         min_precision=min_precision,
         min_recall=min_recall,
-        max_selected=max_selected,
+        capacity=capacity,
         f_beta=f_beta,
         costs=costs,
     )
@@ -317,7 +317,7 @@ def _check_honesty(tune: Any, confidence_level: Any, problem: BoundaryProblem, s
             raise ValueError(f"confidence_level= learns its own regions and takes no solver, got solver={solver!r}.")
     if problem.goal != "recall" or problem.min_precision is None:
         raise ValueError(f'{name}= needs goal="recall" and min_precision=, got {problem.describe()!r}.')
-    if confidence_level is not None and (problem.min_recall is not None or problem.max_selected is not None):
+    if confidence_level is not None and (problem.min_recall is not None or problem.capacity is not None):
         raise ValueError(f"confidence_level= promises precision alone, got {problem.describe()!r}.")
     if sample_weight is not None:
         raise ValueError(f"{name}= needs independent rows, so it takes no sample_weight=.")

@@ -163,9 +163,9 @@ def split_rows(n: int, cv: int, rng: Generator) -> list[NDArray[np.intp]]:
 
 def out_of_fold(rows: BoundaryRows, settings: Settings, folds: list[NDArray[np.intp]]) -> OutOfFold:
     """Prepare the options of all rows but one fold, for every fold; a capacity shrinks with the rows."""
-    most = settings.problem.max_selected
+    most = settings.problem.capacity
     if isinstance(most, int):
-        settings = replace(settings, problem=replace(settings.problem, max_selected=Fraction(most, len(rows))))
+        settings = replace(settings, problem=replace(settings.problem, capacity=Fraction(most, len(rows))))
     prepared = []
     for fold in folds:
         others = np.ones(len(rows), dtype=bool)
@@ -422,8 +422,8 @@ def _spare_positives(problem: BoundaryProblem, rate: float, tp: float, n: float,
         rate = min(rate, _HIGHEST_RATE * bound)
         if 0.0 < n < 0.999 * total:
             spare = (tp - bound * n) * rate / (bound - rate)
-    if problem.max_selected is not None:
-        most = problem.max_selected
+    if problem.capacity is not None:
+        most = problem.capacity
         spare = min(spare, rate * ((float(most) if isinstance(most, int) else float(most) * total) - n))
     return spare if math.isfinite(spare) else 0.0
 

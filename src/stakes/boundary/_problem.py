@@ -12,6 +12,7 @@ import numpy as np
 from stakes.base.validation import (
     SQUARED_WELL,
     as_fraction,
+    check_capacity,
     check_choice,
     check_same_order,
     check_sample,
@@ -20,7 +21,6 @@ from stakes.base.validation import (
     check_whole,
     in_percent,
     pick_positive_column,
-    refuse_one,
     to_array,
     to_floats,
 )
@@ -49,31 +49,31 @@ class BoundaryProblem:
     """A goal with its constraints, none where None.
 
     ``beta2`` is the square of beta; ``cost`` is the cost ratio c of goal "cost" (false positives cost c, misses 1 - c).
-    ``min_recall`` and ``max_selected`` (a share) are turned into counts for the data at hand.
+    ``min_recall`` and ``capacity`` (a share) are turned into counts for the data at hand.
     """
 
     goal: str
     min_precision: Fraction | None = None
     min_recall: Fraction | None = None
-    max_selected: Fraction | int | None = None
+    capacity: Fraction | int | None = None
     beta2: Fraction = Fraction(1)
     cost: Fraction = Fraction(1, 2)
 
     @property
     def bounds_precision_alone(self) -> bool:
         """Whether this is the most recall under a precision bound and nothing else."""
-        others = self.min_recall is not None or self.max_selected is not None
+        others = self.min_recall is not None or self.capacity is not None
         return self.goal == "recall" and self.min_precision is not None and not others
 
     def least_positives(self, total_positives: int) -> int:
         """Count of true positives that the recall bound asks for."""
         return 0 if self.min_recall is None else math.ceil(self.min_recall * total_positives)
 
-    def capacity(self, total: int) -> int | None:
+    def rows_selected(self, total: int) -> int | None:
         """Count of rows that may be selected."""
-        if self.max_selected is None or isinstance(self.max_selected, int):
-            return self.max_selected
-        return math.floor(self.max_selected * total)
+        if self.capacity is None or isinstance(self.capacity, int):
+            return self.capacity
+        return math.floor(self.capacity * total)
 
     def describe(self) -> str:
         """Say the goal in words."""
@@ -89,10 +89,10 @@ class BoundaryProblem:
             bounds.append(f"precision >= {float(self.min_precision):g}")
         if self.min_recall is not None:
             bounds.append(f"recall >= {float(self.min_recall):g}")
-        if isinstance(self.max_selected, int):
-            bounds.append(f"at most {self.max_selected} rows selected")
-        elif self.max_selected is not None:
-            bounds.append(f"at most {float(self.max_selected):.4g} of the rows selected")
+        if isinstance(self.capacity, int):
+            bounds.append(f"at most {self.capacity} rows selected")
+        elif self.capacity is not None:
+            bounds.append(f"at most {float(self.capacity):.4g} of the rows selected")
         return words[self.goal] + (", " + " and ".join(bounds) if bounds else "")
 
 
@@ -101,7 +101,7 @@ def check_problem(
     *,
     min_precision: Any = None,
     min_recall: Any = None,
-    max_selected: Any = None,
+    capacity: Any = None,
     f_beta: Any = None,
     costs: CostsLike | None = None,
 ) -> BoundaryProblem:
@@ -112,9 +112,9 @@ def check_problem(
     if (costs is not None) != (goal == "cost"):
         raise ValueError(f'costs= and goal="cost" go together, got goal={goal!r} and costs={costs!r}.')
     precision, recall = _share(min_precision, "min_precision"), _share(min_recall, "min_recall")
-    most = _capacity(max_selected)
+    most = None if capacity is None else check_capacity(capacity)
     if goal == "recall" and precision is None and most is None:
-        raise ValueError('goal="recall" needs min_precision= or max_selected=: without, selecting every row is best.')
+        raise ValueError('goal="recall" needs min_precision= or capacity=: without, selecting every row is best.')
     if goal in {"precision", "false_positives"} and recall is None:
         raise ValueError(f"goal={goal!r} needs min_recall=: without, selecting next to nothing is best.")
     beta2 = Fraction(1) if f_beta is None else _positive(f_beta) ** 2
@@ -138,16 +138,6 @@ def _positive(value: Any) -> Fraction:
     if number > SQUARED_WELL[1]:
         raise ValueError(f"f_beta must be at most {SQUARED_WELL[1]:g}, got {value}: so large a beta asks for recall.")
     return number
-
-
-def _capacity(value: Any) -> Fraction | int | None:
-    if value is None:
-        return None
-    number = Fraction(-1) if isinstance(value, bool) else as_fraction(value, "max_selected")
-    if number < 0 or (number > 1 and number.denominator > 1):
-        raise ValueError(f"max_selected must be a count of rows >= 0 or a share in (0, 1), got {value}.")
-    refuse_one(value, "max_selected", "leave max_selected out")
-    return int(number) if number.denominator == 1 else number
 
 
 # What a boundary can be made of: for each uncertainty level, how many positives and rows each score cut selects.

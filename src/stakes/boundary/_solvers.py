@@ -451,7 +451,7 @@ def solve_exact(options: FitOptions, problem: BoundaryProblem, *, max_list: int 
     Of boundaries with equal recall, precision or false positives, the one with the most true positives, then the
     fewest rows, is returned; of equal F-beta or cost, the shallowest.
     """
-    bounds = (problem.min_precision, problem.min_recall, problem.max_selected)
+    bounds = (problem.min_precision, problem.min_recall, problem.capacity)
     given = sum(bound is not None for bound in bounds)
     if problem.goal == "recall" and given == 1:
         found = _recall(options, problem, max_list)
@@ -484,7 +484,7 @@ def _recall(options: FitOptions, problem: BoundaryProblem, max_list: int) -> Pac
         slack = options.slack(next_fraction(problem.min_precision, max(options.total, 1)))
     else:
         slack = -options.selected
-        slack[: options.starts[1]] += problem.capacity(options.total) or 0
+        slack[: options.starts[1]] += problem.rows_selected(options.total) or 0
     best = solve_knapsack(options.starts, options.positives, slack, max_list=max_list)
     if best is None or best.value == 0:
         return None if best is None else Packing(np.zeros_like(best.chosen), 0, best.bound)
@@ -580,7 +580,7 @@ def _scan(options: FitOptions, problem: BoundaryProblem) -> Solution | None:
     keep = tp >= problem.least_positives(options.total_positives)
     if problem.goal == "precision":
         keep &= n > 0
-    capacity = problem.capacity(options.total)
+    capacity = problem.rows_selected(options.total)
     if capacity is not None:
         keep &= n <= capacity
     if problem.min_precision is not None:

@@ -16,7 +16,7 @@ from rich.text import Text
 from stakes.cli import options
 from stakes.cli.console import Delivery, UsageError, deliver, plan_delivery
 from stakes.cli.options import spread
-from stakes.cli.reading import read_amount, read_costs, read_share, without_thousands
+from stakes.cli.reading import read_amount, read_capacity, read_costs, read_share, without_thousands
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import shown_name as name
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 ADVISE_EPILOG = """\b
 Example:
-  stakes advise --decisions independent --threshold range --costs 0.02:0.10
+  stakes advise --decisions independent --knowledge range --costs 0.02:0.10
 """
 
 
@@ -49,7 +49,7 @@ class Happened(StrEnum):
     AMOUNTS = "amounts"
 
 
-class Threshold(StrEnum):
+class Knowledge(StrEnum):
     """What is known of the threshold."""
 
     KNOWN = "known"
@@ -61,12 +61,17 @@ DecisionsOption = Annotated[
     DecisionMaking | None,
     typer.Option("--decisions", help="Each case on its own, or the highest scores as far as a budget goes."),
 ]
-ThresholdOption = Annotated[
-    Threshold | None,
-    typer.Option("--threshold", help="What is known of the threshold, or of the budget. --costs and --k tell it."),
+KnowledgeOption = Annotated[
+    Knowledge | None,
+    typer.Option(
+        "--knowledge", help="What is known of the threshold, or of the budget. --costs and --capacity tell it."
+    ),
 ]
 Budget = Annotated[
-    str | None, typer.Option("--k", metavar="K or LOW:HIGH", help="Number of cases acted on under a budget.")
+    str | None,
+    typer.Option(
+        "--capacity", metavar="N|SHARE or LOW:HIGH", help="Number or share of the cases acted on under a budget."
+    ),
 ]
 RankingOnly = Annotated[bool, typer.Option("--ranking-only", help="The scores are not meant as probabilities.")]
 Prevalence = Annotated[
@@ -86,11 +91,11 @@ OutcomeOption = Annotated[
 def advise(
     *,
     decisions: DecisionsOption = None,
-    threshold: ThresholdOption = None,
+    knowledge: KnowledgeOption = None,
     costs: options.Costs = None,
     odds: options.Odds = None,
     false_alarms_per_miss: options.FalseAlarms = None,
-    k: Budget = None,
+    capacity: Budget = None,
     ranking_only: RankingOnly = False,
     prevalence: Prevalence = None,
     outcome: OutcomeOption = Happened.LABELS,
@@ -104,12 +109,12 @@ def advise(
     Without options, in short for every kind of decision.
     """
     delivery = plan_delivery(None, output, as_json=as_json)
-    value = _value(costs, odds, false_alarms_per_miss, k)
+    value = _value(costs, odds, false_alarms_per_miss, capacity)
     share = None if prevalence is None else read_share("--prevalence", prevalence)
     kinds, places = _implied(value)
     if outcome is Happened.AMOUNTS and decisions is None:
         kinds = [DecisionMaking.INDEPENDENT]
-    asked = product([decisions] if decisions else kinds, [threshold] if threshold else places)
+    asked = product([decisions] if decisions else kinds, [knowledge] if knowledge else places)
     further = {"probabilities": not ranking_only, "prevalence": share, "outcome": str(outcome), **value}
     return partial(run_advise, Advices([_ask(*situation, further) for situation in asked]), delivery)
 
@@ -124,13 +129,13 @@ class Advices(Tabular):
         return [record for advice in self.all for record in advice._records()]
 
 
-def _value(costs: str | None, odds: str | None, false_alarms: str | None, k: str | None) -> dict[str, Any]:
+def _value(costs: str | None, odds: str | None, false_alarms: str | None, capacity: str | None) -> dict[str, Any]:
     """Return the one thing that is known of the threshold or the budget, as the library takes it."""
     given = any(text is not None for text in (costs, odds, false_alarms))
-    if given and k is not None:
-        raise UsageError("--k is the number of cases of a budget and a cost ratio belongs to independent decisions")
-    if k is not None:
-        return {"k": _read_budget(k)}
+    if given and capacity is not None:
+        raise UsageError("--capacity is that of a budget and a cost ratio belongs to independent decisions")
+    if capacity is not None:
+        return {"capacity": _read_budget(capacity)}
     if not given:
         return {}
     measure = read_costs(costs, odds, false_alarms, None)
@@ -139,29 +144,31 @@ def _value(costs: str | None, odds: str | None, false_alarms: str | None, k: str
 
 def _implied(value: dict[str, Any]) -> tuple[list[str], list[str]]:
     """Kinds of decisions, and kinds of knowledge, that what is known leaves open."""
-    if "k" in value:
-        return ["budget"], ["range" if isinstance(value["k"], tuple) else "known"]
+    if "capacity" in value:
+        return ["budget"], ["range" if isinstance(value["capacity"], tuple) else "known"]
     if value:
         return ["independent"], ["range" if "bounds" in value else "known"]
-    return list(DecisionMaking), list(Threshold)
+    return list(DecisionMaking), list(Knowledge)
 
 
-def _read_budget(text: str) -> int | tuple[int, ...]:
-    parts = [without_thousands("--k", part) for part in text.split(":")]
+def _read_budget(text: str) -> float | tuple[int, ...]:
+    parts = [without_thousands("--capacity", part) for part in text.split(":")]
+    if len(parts) == 1:
+        return read_capacity(parts[0])
     try:
         ends = tuple(int(part) for part in parts)
     except ValueError:
         ends = ()
-    if len(ends) not in {1, 2} or min(ends) < 1 or ends != tuple(sorted(set(ends))):
-        raise UsageError(f"--k must be a whole number >= 1, or LOW:HIGH, got {name(text)!r}")
-    return ends if len(ends) == 2 else ends[0]
+    if len(ends) != 2 or not 1 <= ends[0] < ends[1]:
+        raise UsageError(f"--capacity must be LOW:HIGH, two whole numbers >= 1 that ascend, got {name(text)!r}")
+    return ends
 
 
-def _ask(decisions: str, threshold: str, further: dict[str, Any]) -> "Advice":
+def _ask(decisions: str, knowledge: str, further: dict[str, Any]) -> "Advice":
     from stakes.evaluation import advise as ask
 
     try:
-        return ask(decisions=str(decisions), threshold=str(threshold), **further)  # type: ignore[arg-type]
+        return ask(decisions=str(decisions), knowledge=str(knowledge), **further)  # type: ignore[arg-type]
     except ValueError as error:
         raise UsageError(str(error).removesuffix(".")) from None
 
@@ -177,10 +184,10 @@ def show_advise(console: Console, advices: Advices) -> None:
         _show_one(console, advices.all[0])
         return
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="")
-    for head in ("--decisions", "--threshold", "metric"):
+    for head in ("--decisions", "--knowledge", "metric"):
         table.add_column(head, no_wrap=True)
     for advice in advices.all:
-        table.add_row(advice.decisions, advice.threshold, advice.metric)
+        table.add_row(advice.decisions, advice.knowledge, advice.metric)
     console.print(table)
     console.print()
     console.print(
@@ -213,8 +220,8 @@ Example:
 """
 
 # as in stakes.information, which help need not wait for
-TARGETS = ("net_benefit", "standardized_net_benefit", "gain", "regret", "auc", "o_to_e", "slope", "certificate")
-Target = StrEnum("Target", {target.upper(): target for target in TARGETS})  # type: ignore[misc]
+QUESTIONS = ("net_benefit", "standardized_net_benefit", "gain", "regret", "auc", "o_to_e", "slope", "certificate")
+Question = StrEnum("Question", {word.upper(): word for word in QUESTIONS})  # type: ignore[misc]
 _SHARES = ("power", "prevalence", "sensitivity", "specificity", "threshold", "auc", "max_error")
 
 
@@ -256,7 +263,7 @@ class Expected:
 
 @spread()
 def plan(
-    target: Annotated[Target, typer.Argument(help="What is to be known.")],
+    question: Annotated[Question, typer.Argument(help="What is to be known.")],
     expected: Expected,
     *,
     confidence_level: options.ConfidenceLevel = "0.95",
@@ -275,8 +282,8 @@ def plan(
     given: dict[str, Any] = {key: _read(key, text) for key, text in vars(expected).items() if text is not None}
     try:
         level = read_share("--confidence-level", confidence_level)
-        check_asked(str(target), set(given), f"plan {target}", _option)
-        found = rows_needed(for_=str(target), confidence_level=level, **given)
+        check_asked(str(question), set(given), f"plan {question}", _option)
+        found = rows_needed(question=str(question), confidence_level=level, **given)
     except ValueError as problem:
         raise UsageError(_as_typed(str(problem).removesuffix("."))) from None
     return partial(run_plan, found, delivery)

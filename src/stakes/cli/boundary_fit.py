@@ -17,7 +17,6 @@ from stakes.cli.boundary_shared import (
     leave,
     plan,
     print_text,
-    read_number,
     read_rows,
     read_whole,
     remark_unkept,
@@ -26,7 +25,7 @@ from stakes.cli.boundary_shared import (
 )
 from stakes.cli.console import CHECK_FAILED, DONE, UsageError, console, fail, warn, working
 from stakes.cli.options import spread
-from stakes.cli.reading import read_amount, read_costs, read_share
+from stakes.cli.reading import read_amount, read_costs, read_number, read_share
 from stakes.cli.task import Source
 from stakes.outputs.text import percent
 from stakes.outputs.text import shown_name as name
@@ -60,7 +59,7 @@ def fit(
 ) -> options.Job:
     """Find the threshold on the score for each level of uncertainty, all chosen together, and say whether it pays.
 
-    Give at least one bound: --min-precision 0.9 (most recall under it), --max-selected 500, --min-recall 0.3 (most
+    Give at least one bound: --min-precision 0.9 (most recall under it), --capacity 500, --min-recall 0.3 (most
     precision), --f-beta 1 or --costs 0.02:0.10 (least cost). Bounds combine. Whether uncertainty helps is judged on
     rows that the thresholds were not fitted to. A precision that is promised comes from `stakes boundary certify`.
     """
@@ -83,7 +82,7 @@ def read_options(asked: boundary_shared.FitArguments, how: boundary_shared.Solvi
     options: dict[str, Any] = {
         "min_precision": read_number(asked.min_precision),
         "min_recall": read_number(asked.min_recall),
-        "max_selected": read_number(asked.max_selected),
+        "capacity": read_number(asked.capacity),
         "f_beta": None if asked.f_beta is None else read_amount("--f-beta", asked.f_beta),
         "costs": None if no_costs else read_costs(asked.costs, asked.odds, asked.false_alarms_per_miss, None),
         "solver": str(how.solver),
@@ -143,7 +142,7 @@ def _implied_goal(options: dict[str, Any]) -> str:
         return "f_beta"
     if options["costs"] is not None:
         return "cost"
-    only_recall = options["min_precision"] is None and options["max_selected"] is None
+    only_recall = options["min_precision"] is None and options["capacity"] is None
     return "precision" if only_recall and options["min_recall"] is not None else "recall"
 
 

@@ -20,7 +20,6 @@ from stakes.cli.boundary_shared import (
     open_table,
     print_text,
     read_boundary,
-    read_number,
     read_rows,
     refuse_twice_standard_input,
 )
@@ -45,7 +44,7 @@ from stakes.cli.console import (
     working,
 )
 from stakes.cli.options import spread
-from stakes.cli.reading import read_share
+from stakes.cli.reading import read_number, read_share
 from stakes.cli.task import STANDARD_INPUT, Source
 from stakes.outputs.files import json_ready
 from stakes.outputs.result_table import Tabular

@@ -33,7 +33,6 @@ from stakes.outputs.text import shown_name as name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from fractions import Fraction
     from pathlib import Path
 
     from rich.console import Console
@@ -63,7 +62,7 @@ GROUP = _Boundary(name="boundary", help=_ABOUT, rich_markup_mode=None)
 PLOT_ENDINGS = (".png", ".svg", ".pdf")
 _LONGEST_ERROR = 400
 _SPELT = {"sample_weight": "--weight"}
-_OPTIONS = ("goal", "min_precision", "min_recall", "max_selected", "f_beta", "costs", "solver", "levels", "score_bins",
+_OPTIONS = ("goal", "min_precision", "min_recall", "capacity", "f_beta", "costs", "solver", "levels", "score_bins",
             "binning", "tune", "confidence_level", "sample_weight")  # fmt: skip
 _AS_TYPED = re.compile(rf"\b({'|'.join(_OPTIONS)})\b(?:=(?:(['\"])(\w+)\2|None\b|(?P<bare>(?=\w)))?)?")
 
@@ -124,18 +123,6 @@ def as_typed(message: str) -> str:
         return f"{spelt} {found[3]}" if found[3] else spelt if found["bare"] is None else f"{spelt} "
 
     return shorten(_AS_TYPED.sub(option, message.removesuffix(".")), _LONGEST_ERROR)
-
-
-def read_number(text: str | None) -> "str | Fraction | None":
-    """Let a share be written in per cent; everything else is read, and refused, by the library."""
-    if text is None or not text.endswith("%"):
-        return text
-    from stakes.base.validation import as_fraction
-
-    try:
-        return as_fraction(text[:-1], "the share") / 100
-    except ValueError:
-        return text
 
 
 def read_whole(option: str, text: str, least: int = 0) -> int:
@@ -429,7 +416,7 @@ LeastPrecision = Annotated[
 ]
 LeastRecall = Annotated[str | None, typer.Option("--min-recall", metavar="SHARE", help="At least this recall.")]
 MostSelected = Annotated[
-    str | None, typer.Option("--max-selected", metavar="N|SHARE", help="At most so many rows, or this share of them.")
+    str | None, typer.Option("--capacity", metavar="N|SHARE", help="At most so many rows, or this share of them.")
 ]
 FBeta = Annotated[str | None, typer.Option("--f-beta", metavar="BETA", help="Beta of goal f_beta.")]
 Solvers = Annotated[
@@ -477,7 +464,7 @@ class FitArguments:
     goal: Goals = None
     min_precision: LeastPrecision = None
     min_recall: LeastRecall = None
-    max_selected: MostSelected = None
+    capacity: MostSelected = None
     f_beta: FBeta = None
     costs: options.Costs = None
     odds: options.Odds = None

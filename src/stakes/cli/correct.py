@@ -13,7 +13,7 @@ from rich.text import Text
 
 from stakes.cli import options as opt
 from stakes.cli.console import ROW_ENDINGS, RowsOut, RowsOutput, UsageError, note, plan_rows, print_table, working
-from stakes.cli.reading import read_amount, read_share, split_names
+from stakes.cli.reading import read_amount, read_priors, read_share, split_names
 from stakes.cli.task import Source
 from stakes.outputs.text import shown_name as name
 
@@ -68,18 +68,6 @@ Repeat = Annotated[
         help="How many times each row of a class was there in training: 1:10.",
     ),
 ]
-Prior = Annotated[
-    str | None,
-    typer.Option(
-        "--prior", metavar="SHARE", help="Share of positives to correct for, where it is not --training-prior."
-    ),
-]
-TrainingPrior = Annotated[
-    str | None,
-    typer.Option(
-        "--training-prior", metavar="SHARE", help="Share of positives in the training data, before any sampling."
-    ),
-]
 Outcome = Annotated[
     str | None,
     typer.Option("--label", metavar="COLUMN", help="Column with the outcome: test the scores before and after."),
@@ -122,8 +110,8 @@ def correct(
     class_weights: ClassWeights = None,
     keep: Keep = None,
     repeat: Repeat = None,
-    prior: Prior = None,
-    training_prior: TrainingPrior = None,
+    prior: opt.Prior = None,
+    training_prior: opt.TrainingPrior = None,
     label: Outcome = None,
     weight: opt.Weight = None,
     pos_label: opt.PosLabel = None,
@@ -178,12 +166,7 @@ def read_correction(
         raise UsageError(f"give one of {', '.join(weights)}, got {' and '.join(given)}")
     if not given and sampling == (None, None) and priors[1] is None:
         raise UsageError(f"say what to undo: {', '.join(weights)}, --keep, --repeat, or --training-prior with --prior")
-    if (priors[0] is None) != (priors[1] is None):
-        said, given_text = next((option, text) for option, text in _named(priors) if text is not None)
-        raise UsageError(
-            f"--training-prior and --prior must be given together, got {said} {name(given_text)!r} alone: "
-            "--training-prior is the share of positives in training, --prior that where the model is used"
-        )
+    shares = read_priors(*priors)
     ratio = 1.0
     for option, text in weights.items():
         if text is not None:
@@ -192,14 +175,10 @@ def read_correction(
         if text is not None:
             ratio *= _ratio(option, text, pos_label)
     share = ratio / (1.0 + ratio)
-    old, new = (None if text is None else read_share(f"{option}", text) for option, text in _named(priors))
-    if old is not None and new is not None:
-        ratio *= (old / (1.0 - old)) / (new / (1.0 - new))
+    if shares is not None:
+        before, after = shares
+        ratio *= (before / (1.0 - before)) / (after / (1.0 - after))
     return Correction(1.0 / ratio, share)
-
-
-def _named(priors: tuple[str | None, str | None]) -> list[tuple[str, str | None]]:
-    return list(zip(("--training-prior", "--prior"), priors, strict=True))
 
 
 def _weight(option: str, text: str, pos_label: str | None) -> float:

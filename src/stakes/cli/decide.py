@@ -17,7 +17,17 @@ from rich.text import Text
 from stakes.cli import options
 from stakes.cli.console import RowsOut, UsageError, note, plan_rows, print_table, working
 from stakes.cli.options import spread
-from stakes.cli.reading import Amounts, read_amount, read_share, read_unit, refuse, split_names
+from stakes.cli.reading import (
+    Amounts,
+    read_amount,
+    read_capacity,
+    read_costs,
+    read_priors,
+    read_share,
+    read_unit,
+    refuse,
+    split_names,
+)
 from stakes.outputs.files import json_ready
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import MISSING, percent, visible
@@ -30,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from rich.console import Console
 
-    from stakes.costs import Deferral
+    from stakes.costs import CostDistribution, Deferral
     from stakes.outcomes import RowDecisions
     from stakes.tables import ScoredFile
     from stakes.utility import ExpectedUtility, Measure, Sensitivity
@@ -94,20 +104,20 @@ def read_measure(text: str) -> "Measure":
         raise UsageError(f"--measure: {visible(str(error))}") from None
 
 
-def read_correction(positive_share: str | None, prior: str | None) -> "Callable[[Floats], ArrayLike] | None":
+def read_correction(
+    positive_share: str | None, training_prior: str | None, prior: str | None
+) -> "Callable[[Floats], ArrayLike] | None":
     """Read what is to be done to the probabilities first."""
-    if positive_share is None and prior is None:
+    priors = read_priors(training_prior, prior)
+    if positive_share is None and priors is None:
         return None
     from stakes.correction import shift_prior, undo_class_weight
 
     steps: list[Callable[[Floats], ArrayLike]] = []
     if positive_share is not None:
         steps.append(partial(undo_class_weight, positive_share=read_share("--positive-share", positive_share)))
-    if prior is not None:
-        old, colon, new = prior.partition(":")
-        if not colon:
-            raise UsageError(f"--prior must be two shares, OLD:NEW, got {name(prior)!r}")
-        steps.append(partial(shift_prior, old=read_share("--prior", old), new=read_share("--prior", new)))
+    if priors is not None:
+        steps.append(partial(shift_prior, training_prior=priors[0], prior=priors[1]))
 
     def correct(prob: "Floats") -> "ArrayLike":
         for step in steps:
@@ -358,7 +368,7 @@ class AmountDecisions(Tabular):
 class DeferralSettings(ColumnSettings):
     """At which cost ratio, what deferring costs, and how many rows may be deferred."""
 
-    threshold: float
+    costs: "CostDistribution"
     deferral: "Deferral"
     capacity: float | None
 
@@ -381,7 +391,7 @@ class Deferrals(Tabular):
         for model, prob in zip(scored.models, scored.scores, strict=True):
             corrected = prob if settings.correction is None else settings.correction(prob)
             actions = apply_deferral(
-                corrected, threshold=settings.threshold, deferral=settings.deferral, capacity=settings.capacity
+                corrected, costs=settings.costs, deferral=settings.deferral, capacity=settings.capacity
             )
             columns[settings.column_for(model, scored.models)] = actions.astype("int64")
         return cls(scored.source, settings, scored.n_dropped, columns)
@@ -395,20 +405,22 @@ class Deferrals(Tabular):
 
     def to_json(self) -> str:
         """Return what was asked and how many rows are treated how."""
-        asked = {"threshold": self.settings.threshold, "deferral": vars(self.settings.deferral)}
+        asked = {"costs": self.settings.costs.to_dict(), "deferral": vars(self.settings.deferral)}
         page = {"source": self.source, **asked, "capacity": self.settings.capacity, "dropped": self.n_dropped}
         return json.dumps(json_ready({**page, "columns": self._records()}), indent=2)
 
     def show(self, console: "Console") -> None:
         """Print how many rows are acted on, left alone and deferred."""
-        settings = self.settings
-        low, high = settings.deferral.zone(settings.threshold)
+        settings, c = self.settings, self.settings.costs.mean()
+        low, high = settings.deferral.zone(c)
         console.print(Text(f"{name(self.source, 60)}: {next(iter(self.columns.values())).size:,} rows"), soft_wrap=True)
-        note = settings.deferral.note_at(settings.threshold)
-        zone = f"Deferring pays between {float(low):.4g} and {float(high):.4g}, at threshold {settings.threshold:g}."
+        note = settings.deferral.note_at(c)
+        zone = f"Deferring pays between {float(low):.4g} and {float(high):.4g}, at threshold {c:g}."
         console.print(Text(zone if low < high else f"{note[:1].upper()}{note[1:]}."), soft_wrap=True)
-        if settings.capacity is not None:
-            console.print(Text(f"At most {percent(settings.capacity)} of the rows are deferred."))
+        capacity = settings.capacity
+        if capacity is not None:
+            most = f"{capacity:,}" if capacity >= 1 else f"{percent(capacity)} of the"
+            console.print(Text(f"At most {most} rows are deferred."))
         for row in self._records():
             counts = f"{row['act']:,} acted on, {row['do_not_act']:,} not, {row['deferred']:,} deferred"
             share = row["deferred"] / max(sum(row[kind] for kind in ("act", "do_not_act", "deferred")), 1)
@@ -420,10 +432,10 @@ class Deferrals(Tabular):
 DECIDE_EPILOG = """\b
 Example:
   stakes decide predictions.csv --models risk --measure f1 -o decided.csv
-  stakes decide predictions.csv --models risk --threshold 0.2 --defer-cost 0.05 -o deferred.csv
+  stakes decide predictions.csv --models risk --costs 0.2 --deferral 0.05 -o deferred.csv
 """
 NOTHING_ASKED = (
-    "name what is maximised with --measure, what deferring costs with --defer-cost, or what mistakes cost with "
+    "name what is maximised with --measure, what deferring costs with --deferral, or what mistakes cost with "
     "--false-positive-cost and --false-negative-cost"
 )
 
@@ -456,22 +468,28 @@ Groups = Annotated[
         help="Columns that divide the rows into groups: each group is a batch of its own.",
     ),
 ]
-DeferCost = Annotated[
+DeferralFee = Annotated[
     str | None,
     typer.Option(
-        "--defer-cost",
+        "--deferral",
         metavar="AMOUNT",
         help="In place of a measure: what leaving a case to someone else costs, where a false positive and a false "
-        "negative cost 1 together. Needs --threshold.",
+        "negative cost 1 together. Needs --costs.",
     ),
 ]
-Threshold = Annotated[
+DecidedCosts = Annotated[
     str | None,
-    typer.Option("--threshold", metavar="T", help="With --defer-cost: the cost ratio, to act from without deferring."),
+    typer.Option(
+        "--costs",
+        metavar="LOW:HIGH",
+        help="With --deferral: the cost ratio, to act from without deferring; of a range its mean.",
+    ),
 ]
 Capacity = Annotated[
     str | None,
-    typer.Option("--capacity", metavar="SHARE", help="With --defer-cost: the largest share of the rows deferred."),
+    typer.Option(
+        "--capacity", metavar="N|SHARE", help="With --deferral: defer at most so many rows, or this share of them."
+    ),
 ]
 Column = Annotated[
     str,
@@ -487,14 +505,6 @@ PositiveShare = Annotated[
         "--positive-share",
         metavar="SHARE",
         help="Undo class weights first: the relative weight that positives had in training, w1 / (w0 + w1).",
-    ),
-]
-Prior = Annotated[
-    str | None,
-    typer.Option(
-        "--prior",
-        metavar="OLD:NEW",
-        help="Move the probabilities first from a population with this share of positives to one with that: 0.5:0.02.",
     ),
 ]
 ShowSensitivity = Annotated[
@@ -514,33 +524,33 @@ Decided = Annotated[
     ),
 ]
 
-_WITHOUT_DEFERRAL = "needs --defer-cost: without it a row is acted on where its score reaches the threshold"
+_WITHOUT_DEFERRAL = "needs --deferral: without it a row is acted on where its score reaches the threshold"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Deferring:
     """What leaving cases to someone else costs, as typed."""
 
-    defer_cost: DeferCost = None
-    threshold: Threshold = None
+    deferral: DeferralFee = None
+    costs: DecidedCosts = None
     capacity: Capacity = None
 
     @property
     def further(self) -> dict[str, str | None]:
         """What has no meaning without a cost."""
-        return {"--threshold": self.threshold, "--capacity": self.capacity}
+        return {"--costs": self.costs, "--capacity": self.capacity}
 
     @property
-    def terms(self) -> tuple[float, "Deferral", float | None]:
-        """The cost ratio, what deferring costs, and how many rows may be deferred."""
+    def terms(self) -> tuple["CostDistribution", "Deferral", float | None]:
+        """The costs of mistakes, what deferring costs, and how many rows may be deferred."""
         from stakes.costs import Deferral
 
-        if self.threshold is None:
-            raise UsageError("--defer-cost needs --threshold, the cost ratio")
-        cost = self.defer_cost or ""
-        fee = 0.0 if cost.strip() == "0" else read_amount("--defer-cost", cost)
-        share = None if self.capacity is None else read_unit("--capacity", self.capacity)
-        return read_unit("--threshold", self.threshold), Deferral(fee), share
+        if self.costs is None:
+            raise UsageError("--deferral needs --costs, the cost ratio")
+        cost = self.deferral or ""
+        fee = 0.0 if cost.strip() == "0" else read_amount("--deferral", cost)
+        capacity = None if self.capacity is None else read_capacity(self.capacity)
+        return read_costs(self.costs, None, None, None), Deferral(fee), capacity
 
 
 @spread()
@@ -555,7 +565,8 @@ def decide(
     groups: Groups = None,
     column: Column = "decision",
     positive_share: PositiveShare = None,
-    prior: Prior = None,
+    prior: options.Prior = None,
+    training_prior: options.TrainingPrior = None,
     sensitivity: ShowSensitivity = False,
     on_missing: options.Missing = options.OnMissing.RAISE,
     file_format: options.FileFormat = None,
@@ -568,17 +579,17 @@ def decide(
     """Choose the rows whose selection maximises the expected value of a measure on this batch, and mark them.
 
     The probabilities must be calibrated, and the rows independent. No outcomes are needed. The choice belongs to the
-    whole file (or group): the same row may be decided otherwise among other rows. With --defer-cost each row is decided
+    whole file (or group): the same row may be decided otherwise among other rows. With --deferral each row is decided
     by what it costs, and left to someone else (-1) where that is expected to cost less. With --false-positive-cost and
     --false-negative-cost each row is decided by its own amounts, and a second column holds its threshold.
     """
-    correction = read_correction(positive_share, prior)
+    correction = read_correction(positive_share, training_prior, prior)
     of_measure = {"--measure": measure, "--groups": groups, "--sensitivity": sensitivity or None}
     settings: ColumnSettings
     if amounts.stakes:
-        refuse({**of_measure, "--defer-cost": deferring.defer_cost, **deferring.further}, "does not fit amounts")
+        refuse({**of_measure, "--deferral": deferring.deferral, **deferring.further}, "does not fit amounts")
         settings = AmountSettings(correction, column, amounts.stakes, amounts.unit or "", str(amounts.on_dominated))
-    elif deferring.defer_cost is None:
+    elif deferring.deferral is None:
         refuse(deferring.further, _WITHOUT_DEFERRAL)
         if measure is None:
             raise UsageError(NOTHING_ASKED)
@@ -586,7 +597,7 @@ def decide(
         settings = DecisionSettings(correction, column, read_measure(measure), zero, sensitivity=sensitivity)
     else:
         of_measure["--zero-division"] = None if zero_division == "0" else zero_division
-        refuse(of_measure, "does not fit --defer-cost")
+        refuse(of_measure, "does not fit --deferral")
         settings = DeferralSettings(correction, column, *deferring.terms)
     names = {"models": split_names(models, "--models") or [], "groups": split_names(groups, "--groups") or []}
     reading = {**names, "numbers": amounts.stake_columns, "on_missing": on_missing, "format": file_format}

@@ -71,7 +71,7 @@ def evaluate(
         if told != OutcomeArguments():
             raise UsageError("--cost-matrix judges a column of classes, --label, and no other kind of outcome")
         if further != Further():
-            raise UsageError("--defer-cost and --more-rows have no meaning with --cost-matrix")
+            raise UsageError("--deferral and --more-rows have no meaning with --cost-matrix")
         return plan_actions(reading, judging, classes, cost_matrix, delivery)
     task = Task.of(reading, told, judging, delivery, split_names(reading.models, "--models"))
     return partial(run_evaluate, task, further.questions(), calibration=calibration)
@@ -146,7 +146,7 @@ Ignore = Annotated[
 ]
 
 
-@spread("scale", "unit_cost", "per", "metric", "tried")
+@spread("scale", "unit_cost", "per", "metric", "n_tried")
 def check(
     reading: InputArguments,
     told: OutcomeArguments,
@@ -278,7 +278,7 @@ class PairReading(InputArguments):
     models: Pair = field()
 
 
-@spread("groups", "metric", "incumbent", "tried")
+@spread("groups", "metric", "incumbent", "n_tried")
 def compare(
     reading: PairReading,
     told: OutcomeArguments,
@@ -340,7 +340,7 @@ def show_compare(console: Console, comparison: "Comparison", heading: list[str])
     grid.add_column(overflow="fold")
     (record,) = comparison._records()
     for key, value in record.items():
-        text = _shown(value, (comparison.first, comparison.second))
+        text = _shown(value, (comparison.a, comparison.b))
         if text:
             grid.add_row(key.replace("_", " "), Text(text))
     console.print(grid)
@@ -348,7 +348,7 @@ def show_compare(console: Console, comparison: "Comparison", heading: list[str])
 
 def answer(comparison: "Comparison") -> str:
     """Say which one is better, or that the rows do not tell."""
-    first, second = name(comparison.first), name(comparison.second)
+    first, second = name(comparison.a), name(comparison.b)
     if math.isnan(comparison.difference):
         return f"{first} and {second} both have an infinite cost: no difference can be taken."
     if comparison.significant or math.isinf(comparison.difference):

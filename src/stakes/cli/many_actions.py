@@ -149,7 +149,7 @@ def _error(path: str, rule: str, **details: object) -> DataError:
 
 # ``stakes evaluate --classes ... --cost-matrix ...``: many classes, many actions, and what each mistake costs.
 
-_MEANT_HERE = {"clusters", "incumbent", "tried", "confidence_level"}
+_MEANT_HERE = {"clusters", "incumbent", "n_tried", "confidence_level"}
 _SEGMENT = {"costs", "weighting"}  # how far between two matrices, and how much each place counts
 
 
@@ -188,7 +188,7 @@ def plan_actions(
     settings = {
         "confidence_level": read_share("--confidence-level", judging.confidence_level),
         "incumbent": judging.incumbent,
-        "n_tried": read_count("--tried", judging.tried),
+        "n_tried": read_count("--n-tried", judging.n_tried),
     }
     found = [read_cost_matrix(file, names) for file in files]
     for file, matrix in zip(files, found, strict=True):

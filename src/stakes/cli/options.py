@@ -85,6 +85,18 @@ Weight = Annotated[
     str | None,
     typer.Option("--weight", metavar="COLUMN", help="Column with weights >= 0."),
 ]
+Prior = Annotated[
+    str | None,
+    typer.Option(
+        "--prior", metavar="SHARE", help="Share of positives to correct for, where it is not --training-prior."
+    ),
+]
+TrainingPrior = Annotated[
+    str | None,
+    typer.Option(
+        "--training-prior", metavar="SHARE", help="Share of positives in the training data, before any sampling."
+    ),
+]
 PosLabel = Annotated[
     str | None,
     typer.Option(
@@ -171,10 +183,10 @@ Incumbent = Annotated[
         "--incumbent", metavar="COLUMN", help="The model named before these rows were seen, such as that in use."
     ),
 ]
-Tried = Annotated[
+NTried = Annotated[
     str | None,
     typer.Option(
-        "--tried",
+        "--n-tried",
         metavar="NUMBER",
         help="How many models were tried on these rows, those not shown included: the more, the larger the correction.",
     ),

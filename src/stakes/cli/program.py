@@ -70,17 +70,19 @@ RANGE = re.compile(r"\bLOW:HIGH\b")
 NAMES = re.compile(r"[A-Z]+,")
 # One of these stands for all of its line: the nearest to the command line is taken.
 RIVALS = (
-    ("costs", "odds", "false-alarms-per-miss", "k"),
+    ("costs", "odds", "false-alarms-per-miss"),
     ("clusters", "lags"),
     ("label", "event"),
     ("positive-share", "scale-pos-weight", "class-weights"),
 )
+RIVALS_OF = {"advise": (("costs", "odds", "false-alarms-per-miss", "capacity"),)}  # a range of ratios, or a budget
 # What these mean to the other commands is not what they mean here, so the table for all does not give them.
 OWN = {
-    "boundary.fit": {"costs", "odds", "false-alarms-per-miss"},
+    "advise": {"capacity"},
+    "boundary.fit": {"capacity", "costs", "odds", "false-alarms-per-miss"},
     "boundary.certify": {"confidence-level"},
     "boundary.monitor": {"confidence-level"},
-    "decide": {"threshold"},
+    "decide": {"costs"},
     "plan": {"threshold"},
 }
 
@@ -149,19 +151,19 @@ def _bearable(text: str) -> str:
 
 def options_for(command: str, tables: Tables, options: Iterable[str], typed: Iterable[str]) -> dict[str, Any]:
     """Return what the file adds to the options that were typed: the nearest word on each thing."""
-    known, settled = set(options), _with_rivals(typed)
+    known, settled = set(options), _with_rivals(command, typed)
     found: dict[str, Any] = {}
     for table in dict.fromkeys((command, command.partition(".")[0], SHARED)):
         open_here = known - settled - (OWN.get(command, set()) if table == SHARED else set())
         new = {key: value for key, value in tables.get(table, {}).items() if key in open_here}
         found |= new
-        settled |= _with_rivals(new)
+        settled |= _with_rivals(command, new)
     return found
 
 
-def _with_rivals(options: Iterable[str]) -> set[str]:
-    given = set(options)
-    return given.union(*(rivals for rivals in RIVALS if given.intersection(rivals)))
+def _with_rivals(command: str, options: Iterable[str]) -> set[str]:
+    given, rivals = set(options), (*RIVALS, *RIVALS_OF.get(command, ()))
+    return given.union(*(each for each in rivals if given.intersection(each)))
 
 
 def _groups(commands: Commands) -> dict[str, None]:

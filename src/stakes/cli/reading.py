@@ -16,6 +16,7 @@ from stakes.outputs.text import shown_name as name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from fractions import Fraction
 
     from rich.console import Console
 
@@ -167,6 +168,20 @@ def read_share(option: str, text: str) -> float:
     return share
 
 
+def read_priors(training_prior: str | None, prior: str | None) -> tuple[float, float] | None:
+    """Read the shares of positives in training and where the model is used: both or none."""
+    given = {"--training-prior": training_prior, "--prior": prior}
+    stated = {option: text for option, text in given.items() if text is not None}
+    if len(stated) == 1:
+        ((said, text),) = stated.items()
+        raise UsageError(
+            f"--training-prior and --prior must be given together, got {said} {name(text)!r} alone: "
+            "--training-prior is the share of positives in training, --prior that where the model is used"
+        )
+    shares = [read_share(option, text) for option, text in stated.items()]
+    return (shares[0], shares[1]) if shares else None
+
+
 def _in_percent(text: str) -> str:
     """Say how a share is written that was given in percent, with its sign or without."""
     try:
@@ -174,6 +189,32 @@ def _in_percent(text: str) -> str:
     except ValueError:
         return ""
     return f"; {number:g}% is written {number / 100.0:g}" if "%" in text or 1.0 < number <= 100.0 else ""
+
+
+def read_capacity(text: str) -> float:
+    """Read a count of rows or a share of them, in per cent too."""
+    from stakes.base.validation import check_capacity
+
+    try:
+        found = check_capacity(read_number(text))
+    except ValueError as error:
+        if "can mean one row" in str(error):
+            raise UsageError(f"--{error}".replace("leave capacity", "leave --capacity").rstrip(".")) from None
+        rule = "--capacity must be a count of rows >= 1 or a share of them in (0, 1)"
+        raise UsageError(f"{rule}, got {name(text)!r}") from None
+    return found if isinstance(found, int) else float(found)
+
+
+def read_number(text: str | None) -> "str | Fraction | None":
+    """Let a share be written in per cent; everything else is read, and refused, by the library."""
+    if text is None or not text.endswith("%"):
+        return text
+    from stakes.base.validation import as_fraction
+
+    try:
+        return as_fraction(text[:-1], "the share") / 100
+    except ValueError:
+        return text
 
 
 def read_unit(option: str, text: str) -> float:
@@ -409,7 +450,7 @@ class EvaluationArguments:
     clusters: options.Clusters = None
     lags: options.Lags = None
     incumbent: options.Incumbent = None
-    tried: options.Tried = None
+    n_tried: options.NTried = None
     rule: options.Rule = "score"
     harm: options.Harm = None
     scale: options.ScaleOption = None
@@ -447,7 +488,7 @@ class EvaluationArguments:
             clusters=self.clusters,
             lags=read_lags(self.lags),
             incumbent=self.incumbent,
-            n_tried=read_count("--tried", self.tried),
+            n_tried=read_count("--n-tried", self.n_tried),
             outcome=outcome,
         )
         return check_request(options, read_metrics(self.metric))
@@ -653,10 +694,10 @@ def refuse(options: "Mapping[str, object]", why: str) -> None:
 
 # Further questions to an evaluation, as typed: what more rows are worth, what leaving cases to someone else saves.
 
-DeferCost = Annotated[
+DeferralFee = Annotated[
     str | None,
     typer.Option(
-        "--defer-cost",
+        "--deferral",
         metavar="AMOUNT",
         help="Also what leaving cases to someone else saves, at this price, where a false positive and a false "
         "negative cost 1 together.",
@@ -664,7 +705,9 @@ DeferCost = Annotated[
 ]
 Capacity = Annotated[
     str | None,
-    typer.Option("--capacity", metavar="SHARE", help="With --defer-cost: the largest share of the rows deferred."),
+    typer.Option(
+        "--capacity", metavar="N|SHARE", help="With --deferral: defer at most so many rows, or this share of them."
+    ),
 ]
 MoreRows = Annotated[
     str | None,
@@ -694,7 +737,7 @@ RowCost = Annotated[
 class Further:
     """What was typed."""
 
-    defer_cost: DeferCost = None
+    deferral: DeferralFee = None
     capacity: Capacity = None
     more_rows: MoreRows = None
     decisions: Decisions = None
@@ -703,7 +746,7 @@ class Further:
 
     def questions(self) -> "Questions":
         """Check everything that can be known before any data are read."""
-        needs = {"--defer-cost": {"capacity"}, "--more-rows": {"decisions", "discount", "row_cost"}}
+        needs = {"--deferral": {"capacity"}, "--more-rows": {"decisions", "discount", "row_cost"}}
         for option, keys in needs.items():
             if getattr(self, option.removeprefix("--").replace("-", "_")) is None:
                 given = next((key for key in sorted(keys) if getattr(self, key) is not None), None)
@@ -722,9 +765,9 @@ class Further:
         if self.row_cost is not None:
             study["row_cost"] = read_amount("--row-cost", self.row_cost)
         fee = None
-        if self.defer_cost is not None:
-            fee = 0.0 if self.defer_cost.strip() == "0" else read_amount("--defer-cost", self.defer_cost)
-        capacity = None if self.capacity is None else read_unit("--capacity", self.capacity)
+        if self.deferral is not None:
+            fee = 0.0 if self.deferral.strip() == "0" else read_amount("--deferral", self.deferral)
+        capacity = None if self.capacity is None else read_capacity(self.capacity)
         return Questions(fee, capacity, study)
 
 

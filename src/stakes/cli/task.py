@@ -141,7 +141,7 @@ def _listed(names: tuple[str, ...]) -> str:
 
 # What the commands that judge predictions share: read the file, let the library judge, and head the output.
 
-_OPTIONS = {"n_tried": "--tried", "incumbent": "--incumbent", "harm": "--harm"}
+_OPTIONS = {"n_tried": "--n-tried", "incumbent": "--incumbent", "harm": "--harm"}
 _ARGUMENTS = re.compile(rf"^({'|'.join(_OPTIONS)})\b")
 
 

@@ -36,7 +36,7 @@ _CONSTANT = 1e-9
 _SUSPICIOUS = 2.0
 _INSTEAD = (
     "Pass class_weight={label: weight} (None if it was trained without weights) and, for resampled rows, "
-    "sampling={label: fraction kept} or repeat={label: times}."
+    "keep={label: fraction kept} or repeat={label: times}."
 )
 
 
@@ -242,7 +242,7 @@ class LossCorrectedClassifier(BinaryClassifier):
         What to undo. "auto" reads it from the estimator: ``class_weight``, ``scale_pos_weight``, CatBoost's and
         LightGBM's own names, random under- and oversamplers in an imbalanced-learn pipeline, and weights passed to
         ``fit`` that are constant within each class. Anything else is taken as stated, and nothing is read.
-    sampling : mapping of label to fraction, or array_like of shape (K,), optional
+    keep : mapping of label to fraction, or array_like of shape (K,), optional
         Which fraction of each class's rows the model sees, in (0, 1], where that is not read from a sampler.
     repeat : mapping of label to number, or array_like of shape (K,), optional
         How many times the model sees each row of a class, >= 1, where that is not read from a sampler.
@@ -300,7 +300,7 @@ class LossCorrectedClassifier(BinaryClassifier):
     estimator: Any = None
     class_weight: Mapping[Any, float] | ArrayLike | str | None = "auto"
     _: KW_ONLY
-    sampling: Mapping[Any, float] | ArrayLike | None = None
+    keep: Mapping[Any, float] | ArrayLike | None = None
     repeat: Mapping[Any, float] | ArrayLike | None = None
     prior: float | Mapping[Any, float] | ArrayLike | None = None
     prefit: bool = False
@@ -415,7 +415,7 @@ class LossCorrectedClassifier(BinaryClassifier):
     def _training(self, labels: NDArray[Any], weight: Floats | None, *, prefit: bool) -> Training:
         n_classes = len(self.classes_)
         if isinstance(self.class_weight, str) and self.class_weight == "auto":
-            stated = self.sampling is not None or self.repeat is not None
+            stated = self.keep is not None or self.repeat is not None
             training = read_training(
                 self.estimator_, labels, self.classes_, weight, prefit=prefit, sampling_stated=stated
             )
@@ -430,8 +430,8 @@ class LossCorrectedClassifier(BinaryClassifier):
                 training.weights = balanced_weights(labels, n_classes, self.classes_)
             elif self.class_weight is not None:
                 training.weights = per_class(self.class_weight, n_classes, self.classes_, "class_weight")
-        if self.sampling is not None or self.repeat is not None:
-            training.keep = sampling_factors(self.sampling, self.repeat, n_classes, self.classes_, keep_name="sampling")
+        if self.keep is not None or self.repeat is not None:
+            training.keep = sampling_factors(self.keep, self.repeat, n_classes, self.classes_)
         return training
 
 

@@ -167,7 +167,7 @@ class MulticlassLossCalibrationTest(Tabular):
     >>> p = rng.dirichlet([2, 2, 2], 4000)
     >>> y = (rng.random((4000, 1)) > p.cumsum(axis=1)).sum(axis=1)
     >>> scores = apply_class_weight(p, class_weight=[1, 2, 5])
-    >>> found = loss_calibration_test(y, scores, class_weight=[1, 2, 5], n_bootstrap=0)
+    >>> found = loss_calibration_test(y, scores, class_weight=[1, 2, 5], n_resamples=0)
     >>> found.vector_p_value > 0.05, found.class_weight.round(1).tolist()
     (True, [1.0, 1.9, 5.0])
     """
@@ -344,7 +344,7 @@ class Remainder:
     Examples
     --------
     >>> from stakes.correction import loss_calibration_test
-    >>> found = loss_calibration_test([0, 1, 0, 1], [0.2, 0.6, 0.5, 0.9], n_bootstrap=0)
+    >>> found = loss_calibration_test([0, 1, 0, 1], [0.2, 0.6, 0.5, 0.9], n_resamples=0)
     >>> round(found.before.brier, 3)
     0.115
     """
@@ -385,7 +385,7 @@ class LossCalibrationTest(Tabular):
     --------
     >>> from stakes.correction import loss_calibration_test
     >>> y, scores = [0, 0, 1, 0, 0, 1, 1, 0], [0.3, 0.6, 0.7, 0.5, 0.4, 0.9, 0.8, 0.7]
-    >>> found = loss_calibration_test(y, scores, positive_share=0.8, n_bootstrap=99, random_state=0)
+    >>> found = loss_calibration_test(y, scores, positive_share=0.8, n_resamples=99, random_state=0)
     >>> found.loss_calibrated
     True
     >>> found.frame("polars").columns
@@ -458,7 +458,7 @@ def loss_calibration_test(
     sample_weight: ArrayLike | None = None,
     pos_label: object = None,
     logits: bool = False,
-    n_bootstrap: int = 999,
+    n_resamples: int = 999,
     confidence_level: float = 0.95,
     random_state: int | np.random.Generator | None = 0,
 ) -> LossCalibrationTest | MulticlassLossCalibrationTest:
@@ -485,7 +485,7 @@ def loss_calibration_test(
         The label of the positive class of two.
     logits : bool, default False
         Whether the scores are log-odds (two classes only).
-    n_bootstrap : int, default 999
+    n_resamples : int, default 999
         Draws of the parametric bootstrap of the miscalibration; 0 for none.
     confidence_level : float, default 0.95
         Of the verdict and the intervals, in (0, 1).
@@ -522,14 +522,14 @@ def loss_calibration_test(
     >>> p = rng.beta(1, 4, 3000)
     >>> y = rng.random(3000) < p
     >>> scores = apply_class_weight(p, positive_share=0.9)
-    >>> loss_calibration_test(y, scores, positive_share=0.8, n_bootstrap=99, random_state=0)
+    >>> loss_calibration_test(y, scores, positive_share=0.8, n_resamples=99, random_state=0)
     LossCalibrationTest(
       positive_share 0.8 is rejected by the labels (likelihood ratio 312, p = 1.92e-68)
       positive_share 0.9033 fits best (95% interval 0.8943 to 0.9117)
       Brier miscalibration 0.168 before, 0.0231 after correction, 0.00217 with the best weight
     )
     """
-    n_bootstrap = check_whole(n_bootstrap, "n_bootstrap")
+    n_resamples = check_whole(n_resamples, "n_resamples")
     level = check_level(confidence_level)
     n_classes = _n_classes(y_true, y_prob)
     stated: dict[str, Any] = {"positive_share": positive_share, "class_weight": class_weight}
@@ -541,10 +541,10 @@ def loss_calibration_test(
         if logits:
             raise ValueError("logits=True is for two classes: pass the softmax of the logits.")
         rows = read_rows(y_true, y_prob, factors, labels, sample_weight)
-        return multiclass_test(rows, level, n_bootstrap, rng)
+        return multiclass_test(rows, level, n_resamples, rng)
     refuse_weighing(y_true, "loss_calibration_test")
     data = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits)
-    return _binary_test(data, factors, n_bootstrap, level, rng)
+    return _binary_test(data, factors, n_resamples, level, rng)
 
 
 def stated_factors(
@@ -644,7 +644,7 @@ def _miscalibration(
         return bootstrap_table(table, repeats, rng)
     if data.sample is None or data.sample.weight is None:
         if repeats:
-            raise ValueError("the bootstrap of a weighted table needs its rows: pass them, or n_bootstrap=0.")
+            raise ValueError("the bootstrap of a weighted table needs its rows: pass them, or n_resamples=0.")
         return brier_miscalibration(table.scores, table.positives, table.negatives), math.nan
     rows = data.sample
     return bootstrap_rows(shift_odds(rows.score, 1.0 / ratio), rows.y, data.sample.weight, repeats, rng)

@@ -58,13 +58,13 @@ class PriorEstimate(Tabular):
         Whether a class has share zero: the interval and p-value are then doubtful.
     confidence_level : float
         Of the interval.
-    n_bootstrap : int
+    n_resamples : int
         Number of resamples.
 
     Examples
     --------
     >>> from stakes.correction import estimate_prior
-    >>> estimate_prior([0.2, 0.4, 0.7, 0.9, 0.6], old=0.3, n_bootstrap=0).converged
+    >>> estimate_prior([0.2, 0.4, 0.7, 0.9, 0.6], training_prior=0.3, n_resamples=0).converged
     True
     """
 
@@ -78,7 +78,7 @@ class PriorEstimate(Tabular):
     n_iterations: int
     at_boundary: bool
     confidence_level: float
-    n_bootstrap: int
+    n_resamples: int
 
     @property
     def interval(self) -> tuple[Any, Any]:
@@ -98,7 +98,7 @@ class PriorEstimate(Tabular):
         shown = np.array2string(np.asarray(self.prior), precision=4, separator=", ")
         state = "converged" if self.converged else f"NOT converged, gap {self.gap:.2g}"
         span = ""
-        if self.n_bootstrap and np.ndim(self.prior) == 0:
+        if self.n_resamples and np.ndim(self.prior) == 0:
             span = f", {self.confidence_level:.0%} interval {self.ci_low:.4g} to {self.ci_high:.4g}"
         return f"PriorEstimate({shown}{span}, {state}, no shift: p = {self.p_value:.3g})"
 
@@ -106,10 +106,10 @@ class PriorEstimate(Tabular):
 def estimate_prior(
     y_prob: ArrayLike,
     *,
-    old: float | Mapping[Any, float] | ArrayLike,
+    training_prior: float | Mapping[Any, float] | ArrayLike,
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
-    n_bootstrap: int = 200,
+    n_resamples: int = 200,
     confidence_level: float = 0.95,
     tolerance: float = 1e-10,
     max_iterations: int = 500,
@@ -120,15 +120,15 @@ def estimate_prior(
     Parameters
     ----------
     y_prob : array_like of shape (n,) or (n, K)
-        Probabilities for rows of the new population, right where the classes have the shares ``old``. Undo class
-        weights and sampling first.
-    old : float, mapping of label to share, or array_like of shape (K,)
+        Probabilities for rows of the new population, right where the classes have the shares ``training_prior``. Undo
+        class weights and sampling first.
+    training_prior : float, mapping of label to share, or array_like of shape (K,)
         Share of positives, or of every class, in the population that the probabilities are right for.
     labels : array_like of shape (K,), optional
-        The classes in the order of the columns, where ``old`` is a mapping.
+        The classes in the order of the columns, where ``training_prior`` is a mapping.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
-    n_bootstrap : int, default 200
+    n_resamples : int, default 200
         Resamples of the rows for the interval; 0 for none. The interval holds the model's errors fixed: it does not
         cover probabilities that are wrong.
     confidence_level : float, default 0.95
@@ -152,8 +152,8 @@ def estimate_prior(
     Notes
     -----
     Saerens, Latinne and Decaestecker (2002): expectation-maximisation of the concave likelihood
-    sum_i log sum_y g_iy new_y / old_y. Its first steps are followed by sequential quadratic programming (Kim,
-    Carbonetto, Stephens and Anitescu 2020), which ends in the same maximum and does not creep. A class may get
+    sum_i log sum_y g_iy prior_y / training_prior_y. Its first steps are followed by sequential quadratic programming
+    (Kim, Carbonetto, Stephens and Anitescu 2020), which ends in the same maximum and does not creep. A class may get
     share 0.
 
     Examples
@@ -164,12 +164,12 @@ def estimate_prior(
     >>> p = rng.beta(2, 5, 4000)  # right where 2/7 of the cases are positive
     >>> y = rng.random(4000) < p
     >>> fewer = rng.random(4000) < np.where(y, 0.3, 1.0)  # positives are rarer here, and not otherwise different
-    >>> estimate = estimate_prior(p[fewer], old=2 / 7, random_state=0)
+    >>> estimate = estimate_prior(p[fewer], training_prior=2 / 7, random_state=0)
     >>> bool(estimate.ci_low < y[fewer].mean() < estimate.ci_high)
     True
     """
     check_same_order(y_prob=y_prob, sample_weight=sample_weight)
-    n_bootstrap = check_whole(n_bootstrap, "n_bootstrap")
+    n_resamples = check_whole(n_resamples, "n_resamples")
     stop = _Stop(check_number(tolerance, "tolerance"), check_whole(max_iterations, "max_iterations"))
     if not stop.tolerance > 0.0:
         raise ValueError(f"tolerance must be > 0, got {tolerance}.")
@@ -177,18 +177,19 @@ def estimate_prior(
     scores = read_scores(y_prob)
     binary = scores.values.ndim == 1
     rows = np.column_stack([1.0 - scores.values, scores.values]) if binary else scores.values
-    before = read_prior(old, scores.n_classes, labels, "old", one_column=scores.one_column)
+    before = read_prior(training_prior, scores.n_classes, labels, "training_prior", one_column=scores.one_column)
     if before.min() < SQUARED_WELL[0]:  # rows are divided by it
-        raise ValueError(f"old must give every class a share of at least {SQUARED_WELL[0]:g}, got {old!r}.")
+        rule = f"training_prior must give every class a share of at least {SQUARED_WELL[0]:g}"
+        raise ValueError(f"{rule}, got {training_prior!r}.")
     weight = check_weights(sample_weight, len(rows))
     if weight is not None:
         rows, weight = rows[weight > 0.0], weight[weight > 0.0]
     order = settled_order(*rows.T, weight)
     density, share = rows[order] / before, np.ones(len(rows)) if weight is None else weight[order]
     found = _maximise(density, share, before, stop)
-    draws = _bootstrap(density, share, found.prior, stop, generator(random_state).spawn(n_bootstrap))
+    draws = _bootstrap(density, share, found.prior, stop, generator(random_state).spawn(n_resamples))
     tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
-    low, high = np.quantile(draws, tails, axis=0) if n_bootstrap else np.full((2, len(before)), np.nan)
+    low, high = np.quantile(draws, tails, axis=0) if n_resamples else np.full((2, len(before)), np.nan)
     prior, low, high = (float(values[1]) if binary else values for values in (found.prior, low, high))
     # a weighted sample is worth as many rows as Kish's formula says
     size = float(share.sum() ** 2 / np.dot(share, share))
@@ -196,7 +197,7 @@ def estimate_prior(
     p_value, inside = chi2_tail(2.0 * gain, len(before) - 1), found.gap <= stop.tolerance
     at_boundary = bool(np.any(found.prior <= 0.0))
     fit = (gain, p_value, found.gap, inside, found.steps, at_boundary)
-    return PriorEstimate(prior, low, high, *fit, level, n_bootstrap)
+    return PriorEstimate(prior, low, high, *fit, level, n_resamples)
 
 
 @dataclass(frozen=True)

@@ -215,18 +215,17 @@ def sampling_factors(
     n_classes: int,
     labels: ArrayLike | None,
     *,
-    keep_name: str = "keep",
     one_column: bool = False,
 ) -> Floats:
     """How many times the training saw each row of a class: the fraction kept times the number of repetitions."""
     factors = np.ones(n_classes)
     if keep is not None:
-        factors = per_class(keep, n_classes, labels, keep_name, one_column=one_column)
+        factors = per_class(keep, n_classes, labels, "keep", one_column=one_column)
         if np.any(factors > 1.0):
             k, label = _first_class(keep, factors > 1.0, labels)
             raise ValueError(
-                f"{keep_name} must hold fractions <= 1, got {factors[k]:g} for class {label!r}: if one row in "
-                f"{factors[k]:g} was kept, pass {keep_name}={{{label!r}: 1/{factors[k]:g}}}; if each row was repeated "
+                f"keep must hold fractions <= 1, got {factors[k]:g} for class {label!r}: if one row in "
+                f"{factors[k]:g} was kept, pass keep={{{label!r}: 1/{factors[k]:g}}}; if each row was repeated "
                 f"{factors[k]:g} times, pass repeat={{{label!r}: {factors[k]:g}}}."
             )
     if repeat is not None:
@@ -235,7 +234,7 @@ def sampling_factors(
             k, label = _first_class(repeat, times < 1.0, labels)
             raise ValueError(
                 f"repeat must hold numbers >= 1, got {times[k]:g} for class {label!r}: if that fraction of its rows "
-                f"was kept, pass {keep_name}={{{label!r}: {times[k]:g}}}."
+                f"was kept, pass keep={{{label!r}: {times[k]:g}}}."
             )
         factors = factors * times
     return factors
@@ -572,8 +571,8 @@ def _sampling(keep: Any, repeat: Any, scores: Any, labels: ArrayLike | None) -> 
 def shift_prior(
     y_prob: ArrayLike,
     *,
-    old: float | Mapping[Any, float] | ArrayLike,
-    new: float | Mapping[Any, float] | ArrayLike,
+    training_prior: float | Mapping[Any, float] | ArrayLike,
+    prior: float | Mapping[Any, float] | ArrayLike,
     labels: ArrayLike | None = None,
     logits: bool = False,
 ) -> Floats:
@@ -582,9 +581,9 @@ def shift_prior(
     Parameters
     ----------
     y_prob : array_like of shape (n,) or (n, K)
-        Probabilities that are right where the classes have the shares ``old``. Undo class weights first.
+        Probabilities that are right where the classes have the shares ``training_prior``. Undo class weights first.
         An expression of narwhals, polars or SQL (:func:`stakes.tables.sql_column`) gives an expression.
-    old, new : float, mapping of label to share, or array_like of shape (K,)
+    training_prior, prior : float, mapping of label to share, or array_like of shape (K,)
         Share of positives, or of every class, before and after.
     labels, logits
         As in :func:`undo_class_weight`.
@@ -601,18 +600,19 @@ def shift_prior(
     Notes
     -----
     Saerens, Latinne and Decaestecker (2002), doi:10.1162/089976602753284446. Right where only the shares of the
-    classes differ, and not the cases within a class. Its inverse is ``shift_prior`` with ``old`` and ``new`` swapped.
+    classes differ, and not the cases within a class. Its inverse is ``shift_prior`` with ``training_prior`` and
+    ``prior`` swapped.
 
     Examples
     --------
     >>> from stakes.correction import shift_prior
-    >>> shift_prior([0.5, 0.9], old=0.5, new=0.01).round(6).tolist()
+    >>> shift_prior([0.5, 0.9], training_prior=0.5, prior=0.01).round(6).tolist()
     [0.01, 0.083333]
     """
     scores = read_scores(y_prob, logits=logits)
     before, after = (
         read_prior(value, scores.n_classes, labels, name, one_column=scores.one_column)
-        for name, value in (("old", old), ("new", new))
+        for name, value in (("training_prior", training_prior), ("prior", prior))
     )
     return scores.shifted(after / before)
 
@@ -623,8 +623,8 @@ def correct_probabilities(
     class_weight: Mapping[Any, float] | ArrayLike | None = None,
     keep: Mapping[Any, float] | ArrayLike | None = None,
     repeat: Mapping[Any, float] | ArrayLike | None = None,
-    old: float | Mapping[Any, float] | ArrayLike | None = None,
-    new: float | Mapping[Any, float] | ArrayLike | None = None,
+    training_prior: float | Mapping[Any, float] | ArrayLike | None = None,
+    prior: float | Mapping[Any, float] | ArrayLike | None = None,
     labels: ArrayLike | None = None,
     logits: bool = False,
 ) -> Floats:
@@ -640,7 +640,7 @@ def correct_probabilities(
         Which fraction of each class's rows the model saw, in (0, 1].
     repeat : mapping of label to number, or array_like of shape (K,), optional
         How many times the model saw each row of a class, >= 1.
-    old, new : float, mapping of label to share, or array_like of shape (K,), optional
+    training_prior, prior : float, mapping of label to share, or array_like of shape (K,), optional
         Shares of the classes in the data before sampling, and in the population to move to; both or none.
     labels, logits
         As in :func:`undo_class_weight`.
@@ -652,32 +652,32 @@ def correct_probabilities(
     Raises
     ------
     ValueError
-        If nothing is to be corrected, if only one of ``old`` and ``new`` is given, and for invalid values.
+        If nothing is to be corrected, if only one of ``training_prior`` and ``prior`` is given, and for invalid values.
 
     Notes
     -----
-    g_y is proportional to a_y new_y / (w_y keep_y repeat_y old_y): equations (12) and (13) of Caplin, Martin and Marx
-    (2022) with the prior shift of Saerens et al. (2002). The steps commute.
+    g_y is proportional to a_y prior_y / (w_y keep_y repeat_y training_prior_y): equations (12) and (13) of Caplin,
+    Martin and Marx (2022) with the prior shift of Saerens et al. (2002). The steps commute.
 
     Examples
     --------
     >>> from stakes.correction import correct_probabilities
-    >>> p = correct_probabilities([0.5], class_weight={0: 1, 1: 3}, keep={0: 0.1}, old=0.01, new=0.02)
+    >>> p = correct_probabilities([0.5], class_weight={0: 1, 1: 3}, keep={0: 0.1}, training_prior=0.01, prior=0.02)
     >>> p.round(6).tolist()
     [0.063098]
     """
-    if (old is None) != (new is None):
-        raise ValueError("old and new must be given together: the shares of the classes before and after.")
-    if class_weight is None and keep is None and repeat is None and old is None:
-        raise ValueError("nothing to correct: pass class_weight=, keep=, repeat=, or old= and new=.")
+    if (training_prior is None) != (prior is None):
+        raise ValueError("training_prior and prior must be given together: the shares of the classes before and after.")
+    if class_weight is None and keep is None and repeat is None and training_prior is None:
+        raise ValueError("nothing to correct: pass class_weight=, keep=, repeat=, or training_prior= and prior=.")
     scores = read_scores(y_prob, logits=logits)
     factors = 1.0 / sampling_factors(keep, repeat, scores.n_classes, labels, one_column=scores.one_column)
     if class_weight is not None:
         factors /= per_class(class_weight, scores.n_classes, labels, "class_weight", one_column=scores.one_column)
-    if old is not None:
+    if training_prior is not None:
         before, after = (
             read_prior(value, scores.n_classes, labels, name, one_column=scores.one_column)
-            for name, value in (("old", old), ("new", new))
+            for name, value in (("training_prior", training_prior), ("prior", prior))
         )
         factors *= after / before
     return scores.shifted(factors)

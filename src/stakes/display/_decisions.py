@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from stakes.core.score_table import ScoreTable
-    from stakes.costs import Deferral
+    from stakes.costs import CostsLike, Deferral
     from stakes.curves import Curve
     from stakes.display._axes import Floats, Legend, Range
     from stakes.utility import Measure
@@ -153,7 +153,7 @@ class DeferralDisplay(ShareCurvesDisplay):
     --------
     >>> from stakes.actions import deferral_curve
     >>> from stakes.display import DeferralDisplay
-    >>> DeferralDisplay(deferral_curve([0, 1, 0, 1], [0.1, 0.6, 0.3, 0.9], threshold=0.2)).plot().ax_.get_xlabel()
+    >>> DeferralDisplay(deferral_curve([0, 1, 0, 1], [0.1, 0.6, 0.3, 0.9], costs=0.2)).plot().ax_.get_xlabel()
     'Fee'
     """
 
@@ -174,7 +174,7 @@ class DeferralDisplay(ShareCurvesDisplay):
         y_true: ArrayLike | ScoreTable,
         y_prob: Any = None,
         *,
-        threshold: float,
+        costs: CostsLike,
         deferral: Deferral | float = 0.0,
         over: str = "fee",
         rule: str = "score",
@@ -193,7 +193,7 @@ class DeferralDisplay(ShareCurvesDisplay):
             Labels with two values; a table stands for the labels and scores of one model.
         y_prob : array_like, mapping of str to array_like, or data frame
             Probabilities of the positive class: one model, or several by name (the columns of a data frame).
-        threshold, deferral, over, rule
+        costs, deferral, over, rule
             As in :func:`stakes.actions.deferral_curve`.
         sample_weight : array_like of shape (n,), optional
             Weights >= 0.
@@ -219,12 +219,12 @@ class DeferralDisplay(ShareCurvesDisplay):
         --------
         >>> from stakes.display import DeferralDisplay
         >>> models = {"a": [0.1, 0.8, 0.3, 0.6], "b": [0.4, 0.6, 0.5, 0.4]}
-        >>> display = DeferralDisplay.from_predictions([0, 1, 0, 1], models, threshold=0.2, over="coverage")
+        >>> display = DeferralDisplay.from_predictions([0, 1, 0, 1], models, costs=0.2, over="coverage")
         >>> [line.get_label() for line in display.lines_], display.ax_.get_ylabel()
         (['a', 'b'], 'Cost per case decided')
         """
         data = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
-        display = cls._of(y_true, y_prob, threshold=threshold, deferral=deferral, over=over, rule=rule, **data)
+        display = cls._of(y_true, y_prob, costs=costs, deferral=deferral, over=over, rule=rule, **data)
         return display.plot(ax, references=references, legend=legend)
 
     @property
@@ -729,7 +729,7 @@ class BoundaryDisplay(Display):
         Examples
         --------
         >>> from stakes.display import BoundaryDisplay
-        >>> BoundaryDisplay.from_predictions([0, 1], [0.2, 0.7], [1, 1], max_selected=1).ax_.get_xlabel()
+        >>> BoundaryDisplay.from_predictions([0, 1], [0.2, 0.7], [1, 1], capacity=1).ax_.get_xlabel()
         'Score'
         """
         return cls(fit_boundary(y_true, y_score, uncertainty, **options)).plot(ax, legend=legend)

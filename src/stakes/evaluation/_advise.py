@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from stakes.base.validation import check_choice, check_unit
+from stakes.base.validation import check_capacity, check_choice, check_unit
 from stakes.outputs.result_table import Tabular
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 # no place in it; and for an unknown budget AUC is the exact answer.
 
 DECISIONS = ("independent", "budget")
-THRESHOLDS = ("known", "range", "unknown")
+KNOWLEDGE = ("known", "range", "unknown")
 
 
 @dataclass(frozen=True)
 class Situation:
-    """One cell of the table; ``{cost}``, ``{low}``, ``{high}`` and ``{k}`` are filled in by ``advise``."""
+    """One cell of the table; ``advise`` fills in what is in braces, such as ``{cost}`` or ``{capacity}``."""
 
     metric: str
     why: str
@@ -106,7 +106,9 @@ BUDGET: Mapping[str, Situation] = {
             "positives found, so precision, recall and cost at K rank models alike for every cost ratio c, and only "
             "the order of the scores matters. Ties at the K-th score are averaged."
         ),
-        call=("from stakes.metrics import top_k_scores\n\ntop_k_scores(y_true, y_score, k={k}).precision[0]"),
+        call=(
+            "from stakes.metrics import top_k_scores\n\ntop_k_scores(y_true, y_score, capacity={capacity}).precision[0]"
+        ),
         accuracy=_ACCURACY_BUDGET,
         f1=_F1_BUDGET,
         auc=("AUC averages recall over all budgets: the better model by AUC may find fewer positives in {few}."),
@@ -120,7 +122,7 @@ BUDGET: Mapping[str, Situation] = {
         ),
         call=(
             "from stakes.metrics import top_k_scores\n\n"
-            "top_k_scores(y_true, y_score, k=range({low}, {high} + 1)).recall.mean()"
+            "top_k_scores(y_true, y_score, capacity=range({low}, {high} + 1)).recall.mean()"
         ),
         accuracy=_ACCURACY_BUDGET,
         f1=_F1_BUDGET,
@@ -269,7 +271,7 @@ class Advice(Tabular):
     ----------
     decisions : str
         "independent" or "budget".
-    threshold : str
+    knowledge : str
         "known", "range" or "unknown".
     metric : str
         The function to call.
@@ -283,32 +285,32 @@ class Advice(Tabular):
     Examples
     --------
     >>> from stakes import advise
-    >>> advise(decisions="budget", threshold="unknown")
+    >>> advise(decisions="budget", knowledge="unknown")
     Advice(budget, threshold unknown: roc_auc_score(y_true, y_score))
     """
 
     decisions: str
-    threshold: str
+    knowledge: str
     metric: str
     why: str
     call: str
     wrong: dict[str, str] = field(hash=False)
 
     def _records(self) -> list[dict[str, Any]]:
-        named = {name: getattr(self, name) for name in ("decisions", "threshold", "metric", "why", "call")}
+        named = {name: getattr(self, name) for name in ("decisions", "knowledge", "metric", "why", "call")}
         return [{**named, **{f"wrong_with_{name}": text for name, text in self.wrong.items()}}]
 
     def __repr__(self) -> str:
-        return f"Advice({self.decisions}, threshold {self.threshold}: {self.call.splitlines()[-1]})"
+        return f"Advice({self.decisions}, threshold {self.knowledge}: {self.call.splitlines()[-1]})"
 
 
 def advise(
     *,
     decisions: Decisions,
-    threshold: Known,
+    knowledge: Known,
     cost_ratio: float | None = None,
     bounds: tuple[float, float] | None = None,
-    k: int | tuple[int, int] | None = None,
+    capacity: float | tuple[int, int] | None = None,
     probabilities: bool = True,
     prevalence: float | None = None,
     outcome: Happened = "labels",
@@ -319,15 +321,15 @@ def advise(
     ----------
     decisions : {"independent", "budget"}
         Whether each case is decided on its own, or the highest scores are acted on as far as a budget goes.
-    threshold : {"known", "range", "unknown"}
+    knowledge : {"known", "range", "unknown"}
         What is known of where acting begins: the cost ratio for independent decisions, the number of cases acted on
         for a budget.
     cost_ratio : float, optional
         The known cost ratio in (0, 1), for independent decisions.
     bounds : tuple of float, optional
         The range of cost ratios, 0 <= low < high <= 1, for independent decisions.
-    k : int or tuple of int, optional
-        The known budget >= 1, or its range.
+    capacity : int, float or tuple of int, optional
+        The known budget: a count of cases >= 1, or a share of them in (0, 1); or its range, in cases.
     probabilities : bool, default True
         Whether the scores are meant as probabilities; False for scores that only rank.
     prevalence : float, optional
@@ -354,7 +356,7 @@ def advise(
     Examples
     --------
     >>> from stakes import advise
-    >>> advice = advise(decisions="independent", threshold="range", bounds=(0.02, 0.1))
+    >>> advice = advise(decisions="independent", knowledge="range", bounds=(0.02, 0.1))
     >>> advice.metric
     'bounded_brier_loss'
     >>> print(advice.call)
@@ -365,24 +367,24 @@ def advise(
     Accuracy knows one cost ratio, 0.5, and that is not in your range.
     """
     check_choice(decisions, "decisions", DECISIONS)
-    check_choice(threshold, "threshold", THRESHOLDS)
+    check_choice(knowledge, "knowledge", KNOWLEDGE)
     if not isinstance(probabilities, bool):
         raise ValueError(f"probabilities must be True or False, got {probabilities!r}.")
     check_choice(outcome, "outcome", tuple(OUTCOMES))
-    value = _value(decisions, threshold, cost_ratio=cost_ratio, bounds=bounds, k=k)
-    words = _words(decisions, threshold, value)
+    value = _value(decisions, knowledge, cost_ratio=cost_ratio, bounds=bounds, capacity=capacity)
+    words = _words(decisions, knowledge, value)
     ranked = decisions == "independent" and not probabilities
     if outcome == AMOUNTS:
-        situation = _of_amounts(decisions == "budget" or ranked, cost_ratio, threshold)
+        situation = _of_amounts(decisions == "budget" or ranked, cost_ratio, knowledge)
         words |= {} if value else {"low": "1 / 3", "high": "2 / 3", "example": ""}
     else:
-        situation = (RANKING if ranked else TABLE[decisions])[threshold]
+        situation = (RANKING if ranked else TABLE[decisions])[knowledge]
     said = words.get("example") if value is None else ""
     example = f" {said} for example: put your own in its place." if said else ""
     accuracy = _HALF if words.get("cost") == "0.5" and not ranked else situation.accuracy
     return Advice(
         decisions,
-        threshold,
+        knowledge,
         situation.metric,
         _why(situation, outcome).format(**words) + example,
         _call(situation, outcome).format(**words),
@@ -394,12 +396,12 @@ def advise(
     )
 
 
-def _of_amounts(otherwise: bool, cost_ratio: float | None, threshold: str) -> Situation:  # noqa: FBT001
+def _of_amounts(otherwise: bool, cost_ratio: float | None, knowledge: str) -> Situation:  # noqa: FBT001
     if otherwise:
         raise ValueError("outcome='amounts' needs independent decisions by probabilities.")
     if cost_ratio is not None:
         raise ValueError("cost_ratio has no place with outcome='amounts': these say it for each row.")
-    return MONEY if threshold == "known" else UNSURE_MONEY
+    return MONEY if knowledge == "known" else UNSURE_MONEY
 
 
 def _why(situation: Situation, outcome: str) -> str:
@@ -417,32 +419,32 @@ def _call(situation: Situation, outcome: str) -> str:
     return f"from stakes import {kind.name}\n{imports}\n\noutcome = {kind.made}\n{code}"
 
 
-def _value(decisions: str, threshold: str, **values: Any) -> Any:
+def _value(decisions: str, knowledge: str, **values: Any) -> Any:
     """Return the value that belongs to the situation, if it was given; refuse any other."""
     belongs = {
         ("independent", "known"): "cost_ratio",
         ("independent", "range"): "bounds",
-        ("budget", "known"): "k",
-        ("budget", "range"): "k",
-    }.get((decisions, threshold))
+        ("budget", "known"): "capacity",
+        ("budget", "range"): "capacity",
+    }.get((decisions, knowledge))
     for name, value in values.items():
         if value is not None and name != belongs:
             raise ValueError(
-                f"{name} has no place with decisions={decisions!r} and threshold={threshold!r}, got {name}={value!r}."
+                f"{name} has no place with decisions={decisions!r} and knowledge={knowledge!r}, got {name}={value!r}."
             )
     return None if belongs is None else values[belongs]
 
 
-def _words(decisions: str, threshold: str, value: Any) -> dict[str, str]:
+def _words(decisions: str, knowledge: str, value: Any) -> dict[str, str]:
     """What stands in the texts and the code."""
-    if threshold == "unknown":
+    if knowledge == "unknown":
         return {"few": _FEW}
     return {
         ("independent", "known"): _known_ratio,
         ("independent", "range"): _ratio_range,
         ("budget", "known"): _known_budget,
         ("budget", "range"): _budget_range,
-    }[decisions, threshold](value)
+    }[decisions, knowledge](value)
 
 
 def _known_ratio(value: Any) -> dict[str, str]:
@@ -460,14 +462,21 @@ def _ratio_range(value: Any) -> dict[str, str]:
 
 
 def _known_budget(value: Any) -> dict[str, str]:
-    budget = _whole("k", _BUDGET if value is None else value)
-    return {"k": f"{budget}", "few": f"the {budget} that you can act on", "example": f"A budget of {budget} stands"}
+    budget = check_capacity(_BUDGET if value is None else value)
+    k = f"{budget}" if isinstance(budget, int) else f"{100.0 * float(budget):.12g}%"
+    few, example = f"the {k} that you can act on", f"A budget of {k} stands"
+    return {
+        "k": k,
+        "capacity": f"{budget if isinstance(budget, int) else float(budget)}",
+        "few": few,
+        "example": example,
+    }
 
 
 def _budget_range(value: Any) -> dict[str, str]:
-    low, high = (_whole("k", end) for end in _pair("k", _BUDGETS if value is None else value))
+    low, high = (_whole("capacity", end) for end in _pair("capacity", _BUDGETS if value is None else value))
     if low >= high:
-        raise ValueError(f"k must ascend, got {value!r}.")
+        raise ValueError(f"capacity must ascend, got {value!r}.")
     return {"low": f"{low}", "high": f"{high}", "few": _FEW, "example": f"{low} to {high} cases stand"}
 
 

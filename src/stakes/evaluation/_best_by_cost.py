@@ -196,12 +196,12 @@ def best_by_cost(
     return BestByCost(tuple(models), knots, best, tuple(models.values()))
 
 
-def lc_index(first: ScoreTable, second: ScoreTable, *, costs: CostsLike | None = None, rule: Rule = "optimal") -> float:
+def lc_index(a: ScoreTable, b: ScoreTable, *, costs: CostsLike | None = None, rule: Rule = "optimal") -> float:
     """How much more often the first model is the better one than the second, over the costs: Adams and Hand's index.
 
     Parameters
     ----------
-    first, second : ScoreTable
+    a, b : ScoreTable
         Two models over the same rows.
     costs : CostDistribution, tuple of float, or float, optional
         With a finite mass; by default every cost ratio counts the same. Adams and Hand use ``costs.Triangular``.
@@ -233,8 +233,8 @@ def lc_index(first: ScoreTable, second: ScoreTable, *, costs: CostsLike | None =
     0.583333
     """
     # equal regret goes to the model named first, so each wins strictly only where it is named second
-    ahead = best_by_cost({"second": second, "first": first}, rule=rule).shares(costs)["first"]
-    behind = best_by_cost({"first": first, "second": second}, rule=rule).shares(costs)["second"]
+    ahead = best_by_cost({"b": b, "a": a}, rule=rule).shares(costs)["a"]
+    behind = best_by_cost({"a": a, "b": b}, rule=rule).shares(costs)["b"]
     return ahead - behind
 
 

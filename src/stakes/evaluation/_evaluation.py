@@ -147,12 +147,12 @@ class Evaluation(Standings, Tabular):
     _paper: ClassVar[Mapping[str, str]] = PAPER
     _paper_intervals: ClassVar[str] = "simultaneous"
 
-    def compare(self, first: str, second: str) -> Comparison:
+    def compare(self, a: str, b: str) -> Comparison:
         """Paired difference in expected cost between two models, or a model and "treat all" or "treat none".
 
         Parameters
         ----------
-        first, second : str
+        a, b : str
             Names of models or references.
 
         Returns
@@ -172,15 +172,15 @@ class Evaluation(Standings, Tabular):
         >>> round(result.compare("a", "b").difference, 5)
         -0.07875
         """
-        found = self.difference(first, second)
-        known = first != second and {first, second} <= set(self.models)  # the references have no table
-        known = known and self.options.harm_of(first) == self.options.harm_of(second)
-        return replace(found, judge=partial(self._dominance, first, second)) if known else found
+        found = self.difference(a, b)
+        known = a != b and {a, b} <= set(self.models)  # the references have no table
+        known = known and self.options.harm_of(a) == self.options.harm_of(b)
+        return replace(found, judge=partial(self._dominance, a, b)) if known else found
 
-    def _dominance(self, first: str, second: str) -> Dominance:
+    def _dominance(self, a: str, b: str) -> Dominance:
         """Whether one of two models is better over the whole range."""
-        tables, (low, high) = (self.table(first), self.table(second)), (self.costs.low, self.costs.high)
-        return dominance(*tables, low=low, high=high, rule=self.rule, names=(first, second))
+        tables, (low, high) = (self.table(a), self.table(b)), (self.costs.low, self.costs.high)
+        return dominance(*tables, low=low, high=high, rule=self.rule, names=(a, b))
 
     def adjusted_ranking(self) -> Ranking:
         """Rank the models, with the ranks that remain possible when every pair has been compared.
@@ -350,8 +350,8 @@ class Evaluation(Standings, Tabular):
         ----------
         deferral : Deferral or float
             What deferring costs, or its fee alone.
-        capacity : float, optional
-            Largest share of cases that may be deferred; needs one cost ratio.
+        capacity : int or float, optional
+            How many cases may be deferred at most, or which share of them in (0, 1); needs one cost ratio.
 
         Returns
         -------

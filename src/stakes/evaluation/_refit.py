@@ -290,9 +290,9 @@ def evaluate_estimator(
     *,
     costs: CostsLike,
     method: str = "cv",
-    folds: Any = 10,
+    cv: Any = 10,
     repeats: int = 5,
-    resamples: int = 100,
+    n_resamples: int = 100,
     scale: Scale | None = None,
     pos_label: object = None,
     clusters: ArrayLike | None = None,
@@ -315,11 +315,11 @@ def evaluate_estimator(
         How much each cost ratio counts.
     method : {"cv", "harrell", "632+"}, default "cv"
         Repeated cross-validation, stratified; Harrell's bootstrap of the optimism; or the .632+ bootstrap.
-    folds : int or splitter, default 10
+    cv : int or splitter, default 10
         Of the cross-validation.
     repeats : int, default 5
         Of the cross-validation.
-    resamples : int, default 100
+    n_resamples : int, default 100
         Of the bootstrap.
     scale : {"regret", "integral", "loss"}, optional
         By default "regret", or "loss" where the mass of ``costs`` is infinite.
@@ -369,14 +369,14 @@ def evaluate_estimator(
     target = check_fittable(estimator, X, y)
     task = _Task(estimator, X, target, both_classes(check_labels(target, pos_label)), asked, n_jobs, verbose)
     codes, rng = check_dependence(clusters, None, len(target))[0], generator(random_state)
-    splits = list(task.splits(folds, check_whole(repeats, "repeats", 1), codes, rng))
+    splits = list(task.splits(cv, check_whole(repeats, "repeats", 1), codes, rng))
     losses, y_prob, auc = task.cross_validated(splits, int(repeats))
     rows = task.rows(losses[0], codes, float(np.mean([len(fit) for fit, _ in splits])))
     apparent_prob = task.scores(np.arange(len(target)), np.arange(len(target)))
     apparent = task.mean_loss(apparent_prob, task.y)
     cost, overfitting = float(losses.mean()), math.nan
     if method != "cv":
-        drawn = task.bootstrap(check_whole(resamples, "resamples", 1), codes, rng)
+        drawn = task.bootstrap(check_whole(n_resamples, "n_resamples", 1), codes, rng)
         plus = plus632(apparent, drawn.out_of_bag, task.no_information(apparent_prob))
         cost, overfitting = plus.estimate, plus.overfitting
         if method == "harrell":
@@ -461,30 +461,30 @@ class _Task:
         return (1.0 - share) * both[0] + share * both[1]
 
     def splits(
-        self, folds: Any, repeats: int, codes: Integers | None, rng: np.random.Generator
+        self, cv: Any, repeats: int, codes: Integers | None, rng: np.random.Generator
     ) -> Iterator[tuple[Integers, Integers]]:
         """Rows to fit and to judge, repeat after repeat."""
         from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
         for _ in range(repeats):
-            splitter, seed = folds, int(rng.integers(2**31))
-            if isinstance(folds, str) or not hasattr(folds, "split"):
+            splitter, seed = cv, int(rng.integers(2**31))
+            if isinstance(cv, str) or not hasattr(cv, "split"):
                 kind = StratifiedKFold if codes is None else StratifiedGroupKFold
-                splitter = kind(self.folds(folds), shuffle=True, random_state=seed)
+                splitter = kind(self.folds(cv), shuffle=True, random_state=seed)
             for fit, judge in splitter.split(np.zeros((len(self.y), 1)), self.y, codes):
                 if self.y[fit].all() or not self.y[fit].any():
                     raise ValueError(
-                        f"folds must leave both classes to fit on, got {len(fit)} rows of one class: some fold holds "
+                        f"cv must leave both classes to fit on, got {len(fit)} rows of one class: some fold holds "
                         "all rows of the other; pass fewer folds or more rows."
                     )
                 yield fit, judge
 
-    def folds(self, folds: Any) -> int:
+    def folds(self, cv: Any) -> int:
         """A number of folds that the rows can be divided into, or raise."""
-        count = check_whole(folds, "folds", 2)
+        count = check_whole(cv, "cv", 2)
         most = int(max(np.count_nonzero(self.y), np.count_nonzero(~self.y)))
         if count > most:
-            raise ValueError(f"folds must be at most the {most} rows of the commoner class, got {count}.")
+            raise ValueError(f"cv must be at most the {most} rows of the commoner class, got {count}.")
         return count
 
     def cross_validated(self, pairs: list[tuple[Integers, Integers]], repeats: int) -> tuple[Floats, Floats, float]:
@@ -497,12 +497,12 @@ class _Task:
             if self.y[test].any() and not self.y[test].all():
                 areas.append(roc_auc_score(ScoreTable.from_sample(BinarySample(self.y[test], prob, None))))
         if np.isnan(losses).any():
-            raise ValueError("folds must put every row into a test fold once.")
+            raise ValueError("cv must put every row into a test fold once.")
         return losses, first, float(np.mean(areas)) if areas else math.nan
 
-    def bootstrap(self, resamples: int, codes: Integers | None, rng: np.random.Generator) -> _Drawn:
+    def bootstrap(self, n_resamples: int, codes: Integers | None, rng: np.random.Generator) -> _Drawn:
         """Mean optimism of models fitted to resamples, and mean loss of the rows left out."""
-        drawn = [self._resample(codes, rng) for _ in range(resamples)]
+        drawn = [self._resample(codes, rng) for _ in range(n_resamples)]
         everyone = np.arange(len(self.y))
         gaps, sums, counts = [], np.zeros(len(self.y)), np.zeros(len(self.y))
         for rows, prob in zip(drawn, self.all_scores([(rows, everyone) for rows in drawn]), strict=True):
@@ -513,7 +513,7 @@ class _Task:
             counts[out] += 1.0
         seen = counts > 0.0
         if not seen.any():
-            raise ValueError(f"resamples must leave some rows out, and {resamples} left out none: ask for more.")
+            raise ValueError(f"resamples must leave some rows out, and {n_resamples} left out none: ask for more.")
         return _Drawn(float(np.mean(gaps)), float((sums[seen] / counts[seen]).mean()))
 
     def _resample(self, codes: Integers | None, rng: np.random.Generator) -> Integers:

@@ -550,12 +550,12 @@ class Standings:
         """
         return self.tables[self.models.index(name)]
 
-    def adjusted_difference(self, first: str, second: str) -> Comparison:
+    def adjusted_difference(self, a: str, b: str) -> Comparison:
         """As :meth:`difference`, with an interval and a p-value that allow for as many comparisons as there are models.
 
         Parameters
         ----------
-        first, second : str
+        a, b : str
             Names of models or references; all models are compared with the second.
 
         Returns
@@ -571,19 +571,19 @@ class Standings:
         >>> result.adjusted_difference("b", "a").interval[1] > result.difference("b", "a").interval[1]
         True
         """
-        count = len(self.models) if second in REFERENCES else max(len(self.models) - 1, 1)
+        count = len(self.models) if b in REFERENCES else max(len(self.models) - 1, 1)
         level = self.confidence_level
         options = replace(self.options, confidence_level=1.0 - (1.0 - level) / count)
-        pair = self.place(first), self.place(second)
-        found = comparison_from_moments(self.moments, pair, (first, second), options)
+        pair = self.place(a), self.place(b)
+        found = comparison_from_moments(self.moments, pair, (a, b), options)
         return replace(found, confidence_level=level, p_value=min(count * found.p_value, 1.0))
 
-    def difference(self, first: str, second: str) -> Comparison:
+    def difference(self, a: str, b: str) -> Comparison:
         """Paired difference in expected cost, as :meth:`Evaluation.compare` gives it, without the dominance.
 
         Parameters
         ----------
-        first, second : str
+        a, b : str
             Names of models or references.
 
         Returns
@@ -596,6 +596,4 @@ class Standings:
         >>> evaluate([0, 1], {"a": [0.1, 0.9], "b": [0.2, 0.8]}).difference("a", "b").dominance is None
         True
         """
-        return comparison_from_moments(
-            self.moments, (self.place(first), self.place(second)), (first, second), self.options
-        )
+        return comparison_from_moments(self.moments, (self.place(a), self.place(b)), (a, b), self.options)

@@ -201,7 +201,7 @@ def confidence_band(
     harm: float = 0.0,
     name: str = "model",
     confidence_level: float = 0.95,
-    n_draws: int = 10_000,
+    n_resamples: int = 10_000,
     random_state: int | np.random.Generator | None = 0,
 ) -> Band:
     """Say how sure a curve is, at each threshold and at all of them at once.
@@ -237,7 +237,7 @@ def confidence_band(
         What to call the model.
     confidence_level : float, default 0.95
         Of the intervals and of the band, in (0, 1).
-    n_draws : int, default 10,000
+    n_resamples : int, default 10,000
         Draws of the Gaussian process whose largest error gives the critical value; reliability needs none.
     random_state : int, numpy Generator or None, default 0
         For these draws.
@@ -282,7 +282,7 @@ def confidence_band(
     """
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
     kind, y_true, said = _with_known_weights(check_choice(kind, "kind", BAND_KINDS), y_true)
-    level, draws = _check_level(confidence_level), _check_draws(n_draws)
+    level, draws = _check_level(confidence_level), _check_draws(n_resamples)
     asked: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
     data, fixed = evaluation_data(y_true, y_prob, **asked, logits=logits, amounts=True), prevalence is not None
     harm = _check_harm(harm, kind)
@@ -336,7 +336,7 @@ def difference_band(
     harm: tuple[float, float] = (0.0, 0.0),
     names: tuple[str, str] = ("a", "b"),
     confidence_level: float = 0.95,
-    n_draws: int = 10_000,
+    n_resamples: int = 10_000,
     random_state: int | np.random.Generator | None = 0,
 ) -> Band:
     """Say how sure the difference between the curves of two models on the same rows is.
@@ -369,7 +369,7 @@ def difference_band(
         What to call the models.
     confidence_level : float, default 0.95
         Of the intervals and of the band, in (0, 1).
-    n_draws : int, default 10,000
+    n_resamples : int, default 10,000
         Draws of the Gaussian process whose largest error gives the critical value.
     random_state : int, numpy Generator or None, default 0
         For these draws.
@@ -399,7 +399,7 @@ def difference_band(
     check_paired(y_true, a, b, sample_weight=sample_weight, clusters=clusters)
     check_choice(kind, "kind", DIFFERENCE_KINDS)
     less = _check_harms(harm, kind)
-    level, draws = _check_level(confidence_level), _check_draws(n_draws)
+    level, draws = _check_level(confidence_level), _check_draws(n_resamples)
     points = check_thresholds(thresholds, kind)
     asked: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
     first, second = (
@@ -504,8 +504,8 @@ def _check_level(confidence_level: float) -> float:
     return check_level(confidence_level)
 
 
-def _check_draws(n_draws: int) -> int:
-    return check_whole(n_draws, "n_draws", _LEAST_DRAWS)
+def _check_draws(n_resamples: int) -> int:
+    return check_whole(n_resamples, "n_resamples", _LEAST_DRAWS)
 
 
 def _unit(kind: str, per: float) -> float | None:

@@ -399,12 +399,12 @@ class Bootstrap(Tabular):
         low, high = np.minimum(self.ends[0], self.values), np.maximum(self.ends[1], self.values)
         return np.asarray(np.clip(intervals, low, high))
 
-    def difference(self, first: str, second: str) -> Bootstrap:
+    def difference(self, a: str, b: str) -> Bootstrap:
         """Paired difference between two models: the first less the second, resample by resample.
 
         Parameters
         ----------
-        first, second : str
+        a, b : str
             Names of models.
 
         Returns
@@ -424,14 +424,14 @@ class Bootstrap(Tabular):
         >>> both.difference("a", "b").models
         ('a - b',)
         """
-        for name in (first, second):
+        for name in (a, b):
             check_choice(name, "the model", self.models)
-        a, b = self.models.index(first), self.models.index(second)
+        one, two = self.models.index(a), self.models.index(b)
         return replace(
             self,
-            models=(f"{first} - {second}",),
-            values=self.values[[a]] - self.values[[b]],
-            replicates=self.replicates[:, [a]] - self.replicates[:, [b]],
+            models=(f"{a} - {b}",),
+            values=self.values[[one]] - self.values[[two]],
+            replicates=self.replicates[:, [one]] - self.replicates[:, [two]],
             ends=(self.ends[0] - self.ends[1], self.ends[1] - self.ends[0]),
         )
 

@@ -49,7 +49,7 @@ class Dominance(Tabular):
 
     Parameters
     ----------
-    first, second : str
+    a, b : str
         Names of the models.
     low, high : float
         The range, both ends included.
@@ -66,8 +66,8 @@ class Dominance(Tabular):
     a costs no more than b at every cost ratio from 0.1 to 0.3, and less at some
     """
 
-    first: str
-    second: str
+    a: str
+    b: str
     low: float
     high: float
     stretches: tuple[Stretch, ...]
@@ -111,18 +111,18 @@ class Dominance(Tabular):
         one = self.low == self.high
         where = f"at the cost ratio {self.low:g}" if one else f"at every cost ratio from {self.low:g} to {self.high:g}"
         if self.winner == EQUAL:
-            return f"{self.first} and {self.second} cost the same {where}"
+            return f"{self.a} and {self.b} cost the same {where}"
         if self.winner:
-            other = self.second if self.winner == self.first else self.first
+            other = self.b if self.winner == self.a else self.a
             how = "less" if one else "no more"
             return f"{self.winner} costs {how} than {other} {where}{'' if one else ', and less at some'}"
-        shares = [f"{name} is better in {100 * self.share(name):.3g}%" for name in (self.first, self.second)]
+        shares = [f"{name} is better in {100 * self.share(name):.3g}%" for name in (self.a, self.b)]
         return f"neither is better {where}: {', '.join(shares)} of the range"
 
 
 def dominance(
-    first: ScoreTable,
-    second: ScoreTable,
+    a: ScoreTable,
+    b: ScoreTable,
     *,
     low: float = 0.0,
     high: float = 1.0,
@@ -133,7 +133,7 @@ def dominance(
 
     Parameters
     ----------
-    first, second : ScoreTable
+    a, b : ScoreTable
         Two models over the same rows.
     low, high : float, default 0 and 1
         The range, 0 <= low <= high <= 1, both ends included.
@@ -168,13 +168,13 @@ def dominance(
     """
     from stakes.core.regret import check_rule
 
-    for argument, table in (("first", first), ("second", second)):
+    for argument, table in (("a", a), ("b", b)):
         check_kind(table, argument, ScoreTable)
     names = check_names(names)
     low, high = check_number(low, "low"), check_number(high, "high")
     if not 0.0 <= low <= high <= 1.0:
         raise ValueError(f"low and high must satisfy 0 <= low <= high <= 1, got {low} and {high}.")
-    pieces = [error_pieces(table, check_rule(rule)) for table in (first, second)]
+    pieces = [error_pieces(table, check_rule(rule)) for table in (a, b)]
     # equal curves go to the one named first, so each is strictly better where it wins though named second
     knots, beaten = lower_envelope(pieces, low, high)
     others, won = lower_envelope(pieces[::-1], low, high)
@@ -225,7 +225,7 @@ class Comparison(Tabular):
 
     Parameters
     ----------
-    first, second : str
+    a, b : str
         Names of the models.
     difference : float
         Score of the first minus score of the second: negative means that the first is better.
@@ -252,8 +252,8 @@ class Comparison(Tabular):
     Comparison(a - b = -0.1575, 95% interval [-0.1673, -0.1477], p = 9.16e-28, scale='loss')
     """
 
-    first: str
-    second: str
+    a: str
+    b: str
     difference: float
     standard_error: float
     interval: tuple[float, float]
@@ -276,8 +276,8 @@ class Comparison(Tabular):
     def _records(self) -> list[dict[str, Any]]:
         return [
             {
-                "first": self.first,
-                "second": self.second,
+                "a": self.a,
+                "b": self.b,
                 "difference": self.difference,
                 "standard_error": self.standard_error,
                 "ci_low": self.interval[0],
@@ -294,7 +294,7 @@ class Comparison(Tabular):
         low, high = self.interval
         sure = f"{self.confidence_level:.0%} interval [{low:.4g}, {high:.4g}], p = {self.p_value:.3g}"
         return (
-            f"Comparison({self.first} - {self.second} = {self.difference:.4g}, {sure}, "
+            f"Comparison({self.a} - {self.b} = {self.difference:.4g}, {sure}, "
             f"scale={self.scale!r}{', ' + self.note if self.note else ''})"
         )
 

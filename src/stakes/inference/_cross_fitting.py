@@ -75,11 +75,11 @@ class CrossFit:
         return (1.0 - self.share) * fitted + self.share * 0.5 * (below + above), fitted
 
 
-def cross_fit(sample: BinarySample, n_folds: int, rng: np.random.Generator) -> CrossFit:
+def cross_fit(sample: BinarySample, cv: int, rng: np.random.Generator) -> CrossFit:
     """Fit the recalibration of clean rows to all of them and, fold by fold, to the others."""
     order, score, weight = _in_order(sample)
     y, folds = sample.y[order], np.empty(len(score), dtype=np.intp)
-    folds[order] = fold = stratified_folds(y, n_folds, rng)
+    folds[order] = fold = stratified_folds(y, cv, rng)
     first = np.flatnonzero(np.append(True, score[1:] != score[:-1]))  # row of each score
     sizes, ends = np.diff(first, append=len(y)), np.append(first[1:], len(y))
     level = np.repeat(np.arange(len(first)), sizes)
@@ -93,7 +93,7 @@ def cross_fit(sample: BinarySample, n_folds: int, rng: np.random.Generator) -> C
     fitted, below, above = np.empty((3, len(y)), dtype=np.intp)
     fitted[order] = np.repeat(np.arange(len(sizes)), sizes)
     values, filled = [rates], len(rates)
-    for k in range(n_folds):
+    for k in range(cv):
         rows = np.flatnonzero(fold == k)
         some = rows if weight is None else np.flatnonzero(fold != k)
         others = _sums(run[some], y[some], None if weight is None else weight[some], len(counts))
@@ -129,12 +129,12 @@ def _fit(counts: Integers, weights: tuple[Floats, Floats]) -> tuple[Integers, Fl
     return (np.cumsum(counts) - counts)[seen][starts], ups / (ups + downs)
 
 
-def stratified_folds(y: Bools, n_folds: int, rng: np.random.Generator) -> Integers:
+def stratified_folds(y: Bools, cv: int, rng: np.random.Generator) -> Integers:
     """Fold of each row: sizes differ by one row at most, in each class too."""
     fold = np.empty(len(y), dtype=np.intp)
     positives = int(np.count_nonzero(y))
-    fold[y] = rng.permutation(positives) % n_folds
-    fold[~y] = (positives + rng.permutation(len(y) - positives)) % n_folds
+    fold[y] = rng.permutation(positives) % cv
+    fold[~y] = (positives + rng.permutation(len(y) - positives)) % cv
     return fold
 
 
@@ -189,10 +189,10 @@ class CrossFitRows:
         return np.where(self.sample.y, costs.positive_loss(at), costs.negative_loss(at))
 
 
-def cross_fit_rows(data: EvaluationData, *, fixed_prevalence: bool, n_folds: int, random_state: Any) -> CrossFitRows:
+def cross_fit_rows(data: EvaluationData, *, fixed_prevalence: bool, cv: int, random_state: Any) -> CrossFitRows:
     """Recalibrate the rows, or the equal rows that a table stands for; raise where there are too few."""
-    if not (is_whole(n_folds) and LEAST_FOLDS <= n_folds <= ROWS_NEEDED):
-        raise ValueError(f"n_folds must be a whole number from {LEAST_FOLDS} to {ROWS_NEEDED}, got {n_folds!r}.")
+    if not (is_whole(cv) and LEAST_FOLDS <= cv <= ROWS_NEEDED):
+        raise ValueError(f"cv must be a whole number from {LEAST_FOLDS} to {ROWS_NEEDED}, got {cv!r}.")
     sample = _expanded(data) if data.sample is None else data.sample
     sample = replace(sample, score=sample.score + 0.0)
     positives = int(np.count_nonzero(sample.y))
@@ -203,7 +203,7 @@ def cross_fit_rows(data: EvaluationData, *, fixed_prevalence: bool, n_folds: int
                 f"got {rows} of {len(sample.y)} rows."
             )
     fixed = fixed_prevalence or (data.sample is None and data.table.fixed_prevalence)
-    return CrossFitRows(sample, cross_fit(sample, int(n_folds), generator(random_state)), fixed)
+    return CrossFitRows(sample, cross_fit(sample, int(cv), generator(random_state)), fixed)
 
 
 def _expanded(data: EvaluationData) -> BinarySample:
@@ -267,7 +267,7 @@ def cross_fitted(
 ) -> CrossFitted:
     """Estimate the H-measure or the area under the hull from cross-fitted rows."""
     own = {} if metric == "hull_auc" else {"severity_ratio": None, "a": None, "b": None}
-    known = {"n_folds": 10, "random_state": 0, **own}
+    known = {"cv": 10, "random_state": 0, **own}
     unknown = sorted(set(options) - set(known))
     if unknown:
         raise TypeError(f"{metric} takes no parameter {unknown[0]!r}.")
@@ -275,9 +275,7 @@ def cross_fitted(
         raise ValueError("prevalence= does not change hull_auc: leave it out.")
     given = {**known, **options}
     costs = _stated_costs(**{key: given[key] for key in own}) if own else None
-    rows = cross_fit_rows(
-        data, fixed_prevalence=fixed_prevalence, n_folds=given["n_folds"], random_state=given["random_state"]
-    )
+    rows = cross_fit_rows(data, fixed_prevalence=fixed_prevalence, cv=given["cv"], random_state=given["random_state"])
     return estimate_hull_auc(rows) if metric == "hull_auc" else estimate_h_measure(rows, costs)
 
 
@@ -427,7 +425,7 @@ def decomposition_interval(
     pos_label: object = None,
     prevalence: float | None = None,
     logits: bool = False,
-    n_folds: int = 10,
+    cv: int = 10,
     confidence_level: float = 0.95,
     random_state: int | np.random.Generator | None = 0,
 ) -> DecompositionInterval:
@@ -452,7 +450,7 @@ def decomposition_interval(
         Reweight the classes to this share of positives, as for case-control data: class totals are then known.
     logits : bool, default False
         Whether the scores are log-odds.
-    n_folds : int, default 10
+    cv : int, default 10
         Folds of the cross-fit, 2 to 20.
     confidence_level : float, default 0.95
         Of the intervals, in (0, 1).
@@ -505,7 +503,7 @@ def decomposition_interval(
         logits=logits,
         amounts=True,
     )
-    rows = cross_fit_rows(data, fixed_prevalence=prevalence is not None, n_folds=n_folds, random_state=random_state)
+    rows = cross_fit_rows(data, fixed_prevalence=prevalence is not None, cv=cv, random_state=random_state)
     return estimate_terms(rows, costs, factor, name, level)
 
 

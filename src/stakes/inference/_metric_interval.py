@@ -412,7 +412,7 @@ def metric_interval(
         where a class has few rows.
     **options
         Further arguments of the metric, such as ``bounds=`` or ``threshold=``; for "h_measure_score" and "hull_auc"
-        also ``n_folds=`` (2 to 20, by default 10) and ``random_state=`` (by default 0: the same folds
+        also ``cv=`` (2 to 20, by default 10) and ``random_state=`` (by default 0: the same folds
         at every call).
 
     Returns

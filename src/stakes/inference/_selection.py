@@ -821,7 +821,7 @@ def _normal(level: float) -> float:
 
 def select_best(
     y_true: ArrayLike,
-    y_probs: Mapping[str, ArrayLike],
+    y_prob: Mapping[str, ArrayLike],
     *,
     costs: CostsLike,
     incumbent: str | None = None,
@@ -845,12 +845,12 @@ def select_best(
     ----------
     y_true : array_like of shape (n,)
         Labels with two values; of a :class:`stakes.RowCosts` costs are per unit of money at stake.
-    y_probs : mapping of str to array_like of shape (n,) or (n, 2)
+    y_prob : mapping of str to array_like of shape (n,) or (n, 2)
         Probabilities of the positive class, by model.
     costs : CostDistribution, tuple of float or float
         How much each cost ratio counts; (low, high) stands for ``costs.Uniform(low, high)``, a number for one ratio.
     incumbent : str, optional
-        A model of ``y_probs`` that was named before these rows were seen, such as the one in use.
+        A model of ``y_prob`` that was named before these rows were seen, such as the one in use.
     references : bool, default True
         Whether "treat all" and "treat none" compete too.
     n_tried : int, optional
@@ -906,14 +906,14 @@ def select_best(
     >>> found.possible, found.against["b"].shown
     (('a',), True)
     """
-    check_same_order(y_true=y_true, y_probs=y_probs, sample_weight=sample_weight, clusters=clusters)
+    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
     level = check_level(confidence_level)
-    names, rng = check_models(y_true, y_probs), generator(random_state)
+    names, rng = check_models(y_true, y_prob), generator(random_state)
     n_tried = check_contest(names, incumbent, n_tried)
     distribution, rule = as_costs(costs), _check_fixed(rule)
     units = _units(y_true, distribution, scale, unit_cost=unit_cost, per=per, prevalence=prevalence)
     asked = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence, "logits": logits}
-    samples = samples_of(y_true, y_probs, **asked, amounts=True)
+    samples = samples_of(y_true, y_prob, **asked, amounts=True)
     codes, _ = dependence_of(samples[0], clusters, None, sample_weight)
     how: dict[str, Any] = {"references": check_flag(references, "references"), "by_class": prevalence is not None}
     rows = CostRows.of(samples, distribution, rule, units.factor, clusters=codes, **how)
@@ -931,24 +931,24 @@ def _units(
     return Options(scale=scale, unit_cost=float(unit_cost), per=float(per), factor=factor, **given).of_amounts(y_true)
 
 
-def check_models(y_true: Any, y_probs: Any) -> tuple[str, ...]:
+def check_models(y_true: Any, y_prob: Any) -> tuple[str, ...]:
     """Names of the models, or raise."""
     if isinstance(y_true, ScoreTable):
         raise ValueError(PAIRED_NEEDS_ROWS)
-    if not hasattr(y_probs, "items"):
-        raise ValueError(f"y_probs must map the names of models to probabilities, got {type(y_probs).__name__}.")
-    names = tuple(str(name) for name in y_probs)
+    if not hasattr(y_prob, "items"):
+        raise ValueError(f"y_prob must map the names of models to probabilities, got {type(y_prob).__name__}.")
+    names = tuple(str(name) for name in y_prob)
     if not names:
-        raise ValueError("y_probs must hold at least one model, got none.")
+        raise ValueError("y_prob must hold at least one model, got none.")
     taken = [name for name in names if name in REFERENCES]
     if taken:
-        raise ValueError(f"y_probs must not call a model {taken[0]!r}: that names a reference.")
+        raise ValueError(f"y_prob must not call a model {taken[0]!r}: that names a reference.")
     return names
 
 
-def samples_of(y_true: Any, y_probs: Mapping[str, ArrayLike], **options: Any) -> list[BinarySample]:
+def samples_of(y_true: Any, y_prob: Mapping[str, ArrayLike], **options: Any) -> list[BinarySample]:
     """Clean rows of each model; messages name it."""
-    return [evaluation_data(y_true, prob, name=f"y_probs[{name!r}]", **options).rows for name, prob in y_probs.items()]
+    return [evaluation_data(y_true, prob, name=f"y_prob[{name!r}]", **options).rows for name, prob in y_prob.items()]
 
 
 def contest_of(rows: CostRows, names: tuple[str, ...], n_models: int) -> Contest:

@@ -514,7 +514,7 @@ class BestModels(Tabular):
 
 def best_models(
     y_true: ArrayLike,
-    y_probs: Mapping[str, ArrayLike],
+    y_prob: Mapping[str, ArrayLike],
     *,
     thresholds: ArrayLike | None = None,
     references: bool = False,
@@ -531,7 +531,7 @@ def best_models(
     ----------
     y_true : array_like of shape (n,)
         Labels with two values.
-    y_probs : mapping of str to array_like of shape (n,) or (n, 2)
+    y_prob : mapping of str to array_like of shape (n,) or (n, 2)
         Probabilities of the positive class, by model.
     thresholds : array_like of shape (m,), optional
         Cost ratios, ascending in [0, 1], at most 2,000. By default 1%, 2%, ..., 99%.
@@ -571,12 +571,12 @@ def best_models(
     >>> best_models(y_true, {"a": a}, thresholds=[0.05, 0.5], references=True)
     BestModels(3 models, settled at 1 of 2 thresholds)
     """
-    check_same_order(y_true=y_true, y_probs=y_probs, sample_weight=sample_weight)
+    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     level = check_level(confidence_level)
     points = check_thresholds(thresholds, "regret")
     options: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
     refuse_weighing(y_true, "best_models")
-    scores = _scores(y_true, y_probs, logits=logits, **options)
+    scores = _scores(y_true, y_prob, logits=logits, **options)
     labels = to_array(y_true, "y_true")
     if sample_weight is not None:
         present = to_array(sample_weight, "sample_weight") > 0.0
@@ -589,16 +589,16 @@ def best_models(
     return BestModels(tuple(scores), points, regret, possible, level)
 
 
-def _scores(y_true: Any, y_probs: Any, **options: Any) -> dict[str, Floats]:
+def _scores(y_true: Any, y_prob: Any, **options: Any) -> dict[str, Floats]:
     """Clean scores of each model, or raise."""
-    if not (hasattr(y_probs, "items") and len(y_probs)):
-        raise ValueError(f"y_probs must map the names of models to probabilities, got {y_probs!r}.")
-    taken = [name for name in y_probs if name in CONSTANTS]
+    if not (hasattr(y_prob, "items") and len(y_prob)):
+        raise ValueError(f"y_prob must map the names of models to probabilities, got {y_prob!r}.")
+    taken = [name for name in y_prob if name in CONSTANTS]
     if taken:
         raise ValueError(f"a model cannot be called {taken[0]!r}: that names a reference.")
     return {
-        str(name): evaluation_data(y_true, prob, name=f"y_probs[{name!r}]", **options).rows.score
-        for name, prob in y_probs.items()
+        str(name): evaluation_data(y_true, prob, name=f"y_prob[{name!r}]", **options).rows.score
+        for name, prob in y_prob.items()
     }
 
 

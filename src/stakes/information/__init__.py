@@ -1,6 +1,6 @@
 """What more data would be worth: the expected loss of choosing now, what further rows save, and how many are needed."""
 
-from stakes.information._rows_needed import TARGETS as TARGETS  # the choices of ``stakes plan``
+from stakes.information._rows_needed import QUESTIONS as QUESTIONS  # the choices of ``stakes plan``
 from stakes.information._rows_needed import Plan, rows_needed
 from stakes.information._rows_needed import check_asked as check_asked
 from stakes.information._value import PRIORS as PRIORS

@@ -28,7 +28,7 @@ class Plan(Tabular):
 
     Parameters
     ----------
-    for_ : str
+    question : str
         What is asked about.
     rows : int
         Rows needed.
@@ -40,17 +40,17 @@ class Plan(Tabular):
     Examples
     --------
     >>> from stakes.information import rows_needed
-    >>> rows_needed(for_="auc", auc=0.8, prevalence=0.1, width=0.1)
+    >>> rows_needed(question="auc", auc=0.8, prevalence=0.1, width=0.1)
     Plan(836 rows, 84 of them positive: the 95% interval of an AUC of 0.800 is then at most 0.100 wide)
     """
 
-    for_: str
+    question: str
     rows: int
     events: int | None
     why: str
 
     def _records(self) -> list[dict[str, Any]]:
-        return [{"for": self.for_, "rows": self.rows, "events": self.events, "why": self.why}]
+        return [{"question": self.question, "rows": self.rows, "events": self.events, "why": self.why}]
 
     @property
     def sentence(self) -> str:
@@ -64,7 +64,7 @@ class Plan(Tabular):
 
 def rows_needed(
     *,
-    for_: str,
+    question: str,
     width: float | None = None,
     power: float | None = None,
     prevalence: float | None = None,
@@ -84,7 +84,7 @@ def rows_needed(
 
     Parameters
     ----------
-    for_ : {"net_benefit", "standardized_net_benefit", "gain", "regret", "auc", "o_to_e", "slope", "certificate"}
+    question : {"net_benefit", "standardized_net_benefit", "gain", "regret", "auc", "o_to_e", "slope", "certificate"}
         What is to be known: net benefit, or as a share of the prevalence; its gain over treating all; mean regret, or
         any mean; the AUC; observed over expected events; the calibration slope; a certificate of ``certify_decided``.
     width : float, optional
@@ -124,7 +124,10 @@ def rows_needed(
     --------
     >>> from stakes.information import rows_needed
     >>> cells = {"prevalence": 0.1, "sensitivity": 0.7, "specificity": 0.8, "threshold": 0.1}
-    >>> rows_needed(for_="net_benefit", width=0.02, **cells).rows, rows_needed(for_="gain", power=0.8, **cells).rows
+    >>> (
+    ...     rows_needed(question="net_benefit", width=0.02, **cells).rows,
+    ...     rows_needed(question="gain", power=0.8, **cells).rows,
+    ... )
     (2679, 115)
     """
     asked = {
@@ -142,33 +145,33 @@ def rows_needed(
         "error": error,
         "max_error": max_error,
     }
-    return _plan(for_, asked, check_level(confidence_level))
+    return _plan(question, asked, check_level(confidence_level))
 
 
-def _plan(for_: str, asked: dict[str, Any], level: float) -> Plan:
+def _plan(question: str, asked: dict[str, Any], level: float) -> Plan:
     """Work out one plan; what was not given is None."""
-    check_choice(for_, "for_", tuple(_PLANS))
-    plan = _PLANS[for_]
+    check_choice(question, "question", tuple(_PLANS))
+    plan = _PLANS[question]
     given = {name: value for name, value in asked.items() if value is not None}
-    check_asked(for_, set(given))
+    check_asked(question, set(given))
     given = _checked(given)
     try:
         rows, why = plan(**given, level=level)
     except OverflowError:
         rows, why = math.inf, ""
     if not rows <= _MOST_ROWS:
-        raise ValueError(f"{for_} needs more than {count(_MOST_ROWS)} rows for {_written(given)}: ask for less.")
+        raise ValueError(f"{question} needs more than {count(_MOST_ROWS)} rows for {_written(given)}: ask for less.")
     events = None if "prevalence" not in given else math.ceil(rows * given["prevalence"])
-    return Plan(for_, math.ceil(rows), events, why)
+    return Plan(question, math.ceil(rows), events, why)
 
 
 def _written(given: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in given.items())
 
 
-def check_asked(for_: str, given: set[str], called: str | None = None, written: Callable[[str], str] = str) -> None:
+def check_asked(question: str, given: set[str], called: str | None = None, written: Callable[[str], str] = str) -> None:
     """Refuse what is missing or does not belong to the question, in the words of the library or of another face."""
-    known, called = signature(_PLANS[for_]).parameters, called or f"for_={for_!r}"
+    known, called = signature(_PLANS[question]).parameters, called or f"question={question!r}"
     needed = {name for name, each in known.items() if each.default is each.empty} - {"level"}
     for names, problem in ((needed - given, "also needs"), (given - set(known), "takes no")):
         if names:
@@ -324,4 +327,4 @@ _PLANS: dict[str, Callable[..., tuple[float, str]]] = {
     "slope": _slope,
     "certificate": _certificate,
 }
-TARGETS = tuple(_PLANS)
+QUESTIONS = tuple(_PLANS)

@@ -167,11 +167,11 @@ def decision_rows(
     """Names, mean regret of each row under the models, treating all and treating no one, and the clean rows."""
     refuse_weighing(y_true, "value_of_information")
     if not models:
-        raise ValueError("y_probs must hold at least one model, got none.")
+        raise ValueError("y_prob must hold at least one model, got none.")
     if not np.isfinite(costs.mass):
         raise ValueError(f"costs must have a finite mass for a value per decision, got {costs!r}.")
     samples = [
-        evaluation_data(y_true, score, name=f"y_probs[{name!r}]", **options).rows for name, score in models.items()
+        evaluation_data(y_true, score, name=f"y_prob[{name!r}]", **options).rows for name, score in models.items()
     ]
     rows = CostRows.of(samples, costs, factor=1.0 / costs.mass)
     return (*map(str, models), *REFERENCES), rows, samples
@@ -443,7 +443,7 @@ class ValueOfInformation(Tabular):
 
 def value_of_information(
     y_true: ArrayLike,
-    y_probs: ArrayLike | Mapping[str, ArrayLike],
+    y_prob: ArrayLike | Mapping[str, ArrayLike],
     *,
     costs: CostsLike | None = None,
     threshold: float | None = None,
@@ -466,7 +466,7 @@ def value_of_information(
     ----------
     y_true : array_like of shape (n,)
         Labels with two values.
-    y_probs : array_like of shape (n,) or mapping of str to array_like
+    y_prob : array_like of shape (n,) or mapping of str to array_like
         Probabilities of the positive class, of one model or by model.
     costs : CostDistribution, tuple of float or float, optional
         How much each cost ratio counts; the choice is made once for all of them. This or ``threshold``.
@@ -524,9 +524,9 @@ def value_of_information(
     >>> round(found.evpi, 6), round(found.p_best["model"], 2)
     (0.000509, 0.8)
     """
-    check_same_order(y_true=y_true, y_probs=y_probs, sample_weight=sample_weight)
+    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     t, measure = _at_or_over(threshold, costs)
-    models = dict(y_probs) if isinstance(y_probs, Mapping) else {"model": y_probs}
+    models = dict(y_prob) if isinstance(y_prob, Mapping) else {"model": y_prob}
     names, rows, samples = decision_rows(
         y_true, models, measure, sample_weight=sample_weight, pos_label=pos_label, logits=logits
     )

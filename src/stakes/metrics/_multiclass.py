@@ -447,7 +447,7 @@ def walk(prob: Floats, ends: Floats) -> Iterator[tuple[Integers, Integers, Float
 
 
 def check_problem(
-    matrices: ArrayLike, n_classes: int, *, theta: CostsLike | None = None, weights: ArrayLike | None = None
+    matrices: ArrayLike, n_classes: int, *, theta: CostsLike | None = None, matrix_weights: ArrayLike | None = None
 ) -> CostProblem:
     """Read what was given as cost matrices."""
     table = to_floats(to_array(matrices, "matrices"), "matrices")
@@ -465,16 +465,16 @@ def check_problem(
             f"{which}."
         )
     if theta is None:
-        return CostProblem(table, _shares(weights, len(table)))
-    if weights is not None or len(table) != 2:
-        raise ValueError(f"theta needs the two matrices at its ends and no weights, got {len(table)} matrices.")
+        return CostProblem(table, _shares(matrix_weights, len(table)))
+    if matrix_weights is not None or len(table) != 2:
+        raise ValueError(f"theta needs the two matrices at its ends and no matrix_weights, got {len(table)} matrices.")
     return _on_segment(table, as_costs(theta, "theta"))
 
 
 def _shares(weights: ArrayLike | None, count: int) -> Floats:
-    share = np.ones(count) if weights is None else to_floats(to_array(weights, "weights"), "weights")
+    share = np.ones(count) if weights is None else to_floats(to_array(weights, "matrix_weights"), "matrix_weights")
     if share.shape != (count,) or not (np.all(np.isfinite(share) & (share >= 0.0)) and share.sum() > 0.0):
-        raise ValueError(f"weights must hold {count} finite numbers >= 0, not all zero, got {share.tolist()}.")
+        raise ValueError(f"matrix_weights must hold {count} finite numbers >= 0, not all zero, got {share.tolist()}.")
     return np.asarray(share / share.sum())
 
 
@@ -499,7 +499,7 @@ def cost_matrix_loss(
     *,
     matrices: ArrayLike,
     theta: CostsLike | None = None,
-    weights: ArrayLike | None = None,
+    matrix_weights: ArrayLike | None = None,
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     per_sample: bool = False,
@@ -516,7 +516,7 @@ def cost_matrix_loss(
         Cost of each action (column) when the class (row) is true; any finite numbers.
     theta : CostDistribution, tuple of float or float, optional
         How much each point of the segment between two matrices counts: (1 - theta) * first + theta * second.
-    weights : array_like of shape (m,), optional
+    matrix_weights : array_like of shape (m,), optional
         Plausibility of each matrix, >= 0 and not all zero; equal by default. Normalised to sum to 1.
     labels : array_like, optional
         The class of each column, needed unless labels are column numbers or all appear in sorted order.
@@ -554,7 +554,7 @@ def cost_matrix_loss(
     1.083333
     """
     index, prob, weight = check_multiclass(y_true, y_prob, labels, sample_weight)
-    rows = check_problem(matrices, prob.shape[1], theta=theta, weights=weights).losses(prob, index)
+    rows = check_problem(matrices, prob.shape[1], theta=theta, matrix_weights=matrix_weights).losses(prob, index)
     return rows if check_flag(per_sample, "per_sample") else weighted_mean(rows, weight)
 
 

@@ -327,7 +327,7 @@ class TopKScores(Tabular):
 
     Parameters
     ----------
-    k : ndarray
+    capacity : ndarray
         Budgets: numbers of rows, or total weight.
     true_positives, true_positives_worst, true_positives_best : ndarray
         Expected number of positives among the K, and its bounds over all ways to break ties at the K-th score.
@@ -341,11 +341,11 @@ class TopKScores(Tabular):
     Examples
     --------
     >>> from stakes.metrics import top_k_scores
-    >>> top_k_scores([0, 1, 1, 0], [0.9, 0.8, 0.3, 0.3], k=3)
-    TopKScores(k=3: 1.5 positives, precision 0.5, recall 0.75)
+    >>> top_k_scores([0, 1, 1, 0], [0.9, 0.8, 0.3, 0.3], capacity=3)
+    TopKScores(capacity=3: 1.5 positives, precision 0.5, recall 0.75)
     """
 
-    k: Floats
+    capacity: Floats
     true_positives: Floats
     true_positives_worst: Floats
     true_positives_best: Floats
@@ -356,12 +356,12 @@ class TopKScores(Tabular):
 
     def _records(self) -> list[dict[str, Any]]:
         names = tuple(self.__dataclass_fields__)
-        return [{name: float(getattr(self, name)[i]) for name in names} for i in range(len(self.k))]
+        return [{name: float(getattr(self, name)[i]) for name in names} for i in range(len(self.capacity))]
 
     def __repr__(self) -> str:
         lines = (
-            f"k={k:g}: {tp:g} positives, precision {p:.4g}, recall {r:.4g}"
-            for k, tp, p, r in zip(self.k, self.true_positives, self.precision, self.recall, strict=True)
+            f"capacity={k:g}: {tp:g} positives, precision {p:.4g}, recall {r:.4g}"
+            for k, tp, p, r in zip(self.capacity, self.true_positives, self.precision, self.recall, strict=True)
         )
         return f"TopKScores({'; '.join(lines)})"
 
@@ -370,7 +370,7 @@ def top_k_scores(
     y_true: ArrayLike | ScoreTable,
     y_score: ArrayLike | None = None,
     *,
-    k: ArrayLike,
+    capacity: ArrayLike,
     costs: CostsLike | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: object = None,
@@ -384,8 +384,8 @@ def top_k_scores(
         Labels with two values, or a table that stands for labels and scores.
     y_score : array_like of shape (n,) or (n, 2), optional
         Any finite score that ranks; only the order matters.
-    k : int, float or array_like
-        One or more budgets: counts of rows, 0 <= k <= number of rows (total weight, if rows are weighted; then
+    capacity : int, float or array_like
+        One or more budgets: counts of rows, at most their number (total weight, if rows are weighted; then
         fractions count), or shares of them in (0, 1), rounded down to whole rows where rows are not weighted. The
         number 1.0, which can mean either, is refused: 1 is one row.
     costs : CostDistribution, tuple of float, or float, optional
@@ -416,18 +416,18 @@ def top_k_scores(
     Examples
     --------
     >>> from stakes.metrics import top_k_scores
-    >>> result = top_k_scores([0, 1, 1, 0, 0], [0.9, 0.8, 0.3, 0.3, 0.1], k=[1, 2], costs=0.2)
+    >>> result = top_k_scores([0, 1, 1, 0, 0], [0.9, 0.8, 0.3, 0.3, 0.1], capacity=[1, 2], costs=0.2)
     >>> result.recall.tolist()
     [0.0, 0.5]
-    >>> top_k_scores([0, 1, 1, 0, 0], [0.9, 0.8, 0.3, 0.3, 0.1], k=0.4)
-    TopKScores(k=2: 1 positives, precision 0.5, recall 0.5)
+    >>> top_k_scores([0, 1, 1, 0, 0], [0.9, 0.8, 0.3, 0.3, 0.1], capacity=0.4)
+    TopKScores(capacity=2: 1 positives, precision 0.5, recall 0.5)
     """
     table = ranking_data(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence).table
-    budget = _budgets(k, table)
+    budget = _budgets(capacity, table)
     bad = ~((budget >= 0.0) & (budget <= table.total * (1.0 + 1e-12)))
     if budget.ndim != 1 or np.any(bad):
-        shown = budget[bad][0] if budget.ndim == 1 else k
-        raise ValueError(f"k must lie between 0 and the total weight {table.total:g}, got {shown}.")
+        shown = budget[bad][0] if budget.ndim == 1 else capacity
+        raise ValueError(f"capacity must lie between 0 and the total weight {table.total:g}, got {shown}.")
     expected, worst, best = _positives_found(table, budget)
     alarms, misses = budget - expected, table.total_positives - expected
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -437,33 +437,33 @@ def top_k_scores(
     return TopKScores(budget, expected, worst, best, precision, recall, cost / table.total, net_benefit / table.total)
 
 
-def _budgets(k: Any, table: ScoreTable) -> Floats:
+def _budgets(capacity: Any, table: ScoreTable) -> Floats:
     """Counts of rows or weight; shares of them become such counts."""
-    array = to_array(k, "k")
-    budget = np.atleast_1d(to_floats(array, "k"))
+    array = to_array(capacity, "capacity")
+    budget = np.atleast_1d(to_floats(array, "capacity"))
     if array.dtype.kind in "biu" or budget.ndim != 1:
         return budget
-    given = list(k) if isinstance(k, (list, tuple)) else np.atleast_1d(array).tolist()
+    given = list(capacity) if isinstance(capacity, (list, tuple)) else np.atleast_1d(array).tolist()
     budget = budget.copy()
     for i in np.flatnonzero((budget > 0.0) & (budget <= 1.0)):
         if budget[i] < 1.0:
             budget[i] = _of_share(given[i], table)
         elif table.total != 1.0:
-            refuse_one(given[i], "k", f"pass k={table.total:.15g}")
+            refuse_one(given[i], f"pass capacity={table.total:.15g}")
     return budget
 
 
 def _of_share(share: Any, table: ScoreTable) -> float:
     """The weight that a share is of; whole rows where none is weighted."""
-    exact = as_fraction(share, "k")
+    exact = as_fraction(share, "capacity")
     columns = (table.positives, table.positives_squared), (table.negatives, table.negatives_squared)
     if not all(np.array_equal(weight, squares) for weight, squares in columns):
         return float(exact) * table.total
     rows = math.floor(exact * int(table.total))
     if rows < 1:
         raise ValueError(
-            f"k={share} is a share, here of less than one of {table.total:g} rows: pass a larger share, or the whole "
-            "number of rows."
+            f"capacity={share} is a share, here of less than one of {table.total:g} rows: pass a larger share, or the "
+            "whole number of rows."
         )
     return float(rows)
 

@@ -795,7 +795,7 @@ def _bands(evaluation: Evaluation, index: int, thresholds: Floats) -> Json:
             "harm": harm,
             "thresholds": thresholds,
             "confidence_level": level,
-            "n_draws": _BAND_DRAWS,
+            "n_resamples": _BAND_DRAWS,
         }
         band = confidence_band(*data, **options)
         limits = np.concatenate([band.simultaneous_low, band.simultaneous_high])

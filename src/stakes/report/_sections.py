@@ -257,7 +257,11 @@ def deferral_section(evaluation: Evaluation, models: Sequence[Model]) -> str:
         rows.append([f"{model.rank}", model.html, *costs, percent_text(each.shares["deferred"]), zone])
     heads = ["#", "Model", "Cost with the option", "Cost without", "Worth", "Cases deferred", "Scores deferred"]
     fee = f"The fee is {number(found.deferral.fee)}, where a false positive and a false negative cost 1 together. "
-    limit = "" if found.capacity is None else f"At most {percent_text(found.capacity)} of cases are deferred. "
+    most = found.capacity
+    limit = ""
+    if most is not None:
+        limit = f"At most {most:,} cases" if most >= 1 else f"At most {percent_text(most)} of cases"
+        limit += " are deferred. "
     words = f"<p>{fee}{limit}Models are compared on the whole cost, never on the cases that each decides.</p>"
     shown = table("Costs with and without the option to defer, as reported", heads, rows, labels=heads)
     return _said(found.conclusion) + words + shown + _over_fees(evaluation, models)

@@ -340,7 +340,7 @@ class NewColumns:
 def copy_with_columns(
     path: str | os.PathLike[str],
     target: Path | None,
-    new: NewColumns,
+    columns: NewColumns,
     *,
     on_missing: OnMissing = "raise",
     format: str | None = None,  # noqa: A002  (as read_predictions has it)
@@ -355,7 +355,7 @@ def copy_with_columns(
         A CSV, Parquet, Arrow or JSON lines file, or "-" for standard input.
     target : path or None
         Where to; the ending names the format.
-    new : NewColumns
+    columns : NewColumns
         The columns to add.
     on_missing : {"raise", "drop"}, default "raise"
         What to do with rows in which a needed number is missing.
@@ -386,20 +386,20 @@ def copy_with_columns(
     import polars as pl
 
     check_choice(on_missing, "on_missing", ON_MISSING)
-    table = _open(path, format, new.needed)
-    taken = next((name for name in new.names if name in table.names), None)
+    table = _open(path, format, columns.needed)
+    taken = next((name for name in columns.names if name in table.names), None)
     if taken is not None:
-        raise table.origin.error(f"is there already: choose another {new.option}", column=taken)
-    foreign = next((name for name in new.names if any("\ud800" <= sign <= "\udfff" for sign in name)), None)
+        raise table.origin.error(f"is there already: choose another {columns.option}", column=taken)
+    foreign = next((name for name in columns.names if any("\ud800" <= sign <= "\udfff" for sign in name)), None)
     if foreign is not None:
-        raise table.origin.error(f"cannot be written as UTF-8: choose another {new.option}", column=foreign)
-    counts = _check(table, new, on_missing)
+        raise table.origin.error(f"cannot be written as UTF-8: choose another {columns.option}", column=foreign)
+    counts = _check(table, columns, on_missing)
     if target is None:
-        for piece in table.pieces(new.needed, new.needed):
-            _added(piece, table, new)
+        for piece in table.pieces(columns.needed, columns.needed):
+            _added(piece, table, columns)
     else:
-        kinds = dict.fromkeys(new.names, pl.Int64 if new.whole else pl.Float64)
-        write_rows(table, target, lambda piece: _added(piece, table, new), new.needed, kinds)
+        kinds = dict.fromkeys(columns.names, pl.Int64 if columns.whole else pl.Float64)
+        write_rows(table, target, lambda piece: _added(piece, table, columns), columns.needed, kinds)
     return Copied(str(table.origin.file), *counts)
 
 

@@ -263,7 +263,7 @@ class PlugInThresholdClassifier(BinaryClassifier):
             self.measure,
             zero_division=self.zero_division,
             sample_weight=weight,
-            n_bootstrap=0,
+            n_resamples=0,
         )
         self.threshold_ = self.population_threshold_.threshold
         return self

@@ -51,7 +51,7 @@ class PopulationThreshold(DecidesByScore, Tabular):
         Act where score >= threshold; infinite where acting on no row is best.
     utility : float
         Value of the measure at that threshold on the same data: optimistic.
-    bootstrap_thresholds, bootstrap_utilities : ndarray of shape (n_bootstrap,)
+    bootstrap_thresholds, bootstrap_utilities : ndarray of shape (n_resamples,)
         Best threshold of each resample, and the value of the measure there.
     confidence_level : float
         Of the intervals.
@@ -109,7 +109,7 @@ class PopulationThreshold(DecidesByScore, Tabular):
         --------
         >>> from stakes.tables import sql_column
         >>> from stakes.utility import population_threshold
-        >>> found = population_threshold([0, 1], [0.2, 0.6], "f1", n_bootstrap=0)
+        >>> found = population_threshold([0, 1], [0.2, 0.6], "f1", n_resamples=0)
         >>> found.predict([0.6, 0.5]).tolist()
         [1, 0]
         >>> print(found.predict(sql_column("p")))
@@ -146,7 +146,7 @@ class PopulationThreshold(DecidesByScore, Tabular):
         Examples
         --------
         >>> from stakes.utility import population_threshold
-        >>> found = population_threshold([0, 0, 1, 1], [0.2, 0.3, 0.6, 0.8], "f1", n_bootstrap=0)
+        >>> found = population_threshold([0, 0, 1, 1], [0.2, 0.3, 0.6, 0.8], "f1", n_resamples=0)
         >>> difference = found.on_batch([0.9, 0.55, 0.5, 0.1])
         >>> difference.population_k, difference.best_k, round(difference.loss, 4)
         (1, 3, 0.1338)
@@ -170,7 +170,7 @@ class PopulationThreshold(DecidesByScore, Tabular):
         Examples
         --------
         >>> from stakes.utility import PopulationThreshold, population_threshold
-        >>> found = population_threshold([0, 1], [0.2, 0.6], "f1", n_bootstrap=0)
+        >>> found = population_threshold([0, 1], [0.2, 0.6], "f1", n_resamples=0)
         >>> PopulationThreshold.from_json(found.to_json()).predict([0.6, 0.5]).tolist()
         [1, 0]
         """
@@ -308,7 +308,7 @@ def population_threshold(
     zero_division: float = 0.0,
     sample_weight: ArrayLike | None = None,
     pos_label: object = None,
-    n_bootstrap: int = 200,
+    n_resamples: int = 200,
     confidence_level: float = 0.95,
     random_state: int | np.random.Generator | None = 0,
 ) -> PopulationThreshold:
@@ -328,7 +328,7 @@ def population_threshold(
         Weights >= 0.
     pos_label : object, optional
         The label of the positive class.
-    n_bootstrap : int, default 200
+    n_resamples : int, default 200
         Resamples of the rows for the spread; 0 for none.
     confidence_level : float, default 0.95
         Of the percentile intervals.
@@ -354,12 +354,12 @@ def population_threshold(
     Examples
     --------
     >>> from stakes.utility import population_threshold
-    >>> population_threshold([0, 1, 0, 1], [0.1, 0.4, 0.45, 0.8], "jaccard", n_bootstrap=0)
+    >>> population_threshold([0, 1, 0, 1], [0.1, 0.4, 0.45, 0.8], "jaccard", n_resamples=0)
     PopulationThreshold(Jaccard(): threshold 0.4, in-sample 0.666667)
     """
     rule, fill = get_measure(measure), check_unit(zero_division, "zero_division")
     level = check_level(confidence_level)
-    n_bootstrap = check_whole(n_bootstrap, "n_bootstrap")
+    n_resamples = check_whole(n_resamples, "n_resamples")
     refuse_weighing(y_true, "population_threshold")
     refuse_amounts(y_true)
     sample = check_sample(
@@ -367,7 +367,7 @@ def population_threshold(
     )
     scan = _Scan.of(sample, rule, fill)
     threshold, utility = scan.best()
-    thresholds, utilities = scan.drawn(sample, n_bootstrap, generator(random_state)).T
+    thresholds, utilities = scan.drawn(sample, n_resamples, generator(random_state)).T
     return PopulationThreshold(rule, threshold, utility, thresholds, utilities, level, fill, scan.descending)
 
 

@@ -583,7 +583,7 @@ class PairSums(Serializable):
     def from_predictions(
         cls,
         y_true: ArrayLike,
-        y_probs: Mapping[str, ArrayLike],
+        y_prob: Mapping[str, ArrayLike],
         *,
         costs: CostsLike,
         rule: Rule = "score",
@@ -597,7 +597,7 @@ class PairSums(Serializable):
         ----------
         y_true : array_like of shape (n,)
             Labels with two values.
-        y_probs : mapping of str to array_like of shape (n,)
+        y_prob : mapping of str to array_like of shape (n,)
             Probabilities of the positive class, by model.
         costs : CostDistribution, tuple of float, or float
             How much each cost ratio counts.
@@ -625,14 +625,14 @@ class PairSums(Serializable):
         >>> PairSums.from_predictions([0, 1], {"a": [0.1, 0.8]}, costs=0.5).rows.tolist()
         [1.0, 1.0]
         """
-        check_same_order(y_true=y_true, y_probs=y_probs, sample_weight=sample_weight)
+        check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
         options = Options(
             costs=as_costs(costs), rule=rule, sample_weight=sample_weight, pos_label=pos_label, logits=logits
         ).checked()
-        if not (hasattr(y_probs, "items") and len(y_probs)):
-            raise ValueError(f"y_probs must map the names of models to probabilities, got {y_probs!r}.")
+        if not (hasattr(y_prob, "items") and len(y_prob)):
+            raise ValueError(f"y_prob must map the names of models to probabilities, got {y_prob!r}.")
         refuse_weighing(y_true, "PairSums")
-        samples = {str(n): options.data(y_true, p, f"y_probs[{n!r}]").rows for n, p in y_probs.items()}
+        samples = {str(n): options.data(y_true, p, f"y_prob[{n!r}]").rows for n, p in y_prob.items()}
         found = cls.from_samples(samples, options.costs, _check_rule(options.rule))
         return replace(found, pos_label=plain_label(pos_label))
 
@@ -962,7 +962,7 @@ class Contest:
     n_rows : int
         Rows they rest on.
     spread : callable, optional
-        Spread of the differences of first and second decisions, given by places; a second of -1 is no cost at all. By
+        Spread of the differences of decisions a and b, given by places; a b of -1 is no cost at all. By
         default normal, from the covariance.
     highest : float, default inf
         The most that a mean can be.
@@ -983,13 +983,13 @@ class Contest:
     spread: Callable[[Integers, Integers], Spread] | None = None
     highest: float = math.inf
 
-    def spread_of(self, first: Integers, second: Integers) -> Spread:
+    def spread_of(self, a: Integers, b: Integers) -> Spread:
         """Spread of the differences of pairs."""
         if self.spread is not None:
-            return self.spread(first, second)
+            return self.spread(a, b)
         own = np.diag(self.covariance)
-        pair = own[first] + own[second] - 2.0 * self.covariance[first, second]
-        return Spread.normal(np.maximum(np.where(second < 0, own[first], pair), 0.0))
+        pair = own[a] + own[b] - 2.0 * self.covariance[a, b]
+        return Spread.normal(np.maximum(np.where(b < 0, own[a], pair), 0.0))
 
 
 @dataclass(frozen=True)
@@ -1047,11 +1047,11 @@ class CostRows:
         units = self._design.units(self.costs.T)
         return np.asarray(units @ units.T)
 
-    def spread(self, first: Integers, second: Integers) -> Spread:
-        """Spread of first less second, worked out from the rows; -1 is no cost at all."""
+    def spread(self, a: Integers, b: Integers) -> Spread:
+        """Spread of a less b, worked out from the rows; -1 is no cost at all."""
         parts = [
-            self._spread(first[k : k + _COLUMNS_AT_ONCE], second[k : k + _COLUMNS_AT_ONCE])
-            for k in range(0, len(first), _COLUMNS_AT_ONCE)
+            self._spread(a[k : k + _COLUMNS_AT_ONCE], b[k : k + _COLUMNS_AT_ONCE])
+            for k in range(0, len(a), _COLUMNS_AT_ONCE)
         ]
         columns = zip(*((p.variance, p.degrees, p.room, p.scarce) for p in parts), strict=True)
         return Spread(*(np.concatenate(column) for column in columns))
@@ -1067,14 +1067,14 @@ class CostRows:
             kinds=len(self.largest),
         )
 
-    def _spread(self, first: Integers, second: Integers) -> Spread:
-        alone = second < 0
-        gap = (self.costs[:, first] - np.where(alone, 0.0, self.costs[:, second])).T
+    def _spread(self, a: Integers, b: Integers) -> Spread:
+        alone = b < 0
+        gap = (self.costs[:, a] - np.where(alone, 0.0, self.costs[:, b])).T
         centred, every = self._design.centred(gap), self.largest.max(axis=1)[:, None]
         parts = []
         for values, largest in (self.carried if alone.any() else ()) or ((self.costs, self.largest),):
-            carried = gap if values is self.costs else np.where(alone[:, None], values[:, first].T, gap)
-            found, _, _ = self._design.spread(centred, carried, np.where(alone, largest[:, first], every))
+            carried = gap if values is self.costs else np.where(alone[:, None], values[:, a].T, gap)
+            found, _, _ = self._design.spread(centred, carried, np.where(alone, largest[:, a], every))
             parts.append(found)
         room = np.max([part.room for part in parts], axis=0)
         scarcest = [np.where(part.scarce, part.carrying, np.inf).min(axis=0) for part in parts]
