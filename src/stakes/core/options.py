@@ -5,13 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stakes.base.outcome import Outcome
-from stakes.base.validation import BinarySample, check_flag, check_level, check_prevalence, check_sample
-from stakes.core.regret import check_harm, check_rule, check_units, row_integral, row_losses, table_integral
+from stakes.base.validation import (
+    SQUARED_WELL,
+    BinarySample,
+    check_flag,
+    check_level,
+    check_number,
+    check_prevalence,
+    check_sample,
+)
+from stakes.core.regret import row_integral, row_losses, table_integral
 from stakes.core.score_table import ScoreTable
 from stakes.costs import CostDistribution, Uniform, check_scale
 
@@ -24,6 +33,74 @@ if TYPE_CHECKING:
     from stakes.core.regret import Rule
 
     Floats = NDArray[np.float64]
+
+
+# Settings of an evaluation, each checked by itself.
+
+
+def check_rule(rule: Any) -> Rule:
+    """Return "score", "optimal" or a finite number, or raise."""
+    if isinstance(rule, str):
+        if rule == "score":
+            return "score"
+        if rule == "optimal":
+            return "optimal"
+        raise ValueError(f'rule must be "score", "optimal" or a threshold, got {rule!r}.')
+    if isinstance(rule, bool) or not isinstance(rule, Real):
+        raise ValueError(f'rule must be "score", "optimal" or a threshold, got {rule!r}.')
+    number = check_number(rule, "rule")
+    if not math.isfinite(number):
+        raise ValueError(f"rule must be a finite threshold, got {rule}.")
+    return number
+
+
+def check_units(scale: str, unit_cost: float, per: float) -> float:
+    """Factor from regret per decision to real units, or raise: only regret has a unit."""
+    check_unit_cost(unit_cost)
+    if not 0.0 < check_number(per, "per") < math.inf:
+        raise ValueError(f"per must be a finite number > 0, got {per}.")
+    if scale != "regret" and (unit_cost != 1.0 or per != 1.0):
+        raise ValueError(f'unit_cost and per give regret in real units and need scale="regret", got scale={scale!r}.')
+    factor = float(unit_cost) * float(per)
+    if not SQUARED_WELL[0] <= factor <= SQUARED_WELL[1]:
+        low, high = SQUARED_WELL
+        raise ValueError(f"unit_cost times per must lie in [{low:g}, {high:g}], got {unit_cost} times {per}.")
+    return factor
+
+
+def check_unit_cost(unit_cost: Any) -> float:
+    """Return what a false positive and a false negative cost together, a finite number > 0, or raise."""
+    number = check_number(unit_cost, "unit_cost")
+    if 0.0 < number < math.inf:
+        return number
+    why = ""
+    if number == 0.0:
+        why = (
+            ": every cost would be 0. It is what a false positive and a false negative cost together; leave it out "
+            "where costs have no unit"
+        )
+    elif -math.inf < number < 0.0:
+        why = (
+            f": the dearest model would look best. If {-number:g} is lost by a false positive and a false negative "
+            f"together, pass unit_cost={-number:g}; what is gained in a row goes into RowCosts(matrix=)"
+        )
+    raise ValueError(f"unit_cost must be a finite number > 0, got {unit_cost}{why}.")
+
+
+def check_harm(harm: float) -> float:
+    """Return the test harm, a number in [0, 1), or raise."""
+    number = check_number(harm, "harm")
+    if not 0.0 <= number < math.inf:
+        raise ValueError(f"harm must be a finite number >= 0, got {harm}.")
+    if number >= 1.0:
+        meant = (
+            f" If finding one positive is worth obtaining {harm} scores, pass harm=1/{harm}." if number > 1.0 else ""
+        )
+        raise ValueError(
+            f"harm must be < 1, got {harm}: it is what obtaining a score costs each case, in positives missed, and at "
+            f"that price no score pays.{meant}"
+        )
+    return number
 
 
 # One entrance for evaluation functions: rows, a score table in their place, weights and a stated prevalence.

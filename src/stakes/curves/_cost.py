@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from stakes.base.validation import check_choice
-from stakes.core.options import evaluation_data, undefined
-from stakes.core.regret import check_rule
+from stakes.core.options import check_rule, evaluation_data, undefined
 from stakes.costs import LogOddsUniform, Uniform
 from stakes.curves._curve import Curve, product, straight
 from stakes.curves._decision import error_pieces

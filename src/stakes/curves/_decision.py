@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.base.validation import blocks, check_choice, check_flag, check_number, in_percent, to_array, to_floats
-from stakes.core.options import evaluation_data, undefined
-from stakes.core.regret import check_harm, check_rule
+from stakes.core.options import check_harm, check_rule, evaluation_data, undefined
 from stakes.costs import as_costs
 from stakes.curves._curve import Combination, Curve
 from stakes.outcomes import TimeToEvent, acted_shares

@@ -10,6 +10,8 @@ from stakes.curves import lift_curve, precision_recall_curve, roc_curve, smooth_
 from stakes.display._axes import (
     MODEL,
     MOST_BANDS,
+    CurvesDisplay,
+    Display,
     check_bounds,
     draw_cost_axis,
     draw_line,
@@ -21,11 +23,12 @@ from stakes.display._axes import (
     model_style,
     name_amounts,
     points_to_draw,
+    renamed,
+    several,
     shade_band,
     shade_bounds,
     widened,
 )
-from stakes.display._base import CurvesDisplay, Display, renamed, several
 from stakes.inference import Band
 
 if TYPE_CHECKING:

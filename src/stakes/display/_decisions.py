@@ -17,12 +17,14 @@ from stakes.display._axes import (
     MODEL,
     PALETTE,
     REFERENCE_COLOUR,
+    CurvesDisplay,
+    Display,
     drawn,
+    estimator_predictions,
     few_ticks,
     format_percent,
     model_style,
 )
-from stakes.display._base import CurvesDisplay, Display, estimator_predictions
 from stakes.display._curves import ShareCurvesDisplay
 from stakes.information import ValueOfInformation
 from stakes.utility import UtilityCurve, expected_utility, utility_curve

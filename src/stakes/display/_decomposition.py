@@ -16,14 +16,15 @@ from stakes.display._axes import (
     MODEL,
     REFERENCE_COLOUR,
     SMALL,
+    PredictionsDisplay,
     drawn,
     few_ticks,
     height_in_points,
     model_style,
+    named_predictions,
     small_font,
     width_in_points,
 )
-from stakes.display._base import PredictionsDisplay, named_predictions
 from stakes.metrics import Decomposition, decompose
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from stakes.base.validation import check_choice
 from stakes.curves import ThresholdTable, threshold_table
 from stakes.display._axes import (
     PALETTE,
+    PredictionsDisplay,
     about_rows,
     axes_for,
     check_bounds,
@@ -22,13 +23,13 @@ from stakes.display._axes import (
     format_percent,
     legend_under,
     name_rows,
+    named_predictions,
     pyplot,
     settle,
     shade_bounds,
     shown_thresholds,
     small_font,
 )
-from stakes.display._base import PredictionsDisplay, named_predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -23,6 +23,8 @@ from stakes.display._axes import (
     MODEL,
     MOST_BANDS,
     SMALL,
+    CurvesDisplay,
+    PredictionsDisplay,
     above,
     check_bounds,
     draw_diagonal,
@@ -33,13 +35,15 @@ from stakes.display._axes import (
     height_in_points,
     heights_of_models,
     model_style,
+    named_predictions,
     percent_ticks,
+    renamed,
+    several,
     shade_band,
     shade_bounds,
     widened,
     width_in_points,
 )
-from stakes.display._base import CurvesDisplay, PredictionsDisplay, named_predictions, renamed, several
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -23,6 +23,8 @@ from stakes.curves import (
 )
 from stakes.display._axes import (
     MODEL,
+    CurvesDisplay,
+    Display,
     check_bounds,
     draw_brier_axis,
     draw_cost_axis,
@@ -31,11 +33,11 @@ from stakes.display._axes import (
     drawn,
     model_style,
     name_amounts,
+    several,
     shade_bounds,
     shown_thresholds,
     widened,
 )
-from stakes.display._base import CurvesDisplay, Display, several
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.base.validation import check_flag, check_kind, check_unit, check_whole, to_array, to_floats
-from stakes.core.regret import check_harm, check_rule
+from stakes.core.options import check_harm, check_rule
 from stakes.core.score_table import ScoreTable
 from stakes.costs import CostDistribution, CostsLike, LogOddsUniform, as_costs
 from stakes.curves import error_pieces, lower_envelope, weighted_area

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from stakes.base.validation import blocks, check_unit
-from stakes.core.regret import check_rule, row_losses
+from stakes.core.options import check_rule
+from stakes.core.regret import row_losses
 from stakes.metrics import METRICS, check_parameters, guess_metric
 from stakes.variance.estimates import Moments, moments_of, t_quantile, two_sided
 from stakes.variance.influence import NEEDED_FOR_SKILL, Influence, influence_moments, mean_influence, skill_influence

@@ -166,7 +166,7 @@ def dominance(
     >>> dominance(a, b).stretches[:2]
     ((0.0, 0.2, 'equal'), (0.2, 0.4, 'a'))
     """
-    from stakes.core.regret import check_rule
+    from stakes.core.options import check_rule
 
     for argument, table in (("a", a), ("b", b)):
         check_kind(table, argument, ScoreTable)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.base.validation import check_flag, check_level, check_same_order, generator, one_of
-from stakes.core.options import Options, evaluation_data
-from stakes.core.regret import check_rule, check_units
+from stakes.core.options import Options, check_rule, check_units, evaluation_data
 from stakes.core.score_table import ScoreTable
 from stakes.costs import as_costs, check_scale
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS

@@ -19,8 +19,7 @@ from stakes.base.validation import (
     generator,
     settled_order,
 )
-from stakes.core.options import evaluation_data, refuse_weighing
-from stakes.core.regret import check_unit_cost
+from stakes.core.options import check_unit_cost, evaluation_data, refuse_weighing
 from stakes.costs import Fixed, as_costs
 from stakes.inference import CostRows, largest_of
 from stakes.outputs.files import json_ready

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.base.validation import check_number, check_unit, check_whole, to_array, to_floats
-from stakes.core.options import evaluation_data, refuse_amounts
-from stakes.core.regret import check_rule, check_units, regret_at
+from stakes.core.options import check_rule, check_units, evaluation_data, refuse_amounts
+from stakes.core.regret import regret_at
 from stakes.costs import (
     Beta,
     LogOddsUniform,

@@ -16,8 +16,8 @@ from stakes.base.validation import (
     pick_positive_column,
     to_array,
 )
-from stakes.core.options import evaluation_data, ranking_data, undefined
-from stakes.core.regret import check_rule, row_integral, table_integral
+from stakes.core.options import check_rule, evaluation_data, ranking_data, undefined
+from stakes.core.regret import row_integral, table_integral
 from stakes.costs import Beta, LogOddsUniform, Uniform, as_bounds, as_costs, check_scale
 from stakes.outputs.result_table import Tabular
 
