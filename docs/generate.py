@@ -1,10 +1,13 @@
 """Write the pages of the documentation that are made from the code: `python docs/generate.py`."""
 
 import inspect
+import re
+from abc import ABCMeta
 from importlib import import_module
 from pathlib import Path
 
 import stakes
+from stakes import costs, display
 from stakes.curves import CURVES
 from stakes.evaluation import ACTION_FINDINGS, advise, findings_table
 from stakes.metrics import metrics_table
@@ -124,6 +127,22 @@ Wynants and Steyerberg, Diagnostic and Prognostic Research 2023;7:11, doi:10.118
 """
 
 
+def rows(page, head, room):
+    """Return a page whose table under a heading has a row for each display or distribution, from its docstring."""
+    text = (FOLDER / page).read_text(encoding="utf-8")
+    table = re.compile(rf"(?<=^\| {head} \|\n\| --- \| --- \|\n)(\| .* \|\n)+", re.MULTILINE)
+    found = {name: inspect.getdoc(getattr(room, name)).partition("\n")[0].rstrip(".") for name in in_table(room)}
+    return table.sub(lambda _: "".join(f"| `{name}` | {line} |\n" for name, line in found.items()), text)
+
+
+def in_table(room):
+    """Names of the displays of a room, or of its cost distributions."""
+    if room is display:
+        return [name for name in room.__all__ if name.endswith("Display")]
+    kinds = {name for name in room.__all__ if issubclass(type(getattr(room, name)), ABCMeta)}
+    return [name for name in room.__all__ if name in kinds - {"CostDistribution"} | {"Mixture"}]
+
+
 def curve_row(entry):
     """One line of the table of curves."""
     low, high = f"{entry.low:g}", f"{entry.high:g}"
@@ -226,6 +245,8 @@ def pages():
         "reference.md": REFERENCE_PAGE.format(sections=reference()),
         "metrics.md": METRICS_PAGE.format(table=metrics_table()),
         "findings.md": FINDINGS_PAGE.format(table=findings_table(), actions=findings_table(ACTION_FINDINGS)),
+        "displays.md": rows("displays.md", r"display \| what it shows", display),
+        "costs.md": rows("costs.md", r"distribution \| what counts", costs),
         "curves.md": CURVES_PAGE.format(rows="\n".join(map(curve_row, CURVES.values()))),
     }
 

@@ -823,12 +823,19 @@ def _positive_column(name: str, estimator: Any, X: Any, pos_label: object) -> ND
 
 
 class Display:
-    """A picture in axes of its own or the caller's."""
+    """A picture in axes of its own or the caller's; one that names a ``kind`` of curve draws all curves of it."""
+
+    by_kind: ClassVar[dict[str, Any]] = {}
 
     ax_: Axes
     figure_: Figure
     lines_: list[Line2D]
     bounds_: Any
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "kind" in cls.__dict__:
+            Display.by_kind[cls.__dict__["kind"]] = cls
 
     def _results(self) -> Iterable[Any]:
         """What is drawn, each with what it is about."""

@@ -13,32 +13,22 @@ from stakes.boundary import Boundary
 from stakes.correction import LossCalibrationCurve
 from stakes.costs import CostDistribution
 from stakes.curves import BinnedReliability, BrierCurve, Curve, reliability_curve
-from stakes.display._axes import OF_AMOUNTS, label_references, legend_under, pyplot, settle
+from stakes.display._axes import OF_AMOUNTS, Display, label_references, legend_under, pyplot, settle
 from stakes.display._curves import (
     BandDisplay,
-    GainsDisplay,
-    LiftCurveDisplay,
-    PrecisionRecallDisplay,
-    RocCurveDisplay,
-    SmoothCalibrationDisplay,
 )
 from stakes.display._decisions import (
     ActionCostsDisplay,
     BoundaryDisplay,
-    DeferralDisplay,
-    ExpectedUtilityDisplay,
-    UtilityCurveDisplay,
     ValueOfInformationDisplay,
 )
 from stakes.display._decomposition import DecompositionDisplay
-from stakes.display._reliability import BinnedReliabilityDisplay, LossCalibrationDisplay, ReliabilityDisplay
+from stakes.display._reliability import BinnedReliabilityDisplay, ReliabilityDisplay
 from stakes.display._thresholds import (
     CostCurveDisplay,
     CostDistributionDisplay,
     DecisionCurveDisplay,
-    InterventionsAvoidedDisplay,
     RegretCurveDisplay,
-    StandardizedDecisionCurveDisplay,
 )
 from stakes.display._training import MonitorDisplay
 from stakes.evaluation import Evaluation
@@ -58,14 +48,6 @@ if TYPE_CHECKING:
 
 # What ``Curve.plot`` and ``Evaluation.plot`` reach: one curve on its display, an evaluation on four.
 
-_BY_KIND = (
-    *(RegretCurveDisplay, DecisionCurveDisplay, ReliabilityDisplay),
-    *(StandardizedDecisionCurveDisplay, InterventionsAvoidedDisplay, RocCurveDisplay, PrecisionRecallDisplay),
-    *(LiftCurveDisplay, GainsDisplay, SmoothCalibrationDisplay, ExpectedUtilityDisplay, UtilityCurveDisplay),
-    *(LossCalibrationDisplay, DeferralDisplay),
-)
-_DISPLAYS: dict[str, Any] = {display.kind: display for display in _BY_KIND}
-_DISPLAYS["normalized expected cost"] = CostCurveDisplay
 _FIGURE_SIZE = (9.0, 7.0)
 
 
@@ -101,9 +83,9 @@ def plot_curve(curve: Curve, ax: Axes | None = None, **options: Any) -> Any:
     """
     if isinstance(curve, BrierCurve):
         return CostCurveDisplay(curve).plot(ax, **options)
-    if getattr(curve, "kind", None) not in _DISPLAYS:
-        raise ValueError(f"curve must be one of {', '.join(map(repr, _DISPLAYS))}, got {curve!r}.")
-    return _DISPLAYS[curve.kind](curve).plot(ax, **options)
+    if getattr(curve, "kind", None) not in Display.by_kind:
+        raise ValueError(f"curve must be one of {', '.join(map(repr, Display.by_kind))}, got {curve!r}.")
+    return Display.by_kind[curve.kind](curve).plot(ax, **options)
 
 
 def plot_costs(costs: CostDistribution, ax: Axes | None = None, **options: Any) -> CostDistributionDisplay:

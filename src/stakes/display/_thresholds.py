@@ -384,6 +384,8 @@ class CostCurveDisplay(CurvesDisplay):
     'Probability cost PC(+)'
     """
 
+    kind = "normalized expected cost"
+
     def __init__(self, curves: Curve | Sequence[Curve] | Mapping[str, Curve]) -> None:
         first = _first(curves)
         if not isinstance(first, CostCurve | BrierCurve):
