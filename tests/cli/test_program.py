@@ -113,8 +113,8 @@ def test_plans_are_those_of_the_library():
 def test_options_are_called_as_in_the_library():
     library = set(inspect.signature(stakes.evaluate_frame).parameters)
     options = set(inspect.signature(evaluate.evaluate).parameters)
-    # --metric is repeated, n_tried is called --n-tried, and the three words for a range of thresholds stand for costs.
-    assert library - options == {"frame", "metrics", "n_tried", "resolution", "outcome"}
+    # --metric is repeated, and the three words for a range of thresholds stand for costs.
+    assert library - options == {"frame", "metrics", "resolution", "outcome"}
     told = set(inspect.signature(stakes.outcomes.OutcomeColumns).parameters)
     amounts = {"false_positive", "false_negative"}
     assert (told - amounts) | {f"{name}_cost" for name in amounts} <= options
