@@ -73,7 +73,8 @@ def to_report(file):
 
     options = Options(costs=as_costs(COSTS)).checked()
     evaluation = evaluate_predictions(read_predictions(file.predictions, label="y"), options)
-    return evaluation.to_html(file.report)
+    evaluation.to_html(file.report)
+    return file.report
 
 
 def memory_of_the_first(file):

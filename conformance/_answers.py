@@ -76,7 +76,7 @@ def amounts(data, *, read, false_positive, **options):
     """Money with amounts by row: a miss costs the amount, an alarm always the same and what is due besides."""
     (y, p), _ = scored(data, **options)
     matrix = (0.0, false_positive, data["amount"], false_positive)
-    return getattr(inference.money(RowCosts(y, matrix=matrix), p), read).value
+    return getattr(inference.money(RowCosts(y, matrix=matrix), p, per=len(y)), read).value
 
 
 def interval(data, *, read, **options):

@@ -512,10 +512,10 @@ COMMANDS = {
         3,
         r"0,1,9,0: .*No such file.*--cost-matrix names a text file",
     ),
-    "target of a plan in capitals": (
+    "question of a plan in capitals": (
         ["plan", "AUC", "--auc", "0.8"],
         2,
-        r"(?i)target.*'AUC' is not one of .*'auc'",
+        r"(?i)question.*'AUC' is not one of .*'auc'",
     ),
     "label in capitals": (
         ["evaluate", "p.csv", "--label", "Ill"],

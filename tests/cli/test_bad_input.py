@@ -167,7 +167,7 @@ def test_unknown_option_is_met_with_the_one_that_is_meant(option, cli, folder):
             "stakes decide takes one FILE, got also 'b.csv': evaluate and compare take",
         ),
         (["boundary", "apply", "b.json", "a.csv", "c.csv"], "apply takes BOUNDARY FILE, got also 'c.csv': evaluate"),
-        (["plan", "auc", "b"], "stakes plan takes TARGET, got also 'b'"),
+        (["plan", "auc", "b"], "stakes plan takes QUESTION, got also 'b'"),
         (["demo", "b"], "stakes demo takes options only, got also 'b'"),
     ],
 )

@@ -61,7 +61,9 @@ def test_a_table_comes_back_from_json_to_the_last_bit(sample):
 def test_a_table_of_every_kind_comes_back_from_both_forms(made, tmp_path):
     table = made()  # not while tests are collected: threads that polars starts then are lost to forks
     assert_same(ScoreTable.from_json(table.to_json()), table)
-    assert_same(ScoreTable.from_parquet(table.to_parquet(tmp_path / "t.parquet")), table)
+    written = table.to_parquet(tmp_path / "t.parquet")
+    assert (tmp_path / "t.parquet").read_bytes() == written == table.to_parquet()
+    assert_same(ScoreTable.from_parquet(tmp_path / "t.parquet"), table)
     assert [file.name for file in tmp_path.iterdir()] == ["t.parquet"]
 
 
@@ -118,11 +120,13 @@ def test_what_cannot_be_added_up_is_refused():
 def test_a_report_is_made_from_tables_of_two_days(tmp_path):
     y, score, _ = drawn(1000, seed=1)
     days = [ScoreTable.from_predictions(y[part], score[part]) for part in (slice(0, 400), slice(400, None))]
-    files = [day.to_parquet(tmp_path / f"{i}.parquet") for i, day in enumerate(days)]
+    files = [tmp_path / f"{i}.parquet" for i in range(2)]
+    for day, file in zip(days, files, strict=True):
+        day.to_parquet(file)
     merged = ScoreTable.from_parquet(files[0]).merge(ScoreTable.from_parquet(files[1]))
     kept, fresh = (evaluate(table, costs=(0.1, 0.4)) for table in (merged, ScoreTable.from_predictions(y, score)))
     assert kept.to_json() == fresh.to_json()
-    assert kept.to_html(tmp_path / "report.html").stat().st_size > 10_000
+    assert len(kept.to_html()) > 10_000
 
 
 def damaged(**changes):
@@ -167,7 +171,7 @@ def test_text_that_is_no_table_is_refused(text):
 
 def test_a_foreign_or_damaged_parquet_file_is_refused(tmp_path):
     pl.DataFrame({"scores": [0.1]}).write_parquet(tmp_path / "foreign.parquet")
-    whole = counted(*drawn()).to_parquet(tmp_path / "whole.parquet").read_bytes()
+    whole = counted(*drawn()).to_parquet(tmp_path / "whole.parquet")
     (tmp_path / "half.parquet").write_bytes(whole[: len(whole) // 2])
     for name, message in [
         ("foreign", "must be a score table in Parquet, this file was not written as one"),
@@ -180,13 +184,15 @@ def test_a_foreign_or_damaged_parquet_file_is_refused(tmp_path):
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     table = counted(*drawn())
-    old = table.to_parquet(tmp_path / "t.parquet").read_bytes()
+    old = table.to_parquet(tmp_path / "t.parquet")
 
-    def full(path, *_):
-        path.write_bytes(b"half")
+    write = Path.write_bytes
+
+    def full(path, _):
+        write(path, b"half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("stakes.tables.write_columns", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(OSError, match="No space left"):
         table.merge(table).to_parquet(tmp_path / "t.parquet")
     assert (tmp_path / "t.parquet").read_bytes() == old

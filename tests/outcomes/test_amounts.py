@@ -50,10 +50,10 @@ def test_money_over_ratios_is_the_mean_of_every_decision(law, scale):
     smooth = sum(quad(weighed, a, b, epsabs=1e-11)[0] for a, b in pairwise(ends))
     single = sum(w * decided(y, amount, p, c, HELD[scale]) for c, w in zip(at, weights, strict=True))
     outcome = RowCosts(y, false_positive=7.0, false_negative=amount)
-    found = money(outcome, p, costs=law, scale=scale)
+    found = money(outcome, p, costs=law, scale=scale, per=12)
     assert found.cost.value == pytest.approx((smooth + single) / law.mass, rel=1e-7)
     assert found.scale == scale
-    nobody = money(outcome, np.zeros(12), costs=law, scale=scale).cost.value
+    nobody = money(outcome, np.zeros(12), costs=law, scale=scale, per=12).cost.value
     assert found.gain.value == pytest.approx(nobody - found.cost.value, rel=1e-9)
 
 

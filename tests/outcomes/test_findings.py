@@ -179,8 +179,8 @@ def test_data_line_says_what_is_known(df_surv, tmp_path):
     line = "750 rows, horizon 1.5: 91 events, 123 event-free, 536 of unknown status (71%), largest weight 4.8"
     assert found.data_line == line
     assert json.loads(found.to_json())["data"]["outcome"] == line
-    page = found.to_html(tmp_path / "page.html")
-    text = page.read_text() if page is not None else (tmp_path / "page.html").read_text()
+    text = found.to_html(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == text
     assert line in text
     assert "allow for it" in text
     assert evaluate([0, 1] * 20, [0.1, 0.8] * 20).data_line == ""

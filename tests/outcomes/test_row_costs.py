@@ -56,7 +56,7 @@ def test_money_of_the_table_is_that_of_every_decision(seed, factor):
     expected = simulated(y, p, matrix, factor)
     found = outcome.base + outcome.at_stake * expected_regret(outcome, p, costs=c) / (1 - c)
     assert found == pytest.approx(expected, abs=1e-9)
-    result = money(outcome, p, factor=factor)
+    result = money(outcome, p, factor=factor, per=len(y))
     assert result.cost.value == pytest.approx(expected, abs=1e-9)
     gain = outcome.at_stake * net_benefit_score(outcome, p, threshold=c)
     assert result.gain.value == pytest.approx(gain, abs=1e-9)
@@ -76,7 +76,7 @@ PUBLISHED = {
 def test_costs_and_savings_are_those_of_empulse(outcomes_reference, name):
     case, expected = outcomes_reference["inputs"]["money"][name], outcomes_reference["expected"]["money"][name]
     outcome = RowCosts(case["y"], matrix=(case["tn"], case["fp"], case["fn"], case["tp"]))
-    found = money(outcome, case["p"])
+    found = money(outcome, case["p"], per=len(case["y"]))
     assert (found.cost.value, found.savings.value) == pytest.approx(PUBLISHED[name], rel=1e-12)
     per_row = money(outcome, case["p"], per=1)
     up = math.sqrt(len(case["y"]) / (len(case["y"]) - 1))

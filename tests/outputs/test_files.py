@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from stakes import ScoreTable, actions, boundary, evaluate, outcomes, utility
 from stakes.outputs.files import beside, is_partial, replacing
 
 
@@ -88,3 +89,29 @@ def test_writers_at_the_same_time_never_mix(tmp_path):
     assert len(content) == 10_000
     assert len(set(content)) == 1
     assert len(list(tmp_path.iterdir())) == 1
+
+
+RESULTS = {
+    "table": lambda: ScoreTable.from_predictions([0, 1], [0.1, 0.8]),
+    "evaluation": lambda: evaluate([0, 1] * 20, [0.1, 0.8] * 20, costs=0.2),
+    "pair of thresholds": lambda: actions.fit_deferral([0, 1], [0.1, 0.8], costs=0.5, deferral=0.1),
+    "threshold": lambda: utility.population_threshold([0, 1], [0.2, 0.6], "f1", n_resamples=0),
+    "rows": lambda: outcomes.decide_rows([0.5, 0.1], false_positive=5, false_negative=9),
+    "boundary": lambda: boundary.fit_boundary([0, 1], [0.2, 0.7], [1, 2], capacity=1),
+}
+ASKED = {("rows", "to_sql"): ("p", 5, 9), ("boundary", "to_sql"): ("p", "u")}
+
+
+@pytest.mark.parametrize("form", ["to_json", "to_markdown", "to_latex", "to_html", "to_parquet", "to_sql"])
+@pytest.mark.parametrize("name", RESULTS)
+def test_every_export_returns_what_it_writes(name, form, tmp_path):
+    result = RESULTS[name]()
+    if not hasattr(result, form):
+        pytest.skip("no such form")
+    if form == "to_parquet":
+        pytest.importorskip("pyarrow")
+    asked = ASKED.get((name, form), ("p",) if form == "to_sql" else ())
+    path = tmp_path / ("a.html" if form == "to_html" else "a.txt")
+    returned, written = getattr(result, form)(*asked), getattr(result, form)(*asked, path=path)
+    assert returned == written
+    assert path.read_bytes() == (written if isinstance(written, bytes) else written.encode())

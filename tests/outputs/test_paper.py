@@ -44,8 +44,9 @@ def test_unknown_columns_are_refused(result):
 
 def test_word_table_holds_the_same_cells(result, tmp_path):
     docx = pytest.importorskip("docx")
-    path = result.calibration.to_word(tmp_path / "table.docx", columns=["model", "cases", "slope"])
-    (table,) = docx.Document(str(path)).tables
+    written = result.calibration.to_word(tmp_path / "table.docx", columns=["model", "cases", "slope"])
+    assert (tmp_path / "table.docx").read_bytes() == written
+    (table,) = docx.Document(str(tmp_path / "table.docx")).tables
     cells = [[cell.text for cell in row.cells] for row in table.rows]
     assert cells[0] == ["model", "cases", "slope"]
     assert len(cells) == 5

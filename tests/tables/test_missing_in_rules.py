@@ -186,7 +186,7 @@ def test_onnx_decides_about_nan_infinite_and_tied_values_as_predict(name, missin
     columns = drawn(rule, names)
     model = rule.to_onnx(*names, missing=missing)
     checker.check_model(model, full_check=True)
-    session = runtime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = runtime.InferenceSession(model, providers=["CPUExecutionProvider"])
     arrays = {each: np.array(values, dtype=float) for each, values in columns.items()}
     found = session.run(None, {item.name: arrays[item.name] for item in session.get_inputs()})[0]
     nothing = np.nan if isinstance(rule, DeferralPair) else -1

@@ -30,12 +30,13 @@ from stakes.core.regret import losses_by_score
 from stakes.core.score_table import ScoreTable
 from stakes.costs import Deferral, Fixed, as_costs, as_deferral
 from stakes.curves import Curve, RatioCurve, ratio_of, straight
-from stakes.outputs.files import json_ready
+from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.serialization import JsonReader
 from stakes.outputs.text import count, percent
 
 if TYPE_CHECKING:
+    import os
     from fractions import Fraction
 
     from numpy.typing import ArrayLike, NDArray
@@ -284,8 +285,13 @@ class DeferralPair(DecidesByScore, Tabular):
     def _expression(self, score: Any, missing: str) -> Any:
         return between_expression(score, self.low, self.high, missing)
 
-    def to_json(self) -> str:
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the pair as JSON that :meth:`from_json` reads.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write it too: beside and renamed, so that no half-written file is left.
 
         Returns
         -------
@@ -297,7 +303,7 @@ class DeferralPair(DecidesByScore, Tabular):
         >>> DeferralPair.from_json(DeferralPair(0.2, 0.6, 0.05, 0.4, unique=True).to_json()).low
         0.2
         """
-        return json.dumps(json_ready({"format": _FORMAT, **vars(self)}), indent=1)
+        return delivered(json.dumps(json_ready({"format": _FORMAT, **vars(self)}), indent=1), path)
 
     @classmethod
     def from_json(cls, text: str) -> DeferralPair:

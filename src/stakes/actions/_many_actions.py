@@ -26,14 +26,14 @@ from stakes.inference import (
     select,
 )
 from stakes.metrics import check_multiclass, check_problem, walk
-from stakes.outputs.files import json_ready
+from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.hooks import draw, report
 from stakes.outputs.result_table import Tabular, build_frame
 from stakes.outputs.text import LONGEST_NAME, number, p_value, percent, shown_name
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
-    from pathlib import Path
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -906,8 +906,13 @@ class ActionEvaluation(Tabular):
     def _records(self) -> list[dict[str, Any]]:
         return [each._records()[0] for each in self.models]
 
-    def to_json(self) -> str:
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return models, tables by class and action, comparisons with the best, and the conclusion as JSON.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write it too: beside and renamed, so that no half-written file is left.
 
         Returns
         -------
@@ -937,7 +942,7 @@ class ActionEvaluation(Tabular):
             "selection": self.selection._records(),
             "conclusion": self.conclusion,
         }
-        return json.dumps(json_ready(content), indent=2)
+        return delivered(json.dumps(json_ready(content), indent=2), path)
 
     def class_records(self, model: str) -> list[dict[str, Any]]:
         """Share, mean cost, least cost, and shares of the actions taken for each class, as plain values."""
@@ -982,28 +987,27 @@ class ActionEvaluation(Tabular):
         """
         return draw(self, ax, **options)
 
-    def to_html(self, path: str | Path) -> Path:
-        """Write the report: one HTML file that needs no network.
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the report: one HTML file that needs no network.
 
         Parameters
         ----------
-        path : str or Path
-            Where to write; written beside and renamed, so that no half-written file is left.
+        path : str or path, optional
+            Where to write it too: beside and renamed, so that no half-written file is left.
 
         Returns
         -------
-        Path
-            The file written.
+        str
 
         Examples
         --------
-        >>> import tempfile, pathlib
         >>> from stakes.actions import evaluate_actions
         >>> found = evaluate_actions([0, 1] * 9, [[0.7, 0.3], [0.2, 0.8]] * 9, matrices=[[0, 1], [1, 0]])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     written = found.to_html(pathlib.Path(folder) / "report.html")
+        >>> found.to_html()[:15]
+        '<!doctype html>'
         """
-        return report(self, path)
+        page: str = report(self, path)
+        return page
 
     def __repr__(self) -> str:
         costs = ", ".join(f"{each.model} {each.cost.value:.4g}" for each in self.models)

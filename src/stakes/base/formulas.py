@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 import numpy as np
 
 from stakes.base.validation import check_choice, check_kind, check_scores, pick_positive_column, to_floats
+from stakes.outputs.files import delivered
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
@@ -642,13 +644,22 @@ class DecidesByScore:
         """
         return self._predicted("score", column_of(score), missing)
 
-    def to_sql(self, score: str, *, dialect: Dialect = "duckdb", missing: Any = "refuse") -> str:
+    def to_sql(
+        self,
+        score: str,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        dialect: Dialect = "duckdb",
+        missing: Any = "refuse",
+    ) -> str:
         """Return the rule as an expression of plain SQL.
 
         Parameters
         ----------
         score : str
             Name of the column, of doubles.
+        path : str or path, optional
+            Where to write it too: beside and renamed, so that no half-written file is left.
         dialect : {"duckdb", "postgres", "bigquery", "snowflake", "spark", "sqlite"}, default "duckdb"
             Of the SQL.
         missing : {"refuse", "act", "wait"}, default "refuse"
@@ -671,22 +682,26 @@ class DecidesByScore:
         >>> print(rule.to_sql("p"))
         CASE WHEN (("p" - "p") <= CAST('0.0' AS DOUBLE)) THEN CASE WHEN ("p" >= CAST('0.6' AS DOUBLE)) THEN ... END END
         """
-        return str(self._predicted("score", sql_column(score, dialect), missing))
+        return delivered(str(self._predicted("score", sql_column(score, dialect), missing)), path)
 
-    def to_onnx(self, score: str = "score", *, missing: Any = "refuse") -> ModelProto:
+    def to_onnx(
+        self, score: str = "score", path: str | os.PathLike[str] | None = None, *, missing: Any = "refuse"
+    ) -> bytes:
         """Return the rule as a model of ONNX.
 
         Parameters
         ----------
         score : str, default "score"
             Name of the input, of doubles.
+        path : str or path, optional
+            Where to write it too: beside and renamed, so that no half-written file is left.
         missing : {"refuse", "act", "wait"}, default "refuse"
             What rows get where the score is NaN: what they get where ``predict`` would raise, 1 or 0; where the rule
             defers also "defer", which is -1.
 
         Returns
         -------
-        onnx.ModelProto
+        bytes of an onnx.ModelProto
             Its output ``decision`` holds the decisions of ``predict`` to the last bit. Where that would raise it is -1;
             of a rule that defers, for which -1 is a decision, the output is of doubles, and NaN there.
 
@@ -701,8 +716,7 @@ class DecidesByScore:
         --------
         >>> from stakes.utility import population_threshold
         >>> rule = population_threshold([0, 1], [0.2, 0.6], "f1", n_resamples=0)
-        >>> [column.name for column in rule.to_onnx("risk").graph.input]  # doctest: +SKIP
-        ['risk']
+        >>> model = rule.to_onnx("risk", "rule.onnx")  # doctest: +SKIP
         """
         model: ModelProto = self._predicted("score", onnx_column(score), missing).model()
-        return model
+        return delivered(model.SerializeToString(), path)

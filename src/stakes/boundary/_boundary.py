@@ -18,16 +18,16 @@ from stakes.boundary._out_of_fold import estimate_gain, estimate_optimism
 from stakes.boundary._problem import GOALS, BinCounts, BoundaryProblem, level_of
 from stakes.boundary._rules import LevelRule, RankedRule, ShiftedRule, read_rule
 from stakes.boundary._solvers import goal_value, scaled_value
-from stakes.outputs.files import json_ready
+from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.hooks import draw
 from stakes.outputs.result_table import Tabular, cell_text, plain, table
 from stakes.outputs.serialization import JsonReader
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
-    from onnx import ModelProto
 
     from stakes.base.formulas import Dialect, Missing
     from stakes.boundary._certificate import Certificate
@@ -486,13 +486,23 @@ class Boundary(Tabular):
         """
         return self.predict(column_of(score), column_of(uncertainty), missing=missing)
 
-    def to_sql(self, score: str, uncertainty: str, *, dialect: Dialect = "duckdb", missing: Missing = "refuse") -> str:
+    def to_sql(
+        self,
+        score: str,
+        uncertainty: str,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        dialect: Dialect = "duckdb",
+        missing: Missing = "refuse",
+    ) -> str:
         """Return :meth:`predict` as an expression of plain SQL.
 
         Parameters
         ----------
         score, uncertainty : str
             Names of the columns, of doubles.
+        path : str or path, optional
+            Where to write it too: beside and renamed, so that no half-written file is left.
         dialect : {"duckdb", "postgres", "bigquery", "snowflake", "spark", "sqlite"}, default "duckdb"
             Of the SQL.
         missing : {"refuse", "act", "wait"}, default "refuse"
@@ -516,23 +526,30 @@ class Boundary(Tabular):
         CASE WHEN ... THEN CASE WHEN ("risk" >= CAST('0.6' AS DOUBLE)) THEN 1 ELSE 0 END END
         """
         columns: Any = sql_column(score, dialect), sql_column(uncertainty, dialect)
-        return str(self.predict(*columns, missing=missing))
+        return delivered(str(self.predict(*columns, missing=missing)), path)
 
     def to_onnx(
-        self, score: str = "score", uncertainty: str = "uncertainty", *, missing: Missing = "refuse"
-    ) -> ModelProto:
+        self,
+        score: str = "score",
+        uncertainty: str = "uncertainty",
+        path: str | os.PathLike[str] | None = None,
+        *,
+        missing: Missing = "refuse",
+    ) -> bytes:
         """Return :meth:`predict` as a model of ONNX.
 
         Parameters
         ----------
         score, uncertainty : str, default "score" and "uncertainty"
             Names of the inputs, of doubles.
+        path : str or path, optional
+            Where to write it too: beside and renamed, so that no half-written file is left.
         missing : {"refuse", "act", "wait"}, default "refuse"
             What rows get where the score or the uncertainty is NaN: -1, 1 or 0.
 
         Returns
         -------
-        onnx.ModelProto
+        bytes of an onnx.ModelProto
             Its output ``decision`` is 1 inside the region, 0 outside, as :meth:`predict` says to the last bit; -1 where
             it would raise.
 
@@ -547,12 +564,11 @@ class Boundary(Tabular):
         --------
         >>> from stakes.boundary import fit_boundary
         >>> boundary = fit_boundary([1, 0, 1, 0], [0.9, 0.4, 0.6, 0.5], [0, 0, 1, 1], min_precision=1, levels=2)
-        >>> [column.name for column in boundary.to_onnx("risk", "spread").graph.input]  # doctest: +SKIP
-        ['risk', 'spread']
+        >>> model = boundary.to_onnx("risk", "spread", "rule.onnx")  # doctest: +SKIP
         """
         columns: Any = onnx_column(score), onnx_column(uncertainty)
         found: Any = self.predict(*columns, missing=missing)
-        return found.model()
+        return delivered(found.model().SerializeToString(), path)
 
     def gain(self, *, confidence_level: float = 0.95, cv: int = 5, random_state: Any = 0) -> Gain:
         """What uncertainty adds to a single threshold on rows that neither was fitted to.
@@ -690,8 +706,13 @@ class Boundary(Tabular):
         """
         return draw(self, ax, **options)
 
-    def to_json(self) -> str:
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the boundary as JSON, without the rows it was fitted to.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write it too: beside and renamed, so that no half-written file is left.
 
         Returns
         -------
@@ -707,7 +728,8 @@ class Boundary(Tabular):
         levels = {name: getattr(self, name) for name in ("cuts", *COUNTS)}
         facts = {name: getattr(self, name) for name in ("goal", "solver", "value", "upper_bound", "threshold")}
         facts["tuned_precision"] = self.tuned_precision
-        return to_text(facts, levels, self._problem, self._rule, cells=self._counts, certificate=self.certificate)
+        more: Any = {"cells": self._counts, "certificate": self.certificate}
+        return delivered(to_text(facts, levels, self._problem, self._rule, **more), path)
 
     @classmethod
     def from_json(cls, text: str) -> Boundary:

@@ -392,13 +392,12 @@ class Watched(Tabular):
     files: list[dict[str, Any]] = field(default_factory=list)
     alarm: dict[str, Any] | None = None
 
-    def to_json(self) -> str:
-        """Return what is known, and what each file of this run added."""
+    def _content(self) -> dict[str, Any]:
+        """What is known, and what each file of this run added."""
         watch = self.monitor
         counts = ("n_rows", "true_positives", "e_value", "max_e_value", "p_value", "alarm_row")
         names = ("min_precision", "confidence_level", *counts)
-        page = {"alarm": self.alarm, **{key: getattr(watch, key) for key in names}, "files": self._records()}
-        return json.dumps(json_ready(page), indent=2)
+        return {"alarm": self.alarm, **{key: getattr(watch, key) for key in names}, "files": self._records()}
 
     def _records(self) -> list[dict[str, Any]]:
         return [{key: value for key, value in record.items() if key != "sha256"} for record in self.files]

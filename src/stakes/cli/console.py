@@ -362,8 +362,8 @@ class Result(Protocol):
 class Reportable(Result, Protocol):
     """An answer that has a report."""
 
-    def to_html(self, path: str | Path) -> Path:
-        """Write the report."""
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return the report, and write it where a path is given."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """Decide."""
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,7 +27,6 @@ from stakes.cli.reading import (
     refuse,
     split_names,
 )
-from stakes.outputs.files import json_ready
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import MISSING, percent, visible
 from stakes.outputs.text import shown_name as name
@@ -182,11 +180,9 @@ class DecidedRows(Tabular):
             columns[settings.column_for(model, scored.models)] = decision
         return cls(scored.source, settings, scored.n_dropped, batches, columns)
 
-    def to_json(self) -> str:
-        """Return what was asked and every batch."""
-        import json
-
-        page = {
+    def _content(self) -> dict[str, Any]:
+        """What was asked and every batch."""
+        return {
             "source": self.source,
             "measure": repr(self.settings.measure),
             "zero_division": self.settings.zero_division,
@@ -194,7 +190,6 @@ class DecidedRows(Tabular):
             "dropped": self.n_dropped,
             "batches": [batch.record() for batch in self.batches],
         }
-        return json.dumps(json_ready(page), indent=2)
 
     def _records(self) -> list[dict[str, Any]]:
         return [batch.record() for batch in self.batches]
@@ -341,11 +336,10 @@ class AmountDecisions(Tabular):
             for column, rows in self.found.items()
         ]
 
-    def to_json(self) -> str:
-        """Return what was asked and how many rows are acted on."""
+    def _content(self) -> dict[str, Any]:
+        """What was asked and how many rows are acted on."""
         asked = dict(zip(("false_positive", "false_negative"), self.settings.stakes, strict=True))
-        page = {"source": self.source, **asked, "dropped": self.n_dropped, "columns": self._records()}
-        return json.dumps(json_ready(page), indent=2)
+        return {"source": self.source, **asked, "dropped": self.n_dropped, "columns": self._records()}
 
     def show(self, console: "Console") -> None:
         """Print how many rows are acted on, and what that is expected to cost."""
@@ -403,11 +397,11 @@ class Deferrals(Tabular):
             for column, actions in self.columns.items()
         ]
 
-    def to_json(self) -> str:
-        """Return what was asked and how many rows are treated how."""
+    def _content(self) -> dict[str, Any]:
+        """What was asked and how many rows are treated how."""
         asked = {"costs": self.settings.costs.to_dict(), "deferral": vars(self.settings.deferral)}
         page = {"source": self.source, **asked, "capacity": self.settings.capacity, "dropped": self.n_dropped}
-        return json.dumps(json_ready({**page, "columns": self._records()}), indent=2)
+        return {**page, "columns": self._records()}
 
     def show(self, console: "Console") -> None:
         """Print how many rows are acted on, left alone and deferred."""

@@ -315,11 +315,11 @@ class ByHorizon(Tabular):
     def _records(self) -> list[dict[str, Any]]:
         return [{"horizon": time, **record} for time, answer in self.answers.items() for record in answer._records()]
 
-    def to_json(self) -> str:
-        """Return a list of answers, each with its horizon."""
+    def _content(self) -> dict[str, Any]:
+        """A list of answers, each with its horizon."""
         found = {time: json.loads(self.json_of(answer)) for time, answer in self.answers.items()}
         one = {time: answer[0] if isinstance(answer, list) else answer for time, answer in found.items()}
-        return json.dumps({"horizons": [{"horizon": time, **answer} for time, answer in one.items()]}, indent=2)
+        return {"horizons": [{"horizon": time, **answer} for time, answer in one.items()]}
 
     def show(self, console: Console, one: Callable[[Console, float], None]) -> None:
         """Print one answer after the other."""

@@ -5,12 +5,13 @@ What is kept are facts (single values) and columns (arrays of one length). Numbe
 
 from __future__ import annotations
 
+import io
 import json
 from abc import abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from stakes.outputs.files import json_ready, replacing
+from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.serialization import JsonReader
 
 if TYPE_CHECKING:
@@ -37,8 +38,13 @@ class Serializable:
     def _from_entries(cls, entries: JsonReader) -> Self:
         """Check the entries and rebuild."""
 
-    def to_json(self) -> str:
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return everything as JSON that :meth:`from_json` reads.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write it too: beside and renamed, so that no half-written file is left.
 
         Returns
         -------
@@ -53,7 +59,7 @@ class Serializable:
         """
         facts, columns = self._kept()
         lists = {name: values.tolist() for name, values in columns.items()}
-        return json.dumps(json_ready({"format": self._form, **facts, **lists}))
+        return delivered(json.dumps(json_ready({"format": self._form, **facts, **lists})), path)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -81,18 +87,17 @@ class Serializable:
         """
         return cls._from_entries(JsonReader.read(text, cls._what, cls._form))
 
-    def to_parquet(self, path: str | os.PathLike[str]) -> Path:
-        """Write everything to a Parquet file that :meth:`from_parquet` reads: compact where there are many rows.
+    def to_parquet(self, path: str | os.PathLike[str] | None = None) -> bytes:
+        """Return everything as a Parquet file that :meth:`from_parquet` reads: compact where there are many rows.
 
         Parameters
         ----------
-        path : str or path
-            Where to write; written beside and renamed, so that no half-written file is left.
+        path : str or path, optional
+            Where to write it too: beside and renamed, so that no half-written file is left.
 
         Returns
         -------
-        Path
-            The file written.
+        bytes
 
         Raises
         ------
@@ -104,17 +109,17 @@ class Serializable:
         >>> import pathlib, tempfile
         >>> from stakes import ScoreTable
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     file = ScoreTable.from_predictions([0, 1], [0.1, 0.8]).to_parquet(pathlib.Path(folder) / "a.parquet")
+        ...     file = pathlib.Path(folder) / "a.parquet"
+        ...     _ = ScoreTable.from_predictions([0, 1], [0.1, 0.8]).to_parquet(file)
         ...     ScoreTable.from_parquet(file).n_rows
         2
         """
         from stakes.tables import write_columns
 
         facts, columns = self._kept()
-        target = Path(path)
-        with replacing(target) as partial:
-            write_columns(partial, columns, json.dumps(json_ready({"format": self._form, **facts})))
-        return target
+        buffer = io.BytesIO()
+        write_columns(buffer, columns, json.dumps(json_ready({"format": self._form, **facts})))
+        return delivered(buffer.getvalue(), path)
 
     @classmethod
     def from_parquet(cls, path: str | os.PathLike[str]) -> Self:
@@ -141,7 +146,8 @@ class Serializable:
         >>> import pathlib, tempfile
         >>> from stakes import ScoreTable
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     file = ScoreTable.from_predictions([0, 1], [0.1, 0.8]).to_parquet(pathlib.Path(folder) / "a.parquet")
+        ...     file = pathlib.Path(folder) / "a.parquet"
+        ...     _ = ScoreTable.from_predictions([0, 1], [0.1, 0.8]).to_parquet(file)
         ...     ScoreTable.from_parquet(file).scores.tolist()
         [0.1, 0.8]
         """

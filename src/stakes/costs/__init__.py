@@ -6,7 +6,8 @@ library is regret averaged over one of these distributions.
 
 from stakes.costs._base import CostDistribution, Mixture
 from stakes.costs._base import Weighted as Weighted
-from stakes.costs._deferral import Deferral, as_deferral
+from stakes.costs._deferral import Deferral
+from stakes.costs._deferral import as_deferral as as_deferral
 from stakes.costs._distributions import REGRET_SCALES as REGRET_SCALES
 from stakes.costs._distributions import (
     Beta,
@@ -20,10 +21,10 @@ from stakes.costs._distributions import (
     Shifted,
     Triangular,
     Uniform,
-    as_bounds,
-    as_costs,
 )
 from stakes.costs._distributions import Scale as Scale
+from stakes.costs._distributions import as_bounds as as_bounds
+from stakes.costs._distributions import as_costs as as_costs
 from stakes.costs._distributions import check_scale as check_scale
 from stakes.costs._distributions import log_remainder as log_remainder
 from stakes.costs._stated import SCALES as SCALES
@@ -55,9 +56,6 @@ __all__ = [
     "Shifted",
     "Triangular",
     "Uniform",
-    "as_bounds",
-    "as_costs",
-    "as_deferral",
     "churn_profit",
     "credit_profit",
     "from_cost_matrix",

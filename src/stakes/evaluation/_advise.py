@@ -233,7 +233,7 @@ OUTCOMES: Mapping[str, Kind | None] = {
 MONEY = Situation(
     metric="money",
     why="The amounts are known, so the answer is in money: what the decisions cost, gain and save.",
-    call="from stakes.inference import money\n\nmoney(y_true, y_prob, per=1000)",
+    call="from stakes.inference import money\n\nmoney(y_true, y_prob)",
     accuracy="Accuracy counts mistakes, and a few large ones may cost more than all others together.",
     f1="F1 counts mistakes, and acts from one threshold where each row has its own.",
     auc="AUC ranks all rows on one scale; which of them are worth acting on depends on their amounts as well.",

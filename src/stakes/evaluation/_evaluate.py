@@ -45,7 +45,7 @@ from stakes.inference import (
     unpaired_moments,
 )
 from stakes.metrics import METRICS, area_under_roc, decompose_table, guess_metric
-from stakes.outputs.files import json_ready
+from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.hooks import tell
 from stakes.outputs.result_table import backend_of
 from stakes.outputs.serialization import JsonReader
@@ -53,6 +53,7 @@ from stakes.outputs.text import REFERENCES
 from stakes.tables import NO_CLOSED_FORM, complete_rows, expressible, model_columns, why_clusters_need_rows
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator
 
     from numpy.typing import ArrayLike, NDArray
@@ -927,8 +928,13 @@ class KeptEvaluation:
         groups = merged(self.groups, other.groups, self.options)
         return replace(self, tables=tables, pairs=pairs, n_dropped=self.n_dropped + other.n_dropped, groups=groups)
 
-    def to_json(self) -> str:
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return everything as JSON that :meth:`from_json` reads.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write it too: beside and renamed, so that no half-written file is left.
 
         Returns
         -------
@@ -949,7 +955,7 @@ class KeptEvaluation:
             "tables": {name: json.loads(table.to_json()) for name, table in self.tables.items()},
             "pairs": None if self.pairs is None else json.loads(self.pairs.to_json()),
         } | ({"groups": kept_groups(self.groups)} if self.groups else {})
-        return json.dumps(json_ready(content))
+        return delivered(json.dumps(json_ready(content)), path)
 
     @classmethod
     def from_json(cls, text: str) -> Self:

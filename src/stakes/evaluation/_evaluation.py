@@ -23,14 +23,14 @@ from stakes.evaluation._standings import Standings
 from stakes.evaluation._tables import PAPER, evaluation_html, flat_metrics, ranking_records
 from stakes.inference import PAIRED_NEEDS_ROWS, Comparison, CostRows, Ranking, dominance, rank_models
 from stakes.information import PRIORS, StudyOptions, ValueOfInformation, check_study, value_of
-from stakes.outputs.files import json_ready
+from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.hooks import draw, report
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import REFERENCES
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from numpy.typing import ArrayLike
 
@@ -393,6 +393,8 @@ class Evaluation(Standings, Tabular):
 
         Parameters
         ----------
+        path : str or path, optional
+            Where to write it too: beside and renamed, so that no half-written file is left.
         calibration : bool, default True
             Whether the calibration is reported too.
 
@@ -490,11 +492,13 @@ class Evaluation(Standings, Tabular):
     def _records(self) -> list[dict[str, Any]]:
         return ranking_records(self)
 
-    def to_json(self, *, calibration: bool = False) -> str:
+    def to_json(self, path: str | os.PathLike[str] | None = None, *, calibration: bool = False) -> str:
         """Return settings, table, conclusion, findings and data summary as JSON.
 
         Parameters
         ----------
+        path : str or path, optional
+            Where to write it too: beside and renamed, so that no half-written file is left.
         calibration : bool, default False
             Whether the calibration of every model is among them, which takes longer.
 
@@ -535,7 +539,7 @@ class Evaluation(Standings, Tabular):
             **({"deferral": self.deferral.record()} if self.deferral else {}),
             "findings": [finding.record() for finding in self.findings],
         }
-        return json.dumps(json_ready(content), indent=2)
+        return delivered(json.dumps(json_ready(content), indent=2), path)
 
     def to_metrics(self) -> dict[str, float]:
         """Return every number of the ranking in one flat dictionary, as MLflow's ``log_metrics`` takes it.
@@ -586,27 +590,26 @@ class Evaluation(Standings, Tabular):
         """
         return draw(self, **options)
 
-    def to_html(self, path: str | Path) -> Path:
-        """Write the report: one HTML file that needs no network; that of rows with amounts has no scripts.
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the report: one HTML file that needs no network; that of rows with amounts has no scripts.
 
         Parameters
         ----------
-        path : str or Path
-            Where to write; written beside and renamed, so that no half-written file is left.
+        path : str or path, optional
+            Where to write it too: beside and renamed, so that no half-written file is left.
 
         Returns
         -------
-        Path
-            The file written.
+        str
 
         Examples
         --------
-        >>> import tempfile, pathlib
         >>> from stakes import evaluate
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     written = evaluate([0, 1], [0.1, 0.8]).to_html(pathlib.Path(folder) / "report.html")
+        >>> evaluate([0, 1], [0.1, 0.8]).to_html()[:15]
+        '<!doctype html>'
         """
-        return report(self, path)
+        page: str = report(self, path)
+        return page
 
     def _repr_html_(self) -> str:
         return evaluation_html(self, self._records(), self.conclusion, self.findings)

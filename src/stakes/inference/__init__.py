@@ -6,7 +6,8 @@ from stakes.inference._bootstrap import Bootstrap, bootstrap
 from stakes.inference._calibration import CalibrationSummary, calibration_summary
 from stakes.inference._calibration import calibration_of as calibration_of
 from stakes.inference._calibration import observed_to_expected as observed_to_expected
-from stakes.inference._comparison import PAIRED_NEEDS_ROWS, Comparison, Dominance, compare, dominance
+from stakes.inference._comparison import PAIRED_NEEDS_ROWS as PAIRED_NEEDS_ROWS
+from stakes.inference._comparison import Comparison, Dominance, compare, dominance
 from stakes.inference._comparison import check_against_tables as check_against_tables
 
 # "X as X": what the rooms above build on, importable here, and no part of what users are offered.
@@ -22,11 +23,12 @@ from stakes.inference._money import carriers as carriers
 from stakes.inference._money import law_of as law_of
 from stakes.inference._money import money_of as money_of
 from stakes.inference._money import to_expect as to_expect
-from stakes.inference._selection import Against, RankedModel, Ranking, Selection, select, select_best
+from stakes.inference._selection import Against, RankedModel, Ranking, Selection, select_best
 from stakes.inference._selection import check_contest as check_contest
 from stakes.inference._selection import contest_from_moments as contest_from_moments
 from stakes.inference._selection import few_carry as few_carry
 from stakes.inference._selection import rank_models as rank_models
+from stakes.inference._selection import select as select
 from stakes.inference._simultaneous import Band
 from stakes.inference._simultaneous import reached as reached
 from stakes.inference._thresholds import BestModels, ThresholdIntervals, best_models, threshold_intervals
@@ -36,9 +38,11 @@ from stakes.outputs.text import capital as capital
 from stakes.outputs.text import listed as listed
 from stakes.outputs.text import named as named
 from stakes.variance.decisions import UNPAIRED as UNPAIRED
-from stakes.variance.decisions import Contest, PairSums, Spread
+from stakes.variance.decisions import Contest as Contest
 from stakes.variance.decisions import CostRows as CostRows
 from stakes.variance.decisions import LossMoments as LossMoments
+from stakes.variance.decisions import PairSums
+from stakes.variance.decisions import Spread as Spread
 from stakes.variance.decisions import loss_moments as loss_moments
 from stakes.variance.decisions import table_moments as table_moments
 from stakes.variance.decisions import table_standard_error as table_standard_error
@@ -47,31 +51,28 @@ from stakes.variance.dependence import PairedRows as PairedRows
 from stakes.variance.dependence import check_dependence as check_dependence
 from stakes.variance.dependence import ordered_variance as ordered_variance
 from stakes.variance.estimates import FEW_DEGREES as FEW_DEGREES
-from stakes.variance.estimates import Estimate, Moments, holm
-from stakes.variance.largest import Largest, largest_of
+from stakes.variance.estimates import Estimate
+from stakes.variance.estimates import Moments as Moments
+from stakes.variance.estimates import holm as holm
+from stakes.variance.largest import largest_of as largest_of
 from stakes.variance.sums import NEEDED as NEEDED
 
 __all__ = [
-    "PAIRED_NEEDS_ROWS",
     "Against",
     "Band",
     "BestModels",
     "Bootstrap",
     "CalibrationSummary",
     "Comparison",
-    "Contest",
     "DecompositionInterval",
     "Dominance",
     "Estimate",
-    "Largest",
-    "Moments",
     "Money",
     "PairSums",
     "Pooled",
     "RankedModel",
     "Ranking",
     "Selection",
-    "Spread",
     "ThresholdIntervals",
     "best_models",
     "bootstrap",
@@ -82,14 +83,11 @@ __all__ = [
     "decomposition_interval",
     "difference_band",
     "dominance",
-    "holm",
     "integrated_metric",
-    "largest_of",
     "metric_difference",
     "metric_interval",
     "money",
     "pool",
-    "select",
     "select_best",
     "threshold_intervals",
 ]

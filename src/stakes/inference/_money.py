@@ -49,7 +49,7 @@ class Money(Tabular):
     unit : str
         What costs are counted in.
     per : float
-        For how many rows; all of them where it is their weight.
+        For how many rows.
     acted : float
         Share of rows acted on.
     scale : str
@@ -93,7 +93,7 @@ def money(
     factor: float = 1.0,
     costs: CostsLike | None = None,
     scale: str = "false_negative",
-    per: float | None = None,
+    per: float = 1000.0,
     logits: bool = False,
     clusters: ArrayLike | None = None,
     confidence_level: float = 0.95,
@@ -114,8 +114,8 @@ def money(
     scale : {"false_negative", "false_positive", "sum"}, default "false_negative"
         Which amounts cost as stated where their ratio is uncertain: those of false negatives, those of false positives,
         or half the sum of one stated amount of each. At c = 1/2 they agree.
-    per : float, optional
-        Number of rows that costs are for; by default all rows together.
+    per : float, default 1,000
+        Number of rows that costs are for; their number, or the sum of their weights, for all of them.
     logits : bool, default False
         Whether the scores are log-odds.
     clusters : array_like of shape (n,), optional
@@ -145,7 +145,7 @@ def money(
     >>> from stakes.inference import money
     >>> outcome = RowCosts([0, 1, 0, 1] * 20, false_positive=30, false_negative=[100, 200, 50, 20] * 20, unit="EUR")
     >>> money(outcome, [0.02, 0.3, 0.2, 0.1] * 20).cost.value
-    400.0
+    5000.0
     """
     check_same_order(outcome=outcome, y_prob=y_prob, clusters=clusters)
     if not isinstance(outcome, RowCosts):
@@ -154,7 +154,7 @@ def money(
     law = law_of(outcome, _ratios(factor, costs), check_choice(scale, "scale", MONEY_SCALES))
     rows = evaluation_data(outcome, y_prob, logits=logits, amounts=True).rows
     codes, _ = dependence_of(rows, clusters, None)
-    size = _size(outcome) if per is None else check_number(per, "per")
+    size = check_number(per, "per")
     if not 0.0 < size < np.inf:
         raise ValueError(f"per must be a finite number > 0, got {per}.")
     return money_of(outcome, _scores(rows, outcome), law, size, level=level, codes=codes)
@@ -205,10 +205,6 @@ def law_of(outcome: RowCosts, costs: CostDistribution, scale: str) -> AmountLaw:
             "cost has no common factor."
         )
     return AmountLaw(costs, held(costs, scale), scale)
-
-
-def _size(outcome: RowCosts) -> float:
-    return float(outcome.present.sum() if outcome.sample_weight is None else outcome.sample_weight.sum())
 
 
 def money_of(

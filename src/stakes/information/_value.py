@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,6 @@ from stakes.base.validation import (
 from stakes.core.options import check_unit_cost, evaluation_data, refuse_weighing
 from stakes.costs import Fixed, as_costs
 from stakes.inference import CostRows, largest_of
-from stakes.outputs.files import json_ready
 from stakes.outputs.hooks import draw
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import number, percent
@@ -345,9 +343,8 @@ class ValueOfInformation(Tabular):
             for m, saved in self.evsi.items()
         ]
 
-    def to_json(self) -> str:
-        """Return everything as JSON; infinite and undefined numbers become the strings "inf", "-inf" and null."""
-        return json.dumps(json_ready(self.record()), indent=2)
+    def _content(self) -> Any:
+        return self.record()
 
     def record(self) -> dict[str, Any]:
         """Everything as plain values."""

@@ -36,11 +36,12 @@ from stakes.base.validation import (
     to_array,
     to_floats,
 )
-from stakes.outputs.files import json_ready
+from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.result_table import build_frame
 from stakes.outputs.serialization import JsonReader
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
@@ -578,6 +579,7 @@ class RowDecisions:
         score: str,
         false_positive: str | float,
         false_negative: str | float,
+        path: str | os.PathLike[str] | None = None,
         *,
         dialect: Dialect = "duckdb",
         missing: Missing = "refuse",
@@ -590,6 +592,8 @@ class RowDecisions:
             Name of the column of probabilities, of doubles.
         false_positive, false_negative : str or float
             Name of the column of amounts, of doubles, or one amount for all rows.
+        path : str or path, optional
+            Where to write it too: beside and renamed, so that no half-written file is left.
         dialect : {"duckdb", "postgres", "bigquery", "snowflake", "spark", "sqlite"}, default "duckdb"
             Of the SQL.
         missing : {"refuse", "act", "wait"}, default "refuse"
@@ -612,16 +616,18 @@ class RowDecisions:
         >>> print(rule.to_sql("risk", 5, 15))
         CASE WHEN ... THEN CASE WHEN (("risk" * CAST('15.0' AS DOUBLE)) >= ((... - "risk") * ... END END
         """
-        return str(self._named(lambda name: sql_column(name, dialect), score, false_positive, false_negative, missing))
+        rule = self._named(lambda name: sql_column(name, dialect), score, false_positive, false_negative, missing)
+        return delivered(str(rule), path)
 
     def to_onnx(
         self,
         score: str = "score",
         false_positive: str | float = "false_positive",
         false_negative: str | float = "false_negative",
+        path: str | os.PathLike[str] | None = None,
         *,
         missing: Missing = "refuse",
-    ) -> ModelProto:
+    ) -> bytes:
         """Return :meth:`predict` as a model of ONNX.
 
         Parameters
@@ -630,12 +636,14 @@ class RowDecisions:
             Name of the input of probabilities, of doubles.
         false_positive, false_negative : str or float
             Name of the input of amounts, of doubles, or one amount for all rows.
+        path : str or path, optional
+            Where to write it too: beside and renamed, so that no half-written file is left.
         missing : {"refuse", "act", "wait"}, default "refuse"
             What rows get where a value is NaN: -1, 1 or 0.
 
         Returns
         -------
-        onnx.ModelProto
+        bytes of an onnx.ModelProto
             Its output ``decision`` is 1 to act, 0 not to, as :meth:`predict` says to the last bit; -1 where it would
             raise.
 
@@ -650,11 +658,10 @@ class RowDecisions:
         --------
         >>> from stakes.outcomes import decide_rows
         >>> rule = decide_rows([0.5, 0.1], false_positive=5, false_negative=[15, 20])
-        >>> [column.name for column in rule.to_onnx("risk", 5, "loss").graph.input]  # doctest: +SKIP
-        ['risk', 'loss']
+        >>> model = rule.to_onnx("risk", 5, "loss", "rule.onnx")  # doctest: +SKIP
         """
         model: ModelProto = self._named(onnx_column, score, false_positive, false_negative, missing).model()
-        return model
+        return delivered(model.SerializeToString(), path)
 
     def _named(
         self, column: Callable[[str], Any], score: str, false_positive: Any, false_negative: Any, missing: Missing
@@ -666,8 +673,13 @@ class RowDecisions:
         }
         return self.predict(column(score), **given, missing=missing)
 
-    def to_json(self) -> str:
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return rule and decisions as JSON that :meth:`from_json` reads.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write it too: beside and renamed, so that no half-written file is left.
 
         Returns
         -------
@@ -681,7 +693,7 @@ class RowDecisions:
         [1]
         """
         content = {**vars(self), "act": self.act.astype(int).tolist(), "threshold": self.threshold.tolist()}
-        return json.dumps(json_ready({"format": _FORMAT, **content}))
+        return delivered(json.dumps(json_ready({"format": _FORMAT, **content})), path)
 
     @classmethod
     def from_json(cls, text: str) -> RowDecisions:

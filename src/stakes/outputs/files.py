@@ -9,11 +9,11 @@ import secrets
 import stat
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 # Files that are either the old or the new one, never half of one, also when the process is killed in between.
@@ -49,6 +49,25 @@ def replacing(path: Path) -> Iterator[Path]:
         put(partial, target)
     finally:
         partial.unlink(missing_ok=True)
+
+
+Content = TypeVar("Content", bound=str | bytes)
+
+
+def delivered(content: Content, path: str | os.PathLike[str] | None) -> Content:
+    """Return a text or bytes, and write it first where a path is given.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     delivered("whole", pathlib.Path(folder) / "a.txt"), (pathlib.Path(folder) / "a.txt").read_text()
+    ('whole', 'whole')
+    """
+    if path is not None:
+        with replacing(Path(path)) as partial:
+            partial.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return content
 
 
 def beside(target: Path) -> Path:

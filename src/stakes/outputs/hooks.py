@@ -43,7 +43,7 @@ def draw(result: Any, *args: Any, **options: Any) -> Any:
 
 @singledispatch
 def report(result: Any, *args: Any, **options: Any) -> Any:
-    """Write the report that is registered for a kind of result."""
+    """Return the report that is registered for a kind of result, and write it where a path is given."""
     if _arrived("report"):
         return report(result, *args, **options)
     raise TypeError(f"no report is registered for {type(result).__name__}.")

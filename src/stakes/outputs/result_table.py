@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import io
 import json
 import math
 import re
@@ -11,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from numbers import Integral
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from stakes.outputs.files import json_ready, replacing
+from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.text import shorten, visible
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable
 
 
@@ -165,16 +166,20 @@ class Tabular(ABC):
         columns = {key: [record[key] for record in records] for key in (records[0] if records else ())}
         return build_frame(columns, backend or self._default_backend())
 
-    def to_markdown(self) -> str:
-        """Return the table as GitHub-flavoured Markdown."""
+    def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the table as GitHub-flavoured Markdown, and write it where a path is given."""
         header, *rows = self._cells()
-        return markdown_table(header, [[markdown_cell(cell) for cell in row] for row in rows])
+        return delivered(markdown_table(header, [[markdown_cell(cell) for cell in row] for row in rows]), path)
 
-    def to_latex(self, *, columns: Columns | None = None, digits: int = 3) -> str:
+    def to_latex(
+        self, path: str | os.PathLike[str] | None = None, *, columns: Columns | None = None, digits: int = 3
+    ) -> str:
         r"""Return the table as a LaTeX ``tabular``, each number with its interval in one cell.
 
         Parameters
         ----------
+        path : str or path, optional
+            Where to write it too: beside and renamed, so that no half-written file is left.
         columns : sequence of str, or mapping of str to str, optional
             Columns of :meth:`frame`, or these and their heads; by default those that a paper shows. What has an
             interval brings it along: a simultaneous one in the ranking of an evaluation, which its heads then say.
@@ -198,15 +203,17 @@ class Tabular(ABC):
             " & ".join(header) + r" \\",
             r"\hline",
         ]
-        return "\n".join([*top, *body, r"\hline", r"\end{tabular}"])
+        return delivered("\n".join([*top, *body, r"\hline", r"\end{tabular}"]), path)
 
-    def to_word(self, path: str | Path, *, columns: Columns | None = None, digits: int = 3) -> Path:
-        """Write the table as a Word document, as :meth:`to_latex` lays it out.
+    def to_word(
+        self, path: str | os.PathLike[str] | None = None, *, columns: Columns | None = None, digits: int = 3
+    ) -> bytes:
+        """Return the table as a Word document, as :meth:`to_latex` lays it out.
 
         Parameters
         ----------
-        path : str or Path
-            Where to write.
+        path : str or path, optional
+            Where to write it too: beside and renamed, so that no half-written file is left.
         columns : sequence of str, or mapping of str to str, optional
             As for :meth:`to_latex`.
         digits : int, default 3
@@ -214,8 +221,7 @@ class Tabular(ABC):
 
         Returns
         -------
-        Path
-            The file written.
+        bytes
 
         Raises
         ------
@@ -224,11 +230,18 @@ class Tabular(ABC):
         ImportError
             If python-docx is not installed (``pip install 'stakes[word]'``).
         """
-        return write_table(path, paper_cells(self, columns, digits))
+        return delivered(word_table(paper_cells(self, columns, digits)), path)
 
-    def to_json(self) -> str:
-        """Return the records as JSON; infinite and undefined numbers become the strings "inf", "-inf" and null."""
-        return json.dumps(json_ready(self._records()), indent=2)
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the records as JSON, and write them where a path is given.
+
+        Infinite and undefined numbers become the strings "inf", "-inf" and null.
+        """
+        return delivered(json.dumps(json_ready(self._content()), indent=2), path)
+
+    def _content(self) -> Any:
+        """What the JSON holds."""
+        return self._records()
 
     def _repr_html_(self) -> str:
         header, *rows = self._cells()
@@ -316,20 +329,19 @@ def _latex(cell: str) -> str:
 # Tables as Word documents, by python-docx.
 
 
-def write_table(path: str | Path, cells: Sequence[Sequence[str]]) -> Path:
-    """Write a table of plain text, the first row as its head, numbers to the right."""
+def word_table(cells: Sequence[Sequence[str]]) -> bytes:
+    """Make a Word document of a table of plain text, the first row as its head, numbers to the right."""
     try:
         from docx import Document
         from docx.enum.text import WD_ALIGN_PARAGRAPH
     except ImportError as error:
         raise ImportError("a Word table needs python-docx: pip install 'stakes[word]'") from error
-    document, target = Document(), Path(path)
+    document, buffer = Document(), io.BytesIO()
     table = document.add_table(rows=len(cells), cols=len(cells[0]), style="Light List")
     for row, texts in zip(table.rows, cells, strict=True):
         for place, (cell, text) in enumerate(zip(row.cells, texts, strict=True)):
             cell.text = text
             if place:
                 cell.paragraphs[0].alignment = WD_ALIGN_PARAGRAPH.RIGHT
-    with replacing(target) as partial:
-        document.save(str(partial))
-    return target
+    document.save(buffer)
+    return buffer.getvalue()

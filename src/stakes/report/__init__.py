@@ -5,9 +5,10 @@ from functools import partial as _partial
 from stakes.actions import ActionEvaluation as _ActionEvaluation
 from stakes.evaluation import Evaluation as _Evaluation
 from stakes.outputs import hooks as _hooks
+from stakes.report._report import deliver_report as _deliver_report
 from stakes.report._report import render_actions, render_amounts, render_report, write_report
 
 __all__ = ["render_actions", "render_amounts", "render_report", "write_report"]
 
-_hooks.report.register(_Evaluation, write_report)
-_hooks.report.register(_ActionEvaluation, _partial(write_report, render=render_actions))
+_hooks.report.register(_Evaluation, _deliver_report)
+_hooks.report.register(_ActionEvaluation, _partial(_deliver_report, render=render_actions))

@@ -10,7 +10,7 @@ from stakes._version import __version__
 from stakes.actions import ActionEvaluation
 from stakes.base.validation import check_kind
 from stakes.evaluation import ACTION_FINDINGS, Evaluation, action_findings
-from stakes.outputs.files import replacing
+from stakes.outputs.files import delivered
 from stakes.outputs.text import count, decimals_for, p_value, shorten, visible
 from stakes.report import _sections
 from stakes.report._any_range import MAX_DRAWN, payload
@@ -49,6 +49,7 @@ from stakes.report._tables import (
 )
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Mapping, Sequence
 
     from stakes.inference import Estimate, Money
@@ -506,12 +507,21 @@ def write_report(
     >>> written.name
     'report.html'
     """
-    target = Path(path)
-    _check(target)
-    page = (render or render_report)(evaluation, title=title)
-    with replacing(target) as partial:
-        partial.write_bytes(page.encode())
-    return target
+    deliver_report(evaluation, path, title=title, render=render)
+    return Path(path)
+
+
+def deliver_report(
+    evaluation: Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    title: str | None = None,
+    render: Callable[..., str] | None = None,
+) -> str:
+    """Return the page, and write it where a path is given, which is checked before the work."""
+    if path is not None:
+        _check(Path(path))
+    return delivered((render or render_report)(evaluation, title=title), path)
 
 
 def _check(target: Path) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from struct import Struct, error
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import narwhals.stable.v2 as nw
 from narwhals.exceptions import NarwhalsError
@@ -784,7 +784,7 @@ _SCANS: dict[str, Callable[[], _Scanner]] = {"duckdb": _duckdb, "spark": _spark}
 _KEY = b"stakes"
 
 
-def write_columns(path: Path, columns: Mapping[str, NDArray[np.float64]], text: str) -> None:
+def write_columns(path: Path | BinaryIO, columns: Mapping[str, NDArray[np.float64]], text: str) -> None:
     """Write columns of one length, and a text among the file's metadata.
 
     Examples

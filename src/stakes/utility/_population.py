@@ -16,7 +16,7 @@ from stakes.base.formulas import DecidesByScore, decided, reaching
 from stakes.base.numerics import count_sample
 from stakes.base.validation import blocks, check_level, check_sample, check_unit, check_whole, generator
 from stakes.core.options import refuse_amounts, refuse_weighing
-from stakes.outputs.files import json_ready
+from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.serialization import JsonReader
 from stakes.utility._batch import clean_probabilities, decide
@@ -24,6 +24,7 @@ from stakes.utility._expected import UtilityCurve, expected_utility
 from stakes.utility._measures import get_measure, name_measure
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator
 
     from numpy.typing import ArrayLike, NDArray
@@ -155,8 +156,13 @@ class PopulationThreshold(DecidesByScore, Tabular):
         k = int(self.predict(y_prob).sum())
         return BatchDifference(self.measure, k, float(result.curve[k]), result.best_k, result.utility)
 
-    def to_json(self) -> str:
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the threshold and its spread as JSON that :meth:`from_json` reads.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write it too: beside and renamed, so that no half-written file is left.
 
         Returns
         -------
@@ -181,7 +187,7 @@ class PopulationThreshold(DecidesByScore, Tabular):
             **{name: getattr(self, name).tolist() for name in _DRAWS},
             "descending": self._descending,
         }
-        return json.dumps(json_ready(content), indent=1)
+        return delivered(json.dumps(json_ready(content), indent=1), path)
 
     @classmethod
     def from_json(cls, text: str) -> PopulationThreshold:
