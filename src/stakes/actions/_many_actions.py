@@ -111,13 +111,13 @@ class ActionRows:
             return np.stack([values[kinds == each].max(axis=0) for each in places])
 
         largest = of_kinds(most)
-        carried = [(beyond, largest)]
+        raw = [(beyond, largest)]
         if len(best) > 2:
             seen = np.stack([_fifth(beyond[kind == each]) for each in places])
-            carried.append((np.maximum(beyond - seen[kind], 0.0), largest - seen))
+            raw.append((np.maximum(beyond - seen[kind], 0.0), largest - seen))
         if whole and least.any():
-            carried.append((beyond + least[self.index][:, None], of_kinds(most + least[:, None])))
-        return CostRows(columns, kind, self.weight, self.clusters, largest, carried=tuple(carried))
+            raw.append((beyond + least[self.index][:, None], of_kinds(most + least[:, None])))
+        return CostRows(columns, kind, self.weight, self.clusters, largest, raw=tuple(raw))
 
 
 def read_rows(

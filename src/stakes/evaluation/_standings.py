@@ -17,7 +17,7 @@ from stakes.evaluation._groups import Groups, money_by_model
 from stakes.inference import (
     MONEY_SCALES,
     Comparison,
-    LossMoments,
+    Decisions,
     comparison_from_moments,
     contest_from_moments,
     dominance,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 # Which decision is best, said so that having picked it does not make it false; and where that cannot be said, why.
 
 
-def choose(moments: LossMoments, models: tuple[str, ...], n_rows: int, options: Options) -> Selection | None:
+def choose(moments: Decisions, models: tuple[str, ...], n_rows: int, options: Options) -> Selection | None:
     """Choose among the models and the references, from the moments of their costs; None where nothing is sure."""
     if options.rule == "optimal":
         return None
@@ -95,7 +95,7 @@ def describe_costs(costs: CostDistribution, per_stake: str = "") -> str:
     return say(where, low=percent(costs.low), high=percent(costs.high), weighting=weighting)
 
 
-def why_unsaid(moments: LossMoments, options: Options) -> str:
+def why_unsaid(moments: Decisions, options: Options) -> str:
     """Why there is no selection."""
     if options.rule == "optimal":
         return "the thresholds are fitted to these very rows"
@@ -342,7 +342,7 @@ class Standings:
 
     models: tuple[str, ...]
     tables: tuple[ScoreTable, ...]
-    moments: LossMoments
+    moments: Decisions
     results: tuple[ModelResult, ...]
     options: Options
     n_rows: int

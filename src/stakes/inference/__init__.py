@@ -38,11 +38,8 @@ from stakes.outputs.text import named as named
 from stakes.variance.decisions import UNPAIRED as UNPAIRED
 from stakes.variance.decisions import Contest, PairSums, Spread
 from stakes.variance.decisions import CostRows as CostRows
-from stakes.variance.decisions import LossMoments as LossMoments
-from stakes.variance.decisions import loss_moments as loss_moments
-from stakes.variance.decisions import table_moments as table_moments
+from stakes.variance.decisions import Decisions as Decisions
 from stakes.variance.decisions import table_standard_error as table_standard_error
-from stakes.variance.decisions import unpaired_moments as unpaired_moments
 from stakes.variance.dependence import PairedRows as PairedRows
 from stakes.variance.dependence import check_dependence as check_dependence
 from stakes.variance.dependence import ordered_variance as ordered_variance

@@ -19,7 +19,7 @@ from stakes.inference._comparison import PAIRED_NEEDS_ROWS
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import REFERENCES, capital, join, listed, named, number, percent
 from stakes.outputs.text import say as fill
-from stakes.variance.decisions import Contest, CostRows, Spread
+from stakes.variance.decisions import Contest, CostRows, Spread, spread_from
 from stakes.variance.dependence import dependence_of
 from stakes.variance.estimates import holm
 from stakes.variance.largest import (
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from stakes.base.validation import BinarySample
     from stakes.core.regret import Rule
     from stakes.costs import CostDistribution, CostsLike, Scale
-    from stakes.variance.decisions import LossMoments
+    from stakes.variance.decisions import Decisions
     from stakes.variance.estimates import Moments
 
     Integers = NDArray[np.intp]
@@ -347,7 +347,7 @@ def _against(found: Selection) -> str:
 
 
 def contest_from_moments(
-    moments: LossMoments,
+    moments: Decisions,
     names: tuple[str, ...],
     n_models: int,
     n_rows: int,
@@ -359,7 +359,7 @@ def contest_from_moments(
 
     Parameters
     ----------
-    moments : LossMoments
+    moments : Decisions
         Of the decisions, in the order of ``names``.
     names : tuple of str
         Models first, then references.
@@ -377,9 +377,9 @@ def contest_from_moments(
     Examples
     --------
     >>> from stakes import ScoreTable, costs
-    >>> from stakes.inference import contest_from_moments, select, table_moments
+    >>> from stakes.inference import Decisions, contest_from_moments, select
     >>> table = ScoreTable.from_predictions([0, 1] * 50, [0.1, 0.8] * 50)
-    >>> moments = table_moments(table, costs.Uniform(0.2, 0.6), "score")
+    >>> moments = Decisions.from_table(table, costs.Uniform(0.2, 0.6), "score")
     >>> select(contest_from_moments(moments, ("a", "treat all", "treat none"), 1, 100)).chosen
     'a'
     """
@@ -390,9 +390,7 @@ def contest_from_moments(
 
     def spread_of(first: Integers, second: Integers) -> Spread:
         # the last row and column of every matrix, which -1 means, is no cost at all
-        spread = moments.spread_at(first, second)
-        scarce = np.where(spread.scarce, spread.carrying, math.inf).min(axis=0)
-        return Spread(factor**2 * spread.variance, spread.degrees, factor**2 * spread.room, scarce)
+        return spread_from(moments.variance(first, second), factor)
 
     return Contest(names, n_models, means, covariance, n_rows, spread_of, highest)
 

@@ -20,7 +20,7 @@ from stakes.outputs.text import SENTENCES
 from stakes.report._page import decisions, regret_words, unit_words
 from stakes.variance.dependence import Design, cosine_sums
 from stakes.variance.estimates import t_quantile
-from stakes.variance.sums import freed
+from stakes.variance.sums import bessel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -344,7 +344,7 @@ def dependent_covariances(
         parts, factor = _waves(terms, rules, waves), count / waves
     else:
         last = int(rows.lags or 0)
-        parts, factor = _windows(terms, count, last), float(freed(count)) / (last + 1)
+        parts, factor = _windows(terms, count, last), float(bessel(count)) / (last + 1)
     for part in parts:
         flat = part.reshape(len(part), -1)
         gram += flat.T @ flat
@@ -388,7 +388,10 @@ def _windows(terms: _Terms, count: int, last: int) -> Iterator[Floats]:
 def _of_outcome(terms: _Terms, rows: PairedRows, rules: int) -> Iterator[Floats]:
     """Independent parts of the errors where an outcome weighs the rows: they rest on all its rows."""
     design = Design(rows.y, terms.weight, codes=rows.clusters, lags=rows.lags, origin=rows.origin)
-    lines = [[design.unit_parts(design.whole(column)) for column in terms.columns(rule)] for rule in range(rules)]
+    lines = [
+        [design.independent_units(design.with_weight_estimation(column)) for column in terms.columns(rule)]
+        for rule in range(rules)
+    ]
     yield np.moveaxis(np.array(lines), -1, 0)
 
 
@@ -594,7 +597,7 @@ def _independent(classes: Sequence[_Class], centres: Sequence[Floats], n_rows: i
             centred = gram - np.outer(mean[i], mine.squared[j]) - np.outer(mine.squared[i], mean[j])
             centred += np.outer(mean[i], mean[j]) * mine.squares
             centred[np.abs(centred) <= _ROUNDING * gram] = 0.0
-            covariances[i, j] = covariances.get((i, j), 0.0) + centred * (float(freed(n_rows)) / total**2)
+            covariances[i, j] = covariances.get((i, j), 0.0) + centred * (float(bessel(n_rows)) / total**2)
     return covariances
 
 
@@ -761,7 +764,7 @@ def _spread(evaluation: Evaluation, models: Sequence[Model]) -> Json | None:
         return None
     # those of the evaluation's own range stand for every range
     rules = [*chosen, *range(len(evaluation.models), len(evaluation.models) + 3)]
-    degrees = [float(evaluation.moments.spread_at(rules[i], rules[j]).degrees) for i, j in found.pairs]
+    degrees = [float(evaluation.moments.variance(rules[i], rules[j]).degrees) for i, j in found.pairs]
     return {
         "cuts": encoded(found.cuts),
         "degrees": encoded(np.array(degrees)),
