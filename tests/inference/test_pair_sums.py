@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from stakes import costs
 from stakes.core.options import Options
 from stakes.inference import Decisions, PairSums, select
-from stakes.inference._selection import contest_from_moments
 from stakes.variance.dependence import PairedRows
 
 pytest.importorskip("pyarrow")
@@ -155,9 +154,7 @@ def test_selection_is_that_of_the_rows():
     names = (*models, "treat all", "treat none")
     sums = PairSums.from_predictions(y, models, costs=options.costs)
     known = Decisions.from_scores(PairedRows(y, list(models.values()), None), options.costs, "score", constants=True)
-    said = [
-        select(contest_from_moments(part, names, 3, 400, factor=options.factor)) for part in (sums.moments(), known)
-    ]
+    said = [select(part.contest(names, 3, 400, factor=options.factor)) for part in (sums.moments(), known)]
     assert said[0].sentences == said[1].sentences
 
 

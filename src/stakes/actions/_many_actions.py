@@ -17,7 +17,6 @@ from stakes.base.validation import blocks, check_level, check_same_order, genera
 from stakes.inference import (
     NEEDED,
     Comparison,
-    Contest,
     CostRows,
     Estimate,
     check_contest,
@@ -828,11 +827,8 @@ class ActionEvaluation(Tabular):
         ends = np.concatenate([np.tile(worst, len(names)), rows.problem.mean_matrix], axis=1) - best
         found = rows.cost_rows(costs if scale == "cost" else beyond, beyond, ends, whole=scale == "cost")
         most = float(rows.problem.matrices.max() - min(rows.problem.matrices.min(), 0.0))
-        contest = Contest(
-            (*names, *single), len(names), found.means, found.covariance(), len(costs), found.spread, most
-        )
         return select(
-            contest,
+            replace(found.contest((*names, *single), len(names)), highest=most),
             incumbent=self.incumbent,
             n_tried=self.n_tried,
             confidence_level=self.confidence_level,

@@ -25,7 +25,7 @@ from stakes.core.options import Options
 from stakes.core.score_table import ScoreTable
 from stakes.costs import as_costs
 from stakes.evaluation._evaluate import evaluate
-from stakes.inference import Comparison, Contest, CostRows, check_contest, check_dependence, select
+from stakes.inference import Comparison, CostRows, check_contest, check_dependence, select
 from stakes.metrics import roc_auc_score
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import REFERENCES, number, shorten
@@ -596,11 +596,8 @@ def select_estimator(
     costs = rows.means
     costs[: len(refits)] = [refit.cost for refit in refits]  # of all repeats; the rows are those of one
     everyone = (*names, *REFERENCES[: len(costs) - len(names)])
-    contest = Contest(
-        everyone, len(names), costs, rows.covariance(), len(rows.y), rows.spread, float(rows.largest.max())
-    )
     return select(
-        contest,
+        replace(rows.contest(everyone, len(names)), means=costs),
         incumbent=incumbent,
         n_tried=n_tried,
         confidence_level=level,

@@ -19,7 +19,6 @@ from stakes.inference import (
     Comparison,
     Decisions,
     comparison_from_moments,
-    contest_from_moments,
     dominance,
     reached,
     select,
@@ -54,8 +53,7 @@ def choose(moments: Decisions, models: tuple[str, ...], n_rows: int, options: Op
     if options.rule == "optimal":
         return None
     worst = float(options.costs.negative_loss(np.inf)), float(options.costs.positive_loss(-np.inf))
-    contest = contest_from_moments(
-        moments,
+    contest = moments.contest(
         (*models, *REFERENCES),
         len(models),
         n_rows,

@@ -387,6 +387,45 @@ class Decisions:
             clustered=self.clusters > 0,
         )
 
+    def contest(
+        self, names: tuple[str, ...], n_models: int, n_rows: int, *, factor: float = 1.0, highest: float = math.inf
+    ) -> Contest | None:
+        """Let the rules compete by their means and the variance of every pair; None where that variance is unknown.
+
+        Parameters
+        ----------
+        names : tuple of str
+            Of the rules, models first.
+        n_models, n_rows : int
+            How many are models, and the rows that the means rest on.
+        factor : float, default 1
+            From the means to the scale of the costs.
+        highest : float, default inf
+            The most that a mean can be on that scale.
+
+        Returns
+        -------
+        Contest or None
+
+        Examples
+        --------
+        >>> from stakes import ScoreTable, costs
+        >>> from stakes.inference import Decisions, select
+        >>> table = ScoreTable.from_predictions([0, 1] * 50, [0.1, 0.8] * 50)
+        >>> moments = Decisions.from_table(table, costs.Uniform(0.2, 0.6), "score")
+        >>> select(moments.contest(("a", "treat all", "treat none"), 1, 100)).chosen
+        'a'
+        """
+        means, covariance = factor * self.means, factor**2 * self.covariance
+        finite = np.flatnonzero(np.isfinite(means))
+        if self.reason or not len(finite) or not np.isfinite(covariance[np.ix_(finite, finite)]).all():
+            return None
+
+        def spread(a: Integers, b: Integers) -> Spread:
+            return spread_from(self.variance(a, b), factor)
+
+        return Contest(names, n_models, means, covariance, n_rows, spread, highest)
+
     def without_intervals(self, count: int) -> Decisions:
         """Return the same means, the first rules' variance unknown: their decisions were fitted to these rows."""
         variance = self.matrices.variance.copy()
@@ -936,6 +975,14 @@ class CostRows:
         """Covariance of the means."""
         units = self._design.units(self.costs.T)
         return np.asarray(units @ units.T)
+
+    def contest(self, names: tuple[str, ...], n_models: int) -> Contest:
+        """Let the decisions compete by their means and covariance."""
+        if len(self.y) < 2:
+            raise ValueError(f"y_true must hold at least two rows, got {len(self.y)}.")
+        with np.errstate(invalid="ignore"):  # an infinite loss has no spread
+            means, covariance = self.means, self.covariance()
+        return Contest(names, n_models, means, covariance, len(self.y), self.spread, float(self.largest.max()))
 
     def spread(self, a: Integers, b: Integers) -> Spread:
         """Variance of a less b, computed from the rows; -1 is no cost at all."""
