@@ -18,7 +18,7 @@ from scipy.stats import norm
 
 from replications._kept import kept, markdown, spent
 from stakes import costs
-from stakes.inference import Contest, CostRows, PairedRows, reached, select, shown_band
+from stakes.inference import CostRows, PairedRows, reached, select, shown_band
 
 COSTS = {"average over 10 to 30%": costs.Uniform(0.1, 0.3), "at 20%": costs.Fixed(0.2)}
 TRUTH_ROWS = 400_000
@@ -68,7 +68,7 @@ def one(rng, n, common, noises, distribution, truth):  # noqa: PLR0917
     lines, largest = losses_of(y, p, distribution)
     rows = CostRows(lines, y, np.ones(n), None, largest)
     names = (*(f"m{k}" for k in range(count)), "treat all", "treat none")
-    contest = Contest(names, count, rows.means, rows.covariance(), n, rows.spread, float(largest.max()))
+    contest = rows.contest(names, count)
     found = select(contest, incumbent=names[count - 1], random_state=int(rng.integers(1 << 31)))
     return claims(contest, found, dict(zip(names, truth, strict=True)))
 

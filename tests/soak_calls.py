@@ -42,7 +42,7 @@ CLASSES += [
 ]
 CLASSES += ["Fixed", "Density", "Deferral", "Imputed"]
 # functions for results of the library itself, and those whose arguments are models
-OTHERS = ["register", "select", "comparison_from_moments", "loss_moments", "rank_models", "table_moments", "mc_dropout"]
+OTHERS = ["register", "select", "comparison_from_moments", "rank_models", "mc_dropout"]
 OTHERS += [
     "table_standard_error",
     "evaluate_estimator",

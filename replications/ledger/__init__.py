@@ -19,7 +19,7 @@ import numpy as np
 from replications.ledger.designs import designs
 from replications.ledger.thresholds import Curves
 from stakes.costs import as_costs
-from stakes.inference import FEW_DEGREES, Contest, CostRows, select
+from stakes.inference import FEW_DEGREES, CostRows, select
 from stakes.outputs.hooks import time_left
 
 Z = 1.959963984540054
@@ -72,8 +72,8 @@ def judge(ground, rng, rows, *, by_threshold=False):
     """One sample: which claims are false, which intervals cover, and what is flagged as scarce."""
     at, clusters = ground.draw(rng, rows)
     sample = CostRows(ground.lines[at], ground.y[at], ground.weight[at], clusters, ground.largest)
-    names, highest = ground.names, float(ground.largest.max())
-    contest = Contest(names, ground.count, sample.means, sample.covariance(), len(at), sample.spread, highest)
+    names = ground.names
+    contest = sample.contest(names, ground.count)
     found = select(contest, incumbent=names[ground.count - 1], random_state=0)
     said = {}
     if by_threshold and ground.curves is not None and not ground.weighted:

@@ -48,7 +48,7 @@ def test_kind_without_display_is_refused(rows):
     from dataclasses import replace
 
     y, models = rows
-    with pytest.raises(ValueError, match="curve must be one of .*'regret', 'net benefit'"):
+    with pytest.raises(ValueError, match=r"curve must be one of .*'regret', 'net benefit'"):
         plot_curve(replace(regret_curve(y, models["sharp"]), kind="unheard of"))
 
 

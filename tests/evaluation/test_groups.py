@@ -103,7 +103,7 @@ def test_sums_of_thousands_of_groups_are_those_of_their_rows():
     grouped = _group_sums.GroupedRows.of(PairedRows(y, [], None), codes, groups)
     expected = np.zeros((2, groups))
     np.add.at(expected, (y.astype(int), codes), values)
-    np.testing.assert_allclose(grouped.sums(values[grouped.order]), expected, rtol=1e-12)
+    np.testing.assert_allclose(grouped.sums(values[grouped.order]).total, expected, rtol=1e-12)
 
 
 def test_numbers_and_texts_of_one_name_are_one_group():

@@ -11,7 +11,7 @@ from scipy import stats
 
 from stakes import ScoreTable, costs
 from stakes.core.options import evaluation_data
-from stakes.inference import Moments, loss_moments, table_moments, unpaired_moments
+from stakes.inference import Decisions, Moments
 from stakes.inference._area import row_mean
 from stakes.variance.dependence import PairedRows
 from stakes.variance.estimates import _density
@@ -99,13 +99,15 @@ def assert_moments(found, known):
 def test_moments_of_every_pair_of_rules_are_the_fractions(seed, weighted, fixed):
     y, scores, weight = rows(seed)
     w = weight if weighted else np.ones(len(y))
-    found = loss_moments(PairedRows(y, scores, weight if weighted else None, fixed), HALF, "score", constants=True)
+    found = Decisions.from_scores(
+        PairedRows(y, scores, weight if weighted else None, fixed), HALF, "score", constants=True
+    )
     rules = [*scores, ALWAYS, NEVER, NOTHING]
     assert found.rows == (9, 5)
     for i, j in combinations(range(5), 2):
         known = exact(y, rules[i], rules[j], w, fixed=fixed)
         assert_moments(found.of(i) if j == 4 else found.difference(i, j), known)
-    alone = loss_moments(PairedRows(y, scores[:1], weight if weighted else None, fixed), HALF, "score")
+    alone = Decisions.from_scores(PairedRows(y, scores[:1], weight if weighted else None, fixed), HALF, "score")
     assert alone.rows == (9, 5)
     assert_moments(alone.of(0), exact(y, scores[0], NOTHING, w, fixed=fixed))
     gaps = [exact(y, rules[i], rules[j], w, fixed=fixed)[1] for i, j in ((0, 4), (1, 4), (0, 1))]
@@ -123,10 +125,10 @@ def test_moments_of_a_table_are_those_of_its_rows_and_tables_apart_have_no_pairs
         return replace(ScoreTable.from_predictions(y, score, sample_weight=weight), fixed_prevalence=fixed)
 
     tables = [table_of(score, ones) for score in scores]
-    both = unpaired_moments(tables, HALF, "score")
+    both = Decisions.from_tables(tables, HALF, "score")
     for i, score in enumerate(scores):
         # rows of one score have one weight: else their number is not known
-        heavy = table_moments(table_of(score, score + 0.25), HALF, "score")
+        heavy = Decisions.from_table(table_of(score, score + 0.25), HALF, "score")
         for rule, own, among in ((score, 0, i), (ALWAYS, 1, 2), (NEVER, 2, 3)):
             assert_moments(heavy.of(own), exact(y, rule, NOTHING, score + 0.25, fixed=fixed))
             assert_moments(both.of(among), exact(y, rule, NOTHING, ones, fixed=fixed))
@@ -136,9 +138,9 @@ def test_moments_of_a_table_are_those_of_its_rows_and_tables_apart_have_no_pairs
     gap = both.difference(0, 1)
     assert math.isnan(gap.variance)
     assert gap.note.startswith("separate score tables do not say which scores belong together")
-    assert both.of(0).note == table_moments(tables[0], HALF, "score").of(0).note
-    assert unpaired_moments(tables[:1], HALF, "score").unpaired == ""
-    assert not both.spread.scarce[:, 0, 1].any()  # nothing is known of the difference, not that few rows carry it
+    assert both.of(0).note == Decisions.from_table(tables[0], HALF, "score").of(0).note
+    assert Decisions.from_tables(tables[:1], HALF, "score").unpaired == ""
+    assert not both.matrices.scarce[:, 0, 1].any()  # nothing is known of the difference, not that few rows carry it
     rounded = replace(both, means=np.array([0.1 + 0.2, 0.3, 0.3 + 1e-9, *both.means[3:]]))
     assert rounded.difference(0, 1).value == 0.0
     assert rounded.difference(2, 1).value != 0.0
@@ -146,8 +148,10 @@ def test_moments_of_a_table_are_those_of_its_rows_and_tables_apart_have_no_pairs
 
 def test_rows_in_clusters_of_one_have_the_spread_of_rows():
     y, scores, weight = rows(3)
-    alone = loss_moments(PairedRows(y, scores, weight), HALF, "score", constants=True)
-    found = loss_moments(PairedRows(y, scores, weight, clusters=np.arange(len(y))), HALF, "score", constants=True)
+    alone = Decisions.from_scores(PairedRows(y, scores, weight), HALF, "score", constants=True)
+    found = Decisions.from_scores(
+        PairedRows(y, scores, weight, clusters=np.arange(len(y))), HALF, "score", constants=True
+    )
     for i, j in combinations(range(4), 2):
         one, two = found.difference(i, j), alone.difference(i, j)
         assert one.value == pytest.approx(two.value, rel=1e-12)
@@ -158,11 +162,11 @@ def test_rows_in_clusters_of_one_have_the_spread_of_rows():
 
 def test_copies_of_a_model_are_the_same_model_and_models_that_cost_alike_are_not():
     y, scores, _ = rows(4)
-    same = loss_moments(PairedRows(y, [scores[0], scores[0].copy()], None), HALF, "score").difference(0, 1)
+    same = Decisions.from_scores(PairedRows(y, [scores[0], scores[0].copy()], None), HALF, "score").difference(0, 1)
     assert (same.value, same.variance, same.room, same.scarce) == (0.0, 0.0, 0.0, (False, False))
     # above and below every cost ratio: the scores differ, the costs of these rows do not
     narrow = costs.Uniform(0.96, 0.98)
-    alike = loss_moments(PairedRows(y, [scores[0] / 2, scores[0] / 4], None), narrow, "score").difference(0, 1)
+    alike = Decisions.from_scores(PairedRows(y, [scores[0] / 2, scores[0] / 4], None), narrow, "score").difference(0, 1)
     assert (alike.value, alike.variance, alike.carriers) == (0.0, 0.0, (0.0, 0.0))
     assert alike.room > 0.0
     assert alike.scarce == (True, True)
@@ -170,10 +174,10 @@ def test_copies_of_a_model_are_the_same_model_and_models_that_cost_alike_are_not
 
 def test_a_model_fitted_to_the_rows_loses_its_spread_and_no_other_does():
     y, scores, _ = rows(5)
-    found = loss_moments(PairedRows(y, scores, None), HALF, "score", constants=True)
+    found = Decisions.from_scores(PairedRows(y, scores, None), HALF, "score", constants=True)
     known = found.without_intervals(1)
     for i, j in combinations(range(5), 2):
-        variances = [each.spread.variance[i, j] for each in (known, found)]
+        variances = [each.matrices.variance[i, j] for each in (known, found)]
         assert math.isnan(variances[0]) if i == 0 else variances[0] == variances[1]
 
 
@@ -295,12 +299,12 @@ def test_what_a_row_adds_to_a_mean_is_counted_from_the_best_decision():
     found = row_mean("net_benefit_score", {"threshold": 0.2}).influence(cells)
     assert found.value == pytest.approx((2.0 - 0.75 - 0.25) / 8.0)
     assert found.slope == pytest.approx(values - 1.0 / 8.0)
-    assert found.carried == pytest.approx([-1.0, 0.0, 0.0, -0.25, -0.25])
-    assert found.most == (0.25, 1.0)
+    assert found.raw == pytest.approx([-1.0, 0.0, 0.0, -0.25, -0.25])
+    assert found.max_loss == (0.25, 1.0)
     gap = found.minus(row_mean("net_benefit_score", {"threshold": 0.2, "rule": 0.15}).influence(cells))
-    assert (gap.value, gap.carried.tolist(), gap.slope.tolist()) == (0.0, [0.0] * 5, [0.0] * 5)
+    assert (gap.value, gap.raw.tolist(), gap.slope.tolist()) == (0.0, [0.0] * 5, [0.0] * 5)
     nothing = row_mean("bounded_log_loss", {"bounds": (0.0, 1.0)}).influence(replace(cells, score=1.0 * ~y))
-    assert (nothing.value, nothing.most) == (math.inf, (0.0, 0.0))
+    assert (nothing.value, nothing.max_loss) == (math.inf, (0.0, 0.0))
     assert np.isnan(nothing.slope).all()
 
 
@@ -315,8 +319,8 @@ def test_influence_on_a_skill_is_the_derivative_of_the_ratio():
         assert found.value == pytest.approx(1.0 - mean / of_base, rel=1e-12)
         slope = mean / of_base**2 * (base - of_base) - (own - mean) / of_base
         assert found.slope == pytest.approx(slope, rel=1e-10, abs=1e-12)
-        assert found.carried == pytest.approx(-own / of_base, rel=1e-12)
-        assert found.most == pytest.approx([1.0 / of_base] * 2, rel=1e-12)
+        assert found.raw == pytest.approx(-own / of_base, rel=1e-12)
+        assert found.max_loss == pytest.approx([1.0 / of_base] * 2, rel=1e-12)
         assert found.least == 5
 
 
@@ -325,7 +329,7 @@ def test_most_that_one_more_row_brings_to_a_skill_is_what_it_costs_beside_the_re
     cells = cells_of(evaluation_data(y, np.linspace(0.0, 1.0, 40)), fixed_prevalence=False)
     worst = float(law.negative_loss(np.inf)), float(law.positive_loss(-np.inf))
     constant = np.where(y, law.positive_loss(0.25), law.negative_loss(0.25)).mean()
-    assert skill_influence(cells, law, "score", 0.25).most == pytest.approx([each / constant for each in worst])
+    assert skill_influence(cells, law, "score", 0.25).max_loss == pytest.approx([each / constant for each in worst])
 
 
 def test_cells_of_light_rows_know_their_place_among_the_scores():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stakes import compare, costs, evaluate
-from stakes.variance.decisions import _FEW, loss_moments
+from stakes.variance.decisions import _FEW, Decisions
 from stakes.variance.dependence import PairedRows
 
 RANGE = costs.Uniform(0.05, 0.4)
@@ -21,7 +21,7 @@ def rows(n=5000):  # more than a block of so many models
 def test_pairs_and_covariance_are_those_of_the_plain_formulas():
     y, scores, _ = rows()
     losses = np.array([np.where(y, RANGE.positive_loss(s), RANGE.negative_loss(s)) for s in scores])
-    found = loss_moments(PairedRows(y, scores, None), RANGE, "score", constants=True)
+    found = Decisions.from_scores(PairedRows(y, scores, None), RANGE, "score", constants=True)
     cov = np.cov(losses) / len(y)
     assert found.covariance[:MODELS, :MODELS] == pytest.approx(cov, rel=1e-10)
     constants = np.where(y, 0.0, 0.5 * 0.35 * 0.45), np.where(y, 0.5 * 0.35 * 1.55, 0.0)  # half of d^2 between the ends

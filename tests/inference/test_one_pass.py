@@ -10,7 +10,7 @@ from stakes.core.options import evaluation_data
 from stakes.inference import metric_difference, metric_interval
 from stakes.inference._area import area_of, placements, row_mean
 from stakes.variance.influence import cells_of, influence_moments
-from stakes.variance.sums import BLOCK, CentralSums
+from stakes.variance.sums import BLOCK, Sums
 
 CLOSE = {"rel": 1e-12, "abs": 1e-13, "nan_ok": True}
 METRICS = {
@@ -53,7 +53,7 @@ def test_area_of_a_table_is_that_of_the_placements_of_its_rows():
     y, a, _, _ = rows()
     y[-BLOCK:] = np.arange(BLOCK) % 2 == 0
     cells = cells_of(evaluation_data(y, a), fixed_prevalence=False)
-    known = area_of(CentralSums.of_rows(placements(cells), cells.y))
+    known = area_of(Sums.from_units(placements(cells), cells.y))
     found = metric_interval(y, a, "roc_auc_score")
     assert (found.value, found.standard_error) == pytest.approx((known.value, known.standard_error), **CLOSE)
     assert found.interval == pytest.approx(known.interval(0.95), **CLOSE)

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from stakes import costs
 from stakes.core.options import Options
-from stakes.inference import PairSums, loss_moments, select
-from stakes.inference._selection import contest_from_moments
+from stakes.inference import Decisions, PairSums, select
 from stakes.variance.dependence import PairedRows
 
 pytest.importorskip("pyarrow")
@@ -55,17 +54,17 @@ def test_moments_are_those_of_the_rows(rows, seed, weights, measure, asked):
         for mine, share in ((y, prevalence), (~y, 1.0 - prevalence)):
             by[mine] *= share * weight.sum() / weight[mine].sum()
     paired = PairedRows(y, list(models.values()), by, fixed_prevalence=prevalence is not None)
-    known = loss_moments(paired, measure, rule, constants=True)
+    known = Decisions.from_scores(paired, measure, rule, constants=True)
     found = sums.moments(prevalence)
     np.testing.assert_allclose(found.means, known.means, rtol=1e-12, atol=1e-15)
     assert found.rows == known.rows
-    scale = np.nanmax(np.abs(known.spread.variance), initial=1e-30)
-    for name, atol in {"variance": 1e-12 * scale, "room": 1e-14, "carrying": 1e-9, "carriers": 0.0}.items():
-        mine, its = getattr(found.spread, name), getattr(known.spread, name)
+    scale = np.nanmax(np.abs(known.matrices.variance), initial=1e-30)
+    for name, atol in {"variance": 1e-12 * scale, "unseen_variance": 1e-14, "carrying": 1e-9, "carriers": 0.0}.items():
+        mine, its = getattr(found.matrices, name), getattr(known.matrices, name)
         np.testing.assert_allclose(mine, its, rtol=1e-10, atol=atol, err_msg=name)
-    np.testing.assert_array_equal(found.spread.scarce, known.spread.scarce)
-    moving = known.spread.variance > 1e-10 * scale
-    np.testing.assert_allclose(found.spread.degrees[moving], known.spread.degrees[moving], rtol=1e-8)
+    np.testing.assert_array_equal(found.matrices.scarce, known.matrices.scarce)
+    moving = known.matrices.variance > 1e-10 * scale
+    np.testing.assert_allclose(found.matrices.degrees[moving], known.matrices.degrees[moving], rtol=1e-8)
 
 
 def test_sums_of_parts_add_up_to_those_of_all_rows():
@@ -152,10 +151,8 @@ def test_selection_is_that_of_the_rows():
     options = Options(costs=costs.Uniform(0.1, 0.4)).checked()
     names = (*models, "treat all", "treat none")
     sums = PairSums.from_predictions(y, models, costs=options.costs)
-    known = loss_moments(PairedRows(y, list(models.values()), None), options.costs, "score", constants=True)
-    said = [
-        select(contest_from_moments(part, names, 3, 400, factor=options.factor)) for part in (sums.moments(), known)
-    ]
+    known = Decisions.from_scores(PairedRows(y, list(models.values()), None), options.costs, "score", constants=True)
+    said = [select(part.contest(names, 3, 400, factor=options.factor)) for part in (sums.moments(), known)]
     assert said[0].sentences == said[1].sentences
 
 

@@ -11,8 +11,9 @@ from scipy import optimize, stats
 from stakes import costs
 from stakes.core.regret import row_losses
 from stakes.inference._area import area_difference, area_of
+from stakes.variance.dependence import Design
 from stakes.variance.estimates import half_width, p_value, t_quantile
-from stakes.variance.sums import CentralSums, Clusters, by_class, class_sums, cluster_spread, mean_weights, spread_of
+from stakes.variance.sums import Sums
 
 CLOSE = {"rel": 1e-12, "abs": 1e-12}
 QUANTITIES = ("single", "single_90", "difference", "difference_99", "difference_weighted", "difference_by_class")
@@ -47,22 +48,18 @@ class Case:
         return values, self.w if name.endswith(("weighted", "by_class")) else np.ones(len(self.y))
 
 
-def spread(values, y, w, most, *, fixed=False):
-    masses = np.array([w[~y].sum(), w[y].sum()])
-    means = [np.average(values[mine], weights=w[mine]) if mine.any() else 0.0 for mine in (~y, y)]
-    centres = means if fixed else [np.average(values, weights=w)] * 2
-    found = [class_sums(values[m] - c, values[m], w[m]) for m, c in zip((~y, y), centres, strict=True)]
-    return spread_of(by_class(*found), most, masses, fixed=fixed)
+def variance(values, y, w, most, *, fixed=False):
+    return Sums.from_units(values, y, w).variance(most, fixed=fixed)
 
 
 def check(found, value, expected, level=0.95):
-    half = float(half_width(found.variance, found.degrees, found.room, 1 - level))
+    half = float(half_width(found.variance, found.degrees, found.unseen_variance, 1 - level))
     assert value == pytest.approx(float(expected["value"]), **CLOSE)
     assert found.variance == pytest.approx(float(expected["variance"]), **CLOSE)
     assert found.degrees == pytest.approx(float(expected["df"]), rel=1e-11)
-    assert found.room == pytest.approx(float(expected["room2"]), **CLOSE)
+    assert found.unseen_variance == pytest.approx(float(expected["room2"]), **CLOSE)
     assert (value - half, value + half) == pytest.approx((float(expected["low"]), float(expected["high"])), **CLOSE)
-    assert p_value(value, found.variance, found.degrees, found.room) == pytest.approx(
+    assert p_value(value, found.variance, found.degrees, found.unseen_variance) == pytest.approx(
         float(expected["p_value"]), **CLOSE
     )
     if "scarce" in expected:
@@ -78,7 +75,7 @@ def test_means_and_differences_are_the_oracles(reference, name):
             continue
         case = Case(record)
         values, w = case.values(name)
-        found = spread(values, case.y, w, case.most, fixed=name.endswith("by_class"))
+        found = variance(values, case.y, w, case.most, fixed=name.endswith("by_class"))
         check(found, np.average(values, weights=w), record[name], LEVELS.get(name, 0.95))
         checked += 1
     assert checked >= 15
@@ -89,13 +86,8 @@ def test_clusters_are_the_oracles(reference, name):
     for record in reference["clusters"]:
         case = Case(reference["rows"][record["case"]])
         values, w = case.values(name)
-        share, value = w / w.sum(), np.average(values, weights=w)
-        rows = np.array([np.count_nonzero(~case.y), np.count_nonzero(case.y)])
-        masses = np.array([w[~case.y].sum(), w[case.y].sum()])
-        one_more = case.most * mean_weights(masses, rows) / w.sum()
-        clusters = Clusters(np.array(record["codes"]), share)
-        found = cluster_spread(clusters, share * (values - value), share * values, (~case.y, case.y), one_more)
-        check(found, value, record[name])
+        found, _, _ = Design(case.y, w, codes=np.array(record["codes"])).variance(values, case.most)
+        check(found, np.average(values, weights=w), record[name])
 
 
 def test_skill_is_the_oracles(reference):
@@ -105,8 +97,8 @@ def test_skill_is_the_oracles(reference):
         base = case.losses(np.full(n, y.mean()))
         own, of_rate = case.a.mean(), base.mean()
         slope = own / of_rate * (base - of_rate) / of_rate - (case.a - own) / of_rate
-        sums = [class_sums(slope[m], case.a[m] / of_rate) for m in (~y, y)]
-        found = spread_of(by_class(*sums), case.most / of_rate, np.array([(~y).sum(), y.sum()], dtype=float))
+        raw = Sums.from_units(case.a / of_rate, y)
+        found = Sums.from_units(slope, y).variance(case.most / of_rate, raw=raw)
         check(found, 1 - own / of_rate, record)
 
 
@@ -115,7 +107,7 @@ def test_two_independent_samples_are_the_oracles(reference):
         parts = []
         for index in record["cases"]:
             case = Case(reference["rows"][index])
-            parts.append((case.a.mean(), spread(case.a, case.y, np.ones(len(case.y)), case.most)))
+            parts.append((case.a.mean(), variance(case.a, case.y, np.ones(len(case.y)), case.most)))
         (one, first), (two, second) = parts
         check(first.minus(second), one - two, record)
 
@@ -125,7 +117,7 @@ def test_edges_are_the_oracles(reference):
         if record["name"] == "auc_one":
             continue
         case = Case(record)
-        found = spread(case.a, case.y, np.ones(len(case.y)), case.most)
+        found = variance(case.a, case.y, np.ones(len(case.y)), case.most)
         check(found, case.a.mean(), record)
 
 
@@ -140,7 +132,7 @@ def test_areas_are_the_oracles(reference):
     edge = next(record for record in reference["edges"] if record["name"] == "auc_one")
     for record in [*reference["auc"], edge]:
         y = np.array(record["y"], dtype=bool)
-        area = area_of(CentralSums.of_rows(placements(y, np.array(record["a"])), y))
+        area = area_of(Sums.from_units(placements(y, np.array(record["a"])), y))
         # three positives are asked for; the edge has two
         area = replace(area, rows=(18, 3)) if area.rows[1] < 3 else area
         assert area.value == pytest.approx(float(record["area"]), **CLOSE)
@@ -155,8 +147,8 @@ def test_differences_of_areas_are_the_oracles(reference):
         base = reference["auc"][record["case"]]
         y = np.array(base["y"], dtype=bool)
         both = [placements(y, np.array(score)) for score in (base["a"], record.get("b", base["b"]))]
-        areas = [area_of(CentralSums.of_rows(placement, y)) for placement in both]
-        found = area_difference(tuple(areas), CentralSums.of_rows(both[0] - both[1], y))
+        areas = [area_of(Sums.from_units(placement, y)) for placement in both]
+        found = area_difference(tuple(areas), Sums.from_units(both[0] - both[1], y))
         for name, value in (
             ("value", found.value),
             ("variance", found.variance),
@@ -171,20 +163,21 @@ def test_differences_of_areas_are_the_oracles(reference):
     assert joined == 10
 
 
-def test_cells_of_a_table_stand_for_their_rows_and_parts_add_up():
+def test_cells_of_a_table_replace_their_rows_and_sums_of_blocks_merge():
     rng = np.random.default_rng(4)
     levels, count, weight = rng.random((2, 30)), rng.integers(1, 9, 30), rng.integers(1, 4, 30) / 2
-    cells = class_sums(levels - 0.5, levels, count * weight, count * weight**2)
+    y = rng.random(30) < 0.4
+    cells = Sums.from_units(levels, y, count * weight, count * weight**2)
     rows = [
-        class_sums(
-            np.repeat(levels[:, part], count[part], axis=1) - 0.5,
+        Sums.from_units(
             np.repeat(levels[:, part], count[part], axis=1),
+            np.repeat(y[part], count[part]),
             np.repeat(weight[part], count[part]),
         )
         for part in (slice(0, 11), slice(11, 30))
     ]
-    for k, cell in enumerate(cells):
-        assert cell == pytest.approx(rows[0][k] + rows[1][k], rel=1e-12)
+    for cell, merged in zip(vars(cells).values(), vars(rows[0] + rows[1]).values(), strict=True):
+        assert cell == pytest.approx(merged, rel=1e-12, abs=1e-13)
 
 
 @pytest.mark.parametrize("degrees", [2.2, 30.0, math.inf])
@@ -238,9 +231,9 @@ def test_quantiles_are_students():
 
 def test_equal_rows_have_the_degrees_of_freedom_of_the_t_test_and_rare_ones_twice_their_number():
     y = np.arange(10_000) % 2 == 0
-    half = spread((np.arange(10_000) % 4 < 2) * 1.0, y, np.ones(10_000), np.ones(2))
+    half = variance((np.arange(10_000) % 4 < 2) * 1.0, y, np.ones(10_000), np.ones(2))
     assert half.degrees == 9999
-    rare = spread((np.arange(10_000) < 8) * 1.0, y, np.ones(10_000), np.ones(2))
+    rare = variance((np.arange(10_000) < 8) * 1.0, y, np.ones(10_000), np.ones(2))
     assert rare.degrees == pytest.approx(16, rel=0.01)
 
 
@@ -250,9 +243,9 @@ def test_p_values_of_areas_agree_with_their_intervals():
     scores = np.round(rng.normal(size=(2, 80)) + y, 1)
     scores[1, 70:] = scores[0, 70:]
     both = [placements(y, score) for score in scores]
-    first, second = (area_of(CentralSums.of_rows(placement, y)) for placement in both)
+    first, second = (area_of(Sums.from_units(placement, y)) for placement in both)
     assert first.interval(1 - first.p_value(0.6))[0] == pytest.approx(0.6, abs=1e-12)
-    gap = area_difference((first, second), CentralSums.of_rows(both[0] - both[1], y))
+    gap = area_difference((first, second), Sums.from_units(both[0] - both[1], y))
     joined = replace(gap, carrying=2.0)
     for found in (gap, joined):
         ends = found.interval(1 - found.p_value())
@@ -263,8 +256,8 @@ def test_delongs_test_is_normal_and_has_no_floor():
     rng = np.random.default_rng(6)
     y = np.arange(90) < 40
     both = [placements(y, score) for score in rng.normal(size=(2, 90)) + 0.8 * y]
-    areas = [area_of(CentralSums.of_rows(placement, y)) for placement in both]
-    gap = area_difference(tuple(areas), CentralSums.of_rows(both[0] - both[1], y))
+    areas = [area_of(Sums.from_units(placement, y)) for placement in both]
+    gap = area_difference(tuple(areas), Sums.from_units(both[0] - both[1], y))
     # DeLong, DeLong and Clarke-Pearson (1988): contrasts of the covariances of the placements
     covariance = sum(np.cov([placement[mine] for placement in both]) / mine.sum() for mine in (y, ~y))
     error = math.sqrt(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])

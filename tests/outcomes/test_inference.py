@@ -192,7 +192,7 @@ def test_independent_parts_add_up_to_the_variance(rows):
     for dependence in ({}, {"codes": np.arange(N) // 3}, {"lags": "auto"}, {"lags": 3}):
         design = Design(sample.y, sample.weight, origin=sample.origin, **dependence)
         units = design.units(sample.score[None])
-        variance, _, _ = design.variance_of(design.parts(design.centred(sample.score)))
+        variance, _, _ = design.variance_of(design.contributions(design.centred(sample.score)))
         assert (units @ units.T).item() == pytest.approx(float(variance), rel=1e-9)
 
 

@@ -34,7 +34,7 @@ from stakes.core.options import Options, refuse_weighing
 from stakes.core.regret import row_losses, table_integral
 from stakes.core.score_table import ScoreTable
 from stakes.costs import CostDistribution, Deferral, Fixed, as_costs, as_deferral
-from stakes.inference import Contest, CostRows, Estimate, check_dependence, few_carry, select
+from stakes.inference import CostRows, Estimate, check_dependence, few_carry, select
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import REFERENCES, number, percent
 
@@ -738,7 +738,6 @@ def _chosen(  # noqa: PLR0917  (clean rows and what was asked of them)
     largest = np.tile(np.maximum(worst, deferred)[:, None], len(columns))
     weight = np.ones(len(y)) if sample.weight is None else sample.weight
     rows = CostRows(np.stack(columns, axis=1), y, weight, codes, largest, asked.prevalence is not None, sample.origin)
-    every = (*names, *REFERENCES, DEFER_ALL)
-    contest = Contest(every, len(names), rows.means, rows.covariance(), len(y), rows.spread, float(largest.max()))
+    contest = rows.contest((*names, *REFERENCES, DEFER_ALL), len(names))
     options = {"incumbent": asked.incumbent, "n_tried": asked.n_tried, "confidence_level": asked.confidence_level}
     return select(contest, scale=asked.scale, per=asked.per, where="With the option to defer, ", **options)  # type: ignore[arg-type]

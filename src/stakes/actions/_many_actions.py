@@ -17,7 +17,6 @@ from stakes.base.validation import blocks, check_level, check_same_order, genera
 from stakes.inference import (
     NEEDED,
     Comparison,
-    Contest,
     CostRows,
     Estimate,
     check_contest,
@@ -111,13 +110,13 @@ class ActionRows:
             return np.stack([values[kinds == each].max(axis=0) for each in places])
 
         largest = of_kinds(most)
-        carried = [(beyond, largest)]
+        raw = [(beyond, largest)]
         if len(best) > 2:
             seen = np.stack([_fifth(beyond[kind == each]) for each in places])
-            carried.append((np.maximum(beyond - seen[kind], 0.0), largest - seen))
+            raw.append((np.maximum(beyond - seen[kind], 0.0), largest - seen))
         if whole and least.any():
-            carried.append((beyond + least[self.index][:, None], of_kinds(most + least[:, None])))
-        return CostRows(columns, kind, self.weight, self.clusters, largest, carried=tuple(carried))
+            raw.append((beyond + least[self.index][:, None], of_kinds(most + least[:, None])))
+        return CostRows(columns, kind, self.weight, self.clusters, largest, raw=tuple(raw))
 
 
 def read_rows(
@@ -828,11 +827,8 @@ class ActionEvaluation(Tabular):
         ends = np.concatenate([np.tile(worst, len(names)), rows.problem.mean_matrix], axis=1) - best
         found = rows.cost_rows(costs if scale == "cost" else beyond, beyond, ends, whole=scale == "cost")
         most = float(rows.problem.matrices.max() - min(rows.problem.matrices.min(), 0.0))
-        contest = Contest(
-            (*names, *single), len(names), found.means, found.covariance(), len(costs), found.spread, most
-        )
         return select(
-            contest,
+            replace(found.contest((*names, *single), len(names)), highest=most),
             incumbent=self.incumbent,
             n_tried=self.n_tried,
             confidence_level=self.confidence_level,

@@ -305,7 +305,7 @@ def _regrouped(standings: Standings, outcome: TimeToEvent, index: int) -> tuple[
         places = np.flatnonzero(each.weight)
         design = Design(each.y[places], each.weight[places], origin=Origin(each, places, score))
         values.append(float(np.dot(design.share, losses[places])))
-        parts.append(design.parts(design.centred(losses[places])))
+        parts.append(design.contributions(design.centred(losses[places])))
     error = float(np.linalg.norm(parts[0] - parts[1]))
     return tuple(values), abs(values[0] - values[1]) / error if error > 0.0 else 0.0
 

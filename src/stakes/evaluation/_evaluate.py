@@ -36,13 +36,11 @@ from stakes.evaluation._standings import ModelResult
 from stakes.inference import (
     PAIRED_NEEDS_ROWS,
     UNPAIRED,
-    LossMoments,
+    Decisions,
     PairSums,
     check_against_tables,
     check_contest,
-    loss_moments,
     paired_rows,
-    unpaired_moments,
 )
 from stakes.metrics import METRICS, area_under_roc, decompose_table, guess_metric
 from stakes.outputs.files import delivered, json_ready
@@ -149,7 +147,7 @@ def evaluate_rows(rows: Mapping[str, BinarySample], options: Options, **about: A
         ]
     paired = paired_rows(samples, options)
     groups = check_groups(options, len(paired.y), paired.origin)
-    moments = loss_moments(paired, options.costs, options.plain_rule, constants=True)
+    moments = Decisions.from_scores(paired, options.costs, options.plain_rule, constants=True)
     by_group = evaluate_groups(tuple(rows), paired, groups, options)
     return _assemble(tuple(rows), tables, moments, options, rows=paired, groups=by_group, **about)
 
@@ -171,7 +169,7 @@ def evaluate_tables(
     check_tables(tables, options, pairs)
     names, each = tuple(tables), tuple(tables.values())
     if pairs is None:
-        moments = unpaired_moments(each, options.costs, options.rule, why)
+        moments = Decisions.from_tables(each, options.costs, options.rule, why)
     else:
         moments = pairs.moments(each[0].prevalence if each[0].fixed_prevalence else None)
     return _assemble(names, each, moments, options, pairs=pairs, **about)
@@ -247,7 +245,7 @@ def _refuse_one_class(table: ScoreTable, outcome: Outcome | None = None) -> None
 
 
 def _assemble(
-    names: tuple[str, ...], tables: tuple[ScoreTable, ...], moments: LossMoments, options: Options, **about: Any
+    names: tuple[str, ...], tables: tuple[ScoreTable, ...], moments: Decisions, options: Options, **about: Any
 ) -> Evaluation:
     if options.rule == "optimal":  # the thresholds are fitted to these rows: their plug-in error is not honest
         moments = moments.without_intervals(len(names))
@@ -309,7 +307,7 @@ def _everyone(table: ScoreTable, rows: PairedRows | None, index: int) -> _Scored
     return _Scored(table, score, (weight,))
 
 
-def _result(name: str, scored: _Scored, index: int, moments: LossMoments, options: Options) -> ModelResult:
+def _result(name: str, scored: _Scored, index: int, moments: Decisions, options: Options) -> ModelResult:
     table = scored.table
     acted_on = share_acted_on(scored, options.costs, options.rule)
     return _scaled(
@@ -326,7 +324,7 @@ def _result(name: str, scored: _Scored, index: int, moments: LossMoments, option
     )
 
 
-def _scaled(name: str, index: int, moments: LossMoments, options: Options, **facts: Any) -> ModelResult:
+def _scaled(name: str, index: int, moments: Decisions, options: Options, **facts: Any) -> ModelResult:
     mine = moments.of(index).scaled(options.factor)
     return ModelResult(
         name, mine.value, mine.standard_error, mine.interval(options.confidence_level), note=mine.note, **facts
@@ -374,7 +372,7 @@ def _between(scores: Floats, low: float, high: float) -> slice:
     return slice(int(np.searchsorted(scores, low, side="left")), int(np.searchsorted(scores, high, side="right")))
 
 
-def _acts_like(acted_on: float, moments: LossMoments, index: int) -> str:
+def _acts_like(acted_on: float, moments: Decisions, index: int) -> str:
     count = len(moments.means) - len(REFERENCES)
     for offset, name in enumerate(REFERENCES):
         other = acted_on if name == REFERENCES[1] else 1.0 - acted_on

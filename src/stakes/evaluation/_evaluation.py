@@ -109,7 +109,7 @@ class Evaluation(Standings, Tabular):
         Names, in the order given.
     tables : tuple of ScoreTable
         One for each model.
-    moments : LossMoments
+    moments : Decisions
         Mean losses and their covariance: the models, then "treat all" and "treat none".
     results : tuple of ModelResult
         The models, then the references, in the same order.
@@ -200,7 +200,7 @@ class Evaluation(Standings, Tabular):
         """
         pairs = list(combinations(range(len(self.models)), 2))
         if pairs:
-            self.moments.spread_at(*np.array(pairs).T)  # all at once is quicker than one by one
+            self.moments.variance(*np.array(pairs).T)  # all at once is quicker than one by one
         differences = {pair: self.moments.difference(*pair) for pair in pairs}
         scores = [self.results[i].score for i in range(len(self.models))]
         return rank_models(self.models, scores, differences, self.confidence_level)

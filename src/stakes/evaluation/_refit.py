@@ -25,7 +25,7 @@ from stakes.core.options import Options
 from stakes.core.score_table import ScoreTable
 from stakes.costs import as_costs
 from stakes.evaluation._evaluate import evaluate
-from stakes.inference import Comparison, Contest, CostRows, check_contest, check_dependence, select
+from stakes.inference import Comparison, CostRows, check_contest, check_dependence, select
 from stakes.metrics import roc_auc_score
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import REFERENCES, number, shorten
@@ -253,8 +253,8 @@ class Refit(Tabular):
         self.check_alike(other, "other")
         both = np.concatenate([self.rows.costs, other.rows.costs], axis=1)
         largest = np.concatenate([self.rows.largest, other.rows.largest], axis=1)
-        unsteady = max(self.rows.unsteady, other.rows.unsteady)
-        rows = replace(self.rows, costs=both, largest=largest, unsteady=unsteady)
+        inflation = max(self.rows.inflation, other.rows.inflation)
+        rows = replace(self.rows, costs=both, largest=largest, inflation=inflation)
         spread = rows.spread(np.array([0]), np.array([1]))
         gap, half = self.cost - other.cost, float(_reach(rows, 0, 1, self.confidence_level))
         p_value = min(2.0 * float(spread.tail(np.array([abs(gap)]))[0]), 1.0)
@@ -535,7 +535,7 @@ class _Task:
         ends = [float(measure.negative_loss(np.inf)), float(measure.positive_loss(-np.inf))]
         largest = factor * np.array(ends)[:, None]
         n = len(self.y)
-        return CostRows(losses[:, None], self.y, np.ones(n), codes, largest, unsteady=1.0 + n / fitted)
+        return CostRows(losses[:, None], self.y, np.ones(n), codes, largest, inflation=1.0 + n / fitted)
 
 
 # Which estimator is best, said so that having picked it by its cross-validated cost does not make it false.
@@ -596,11 +596,8 @@ def select_estimator(
     costs = rows.means
     costs[: len(refits)] = [refit.cost for refit in refits]  # of all repeats; the rows are those of one
     everyone = (*names, *REFERENCES[: len(costs) - len(names)])
-    contest = Contest(
-        everyone, len(names), costs, rows.covariance(), len(rows.y), rows.spread, float(rows.largest.max())
-    )
     return select(
-        contest,
+        replace(rows.contest(everyone, len(names)), means=costs),
         incumbent=incumbent,
         n_tried=n_tried,
         confidence_level=level,
@@ -637,7 +634,7 @@ def _together(refits: list[Refit], *, references: bool) -> CostRows:
     kept = slice(2 if references else 0)
     columns = [*(refit.rows.costs for refit in refits), ends[:, kept]]
     largest = [*(refit.rows.largest for refit in refits), most[:, kept]]
-    unsteady = max(refit.rows.unsteady for refit in refits)
+    inflation = max(refit.rows.inflation for refit in refits)
     return replace(
-        own, costs=np.concatenate(columns, axis=1), largest=np.concatenate(largest, axis=1), unsteady=unsteady
+        own, costs=np.concatenate(columns, axis=1), largest=np.concatenate(largest, axis=1), inflation=inflation
     )

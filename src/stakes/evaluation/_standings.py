@@ -17,9 +17,8 @@ from stakes.evaluation._groups import Groups, money_by_model
 from stakes.inference import (
     MONEY_SCALES,
     Comparison,
-    LossMoments,
+    Decisions,
     comparison_from_moments,
-    contest_from_moments,
     dominance,
     reached,
     select,
@@ -49,13 +48,12 @@ if TYPE_CHECKING:
 # Which decision is best, said so that having picked it does not make it false; and where that cannot be said, why.
 
 
-def choose(moments: LossMoments, models: tuple[str, ...], n_rows: int, options: Options) -> Selection | None:
+def choose(moments: Decisions, models: tuple[str, ...], n_rows: int, options: Options) -> Selection | None:
     """Choose among the models and the references, from the moments of their costs; None where nothing is sure."""
     if options.rule == "optimal":
         return None
     worst = float(options.costs.negative_loss(np.inf)), float(options.costs.positive_loss(-np.inf))
-    contest = contest_from_moments(
-        moments,
+    contest = moments.contest(
         (*models, *REFERENCES),
         len(models),
         n_rows,
@@ -95,7 +93,7 @@ def describe_costs(costs: CostDistribution, per_stake: str = "") -> str:
     return say(where, low=percent(costs.low), high=percent(costs.high), weighting=weighting)
 
 
-def why_unsaid(moments: LossMoments, options: Options) -> str:
+def why_unsaid(moments: Decisions, options: Options) -> str:
     """Why there is no selection."""
     if options.rule == "optimal":
         return "the thresholds are fitted to these very rows"
@@ -342,7 +340,7 @@ class Standings:
 
     models: tuple[str, ...]
     tables: tuple[ScoreTable, ...]
-    moments: LossMoments
+    moments: Decisions
     results: tuple[ModelResult, ...]
     options: Options
     n_rows: int

@@ -25,7 +25,6 @@ from stakes.inference._money import money_of as money_of
 from stakes.inference._money import to_expect as to_expect
 from stakes.inference._selection import Against, RankedModel, Ranking, Selection, select_best
 from stakes.inference._selection import check_contest as check_contest
-from stakes.inference._selection import contest_from_moments as contest_from_moments
 from stakes.inference._selection import few_carry as few_carry
 from stakes.inference._selection import rank_models as rank_models
 from stakes.inference._selection import select as select
@@ -40,13 +39,10 @@ from stakes.outputs.text import named as named
 from stakes.variance.decisions import UNPAIRED as UNPAIRED
 from stakes.variance.decisions import Contest as Contest
 from stakes.variance.decisions import CostRows as CostRows
-from stakes.variance.decisions import LossMoments as LossMoments
+from stakes.variance.decisions import Decisions as Decisions
 from stakes.variance.decisions import PairSums
 from stakes.variance.decisions import Spread as Spread
-from stakes.variance.decisions import loss_moments as loss_moments
-from stakes.variance.decisions import table_moments as table_moments
 from stakes.variance.decisions import table_standard_error as table_standard_error
-from stakes.variance.decisions import unpaired_moments as unpaired_moments
 from stakes.variance.dependence import PairedRows as PairedRows
 from stakes.variance.dependence import check_dependence as check_dependence
 from stakes.variance.dependence import ordered_variance as ordered_variance

@@ -16,7 +16,7 @@ from stakes.core.regret import row_losses
 from stakes.metrics import METRICS, check_parameters, guess_metric
 from stakes.variance.estimates import Moments, moments_of, t_quantile, two_sided
 from stakes.variance.influence import NEEDED_FOR_SKILL, Influence, influence_moments, mean_influence, skill_influence
-from stakes.variance.sums import BLOCK, CentralSums, class_variance, effective, mean_spread, skill_spread
+from stakes.variance.sums import BLOCK, Sums, class_variance, effective, skill_variance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from stakes.core.score_table import ScoreTable
     from stakes.costs import CostDistribution
     from stakes.variance.influence import WeightedCells
-    from stakes.variance.sums import Part
+    from stakes.variance.sums import Block
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
@@ -252,24 +252,24 @@ def _correlation(first: float, second: float, difference: float) -> float:
     return max(-1.0, min(1.0, (first + second - difference) / (2.0 * math.sqrt(both))))
 
 
-def area_of(sums: CentralSums) -> Area:
+def area_of(sums: Sums) -> Area:
     """Area from the sums of the placements of each class.
 
     The placement of a positive is the share of the negatives that it outranks, that of a negative the share of the
     positives that outrank it.
     """
-    value = float(sums.means[1])
+    value = float(sums.mean[1])
     variance, degrees = class_variance(*_in_shares(sums, *sums.about(np.full(2, value))))
-    counts = round(float(sums.rows[0])), round(float(sums.rows[1]))
-    alike = sums.masses**2 / sums.second[0]
+    counts = round(float(sums.count[0])), round(float(sums.count[1]))
+    alike = sums.weight**2 / sums.second[0]
     return Area(value, float(variance), float(degrees), _floor(value, float(alike[0]), float(alike[1])), counts)
 
 
-def area_difference(areas: tuple[Area, Area], sums: CentralSums) -> AreaDifference:
+def area_difference(areas: tuple[Area, Area], sums: Sums) -> AreaDifference:
     """Difference of two areas from the sums of the differences of both placements."""
     centre = areas[0].value - areas[1].value
     variance, degrees = class_variance(*_in_shares(sums, *sums.about(np.full(2, centre))))
-    carrying = float(effective(*sums.carried).min())
+    carrying = float(effective(*sums.raw[1:]).min())
     return AreaDifference(*areas, float(variance), float(degrees), carrying)
 
 
@@ -350,9 +350,9 @@ def _floor(area: float, negatives: float, positives: float) -> float:
     return (1.0 + count * (1.0 - area) / (2.0 - area) + count * area / (1.0 + area)) / (positives * negatives)
 
 
-def _in_shares(sums: CentralSums, second: Floats, fourth: Floats) -> tuple[Floats, Floats, Floats]:
-    """Rows, and powers of their parts in the error: placements times their share in the weight of their class."""
-    return sums.rows, second / sums.masses**2, fourth / sums.masses**4
+def _in_shares(sums: Sums, second: Floats, fourth: Floats) -> tuple[Floats, Floats, Floats]:
+    """Rows, and powers of their contributions to the error: placements by their share in the weight of their class."""
+    return sums.count, second / sums.weight**2, fourth / sums.weight**4
 
 
 # The area under the ROC curve, its regret and their differences, from rows or the cells of a table.
@@ -379,7 +379,7 @@ def area_estimate(cells: WeightedCells, dependence: Dependence = _INDEPENDENT) -
         return Area(math.nan, math.nan, math.nan, math.nan, _rows(cells))
     alike = cells.plain or cells.data.sample is None  # the table has lost the weights of single rows of one score
     if _independent(dependence) and alike:
-        return area_of(CentralSums.of(_table_parts(table)))
+        return area_of(Sums.from_blocks(_table_parts(table)))
     placement = placements(cells)
     area = area_of(_sums(placement, cells))
     if _independent(dependence) and cells.origin is None:
@@ -420,11 +420,11 @@ def area_regret(cells: WeightedCells, area: Area | AreaDifference, dependence: D
     return AreaRegret(area, factor, shift, math.hypot(factor * area.standard_error, shift))
 
 
-def _sums(placement: Floats, cells: WeightedCells) -> CentralSums:
-    return CentralSums.of_rows(placement, cells.y, cells.weight, cells.square)
+def _sums(placement: Floats, cells: WeightedCells) -> Sums:
+    return Sums.from_units(placement, cells.y, cells.weight, cells.square)
 
 
-def _table_parts(table: ScoreTable) -> Iterator[Part]:
+def _table_parts(table: ScoreTable) -> Iterator[Block]:
     """Placements of the rows of each class at some of the scores."""
     below, above, (negative, positive) = 0.0, table.total_positives, (table.total_negatives, table.total_positives)
     for part in blocks(len(table.scores), BLOCK):
@@ -438,7 +438,7 @@ def _table_parts(table: ScoreTable) -> Iterator[Part]:
         below, above = float(passed[-1]), float(left[-1])
 
 
-def _cells(k: int, placement: Floats, weight: Floats, square: Floats) -> Part:
+def _cells(k: int, placement: Floats, weight: Floats, square: Floats) -> Block:
     """The cells that hold rows, with weights where they are not all single rows of weight one."""
     used = weight > 0.0
     weight, square = weight[used], square[used]
@@ -457,9 +457,9 @@ def _dependent(cells: WeightedCells, centred: Floats, dependence: Dependence) ->
     return _dependent_sum(cells, cells.weight * centred / np.where(cells.y, masses[1], masses[0]), dependence)
 
 
-def _dependent_sum(cells: WeightedCells, parts: Floats, dependence: Dependence) -> tuple[float, float, str]:
+def _dependent_sum(cells: WeightedCells, contributions: Floats, dependence: Dependence) -> tuple[float, float, str]:
     design = cells.design(*dependence)
-    variance, degrees, reason = design.variance_of(design.whole(parts))
+    variance, degrees, reason = design.variance_of(design.with_weight_estimation(contributions))
     return float(variance), float(degrees), reason
 
 
@@ -557,20 +557,20 @@ def mean_moments(mean: RowMean, cells: Sequence[WeightedCells], dependence: tupl
         return moments.within(*_value_range(mean, masses, fixed=cells[0].fixed_prevalence, paired=paired))
     best = np.zeros(2) if paired else np.array(mean.best)
     most = np.abs(np.subtract(mean.worst, mean.best))
-    sums, fixed = CentralSums.of(_parts(mean, cells, best)), cells[0].fixed_prevalence
-    rows = round(float(sums.rows[0])), round(float(sums.rows[1]))
+    sums, fixed = Sums.from_blocks(_parts(mean, cells, best)), cells[0].fixed_prevalence
+    rows = round(float(sums.count[0])), round(float(sums.count[1]))
     if mean.constant is None:
-        value = float(sums.value + sums.masses @ best / sums.masses.sum())
-        ends = _value_range(mean, sums.masses, fixed=fixed, paired=paired)
-        return moments_of(value, mean_spread(sums, value - best, most, fixed=fixed), rows, paired=paired).within(*ends)
-    constant = mean.constant.losses(float(sums.masses[1] / sums.masses.sum()))
-    ratio, base, spread = skill_spread(sums, constant, most, fixed=fixed)
+        value = float(sums.value + sums.weight @ best / sums.weight.sum())
+        ends = _value_range(mean, sums.weight, fixed=fixed, paired=paired)
+        return moments_of(value, sums.variance(most, value - best, fixed=fixed), rows, paired=paired).within(*ends)
+    constant = mean.constant.losses(float(sums.weight[1] / sums.weight.sum()))
+    ratio, base, spread = skill_variance(sums, constant, most, fixed=fixed)
     needed = NEEDED_FOR_SKILL if base > 0.0 else 0
-    ends = _value_range(mean, sums.masses, fixed=fixed, paired=paired)
+    ends = _value_range(mean, sums.weight, fixed=fixed, paired=paired)
     return moments_of((0.0 if paired else 1.0) - float(ratio), spread, rows, least=needed, paired=paired).within(*ends)
 
 
-def _parts(mean: RowMean, cells: Sequence[WeightedCells], best: Floats) -> Iterator[Part]:
+def _parts(mean: RowMean, cells: Sequence[WeightedCells], best: Floats) -> Iterator[Block]:
     """Values of the rows of each class, block by block, less the best; or the differences between two models."""
     first = cells[0]
     for part in blocks(len(first.y), BLOCK):

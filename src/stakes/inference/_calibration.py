@@ -19,7 +19,7 @@ from stakes.outputs.result_table import Tabular
 from stakes.variance.dependence import dependence_of
 from stakes.variance.estimates import Estimate, Moments, moments_of, too_few
 from stakes.variance.influence import cells_of
-from stakes.variance.sums import NEEDED, Clusters, freed
+from stakes.variance.sums import NEEDED, bessel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -105,7 +105,7 @@ def _reason(cells: WeightedCells, design: Design) -> str:
     if design.lags is not None:
         return "no interval: its noise is known for independent rows and clusters only"
     rows = round(cells.rows[0]), round(cells.rows[1])
-    clustered = Clusters(design.codes, design.share).reason() if design.codes is not None else ""
+    clustered = design.clusters.reason() if design.codes is not None else ""
     return too_few(rows, _NEEDED_EVENTS) or clustered
 
 
@@ -197,7 +197,7 @@ def _clustered(cells: WeightedCells, codes: Integers, residual: Floats, fits: Lo
         size = min(step, count - first)
         sums = np.bincount(cell[rows] * size + places[rows] - first, weights=residual[rows], minlength=n * size)
         noise += sums.reshape(n, size) @ rng.standard_normal((size, _DRAWS))
-    return noise * math.sqrt(float(freed(count)))
+    return noise * math.sqrt(float(bessel(count)))
 
 
 def _quantile(level: float, distance: Floats, weight: Floats) -> Floats:
@@ -273,9 +273,9 @@ def _ratio_moments(cells: WeightedCells, design: Design, observed: float, expect
     if origin is None:
         return _moments(design, value, cells.y / observed - cells.score / expected)
     counted = origin.counted
-    parts = design.parts(design.centred(cells.y / observed))
-    parts -= counted / counted.sum() * (origin.score[origin.outcome.present] / expected - 1.0)
-    variance, degrees, reason = design.variance_of(parts)
+    contributions = design.contributions(design.centred(cells.y / observed))
+    contributions -= counted / counted.sum() * (origin.score[origin.outcome.present] / expected - 1.0)
+    variance, degrees, reason = design.variance_of(contributions)
     rows = int(np.count_nonzero(~cells.y)), int(np.count_nonzero(cells.y))
     return Moments(value, float(variance), float(degrees), rows=rows, least=NEEDED, reason=reason)
 
@@ -299,7 +299,7 @@ def _coefficients(cells: WeightedCells, design: Design, fits: Sequence[LogisticF
 
 
 def _moments(design: Design, value: float, slope: Floats) -> Moments:
-    spread, rows, reason = design.spread(design.centred(slope), slope, np.zeros(2))
+    spread, rows, reason = design.variance(slope, np.zeros(2))
     return moments_of(value, spread, rows, least=NEEDED, reason=reason, clustered=design.codes is not None)
 
 

@@ -17,7 +17,7 @@ from stakes.costs import as_costs
 from stakes.curves import TIE, error_pieces, lower_envelope
 from stakes.outputs.result_table import Tabular
 from stakes.variance.checks import CLASSES, EVERY_ORDER, FLOOR, ROUNDING, digits, place_of_pair
-from stakes.variance.decisions import LossMoments, loss_moments
+from stakes.variance.decisions import Decisions
 from stakes.variance.dependence import PairedRows, dependence_of
 
 if TYPE_CHECKING:
@@ -300,7 +300,7 @@ class Comparison(Tabular):
 
 
 def comparison_from_moments(
-    moments: LossMoments, pair: tuple[int, int], names: tuple[str, str], options: Options
+    moments: Decisions, pair: tuple[int, int], names: tuple[str, str], options: Options
 ) -> Comparison:
     """Scale the paired difference of two rules and attach its interval."""
     return _comparison(moments.difference(*pair), names, options)
@@ -443,7 +443,7 @@ def compare(
             'rule="optimal" is fitted to the same rows and has no closed-form interval; compare by "score".'
         )
     data = [options.data(y_true, scores, name=argument, amounts=True) for argument, scores in (("a", a), ("b", b))]
-    moments = loss_moments(paired_rows([item.rows for item in data], options), options.costs, options.rule)
+    moments = Decisions.from_scores(paired_rows([item.rows for item in data], options), options.costs, options.rule)
     names = check_names(names)
     found = _comparison(moments.difference(0, 1), names, options)
     return replace(found, judge=partial(_dominance_of, data[0], data[1], options, names))

@@ -107,14 +107,14 @@ def integrated_metric(
     times, mean = _check_horizons(horizons), row_mean(_check_metric(metric), options)
     columns = _score_columns(y_prob, len(times))
     share = np.convolve(np.diff(times), [0.5, 0.5]) / (times[-1] - times[0])
-    value, parts = 0.0, np.zeros(int(np.count_nonzero(outcome.present)))
+    value, contributions = 0.0, np.zeros(int(np.count_nonzero(outcome.present)))
     for part, time, score in zip(share, times, columns, strict=True):
         cells = cells_of(evaluation_data(outcome.at(float(time)), score), fixed_prevalence=False)
         found, design = mean.influence(cells), cells.design()
         value += float(part) * found.value
-        parts += part * design.parts(found.slope)
+        contributions += part * design.contributions(found.slope)
     # fewest are followed to the last horizon
-    variance, degrees, reason = design.variance_of(parts)
+    variance, degrees, reason = design.variance_of(contributions)
     moments = Moments(value, float(variance), float(degrees), reason=reason).within(*metric_range(metric, options))
     name = f"{metric}, horizons {times[0]:g} to {times[-1]:g}"
     return Estimate(name, value, moments.standard_error, moments.interval(level), level, moments.note)
@@ -692,6 +692,6 @@ def _multiclass(
     # one class of rows: what they cost is bounded by the metric's range, if that has an end
     design = Design(ones > 0.0, ones if weight is None else weight, codes=codes, lags=lags)
     most = np.array([0.0, METRICS[metric].high])
-    spread, rows, reason = design.spread(design.centred(values), values, most)
+    spread, rows, reason = design.variance(values, most)
     value = float(np.dot(design.share, values))
     return moments_of(value, spread, rows, reason=reason, clustered=codes is not None, names=("row", "row"))

@@ -282,7 +282,7 @@ def to_expect(y: Bools | Integers, either: tuple[Floats, Floats]) -> float:
 
 def _estimate(name: str, value: float, lines: Floats, design: Design, level: float) -> Estimate:
     values, *either = lines
-    variance, degrees, reason = design.variance_of(design.parts(design.centred(values)))
+    variance, degrees, reason = design.variance_of(design.contributions(design.centred(values)))
     each = design.weight * either[0], design.weight * either[1]
     seen, expected = carriers(design.weight * values, design.y), to_expect(design.y, each)
     rows = min(seen, expected)

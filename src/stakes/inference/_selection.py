@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from stakes.base.validation import BinarySample
     from stakes.core.regret import Rule
     from stakes.costs import CostDistribution, CostsLike, Scale
-    from stakes.variance.decisions import LossMoments
     from stakes.variance.estimates import Moments
 
     Integers = NDArray[np.intp]
@@ -340,60 +339,6 @@ def _against(found: Selection) -> str:
         unshown=join(unshown) if unshown else "",
         limits=fill("limits", level=percent(0.5 + found.confidence_level / 2.0)),
     )
-
-
-# A contest from moments that are at hand: of rows, of a table, of clusters, or of rows in order of time.
-
-
-def contest_from_moments(
-    moments: LossMoments,
-    names: tuple[str, ...],
-    n_models: int,
-    n_rows: int,
-    *,
-    factor: float = 1.0,
-    highest: float = math.inf,
-) -> Contest | None:
-    """Let decisions compete by their means and the spread of every pair; None where that spread is unknown.
-
-    Parameters
-    ----------
-    moments : LossMoments
-        Of the decisions, in the order of ``names``.
-    names : tuple of str
-        Models first, then references.
-    n_models, n_rows : int
-        How many are models, and the rows that the moments rest on.
-    factor : float, default 1
-        From the moments to the scale of the costs.
-    highest : float, default inf
-        The most that a mean can be on that scale.
-
-    Returns
-    -------
-    Contest or None
-
-    Examples
-    --------
-    >>> from stakes import ScoreTable, costs
-    >>> from stakes.inference import contest_from_moments, select, table_moments
-    >>> table = ScoreTable.from_predictions([0, 1] * 50, [0.1, 0.8] * 50)
-    >>> moments = table_moments(table, costs.Uniform(0.2, 0.6), "score")
-    >>> select(contest_from_moments(moments, ("a", "treat all", "treat none"), 1, 100)).chosen
-    'a'
-    """
-    means, covariance = factor * moments.means, factor**2 * moments.covariance
-    finite = np.flatnonzero(np.isfinite(means))
-    if moments.reason or not len(finite) or not np.isfinite(covariance[np.ix_(finite, finite)]).all():
-        return None
-
-    def spread_of(first: Integers, second: Integers) -> Spread:
-        # the last row and column of every matrix, which -1 means, is no cost at all
-        spread = moments.spread_at(first, second)
-        scarce = np.where(spread.scarce, spread.carrying, math.inf).min(axis=0)
-        return Spread(factor**2 * spread.variance, spread.degrees, factor**2 * spread.room, scarce)
-
-    return Contest(names, n_models, means, covariance, n_rows, spread_of, highest)
 
 
 # The order of many models, with what multiple comparisons leave of it.
@@ -916,7 +861,7 @@ def select_best(
     codes, _ = dependence_of(samples[0], clusters, None, sample_weight)
     how: dict[str, Any] = {"references": check_flag(references, "references"), "by_class": prevalence is not None}
     rows = CostRows.of(samples, distribution, rule, units.factor, clusters=codes, **how)
-    contest = contest_of(rows, (*names, *(REFERENCES if references else ())), len(names))
+    contest = rows.contest((*names, *(REFERENCES if references else ())), len(names))
     told: dict[str, Any] = {"scale": units.scale, "per": units.per, "unit": units.per_stake or "decision"}
     return select(contest, incumbent=incumbent, n_tried=n_tried, confidence_level=level, random_state=rng, **told)
 
@@ -948,15 +893,6 @@ def check_models(y_true: Any, y_prob: Any) -> tuple[str, ...]:
 def samples_of(y_true: Any, y_prob: Mapping[str, ArrayLike], **options: Any) -> list[BinarySample]:
     """Clean rows of each model; messages name it."""
     return [evaluation_data(y_true, prob, name=f"y_prob[{name!r}]", **options).rows for name, prob in y_prob.items()]
-
-
-def contest_of(rows: CostRows, names: tuple[str, ...], n_models: int) -> Contest:
-    """Means and covariance of the rows' costs."""
-    if len(rows.y) < 2:
-        raise ValueError(f"y_true must hold at least two rows, got {len(rows.y)}.")
-    with np.errstate(invalid="ignore"):  # an infinite loss has no spread
-        means, covariance = rows.means, rows.covariance()
-    return Contest(names, n_models, means, covariance, len(rows.y), rows.spread, float(rows.largest.max()))
 
 
 def _check_fixed(rule: Rule) -> Rule:

@@ -13,7 +13,7 @@ from stakes.core.options import refuse_weighing
 from stakes.outputs.hooks import draw
 from stakes.outputs.result_table import Tabular
 from stakes.variance.dependence import Design
-from stakes.variance.sums import members, row_rates
+from stakes.variance.sums import row_rates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -506,7 +506,7 @@ def dependent_pieces(
         for k in range(count):
             own, mine = k % 2, held[k] & classes[k % 2]
             centred = mine - share[k, part, None] * domain[own]
-            parts.append(design.unit_parts(design.whole(centred * (weight / whole[own]))))
+            parts.append(design.independent_units(design.with_weight_estimation(centred * (weight / whole[own]))))
         units = np.stack(parts)
         cross[:, :, part] = np.einsum("ibn,jbn->ijb", units, units)
         errors.append(np.einsum("kb,kbn->bn", pieces.coefficient[:, part], units))
@@ -531,10 +531,10 @@ def _with_errors(pieces: Pieces, errors: Floats, cross: Floats) -> Pieces:
 
 def _clustered(pieces: Pieces, design: Design) -> Pieces:
     """A row not yet seen brings others of its cluster; the errors have as many degrees of freedom as clusters allow."""
-    clusters, y = design.clusters
+    clusters = design.clusters
     if clusters.reason():
         raise ValueError(f"there is no band: {clusters.reason()}.")
-    more = np.resize(clusters.rows_at_once(row_rates(members(y))), len(pieces.row))
+    more = np.resize(clusters.rows_at_once(row_rates(design.own_members)), len(pieces.row))
     size = np.where(pieces.share * (1.0 - pieces.share) > 0.0, pieces.size, pieces.size / more[:, None])
     return replace(pieces, size=size, row=pieces.row * more, degrees=clusters.degrees())
 

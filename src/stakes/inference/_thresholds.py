@@ -212,7 +212,7 @@ class _ThresholdRows:
             part = np.stack([y & acted, ~(y | acted), y & acted, ~(y | acted), acted])
             with np.errstate(divide="ignore", invalid="ignore"):
                 slope = (part - shares[:, k, None] * whole) / (whole @ design.share)[:, None]
-            variance[:, k] = design.variance_of(design.parts(slope))[0]
+            variance[:, k] = design.variance_of(design.contributions(slope))[0]
         spread = shares * (1.0 - shares)
         found = np.full(shares.shape, np.nan)
         np.divide(spread, variance, out=found, where=(spread > 0.0) & (variance > 0.0))

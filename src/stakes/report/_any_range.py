@@ -18,9 +18,9 @@ from stakes.curves import curve_over_log_odds, reliability_curve_of
 from stakes.inference import confidence_band
 from stakes.outputs.text import SENTENCES
 from stakes.report._page import decisions, regret_words, unit_words
-from stakes.variance.dependence import Design, cosine_sums
+from stakes.variance.dependence import Design
 from stakes.variance.estimates import t_quantile
-from stakes.variance.sums import freed
+from stakes.variance.sums import Clusters, bessel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -268,7 +268,7 @@ def beyond(held: Floats) -> Floats:
 #
 # In each case the covariance is that of sums which are taken as independent: of clusters; of windows of rows in
 # order, whose squares add up to the estimate of Newey and West; or of slow cosine waves. Where an outcome estimated
-# the weights from all its rows, it is that of what all of them add. See ``inference/_dependence.py``.
+# the weights from all its rows, it is that of what all of them add. See ``variance/dependence.py``.
 
 _DEPENDENT_BLOCK = 1 << 13
 
@@ -324,53 +324,39 @@ def dependent_covariances(
     scores: Sequence[Callable[[Part], Floats]],
     kinds: tuple[CostBins, CostBins],
     centres: Sequence[Floats],
-) -> dict[tuple[int, int], Floats]:
-    """Covariances of every pair of rules: the models, "treat all", "treat none".
+) -> Floats:
+    """Covariances of every pair of rules, the models, "treat all" and "treat none", in every pair of stretches.
 
     ``scores`` are functions that return some rows' scores as they are acted on; ``centres`` what the losses of each
     class are centred on, by rule and stretch.
     """
     terms = _Terms(rows, scores, kinds, centres)
-    count = len(rows.y)
-    rules, size = len(scores) + 2, kinds[0].size
+    count, rules, size, factor = len(rows.y), len(scores) + 2, kinds[0].size, 1.0
     gram = np.zeros((rules * size, rules * size))
-    if rows.origin is not None:
-        parts, factor = _of_outcome(terms, rows, rules), 1.0
+    if rows.origin is not None or rows.lags == "auto":
+        units = _units(terms, rows, rules)
     elif rows.clusters is not None:
-        parts, clusters = _clusters(terms, rows.clusters)
-        factor = (clusters - 1.0) / clusters
-    elif rows.lags == "auto":
-        waves = max(int(0.4 * count ** (2.0 / 3.0)), 1)
-        parts, factor = _waves(terms, rules, waves), count / waves
+        clusters = Clusters(rows.clusters, terms.weight / terms.total)
+        units, factor = _changes(terms, clusters), 1.0 / float(bessel(len(clusters)))
     else:
         last = int(rows.lags or 0)
-        parts, factor = _windows(terms, count, last), float(freed(count)) / (last + 1)
-    for part in parts:
+        units, factor = _windows(terms, count, last), float(bessel(count)) / (last + 1)
+    for part in units:
         flat = part.reshape(len(part), -1)
         gram += flat.T @ flat
-    found = factor * gram.reshape(rules, size, rules, size)
-    return {(i, j): found[i, :, j] for i in range(rules) for j in range(i, rules)}
+    return factor * gram.reshape(rules, size, rules, size)
 
 
-def _clusters(terms: _Terms, codes: Places) -> tuple[Iterator[Floats], int]:
-    order = np.argsort(codes, kind="stable")
-    ordered = codes[order]
-    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-    ends = np.append(starts[1:], len(codes))
-
-    def sums() -> Iterator[Floats]:
-        first = 0
-        while first < len(starts):
-            # whole clusters, about so many rows at a time
-            last = max(int(np.searchsorted(ends, starts[first] + _DEPENDENT_BLOCK, side="right")), first + 1)
-            part = slice(int(starts[first]), int(ends[last - 1]))
-            groups = np.repeat(np.arange(last - first), ends[first:last] - starts[first:last])
-            held = np.bincount(groups, terms.weight[order[part]]) / terms.total
-            # what leaving out the cluster changes
-            yield terms.summed(order[part], groups, last - first) / (1.0 - held)[:, None, None]
-            first = last
-
-    return sums(), len(starts)
+def _changes(terms: _Terms, clusters: Clusters) -> Iterator[Floats]:
+    """What leaving out each cluster changes: whole clusters, as many at a time as fit a block of rows."""
+    order, starts, first = clusters.order, clusters.starts, 0
+    ends = np.append(starts[1:], len(order))
+    while first < len(starts):
+        last = max(int(np.searchsorted(ends, starts[first] + _DEPENDENT_BLOCK, side="right")), first + 1)
+        part = order[starts[first] : ends[last - 1]]
+        groups = np.repeat(np.arange(last - first), ends[first:last] - starts[first:last])
+        yield terms.summed(part, groups, last - first) / (1.0 - clusters.shares[first:last])[:, None, None]
+        first = last
 
 
 def _windows(terms: _Terms, count: int, last: int) -> Iterator[Floats]:
@@ -385,15 +371,13 @@ def _windows(terms: _Terms, count: int, last: int) -> Iterator[Floats]:
         yield sums[last + 1 :] - sums[: -last - 1]
 
 
-def _of_outcome(terms: _Terms, rows: PairedRows, rules: int) -> Iterator[Floats]:
-    """Independent parts of the errors where an outcome weighs the rows: they rest on all its rows."""
+def _units(terms: _Terms, rows: PairedRows, rules: int) -> Iterator[Floats]:
+    """Independent units of all rows of an outcome that weighs them, or cosine coefficients of rows in order."""
     design = Design(rows.y, terms.weight, codes=rows.clusters, lags=rows.lags, origin=rows.origin)
-    lines = [[design.unit_parts(design.whole(column)) for column in terms.columns(rule)] for rule in range(rules)]
-    yield np.moveaxis(np.array(lines), -1, 0)
-
-
-def _waves(terms: _Terms, rules: int, count: int) -> Iterator[Floats]:
-    lines = [[cosine_sums(column, count) for column in terms.columns(rule)] for rule in range(rules)]
+    lines = [
+        [design.independent_units(design.with_weight_estimation(column)) for column in terms.columns(rule)]
+        for rule in range(rules)
+    ]
     yield np.moveaxis(np.array(lines), -1, 0)
 
 
@@ -463,13 +447,17 @@ def spread_of(evaluation: Evaluation, chosen: Sequence[int]) -> StretchCovarianc
         _add_table(sums, evaluation)
     else:
         _add_rows(sums, evaluation, rows, chosen)
-    classes = [_completed(mine) for mine in sums]
-    centres = _centres(classes, fixed_prevalence=evaluation.tables[0].fixed_prevalence)
+    for mine in sums:
+        mine.add_constants()
+    if evaluation.tables[0].fixed_prevalence:  # each class is centred on its own mean, else on that of all rows
+        centres = [mine.first[0] / (mine.total or 1.0) for mine in sums]
+    else:
+        centres = [(sums[0].first[0] + sums[1].first[0]) / (sums[0].total + sums[1].total)] * 2
     if rows is not None and dependent:
         scores = [partial(_taken, evaluation, rows.scores[index]) for index in chosen]
         covariances = dependent_covariances(rows, scores, kinds, centres)
     else:
-        covariances = _independent(classes, centres, evaluation.n_rows)
+        covariances = _independent(sums, centres, evaluation.n_rows)
     return _differences(cuts, covariances, len(chosen))
 
 
@@ -510,9 +498,10 @@ class _StretchSums:
     def __init__(self, kind: CostBins, models: int, pairs: Sequence[tuple[int, int]]) -> None:
         self.kind, self.models, self.size = kind, models, kind.size
         self.total, self.squares = 0.0, 0.0
-        # sums of losses, by the weights and by their squares
-        self.first = np.zeros((2, models, self.size))
-        self.second = {pair: np.zeros((self.size, self.size)) for pair in pairs}
+        self.pairs, rules = pairs, models + 2
+        # sums of losses, by the weights and by their squares; of products, by the squares
+        self.first = np.zeros((2, rules, self.size))
+        self.products = np.zeros((rules, self.size, rules, self.size))
 
     def add(self, scores: Sequence[Floats], weight: Floats | None, square: Floats | None) -> None:
         """Add rows; without weights each counts one."""
@@ -525,10 +514,17 @@ class _StretchSums:
         for index, mine in enumerate(placed):
             sums = [self.kind.summed(mine, by, whole, 1)[0] for by in weights[: 1 if weight is None else 2]]
             self.first[:, index] += sums
-        for i, j in self.second:
+        for i, j in self.pairs:
             (place, part), (other, its) = placed[i], placed[j]
             gram = self._products((place, other), (part, its), square)
-            self.second[i, j] += gram[::-1, ::-1] if self.kind.positive else gram
+            self.products[i, :, j] += gram[::-1, ::-1] if self.kind.positive else gram
+
+    def add_constants(self) -> None:
+        """Treating all costs every negative all of every stretch, treating none every positive."""
+        acting, full = self.models + self.kind.positive, self.kind.full
+        self.first[:, acting] = np.outer([self.total, self.squares], full)
+        self.products[acting] = np.multiply.outer(full, self.first[1])
+        self.products[:, :, acting] = np.multiply.outer(self.first[1], full)
 
     def _products(self, places: tuple[Places, Places], parts: tuple[Floats, Floats], square: Floats | None) -> Floats:
         """Sum over rows of the products of two losses, for every pair of stretches."""
@@ -550,55 +546,21 @@ def _pairs(models: int) -> list[tuple[int, int]]:
     return [(i, i) for i in range(models)] + list(combinations(range(models), 2))
 
 
-@dataclass(frozen=True)
-class _Class:
-    """Sums of one class for all rules, in ascending order of the stretches; "treat all" and "treat none" added."""
-
-    first: Floats
-    squared: Floats
-    second: dict[tuple[int, int], Floats]
-    total: float
-    squares: float
-
-
-def _completed(sums: _StretchSums) -> _Class:
-    """Treating all costs every negative all of every stretch, and no positive anything."""
-    n, size, full = sums.models, sums.size, sums.kind.full
-    lines = np.zeros((2, n + 2, size))
-    lines[:, :n] = sums.first
-    acting = n + sums.kind.positive
-    lines[:, acting] = np.outer([sums.total, sums.squares], full)
-    second = dict(sums.second)
-    zero = np.zeros((size, size))
-    for rule in (n, n + 1):
-        for model in range(n):
-            second[model, rule] = np.outer(lines[1, model], full) if rule == acting else zero
-        second[rule, rule] = np.outer(full, full) * sums.squares if rule == acting else zero
-    second[n, n + 1] = zero
-    return _Class(lines[0], lines[1], second, sums.total, sums.squares)
+def _independent(sums: Sequence[_StretchSums], centres: Sequence[Floats], n_rows: int) -> Floats:
+    """Covariances of every pair of rules (the first not after the second) in every pair of stretches."""
+    total = sum(mine.total for mine in sums)
+    found = np.zeros(sums[0].products.shape)
+    for mine, centre in zip(sums, centres, strict=True):
+        mean, squared = centre.ravel(), mine.first[1].ravel()
+        products = mine.products.reshape(len(mean), -1)
+        centred = products - np.outer(mean, squared) - np.outer(squared, mean)
+        centred += np.outer(mean, mean) * mine.squares
+        centred[np.abs(centred) <= _ROUNDING * products] = 0.0
+        found += centred.reshape(found.shape) * (float(bessel(n_rows)) / total**2)
+    return found
 
 
-def _centres(classes: Sequence[_Class], *, fixed_prevalence: bool) -> list[Floats]:
-    """What each class's losses are centred on: the mean of all, or of the class where its total is known."""
-    if fixed_prevalence:
-        return [mine.first / mine.total if mine.total > 0.0 else mine.first for mine in classes]
-    pooled = sum(mine.first for mine in classes) / sum(mine.total for mine in classes)
-    return [np.asarray(pooled)] * 2
-
-
-def _independent(classes: Sequence[_Class], centres: Sequence[Floats], n_rows: int) -> dict[tuple[int, int], Floats]:
-    total = sum(mine.total for mine in classes)
-    covariances: dict[tuple[int, int], Floats] = {}
-    for mine, mean in zip(classes, centres, strict=True):
-        for (i, j), gram in mine.second.items():
-            centred = gram - np.outer(mean[i], mine.squared[j]) - np.outer(mine.squared[i], mean[j])
-            centred += np.outer(mean[i], mean[j]) * mine.squares
-            centred[np.abs(centred) <= _ROUNDING * gram] = 0.0
-            covariances[i, j] = covariances.get((i, j), 0.0) + centred * (float(freed(n_rows)) / total**2)
-    return covariances
-
-
-def _differences(cuts: Floats, covariances: dict[tuple[int, int], Floats], models: int) -> StretchCovariances:
+def _differences(cuts: Floats, covariances: Floats, models: int) -> StretchCovariances:
     """Covariance of the difference of every pair of rules, and of every model alone."""
     nothing = models + 2
     alone = [(i, nothing) for i in range(nothing)]
@@ -606,10 +568,10 @@ def _differences(cuts: Floats, covariances: dict[tuple[int, int], Floats], model
     above = np.triu_indices(len(cuts) - 1)
     found = np.empty((len(pairs), len(above[0])))
     for row, (i, j) in enumerate(pairs):
-        matrix = covariances[i, i]
+        matrix = covariances[i, :, i]
         if j < nothing:
-            across = covariances[i, j]
-            matrix = matrix + covariances[j, j] - across - across.T
+            across = covariances[i, :, j]
+            matrix = matrix + covariances[j, :, j] - across - across.T
         found[row] = matrix[above]
     return StretchCovariances(cuts, tuple(pairs), found)
 
@@ -761,7 +723,7 @@ def _spread(evaluation: Evaluation, models: Sequence[Model]) -> Json | None:
         return None
     # those of the evaluation's own range stand for every range
     rules = [*chosen, *range(len(evaluation.models), len(evaluation.models) + 3)]
-    degrees = [float(evaluation.moments.spread_at(rules[i], rules[j]).degrees) for i, j in found.pairs]
+    degrees = [float(evaluation.moments.variance(rules[i], rules[j]).degrees) for i, j in found.pairs]
     return {
         "cuts": encoded(found.cuts),
         "degrees": encoded(np.array(degrees)),

@@ -1,10 +1,10 @@
-"""`Decisions`, `PairSums`."""
+"""`Decisions`: mean losses of several decision rules on the same rows, and their differences; `PairSums`."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -19,18 +19,7 @@ from stakes.costs import CostDistribution, as_costs
 from stakes.variance.checks import check_columns
 from stakes.variance.dependence import Design, PairedRows
 from stakes.variance.estimates import Moments, half_width, moments_of, p_value
-from stakes.variance.sums import (
-    CentralSums,
-    ClusterSums,
-    PowerSums,
-    Variance,
-    check_largest,
-    freed,
-    joined,
-    known,
-    moved,
-    spread_of,
-)
+from stakes.variance.sums import ClusterSums, Sums, Variance, bessel, check_largest, joined, members
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -42,27 +31,27 @@ if TYPE_CHECKING:
     from stakes.core.score_table import ScoreTable
     from stakes.costs import CostsLike
     from stakes.outputs.serialization import JsonReader
+    from stakes.variance.sums import Block
 
     Floats = NDArray[np.float64]
-    Part = tuple[int, Floats, Floats | None, Floats | None]
-    Parts = Callable[[Sequence[int], int], Iterator[Part]]
     Integers = NDArray[np.intp]
     Bools = NDArray[np.bool_]
+    Pairs = Sequence[tuple[int, int]]
 
 
-# Sums of powers of the losses of several decision rules and of their differences, from one pass over the rows.
+# Losses of several decision rules and of their differences, block by block.
 #
-# The differences of many models are summed when they are asked for. A rule that is the same for all costs every row
-# of a class alike: the sums of its differences from a model are those of the model, moved.
+# A rule that is the same for all rows costs every row of a class alike: the sums of its differences from a model are
+# those of the model, shifted.
 
-_ROOM = 1 << 16  # numbers at once
+_AT_ONCE = 1 << 16  # numbers
 _LEAST = 1 << 11  # rows at once
-_SETS = 64  # pairs at once
+_PAIRS_AT_ONCE = 64
 
 
 @dataclass(frozen=True)
 class DecisionRules:
-    """Models under one rule; where asked for, "always act" and "never act"; and last "nothing"."""
+    """Models under one rule; with ``constants`` "always act" and "never act"; last "nothing", which costs nothing."""
 
     costs: CostDistribution
     rule: Rule
@@ -71,29 +60,29 @@ class DecisionRules:
 
     @property
     def count(self) -> int:
-        """Number of rules: the models, the constant ones for each, and the one that costs nothing."""
+        """Number of rules: the models, the constant ones, and the one that costs nothing."""
         return self.models + 2 * self.constants + 1
 
     @property
-    def worst(self) -> Floats:
+    def max_loss(self) -> Floats:
         """What a row of each class costs at most."""
         return np.array([float(self.costs.negative_loss(np.inf)), float(self.costs.positive_loss(-np.inf))])
 
     def highest(self, masses: Floats, *, fixed: bool) -> float:
         """What a rule can cost on average at most, the shares of the classes known or not."""
-        return float(self.worst @ masses / masses.sum()) if fixed else float(self.worst.max())
+        return float(self.max_loss @ masses / masses.sum()) if fixed else float(self.max_loss.max())
 
-    def completed(self, losses: Sequence[Floats] | Floats, k: int) -> Floats:
+    def with_constants(self, losses: Sequence[Floats] | Floats, k: int) -> Floats:
         """Losses of all rules for rows of one class, from those of the models."""
         lines = np.zeros((self.count, len(losses[0])))
         lines[: self.models] = losses
         if self.constants:  # always acting costs the negatives all, never acting the positives
-            lines[self.models + k] = self.worst[k]
+            lines[self.models + k] = self.max_loss[k]
         return lines
 
-    def most(self, *, fixed: bool) -> Floats:
+    def max_gap(self, *, fixed: bool) -> Floats:
         """How far the losses of a row of each class can lie apart, for every pair of rules."""
-        most = np.tile(self.worst[:, None, None], (1, self.count, self.count))
+        most = np.tile(self.max_loss[:, None, None], (1, self.count, self.count))
         if self.constants:
             always, never, nothing = range(self.models, self.count)
             # treating all cannot miss, treating none raises no false alarm; class totals that are known leave no error
@@ -104,249 +93,221 @@ class DecisionRules:
         return most
 
 
-def row_parts(rows: PairedRows, rules: DecisionRules, models: Sequence[int], size: int) -> Iterator[Part]:
-    """Losses of some models, class by class, for so many rows at a time."""
-    for part in blocks(len(rows.y), size):
-        y = rows.y[part]
-        for k, mine in enumerate((np.flatnonzero(~y), np.flatnonzero(y))):
-            labels, weight = y[mine], None if rows.weight is None else rows.weight[part][mine]
-            if weight is not None:
-                check_largest(weight)
-            lines = np.empty((len(models), len(mine)))
-            for line, model in zip(lines, models, strict=True):
-                line[:] = row_losses(labels, rows.scores[model][part][mine], rules.costs, rules.rule)
-            yield k, lines, weight, None
-
-
-def block_size(count: int) -> int:
-    """Rows at once, so that so many numbers of each fit the cache."""
-    return max(_ROOM // count, _LEAST)
-
-
 @dataclass(frozen=True)
-class RuleSums:
-    """Means of all rules, power sums of the pairs that were asked for, and the weight of each class."""
-
-    means: Floats
-    powers: PowerSums
-    masses: Floats
-
-
-def rule_sums(parts: Parts, rules: DecisionRules, pairs: Sequence[tuple[int, int]], *, fixed: bool) -> RuleSums:
-    """Sums of every model, of all rules that are the same for all, and of some pairs of models."""
-    unlike = np.zeros((2, rules.models))
-    alone = [(i, -1) for i in range(rules.models)]
-    sums = CentralSums.of(_gaps(parts, rules, [*alone, *pairs], unlike))
-    with np.errstate(invalid="ignore"):  # two infinite losses have no difference
-        first, second, every = _with_constants(sums, rules, [*alone, *pairs], unlike)
-        itself = np.flatnonzero(second == rules.count - 1)  # less nothing
-        means = every.totals[:, itself].sum(axis=0) / every.masses[:, 0].sum()
-        means = np.append(means[np.argsort(first[itself])], 0.0)
-        powers = powers_of(every, (means[first], means[second]), fixed=fixed)
-    whole = []
-    for part in vars(powers).values():
-        matrix = np.zeros((2, rules.count, rules.count))
-        matrix[:, first, second] = matrix[:, second, first] = part
-        whole.append(matrix)
-    return RuleSums(means[:-1], PowerSums(*whole), every.masses[:, 0])
-
-
-def pair_sums(parts: Parts, rules: DecisionRules, pairs: Sequence[tuple[int, int]]) -> CentralSums:
-    """Sums of the differences of some pairs of models."""
-    found = [CentralSums.of(_gaps(parts, rules, pairs[some], None)) for some in blocks(len(pairs), _SETS)]
-    return joined(found)
-
-
-def powers_of(sums: CentralSums, means: tuple[Floats, Floats], *, fixed: bool) -> PowerSums:
-    """Power sums about the means: of each class where its weight is known, else of all rows."""
-    with np.errstate(invalid="ignore"):  # infinite losses have no interval
-        gaps = means[0] - means[1]
-        return sums.power_sums(sums.means if fixed else np.stack([gaps, gaps]))
-
-
-def covariance(parts: Parts, rules: DecisionRules, means: Floats, masses: Floats, *, fixed: bool) -> Floats:
-    """Covariance of the mean losses of all rules but "nothing", by the products of their centred losses."""
-    count = rules.count - 1
-    products, rows, centres = np.zeros((2, count, count)), np.zeros(2), np.stack([means, means])
-    models = range(rules.models)
-    if fixed:
-        totals = np.zeros((2, count))
-        for k, lines, weight, _ in parts(models, block_size(rules.count)):
-            totals[k] += rules.completed(lines, k)[:-1] @ (np.ones(lines.shape[1]) if weight is None else weight)
-        centres = totals / masses[:, None]
-    for k, lines, weight, _ in parts(models, block_size(rules.count)):
-        with np.errstate(invalid="ignore"):  # infinite losses have no covariance
-            centred = rules.completed(lines, k)[:-1] - centres[k][:, None]
-            centred = centred if weight is None else centred * weight
-            products[k] += centred @ centred.T
-        rows[k] += lines.shape[1]
-    scale = freed(rows) if fixed else freed([rows.sum()] * 2)
-    return np.asarray((scale[:, None, None] * products).sum(axis=0)) / masses.sum() ** 2
-
-
-def _gaps(
-    parts: Parts, rules: DecisionRules, pairs: Sequence[tuple[int, int]], unlike: Floats | None
-) -> Iterator[tuple[int, Floats, Floats | None, Floats | None]]:
-    """Losses (second: -1) and differences of losses; counts the rows on which a model does not cost the most."""
-    models = sorted({i for pair in pairs for i in pair if i >= 0})
-    place = {model: at for at, model in enumerate(models)} | {-1: -1}
-    worst = rules.worst
-    for k, lines, weight, square in parts(models, block_size(len(pairs))):
-        gaps = np.empty((len(pairs), lines.shape[1]))
-        with np.errstate(invalid="ignore"):  # infinite losses have no interval
-            for at, (i, j) in enumerate(pairs):
-                np.subtract(lines[place[i]], 0.0 if j < 0 else lines[place[j]], out=gaps[at])
-        if unlike is not None:
-            for i, line in enumerate(lines):
-                off = line != worst[k]
-                if square is None:
-                    unlike[k, i] += np.count_nonzero(off)
-                elif weight is not None:
-                    unlike[k, i] += float((weight * weight / square)[off].sum())
-        yield k, gaps, weight, square
-
-
-def _with_constants(
-    sums: CentralSums, rules: DecisionRules, pairs: Sequence[tuple[int, int]], unlike: Floats
-) -> tuple[NDArray[np.intp], NDArray[np.intp], CentralSums]:
-    """The pairs of models and those of any rule with a rule that is the same for all, and their sums."""
-    nothing = rules.count - 1
-    first, second = [i for i, _ in pairs], [j if j >= 0 else nothing for _, j in pairs]
-    every, alone = [sums], slice(0, rules.models)
-    if rules.constants:
-        for k in (0, 1):  # always acting differs from nothing for negatives, never acting for positives
-            first += range(rules.models)
-            second += [rules.models + k] * rules.models
-            every.append(_moved(sums, alone, {k: -rules.worst[k]}, {k: unlike[k]}))
-        for i, j in combinations(range(rules.models, rules.count), 2):
-            first.append(i)
-            second.append(j)
-            every.append(_constant(sums, {i - rules.models: 1.0, j - rules.models: -1.0}, rules.worst))
-    return np.array(first), np.array(second), joined(every)
-
-
-def _moved(sums: CentralSums, some: slice, by: dict[int, float], carriers: dict[int, Floats]) -> CentralSums:
-    """The sums of values of a class that are all moved."""
-    parts: dict[str, Any] = {name: part[..., some].copy() for name, part in sums.columns.items()}
-    for k, gap in by.items():
-        if parts["rows"][k].any():
-            parts["means"][k] += gap
-            parts["totals"][k] += gap * parts["masses"][k]
-            parts["carriers"][k] = carriers[k]
-    return replace(sums, **parts)
-
-
-def _constant(sums: CentralSums, sign: Mapping[int, float], worst: Floats) -> CentralSums:
-    """The sums of what always acting (0) and never acting (1) cost, or do not."""
-    one, nothing = slice(0, 1), np.zeros((2, 1))
-    second, fourth = (np.zeros((len(part), 2, 1)) for part in (sums.second, sums.fourth))
-    second[0], fourth[0] = sums.second[0][:, one], sums.fourth[0][:, one]
-    base = CentralSums(sums.rows[:, one], sums.masses[:, one], nothing, nothing, nothing, second, fourth)
-    by = {k: sign[k] * float(worst[k]) for k in sign if k < len(worst)}
-    return _moved(base, one, by, {k: base.rows[k] * (gap != 0.0) for k, gap in by.items()})
-
-
-# The pairs of many models, of which each is worked out when it is first asked for: work grows with the questions.
-
-
-@dataclass(frozen=True)
-class LazyPairs:
-    """Rows, rules, mean losses and the weight of each class: what the pairs of models follow from."""
+class _RowLosses:
+    """Losses of the models for rows in memory."""
 
     rows: PairedRows
     rules: DecisionRules
-    means: Floats
-    masses: Floats
-
-    def fill(self, spread: Variance, first: Integers, second: Integers) -> None:
-        """Put the spread of pairs of models that have not been asked for into its place in the matrices."""
-        count, done = self.rules.models, self._known
-        first, second = (
-            np.where(part < 0, part + self.rules.count, part) for part in np.broadcast_arrays(first, second)
-        )
-        low, high = np.minimum(first, second), np.maximum(first, second)
-        new = (high < count) & (low < high)
-        new[new] = ~done[low[new], high[new]]
-        if not new.any():
-            return
-        pairs = np.unique(np.stack([low[new], high[new]]), axis=1)
-        found = self._spread(pairs)
-        for whole, part in zip(vars(spread).values(), vars(found).values(), strict=True):
-            whole[..., pairs[0], pairs[1]] = whole[..., pairs[1], pairs[0]] = part
-        done[pairs[0], pairs[1]] = True
 
     @cached_property
-    def covariance(self) -> Floats:
-        """Covariances of the mean losses of all rules."""
-        parts, fixed = partial(row_parts, self.rows, self.rules), self.rows.fixed_prevalence
-        return covariance(parts, self.rules, self.means, self.masses, fixed=fixed)
-
-    @cached_property
-    def _known(self) -> NDArray[np.bool_]:
+    def computed(self) -> Bools:
+        """Which pairs of models have a variance already."""
         return np.zeros((self.rules.models, self.rules.models), dtype=bool)
 
-    def _spread(self, pairs: Integers) -> Variance:
-        rows, fixed = self.rows, self.rows.fixed_prevalence
-        sums = pair_sums(partial(row_parts, rows, self.rules), self.rules, list(zip(*pairs.tolist(), strict=True)))
-        powers = powers_of(sums, (self.means[pairs[0]], self.means[pairs[1]]), fixed=fixed)
-        most = np.tile(self.rules.worst[:, None], (1, pairs.shape[1]))
-        found = spread_without_rounding(powers, most, self.masses, fixed=fixed)
-        alike = sums.carriers.sum(axis=0) == 0.0
-        alike[alike] = [np.array_equal(rows.scores[i], rows.scores[j]) for i, j in pairs[:, alike].T]
-        return replace(found, room=np.where(alike, 0.0, found.room), scarce=found.scarce & ~alike)
+    def __call__(self, models: Sequence[int], at_once: int) -> Iterator[Block]:
+        """Losses of some models, class by class, for so many rows that ``at_once`` numbers of each fit the cache."""
+        rows = self.rows
+        for part in blocks(len(rows.y), max(_AT_ONCE // at_once, _LEAST)):
+            y = rows.y[part]
+            for k, mine in enumerate((np.flatnonzero(~y), np.flatnonzero(y))):
+                labels, weight = y[mine], None if rows.weight is None else rows.weight[part][mine]
+                if weight is not None:
+                    check_largest(weight)
+                lines = np.empty((len(models), len(mine)))
+                for line, model in zip(lines, models, strict=True):
+                    line[:] = row_losses(labels, rows.scores[model][part][mine], self.rules.costs, self.rules.rule)
+                yield k, lines, weight, None
 
 
-def spread_without_rounding(sums: PowerSums, most: Floats, masses: Floats, *, fixed: bool) -> Variance:
-    """Spread of differences; where no row tells the two apart, or all of a class do by as much, there is none."""
-    none = (sums.carriers == 0.0).all(axis=0) | known(sums.second, sums.carried_second)
-    second, fourth = (np.where(none, 0.0, part) for part in (sums.second, sums.fourth))
-    with np.errstate(invalid="ignore"):
-        return spread_of(replace(sums, second=second, fourth=fourth), most, masses, fixed=fixed)
+@dataclass(frozen=True)
+class _TableLosses:
+    """Losses of one model for the rows of a score table."""
+
+    table: ScoreTable
+    scores: Floats
+    rules: DecisionRules
+
+    def __call__(self, _models: Sequence[int], at_once: int) -> Iterator[Block]:
+        """The same, cell by cell."""
+        table = self.table
+        columns = (table.negatives, table.negatives_squared), (table.positives, table.positives_squared)
+        for part in blocks(len(self.scores), max(_AT_ONCE // at_once, _LEAST)):
+            losses = losses_by_score(self.scores[part], self.rules.costs, self.rules.rule)
+            for k, (weight, square) in enumerate(columns):
+                used = weight[part] > 0.0
+                yield k, losses[k][used][None], weight[part][used], square[part][used]
 
 
-# Moments of mean losses and of their paired differences, in closed form.
+Losses = _RowLosses | _TableLosses
+
+
+def _difference_sums(losses: Losses, pairs: Pairs, unlike: Floats | None = None) -> Sums:
+    """Sums of losses (second: -1) and of their differences; counts the rows on which a model does not cost the most."""
+    models = sorted({i for pair in pairs for i in pair if i >= 0})
+    place = {model: at for at, model in enumerate(models)} | {-1: -1}
+    max_loss = losses.rules.max_loss
+
+    def gaps() -> Iterator[Block]:
+        for k, lines, weight, square in losses(models, len(pairs)):
+            gaps = np.empty((len(pairs), lines.shape[1]))
+            with np.errstate(invalid="ignore"):  # infinite losses have no interval
+                for at, (i, j) in enumerate(pairs):
+                    np.subtract(lines[place[i]], 0.0 if j < 0 else lines[place[j]], out=gaps[at])
+            if unlike is not None:
+                off = lines != max_loss[k]
+                if square is None or weight is None:
+                    unlike[k] += [np.count_nonzero(row) for row in off]
+                else:
+                    unlike[k] += off @ (weight * weight / square)
+            yield k, gaps, weight, square
+
+    return Sums.from_blocks(gaps())
+
+
+def _all_sums(losses: Losses, pairs: Pairs) -> tuple[Sums, Integers]:
+    """Sums of every model, of pairs of models, and of all pairs with rules that are the same for all; and the pairs."""
+    rules, nothing = losses.rules, losses.rules.count - 1
+    unlike, models = np.zeros((2, rules.models)), range(rules.models)
+    sums = _difference_sums(losses, [*((i, -1) for i in models), *pairs], unlike)
+    places, every = [*((i, nothing) for i in models), *pairs], [sums]
+    if rules.constants:
+        alone, shifts = sums.changed(lambda part: part[..., : rules.models]), np.diag(rules.max_loss)
+        for k in (0, 1):  # always acting differs from nothing for negatives, never acting for positives
+            places += [(i, rules.models + k) for i in models]
+            nonzero = np.where(np.arange(2)[:, None] == k, unlike, alone.nonzero)
+            every.append(alone.shifted(-shifts[k], nonzero))
+        zero = sums.changed(lambda part: np.zeros_like(part[..., :1]))
+        zero.second[0], zero.fourth[0] = sums.second[0][:, :1], sums.fourth[0][:, :1]
+        zero = replace(zero, count=sums.count[:, :1], weight=sums.weight[:, :1])
+        shifts = np.vstack([shifts, np.zeros(2)])
+        for i, j in combinations(range(3), 2):
+            places.append((rules.models + i, rules.models + j))
+            by = shifts[i] - shifts[j]
+            every.append(zero.shifted(by, zero.count * (by != 0.0)[:, None]))
+    return joined(every, lambda parts: np.concatenate(parts, axis=-1)), np.array(places).T
+
+
+# Mean losses and their paired differences, in closed form.
 #
-# A mean loss is a weighted mean of per-row losses, so its spread follows from sums of powers over rows; weights are
+# A mean loss is a weighted mean of per-row losses, so its variance follows from sums of powers over rows; weights are
 # linearised (ratio estimator). Under a stated prevalence the class totals are known, and each class is centred on its
 # own mean. Every rule is compared with every other and with "nothing", whose loss is zero: that pair is the rule
-# itself.
+# itself. The pairs of many models are computed when they are first needed.
 
 UNPAIRED = (
     "separate score tables do not say which scores belong together: evaluate the rows, or pass pairs=, the PairSums of "
     "the models"
 )
 _ROUNDING = 64 * np.finfo(float).eps
-_FEW = 8  # models of which every pair is worked out at once
+_FEW = 8  # models of which every pair is computed at once
 
 
 @dataclass(frozen=True)
-class LossMoments:
-    """Mean integrated losses of several decision rules on the same rows, and the spread of their differences.
+class Decisions:
+    """Mean losses of several decision rules on the same rows, and the variance of their differences.
 
-    ``spread`` holds a matrix for every pair of rules, the last of which is "nothing"; ``rows`` are the rows of each
-    class (of the ``clusters``, those that have it). ``reason`` says why there is no spread, ``unpaired`` why there is
-    none of the difference between two models; ``unasked`` works out the pairs of many models when they are asked for.
-    ``highest`` is the most that a rule can cost, and ``known`` what each costs beyond its losses.
+    ``matrices`` has an entry for every pair of rules, the last of which is "nothing"; ``rows`` are the rows of each
+    class (of the ``clusters``, those that have it). ``reason`` says why there is no variance, ``unpaired`` why there is
+    none of the difference between two models. ``highest`` is the most that a rule can cost, and ``known`` what each
+    costs beyond its losses. ``losses`` are those from which the pairs of many models are computed.
     """
 
     means: Floats
-    spread: Variance
+    matrices: Variance
     rows: tuple[int, ...]
     clusters: int = 0
     reason: str = ""
     unpaired: str = ""
-    unasked: LazyPairs | None = None
     highest: float = math.inf
     known: Floats | None = None
+    losses: _RowLosses | None = None
 
-    def costing(self, more: Floats) -> LossMoments:
+    @classmethod
+    def from_scores(
+        cls, rows: PairedRows, costs: CostDistribution, rule: Rule, *, constants: bool = False
+    ) -> Decisions:
+        """From rows that all models scored; ``constants`` adds "always act" and "never act"."""
+        rows = rows.used
+        losses = _RowLosses(rows, DecisionRules(costs, rule, len(rows.scores), constants))
+        if rows.dependent:
+            return cls._from_dependent(losses)._with_copies(rows)
+        few = losses.rules.models <= _FEW
+        found = cls._from_losses(losses, list(combinations(range(losses.rules.models), 2)) if few else [])
+        return found._with_copies(rows) if few else replace(found, losses=losses)
+
+    @classmethod
+    def from_table(cls, table: ScoreTable, costs: CostDistribution, rule: Rule, *, constants: bool = True) -> Decisions:
+        """From the score table of one model."""
+        optimal = rule == "optimal"
+        rules = DecisionRules(costs, "score" if optimal else rule, 1, constants)
+        losses = _TableLosses(table, table.pav_by_score() if optimal else table.scores, rules)
+        return cls._from_losses(losses, (), n_rows=table.n_rows)
+
+    @classmethod
+    def from_tables(
+        cls, tables: Sequence[ScoreTable], costs: CostDistribution, rule: Rule, why: str = UNPAIRED
+    ) -> Decisions:
+        """From the tables of models that do not say which scores belong together: differences have no variance."""
+        each, n = [cls.from_table(table, costs, rule) for table in tables], len(tables)
+        matrices = Variance.matrices(n + 3)
+        matrices.variance[:] = np.nan
+        for i, mine in enumerate(each):
+            places = np.array([i, *range(n, n + 3)])
+            matrices.put(mine.matrices, places[:, None], places)
+        means = np.array([*(mine.means[0] for mine in each), *each[0].means[1:]])
+        unpaired, highest = why if n > 1 else "", max(mine.highest for mine in each)
+        return cls(means, matrices, each[0].rows, unpaired=unpaired, highest=highest)
+
+    @classmethod
+    def from_sums(cls, sums: Sums, pairs: Integers, rules: DecisionRules, *, fixed: bool) -> Decisions:
+        """From the sums of every pair."""
+        first, second = pairs
+        masses, counts, matrices = sums.weight[:, 0], sums.count[:, 0], Variance.matrices(rules.count)
+        alone = np.flatnonzero(second == rules.count - 1)
+        means = sums.value[alone][np.argsort(first[alone])]
+        matrices.put(sums.variance(rules.max_gap(fixed=fixed)[:, first, second], fixed=fixed), first, second)
+        positives = round(float(counts[1]))
+        rows = round(float(counts.sum())) - positives, positives
+        return cls(means, matrices, rows, highest=rules.highest(masses, fixed=fixed))
+
+    @classmethod
+    def _from_losses(cls, losses: Losses, pairs: Pairs, n_rows: int | None = None) -> Decisions:
+        fixed = (losses.rows if isinstance(losses, _RowLosses) else losses.table).fixed_prevalence
+        sums, places = _all_sums(losses, pairs)
+        if n_rows is not None:
+            sums = replace(sums, count=sums.count * (n_rows / sums.count[:, 0].sum()))
+        return cls.from_sums(sums, places, losses.rules, fixed=fixed)
+
+    @classmethod
+    def _from_dependent(cls, losses: _RowLosses) -> Decisions:
+        """From rows in clusters or in order."""
+        rows, rules = losses.rows, losses.rules
+        weight, fixed = np.ones(len(rows.y)) if rows.weight is None else rows.weight, rows.fixed_prevalence
+        design = Design(rows.y, weight, None, fixed, rows.clusters, rows.lags, rows.origin)
+        lines = np.empty((rules.count, len(rows.y)))
+        for k, mine in enumerate((~rows.y, rows.y)):
+            each = [row_losses(rows.y[mine], score[mine], rules.costs, rules.rule) for score in rows.scores]
+            lines[:, mine] = rules.with_constants(each, k)
+        max_gap, matrices = rules.max_gap(fixed=fixed), Variance.matrices(rules.count)
+        with np.errstate(invalid="ignore"):  # infinite losses have no interval
+            for i in range(rules.count - 1):
+                later = slice(i + 1, None)
+                found, counts, reason = design.variance(lines[i] - lines[later], max_gap[:, i, later])
+                matrices.put(found, i, later)
+        means = np.array([weighted_sum(weight, line) / float(weight.sum()) for line in lines[:-1]])
+        clusters = 0 if rows.clusters is None else len(np.unique(rows.clusters))
+        masses = np.array([float(weight[~rows.y].sum()), float(weight[rows.y].sum())])
+        return cls(means, matrices, counts, clusters, reason, highest=rules.highest(masses, fixed=fixed))
+
+    def costing(self, more: Floats) -> Decisions:
         """Return the same where each rule costs a known amount more."""
         return replace(self, means=self.means + more, known=more)
 
     def of(self, index: int) -> Moments:
         """Moments of one rule's mean loss."""
         more = self._known(index)
-        return self._pair(float(self.means[index]), index, len(self.means)).within(more, self.highest + more)
+        return self._moments(float(self.means[index]), index, -1).within(more, self.highest + more)
 
     def _known(self, index: int) -> float:
         return 0.0 if self.known is None else float(self.known[index])
@@ -355,163 +316,149 @@ class LossMoments:
         """Moments of first minus second."""
         a, b = float(self.means[first]), float(self.means[second])
         if a == b == math.inf:
-            return self._pair(math.nan, first, second)
+            return self._moments(math.nan, first, second)
         more = self._known(first) - self._known(second)
         gap = a - b
         # what two equal rules leave is rounding, not a difference
         if math.isfinite(gap) and abs(gap) <= _ROUNDING * (abs(a) + abs(b)):
             gap = 0.0
-        return self._pair(gap, first, second).within(more - self.highest, more + self.highest)
+        return self._moments(gap, first, second).within(more - self.highest, more + self.highest)
 
     def standard_error(self, index: int) -> float:
         """Return the standard error of one mean."""
         return self.of(index).standard_error
 
-    def spread_at(self, first: Integers | int, second: Integers | int) -> Variance:
-        """Spread of the differences of some pairs; those of models that are not known yet are worked out."""
-        if self.unasked is not None:
-            self.unasked.fill(self.spread, np.atleast_1d(first), np.atleast_1d(second))
-        return Variance(*(part[..., first, second] for part in vars(self.spread).values()))
+    def variance(self, first: Integers | int, second: Integers | int) -> Variance:
+        """Variance of the differences of pairs of rules, computed where it is new; a second of -1 costs nothing."""
+        if self.losses is not None:
+            self._compute(self.losses, *np.broadcast_arrays(np.atleast_1d(first), np.atleast_1d(second)))
+        return self.matrices.at(first, second)
 
-    @property
+    @cached_property
     def covariance(self) -> Floats:
         """Covariances of the rules' mean losses."""
-        if self.unasked is not None:
-            return self.unasked.covariance
-        variance = self.spread.variance
+        if self.losses is not None:
+            return _covariance(self.losses, self.means)
+        variance = self.matrices.variance
         alone = variance[:-1, -1]
         return 0.5 * (alone[:, None] + alone[None, :] - variance[:-1, :-1])
 
-    def _pair(self, value: float, first: int, second: int) -> Moments:
-        paired = second < len(self.means)
-        spread = self.spread_at(first, second)
+    def _compute(self, losses: _RowLosses, first: Integers, second: Integers) -> None:
+        """Compute and store the variance of pairs of models not computed yet."""
+        n, count, done = losses.rules.models, losses.rules.count, losses.computed
+        low, high = np.sort(np.stack([first, second]) % count, axis=0)
+        new = (high < n) & (low < high)
+        new[new] = ~done[low[new], high[new]]
+        if not new.any():
+            return
+        low, high = np.unique(np.stack([low[new], high[new]]), axis=1)
+        pairs = list(zip(low.tolist(), high.tolist(), strict=True))
+        every = [_difference_sums(losses, pairs[some]) for some in blocks(len(pairs), _PAIRS_AT_ONCE)]
+        sums = joined(every, lambda parts: np.concatenate(parts, axis=-1))
+        found = sums.variance(losses.rules.max_loss, fixed=losses.rows.fixed_prevalence)
+        alike, scores = sums.nonzero.sum(axis=0) == 0.0, losses.rows.scores
+        alike[alike] = [np.array_equal(scores[low[at]], scores[high[at]]) for at in np.flatnonzero(alike)]
+        self.matrices.put(found.without_unseen(alike), low, high)
+        done[low, high] = True
+
+    def _with_copies(self, rows: PairedRows) -> Decisions:
+        """The same, where models with the same scores are one model."""
+        n = len(rows.scores)
+        different = self.matrices.carriers[:, :n, :n].sum(axis=0) > 0.0
+        alike: list[list[int]] = np.argwhere(~different).tolist()
+        for i, j in alike:
+            different[i, j] = not np.array_equal(rows.scores[i], rows.scores[j])
+        return self.without_unseen(different)
+
+    def without_unseen(self, distinguishable: Bools) -> Decisions:
+        """The same with no allowance for copies: no unseen row will tell models with the same scores apart."""
+        alike, n = np.zeros(self.matrices.variance.shape, dtype=bool), len(distinguishable)
+        alike[:n, :n] = ~distinguishable
+        return replace(self, matrices=self.matrices.without_unseen(alike))
+
+    def _moments(self, value: float, first: int, second: int) -> Moments:
+        found = self.variance(first, second)
         return moments_of(
             value,
-            spread,
+            found,
             self.rows,
-            reason=self.reason or (self.unpaired if np.isnan(spread.variance) and math.isfinite(value) else ""),
-            paired=paired,
+            reason=self.reason or (self.unpaired if np.isnan(found.variance) and math.isfinite(value) else ""),
+            paired=0 <= second < len(self.means),
             clustered=self.clusters > 0,
         )
 
-    def without_intervals(self, count: int) -> LossMoments:
-        """Return the same means, the first rules' spread unknown: their decisions were fitted to these rows."""
-        variance = self.spread.variance.copy()
+    def contest(
+        self, names: tuple[str, ...], n_models: int, n_rows: int, *, factor: float = 1.0, highest: float = math.inf
+    ) -> Contest | None:
+        """Let the rules compete by their means and the variance of every pair; None where that variance is unknown.
+
+        Parameters
+        ----------
+        names : tuple of str
+            Of the rules, models first.
+        n_models, n_rows : int
+            How many are models, and the rows that the means rest on.
+        factor : float, default 1
+            From the means to the scale of the costs.
+        highest : float, default inf
+            The most that a mean can be on that scale.
+
+        Returns
+        -------
+        Contest or None
+
+        Examples
+        --------
+        >>> from stakes import ScoreTable, costs
+        >>> from stakes.inference import Decisions, select
+        >>> table = ScoreTable.from_predictions([0, 1] * 50, [0.1, 0.8] * 50)
+        >>> moments = Decisions.from_table(table, costs.Uniform(0.2, 0.6), "score")
+        >>> select(moments.contest(("a", "treat all", "treat none"), 1, 100)).chosen
+        'a'
+        """
+        means, covariance = factor * self.means, factor**2 * self.covariance
+        finite = np.flatnonzero(np.isfinite(means))
+        if self.reason or not len(finite) or not np.isfinite(covariance[np.ix_(finite, finite)]).all():
+            return None
+
+        def spread(a: Integers, b: Integers) -> Spread:
+            return spread_from(self.variance(a, b), factor)
+
+        return Contest(names, n_models, means, covariance, n_rows, spread, highest)
+
+    def without_intervals(self, count: int) -> Decisions:
+        """Return the same means, the first rules' variance unknown: their decisions were fitted to these rows."""
+        variance = self.matrices.variance.copy()
         variance[:count, :] = variance[:, :count] = np.nan
-        return replace(self, spread=replace(self.spread, variance=variance), unasked=None)
+        return replace(self, matrices=replace(self.matrices, variance=variance), losses=None)
 
 
-def table_moments(table: ScoreTable, costs: CostDistribution, rule: Rule, *, constants: bool = True) -> LossMoments:
-    """Moments of one model's integrated cost from its table; ``constants`` adds "always act" and "never act"."""
-    scores = table.pav_by_score() if rule == "optimal" else table.scores
-    rules = DecisionRules(costs, "score" if rule == "optimal" else rule, 1, constants)
-    columns = (table.negatives, table.negatives_squared), (table.positives, table.positives_squared)
-
-    def parts(_models: Sequence[int], size: int) -> Iterator[Part]:
-        for part in blocks(len(scores), size):
-            losses = losses_by_score(scores[part], costs, rules.rule)
-            for k, (weight, square) in enumerate(columns):
-                used = weight[part] > 0.0
-                yield k, losses[k][used][None], weight[part][used], square[part][used]
-
-    sums = rule_sums(parts, rules, (), fixed=table.fixed_prevalence)
-    powers = replace(sums.powers, rows=sums.powers.rows * (table.n_rows / sums.powers.rows[:, 0, -1].sum()))
-    return moments_of_sums(sums.means, powers, sums.masses, rules, fixed=table.fixed_prevalence)
+def _covariance(losses: _RowLosses, means: Floats) -> Floats:
+    """Covariance of the mean losses of all rules but "nothing", by the products of their centred losses."""
+    rules, fixed, models = losses.rules, losses.rows.fixed_prevalence, range(losses.rules.models)
+    count = rules.count - 1
+    products, centres, classes = np.zeros((2, count, count)), np.stack([means, means]), members(losses.rows.y)
+    rows, weight = np.array([np.count_nonzero(mine) for mine in classes]), losses.rows.weight
+    masses = rows if weight is None else np.array([weight[mine].sum() for mine in classes])
+    if fixed:
+        totals = np.zeros((2, count))
+        for k, lines, weight, _ in losses(models, rules.count):
+            totals[k] += rules.with_constants(lines, k)[:-1] @ (np.ones(lines.shape[1]) if weight is None else weight)
+        centres = totals / masses[:, None]
+    for k, lines, weight, _ in losses(models, rules.count):
+        with np.errstate(invalid="ignore"):  # infinite losses have no covariance
+            centred = rules.with_constants(lines, k)[:-1] - centres[k][:, None]
+            centred = centred if weight is None else centred * weight
+            products[k] += centred @ centred.T
+    scale = bessel(rows) if fixed else bessel([rows.sum()] * 2)
+    return np.asarray((scale[:, None, None] * products).sum(axis=0)) / masses.sum() ** 2
 
 
 def table_standard_error(table: ScoreTable, costs: CostDistribution, rule: Rule) -> float:
     """Standard error of the integral of regret from a table; nan for "optimal", which is fitted to the data."""
     if rule == "optimal":
         return math.nan
-    return table_moments(table, costs, rule, constants=False).standard_error(0)
-
-
-def loss_moments(rows: PairedRows, costs: CostDistribution, rule: Rule, *, constants: bool = False) -> LossMoments:
-    """Moments of the models' mean integrated costs and of their differences; ``constants`` adds two rules."""
-    rows = rows.used
-    rules = DecisionRules(costs, rule, len(rows.scores), constants)
-    if rows.dependent:
-        found = _dependent(rows, rules)
-        return without_room_for_copies(found, _apart(rows, found.spread.carriers.sum(axis=0) > 0.0))
-    fixed, few = rows.fixed_prevalence, rules.models <= _FEW
-    pairs = list(combinations(range(rules.models), 2)) if few else []
-    sums = rule_sums(partial(row_parts, rows, rules), rules, pairs, fixed=fixed)
-    found = moments_of_sums(sums.means, sums.powers, sums.masses, rules, fixed=fixed)
-    if not few:
-        return replace(found, unasked=LazyPairs(rows, rules, sums.means, sums.masses))
-    return without_room_for_copies(found, _apart(rows, sums.powers.carriers.sum(axis=0) > 0.0))
-
-
-def _apart(rows: PairedRows, apart: Bools) -> Bools:
-    """Which models give a row different scores; those whose costs differ do."""
-    count = len(rows.scores)
-    apart = apart[:count, :count].copy()
-    alike: list[list[int]] = np.argwhere(~apart).tolist()
-    for i, j in alike:
-        apart[i, j] = not np.array_equal(rows.scores[i], rows.scores[j])
-    return apart
-
-
-def moments_of_sums(
-    means: Floats, sums: PowerSums, masses: Floats, rules: DecisionRules, *, fixed: bool
-) -> LossMoments:
-    """Moments of all rules from the power sums of every pair."""
-    counts = sums.rows[:, 0, -1]
-    positives = round(float(counts[1]))
-    rows = round(float(counts.sum())) - positives, positives
-    sums = replace(sums, rows=sums.rows + np.eye(sums.rows.shape[-1]) * counts[:, None, None])
-    spread = spread_without_rounding(sums, rules.most(fixed=fixed), masses, fixed=fixed)
-    return LossMoments(means, spread, rows, highest=rules.highest(masses, fixed=fixed))
-
-
-def _dependent(rows: PairedRows, rules: DecisionRules) -> LossMoments:
-    """The same for rows in clusters or in order."""
-    weight = np.ones(len(rows.y)) if rows.weight is None else rows.weight
-    design = Design(rows.y, weight, None, rows.fixed_prevalence, rows.clusters, rows.lags, rows.origin)
-    lines, count = np.empty((rules.count, len(rows.y))), rules.count
-    for k, mine in enumerate((~rows.y, rows.y)):
-        losses = [row_losses(rows.y[mine], score[mine], rules.costs, rules.rule) for score in rows.scores]
-        lines[:, mine] = rules.completed(losses, k)
-    most = rules.most(fixed=rows.fixed_prevalence)
-    one, both = np.zeros((count, count)), np.zeros((2, count, count))
-    found = Variance(one, one + 1.0, one.copy(), both, both.copy(), both > 0.0)
-    with np.errstate(invalid="ignore"):  # infinite losses have no interval
-        for i in range(count - 1):
-            gaps = lines[i] - lines[i + 1 :]
-            spread, counts, reason = design.spread(design.centred(gaps), gaps, most[:, i, i + 1 :])
-            for matrix, part in zip(vars(found).values(), vars(spread).values(), strict=True):
-                matrix[..., i, i + 1 :] = matrix[..., i + 1 :, i] = part
-    means = np.array([weighted_sum(weight, line) / float(weight.sum()) for line in lines[:-1]])
-    clusters = 0 if rows.clusters is None else len(np.unique(rows.clusters))
-    masses = np.array([float(weight[~rows.y].sum()), float(weight[rows.y].sum())])
-    highest = rules.highest(masses, fixed=rows.fixed_prevalence)
-    return LossMoments(means, found, counts, clusters, reason, highest=highest)
-
-
-def without_room_for_copies(moments: LossMoments, apart: Bools) -> LossMoments:
-    """Models with the same score in every row are the same model: no row unseen will tell them apart."""
-    room, scarce = moments.spread.room.copy(), moments.spread.scarce.copy()
-    models = slice(len(apart))
-    room[models, models][~apart] = 0.0
-    scarce[:, models, models][:, ~apart] = False
-    return replace(moments, spread=replace(moments.spread, room=room, scarce=scarce))
-
-
-def unpaired_moments(
-    tables: Sequence[ScoreTable], costs: CostDistribution, rule: Rule, why: str = UNPAIRED
-) -> LossMoments:
-    """Moments of models of which only the tables are known; the spread of their differences is not."""
-    each = [table_moments(table, costs, rule) for table in tables]
-    count = len(tables) + 3
-    one, both = np.zeros((count, count)), np.zeros((2, count, count))
-    spread = Variance(one + np.nan, one + 1.0, one, both, both.copy(), both > 0.0)
-    for i, mine in enumerate(each):
-        places = np.array([i, *range(len(tables), count)])
-        for whole, part in zip(vars(spread).values(), vars(mine.spread).values(), strict=True):
-            whole[..., places[:, None], places] = part
-    means = np.array([*(mine.means[0] for mine in each), *each[0].means[1:]])
-    unpaired, highest = why if len(tables) > 1 else "", max(mine.highest for mine in each)
-    return LossMoments(means, spread, each[0].rows, unpaired=unpaired, highest=highest)
+    return Decisions.from_table(table, costs, rule, constants=False).standard_error(0)
 
 
 # Sums over rows from which the paired difference of any two models follows: they add up, and can be kept.
@@ -524,9 +471,6 @@ def unpaired_moments(
 # the power of the weight and of the difference in each sum
 POWERS = ((1, 1), *((2, j) for j in range(3)), *((4, j) for j in range(5)))
 _COLUMNS = tuple(f"w{a}_d{b}" for a, b in POWERS)
-_SECOND, _FOURTH = slice(1, 4), slice(4, 9)
-# what is left of the second powers of a constant, as a share of them
-_CONSTANT_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -709,10 +653,11 @@ class PairSums(Serializable):
         found = replace(found, pos_label=plain_label(pos_label))
         if clusters is None:
             return found
-        by, _, centres = found._centred(prevalence)
-        shares = by / (by * found.mass).sum()
-        sums = sum_clusters(native.lazy(), **what, **asked, clusters=clusters, centres=centres, shares=shares)
-        return replace(found, clusters=ClusterSums.of(sums, shares, prevalence))
+        by = found._factors(prevalence)
+        shares, sums = by / (by * found.mass).sum(), found._sums(by)
+        centres = sums.mean if prevalence is not None else np.tile(sums.value, (2, 1))
+        summed = sum_clusters(native.lazy(), **what, **asked, clusters=clusters, centres=centres, shares=shares)
+        return replace(found, clusters=ClusterSums.of(summed, shares, prevalence))
 
     @classmethod
     def from_samples(cls, samples: Mapping[str, BinarySample], costs: CostDistribution, rule: Rule) -> Self:
@@ -723,8 +668,8 @@ class PairSums(Serializable):
         pairs = _pairs(len(names))
         counts, mass, powers = np.zeros(2), np.zeros(2), np.zeros((len(POWERS), 2, len(pairs)))
         carriers = np.zeros((2, len(pairs)))
-        for k, found, weight, _ in row_parts(rows, rules, range(rules.models), block_size(rules.count)):
-            lines = rules.completed(found, k)
+        for k, found, weight, _ in _RowLosses(rows, rules)(range(rules.models), rules.count):
+            lines = rules.with_constants(found, k)
             ones = np.ones(lines.shape[1]) if weight is None else weight
             counts[k] += len(ones)
             mass[k] += ones.sum()
@@ -775,52 +720,38 @@ class PairSums(Serializable):
         sums = ("rows", "mass", "powers", "carriers", "apart")
         return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in sums})
 
-    def moments(self, prevalence: float | None = None) -> LossMoments:
-        """Means and the spread of all differences, the classes weighted to a stated prevalence."""
-        n, pairs = len(self.models), _pairs(len(self.models))
-        by, powers, centres = self._centred(prevalence)
-        mass = by * self.mass
-        alone = [pairs.index((i, n + 2)) for i in range(n + 2)]
-        means, fixed = powers[0][:, alone].sum(axis=0) / mass.sum(), prevalence is not None
-        rules = DecisionRules(self.costs, self.rule, n, constants=True)
+    def moments(self, prevalence: float | None = None) -> Decisions:
+        """Means and the variance of all differences, the classes weighted to a stated prevalence."""
+        n, fixed = len(self.models), prevalence is not None
+        rules, pairs = DecisionRules(self.costs, self.rule, n, constants=True), np.array(_pairs(n)).T
+        sums = self._sums(self._factors(prevalence))
+        found = Decisions.from_sums(sums, pairs, rules, fixed=fixed)
         if self.clusters is not None:
-            found = self._over_clusters(self.clusters, means, mass, rules, prevalence)
-        else:
-            with np.errstate(invalid="ignore"):  # infinite losses have no interval
-                second, fourth = (moved(powers[part], -centres) for part in (_SECOND, _FOURTH))
-                constant = second <= _CONSTANT_ROUNDING * (powers[3] + centres**2 * powers[1])
-                second, fourth = (np.where(constant, 0.0, np.maximum(part, 0.0)) for part in (second, fourth))
-            rows = np.broadcast_to(self.rows[:, None], self.carriers.shape)
-            parts = (rows, second, fourth, self.carriers, powers[3], powers[8])
-            sums = PowerSums(*(_square(part, n) for part in parts))
-            found = moments_of_sums(means, sums, mass, rules, fixed=fixed)
-        return without_room_for_copies(found, _square(self.apart.any(axis=0), n)[:n, :n])
+            stated, shape = self.clusters.prevalence, self.clusters.shape
+            if (stated is None) == fixed or not math.isclose(stated or 1.0, prevalence or 1.0, rel_tol=1e-9):
+                raise ValueError(f"these sums over clusters are for prevalence={stated}, got {prevalence}.")
+            max_gap = rules.max_gap(fixed=fixed)[:, *pairs]
+            found.matrices.put(self.clusters.variance(max_gap, sums.weight[:, 0]), *pairs)
+            have = tuple(round(float(count)) for count in self.clusters.have)
+            found = replace(found, rows=have, clusters=len(shape), reason=shape.reason())
+        distinguishable = np.zeros((n + 3, n + 3), dtype=bool)
+        distinguishable[*pairs] = distinguishable[*pairs[::-1]] = self.apart.any(axis=0)
+        return found.without_unseen(distinguishable[:n, :n])
 
-    def _centred(self, prevalence: float | None) -> tuple[Floats, Floats, Floats]:
-        """What each class is weighted by, sums of powers, and what differences are centred on, at a prevalence."""
+    def _factors(self, prevalence: float | None) -> Floats:
+        """What the weights of each class are multiplied by at a prevalence."""
         if prevalence is None:
-            with np.errstate(invalid="ignore"):  # infinite losses have no interval
-                return np.ones(2), self.powers, np.tile(self.powers[0].sum(axis=0) / self.mass.sum(), (2, 1))
+            return np.ones(2)
         if not self.mass.all():
             raise ValueError("prevalence= needs rows of both classes, got one class only.")
-        by = np.array([1.0 - prevalence, prevalence]) * self.mass.sum() / self.mass
-        powers = self.powers * np.stack([by**a for a, _ in POWERS])[:, :, None]
-        with np.errstate(invalid="ignore"):
-            return by, powers, powers[0] / (by * self.mass)[:, None]
+        return np.array([1.0 - prevalence, prevalence]) * self.mass.sum() / self.mass
 
-    def _over_clusters(
-        self, clusters: ClusterSums, means: Floats, mass: Floats, rules: DecisionRules, prevalence: float | None
-    ) -> LossMoments:
-        stated = clusters.prevalence
-        if (stated is None) != (prevalence is None) or not math.isclose(stated or 1.0, prevalence or 1.0, rel_tol=1e-9):
-            raise ValueError(f"these sums over clusters are for prevalence={stated}, got {prevalence}.")
-        n = len(self.models)
-        first, second = np.array(_pairs(n)).T
-        spread = clusters.spread(rules.most(fixed=prevalence is not None)[:, first, second], mass)
-        matrices = Variance(*(_square(part, n) for part in vars(spread).values()))
-        have = tuple(round(float(count)) for count in clusters.have)
-        highest = rules.highest(mass, fixed=prevalence is not None)
-        return LossMoments(means, matrices, have, len(clusters.shape), clusters.shape.reason(), highest=highest)
+    def _sums(self, by: Floats) -> Sums:
+        """Sums of every pair, the weights of each class multiplied by a factor."""
+        rows, mass = (np.tile(part[:, None], self.carriers.shape[1]) for part in (self.rows, by * self.mass))
+        return Sums.from_powers(
+            rows, mass, self.powers * np.stack([by**a for a, _ in POWERS])[:, :, None], self.carriers
+        )
 
     def _refuse_clusters(self, what: str) -> None:
         if self.clusters is not None:
@@ -859,7 +790,7 @@ class PairSums(Serializable):
                 raise entries.broken(name, "made of finite numbers >= 0")
             columns[name] = columns[name].reshape(shape)
         check_columns(
-            columns, tuple(models), DecisionRules(costs, taken, len(models), constants=True).worst, entries.broken
+            columns, tuple(models), DecisionRules(costs, taken, len(models), constants=True).max_loss, entries.broken
         )
         powers = np.stack([columns[name] for name in _COLUMNS])
         rows, mass = columns["rows"][:, 0], columns["mass"][:, 0]
@@ -874,14 +805,6 @@ class PairSums(Serializable):
 def _pairs(models: int) -> list[tuple[int, int]]:
     """Every pair of models, "treat all", "treat none" and "nothing"."""
     return list(combinations(range(models + 3), 2))
-
-
-def _square(values: Any, models: int) -> Any:
-    """Values of all pairs (last axis) as matrices, whose diagonals are zero."""
-    first, second = np.array(_pairs(models)).T
-    found = np.zeros((*values.shape[:-1], models + 3, models + 3), dtype=values.dtype)
-    found[..., first, second] = found[..., second, first] = values
-    return found
 
 
 def _powers(weight: Floats, gap: Floats) -> list[float]:
@@ -992,15 +915,21 @@ class Contest:
         return Spread.normal(np.maximum(np.where(b < 0, own[a], pair), 0.0))
 
 
+def spread_from(found: Variance, factor: float = 1.0) -> Spread:
+    """Variance of estimates that are multiplied by a factor, with the effective rows of the scarcest class."""
+    scarce = np.where(found.scarce, found.carrying, np.inf).min(axis=0)
+    return Spread(factor**2 * found.variance, found.degrees, factor**2 * found.unseen_variance, scarce)
+
+
 @dataclass(frozen=True)
 class CostRows:
     """Costs of each row (n) under each decision (k), and what makes rows unequal or dependent.
 
     ``y`` says which rows are positive, or of which kind each one is; ``largest`` holds the most that a row of each kind
     may cost under each decision: first negatives, then positives. Where a kind costs something whatever is decided,
-    ``carried`` holds what rows cost beyond some least, and the most of that: what is rare must show in one of them.
-    ``unsteady`` is how many times as large as the rows show the variance of a difference is, for decisions by fits that
-    would be others with other rows.
+    ``raw`` holds what rows cost beyond some least, and the most of that: what is rare must show in one of them.
+    ``inflation`` is how many times as large as the rows show the variance of a difference is, for decisions by fits
+    that would differ with other rows.
     """
 
     costs: Floats
@@ -1010,8 +939,8 @@ class CostRows:
     largest: Floats
     by_class: bool = False
     origin: Origin | None = None
-    carried: tuple[tuple[Floats, Floats], ...] = ()
-    unsteady: float = 1.0
+    raw: tuple[tuple[Floats, Floats], ...] = ()
+    inflation: float = 1.0
 
     @classmethod
     def of(
@@ -1047,36 +976,36 @@ class CostRows:
         units = self._design.units(self.costs.T)
         return np.asarray(units @ units.T)
 
+    def contest(self, names: tuple[str, ...], n_models: int) -> Contest:
+        """Let the decisions compete by their means and covariance."""
+        if len(self.y) < 2:
+            raise ValueError(f"y_true must hold at least two rows, got {len(self.y)}.")
+        with np.errstate(invalid="ignore"):  # an infinite loss has no spread
+            means, covariance = self.means, self.covariance()
+        return Contest(names, n_models, means, covariance, len(self.y), self.spread, float(self.largest.max()))
+
     def spread(self, a: Integers, b: Integers) -> Spread:
-        """Spread of a less b, worked out from the rows; -1 is no cost at all."""
-        parts = [
-            self._spread(a[k : k + _COLUMNS_AT_ONCE], b[k : k + _COLUMNS_AT_ONCE])
-            for k in range(0, len(a), _COLUMNS_AT_ONCE)
-        ]
-        columns = zip(*((p.variance, p.degrees, p.room, p.scarce) for p in parts), strict=True)
-        return Spread(*(np.concatenate(column) for column in columns))
+        """Variance of a less b, computed from the rows; -1 is no cost at all."""
+        parts = [self._spread(a[some], b[some]) for some in blocks(len(a), _COLUMNS_AT_ONCE)]
+        return Spread(*map(np.concatenate, zip(*(vars(part).values() for part in parts), strict=True)))
 
     @property
     def _design(self) -> Design:
-        return Design(
-            self.y,
-            self.weight,
-            fixed=self.by_class,
-            codes=self.clusters,
-            origin=self.origin,
-            kinds=len(self.largest),
-        )
+        kinds = len(self.largest)
+        return Design(self.y, self.weight, None, self.by_class, self.clusters, origin=self.origin, kinds=kinds)
 
     def _spread(self, a: Integers, b: Integers) -> Spread:
         alone = b < 0
         gap = (self.costs[:, a] - np.where(alone, 0.0, self.costs[:, b])).T
-        centred, every = self._design.centred(gap), self.largest.max(axis=1)[:, None]
+        design, every = self._design, self.largest.max(axis=1)[:, None]
         parts = []
-        for values, largest in (self.carried if alone.any() else ()) or ((self.costs, self.largest),):
-            carried = gap if values is self.costs else np.where(alone[:, None], values[:, a].T, gap)
-            found, _, _ = self._design.spread(centred, carried, np.where(alone, largest[:, a], every))
-            parts.append(found)
-        room = np.max([part.room for part in parts], axis=0)
-        scarcest = [np.where(part.scarce, part.carrying, np.inf).min(axis=0) for part in parts]
-        variance = found.variance * np.where(alone, 1.0, self.unsteady)
-        return Spread(variance, found.degrees, room, np.min(scarcest, axis=0))
+        for values, largest in (self.raw if alone.any() else ()) or ((None, self.largest),):
+            most = np.where(alone, largest[:, a], every)
+            if values is None:
+                found, _, _ = design.variance(gap, most)
+            else:
+                raw = np.where(alone[:, None], values[:, a].T, gap)
+                found, _, _ = design.variance(raw, most, design.centred(gap))
+            parts.append(spread_from(found))
+        room, scarce = np.max([part.room for part in parts], axis=0), np.min([part.scarce for part in parts], axis=0)
+        return Spread(parts[0].variance * np.where(alone, 1.0, self.inflation), parts[0].degrees, room, scarce)

@@ -8,22 +8,21 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from stakes.base.validation import BinarySample, as_column, blocks, is_missing, plain_labels, to_array
+from stakes.base.validation import BinarySample, as_column, is_missing, plain_labels, to_array
 from stakes.variance.sums import (
     NEEDED_CLUSTERS,
     Clusters,
+    Sums,
     aligned,
-    by_class,
-    class_sums,
-    cluster_spread,
-    freed,
-    known,
+    bessel,
+    cluster_variance,
+    is_constant,
     left_out_variance,
     mean_weights,
     members,
     pooled_variance,
-    spread_of,
-    with_rows_unseen,
+    row_rates,
+    squares_and_fourths,
 )
 
 if TYPE_CHECKING:
@@ -32,17 +31,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from stakes.base.outcome import Origin
-    from stakes.variance.sums import PowerSums, Variance
+    from stakes.variance.sums import Variance
 
     Bools = NDArray[np.bool_]
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
 
 
-# Rows that are not independent: the spread of an estimate over clusters and over rows in order of time.
+# Rows that are not independent: the variance of an estimate over clusters and over rows in order of time.
 
 NEEDED_ROWS = 20
-_BLOCK = 1 << 13  # a product of longer arrays may start threads, which cost more than they bring
 
 
 def check_dependence(
@@ -144,59 +142,61 @@ class Design:
         return found
 
     def units(self, values: Floats) -> Floats:
-        """Independent parts of the errors of the means (last axis), whose products add up to the covariances."""
-        parts = self.parts(self.centred(values))
+        """Independent contributions to the errors of the means (last axis): their products sum to the covariances."""
+        contributions = self.contributions(self.centred(values))
         if self.dependent:
-            return self.unit_parts(parts)
+            return self.independent_units(contributions)
         for mine in self._members if self.fixed else (np.ones(len(self.y), dtype=bool),):
-            # a single row shows no spread: the room for what was not seen stands for it
-            parts[..., mine] *= np.sqrt(freed(max(int(np.count_nonzero(mine)), 2)))
-        return parts
+            # a single row shows no spread: the allowance for unseen rows replaces it
+            contributions[..., mine] *= np.sqrt(bessel(max(int(np.count_nonzero(mine)), 2)))
+        return contributions
 
-    def parts(self, centred: Floats) -> Floats:
-        """Parts of the rows in the error of a mean, with what estimating their weights adds."""
-        return self.whole(self.share * centred)
+    def contributions(self, centred: Floats) -> Floats:
+        """Contributions of the rows to the error of a mean, with what estimating their weights adds."""
+        return self.with_weight_estimation(self.share * centred)
 
-    def whole(self, parts: Floats) -> Floats:
-        """Parts of all rows in an error, from those that hold if the weights are known."""
-        return parts if self.origin is None else self.origin.spread(parts)
+    def with_weight_estimation(self, contributions: Floats) -> Floats:
+        """Contributions of all rows to an error, from those that hold if the weights are known."""
+        return contributions if self.origin is None else self.origin.spread(contributions)
 
-    def unit_parts(self, parts: Floats) -> Floats:
-        """Parts in an error that are independent, from those of all rows that depend on each other."""
-        n = parts.shape[-1]
+    def independent_units(self, contributions: Floats) -> Floats:
+        """Sum the rows' contributions over independent units: clusters, cosine coefficients or windows."""
+        n = contributions.shape[-1]
         if self.codes is not None:
-            clusters = Clusters(self.codes, self._own(self.share))
-            return clusters.left_out(parts) / np.sqrt(freed(len(clusters)))
+            clusters = self.clusters
+            return clusters.left_out(contributions) / np.sqrt(bessel(len(clusters)))
         if self.lags == "auto":
-            count = _waves(n)
-            return cosine_sums(parts, count) * np.sqrt(n / count)
+            count = waves(n)
+            return cosine_sums(contributions, count) * np.sqrt(n / count)
         if self.lags is None:
-            return parts * np.sqrt(freed(n))
+            return contributions * np.sqrt(bessel(n))
         last = int(self.lags)
-        sums = np.cumsum(np.pad(parts, [(0, 0)] * (parts.ndim - 1) + [(last + 1, last)]), axis=-1)
-        return (sums[..., last + 1 :] - sums[..., : -last - 1]) * np.sqrt(freed(n) / (last + 1))
+        sums = np.cumsum(np.pad(contributions, [(0, 0)] * (contributions.ndim - 1) + [(last + 1, last)]), axis=-1)
+        return (sums[..., last + 1 :] - sums[..., : -last - 1]) * np.sqrt(bessel(n) / (last + 1))
 
-    def variance_of(self, parts: Floats) -> tuple[Floats, Floats, str]:
-        """Variance of an estimate from the parts of all rows, its degrees of freedom, and why there is none."""
+    def variance_of(self, contributions: Floats) -> tuple[Floats, Floats, str]:
+        """Variance of an estimate from the contributions of all rows, its degrees of freedom, and why it is unknown."""
         if self.codes is not None:
-            clusters = Clusters(self.codes, self._own(self.share))
-            variance, degrees = left_out_variance(clusters.left_out(parts), clusters.degrees())
+            clusters = self.clusters
+            variance, degrees = left_out_variance(clusters.left_out(contributions), clusters.degrees())
             return (variance * np.nan if clusters.reason() else variance), degrees, clusters.reason() or self.reason
         if self.lags is not None:
-            variance, degrees, reason = ordered_variance(parts, self.lags)
+            variance, degrees, reason = ordered_variance(contributions, self.lags)
             return variance, degrees, reason or self.reason
-        return *variance_of_parts(parts), self.reason
+        return *independent_variance(contributions), self.reason
 
     @property
-    def clusters(self) -> tuple[Clusters, Bools | Integers]:
-        """The clusters, and the classes of the rows in them."""
+    def clusters(self) -> Clusters:
+        """The clusters of the rows that the errors rest on."""
         if self.codes is None:
             raise ValueError("these rows have no clusters.")
-        return self._clusters(self.codes)
+        return Clusters(self.codes, self._own(self.share))
 
-    def _clusters(self, codes: Integers) -> tuple[Clusters, Bools | Integers]:
+    @property
+    def own_members(self) -> tuple[Bools, ...]:
+        """Which of the rows that the errors rest on are of each class; those of unknown class are negatives."""
         y = self._own(self.y.astype(float))
-        return Clusters(codes, self._own(self.share)), y > 0.0 if self.y.dtype == np.bool_ else y.astype(np.intp)
+        return members(y > 0.0 if self.y.dtype == np.bool_ else y.astype(np.intp), self.kinds)
 
     def _own(self, values: Floats) -> Floats:
         """Values of the rows among all that the errors rest on."""
@@ -206,63 +206,47 @@ class Design:
     def _members(self) -> tuple[Bools, ...]:
         return members(self.y, self.kinds)
 
-    def spread(self, centred: Floats, carried: Floats, most: Floats) -> tuple[Variance, tuple[int, ...], str]:
-        """Spread of a mean, rows (clusters) of each class, and why there is no interval, if so.
-
-        ``centred`` are the rows' values less their mean, ``carried`` the values themselves; rows are the last axis.
-        ``most`` is the largest value of a row of each class.
-        """
-        sums = self._power_sums(centred, carried)
-        masses = np.array([self.weight[mine].sum() for mine in self._members])
-        counts = sums.rows.reshape(self.kinds, -1)[:, 0]
-        rows = tuple(round(float(count)) for count in counts)
-        if self.codes is not None:
-            one_more = aligned(mean_weights(masses, counts) / masses.sum(), most.ndim) * most
-            return self._clustered(self.codes, centred, carried, one_more)
-        if not self.dependent:
-            return spread_of(sums, most, masses, fixed=self.fixed), rows, ""
-        variance, degrees, reason = self.variance_of(self.parts(centred))
-        variance = np.where(known(sums.second.sum(axis=0), sums.carried_second.sum(axis=0)), 0.0, variance)
-        return with_rows_unseen(variance, degrees, sums, most, masses), rows, reason
-
     @property
     def reason(self) -> str:
         """Why the outcome that weighs the rows allows no interval; empty where it does."""
         return "" if self.origin is None else self.origin.outcome.reason
 
-    def _power_sums(self, centred: Floats, carried: Floats) -> PowerSums:
-        """Sums over the rows of each class, block by block."""
-        found = []
-        for part in blocks(len(self.y), _BLOCK):
-            classes = []
-            for mine in map(_selected, members(self.y[part], self.kinds)):
-                square = None if self.square is None else self.square[part][mine]
-                values = centred[..., part][..., mine], carried[..., part][..., mine]
-                classes.append(class_sums(*values, self.weight[part][mine], square))
-            found.append(by_class(*classes))
-        return sum(found[1:], found[0])
-
-    def _clustered(
-        self, codes: Integers, centred: Floats, carried: Floats, one_more: Floats
+    def variance(
+        self, values: Floats, max_loss: Floats, slope: Floats | None = None
     ) -> tuple[Variance, tuple[int, ...], str]:
-        clusters, y = self._clusters(codes)
-        own = members(y, self.kinds)
-        found = cluster_spread(clusters, self.parts(centred), self._own(self.share * carried), own, one_more)
-        known = (self._own(np.where(mine, 1.0, 0.0)) for mine in self._members)
-        rows = tuple(int(np.count_nonzero(clusters.sums(mine))) for mine in known)
+        """Variance of a mean of the rows' values, rows (clusters) of each class, and why there is no interval, if so.
+
+        Rows are the last axis. ``max_loss`` is the largest value of a row of each class, ``slope`` the influence of the
+        rows on the estimate where it is not their values less the mean.
+        """
+        by = self.y, self.weight, self.square, self.kinds
+        raw = Sums.from_units(values, *by)
+        sums = raw if slope is None else Sums.from_units(slope, *by)
+        counts, masses = (part.reshape(self.kinds, -1)[:, 0] for part in (raw.count, raw.weight))
+        rows = tuple(round(float(count)) for count in counts)
+        if not self.dependent:
+            return sums.variance(max_loss, fixed=self.fixed, raw=raw), rows, ""
+        contributions = self.contributions(self.centred(values) if slope is None else slope)
+        if self.codes is None:
+            variance, degrees, reason = self.variance_of(contributions)
+            second, carried = sums.about(sums.mean if self.fixed else sums.value)[0], raw.raw
+            variance = np.where(is_constant(second.sum(axis=0), carried[1].sum(axis=0)), 0.0, variance)
+            return raw.add_unseen(variance, degrees, max_loss, carried), rows, reason
+        clusters, classes = self.clusters, self.own_members
+        shift = aligned(mean_weights(masses, counts) / masses.sum(), max_loss.ndim) * max_loss
+        powers = squares_and_fourths(clusters.left_out(contributions))
+        own = clusters.raw(self._own(self.share * values), classes)
+        found = cluster_variance(clusters, powers, own, row_rates(classes), shift)
+        seen = (self._own(np.where(mine, 1.0, 0.0)) for mine in self._members)
+        rows = tuple(int(np.count_nonzero(clusters.sums(mine))) for mine in seen)
         return found, rows, clusters.reason() or self.reason
 
 
-def _selected(mine: Bools) -> Bools | slice:
-    """The same rows without a copy where they are all, as in a table's cells, which stand class by class."""
-    return slice(None) if mine.all() else mine
-
-
-def variance_of_parts(parts: Floats) -> tuple[Floats, Floats]:
+def independent_variance(contributions: Floats) -> tuple[Floats, Floats]:
     """Variance of a sum over independent rows (the last axis), and its degrees of freedom."""
-    squares, rows = parts * parts, np.full((1, *parts.shape[:-1]), float(parts.shape[-1]))
-    fourth = np.einsum("...n,...n->...", squares, squares)
-    return pooled_variance(rows, squares.sum(axis=-1)[None], fourth[None])
+    rows = np.full((1, *contributions.shape[:-1]), float(contributions.shape[-1]))
+    second, fourth = squares_and_fourths(contributions)
+    return pooled_variance(rows, second[None], fourth[None])
 
 
 def ordered_variance(terms: Floats, lags: int | str) -> tuple[Floats, Floats, str]:
@@ -277,7 +261,7 @@ def ordered_variance(terms: Floats, lags: int | str) -> tuple[Floats, Floats, st
         nothing = np.full(terms.shape[:-1], np.nan)
         return nothing, nothing, f"only {n} rows in order: an interval needs {NEEDED_ROWS}"
     if lags == "auto":
-        count = _waves(n)
+        count = waves(n)
         variance = n * np.mean(cosine_sums(terms, count) ** 2, axis=-1)
         return np.asarray(variance), np.full(terms.shape[:-1], float(count)), ""
     last = int(lags)
@@ -285,10 +269,11 @@ def ordered_variance(terms: Floats, lags: int | str) -> tuple[Floats, Floats, st
     for lag in range(1, last + 1):
         weight = 2.0 * (1.0 - lag / (last + 1.0))
         variance = variance + weight * (terms[..., lag:] * terms[..., :-lag]).sum(axis=-1)
-    return np.maximum(variance, 0.0) * freed(n), np.full(terms.shape[:-1], n - 1.0), ""
+    return np.maximum(variance, 0.0) * bessel(n), np.full(terms.shape[:-1], n - 1.0), ""
 
 
-def _waves(n: int) -> int:
+def waves(n: int) -> int:
+    """Number of cosine coefficients of the long-run variance of n rows."""
     return max(int(0.4 * n ** (2.0 / 3.0)), 1)
 
 

@@ -284,7 +284,7 @@ def moments_of(value: float, spread: Variance, rows: tuple[int, ...], **about: A
         value,
         float(spread.variance) if math.isfinite(value) else math.nan,
         float(spread.degrees),
-        float(spread.room),
+        float(spread.unseen_variance),
         (float(spread.carrying[0]), float(spread.carrying[1])),
         (float(spread.carriers[0]), float(spread.carriers[1])),
         (bool(spread.scarce[0]), bool(spread.scarce[1])),

@@ -12,18 +12,16 @@ import numpy as np
 
 from stakes.core.options import refuse_weighing
 from stakes.core.regret import losses_by_score, row_losses
-from stakes.variance.dependence import Design, ordered_variance, variance_of_parts
+from stakes.variance.dependence import Design, independent_variance, ordered_variance
 from stakes.variance.estimates import Moments, moments_of
 from stakes.variance.sums import (
     NEEDED_CLUSTERS,
-    CentralSums,
     Clusters,
+    Sums,
     Variance,
-    check_largest,
     joined,
     left_out_variance,
-    mean_spread,
-    skill_spread,
+    skill_variance,
 )
 
 if TYPE_CHECKING:
@@ -127,23 +125,23 @@ class WeightedCells:
 class Influence:
     """An estimate, and the derivative of its value to the share of each cell, centred.
 
-    ``carried`` is what each row itself adds to the estimate, zero for rows that cost nothing; ``most`` is the largest
+    ``raw`` is what each row itself adds to the estimate, zero for rows that cost nothing; ``max_loss`` is the largest
     that a row of each class can add; ``least`` how many rows of each class an interval needs; ``ends`` the least and
     the largest value that the estimate can have.
     """
 
     value: float
     slope: Floats
-    carried: Floats
-    most: tuple[float, float]
+    raw: Floats
+    max_loss: tuple[float, float]
     least: int = 0
     ends: tuple[float, float] = (-math.inf, math.inf)
 
     def minus(self, other: Influence) -> Influence:
         """Return the influence on the difference from another estimate on the same rows."""
-        carried = self.carried - other.carried
+        raw = self.raw - other.raw
         ends = self.ends[0] - other.ends[1], self.ends[1] - other.ends[0]
-        return replace(self, value=self.value - other.value, slope=self.slope - other.slope, carried=carried, ends=ends)
+        return replace(self, value=self.value - other.value, slope=self.slope - other.slope, raw=raw, ends=ends)
 
 
 def cells_of(data: EvaluationData, *, fixed_prevalence: bool) -> WeightedCells:
@@ -182,9 +180,9 @@ def mean_influence(
     value = float(np.dot(cells.weight, values)) / cells.total
     if not math.isfinite(value):
         return undefined(cells, value)
-    most = abs(worst[0] - best[0]), abs(worst[1] - best[1])
-    carried = values - np.where(cells.y, best[1], best[0])
-    return Influence(value, cells.design().centred(values), carried, most)
+    max_loss = abs(worst[0] - best[0]), abs(worst[1] - best[1])
+    raw = values - np.where(cells.y, best[1], best[0])
+    return Influence(value, cells.design().centred(values), raw, max_loss)
 
 
 def loss_influence(cells: WeightedCells, costs: CostDistribution, rule: Rule) -> Influence:
@@ -204,8 +202,8 @@ def skill_influence(cells: WeightedCells, costs: CostDistribution, rule: Rule, r
         return undefined(cells, math.nan)
     ratio = own.value / base.value
     slope = (ratio * base.slope - own.slope) / base.value
-    most = own.most[0] / base.value, own.most[1] / base.value
-    return Influence(1.0 - ratio, slope, -own.carried / base.value, most, NEEDED_FOR_SKILL, (-math.inf, 1.0))
+    max_loss = own.max_loss[0] / base.value, own.max_loss[1] / base.value
+    return Influence(1.0 - ratio, slope, -own.raw / base.value, max_loss, NEEDED_FOR_SKILL, (-math.inf, 1.0))
 
 
 def undefined(cells: WeightedCells, value: float) -> Influence:
@@ -226,8 +224,8 @@ def influence_moments(
     paired: bool = False,
 ) -> Moments:
     """Moments of an estimate from its influence, for rows that are independent, clustered or in order."""
-    spread, rows, reason = cells.design(codes, lags).spread(
-        influence.slope, influence.carried, np.array(influence.most)
+    spread, rows, reason = cells.design(codes, lags).variance(
+        influence.raw, np.array(influence.max_loss), influence.slope
     )
     return moments_of(
         influence.value,
@@ -268,42 +266,16 @@ class GroupedRows:
         ends = np.append(0, np.cumsum(self.counts)[1::2]).tolist()
         return [slice(*ends_of_one) for ends_of_one in pairwise(ends)]
 
-    def sums(self, values: Floats) -> Floats:
-        """Sums of one value for each row, of the classes (first axis) in the groups."""
-        found, some = np.zeros(len(self.counts)), self.counts > 0
-        starts = np.cumsum(self.counts) - self.counts
-        found[some] = np.add.reduceat(values, starts[some])
-        return found.reshape(-1, 2).T
-
-    def central_sums(self, values: Floats) -> CentralSums:
-        """Sums of powers of values that stand in the order of the rows; the array passed in is used up."""
-        rows, weight = self.counts.astype(np.float64).reshape(-1, 2).T, self.rows.weight
-        if weight is not None:
-            check_largest(weight)
-        carriers = self.sums((values != 0.0).astype(np.float64))
-        masses, totals = (rows, self.sums(values)) if weight is None else map(self.sums, (weight, weight * values))
-        means = np.divide(totals, masses, out=np.zeros(totals.shape), where=masses > 0.0)
-        with np.errstate(invalid="ignore"):  # infinite losses have no spread
-            values -= np.repeat(means.T.ravel(), self.counts)
-            fourth = self._powers(values, 4)
-            second = fourth[:3] if weight is None else self._powers(values, 2)
-        return CentralSums(rows, masses, totals, carriers, means, second, fourth)
-
-    def _powers(self, values: Floats, most: int) -> Floats:
-        """Sums of the weights, raised to the highest power too, times each power of the values."""
-        power = np.ones(len(values)) if self.rows.weight is None else self.rows.weight**most
-        found = [self.sums(power)]
-        for _ in range(most):
-            power *= values
-            found.append(self.sums(power))
-        return np.stack(found)
+    def sums(self, values: Floats) -> Sums:
+        """Sums of values that stand in the order of the rows."""
+        return Sums.by_group(values, np.cumsum(self.counts), self.rows.weight)
 
 
 def group_moments(
     grouped: GroupedRows, score: Floats, costs: CostDistribution, rule: Rule
 ) -> tuple[list[Pair], list[Pair]]:
     """Moments of score and skill in each group, and of their differences from those in all other rows."""
-    return _compared(grouped.central_sums(row_losses(grouped.rows.y, score[grouped.order], costs, rule)), costs)
+    return _compared(grouped.sums(row_losses(grouped.rows.y, score[grouped.order], costs, rule)), costs)
 
 
 def group_moments_of_tables(
@@ -313,46 +285,45 @@ def group_moments_of_tables(
 
     Where rows of unlike weights share a score, the degrees of freedom are approximate.
     """
-    each = [_central_sums(table, ups, costs, rule) for table, ups in tables]
-    return _compared(joined(each, new_axis=True), costs)
+    each = [_table_sums(table, ups, costs, rule) for table, ups in tables]
+    return _compared(joined(each), costs)
 
 
-def _central_sums(table: ScoreTable, ups: int, costs: CostDistribution, rule: Rule) -> CentralSums:
+def _table_sums(table: ScoreTable, ups: int, costs: CostDistribution, rule: Rule) -> Sums:
     losses, parts = losses_by_score(table.scores, costs, rule), []
     columns = (table.negatives, table.negatives_squared), (table.positives, table.positives_squared)
     for k, (weight, square) in enumerate(columns):
         used = weight > 0.0
         parts.append((k, losses[k][used], weight[used], square[used]))
-    return replace(CentralSums.of(parts), rows=np.array([table.n_rows - ups, ups], dtype=np.float64))
+    return replace(Sums.from_blocks(parts), count=np.array([table.n_rows - ups, ups], dtype=np.float64))
 
 
-def _compared(sums: CentralSums, costs: CostDistribution) -> tuple[list[Pair], list[Pair]]:
+def _compared(sums: Sums, costs: CostDistribution) -> tuple[list[Pair], list[Pair]]:
     own = _moments(sums, costs)
     if len(own) == 1:
         return own, [(UNKNOWN, UNKNOWN)]
-    rest = _moments(sums.of_others(), costs)
+    rest = _moments(sums.others(), costs)
     return own, [(a[0].minus(b[0]), a[1].minus(b[1])) for a, b in zip(own, rest, strict=True)]
 
 
-def _moments(sums: CentralSums, costs: CostDistribution) -> list[Pair]:
-    share = sums.masses[1] / sums.masses.sum(axis=0)
+def _moments(sums: Sums, costs: CostDistribution) -> list[Pair]:
+    share = sums.weight[1] / sums.weight.sum(axis=0)
     constant = np.stack([costs.negative_loss(share), costs.positive_loss(share)])
-    worst = np.array([float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))])
-    ratio, base, skill = skill_spread(sums, constant, worst)
+    max_loss = np.array([float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))])
+    ratio, base, skill = skill_variance(sums, constant, max_loss)
     needed = np.where(base > 0.0, NEEDED_FOR_SKILL, 0)
-    scores = _listed(sums.value, mean_spread(sums, sums.value, worst), sums.rows, 0 * needed, (0.0, float(worst.max())))
-    return list(zip(scores, _listed(1.0 - ratio, skill, sums.rows, needed, (-np.inf, 1.0)), strict=True))
+    scores = _listed(sums.value, sums.variance(max_loss), sums.count, 0 * needed, (0.0, float(max_loss.max())))
+    return list(zip(scores, _listed(1.0 - ratio, skill, sums.count, needed, (-np.inf, 1.0)), strict=True))
 
 
 def _listed(
-    values: Floats, spread: Variance, rows: Floats, least: NDArray[np.int_], ends: tuple[float, float]
+    values: Floats, variance: Variance, rows: Floats, least: NDArray[np.int_], ends: tuple[float, float]
 ) -> list[Moments]:
     """Moments of each group."""
     found = []
     for g, value in enumerate(values.tolist()):
-        mine = Variance(*(part[..., g] for part in vars(spread).values()))
         about = {"least": int(least[g]), "least_value": ends[0], "most_value": ends[1]}
-        found.append(moments_of(value, mine, (int(rows[0, g]), int(rows[1, g])), **about))
+        found.append(moments_of(value, variance.at(g), (int(rows[0, g]), int(rows[1, g])), **about))
     return found
 
 
@@ -368,16 +339,16 @@ def gap_moments(own: Part, rest: Part, chosen: Bools, codes: Integers | None, la
         return gap
     terms = _terms(own, rest, chosen)
     if lags is None:
-        variance, degrees = variance_of_parts(terms)
+        variance, degrees = independent_variance(terms)
         return replace(gap, variance=float(variance), degrees=float(degrees))
     variance, degrees, reason = ordered_variance(terms, lags)
     return replace(gap, variance=float(variance), degrees=float(degrees), reason=reason)
 
 
 def _terms(own: Part, rest: Part, chosen: Bools) -> Floats:
-    """Parts of the rows in the error of the difference; both may rest on the same estimated weights."""
+    """Contributions of the rows to the error of the difference; both may rest on the same estimated weights."""
     if own[0].origin is not None:
-        mine, theirs = (cells.design().parts(influence.slope) for cells, influence in (own, rest))
+        mine, theirs = (cells.design().contributions(influence.slope) for cells, influence in (own, rest))
         return np.asarray(mine - theirs)
     terms = np.empty(len(chosen))
     for (cells, influence), part, sign in ((own, chosen, 1.0), (rest, ~chosen, -1.0)):
@@ -389,15 +360,15 @@ def _clustered(own: Part, rest: Part, chosen: Bools, codes: Integers) -> Moments
     """Leaving out a cluster moves either part."""
     if own[0].origin is not None:
         return _clustered_outcome(own, rest, chosen, codes)
-    moved, caps, counts, found = np.zeros(int(codes.max()) + 1), [], [], []
+    changes, caps, counts, found = np.zeros(int(codes.max()) + 1), [], [], []
     for (cells, influence), part, sign in ((own, chosen, 1.0), (rest, ~chosen, -1.0)):
         share = cells.design().share
         clusters = Clusters(codes[part], share)
-        moved[clusters.codes] += sign * clusters.left_out(share * influence.slope)
+        changes[clusters.codes] += sign * clusters.left_out(share * influence.slope)
         counts.append(len(clusters))
         caps.append(clusters.degrees())
         found.append(influence_moments(cells, influence, codes[part]))
-    variance, degrees = left_out_variance(moved[np.bincount(codes) > 0], min(caps))
+    variance, degrees = left_out_variance(changes[np.bincount(codes) > 0], min(caps))
     gap = replace(found[0].minus(found[1]), degrees=float(degrees))
     if min(counts) < NEEDED_CLUSTERS:
         return replace(gap, reason=f"only {min(counts)} clusters: a difference needs {NEEDED_CLUSTERS}")

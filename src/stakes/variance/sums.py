@@ -1,9 +1,8 @@
-"""`Sums`, `Variance`, cluster shape."""
+"""`Sums` of weighted powers over independent units, the `Variance` they give, and the shape of clusters."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
 from math import comb
 from typing import TYPE_CHECKING, Any
 
@@ -12,82 +11,71 @@ import numpy as np
 from stakes.base.validation import blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
     Integers = NDArray[np.intp]
-    Part = tuple[int, Floats, Floats | None, Floats | None]
+    Block = tuple[int, Floats, Floats | None, Floats | None]  # class; values, weights and their squares (last axis)
+    Raw = tuple[Floats, Floats, Floats]
 
 
-# Second and fourth powers over the rows of each class, and the variance, degrees of freedom and scarcity they give.
+# Variance, degrees of freedom and scarcity of a mean, from sums of powers of its values over the units of each class.
 #
-# The degrees of freedom say how many rows carry the spread: k equal rare rows among many that add nothing give 2 k. A
-# class is scarce where fewer than five effective rows of it carry the value and one more row might move the estimate
-# by a tenth of its standard error. Sums of parts add up, and further axes hold many estimates at once: models, pairs,
-# thresholds, groups.
+# A unit is a row, the rows of a table's cell, or a cluster. The degrees of freedom say how many units carry the
+# variance: k equal rare values among many zeros give 2 k. A class is scarce where fewer than five effective units of it
+# carry the value and one more unit might move the estimate by a tenth of its standard error. Further axes hold many
+# estimates at once: models, pairs, thresholds, groups.
 
 NEEDED = 5  # effective rows (clusters) of a class that carry the value; with fewer, it is scarce
 _NOTICED = 0.1  # what one more row may bring matters from this share of the standard error on
 _LARGER = 3.0  # one more row may bring so many times what those seen do
 _ROUNDING = 1e-12
 FOURTH_WELL = (1e-60, 1e60)  # fourth powers of such weights, times those of values and of counts, are numbers
+_RAW_ROUNDING = 1e-13  # share of the raw squares of a constant that is left about its mean
 _CONSTANT = 1e-24  # share of the squares of a constant that subtracting its mean leaves
 
 
 @dataclass(frozen=True)
-class PowerSums:
-    """Sums over the rows of each class, which are the first axis: negatives, positives, or classes by their codes.
-
-    Parameters
-    ----------
-    rows : ndarray
-        Number of rows.
-    second, fourth : ndarray
-        Powers of w (d - centre): each row's part in the error, times the total weight.
-    carriers : ndarray
-        Number of rows with d != 0.
-    carried_second, carried_fourth : ndarray
-        Powers of w d, not centred.
-    """
-
-    rows: Floats
-    second: Floats
-    fourth: Floats
-    carriers: Floats
-    carried_second: Floats
-    carried_fourth: Floats
-
-    def __add__(self, other: PowerSums) -> PowerSums:
-        return PowerSums(
-            *(mine + theirs for mine, theirs in zip(vars(self).values(), vars(other).values(), strict=True))
-        )
-
-    @property
-    def effective(self) -> Floats:
-        """How many equal rows of each class would carry the value as these do."""
-        return effective(self.carried_second, self.carried_fourth)
-
-
-@dataclass(frozen=True)
 class Variance:
-    """Variance, its degrees of freedom, and the room for what the scarce classes have not shown.
+    """Variance of estimates, its degrees of freedom, and the allowance for classes with few effective rows.
 
-    ``room`` is the square of what one more row might bring, over the scarce classes; infinite where costs have no
-    bound. ``carrying`` are the effective rows of each class (first axis), ``carriers`` their plain number.
+    ``unseen_variance`` is the square of what one more row might bring, summed over the scarce classes; infinite where
+    costs have no bound. ``carrying`` are the effective rows of each class (first axis), ``carriers`` their plain
+    number.
     """
 
     variance: Floats
     degrees: Floats
-    room: Floats
+    unseen_variance: Floats
     carrying: Floats
     carriers: Floats
     scarce: Bools
 
+    @classmethod
+    def matrices(cls, count: int) -> Variance:
+        """Variance of all differences of some decisions, none of which is computed yet."""
+        one, both = np.zeros((count, count)), np.zeros((2, count, count))
+        return cls(one, one + 1.0, one.copy(), both, both.copy(), both > 0.0)
+
+    def at(self, *places: Any) -> Variance:
+        """Of some of the estimates, which are the last axes."""
+        return Variance(*(part[(..., *places)] for part in vars(self).values()))
+
+    def put(self, found: Variance, first: Any, second: Any) -> None:
+        """Store the variance of the differences of some pairs in both halves of the matrices."""
+        for whole, part in zip(vars(self).values(), vars(found).values(), strict=True):
+            whole[..., first, second] = whole[..., second, first] = part
+
+    def without_unseen(self, alike: Bools) -> Variance:
+        """The same with no allowance for unseen rows in some of the estimates."""
+        unseen = np.where(alike, 0.0, self.unseen_variance)
+        return replace(self, unseen_variance=unseen, scarce=self.scarce & ~alike)
+
     def minus(self, other: Variance) -> Variance:
-        """Spread of the difference from an estimate on other, independent rows; the scarcer of the two is named."""
+        """Variance of the difference from an estimate on other, independent rows; names the scarcer of the two."""
         variance = self.variance + other.variance
         shares = self.variance**2 / self.degrees + other.variance**2 / other.degrees
         degrees = ratio(variance**2, shares, np.minimum(self.degrees, other.degrees))
@@ -95,41 +83,259 @@ class Variance:
         return Variance(
             variance,
             degrees,
-            self.room + other.room,
+            self.unseen_variance + other.unseen_variance,
             np.where(fewer, self.carrying, other.carrying),
             np.where(fewer, self.carriers, other.carriers),
             self.scarce | other.scarce,
         )
 
 
-def class_sums(
-    part: Floats, carried: Floats, weight: Floats | None = None, square: Floats | None = None
-) -> list[Floats]:
-    """Sums of one class, in the order of :class:`PowerSums`; rows are the last axis.
+# Sums of powers of values about their means, from one pass over the units.
+#
+# The variance of a mean about any centre follows from sums of powers, up to the fourth, about the mean of each class:
+# each block of units that fits the cache has its own mean, and blocks merge by the binomial theorem. A constant
+# decision costs all rows of a class alike, so that the influence on a skill is a loss, shifted by class and scaled, and
+# needs no sums of its own. The units outside a group are the merged sums of the other groups: no large sums are
+# subtracted.
 
-    ``part`` are the centred values, ``carried`` the values themselves. A cell of a table has the sum of the weights of
-    its rows and of their squares, and holds weight^2 / square rows of weight square / weight.
+BLOCK = 1 << 15  # numbers at once
+_LEAST = 1 << 11  # units at once
+_PARTS = 256  # of a class, before they are merged
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums over the units of each class (axis 0: negatives, positives, or classes by their codes).
+
+    Further axes are those of the values: pairs of decisions, groups.
+
+    Parameters
+    ----------
+    count, weight, total : ndarray
+        Number of units, their weight, and the weighted sum of their values.
+    nonzero : ndarray
+        Number of units whose value is not zero.
+    mean : ndarray
+        Weighted mean of the values.
+    second, fourth : ndarray
+        At [j], the sum of w^2 d^j and of w^4 d^j, where d is the value less the mean.
     """
-    squares, carried_squares = part * part, carried * carried
-    carries = carried != 0.0
-    if weight is None or ((weight == 1.0).all() and (square is None or (square == 1.0).all())):
-        return [
-            np.full(part.shape[:-1], float(part.shape[-1])),
-            squares.sum(axis=-1),
-            dot(squares, squares),
-            np.count_nonzero(carries, axis=-1).astype(np.float64),
-            carried_squares.sum(axis=-1),
-            dot(carried_squares, carried_squares),
-        ]
-    square, count, fourth = weight_powers(weight, square)
-    return [
-        np.full(part.shape[:-1], float(count.sum())),
-        squares @ square,
-        dot(squares * fourth, squares),
-        np.where(carries, count, 0.0).sum(axis=-1),
-        carried_squares @ square,
-        dot(carried_squares * fourth, carried_squares),
-    ]
+
+    count: Floats
+    weight: Floats
+    total: Floats
+    nonzero: Floats
+    mean: Floats
+    second: Floats
+    fourth: Floats
+
+    @classmethod
+    def from_blocks(cls, parts: Iterable[Block], kinds: int = 2) -> Sums:
+        """Sums over blocks of units of one class each; every block is read once."""
+        found: tuple[list[Sums], ...] = tuple([] for _ in range(kinds))
+        with np.errstate(invalid="ignore"):  # infinite losses have no spread
+            for k, values, weight, square in parts:
+                if values.shape[-1]:
+                    found[k].append(cls._of_block(values, weight, square))
+                if len(found[k]) == _PARTS:
+                    found[k][:] = [cls.merged(found[k])]
+        pooled = [cls.merged(mine) if mine else None for mine in found]
+        some = next((mine for mine in pooled if mine), cls._of_block(np.zeros(1), None, None))
+        axis = -1 - some.count.ndim
+        return joined([mine or some.changed(np.zeros_like) for mine in pooled], lambda each: np.stack(each, axis=axis))
+
+    @classmethod
+    def from_units(
+        cls,
+        values: Floats,
+        labels: Bools | Integers,
+        weight: Floats | None = None,
+        square: Floats | None = None,
+        kinds: int = 2,
+    ) -> Sums:
+        """Sums over units (last axis), or a table's cells with the sums of their rows' weights and squared weights."""
+        size = max(BLOCK * values.shape[-1] // max(values.size, 1), _LEAST)
+
+        def parts() -> Iterator[Block]:
+            for part in blocks(len(labels), size):
+                for k, mine in enumerate(map(_selected, members(labels[part], kinds))):
+                    weights, squares = (None if by is None else by[part][mine] for by in (weight, square))
+                    yield k, values[..., part][..., mine], weights, squares
+
+        return cls.from_blocks(parts(), kinds)
+
+    @classmethod
+    def from_powers(cls, count: Floats, weight: Floats, powers: Floats, nonzero: Floats) -> Sums:
+        """From sums of the raw powers w d, w^2 d^j up to j = 2 and w^4 d^j up to j = 4, of engines and kept files."""
+        mean = ratio(powers[0], weight, 0.0)
+        with np.errstate(invalid="ignore"):  # infinite losses have no spread
+            second, fourth = (
+                np.stack([recentred(raw[: j + 1], -mean) for j in range(len(raw))])
+                for raw in (powers[1:4], powers[4:9])
+            )
+            alike = second[2] <= _RAW_ROUNDING * powers[3]  # what a constant leaves is rounding
+        second[1:, alike] = fourth[1:, alike] = 0.0
+        return cls(count, weight, powers[0], nonzero, mean, second, fourth)
+
+    @classmethod
+    def by_group(cls, values: Floats, ends: Integers, weight: Floats | None = None) -> Sums:
+        """Sums over each group (last axis) of rows in order of groups and, within, of classes that end at ``ends``."""
+        starts = np.append(0, ends[:-1])
+
+        def parts(group: int) -> Iterator[Block]:
+            for k, at in enumerate((2 * group, 2 * group + 1)):
+                for some in blocks(int(ends[at] - starts[at]), BLOCK):
+                    part = slice(starts[at] + some.start, starts[at] + some.stop)
+                    yield k, values[part], None if weight is None else weight[part], None
+
+        return joined(map(cls.from_blocks, map(parts, range(len(ends) // 2))))
+
+    @classmethod
+    def merged(cls, each: Sequence[Sums]) -> Sums:
+        """Sums over the units of all."""
+        if len(each) == 1:
+            return each[0]
+        parts = joined(each)
+        with np.errstate(invalid="ignore"):  # two infinite losses have no difference
+            weight, total = parts.weight.sum(axis=-1), parts.total.sum(axis=-1)
+            mean = ratio(total, weight, 0.0)
+            gaps = parts.mean - mean[..., None]
+            second, fourth = (
+                np.stack([recentred(powers[: j + 1], gaps).sum(axis=-1) for j in range(len(powers))])
+                for powers in (parts.second, parts.fourth)
+            )
+        return cls(parts.count.sum(axis=-1), weight, total, parts.nonzero.sum(axis=-1), mean, second, fourth)
+
+    def __add__(self, other: Sums) -> Sums:
+        return Sums.merged([self, other])
+
+    def changed(self, change: Callable[[Floats], Floats]) -> Sums:
+        """The same change of every array."""
+        return Sums(*map(change, vars(self).values()))
+
+    @property
+    def value(self) -> Floats:
+        """Mean over the units of all classes."""
+        with np.errstate(invalid="ignore"):  # two infinite losses have no difference
+            return np.asarray(self.total.sum(axis=0) / self.weight.sum(axis=0))
+
+    def others(self) -> Sums:
+        """Sums over the units of all other groups (last axis)."""
+        after = self.changed(_reversed)._before().changed(_reversed)
+        return self._before() + after
+
+    def _before(self) -> Sums:
+        """Sums over all groups before each, by merging twice as many at each step."""
+        found, step = self._later(1), 1
+        while step < self.count.shape[-1]:
+            found, step = found + found._later(step), 2 * step
+        return found
+
+    def _later(self, step: int) -> Sums:
+        return self.changed(lambda part: np.pad(part, [(0, 0)] * (part.ndim - 1) + [(step, 0)])[..., :-step])
+
+    def shifted(self, by: Floats, nonzero: Floats) -> Sums:
+        """Sums of values that are all larger by an amount for each class, of which so many are not zero."""
+        by = np.where(self.count > 0.0, aligned(by, self.mean.ndim), 0.0)
+        with np.errstate(invalid="ignore"):  # two infinite losses have no difference
+            return replace(self, mean=self.mean + by, total=self.total + by * self.weight, nonzero=nonzero)
+
+    def about(self, centre: Floats | float) -> tuple[Floats, Floats]:
+        """Sums of second and fourth powers about a centre for each class."""
+        gaps = self.mean - centre
+        return recentred(self.second, gaps), recentred(self.fourth, gaps)
+
+    @property
+    def raw(self) -> Raw:
+        """Number of values that are not zero, and the sums of their second and fourth powers about zero."""
+        return self.nonzero, *self.about(0.0)
+
+    def variance(
+        self, max_loss: Floats, centre: Floats | None = None, *, fixed: bool = False, raw: Sums | None = None
+    ) -> Variance:
+        """Variance of the mean of independent units.
+
+        Parameters
+        ----------
+        max_loss : ndarray
+            The largest value that a unit of each class can have.
+        centre : ndarray, optional
+            What the values are centred on, for all classes or for each; by default the mean of all.
+        fixed : bool, default False
+            Whether the class totals are known: each class is then centred on its own mean.
+        raw : Sums, optional
+            Of the values themselves, where these sums are those of their influence.
+        """
+        with np.errstate(invalid="ignore"):  # infinite losses have no spread
+            centre = self.mean if fixed else self.value if centre is None else aligned(centre, self.mean.ndim)
+            carried = (self if raw is None else raw).raw
+            second, fourth = self.about(centre)
+            constant = is_constant(second, carried[1])
+            second, fourth = (np.where(constant, 0.0, part) for part in (second, fourth))
+            variance, degrees = (class_variance if fixed else pooled_variance)(self.count, second, fourth)
+            return self.add_unseen(variance / self.weight.sum(axis=0) ** 2, degrees, max_loss, carried)
+
+    def add_unseen(self, variance: Floats, degrees: Floats, max_loss: Floats, raw: Raw) -> Variance:
+        """Widen the variance of a mean of these units for classes with few effective ones."""
+        total = self.weight.sum(axis=0)
+        shift = aligned(max_loss, self.mean.ndim) * mean_weights(self.weight, self.count) / total
+        return add_unseen(variance, degrees, shift, raw, total)
+
+    @classmethod
+    def _of_block(cls, values: Floats, weight: Floats | None, square: Floats | None) -> Sums:
+        """Sums over units of one class, without its axis; a table's cell holds weight^2 / square rows."""
+        shape, nonzero = values.shape[:-1], values != 0.0
+        if weight is not None and (weight == 1.0).all() and (square is None or (square == 1.0).all()):
+            weight = None
+        if weight is None:
+            n, total = float(values.shape[-1]), values.sum(axis=-1)
+            count, mean = np.full(shape, n), total / n
+            fourth = np.array([count, *_powers(values - mean[..., None])])
+            rows = [np.count_nonzero(row) for row in nonzero.reshape(-1, values.shape[-1])]
+            return cls(count, count, total, np.reshape(rows, shape).astype(np.float64), mean, fourth[:3], fourth)
+        square, rows_of, fourth = weight_powers(weight, square)
+        mass, total = float(weight.sum()), (weight * values).sum(axis=-1)
+        mean = total / mass
+        away = values - mean[..., None]
+        count, masses, *weights = (np.full(shape, float(part.sum())) for part in (rows_of, weight, square, fourth))
+        first = away * square
+        second = np.array([weights[0], first.sum(axis=-1), dot(first, away)])
+        fourth = np.array([weights[1], *_powers(away, fourth)])
+        return cls(count, masses, total, np.where(nonzero, rows_of, 0.0).sum(axis=-1), mean, second, fourth)
+
+
+def joined(each: Iterable[Sums], join: Callable[[Any], Floats] = lambda parts: np.stack(parts, axis=-1)) -> Sums:
+    """Sums of many estimates side by side, of units of the same classes; by default along a new last axis."""
+    return Sums(*map(join, zip(*(vars(sums).values() for sums in each), strict=True)))
+
+
+def skill_variance(
+    sums: Sums, constant: Floats, max_loss: Floats, *, fixed: bool = False
+) -> tuple[Floats, Floats, Variance]:
+    """Loss over that of a constant decision, which costs each class so much; that loss; and the ratio's variance."""
+    weight = sums.weight
+    base = (weight * np.where(weight > 0.0, constant, 0.0)).sum(axis=0) / weight.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):  # infinite losses, and rows of one class
+        ratio = np.where(base > 0.0, sums.value / base, np.nan)
+        found = sums.variance(max_loss, sums.value + ratio * (constant - base), fixed=fixed)
+        scaled = found.variance / base**2, found.unseen_variance / base**2
+        return ratio, base, replace(found, variance=scaled[0], unseen_variance=scaled[1])
+
+
+def _selected(mine: Bools) -> Bools | slice:
+    """The same rows without a copy where they are all, as in a table's cells, which stand class by class."""
+    return slice(None) if mine.all() else mine
+
+
+def _reversed(part: Floats) -> Floats:
+    return part[..., ::-1]
+
+
+def _powers(away: Floats, weight: Floats | None = None) -> list[Floats]:
+    """Weighted sums of the first to the fourth powers of values over the last axis."""
+    squares = away * away
+    first, second = (away, squares) if weight is None else (away * weight, squares * weight)
+    return [first.sum(axis=-1), dot(first, away), dot(first, squares), dot(second, squares)]
 
 
 def weight_powers(weight: Floats, square: Floats | None = None) -> tuple[Floats, Floats, Floats]:
@@ -151,11 +357,6 @@ def check_largest(weight: Floats) -> None:
         )
 
 
-def by_class(*classes: list[Floats]) -> PowerSums:
-    """Sums of all classes."""
-    return PowerSums(*(np.stack(each) for each in zip(*classes, strict=True)))
-
-
 def members(y: Bools | Integers, kinds: int = 2) -> tuple[Bools, ...]:
     """Which rows are of each class: negatives and positives, or those of each code."""
     if y.dtype != np.bool_:
@@ -164,41 +365,24 @@ def members(y: Bools | Integers, kinds: int = 2) -> tuple[Bools, ...]:
     return ~positive, positive
 
 
-def spread_of(sums: PowerSums, most: Floats, masses: Floats, *, fixed: bool = False) -> Variance:
-    """Spread of a mean over independent rows.
-
-    ``most`` is the largest value a row of each class can have, ``masses`` the weight of each class; ``fixed`` says that
-    the class totals are known and each class is centred on its own mean.
-    """
-    variance, degrees = (class_variance if fixed else pooled_variance)(sums.rows, sums.second, sums.fourth)
-    return with_rows_unseen(variance / aligned(masses.sum(axis=0), variance.ndim) ** 2, degrees, sums, most, masses)
-
-
-def known(second: Floats, carried_second: Floats) -> Bools:
+def is_constant(second: Floats, raw_second: Floats) -> Bools:
     """Whether what is left of centred values is rounding: all are one constant, such as that of treating all."""
-    return np.asarray(second <= _CONSTANT * carried_second)
-
-
-def with_rows_unseen(variance: Floats, degrees: Floats, sums: PowerSums, most: Floats, masses: Floats) -> Variance:
-    """Add the room for what scarce classes have not shown to the variance of a mean over rows."""
-    most, masses = (aligned(part, sums.second.ndim) for part in (most, masses))
-    total = masses.sum(axis=0)
-    return with_room(variance, degrees, most * mean_weights(masses, sums.rows) / total, sums, total)
+    return np.asarray(second <= _CONSTANT * raw_second)
 
 
 def pooled_variance(rows: Floats, second: Floats, fourth: Floats) -> tuple[Floats, Floats]:
     """Variance of a sum over rows of all classes, and its degrees of freedom."""
     n, second, fourth = (part.sum(axis=0) for part in (rows, second, fourth))
-    return freed(n) * second, np.minimum(n - 1.0, kurtosis_degrees(second, fourth - second**2 / np.maximum(n, 1.0)))
+    return bessel(n) * second, np.minimum(n - 1.0, kurtosis_degrees(second, fourth - second**2 / np.maximum(n, 1.0)))
 
 
 def class_variance(rows: Floats, second: Floats, fourth: Floats) -> tuple[Floats, Floats]:
     """Variance and degrees of freedom where each class is centred on its own mean."""
-    # a single row shows no spread: the room for what was not seen stands for it
-    parts = np.where(rows > 1.0, freed(np.maximum(rows, 2.0)) * second, 0.0)
-    variance = np.where((rows > 1.0).any(axis=0), parts.sum(axis=0), np.nan)
+    # a single row shows no spread: the allowance for unseen rows replaces it
+    contributions = np.where(rows > 1.0, bessel(np.maximum(rows, 2.0)) * second, 0.0)
+    variance = np.where((rows > 1.0).any(axis=0), contributions.sum(axis=0), np.nan)
     least = np.where(rows > 1.0, rows - 1.0, np.inf)
-    shares = (parts**2 / least).sum(axis=0)
+    shares = (contributions**2 / least).sum(axis=0)
     cap = ratio(variance**2, shares, least.min(axis=0))
     uneven = (fourth - second**2 / np.maximum(rows, 1.0)).sum(axis=0)
     return variance, np.minimum(cap, kurtosis_degrees(second.sum(axis=0), uneven))
@@ -209,21 +393,21 @@ def kurtosis_degrees(second: Floats, uneven: Floats) -> Floats:
     return ratio(2.0 * second**2, np.where(uneven > _ROUNDING * second**2, uneven, 0.0), np.inf)
 
 
-def with_room(
-    variance: Floats, degrees: Floats, one_more: Floats, carried: PowerSums, total: Floats | float = 1.0
+def add_unseen(
+    variance: Floats, degrees: Floats, next_row_shift: Floats, raw: Raw, total: Floats | float = 1.0
 ) -> Variance:
-    """Add the room for what scarce classes have not shown.
+    """Widen the variance for classes with few effective rows (rule of three).
 
-    ``one_more`` is how far one more row of each class could move the estimate at most, ``total`` what sums of carried
-    values are divided by.
+    ``next_row_shift`` is how far one more row of each class could move the estimate at most, ``raw`` counts the values
+    that are not zero and sums their second and fourth powers, ``total`` is what sums of values are divided by.
     """
-    second, fourth, carriers = carried.carried_second, carried.carried_fourth, carried.carriers
+    nonzero, second, fourth = raw
     dominant = np.sqrt(ratio(fourth, second, 0.0))
-    jump = np.where(carriers < NEEDED, one_more, np.minimum(one_more, _LARGER * dominant / total))
-    carrying = carried.effective
+    jump = np.where(nonzero < NEEDED, next_row_shift, np.minimum(next_row_shift, _LARGER * dominant / total))
+    carrying = effective(second, fourth)
     scarce = (carrying < NEEDED * (1.0 - _ROUNDING)) & (jump > _NOTICED * np.sqrt(variance))
-    room = np.where(scarce, np.where(np.isinf(one_more), np.inf, jump) ** 2, 0.0).sum(axis=0)
-    return Variance(variance, degrees, room, carrying, carriers, scarce)
+    unseen = np.where(scarce, np.where(np.isinf(next_row_shift), np.inf, jump) ** 2, 0.0).sum(axis=0)
+    return Variance(variance, degrees, unseen, carrying, nonzero, scarce)
 
 
 def mean_weights(masses: Floats, rows: Floats) -> Floats:
@@ -232,8 +416,8 @@ def mean_weights(masses: Floats, rows: Floats) -> Floats:
     return ratio(masses, rows, overall)
 
 
-def moved(sums: Floats, gaps: Floats) -> Floats:
-    """Highest power about centres so far below the means, by the binomial theorem and Horner's rule."""
+def recentred(sums: Floats, gaps: Floats) -> Floats:
+    """Highest power about centres that lie below the means by ``gaps``, by the binomial theorem and Horner's rule."""
     found, most = sums[0], len(sums) - 1
     for j in range(1, most + 1):
         found = found * gaps + comb(most, j) * sums[j]
@@ -245,8 +429,8 @@ def effective(second: Floats | np.float64, fourth: Floats | np.float64) -> Float
     return ratio(second**2, fourth, 0.0)
 
 
-def freed(n: ArrayLike) -> Floats:
-    """What a mean square about the mean is multiplied by; one row alone has no spread."""
+def bessel(n: ArrayLike) -> Floats:
+    """Bessel's correction n / (n - 1) of a mean square about the mean; one row alone has no spread."""
     n = np.asarray(n, dtype=np.float64)
     return ratio(n, n - 1.0, np.nan)
 
@@ -267,188 +451,7 @@ def dot(a: Floats, b: Floats) -> Floats:
     return np.asarray(np.einsum("...n,...n->...", a, b), dtype=np.float64)
 
 
-# Sums of powers of row values about the means of the parts they came in, from one pass over the rows.
-#
-# The spread of a mean about any centre follows from sums of powers, up to the fourth, about the mean of each class in
-# each part: a block of rows that fits the cache, or a group. A constant decision costs all rows of a class alike, so
-# the influence on the skill is a loss, moved by class and scaled, and needs no sums of its own. The rows outside a
-# group are the sum of the other groups, each about its own means: no large sums are subtracted.
-
-BLOCK = 1 << 15  # rows at once
-_PARTS = 256  # of a class, before they are pooled
-_CENTRES = 16  # at once: the sums of all groups about them fit the cache
-
-
-@dataclass(frozen=True)
-class CentralSums:
-    """Sums over the rows of each class (first axis), of all rows or of each group (second axis).
-
-    Parameters
-    ----------
-    rows, masses, totals : ndarray
-        Number of rows, their weight, and the weighted sum of their values.
-    carriers : ndarray
-        Number of rows whose value is not zero.
-    means : ndarray
-        Weighted mean of the values.
-    second, fourth : ndarray
-        At [j], the sum of w^2 d^j and of w^4 d^j, where d is the value less the mean.
-    others : bool
-        Whether all but the last three speak of the rows of all other groups.
-    """
-
-    rows: Floats
-    masses: Floats
-    totals: Floats
-    carriers: Floats
-    means: Floats
-    second: Floats
-    fourth: Floats
-    others: bool = False
-
-    @classmethod
-    def of(cls, parts: Iterable[Part]) -> CentralSums:
-        """Sums over all parts of each class, each part looked at once."""
-        found: tuple[list[Floats], ...] = ([], [])
-        with np.errstate(invalid="ignore"):  # infinite losses have no spread
-            for k, values, weight, square in parts:
-                if values.shape[-1]:
-                    found[k].append(_sums_of(values, weight, square))
-                if len(found[k]) == _PARTS:
-                    found[k][:] = [_pooled(np.stack(found[k], axis=-1))]
-        shape = next((mine[0].shape for mine in found if mine), (13,))
-        pooled = [_pooled(np.stack(mine, axis=-1)) if mine else np.zeros(shape) for mine in found]
-        columns = np.stack(pooled, axis=1)
-        rows, masses, totals, carriers, means = columns[:5]
-        return cls(rows, masses, totals, carriers, means, columns[5:8], columns[8:])
-
-    @classmethod
-    def of_rows(
-        cls, values: Floats, y: Bools, weight: Floats | None = None, square: Floats | None = None
-    ) -> CentralSums:
-        """Sums over rows, or the cells of a table, with their weights and squared weights."""
-        return cls.of(
-            (k, values[part][mine], *(None if given is None else given[part][mine] for given in (weight, square)))
-            for part in blocks(len(y), BLOCK)
-            for k, mine in enumerate((~y[part], y[part]))
-        )
-
-    @property
-    def value(self) -> Floats:
-        """Mean over the rows of both classes."""
-        with np.errstate(invalid="ignore"):  # two infinite losses have no difference
-            return np.asarray(self.totals.sum(axis=0) / self.masses.sum(axis=0))
-
-    def of_others(self) -> CentralSums:
-        """Sums over the rows of all other groups."""
-        rows, masses, totals, carriers = map(_of_others, (self.rows, self.masses, self.totals, self.carriers))
-        return CentralSums(rows, masses, totals, carriers, self.means, self.second, self.fourth, others=True)
-
-    @property
-    def columns(self) -> dict[str, Floats]:
-        """All sums by name."""
-        return {item.name: getattr(self, item.name) for item in fields(self) if item.name != "others"}
-
-    def about(self, centre: Floats) -> tuple[Floats, Floats]:
-        """Sums of second and fourth powers about a centre for each class."""
-        second, fourth = (self._about(sums, centre) for sums in (self.second, self.fourth))
-        return second, fourth
-
-    @cached_property
-    def carried(self) -> tuple[Floats, Floats]:
-        """The same about zero."""
-        return self.about(np.zeros(self.rows.shape))
-
-    def power_sums(self, centre: Floats) -> PowerSums:
-        """What the spread of a mean about a centre follows from."""
-        return PowerSums(self.rows, *self.about(centre), self.carriers, *self.carried)
-
-    def _about(self, sums: Floats, centre: Floats) -> Floats:
-        if not self.others:
-            return moved(sums, self.means - centre)
-        found = np.empty(centre.shape)
-        for part in blocks(centre.shape[1], _CENTRES):
-            powers = moved(sums[..., None, :], self.means[:, None, :] - centre[:, part, None])
-            places = np.arange(powers.shape[1])
-            powers[:, places, part.start + places] = 0.0
-            found[:, part] = powers.sum(axis=-1)
-        return found
-
-
-def mean_spread(sums: CentralSums, centre: Floats, most: Floats, *, fixed: bool = False) -> Variance:
-    """Spread of the mean, whose rows' influences are their values less a centre for each class."""
-    centre = sums.means if fixed else np.broadcast_to(centre, sums.rows.shape)
-    with np.errstate(invalid="ignore"):  # infinite losses have no spread
-        return spread_of(sums.power_sums(centre), most, sums.masses, fixed=fixed)
-
-
-def skill_spread(
-    sums: CentralSums, constant: Floats, worst: Floats, *, fixed: bool = False
-) -> tuple[Floats, Floats, Variance]:
-    """Loss over that of a constant decision, which costs each class so much; that loss; and the spread of the ratio."""
-    masses = sums.masses
-    base = (masses * np.where(masses > 0.0, constant, 0.0)).sum(axis=0) / masses.sum(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):  # infinite losses, and rows of one class
-        ratio = np.where(base > 0.0, sums.value / base, np.nan)
-        spread = mean_spread(sums, sums.value + ratio * (constant - base), worst, fixed=fixed)
-        return ratio, base, replace(spread, variance=spread.variance / base**2, room=spread.room / base**2)
-
-
-def joined(each: Iterable[CentralSums], *, new_axis: bool = False) -> CentralSums:
-    """Many estimates side by side, of rows of the same classes."""
-    join: Any = partial(np.stack if new_axis else np.concatenate, axis=-1)
-    columns = [part.columns for part in each]
-    return CentralSums(**{name: join([part[name] for part in columns]) for name in columns[0]})
-
-
-def _sums_of(values: Floats, weight: Floats | None, square: Floats | None) -> Floats:
-    """The numbers of one part, in the order of :class:`CentralSums`; a cell of a table holds weight^2 / square rows.
-
-    Rows are the last axis of the values; the numbers are the first axis of what is returned.
-    """
-    shape, carries = values.shape[:-1], values != 0.0
-    if weight is None:
-        n, total = float(values.shape[-1]), values.sum(axis=-1)
-        powers = [np.full(shape, n), *_powers(values - (total / n)[..., None])]
-        carriers = np.array([np.count_nonzero(row) for row in carries.reshape(-1, values.shape[-1])], dtype=np.float64)
-        return np.array([powers[0], powers[0], total, carriers.reshape(shape), total / n, *powers[:3], *powers])
-    square, count, fourth = weight_powers(weight, square)
-    mass, total = float(weight.sum()), (weight * values).sum(axis=-1)
-    away = values - (total / mass)[..., None]
-    rows, masses, *weights = (np.full(shape, float(part.sum())) for part in (count, weight, square, fourth))
-    head = [rows, masses, total, np.where(carries, count, 0.0).sum(axis=-1), total / mass]
-    second = away * square
-    second = [second.sum(axis=-1), dot(second, away)]
-    return np.array([*head, weights[0], *second, weights[1], *_powers(away, fourth)])
-
-
-def _powers(away: Floats, weight: Floats | None = None) -> list[Floats]:
-    """Weighted sums of the first to the fourth powers of values over the last axis."""
-    squares = away * away
-    first, second = (away, squares) if weight is None else (away * weight, squares * weight)
-    return [first.sum(axis=-1), dot(first, away), dot(first, squares), dot(second, squares)]
-
-
-def _pooled(parts: Floats) -> Floats:
-    """One part in the place of many (the last axis)."""
-    with np.errstate(invalid="ignore"):
-        mean = parts[2].sum(axis=-1) / parts[1].sum(axis=-1)
-        gaps = parts[4] - mean[..., None]
-        sums = [
-            moved(powers[: j + 1], gaps).sum(axis=-1) for powers in (parts[5:8], parts[8:]) for j in range(len(powers))
-        ]
-    return np.array([*parts[:4].sum(axis=-1), mean, *sums])
-
-
-def _of_others(sums: Floats) -> Floats:
-    """Sum over the groups (last axis) other than each."""
-    found = np.zeros(sums.shape)
-    found[..., 1:] = np.cumsum(sums[..., :-1], axis=-1)
-    found[..., :-1] += np.cumsum(sums[..., :0:-1], axis=-1)[..., ::-1]
-    return found
-
-
-# The spread of an estimate over clusters: each one's sum is left out in turn, as in a jackknife of clusters.
+# The variance of an estimate over clusters: each one's sum is left out in turn, as in a jackknife of clusters.
 
 NEEDED_CLUSTERS = 5
 _MOST_SHARE = 0.5  # of all weight that one cluster may have
@@ -506,62 +509,56 @@ class Clusters(ClusterShape):
         """Sums over each cluster of values whose last axis are the rows."""
         return np.asarray(np.add.reduceat(values[..., self.order], self.starts, axis=-1), dtype=np.float64)
 
-    def left_out(self, parts: Floats) -> Floats:
-        """How far leaving out each cluster moves an estimate, from each row's part in its error."""
+    def left_out(self, contributions: Floats) -> Floats:
+        """How far leaving out each cluster moves an estimate, from each row's contribution to its error."""
         with np.errstate(divide="ignore", invalid="ignore"):  # a single cluster has no interval
-            return self.sums(parts) / (1.0 - self.shares)
+            return self.sums(contributions) / (1.0 - self.shares)
 
-    def carried(self, values: Floats, members: Sequence[Bools]) -> PowerSums:
-        """Powers of the clusters' sums of each class; ``rows`` are the clusters that have the class."""
-        sums = [class_sums(x, x) for x in (self.sums(np.where(mine, values, 0.0)) for mine in members)]
-        for found, mine in zip(sums, members, strict=True):
-            found[0] = np.full(found[1].shape, float(np.count_nonzero(self.sums(np.where(mine, 1.0, 0.0)) > 0.0)))
-        return by_class(*sums)
-
-
-def cluster_spread(
-    clusters: Clusters, parts: Floats, carried: Floats, members: Sequence[Bools], one_more: Floats
-) -> Variance:
-    """Spread over clusters.
-
-    ``parts`` are the rows' parts in the error, ``carried`` their uncentred values over all weight, ``members`` which
-    rows are of each class, ``one_more`` how far one more row of it could move the estimate at most. Rows are the last
-    axis.
-    """
-    powers = _squares_and_fourths(clusters.left_out(parts))
-    return spread_of_clusters(clusters, powers, clusters.carried(carried, members), row_rates(members), one_more)
+    def raw(self, values: Floats, classes: Sequence[Bools]) -> Raw:
+        """Number of clusters' sums of each class that are not zero, and sums of their second and fourth powers."""
+        each = (self.sums(np.where(mine, values, 0.0)) for mine in classes)
+        nonzero, second, fourth = zip(
+            *((np.count_nonzero(x, axis=-1) * 1.0, *squares_and_fourths(x)) for x in each), strict=True
+        )
+        return np.stack(nonzero), np.stack(second), np.stack(fourth)
 
 
-def row_rates(members: Sequence[Bools]) -> Floats:
+def row_rates(classes: Sequence[Bools]) -> Floats:
     """Share of each class in all rows."""
-    return np.array([np.count_nonzero(mine) / len(mine) for mine in members])
+    return np.array([np.count_nonzero(mine) / len(mine) for mine in classes])
 
 
-def spread_of_clusters(
-    shape: ClusterShape, powers: tuple[Floats, Floats], carried: PowerSums, rates: Floats, one_more: Floats
+def cluster_variance(
+    shape: ClusterShape, powers: tuple[Floats, Floats], raw: Raw, rates: Floats, next_row_shift: Floats
 ) -> Variance:
-    """The same from sums of powers of what leaving out each cluster changes, and from the share of each class."""
-    none = known(powers[0], carried.carried_second.sum(axis=0))
+    """Variance over clusters.
+
+    ``powers`` are sums of second and fourth powers of what leaving out each cluster changes, ``raw`` those of the
+    clusters' sums of uncentred values over all weight, ``rates`` the share of each class in all rows, and
+    ``next_row_shift`` how far one more row of each class could move the estimate at most.
+    """
+    none = is_constant(powers[0], raw[1].sum(axis=0))
     second, fourth = (np.where(none, 0.0, part) for part in powers)
     variance, degrees = _variance(second, fourth, len(shape), shape.degrees())
     if shape.reason():
         variance = np.full_like(variance, np.nan)
-    return with_room(variance, degrees, one_more * aligned(shape.rows_at_once(rates), one_more.ndim), carried)
+    return add_unseen(variance, degrees, next_row_shift * aligned(shape.rows_at_once(rates), next_row_shift.ndim), raw)
 
 
-def left_out_variance(moved: Floats, cap: float) -> tuple[Floats, Floats]:
+def left_out_variance(changes: Floats, cap: float) -> tuple[Floats, Floats]:
     """Variance and degrees of freedom from what leaving out each cluster changes."""
-    return _variance(*_squares_and_fourths(moved), moved.shape[-1], cap)
+    return _variance(*squares_and_fourths(changes), changes.shape[-1], cap)
 
 
-def _squares_and_fourths(moved: Floats) -> tuple[Floats, Floats]:
-    squares = moved * moved
-    return squares.sum(axis=-1), np.einsum("...g,...g->...", squares, squares)
+def squares_and_fourths(values: Floats) -> tuple[Floats, Floats]:
+    """Sums of second and fourth powers over the last axis."""
+    squares = values * values
+    return squares.sum(axis=-1), dot(squares, squares)
 
 
 def _variance(second: Floats, fourth: Floats, count: int, cap: float) -> tuple[Floats, Floats]:
     degrees = np.minimum(kurtosis_degrees(second, fourth - second**2 / count), cap)
-    return second / freed(count), degrees
+    return second / bessel(count), degrees
 
 
 # Sums over clusters for every pair of decisions, and the spread they give, without rows and without clusters.
@@ -571,15 +568,15 @@ def _variance(second: Floats, fourth: Floats, count: int, cap: float) -> tuple[F
 class ClusterSums:
     """What clusters add to sums of pairs, for one prevalence: that of the rows (None), or the one that was stated.
 
-    ``rows`` and ``have`` are the rows of each class and the clusters that have it, ``moved`` the second and fourth
-    powers of what leaving out each cluster changes, ``carried`` the powers of the clusters' sums.
+    ``rows`` and ``have`` are the rows of each class and the clusters that have it, ``changes`` the second and fourth
+    powers of what leaving out each cluster changes, ``raw`` the powers of the clusters' sums.
     """
 
     shape: ClusterShape
     rows: Floats
     have: Floats
-    moved: tuple[Floats, Floats]
-    carried: PowerSums
+    changes: tuple[Floats, Floats]
+    raw: Raw
     prevalence: float | None
 
     @classmethod
@@ -591,12 +588,10 @@ class ClusterSums:
         largest, second, fourth, squares = (float(found[name]) for name in ("largest", "second", "fourth", "squares"))
         shape = ClusterShape(count, largest, second, fourth, squares / float(rows.sum()))
         carry, scale = found["carry"], shares[:, None]
-        have = np.broadcast_to(found["have"][:, None], carry.shape[1:])
-        none = np.zeros(carry.shape[1:])
-        carried = PowerSums(have, none, none, carry[0], carry[1] * scale**2, carry[2] * scale**4)
-        return cls(shape, rows, found["have"], (found["moved"][0], found["moved"][1]), carried, prevalence)
+        raw = carry[0], carry[1] * scale**2, carry[2] * scale**4
+        return cls(shape, rows, found["have"], (found["moved"][0], found["moved"][1]), raw, prevalence)
 
-    def spread(self, most: Floats, masses: Floats) -> Variance:
-        """Spread of every pair; ``most`` is the most that rows of each class can differ by."""
-        one_more = aligned(mean_weights(masses, self.rows) / masses.sum(), most.ndim) * most
-        return spread_of_clusters(self.shape, self.moved, self.carried, self.rows / self.rows.sum(), one_more)
+    def variance(self, max_loss: Floats, masses: Floats) -> Variance:
+        """Variance of every pair; ``max_loss`` is the most that rows of each class can differ by."""
+        next_row_shift = aligned(mean_weights(masses, self.rows) / masses.sum(), max_loss.ndim) * max_loss
+        return cluster_variance(self.shape, self.changes, self.raw, self.rows / self.rows.sum(), next_row_shift)
