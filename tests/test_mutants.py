@@ -18,7 +18,7 @@ assert weighted_sum(numpy.array([0.0, 1.0]), numpy.array([numpy.inf, 2.0])) == 2
 assert put_in_place(change)
 with numpy.errstate(invalid="ignore"):
     assert numpy.isnan(weighted_sum(numpy.array([0.0, 1.0]), numpy.array([numpy.inf, 2.0])))
-size = next(each for each in mutants(SOURCE / "base" / "numerics.py") if each.statement.startswith("def blocks"))
+size = next(each for each in mutants(SOURCE / "base" / "validation.py") if each.statement.startswith("def blocks"))
 assert not put_in_place(size)  # a default, which no function's code holds
 """
 

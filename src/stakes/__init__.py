@@ -9,7 +9,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from stakes._version import __version__
-from stakes.outputs.hooks import await_face as _await_face
+from stakes.outputs.hooks import defer_import as _await_face
 
 if _TYPE_CHECKING:
     from typing import Any

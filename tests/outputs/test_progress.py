@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stakes import evaluate
-from stakes.outputs.hooks import listening, tell, time_left
+from stakes.outputs.hooks import listening, report_progress, time_left
 
 
 def test_the_rest_takes_as_long_as_what_was_done():
@@ -17,10 +17,10 @@ def test_the_rest_takes_as_long_as_what_was_done():
 
 def test_only_the_listener_hears_and_only_of_what_is_inside():
     heard = []
-    tell(1, 2)
+    report_progress(1, 2)
     with listening(lambda *steps: heard.append(steps)):
-        tell(1, 2)
-    tell(2, 2)
+        report_progress(1, 2)
+    report_progress(2, 2)
     assert heard == [(1, 2)]
 
 
@@ -52,7 +52,7 @@ def test_a_terminal_shows_how_long_the_rest_takes(monkeypatch):
     with _console.working("Counting"):
         time.sleep(0.2)
         assert "left" not in page.getvalue()
-        tell(1, 1000)
+        report_progress(1, 1000)
         time.sleep(0.5)
     assert "Counting" in page.getvalue()
     assert "s left" in page.getvalue()

@@ -27,7 +27,7 @@ _LONGEST = 80
 
 
 class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier of two classes around one with ``predict_proba``; its parameters are the fields of a dataclass."""
+    """Base of the classifiers around an estimator with ``predict_proba``; the dataclass fields are the parameters."""
 
     estimator: Any
     cv: Any
@@ -35,7 +35,7 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
     pos_label_: object
 
     _multi_class: ClassVar[bool] = False
-    _expected_failed_checks: ClassVar[dict[str, str]] = {}  # of scikit-learn before 1.6, and why
+    _expected_failed_checks: ClassVar[dict[str, str]] = {}  # failing checks of scikit-learn before 1.6, with reasons
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the two classes, as the fitted estimator gives them.
@@ -56,25 +56,25 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         return positive_column(self, self.predict_proba(X))
 
     def _inner(self) -> Any:
-        """Copy the estimator, or make the default one."""
+        """Clone the wrapped estimator, or build the default one."""
         return LogisticRegression() if self.estimator is None else clone(self.estimator)
 
     def _model(self) -> Any:
-        """Make what is fitted to the rows: by default the estimator."""
+        """Build the unfitted model: by default a clone of the wrapped estimator."""
         return self._inner()
 
     def _fit_inner(self, X: Any, y: NDArray[Any], sample_weight: Floats | None) -> None:
-        self._keep(_fitted(self._model(), X, y, sample_weight))
+        self._store_fitted(_fit(self._model(), X, y, sample_weight))
 
-    def _keep(self, fitted: Any) -> None:
-        """Keep the fitted estimator and what it knows of the features."""
+    def _store_fitted(self, fitted: Any) -> None:
+        """Store the fitted estimator and copy its feature attributes."""
         self.estimator_ = fitted
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
 
     def _held_out(self, X: Any, y: NDArray[Any], sample_weight: Floats | None = None) -> Floats:
-        """Probability of the positive class for every row, by models that did not see it."""
+        """Predict the positive class out of fold: each row by a model that was not fitted to it."""
         return self._out_of_fold(X, y, sample_weight, lambda fitted, rows: (self._positive_of(fitted, rows),))[0]
 
     def _positive_of(self, fitted: Any, X: Any) -> Floats:
@@ -83,12 +83,12 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
     def _out_of_fold(
         self, X: Any, y: NDArray[Any], sample_weight: Floats | None, score: Callable[[Any, Any], tuple[Floats, ...]]
     ) -> Floats:
-        """Apply ``score`` to every row and a model that did not see it; one line for each thing it returns."""
+        """Apply ``score`` out of fold; the result has a row for each array it returns and a column for each sample."""
         (rows,), folds = indexable(X), check_cv(self.cv, y, classifier=True)
         columns: list[tuple[Any, tuple[Floats, ...]]] = []
         for train, test in folds.split(rows, y):
             weight = None if sample_weight is None else sample_weight[train]
-            fitted = _fitted(self._model(), _safe_indexing(rows, train), y[train], weight)
+            fitted = _fit(self._model(), _safe_indexing(rows, train), y[train], weight)
             columns.append((test, score(fitted, _safe_indexing(rows, test))))
         out = np.full((len(columns[0][1]), len(y)), np.nan)
         for test, found in columns:
@@ -98,7 +98,7 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         return out
 
     def __sklearn_tags__(self) -> Any:
-        """Say whether this is for two classes only, and that it takes sparse rows if the estimator does."""
+        """Set the scikit-learn tags: two classes only, and sparse rows if the wrapped estimator takes them."""
         from sklearn.utils import get_tags
 
         tags = super().__sklearn_tags__()
@@ -107,16 +107,16 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         return tags
 
     def _more_tags(self) -> dict[str, Any]:
-        """Say so to scikit-learn before 1.6."""
+        """Set the same tags for scikit-learn before 1.6."""
         return {"binary_only": not self._multi_class, "_xfail_checks": self._expected_failed_checks}
 
 
-def _fitted(model: Any, X: Any, y: NDArray[Any], sample_weight: Any) -> Any:
+def _fit(model: Any, X: Any, y: NDArray[Any], sample_weight: Any) -> Any:
     return model.fit(X, y) if sample_weight is None else model.fit(X, y, sample_weight=sample_weight)
 
 
 def check_gives_probabilities(estimator: Any) -> None:
-    """Refuse what cannot be fitted, or gives no probabilities."""
+    """Raise unless the estimator has ``fit`` and ``predict_proba``."""
     if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "predict_proba")):
         scored = not isinstance(estimator, type) and hasattr(estimator, "decision_function")
         remedy = "; CalibratedClassifierCV of scikit-learn makes probabilities of its scores" if scored else ""
@@ -147,7 +147,7 @@ def read_two_classes(estimator: Any, y: Any) -> NDArray[Any]:
 
 
 def find_positive_label(classes: list[Any], pos_label: object) -> Any:
-    """Return the label that was named, or 1 of 0 and 1 or -1 and 1, or with a warning the larger of other numbers.
+    """Return ``pos_label``, or 1 where the labels are 0 and 1 or -1 and 1; of other numbers the larger, with a warning.
 
     Functions refuse such numbers; a classifier must accept 1 and 2 to pass ``check_estimator`` of scikit-learn.
     """
@@ -162,11 +162,11 @@ def find_positive_label(classes: list[Any], pos_label: object) -> Any:
 
 
 def positive_column(estimator: Any, prob: Any) -> Floats:
-    """Probability of the positive class, out of those of the two ``classes_``."""
+    """Select the column of the positive class from predicted probabilities."""
     return np.asarray(prob, dtype=float)[:, estimator.classes_.tolist().index(estimator.pos_label_)]
 
 
 def negative_and_positive(estimator: Any) -> NDArray[Any]:
-    """The two ``classes_``, the positive one last."""
+    """Return the two ``classes_``, the positive one last."""
     classes: NDArray[Any] = estimator.classes_
     return classes if classes.tolist()[1] == estimator.pos_label_ else classes[::-1]

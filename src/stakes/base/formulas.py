@@ -1,4 +1,4 @@
-"""One formula: arrays, engines, SQL, ONNX."""
+"""One decision rule as a formula for arrays, data engines, SQL and ONNX."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ _DOUBLE = {"postgres": "DOUBLE PRECISION", "bigquery": "FLOAT64"}
 _BACKTICKS = ("bigquery", "spark")
 _IS_NAN = {"bigquery": "IS_NAN({0})", "duckdb": "isnan({0})", "spark": "isnan({0})"}
 LARGEST = sys.float_info.max
-_LONGEST = 62  # a power of two that an integer of SQLite holds
+_LONGEST = 62  # a power of two that fits an integer of SQLite
 
 
 class Formula(ABC):
-    """What is put together by sums, products, quotients and comparisons, with numbers or its own kind."""
+    """An expression that sums, products, quotients and comparisons combine with numbers or other expressions."""
 
     @abstractmethod
     def joined(self, sign: str, other: Any, *, swapped: bool = False) -> Self:
-        """Join by a sign with another, which comes first if swapped."""
+        """Combine with another operand by an operator; ``swapped`` puts the other operand first."""
 
     def __add__(self, other: Any) -> Self:
         return self.joined("+", other)
@@ -83,7 +83,7 @@ class Formula(ABC):
 
     @abstractmethod
     def choosing(self, yes: Any, no: Any) -> Self:
-        """One of two values, by this condition; None is the value of no decision."""
+        """Return ``yes`` where this condition holds, else ``no``; None stands for a missing decision."""
 
     @abstractmethod
     def missing(self) -> Self:
@@ -91,7 +91,7 @@ class Formula(ABC):
 
     @abstractmethod
     def known(self) -> Self:
-        """Whether the truth of this condition is known."""
+        """Test whether this condition is true or false, and not NULL."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,24 +128,24 @@ class Sql(Formula):
         return self.text
 
     def __ge__(self, other: Any) -> Sql:
-        return self._compared(">=", other)
+        return self._compare(">=", other)
 
     def __le__(self, other: Any) -> Sql:
-        return self._compared("<=", other)
+        return self._compare("<=", other)
 
-    def _compared(self, sign: str, other: Any) -> Sql:
+    def _compare(self, sign: str, other: Any) -> Sql:
         return decided(self.joined(sign, other), [self, other] if isinstance(other, Sql) else [self])
 
     def joined(self, sign: str, other: Any, *, swapped: bool = False) -> Sql:
-        """Join by a sign with another, which comes first if swapped."""
-        its = self._spelled(other if isinstance(other, Sql) else finite(other))
+        """Combine with another operand by an operator; ``swapped`` puts the other operand first."""
+        its = self._literal(other if isinstance(other, Sql) else finite(other))
         left, right = (its, self.text) if swapped else (self.text, its)
         return Sql(f"({left} {sign} {right})", self.dialect)
 
     def choosing(self, yes: Any, no: Any) -> Sql:
-        """One of two values, by this condition; None, which is NULL, is the value of no decision."""
-        other = "" if no is None else f" ELSE {self._spelled(no)}"
-        return Sql(f"CASE WHEN {self} THEN {self._spelled(yes)}{other} END", self.dialect)
+        """Return ``yes`` where this condition holds, else ``no``; None becomes NULL, a missing decision."""
+        other = "" if no is None else f" ELSE {self._literal(no)}"
+        return Sql(f"CASE WHEN {self} THEN {self._literal(yes)}{other} END", self.dialect)
 
     def missing(self) -> Sql:
         """Whether the value is missing: NULL or NaN."""
@@ -156,10 +156,10 @@ class Sql(Formula):
         return Sql(f"({self} IS NULL OR {_IS_NAN.get(self.dialect, equal).format(self)})", self.dialect)
 
     def known(self) -> Sql:
-        """Whether the truth of this condition is known."""
+        """Test whether this condition is true or false, and not NULL."""
         return Sql(f"({self} IS NOT NULL)", self.dialect)
 
-    def _spelled(self, value: Any) -> str:
+    def _literal(self, value: Any) -> str:
         if isinstance(value, Sql | int):
             return str(value)
         if value is None:
@@ -171,7 +171,7 @@ class Sql(Formula):
 
 
 def _exact(value: float) -> str:
-    """A double as a whole number times or over powers of two: SQLite may read its decimals a bit off."""
+    """Write a double as an integer times or divided by powers of two, since SQLite may misread decimals by one bit."""
     top, bottom = value.as_integer_ratio()
     sign, power = "/", bottom.bit_length() - 1
     if abs(top) >= 2**53:
@@ -218,19 +218,19 @@ def sql_column(name: str, dialect: Dialect = "duckdb") -> Sql:
 
 
 def column_of(name: str) -> Any:
-    """Name a column of a frame of narwhals."""
+    """Return a narwhals expression for a column."""
     import narwhals.stable.v2 as nw
 
     return nw.col(name)
 
 
 def check_missing(missing: str, choices: tuple[str, ...] = MISSING) -> str:
-    """Check what is to be decided about rows in which a value is missing."""
+    """Check the decision for rows with a missing value."""
     return check_choice(missing, "missing", choices)
 
 
 def is_expression(value: Any) -> bool:
-    """Whether scores stand elsewhere: SQL, ONNX, or an expression of narwhals or polars.
+    """Whether scores are an expression: SQL, ONNX, narwhals or polars.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def is_expression(value: Any) -> bool:
 
 
 def choose(condition: Any, yes: Any, no: Any) -> Any:
-    """One of two values, by a condition of the same kind; values are numbers, or again expressions; None is NULL.
+    """Return ``yes`` where a condition holds, else ``no``: numbers or expressions of the same kind; None is NULL.
 
     Examples
     --------
@@ -256,7 +256,7 @@ def choose(condition: Any, yes: Any, no: Any) -> Any:
         return None
     if isinstance(condition, Formula):
         return condition.choosing(yes, no)
-    if isinstance(condition, bool):  # of numbers alone
+    if isinstance(condition, bool):  # both operands were numbers
         return yes if condition else no
     library = _library(condition)
     yes = library.lit(yes) if yes is None or isinstance(yes, int | float) else yes
@@ -266,7 +266,7 @@ def choose(condition: Any, yes: Any, no: Any) -> Any:
 
 
 def _library(expression: Any) -> Any:
-    """Return polars or narwhals, whichever an expression is of."""
+    """Return the module, polars or narwhals, that an expression belongs to."""
     if type(expression).__module__.startswith("polars"):
         import polars as pl
 
@@ -277,24 +277,24 @@ def _library(expression: Any) -> Any:
 
 
 def at_least(value: Any, bound: Any) -> Any:
-    """Compare as the engine does: for values that are known to be finite numbers."""
+    """Compare without a check for missing values: for values that were checked to be finite."""
     return value.joined(">=", bound) if isinstance(value, Formula) else value >= bound
 
 
 def at_most(value: Any, bound: Any) -> Any:
-    """Compare as the engine does: for values that are known to be finite numbers."""
+    """Compare without a check for missing values: for values that were checked to be finite."""
     return value.joined("<=", bound) if isinstance(value, Formula) else value <= bound
 
 
 def reaching(value: Any, threshold: float, yes: Any, no: Any) -> Any:
-    """One of two values, by whether a finite number reaches a threshold, which may be infinite."""
+    """Return ``yes`` where a finite value is at least the threshold, else ``no``; the threshold may be infinite."""
     if math.isinf(threshold):
         return no if threshold > 0.0 else yes
     return choose(at_least(value, float(threshold)), yes, no)
 
 
 def by_level(value: Any, cuts: Sequence[float], found: Sequence[Any]) -> Any:
-    """Return ``found[k]`` where a finite number lies in (cuts[k - 1], cuts[k]], by halves: as deep as log2 of them."""
+    """Return ``found[k]`` for values in (cuts[k - 1], cuts[k]], by nested conditions of logarithmic depth."""
     if len(found) == 1 or all(each is found[0] for each in found):
         return found[0]
     middle = len(found) // 2
@@ -331,12 +331,12 @@ def decided(
 
 
 def where_known(condition: Any, found: Any) -> Any:
-    """A value where the truth of a condition is known, NULL or NaN elsewhere."""
+    """Return a value where a condition is not NULL, and NULL or NaN elsewhere."""
     return choose(condition.known() if isinstance(condition, Formula) else ~condition.is_null(), found, None)
 
 
 def is_fine(value: Any, within: tuple[float, float] | None = None) -> Any:
-    """Whether a value is a finite number, in any engine, and lies within bounds."""
+    """Test, in any engine, whether a value is finite and within bounds."""
     ok = at_most(value - value, 0.0)
     return ok if within is None else ok & at_least(value, within[0]) & at_most(value, within[1])
 
@@ -346,12 +346,12 @@ def _is_missing(value: Any) -> Any:
 
 
 def is_nan(value: Any) -> Any:
-    """Whether a float is NaN, also where DuckDB trusts the statistics of Parquet files, which leave NaN out."""
+    """Test for NaN without relying on the statistics of Parquet files, which ignore NaN and which DuckDB trusts."""
     return value.is_nan() | ((value * 0.0 != 0.0) & (value <= LARGEST) & (value >= -LARGEST))
 
 
 def finite(value: Any) -> float:
-    """A number of a formula."""
+    """Check that a number of a formula is finite."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -377,7 +377,7 @@ _OPERATORS = {
 }
 _COMPARISONS = (">=", "<=")
 _CONDITIONS = (*_COMPARISONS, "AND", "OR", "is nan")
-# the oldest versions of the format and of the operators that have all of these for doubles
+# the oldest versions of the format and the operators that support doubles
 _OPSET, _FORMAT = 16, 8
 
 
@@ -407,30 +407,30 @@ class Onnx(Formula):
     parts: tuple[Any, ...] = ()
 
     def joined(self, sign: str, other: Any, *, swapped: bool = False) -> Onnx:
-        """Join by a sign with another, which comes first if swapped."""
+        """Combine with another operand by an operator; ``swapped`` puts the other operand first."""
         its = other if isinstance(other, Onnx) else finite(other)
         return Onnx(sign, (its, self) if swapped else (self, its))
 
     def choosing(self, yes: Any, no: Any) -> Onnx:
-        """One of two values, by this condition; None is NaN beside doubles and -1 beside whole numbers."""
+        """Return ``yes`` where this condition holds, else ``no``; None is NaN beside doubles, -1 beside integers."""
         whole = int in (_kind(yes), _kind(no)) and float not in (_kind(yes), _kind(no))
         nothing = -1 if whole else math.nan
         values = [nothing if value is None else value for value in (yes, no)]
         return Onnx("if", (self, *(value if whole or isinstance(value, Onnx) else float(value) for value in values)))
 
     def missing(self) -> Onnx:
-        """Whether the value is NaN, for ONNX knows no NULL."""
+        """Test whether the value is NaN (ONNX has no NULL)."""
         return Onnx("is nan", (self,))
 
     def known(self) -> Onnx:
-        """Whether every value that this condition compares is a finite number."""
+        """Test whether every value that this condition compares is finite."""
         parts = self._graphs()
         return reduce(and_, map(is_fine, parts) if self.sign in _COMPARISONS else (part.known() for part in parts))
 
     def _graphs(self) -> list[Onnx]:
         return [part for part in self.parts if isinstance(part, Onnx)]
 
-    def _decided(self) -> Onnx:
+    def _as_decision(self) -> Onnx:
         """Return a comparison as a decision: 1, 0, or -1 where one of its values is NaN or infinite."""
         return decided(choose(self, 1, 0), self._graphs()) if self.sign in _COMPARISONS else self
 
@@ -463,7 +463,7 @@ class Onnx(Formula):
             from onnx import TensorProto, helper
         except ImportError:
             raise ImportError("a model of ONNX needs onnx: pip install 'stakes[onnx]'.") from None
-        graph, formula = _Graph(), self._decided()
+        graph, formula = _Graph(), self._as_decision()
         graph.nodes.append(helper.make_node("Identity", [graph.add(formula)], [name]))
         kinds = {bool: TensorProto.BOOL, int: TensorProto.INT64, float: TensorProto.DOUBLE}
         found = helper.make_tensor_value_info(name, kinds[_kind(formula)], ["rows"])
@@ -483,7 +483,7 @@ class Onnx(Formula):
         return f"Onnx({text.removeprefix('(').removesuffix(')') if self.parts else text})"
 
 
-_OURS = "stakes."  # begins the names inside the graph
+_OURS = "stakes."  # prefix of the names inside the graph
 
 
 def onnx_column(name: str) -> Onnx:
@@ -515,7 +515,7 @@ def onnx_column(name: str) -> Onnx:
 
 
 def _kind(formula: Any) -> type:
-    """What the values of a formula are."""
+    """Return the type of a formula's values."""
     if not isinstance(formula, Onnx):
         return type(formula)
     if formula.sign == "if":
@@ -525,7 +525,7 @@ def _kind(formula: Any) -> type:
 
 @dataclass(frozen=True)
 class _Graph:
-    """Nodes in an order in which they can be computed, each formula once, and the numbers by name."""
+    """ONNX nodes in topological order, each formula once, and the constants by name."""
 
     columns: dict[str, None] = field(default_factory=dict)
     numbers: dict[str, Any] = field(default_factory=dict)
@@ -533,7 +533,7 @@ class _Graph:
     names: dict[int, str] = field(default_factory=dict)
 
     def add(self, formula: Any) -> str:
-        """Add what a formula needs, and name its value."""
+        """Add the nodes of a formula and return the name of its value."""
         from onnx import helper, numpy_helper
 
         if not isinstance(formula, Onnx):
@@ -550,7 +550,7 @@ class _Graph:
         return self.names[id(formula)]
 
 
-# What rules have in common: rows in which a value is missing, and the rule as an expression, as SQL and as ONNX.
+# Shared by decision rules: rows with missing values, and the rule as an expression, as SQL and as ONNX.
 
 
 def decide_present(
@@ -561,7 +561,7 @@ def decide_present(
     *,
     probability: bool = False,
 ) -> NDArray[Any]:
-    """Decide by columns, the first of them perhaps probabilities, and as ``missing`` says where one is nan.
+    """Apply ``decide`` to rows without nan, and the decision named ``missing`` to the others.
 
     Examples
     --------
@@ -572,7 +572,7 @@ def decide_present(
     """
     check_missing(missing, choices)
     if len({column.shape for column in columns.values()}) > 1 or next(iter(columns.values())).ndim != 1:
-        return decide(**columns)  # which says what is wrong
+        return decide(**columns)  # raises the error
     gone = {name: np.isnan(column) for name, column in columns.items()}
     absent = np.logical_or.reduce(list(gone.values()))
     if not absent.any():
@@ -584,7 +584,7 @@ def decide_present(
             f"{name} must be finite, got nan at index {first} ({int(gone[name].sum())} of {len(absent)} are missing): "
             f"say missing={others} to decide about rows without it."
         )
-    for place, (name, column) in enumerate(columns.items()):  # what else is wrong is refused in these rows too
+    for place, (name, column) in enumerate(columns.items()):  # rows with nan are checked in their other columns too
         check_scores(np.where(gone[name], 0.0, column), name, probability=probability and place == 0)
     if absent.all():
         return np.full(len(absent), CODES[missing], dtype=np.int64)
@@ -593,20 +593,20 @@ def decide_present(
 
 
 class DecidesByScore:
-    """A rule that decides about a row by its score alone; ``_choices`` is what can be said of a missing one."""
+    """A rule that decides by the score alone; ``_choices`` lists the allowed decisions for a missing score."""
 
     _choices: ClassVar[tuple[str, ...]] = MISSING
 
     @abstractmethod
     def _decide(self, score: Floats) -> NDArray[Any]:
-        """Check scores, none of which is missing, and decide."""
+        """Check scores without nan and decide."""
 
     @abstractmethod
     def _expression(self, score: Any, missing: str) -> Any:
-        """The same of an expression."""
+        """Build the decision as an expression of a score expression."""
 
     def _predicted(self, name: str, scores: Any, missing: str) -> Any:
-        """Decide about scores, or make an expression of one."""
+        """Decide for an array of scores, or build an expression from a score expression."""
         if is_expression(scores):
             return self._expression(scores, check_missing(missing, self._choices))
         column = to_floats(pick_positive_column(scores, np.empty(0), None, name), name)

@@ -1,4 +1,4 @@
-"""Class labels and probabilities, NumPy or torch."""
+"""Multi-class labels and probabilities from NumPy arrays or PyTorch tensors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SUM_TOLERANCE_SINGLE = 1e-3
 def check_multiclass(
     y_true: ArrayLike, y_prob: ArrayLike, labels: ArrayLike | None, sample_weight: ArrayLike | None
 ) -> tuple[NDArray[np.intp], NDArray[Any], Floats | None]:
-    """Class index of each row, its probabilities in the caller's precision, and weights or None."""
+    """Return class index and probabilities (in the caller's precision) of each row, and weights or None."""
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     columns = to_array(y_prob, "y_prob")
     prob = check_probability_rows(columns)
@@ -35,7 +35,7 @@ def check_multiclass(
 
 
 def check_probability_rows(y_prob: ArrayLike) -> NDArray[Any]:
-    """Probabilities as an array of shape (rows, classes); one column stands for the second of two classes."""
+    """Return probabilities of shape (rows, classes); a single column is read as the second of two classes."""
     prob = to_array(y_prob, "y_prob")
     if prob.dtype.kind != "f":
         prob = to_floats(prob, "y_prob")
@@ -63,7 +63,7 @@ def check_probability_rows(y_prob: ArrayLike) -> NDArray[Any]:
 def class_index(
     labels_of_rows: NDArray[Any], n_classes: int, labels: ArrayLike | None, *, one_column: bool = False
 ) -> NDArray[np.intp]:
-    """Column of each row's class: from one-hot rows, from the named order of labels, or from their sorted order."""
+    """Return the class index of each row: from one-hot rows, a given order of labels, or their sorted order."""
     if labels_of_rows.ndim == 2 and labels_of_rows.shape[1] == n_classes:
         return _from_one_hot(labels_of_rows)
     if labels_of_rows.ndim != 1 or labels_of_rows.size == 0:
@@ -95,7 +95,7 @@ def class_index(
 
 
 def check_order_of_two(labels: list[Any]) -> None:
-    """Refuse two labels with names of their own beside one column: their order does not say which one is positive."""
+    """Refuse one column of scores with two text labels: their sorted order does not say which one is positive."""
     if not one_is_positive(labels):
         raise ValueError(
             f"y_true holds {', '.join(map(repr, labels))}, and y_prob is of one class: pass labels= with the negative "
@@ -125,18 +125,18 @@ def weighted_mean(values: Floats, weight: Floats | None) -> float:
 
 # PyTorch labels, probabilities and weights become clean tensors on the device they are on; nothing imports torch.
 
-# what rounding the probabilities of a row in each precision can do to their sum
+# tolerance for the sum of a row's probabilities in each precision
 _SUM_TOLERANCES = {"float64": 1e-6, "float32": 1e-3, "float16": 5e-3, "bfloat16": 1e-2}
 
 
 def is_tensor(values: Any) -> bool:
-    """Whether this is a PyTorch tensor; where torch was never imported nothing is."""
+    """Whether a value is a PyTorch tensor; torch is not imported for this."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(values, torch.Tensor)
 
 
 def to_host(values: Any) -> Any:
-    """A tensor as a numpy array; anything else as it is."""
+    """Convert a tensor to a numpy array; return anything else unchanged."""
     if not is_tensor(values):
         return values
     host = values.detach().cpu()
@@ -146,7 +146,7 @@ def to_host(values: Any) -> Any:
 def check_multiclass_tensor(
     y_true: Any, y_prob: Any, labels: Any, sample_weight: Any
 ) -> tuple[Any, Any, Any | None, Any, Any]:
-    """Class index, probabilities, weights or None, the library torch, and row numbers, all on the device of y_prob."""
+    """Return class index, probabilities, weights or None, the torch module, and row numbers, on y_prob's device."""
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     import torch
 
@@ -162,7 +162,7 @@ def check_multiclass_tensor(
 
 
 def _check_rows(torch: Any, y_prob: Any) -> Any:
-    """Probabilities of shape (rows, classes) in the device's widest precision."""
+    """Check probabilities of shape (rows, classes) and convert them to the device's widest precision."""
     name = str(y_prob.dtype).removeprefix("torch.")
     if name not in _SUM_TOLERANCES:
         raise ValueError(f"y_prob must be a tensor of floating-point numbers, got {y_prob.dtype}.")
@@ -175,11 +175,11 @@ def _check_rows(torch: Any, y_prob: Any) -> Any:
             f"y_prob must have shape (rows, classes) at least one row and two classes, got {tuple(prob.shape)}."
         )
     values = prob.detach()
-    outside = ~((values >= 0.0) & (values <= 1.0)).all(1)  # nan is neither
+    outside = ~((values >= 0.0) & (values <= 1.0)).all(1)  # false for nan too
     off = (values.sum(1) - 1.0).abs()
     tolerance = _SUM_TOLERANCES[name]
     uneven = off > tolerance
-    if bool((outside | uneven).any()):  # one answer from the device for both checks
+    if bool((outside | uneven).any()):  # one transfer from the device for both checks
         _refuse(values, outside, uneven, tolerance)
     return prob
 
@@ -199,7 +199,7 @@ def _refuse(values: Any, outside: Any, uneven: Any, tolerance: float) -> None:
 
 
 def _tensor_index(torch: Any, y: Any, n_classes: int, labels: Any, *, one_column: bool) -> Any:
-    """Column of each row's class, as :func:`class_index` finds it for arrays."""
+    """Return the class index of each row, as :func:`class_index` does for arrays."""
     if y.ndim == 2 and y.shape[1] == n_classes:
         good = (((y == 0) | (y == 1)).all(1)) & (y.sum(1) == 1)
         if not bool(good.all()):
@@ -237,7 +237,7 @@ def _check_weights(torch: Any, sample_weight: Any, prob: Any) -> Any | None:
     weight = sample_weight.detach().to(prob.device, prob.dtype)
     plain = weight.shape == (len(prob),) and bool((torch.isfinite(weight) & (weight >= 0.0)).all())
     if not (plain and bool((weight > 0.0).any())):
-        check_weights(to_host(weight), len(prob))  # says which rule is broken, and where
+        check_weights(to_host(weight), len(prob))  # names the broken rule and the row
     return weight
 
 

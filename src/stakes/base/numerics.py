@@ -1,4 +1,4 @@
-"""Blocks, counts by score, PAV, the one `sigmoid`, logistic fit."""
+"""Blockwise sums, counts by score, isotonic regression (PAV), `sigmoid`, logistic regression."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-# Sums over long arrays: piece by piece, and with infinite values that nobody bears.
+# Sums over long arrays, block by block, with infinite values of weight zero.
 
 
 def weighted_sum(weights: Floats, values: Floats) -> float:
-    """Sum weights * values where an infinite value of weight zero counts nothing."""
+    """Sum weights * values, ignoring infinite values of weight zero."""
     finite = np.isfinite(values)
     if np.all(finite):
         return float(np.dot(weights, values))
@@ -36,7 +36,7 @@ _WORTH_PACKING = 1 << 12
 
 
 def count_sample(sample: BinarySample) -> dict[str, Any]:
-    """Count rows at each distinct score: the columns of a score table."""
+    """Count positives and negatives at each distinct score: the columns of a score table."""
     if sample.weight is not None:
         return count_groups(sample.score, sample.y, sample.weight, None, len(sample.y))
     if len(sample.score) and sample.score.min() < 0.0:
@@ -54,7 +54,7 @@ def count_sample(sample: BinarySample) -> dict[str, Any]:
 def count_groups(
     score: Floats, positive: NDArray[np.bool_], weight: Floats, squared: Floats | None, n_rows: int
 ) -> dict[str, Any]:
-    """Pool rows, or groups of rows that carry a total weight and a total squared weight each."""
+    """Pool rows, or groups with a total weight and a total squared weight each, by score."""
     order, ordered = order_of(score)
     ordered += 0.0  # -0.0 and 0.0 are one score
     new = np.ones(len(ordered), dtype=bool)
@@ -70,7 +70,7 @@ def count_groups(
 
 
 def order_of(score: Floats) -> tuple[NDArray[np.intp], Floats]:
-    """An order in which finite scores rise, and the scores in it.
+    """Return an order that sorts finite scores, and the sorted scores.
 
     Where none is below zero the lowest bits of each score give way to the row's place, so that plain numbers are sorted
     in half the time of an index sort; the few rows whose scores differ in those bits alone are put in order after it.
@@ -105,7 +105,7 @@ def count_cells(
     n_rows: int,
     resolution: int,
 ) -> dict[str, Any]:
-    """Pool groups by cell: the mean score of each, and the smallest and largest score that it stands for."""
+    """Pool groups by cell: mean, smallest and largest score of each cell."""
     cell = np.minimum(cell, resolution - 1)
     order = np.argsort(cell, kind="stable")
     starts = np.flatnonzero(np.diff(cell[order], prepend=-1.0))
@@ -130,7 +130,7 @@ def _columns(
 
 
 def _by_class(weight: Floats, positive: NDArray[np.bool_]) -> list[Floats]:
-    """Weights of the positives and of the negatives, zero elsewhere; the array passed in is used up."""
+    """Split weights into those of positives and of negatives, zero elsewhere; overwrites its argument."""
     mine = weight * positive
     weight -= mine
     return [mine, weight]
@@ -146,7 +146,7 @@ def _count_sorted(y: NDArray[np.bool_], score: Floats) -> tuple[Floats, Floats, 
     real: Any = np.float32 if half else np.float64
     whole: Any = np.uint32 if half else np.uint64
     memory = np.empty(0 if half else len(score) + 2)
-    key: NDArray[Any] = np.empty(len(score), whole) if half else _framed(memory).view(np.uint64)
+    key: NDArray[Any] = np.empty(len(score), whole) if half else _pad_with_ends(memory).view(np.uint64)
     label, new = np.empty(len(score), dtype=bool), np.empty(len(score), dtype=bool)
     for part in blocks(len(score)):
         bits = key[part]
@@ -167,26 +167,26 @@ def _count_sorted(y: NDArray[np.bool_], score: Floats) -> tuple[Floats, Floats, 
     distinct: Floats = ordered
     if half or not new.all():
         count, at = int(np.count_nonzero(new)), 0
-        # where few are equal, they take the place of all: fresh memory costs as much as the work
+        # where few scores are tied, reuse their memory: a new array costs as much as the work
         here = not half and 2 * count > len(ordered)
         frame = memory[: count + 2] if here else np.empty(count + 2)
         for part in blocks(len(ordered)):
             found = ordered[part] if new[part].all() else ordered[part][new[part]]
             frame[at + 1 : at + 1 + len(found)] = found
             at += len(found)
-        distinct = _framed(frame)
+        distinct = _pad_with_ends(frame)
     del key, bits, ordered, memory  # before the counts take memory
     return distinct, *_counts(label, new, len(distinct))
 
 
 def _is_single(score: Floats) -> bool:
-    """Whether every score is a float32: the first block tells nearly always."""
+    """Whether every score is exactly a float32; usually decided by the first block."""
     with np.errstate(over="ignore"):
         return all(np.array_equal(score[part].astype(np.float32), score[part]) for part in blocks(len(score)))
 
 
 def _counts(label: NDArray[np.bool_], new: NDArray[np.bool_], length: int) -> tuple[Floats, Floats]:
-    """Positives and negatives of each run of rows; a run begins where ``new`` is true, and may cross two blocks."""
+    """Count positives and negatives of each run of tied rows; a run starts where ``new`` is true."""
     positives, negatives = np.empty(length), np.empty(length)
     below = np.zeros(next(blocks(len(label)), slice(0)).stop + 1, dtype=np.int32)
     at = 0
@@ -211,28 +211,28 @@ def _counts(label: NDArray[np.bool_], new: NDArray[np.bool_], length: int) -> tu
     return positives, negatives
 
 
-def _framed(memory: Floats) -> Floats:
-    """An array in memory that has 0 before it and 1 behind it: the knots of curves then cost nothing."""
+def _pad_with_ends(memory: Floats) -> Floats:
+    """Write 0 and 1 into the ends of an array and return the view between them: curves use all of it as knots."""
     memory[0], memory[-1] = 0.0, 1.0
     return memory[1:-1]
 
 
-# Pool-adjacent-violators blocks of a table of positives and negatives, whole falling runs at a time.
+# Pool adjacent violators on a table of positives and negatives, whole decreasing runs at a time.
 
 _SHRINK = 0.7
-# So many blocks take less time here than the import of scipy.optimize.
+# Up to this many blocks take less time here than the import of scipy.optimize.
 _FEW = 1 << 14
 _SAFE = (1e-100, 1e100)
 
 
 def pav_starts(positives: Floats, negatives: Floats) -> NDArray[np.intp]:
-    """First index of each block of the weighted isotonic regression, blocks of equal rate merged."""
+    """Return the first index of each block of the weighted isotonic regression, blocks of equal rate merged."""
     peak = max(float(positives.max()), float(negatives.max()))
     if not _SAFE[0] < peak < _SAFE[1]:  # rates are compared by products, which must neither overflow nor vanish
         positives, negatives = positives / peak, negatives / peak
     starts = np.flatnonzero(_rising(positives, negatives))
     while True:
-        # whole falling runs at once shrink long tables fast; what is left goes to the sequential algorithm
+        # pooling whole decreasing runs shrinks long tables fast; the sequential algorithm finishes
         pooled = [np.add.reduceat(column, starts) for column in (positives, negatives)]
         fewer = starts[_rising(*pooled)]
         if len(fewer) == len(starts):
@@ -244,7 +244,7 @@ def pav_starts(positives: Floats, negatives: Floats) -> NDArray[np.intp]:
 
 
 def _merge_equal(starts: NDArray[np.intp], positives: Floats, negatives: Floats) -> NDArray[np.intp]:
-    """Drop every start whose rate, rounded, does not exceed the rate before it."""
+    """Merge blocks whose event rate, rounded, does not exceed that of the previous block."""
     while True:
         rates = positives / (positives + negatives)
         rising = np.concatenate([[True], rates[1:] > rates[:-1]])
@@ -259,7 +259,7 @@ def _merge_equal(starts: NDArray[np.intp], positives: Floats, negatives: Floats)
 
 
 def _rising(positives: Floats, negatives: Floats) -> NDArray[np.bool_]:
-    """Whether each event rate exceeds the one before it (compared by cross-multiplication); True for the first."""
+    """Whether each event rate exceeds the previous one (compared by cross-multiplication); True for the first."""
     rising = np.ones(len(positives), dtype=bool)
     for part in blocks(len(positives) - 1):
         after = slice(part.start + 1, part.stop + 1)
@@ -278,7 +278,7 @@ def _isotonic_blocks(positives: Floats, negatives: Floats) -> NDArray[np.intp]:
 
 
 def _pooled_blocks(positives: Floats, negatives: Floats) -> NDArray[np.intp]:
-    """One score after the other: each joins the blocks before it whose rate is not below its own."""
+    """Pool adjacent violators sequentially: each score merges with previous blocks whose rate is not lower."""
     starts: list[int] = []
     hits: list[float] = []
     misses: list[float] = []
@@ -305,7 +305,7 @@ _LEAST_GAIN = 0.25
 # of a logit in one step: about as far as the logits of all numbers above 0 reach. Rows whose probabilities are next to
 # 0 or 1 hold almost no information, and ask for a step so long that no number of halvings leads back
 _FARTHEST = 800.0
-_TOTAL = 60  # power of two to which weights are brought, which changes no digit: none of their products vanishes
+_TOTAL = 60  # weights are scaled to this power of two, which is exact, so that no product underflows
 
 
 def sigmoid(logit: Any) -> Any:
@@ -334,7 +334,7 @@ def logit(share: Any) -> Any:
 
 @dataclass(frozen=True)
 class LogisticSolution:
-    """Coefficients, the (penalised) log likelihood there, and its information matrix."""
+    """Coefficients, the (penalised) log likelihood at them, and its information matrix."""
 
     coefficients: Floats
     log_likelihood: float
@@ -342,7 +342,7 @@ class LogisticSolution:
 
 
 def _newton_step(information: Floats, gradient: Floats) -> Floats:
-    """The step to the maximum of the quadratic; the shortest one where rows so far off say nothing of a direction."""
+    """Compute the Newton step; the shortest one where the information matrix is singular."""
     try:
         return np.asarray(np.linalg.solve(information, gradient))
     except np.linalg.LinAlgError:
@@ -350,7 +350,7 @@ def _newton_step(information: Floats, gradient: Floats) -> Floats:
 
 
 def _within_reach(step: Floats, gradient: Floats, design: Floats) -> Floats:
-    """Shorten a step that would move a logit too far; one that is no number goes where the likelihood rises."""
+    """Shorten a step that would change a logit too much; replace one that is not finite by the gradient's direction."""
     if not np.all(np.isfinite(step)) or not np.any(step):
         step = gradient
     size = float(np.abs(step).max())
@@ -369,7 +369,7 @@ def fit_logistic(
     start: Floats | None = None,
     ridge: float = 0.0,
 ) -> LogisticSolution:
-    """Maximise the likelihood of positives and negatives at each row of the design, less ridge / 2 * |beta|^2."""
+    """Fit a ridge-penalised logistic regression to counts of positives and negatives at each row of the design."""
     total = float(positives.sum() + negatives.sum())
     scale = math.ldexp(1.0, _TOTAL - math.frexp(total)[1])
     total, ridge = total * scale, ridge * scale
@@ -397,17 +397,17 @@ def fit_logistic(
                 break
             step = step / 2.0
         else:
-            break  # to the last digit there is nowhere higher
+            break  # no further increase in double precision
         beta = beta + step
         value, gradient, information = trial
     return LogisticSolution(beta, value / scale, information / scale)
 
 
 def _likelihood(design: Floats, positives: Floats, negatives: Floats, eta: Floats) -> tuple[float, Floats, Floats]:
-    """Log likelihood of some rows, its gradient and its information; one exponential serves all three."""
+    """Return log likelihood, gradient and information of a block of rows."""
     small = np.exp(-np.abs(eta))
     one_more = 1.0 + small
-    rare = small / one_more  # probability of the class that is the less likely one
+    rare = small / one_more  # probability of the less likely class
     weight = positives + negatives
     low = eta < 0.0
     p = np.where(low, rare, 1.0 / one_more)

@@ -1,4 +1,4 @@
-"""Arguments become clean arrays, fractions, generators."""
+"""Check arguments and convert them to clean arrays, fractions and random generators."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def blocks(length: int, size: int = 1 << 13) -> Iterator[slice]:
 # Numbers read as they are written, and bounds on ratios of counts that keep their meaning.
 
 _EXPONENT = re.compile(r"e[+-]?([\d_]+)\s*$", re.IGNORECASE)
-_LARGEST_EXPONENT = 400  # beyond any float; a larger one would only fill the memory with zeros
+_LARGEST_EXPONENT = 400  # beyond any float; larger exponents would only use memory
 _LARGEST = 10**300
 
 
 def as_fraction(value: Any, name: str) -> Fraction:
-    """Read a number as it is written: 0.9 is 9/10, not the nearest binary number."""
+    """Convert a number to the fraction that it is written as: 0.9 is 9/10, not the nearest binary number."""
     number = value if isinstance(value, Fraction) else _parsed(value, name)
     if abs(number) > _LARGEST:
         raise ValueError(f"{name} must be at most 1e300 in size, got a larger number.")
@@ -48,7 +48,7 @@ def as_fraction(value: Any, name: str) -> Fraction:
 
 
 def refuse_one(value: Any, every: str) -> None:
-    """Raise where a capacity is 1 but not written as a whole number: one row, or the share of all rows.
+    """Refuse a capacity of 1.0, which may mean one row or all rows.
 
     ``every`` says what to do where all rows are meant.
     """
@@ -61,7 +61,7 @@ def refuse_one(value: Any, every: str) -> None:
 
 
 def check_capacity(value: Any) -> int | Fraction:
-    """Return a count of rows >= 1, or a share of them in (0, 1) as it is written, or raise.
+    """Return a capacity as a count of rows >= 1 or an exact share in (0, 1), or raise.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def _parsed(value: Any, name: str) -> Fraction:
 
 
 def rows_within(capacity: int | Fraction, total: float) -> float:
-    """Largest number of rows, or weight, within a count or a share of all.
+    """Return the largest number of rows, or weight, within a count or a share of all rows.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def rows_within(capacity: int | Fraction, total: float) -> float:
 
 
 def next_fraction(value: Fraction, largest: int) -> Fraction:
-    """Smallest fraction >= value whose denominator is at most ``largest``.
+    """Return the smallest fraction >= value with a denominator of at most ``largest``.
 
     No ratio of counts up to ``largest`` lies between the two, so that a precision bound may be replaced by it. The
     neighbours in the Farey sequence are the last convergent of the continued fraction and the semiconvergent after it.
@@ -127,11 +127,11 @@ def next_fraction(value: Fraction, largest: int) -> Fraction:
     return max(Fraction(p0 + k * p1, q0 + k * q1), Fraction(p1, q1))
 
 
-# Where chance comes from: one reading of ``random_state`` for every function that draws.
+# Random generators: every function that draws reads ``random_state`` here.
 
 
 def settled_order(*columns: NDArray[Any] | None) -> NDArray[np.intp]:
-    """An order of rows that does not depend on how they are given, so that neither do draws by the place of a row.
+    """Return an order of rows that does not depend on their input order, so that draws by position do not either.
 
     Rows that are equal in all columns can stand for each other. Columns that are None are left out.
     """
@@ -139,8 +139,8 @@ def settled_order(*columns: NDArray[Any] | None) -> NDArray[np.intp]:
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """Return the generator that a seed, a generator or None stands for, or say which of these it must be."""
-    if isinstance(random_state, np.random.RandomState):  # what scikit-learn passes around
+    """Return the random generator for a seed, a generator or None, or raise."""
+    if isinstance(random_state, np.random.RandomState):  # accepted by scikit-learn
         return np.random.default_rng(random_state.randint(2**31 - 1))
     whole = isinstance(random_state, numbers.Integral) and not isinstance(random_state, (bool, np.bool_))
     if whole and random_state < 0:
@@ -151,7 +151,7 @@ def generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(random_state)
 
 
-# What was probably meant by a value that is refused: how a message names it, and the remedy that ends the message.
+# Error messages: how they name a refused value, and the remedy they suggest.
 
 _LONGEST = 80
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
@@ -160,7 +160,7 @@ _ODDS = re.compile(r"\s*[0-9]+\s*[:/]\s*[0-9]+\s*")
 
 
 def brief(value: Any) -> str:
-    """Return how a message names a value: a long column or a table by its type, since its values would fill a page.
+    """Format a value for a message: long columns and tables by their type only.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def brief(value: Any) -> str:
 
 
 def one_of(known: Iterable[str], value: object) -> str:
-    """Return "one of 'NAME', ..., got VALUE.", with the name that was probably meant.
+    """Return "one of 'NAME', ..., got VALUE.", with a suggestion for a misspelt name.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def one_of(known: Iterable[str], value: object) -> str:
 
 
 def near(value: object, known: Iterable[str]) -> str:
-    """Return "; did you mean 'NAME'?" for what is nearly one of the names, or a full stop.
+    """Return "; did you mean 'NAME'?" for a misspelt name, or a full stop.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def near(value: object, known: Iterable[str]) -> str:
 
 
 def in_percent(number: float | Fraction) -> str:
-    """Return "; 30% is 0.3" for a share that was probably written in percent, or nothing.
+    """Return "; 30% is 0.3" for a share that was probably written in percent, or "".
 
     Examples
     --------
@@ -215,7 +215,7 @@ def in_percent(number: float | Fraction) -> str:
 
 
 def as_range(low: float, high: float) -> str:
-    """Return how a range of thresholds is written that was given in percent, reversed, without width or as money.
+    """Suggest how to write a range of thresholds that was passed in percent, reversed, without width or as money.
 
     Examples
     --------
@@ -246,7 +246,7 @@ def check_interval(low: float, high: float, name: str = "bounds") -> None:
 
 
 def as_costs_of(given: Any) -> str:
-    """Return how cost ratios are made of what they were given as: odds, other text, a matrix or a mapping."""
+    """Suggest how to convert odds, other text, a matrix or a mapping to cost ratios."""
     if isinstance(given, type):
         return "; call it with its parameters"
     if isinstance(given, str):
@@ -260,7 +260,7 @@ def as_costs_of(given: Any) -> str:
 
 
 def as_number(value: object) -> str:
-    """Return how numbers are made of text or dates that stand in their place.
+    """Suggest how to convert text or dates to numbers.
 
     Examples
     --------
@@ -276,7 +276,7 @@ def as_number(value: object) -> str:
 
 
 def as_written(value: object) -> str:
-    """Return how a number is written that stands there with a decimal comma or a percent sign, or nothing.
+    """Suggest how to write a number that has a decimal comma or a percent sign, or return "".
 
     Examples
     --------
@@ -293,7 +293,7 @@ def as_written(value: object) -> str:
 
 
 def as_column(given: Any, name: str) -> str:
-    """Return what stands in the place of a column of scores, and how the column is had from it."""
+    """Describe what was passed instead of a column of scores, and how to get the column from it."""
     if isinstance(given, np.ndarray | np.generic):
         given = given.item()
     if isinstance(given, str):
@@ -308,14 +308,14 @@ def as_column(given: Any, name: str) -> str:
 
 
 def as_labels(given: Any, shape: tuple[int, ...]) -> str:
-    """Return what stands in the place of a column of labels, and how the column is had from it."""
+    """Describe what was passed instead of a column of labels, and how to get the column from it."""
     if isinstance(given, str):
         return f"{given!r}: columns by their names are for evaluate_frame(frame, label={given!r})"
     return f"shape {shape}" + (": pass one column of labels" if len(shape) == 2 else "")
 
 
 def as_models(columns: Any, rows: int) -> str:
-    """Return how several models are passed where a list of their columns, or one column each, was given."""
+    """Suggest how to pass several models where a list of columns was passed."""
     if np.ndim(columns) == 2 and columns.shape[1] == rows:
         return ": several models are passed as a mapping, {'name': probabilities, ...}"
     return ""
@@ -325,13 +325,13 @@ def _is_table(given: Any) -> bool:
     return isinstance(given, list | tuple) and all(isinstance(row, list | tuple) and len(row) == 2 for row in given)
 
 
-# Rows are paired by position: arguments that carry an index, as columns of pandas do, must all carry the same one.
+# Rows are paired by position: arguments with an index, such as pandas columns, must all have the same one.
 
 _SCALARS = (str, bytes, int, float, complex, np.generic)
 
 
 def check_same_order(**given: Any) -> None:
-    """Refuse arguments whose indexes differ: their positions would pair other rows than their labels do.
+    """Refuse arguments whose indexes differ, since rows are paired by position and not by index.
 
     Mappings and sequences of columns are looked into, and an outcome carries the index of what it was made from.
     Indexes of different lengths are left to the errors about lengths, which say more.
@@ -340,7 +340,7 @@ def check_same_order(**given: Any) -> None:
 
 
 def row_labels(**given: Any) -> tuple[str, Any] | None:
-    """Name and index of the first argument that carries one, once all are found to agree; None where none does."""
+    """Check that all indexes agree and return name and index of the first argument that has one, or None."""
     if "pandas" not in sys.modules:
         return None
     found = _indexed(given.items())
@@ -391,7 +391,7 @@ def _compare(first: str, reference: Any, name: str, index: Any) -> None:
 
 
 def _first_difference(reference: Any, index: Any) -> int:
-    """The first place at which unequal indexes of one length differ, by halving: for them missing labels are equal."""
+    """Find the first position at which two indexes of equal length differ, by bisection; missing labels are equal."""
     same, different = 0, len(index)
     while different - same > 1:
         middle = (same + different) // 2
@@ -404,13 +404,13 @@ def _first_difference(reference: Any, index: Any) -> int:
 
 # Arrays, lists and in-memory frames become clean arrays here, or an error that says what is wrong and where.
 #
-# Nothing is dropped, clipped or coerced in silence: the one exception, rows of weight zero, is part of the
+# Nothing is dropped, clipped or coerced silently: the one exception, rows of weight zero, is part of the
 # conventions (such a row is as if absent).
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,15}")
 _TWO_COLUMN_TOLERANCE = 1e-4
 _TWO_COLUMN_TOLERANCE_HALF = 5e-3  # half precision
-SQUARED_WELL = (1e-140, 1e140)  # squares for standard errors neither overflow nor vanish
+SQUARED_WELL = (1e-140, 1e140)  # squares, needed for standard errors, neither overflow nor underflow
 SCORE_HINT = (
     "Pass the probability of the positive class (decision values: logits=True; rank-only scores: "
     "h_measure_score or roc_auc_score)."
@@ -431,7 +431,7 @@ class BinarySample:
     about: str = ""
 
     def arranged(self, order: NDArray[np.intp]) -> BinarySample:
-        """The same rows in another order."""
+        """Return the rows in another order."""
         weight = None if self.weight is None else self.weight[order]
         origin = None if self.origin is None else replace(self.origin, places=self.origin.places[order])
         return replace(self, y=self.y[order], score=self.score[order], weight=weight, origin=origin)
@@ -470,7 +470,7 @@ def check_sample(
         raise ValueError(f"y_true and {name} must have the same length, got {len(labels)} and {len(columns)}{remedy}.")
     weight = check_weights(sample_weight, len(labels))
     present = None if weight is None or keep_zero_weight or np.all(weight) else weight > 0.0
-    if present is not None:  # a row of weight zero is as if absent, whatever it holds; places in messages stay
+    if present is not None:  # rows of weight zero count as absent; row numbers in messages do not change
         labels, columns = _without(labels, present), _without(columns, present)
     y = check_labels(labels, pos_label)
     column = pick_positive_column(columns, labels, pos_label, name)
@@ -481,7 +481,7 @@ def check_sample(
 
 
 def _outcome_sample(outcome: Outcome, y_prob: Any, options: dict[str, Any], *, per_row: bool) -> BinarySample:
-    """Rows whose class an outcome knows and that count, and their place among the others."""
+    """Select the rows with a known class and positive weight, and their positions among all rows."""
     if per_row:
         known = int(np.count_nonzero(outcome.weight))
         raise ValueError(
@@ -507,19 +507,19 @@ def _refuse_beside(outcome: Outcome, **given: Any) -> None:
 
 
 def plain_labels(values: NDArray[Any]) -> NDArray[Any]:
-    """Labels that are Python objects as an array of numbers or texts, which sorts as such; others as texts."""
+    """Convert an array of Python objects to numbers or texts, which sort natively."""
     if values.dtype.kind != "O":
         return values
     try:
         found = np.array(values.tolist())
-    except (ValueError, OverflowError):  # sequences of different lengths, whole numbers without end
+    except (ValueError, OverflowError):  # sequences of different lengths, integers beyond 64 bits
         return values.astype(str)
-    whole = found.dtype.kind != "f" or bool(np.all(np.abs(found) < 2.0**53))  # neither nan, nor whole numbers rounded
+    whole = found.dtype.kind != "f" or bool(np.all(np.abs(found) < 2.0**53))  # no nan, no rounded integers
     return found if found.shape == values.shape and found.dtype.kind in "biufUS" and whole else values.astype(str)
 
 
 def _without(values: NDArray[Any], present: Bools) -> NDArray[Any]:
-    """Overwrite absent rows by a present one."""
+    """Overwrite rows of weight zero by a row of positive weight."""
     values = values.copy()
     values[~present] = values[np.argmax(present)]
     return values
@@ -531,9 +531,7 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
         first = int(np.argmax(np.ma.getmaskarray(values)))
         raise ValueError(f"{name} must not be masked, got a masked value at index {first}.")
     if isinstance(values, np.ndarray):
-        return _no_records(
-            np.asarray(values), name
-        )  # one of a class of its own, such as a masked one, calculates by rules of its own
+        return _no_records(np.asarray(values), name)  # subclasses, such as masked arrays, have their own arithmetic
     if isinstance(values, Outcome):
         raise ValueError(
             f"{type(values).__name__} cannot stand for {name} here: this function needs a label in every row."
@@ -549,7 +547,7 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
     try:
         array = np.asarray(values)
     except ValueError:
-        if hasattr(values, "__array__"):  # it says itself what it is
+        if hasattr(values, "__array__"):  # raises its own error
             raise
         raise ValueError(f"{name} must be one value per row, got rows of different lengths.") from None
     if (
@@ -568,7 +566,7 @@ def _no_records(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def _texts(column: nw.Series[Any]) -> NDArray[Any]:
-    """Texts as objects; where there are two, every row points at one of them, which comparisons then see at once."""
+    """Convert texts to Python objects; two distinct texts share two objects, which makes comparisons fast."""
     distinct = column.unique().to_list()
     if len(distinct) != 2 or column.null_count():
         return np.asarray(column.to_numpy())
@@ -579,7 +577,7 @@ def _texts(column: nw.Series[Any]) -> NDArray[Any]:
 def pick_positive_column(
     y_prob: ArrayLike, labels: NDArray[Any], pos_label: object, name: str = "y_prob"
 ) -> NDArray[Any]:
-    """Take the positive class's column where ``predict_proba``'s two columns were passed."""
+    """Select the positive class's column if both columns of ``predict_proba`` were passed."""
     array = to_array(y_prob, name)
     if array.ndim == 2 and array.shape[1] == 1:
         return array[:, 0]
@@ -605,7 +603,7 @@ def pick_positive_column(
 
 
 def _column_of(pos_label: object, distinct: list[Any], name: str) -> int:
-    """The columns follow the sorted labels; one label alone says which they are only if it is of a usual pair."""
+    """Return the positive class's column; a single label must be of the pair 0 and 1 or -1 and 1."""
     if len(distinct) == 1:
         pairs = [pair for pair in ([0, 1], [-1, 1]) if distinct[0] in pair and pos_label in pair]
         if not pairs:
@@ -618,7 +616,7 @@ def _column_of(pos_label: object, distinct: list[Any], name: str) -> int:
 
 
 def match_label(pos_label: object, values: list[Any]) -> object:
-    """Read a positive label that arrived as text (from a command line) as the kind of value the labels are."""
+    """Convert a positive label passed as text (from the command line) to the type of the labels."""
     if not isinstance(pos_label, str) or any(isinstance(v, str) for v in values):
         return pos_label
     if all(isinstance(v, bool) for v in values):
@@ -659,10 +657,10 @@ def check_labels(labels: NDArray[Any], pos_label: object = None) -> Bools:
 
 
 def positive_label(distinct: list[Any], pos_label: object, source: str = "y_true holds") -> object:
-    """Return the label that was named, or 1 of 0 and 1 or -1 and 1; ``source`` says whose the labels are."""
+    """Return ``pos_label``, or 1 if the labels are 0 and 1 or -1 and 1; ``source`` opens the error message."""
     shown = ", ".join(map(repr, distinct))
     if pos_label is not None:
-        # numpy cannot hold a whole number without end against labels that are floats
+        # numpy cannot compare an integer beyond 64 bits with floats
         if np.ndim(pos_label) or (isinstance(pos_label, int) and not _is_number(pos_label)):  # type: ignore[arg-type]
             raise ValueError(f"pos_label must be one label, got {pos_label!r}.")
         if len(distinct) == 2 and pos_label not in distinct:
@@ -679,7 +677,7 @@ def one_is_positive(distinct: list[Any]) -> bool:
 
 
 def positive_last(pos_label: object, named: set[Any]) -> list[Any] | None:
-    """Return two labels, the positive one last, out of those that are named; None where these are more than two.
+    """Return two labels, the positive one last; None if there are more than two.
 
     None in the place of the other one means that nothing names it.
     """
@@ -688,7 +686,7 @@ def positive_last(pos_label: object, named: set[Any]) -> list[Any] | None:
 
 
 def plain_label(pos_label: object) -> str | float:
-    """The label of the positive class as a text or a number: 1 for True, and where none was named."""
+    """Return the positive label as a text or a number: 1 for True and for None."""
     value = pos_label.item() if isinstance(pos_label, np.generic) else pos_label
     if value is None:
         return 1
@@ -707,13 +705,13 @@ def _distinct_labels(labels: NDArray[Any]) -> list[Any]:
 
 
 def _few_labels(labels: NDArray[Any]) -> list[Any] | None:
-    """One or two texts, sorted, told apart by comparison since a sort is slow; None where there are more or others."""
+    """Return one or two distinct texts, sorted, by comparison, which is faster than a sort; else None."""
     first = labels[0]
     if not isinstance(first, str):
         return None
     try:
         other = np.asarray(labels != first)
-    except TypeError:  # pandas.NA is neither equal nor different
+    except TypeError:  # comparing pandas.NA is neither true nor false
         return None
     if not other.any():
         return [str(first)]
@@ -741,7 +739,7 @@ def is_missing(value: Any) -> bool:
     """Whether a value is None or not a number."""
     try:
         return value is None or bool(value != value)  # noqa: PLR0124  (NaN differs from itself)
-    except TypeError:  # pandas.NA is neither equal to itself nor different
+    except TypeError:  # comparing pandas.NA is neither true nor false
         return True
 
 
@@ -784,7 +782,7 @@ def to_floats(values: NDArray[Any], name: str) -> Floats:
     plain = kind in "biuf" or (kind == "O" and not any(isinstance(v, (str, bytes)) for v in values.flat))
     if plain:
         try:
-            return np.asarray(values, dtype=np.float64, order="C")  # sums over strides would round otherwise
+            return np.asarray(values, dtype=np.float64, order="C")  # strided sums round differently
         except (TypeError, ValueError, OverflowError):
             pass
     flat = values.ravel()
@@ -811,7 +809,7 @@ def check_weights(sample_weight: ArrayLike | None, length: int) -> Floats | None
             f"({int(bad.sum())} of {length})."
         )
     extreme = (weight > 0.0) & ((weight < SQUARED_WELL[0]) | (weight > SQUARED_WELL[1]))
-    if np.any(extreme):  # squared weights, for standard errors, would overflow or vanish
+    if np.any(extreme):  # squared weights, for standard errors, would overflow or underflow
         first = _first(extreme)
         raise ValueError(
             f"sample_weight must be 0 or lie in [{SQUARED_WELL[0]:g}, {SQUARED_WELL[1]:g}], got {weight[first]} "
@@ -823,7 +821,7 @@ def check_weights(sample_weight: ArrayLike | None, length: int) -> Floats | None
 
 
 def check_unit(value: float, name: str, *, open_low: bool = False, open_high: bool = False) -> float:
-    """Return a number in [0, 1], ends excluded where asked, or raise."""
+    """Return a number in [0, 1], or in (0, 1) on request, or raise."""
     number = check_number(value, name)
     good = (number > 0.0 if open_low else number >= 0.0) and (number < 1.0 if open_high else number <= 1.0)
     if not good:
@@ -844,7 +842,7 @@ def check_level(confidence_level: float) -> float:
 
 
 def check_prevalence(value: float) -> float:
-    """Return a share of positives to weigh the classes by, or raise; a smaller one would lose the weights' digits."""
+    """Return a prevalence to weight the classes by, or raise; too small a one would lose the weights' digits."""
     target = check_unit(value, "prevalence", open_low=True, open_high=True)
     if target < SQUARED_WELL[0]:
         raise ValueError(f"prevalence must be at least {SQUARED_WELL[0]:g}, got {value}.")
@@ -852,14 +850,14 @@ def check_prevalence(value: float) -> float:
 
 
 def check_number(value: Any, name: str) -> float:
-    """Return a real number as a float, or raise: text is none, and neither is True."""
+    """Return a real number as a float; raise for text, booleans and anything else."""
     if isinstance(value, (bool, np.bool_)) or not _is_number(value):
         raise ValueError(f"{name} must be a number, got {value!r}.")
     return float(value)
 
 
 def check_whole(value: Any, name: str, least: int = 0) -> int:
-    """Return a whole number of at least so much, or raise."""
+    """Return a whole number of at least ``least``, or raise."""
     number = check_number(value, name)
     if not (number >= least and number == np.floor(number) and number < 2**53):
         raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}.")
@@ -878,7 +876,7 @@ def check_names(names: Any) -> tuple[str, str]:
 
 
 def check_flag(value: Any, name: str) -> bool:
-    """Return True or False, or raise: the text "no" would count as true."""
+    """Return True or False, or raise: the text "no" would be true."""
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} must be True or False, got {value!r}.")
     return bool(value)
@@ -899,7 +897,7 @@ def check_choice(value: object, name: str, choices: tuple[str, ...]) -> str:
 
 
 def check_kind(value: object, name: str, kind: type, wanted: str = "", *, remedy: str = "") -> None:
-    """Refuse what is no object of a class; the message may say in words what is wanted, and how it is made."""
+    """Raise unless a value is an instance of a class; the message may describe the class and how to build one."""
     if not isinstance(value, kind):
         wanted = wanted or f"a {kind.__name__}"
         raise ValueError(f"{name} must be {wanted}, got {type(value).__name__}{remedy and ': '}{remedy}.")

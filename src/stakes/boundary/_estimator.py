@@ -131,7 +131,7 @@ class UncertaintyBoundaryClassifier(BinaryClassifier):
             if self.cv != "prefit":
                 raise ValueError(f'cv must be a number of folds, a splitter or "prefit", got {self.cv!r}.')
             check_is_fitted(self.estimator)
-            self._keep(self.estimator)
+            self._store_fitted(self.estimator)
             known = getattr(self.estimator, "classes_", self.classes_)
             if not np.array_equal(known, self.classes_):
                 raise ValueError(

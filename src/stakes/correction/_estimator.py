@@ -344,7 +344,7 @@ class LossCorrectedClassifier(BinaryClassifier):
             raise ValueError("sample_weight cannot reach an estimator that is fitted already: state class_weight=.")
         if self.prefit:
             check_is_fitted(given)
-        self._keep(given if self.prefit else _fitted(clone(given), X, labels, weight))
+        self._store_fitted(given if self.prefit else _fitted(clone(given), X, labels, weight))
         self.classes_ = np.asarray(self.estimator_.classes_)
         if len(self.classes_) < 2:
             raise ValueError(f"y must hold two classes or more, got one class only: {self.classes_[0]!r}.")

@@ -1,4 +1,4 @@
-"""The contract that every distribution over cost ratios fulfils, and the measures built from others.
+"""The base class of distributions over cost ratios, and weighted sums of them.
 
 A cost distribution is a non-negative measure W on [0, 1]. All that a metric needs of it are the two partial
 moments ``negative_loss`` and ``positive_loss``: what a negative and a positive row with score ``s`` cost on
@@ -80,7 +80,7 @@ class CostDistribution(ABC):
 
     @property
     def atoms(self) -> tuple[Floats, Floats]:
-        """Cost ratios that carry weight of their own, ascending, and those weights."""
+        """Cost ratios with positive point mass, ascending, and their masses."""
         return np.empty(0), np.empty(0)
 
     @abstractmethod
@@ -115,7 +115,7 @@ class CostDistribution(ABC):
 
     @abstractmethod
     def flip(self) -> CostDistribution:
-        """The measure of ``1 - c``: what the other class sees when labels are swapped (to rounding of ``1 - c``)."""
+        """The measure of ``1 - c``, which applies when labels are swapped (to rounding of ``1 - c``)."""
 
     @abstractmethod
     def _parameters(self) -> dict[str, Any]:
@@ -254,7 +254,7 @@ class CostDistribution(ABC):
         return Weighted([self, other], [1.0, 1.0])
 
     def __radd__(self, other: object) -> CostDistribution:
-        return self if other == 0 else NotImplemented  # sum() starts at 0
+        return self if other == 0 else NotImplemented  # the start value of sum()
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{key}={value!r}" for key, value in self._parameters().items())
@@ -269,7 +269,7 @@ class CostDistribution(ABC):
         return hash(self._key())
 
     def _key(self) -> tuple[Any, ...]:
-        """What makes two distributions equal."""
+        """Values by which two distributions are compared and hashed."""
         return (self.kind, repr(self._parameters()))
 
 
@@ -426,7 +426,7 @@ def Mixture(parts: Sequence[CostDistribution], weights: Sequence[float]) -> Cost
 def overlaps(part: CostDistribution, low: float, high: float) -> bool:
     """Whether restricting ``part`` to [low, high] leaves any of it."""
     at, _ = part.atoms
-    if at.size:  # a part is made of atoms or has a density, never both
+    if at.size:  # a measure here has atoms or a density, never both
         return bool(np.any((at >= low) & (at <= high)))
     return max(low, part.low) < min(high, part.high)
 

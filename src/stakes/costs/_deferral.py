@@ -1,4 +1,4 @@
-"""The option to defer: a third action whose price turns a cost distribution into another one.
+"""The option to defer: a third action with a price, which turns a cost distribution into another one.
 
 At cost ratio c the expected costs of acting, waiting and deferring are three lines in the probability, so the decisions
 are two thresholds, low and high. What the three actions cost a row is what two thresholds of their own would: ``low``
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_ROUNDED = 1.0 - 8.0 * np.finfo(float).eps  # a fee as high as what it can save, but for rounding, saves nothing
+_ROUNDED = 1.0 - 8.0 * np.finfo(float).eps  # a fee equal to the possible saving, up to rounding, saves nothing
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,8 @@ class Deferral:
         return cls(check_number(amount, "amount") / total, false_positive_rate, false_negative_rate)
 
     @property
-    def _skill(self) -> float:
-        """How much better than chance whoever decides then is."""
+    def _youden_index(self) -> float:
+        """Youden's index of the deferred decision: 1 minus both error rates, at least 0."""
         return max(1.0 - self.false_positive_rate - self.false_negative_rate, 0.0)
 
     def most_at(self, threshold: float) -> float:
@@ -159,7 +159,7 @@ class Deferral:
         0.125
         """
         c = check_unit(threshold, "threshold")
-        return c * (1.0 - c) * self._skill
+        return c * (1.0 - c) * self._youden_index
 
     def note_at(self, threshold: float) -> str:
         """Say where deferring is useless or free at a cost ratio; empty where it has a price that may pay.
@@ -220,7 +220,7 @@ class Deferral:
         """
         c = np.asarray(c, dtype=np.float64)
         a, b = self.false_positive_rate, self.false_negative_rate
-        open_ = self.fee < c * (1.0 - c) * (self._skill * _ROUNDED)
+        open_ = self.fee < c * (1.0 - c) * (self._youden_index * _ROUNDED)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             low = (self.fee + a * c) / ((1.0 - c) * (1.0 - b) + a * c)
             high = (c * (1.0 - a) - self.fee) / (c * (1.0 - a) + b * (1.0 - c))
@@ -250,7 +250,7 @@ class Deferral:
         p = np.asarray(score, dtype=np.float64)
         a, b = self.false_positive_rate, self.false_negative_rate
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            open_ = self.fee < p * (1.0 - p) * (self._skill * _ROUNDED)
+            open_ = self.fee < p * (1.0 - p) * (self._youden_index * _ROUNDED)
             low = (self.fee + p * b) / ((1.0 - p) * (1.0 - a) + p * b)
             high = (p * (1.0 - b) - self.fee) / (p * (1.0 - b) + (1.0 - p) * a)
         return np.where(open_, low, p), np.where(open_, high, p), open_
@@ -337,7 +337,7 @@ class Deferral:
 
 
 def as_deferral(deferral: Deferral | float) -> Deferral:
-    """Make an option to defer of what ``deferral=`` was given: a number is a fee.
+    """Convert the argument ``deferral=`` to an option to defer: a number is a fee.
 
     Parameters
     ----------
@@ -367,8 +367,8 @@ def as_deferral(deferral: Deferral | float) -> Deferral:
     return Deferral(fee)
 
 
-def _priced(price: float, amount: Floats) -> Floats | float:
-    """What is paid; even infinitely much costs nothing at a price of zero."""
+def _multiply_price(price: float, amount: Floats) -> Floats | float:
+    """Multiply price and amount, where a price of zero makes even an infinite amount zero."""
     return price * amount if price else 0.0
 
 
@@ -394,21 +394,21 @@ class _Deferring(CostDistribution):
         rising, falling, _ = self.deferral.where_deferred(self.costs, score)
         early, _, _ = self.deferral.deferred_between(score)
         fee, error = self.deferral.fee, self.deferral.false_positive_rate
-        return self.costs.negative_loss(early) + _priced(fee, rising + falling) + _priced(error, rising)
+        return self.costs.negative_loss(early) + _multiply_price(fee, rising + falling) + _multiply_price(error, rising)
 
     def positive_loss(self, score: ArrayLike) -> Floats:
         rising, falling, _ = self.deferral.where_deferred(self.costs, score)
         _, late, _ = self.deferral.deferred_between(score)
         fee, error = self.deferral.fee, self.deferral.false_negative_rate
-        return self.costs.positive_loss(late) + _priced(fee, rising + falling) + _priced(error, falling)
+        return self.costs.positive_loss(late) + _multiply_price(fee, rising + falling) + _multiply_price(error, falling)
 
     def density(self, c: ArrayLike) -> Floats:
         s = np.asarray(c, dtype=np.float64)
         low, high, open_ = self.deferral.deferred_between(s)
         a, b, fee = self.deferral.false_positive_rate, self.deferral.false_negative_rate, self.deferral.fee
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            rise_low = (b * (1.0 - a) + fee * self.deferral._skill) / ((1.0 - s) * (1.0 - a) + s * b) ** 2
-            rise_high = (a * (1.0 - b) + fee * self.deferral._skill) / (s * (1.0 - b) + (1.0 - s) * a) ** 2
+            rise_low = (b * (1.0 - a) + fee * self.deferral._youden_index) / ((1.0 - s) * (1.0 - a) + s * b) ** 2
+            rise_high = (a * (1.0 - b) + fee * self.deferral._youden_index) / (s * (1.0 - b) + (1.0 - s) * a) ** 2
             above = (1.0 - low) * b + low * (1.0 - a)
             below = (1.0 - high) * (1.0 - b) + high * a
             spread = above * rise_low * self.costs.density(low) + below * rise_high * self.costs.density(high)

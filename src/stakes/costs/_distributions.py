@@ -1,4 +1,4 @@
-"""All named distributions, quadrature."""
+"""The cost distributions, in closed form or by quadrature."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-# Cost distributions made of atoms: one known cost ratio, or the list of thresholds that people stated.
+# Discrete cost distributions: one known cost ratio, or a list of stated thresholds.
 
 
 class _Atoms(CostDistribution):
@@ -247,7 +247,7 @@ def gauss_legendre_rule(nodes: int) -> tuple[Floats, Floats]:
 
 @cache
 def end_extrapolation(nodes: int) -> Floats:
-    """Weights, in two rows, that carry values at the nodes on to the ends 0 and 1 by the polynomial through them."""
+    """Weights, in two rows, of the polynomial extrapolation from the nodes to the ends 0 and 1."""
     x, _ = gauss_legendre_rule(nodes)
     apart = x[:, None] - x[None, :]
     np.fill_diagonal(apart, 1.0)
@@ -274,7 +274,7 @@ def gauss_legendre(function: Callable[[Floats], Floats], low: ArrayLike, high: A
 
 
 class _Bounded(CostDistribution):
-    """What the families on one interval [low, high] share."""
+    """Base of the families with support on one interval [low, high]."""
 
     def __init__(self, low: float = 0.0, high: float = 1.0) -> None:
         check_interval(low, high)
@@ -341,7 +341,7 @@ class Uniform(_Bounded):
         return (self.high - t) * ((1.0 - self.high) + (1.0 - t)) * 0.5
 
     def row_loss(self, positive: NDArray[np.bool_], score: Floats) -> Floats:
-        # one expression for both classes: half of (t - y)**2 - (best - y)**2, as (best - t) ((y - best) + (y - t)) / 2
+        # both classes: half of (t - y)**2 - (best - y)**2, as (best - t) ((y - best) + (y - t)) / 2
         t = np.clip(score, self.low, self.high)
         y = positive.astype(np.float64)
         best = np.where(positive, self.high, self.low)
@@ -695,7 +695,7 @@ _BISECTIONS = 60
 
 
 class _Panels(CostDistribution):
-    """A continuous measure cut into panels: whole panels are summed once, the panel of a score is integrated."""
+    """A continuous measure cut into panels: full panels are summed once, the panel with the score is integrated."""
 
     _edges: Floats
 
@@ -893,9 +893,9 @@ class Density(_Panels):
         done: list[Floats] = [np.array([high])]
         settled = 0.0
         while lo.size:
-            whole, _ = self._checked(lo, hi)
+            whole, _ = self._mass_with_error(lo, hi)
             middle = (lo + hi) / 2.0
-            (left, off_left), (right, off_right) = self._checked(lo, middle), self._checked(middle, hi)
+            (left, off_left), (right, off_right) = self._mass_with_error(lo, middle), self._mass_with_error(middle, hi)
             halves = left + right
             total = max(settled + float(halves.sum()), np.finfo(float).tiny)
             off = np.maximum(np.abs(whole - halves), off_left + off_right)
@@ -913,23 +913,23 @@ class Density(_Panels):
             raise ValueError(f"pdf must not vanish on [{low}, {high}], got 0 everywhere it was evaluated.")
         return np.unique(np.concatenate(done))
 
-    def _checked(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-        """The mass of each panel, and what may hide between its ends and the outermost nodes, as a jump does."""
+    def _mass_with_error(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        """Return each panel's mass and a bound on the mass missed near its ends, as by a jump."""
         nodes, weights = gauss_legendre_rule(_PANEL_NODES)
         width = high - low
-        inside = self._checked_pdf(low + nodes[:, None] * width)
+        inside = self._evaluate_pdf(low + nodes[:, None] * width)
         gap, beside = nodes[0] * width, _TOLERANCE * (self.high - self.low)
         close = np.minimum(beside, gap)
-        ends = self._checked_pdf(np.stack([low + close, high - close]))
+        ends = self._evaluate_pdf(np.stack([low + close, high - close]))
         hidden = np.abs(end_extrapolation(_PANEL_NODES) @ inside - ends).sum(axis=0) * gap
         return (weights @ inside) * width, np.where(gap > beside, hidden, 0.0)
 
-    def _inner(self, c: Floats) -> Floats:
-        """The nearest cost ratios inside the bounds, at which alone the density need be finite."""
+    def _clip_inside(self, c: Floats) -> Floats:
+        """Clip cost ratios to the open interval of the bounds, where the density must be finite."""
         return np.clip(c, np.nextafter(self.low, 1.0), np.nextafter(self.high, 0.0))
 
-    def _checked_pdf(self, c: Floats) -> Floats:
-        c = self._inner(c)
+    def _evaluate_pdf(self, c: Floats) -> Floats:
+        c = self._clip_inside(c)
         value = np.asarray(self.pdf(c), dtype=float)
         if value.shape not in {(), c.shape}:
             raise ValueError(f"pdf must return one value for each cost ratio, got shape {value.shape} for {c.shape}.")
@@ -942,7 +942,7 @@ class Density(_Panels):
 
     def _panel_moment(self, panel: NDArray[np.intp], low: Floats, high: Floats, *, negative: bool) -> Floats:  # noqa: ARG002  (the density is one function)
         def moment(c: Floats) -> Floats:
-            c = self._inner(c)
+            c = self._clip_inside(c)
             return (c if negative else 1.0 - c) * self.pdf(c)
 
         return gauss_legendre(moment, low, high, _PANEL_NODES)
@@ -1010,7 +1010,7 @@ class _FlippedDensity(CostDistribution):
         return 1.0 - self.base._draw(size, rng)
 
 
-# What ``costs=`` and ``bounds=`` accept, in one place: every function that takes either reads it here.
+# The values that ``costs=`` and ``bounds=`` accept, for every function that takes either.
 
 CostsLike = CostDistribution | tuple[float, float] | float
 
@@ -1101,7 +1101,7 @@ def check_share(value: Any, name: str) -> float:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether this is one real number, of Python or numpy; a truth value is none."""
+    """Whether a value is one real number of Python or numpy, and not a boolean."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
@@ -1126,7 +1126,7 @@ REGRET_SCALES = ("regret", "integral", "loss")
 
 
 def check_scale(scale: Scale | None, costs: CostDistribution) -> tuple[Scale, float]:
-    """Resolve the scale and the factor that takes the integral to it; None picks the scale that is defined."""
+    """Return the scale and the factor from the integral to it; None picks the scale that is defined."""
     if scale is None:
         scale = "regret" if math.isfinite(costs.mass) else "integral" if costs.loss_factor is None else "loss"
     check_choice(scale, "scale", REGRET_SCALES)

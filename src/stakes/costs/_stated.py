@@ -1,4 +1,4 @@
-"""What people state: ranges, odds, profit, money."""
+"""Cost distributions from stated ranges, odds, profits and amounts of money."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-# Cost ratios from the ways in which people state what a mistake costs.
+# Cost ratios from stated costs of mistakes.
 
 
 def from_odds(odds: str | float) -> float:
@@ -159,7 +159,7 @@ def from_cost_matrix(tn: float, fp: float, fn: float, tp: float) -> float:
     return (b - a) / ((b - a) + (c - d))
 
 
-# The measure under which the mean regret is money, where the amounts of one kind of mistake are held as stated.
+# The measure that makes mean regret an amount of money, with the cost of one kind of mistake fixed as stated.
 
 
 class NoMeanError(ValueError):
@@ -198,20 +198,20 @@ def held(costs: CostDistribution, scale: str) -> CostDistribution:
     ]
     measure = Weighted([each for each, _ in found], [factor for _, factor in found])
     if not math.isfinite(measure.mass):
-        raise _no_mean(costs, scale)
+        raise _infinite_mean_error(costs, scale)
     return measure
 
 
 def _divided(part: CostDistribution, scale: str) -> Iterator[tuple[CostDistribution, float]]:
-    """A measure divided by what is held, as measures with factors."""
+    """Divide a measure by the cost that is fixed at its stated amount; yield measures with factors."""
     if scale == "sum":
         yield part, 2.0
         return
     at, weights = part.atoms
     if len(at):
-        if np.any(_held(at, scale) == 0.0):
-            raise _no_mean(part, scale)
-        divided = weights / _held(at, scale)
+        if np.any(_fixed_cost(at, scale) == 0.0):
+            raise _infinite_mean_error(part, scale)
+        divided = weights / _fixed_cost(at, scale)
         yield Empirical(at, divided, part.tie), float(divided.sum())
         return
     if type(part) is Uniform:
@@ -223,16 +223,16 @@ def _divided(part: CostDistribution, scale: str) -> Iterator[tuple[CostDistribut
         if part.high == 1.0 and scale == "false_negative":  # 1 - c has too few digits there to see a divergence
             flipped = part.flip()
             Density(lambda c: flipped.density(c) / c, 0.0, flipped.high)
-        yield Density(lambda c: part.density(c) / _held(c, scale), part.low, part.high), 1.0
+        yield Density(lambda c: part.density(c) / _fixed_cost(c, scale), part.low, part.high), 1.0
     except ValueError as error:
-        raise _no_mean(part, scale) from error
+        raise _infinite_mean_error(part, scale) from error
 
 
-def _held(c: Floats, scale: str) -> Floats:
+def _fixed_cost(c: Floats, scale: str) -> Floats:
     return 1.0 - c if scale == "false_negative" else c
 
 
-def _no_mean(costs: CostDistribution, scale: str) -> NoMeanError:
+def _infinite_mean_error(costs: CostDistribution, scale: str) -> NoMeanError:
     kind, end = ("positives", "1") if scale == "false_negative" else ("negatives", "0")
     return NoMeanError(
         f'scale="{scale}" has no finite mean for {costs!r}: false {kind} cost infinitely more than stated towards a '
@@ -240,7 +240,7 @@ def _no_mean(costs: CostDistribution, scale: str) -> NoMeanError:
     )
 
 
-# Maximum profit measures as cost distributions: the profit of the best threshold, what acting brings being unsure.
+# Maximum profit measures as cost distributions: the profit of the best threshold under an uncertain benefit.
 
 
 class Profit(NamedTuple):
@@ -327,7 +327,7 @@ def churn_profit(
     least = phi / scale  # share that must accept for contacting to pay
     gained = a / (a + b) * (1.0 - betainc(a + 1.0, b, least))
     offset = scale * gained - phi * (1.0 - betainc(a, b, least))
-    return Profit(_law(density, low, given), float(offset), float(clv))
+    return Profit(_density_above(density, low, given), float(offset), float(clv))
 
 
 def credit_profit(*, p_no_loss: float = 0.55, p_full_loss: float = 0.1, roi: float = 0.2644) -> Profit:
@@ -371,15 +371,15 @@ def credit_profit(*, p_no_loss: float = 0.55, p_full_loss: float = 0.1, roi: flo
     low = roi / (1.0 + roi)
     parts: list[CostDistribution] = []
     if rest > 1e-12:
-        parts.append(_law(lambda c: rest * roi**2 / c**3, low, given))
+        parts.append(_density_above(lambda c: rest * roi**2 / c**3, low, given))
     if p_full_loss > 0.0:
         parts.append(Fixed(low) * (p_full_loss * (1.0 + roi)))
     law = parts[0] if len(parts) == 1 else parts[0] + parts[1]
     return Profit(law, p_full_loss + 0.5 * max(rest, 0.0), 1.0)
 
 
-def _law(density: Callable[[Floats], Floats], low: float, given: dict[str, Any]) -> Density:
-    """The density from a cost ratio on; where floats cannot hold it, the error names what it is made of."""
+def _density_above(density: Callable[[Floats], Floats], low: float, given: dict[str, Any]) -> Density:
+    """Build a density on [low, 1]; an error for one that floats cannot hold names the arguments."""
     try:
         return Density(density, low, 1.0)
     except ValueError as error:

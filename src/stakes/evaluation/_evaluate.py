@@ -44,7 +44,7 @@ from stakes.inference import (
 )
 from stakes.metrics import METRICS, area_under_roc, decompose_table, guess_metric
 from stakes.outputs.files import delivered, json_ready
-from stakes.outputs.hooks import tell
+from stakes.outputs.hooks import report_progress
 from stakes.outputs.result_table import backend_of
 from stakes.outputs.serialization import JsonReader
 from stakes.outputs.text import REFERENCES
@@ -158,7 +158,7 @@ def _table(sample: BinarySample, *, fixed: bool, pos_label: str | float) -> Scor
 
 def _told(found: _Found, done: int, of: int) -> _Found:
     """Hand on what was found, and say how far the work is."""
-    tell(done, of)
+    report_progress(done, of)
     return found
 
 

@@ -1,1 +1,1 @@
-"""Results that leave the library: text, tables, files, what is kept and read back, and who draws."""
+"""Output of results: text, tables, files, serialisation, and the hooks of displays and reports."""

@@ -1,4 +1,4 @@
-"""Whole files or none; `json_ready`."""
+"""Atomic writing of files, and values as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-# Files that are either the old or the new one, never half of one, also when the process is killed in between.
+# Files are replaced atomically: a killed process leaves either the old or the new one.
 
 
 @contextmanager
@@ -71,17 +71,17 @@ def delivered(content: Content, path: str | os.PathLike[str] | None) -> Content:
 
 
 def beside(target: Path) -> Path:
-    """Return a hidden, free name in the folder of the target, with its suffix."""
+    """Return an unused hidden name in the folder of the target, with its suffix."""
     return target.with_name(f".stakes-{secrets.token_hex(8)}{target.suffix}")
 
 
 def is_partial(name: str) -> bool:
-    """Whether a file has a name that :func:`beside` gave: a process was killed, or is writing."""
+    """Whether a file is an unfinished one, by its name from :func:`beside`."""
     return re.fullmatch(r"\.stakes-[0-9a-f]{16}(\..*)?", name) is not None
 
 
 def put(partial: Path, target: Path) -> None:
-    """Give a complete file its name, and the permissions of the file that it replaces."""
+    """Rename a complete file to its final name, with the permissions of the file that it replaces."""
     flush(partial)
     if target.exists():
         partial.chmod(stat.S_IMODE(target.stat().st_mode))
@@ -90,8 +90,8 @@ def put(partial: Path, target: Path) -> None:
 
 
 def flush(path: Path) -> None:
-    """Have the operating system write a file or a folder's entries to the disk."""
-    if path.is_dir() and os.name == "nt":  # Windows opens no folder
+    """Flush a file or a folder's entries to the disk."""
+    if path.is_dir() and os.name == "nt":  # Windows cannot open folders
         return
     handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
@@ -100,7 +100,7 @@ def flush(path: Path) -> None:
         os.close(handle)
 
 
-# How much a file may unpack to: one limit for every format, and the way to lift it.
+# The limit on the unpacked size of a file, for every format, and how to lift it.
 
 LIFTED: ContextVar[bool] = ContextVar("LIFTED", default=False)
 

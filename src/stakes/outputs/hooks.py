@@ -1,4 +1,4 @@
-"""Who draws, reports, listens to progress."""
+"""Hooks at which displays, reports and progress listeners register."""
 
 from __future__ import annotations
 
@@ -13,21 +13,20 @@ if TYPE_CHECKING:
     Listener = Callable[[int, int], object]
 
 
-# Who draws a result and who reports it: two functions that know nobody, at which the faces register themselves.
-#
-# A face costs time to import, so the package only says how to import it; that is done when the first result is shown.
+# Two dispatch functions at which the rooms that draw and report register themselves. Importing those rooms takes time,
+# so the package registers a function that imports them when the first result is shown.
 
-_awaited: dict[str, Callable[[], object]] = {}
-
-
-def await_face(name: str, load: Callable[[], object]) -> None:
-    """Say how to import the face that registers itself at ``draw`` or ``report``, once it is needed."""
-    _awaited[name] = load
+_deferred: dict[str, Callable[[], object]] = {}
 
 
-def _arrived(name: str) -> bool:
-    """Import the face that is still awaited, and say whether there was one."""
-    load = _awaited.pop(name, None)
+def defer_import(name: str, load: Callable[[], object]) -> None:
+    """Store the function that imports the room that registers itself at ``draw`` or ``report``."""
+    _deferred[name] = load
+
+
+def _import_deferred(name: str) -> bool:
+    """Import the registering room on the first call; return whether it was imported now."""
+    load = _deferred.pop(name, None)
     if load is not None:
         load()
     return load is not None
@@ -36,7 +35,7 @@ def _arrived(name: str) -> bool:
 @singledispatch
 def draw(result: Any, *args: Any, **options: Any) -> Any:
     """Draw a result with the display that is registered for its kind."""
-    if _arrived("draw"):
+    if _import_deferred("draw"):
         return draw(result, *args, **options)
     raise TypeError(f"no display is registered for {type(result).__name__}.")
 
@@ -44,18 +43,18 @@ def draw(result: Any, *args: Any, **options: Any) -> Any:
 @singledispatch
 def report(result: Any, *args: Any, **options: Any) -> Any:
     """Return the report that is registered for a kind of result, and write it where a path is given."""
-    if _arrived("report"):
+    if _import_deferred("report"):
         return report(result, *args, **options)
     raise TypeError(f"no report is registered for {type(result).__name__}.")
 
 
-# How far long work is: whoever does it tells, and whoever shows it listens.
+# Progress of long work: computations report it, and a listener shows it.
 
 _LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
-def tell(done: int, of: int) -> None:
-    """Say that so many of all parts of the work are done."""
+def report_progress(done: int, of: int) -> None:
+    """Report that ``done`` of ``of`` steps are complete to the listener, if there is one."""
     listener = _LISTENER.get()
     if listener is not None:
         listener(done, of)
@@ -63,7 +62,7 @@ def tell(done: int, of: int) -> None:
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Hear of all work that is done inside."""
+    """Context in which a listener receives the reported progress."""
     before = _LISTENER.set(listener)
     try:
         yield
@@ -72,7 +71,7 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 def time_left(done: int, of: int, seconds: float) -> str:
-    """Say how long the rest takes if it goes on like this; nothing where that is not known.
+    """Estimate the remaining time from the elapsed time; "" if it cannot be estimated.
 
     Examples
     --------

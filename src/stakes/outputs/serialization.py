@@ -1,4 +1,4 @@
-"""`Serializable`: JSON/Parquet with version, entries checked on read; `DataError`."""
+"""Reading of kept JSON with every entry checked, and `DataError`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# The entries of a kept result, checked one by one as they are read, for the file may come from anywhere.
+# The entries of a kept result are checked one by one, since the file may come from an untrusted source.
 
 _LARGEST = 1e308
 _LARGEST_COUNT = 2**63 - 1
@@ -41,7 +41,7 @@ class JsonReader:
 
     @classmethod
     def read(cls, text: str, what: str, form: str) -> JsonReader:
-        """Parse JSON that must say that it has this format.
+        """Parse JSON whose "format" entry must match.
 
         Examples
         --------
@@ -56,11 +56,13 @@ class JsonReader:
             raise ValueError(f"text must be a {what} in JSON: {str(error).removesuffix('.')}{path}.") from None
         found = content.get("format") if isinstance(content, dict) else None
         if found != form:
-            raise ValueError(f"text must be a {what} of format {form!r}, got format {found!r}{_older(found, form)}.")
+            raise ValueError(
+                f"text must be a {what} of format {form!r}, got format {found!r}{_version_hint(found, form)}."
+            )
         return cls(content, what)
 
     def inside(self, *path: str, form: str | None = None) -> JsonReader:
-        """Return the entries below an entry, which must say that it has a format where one is asked for."""
+        """Return a reader of a nested object, with its format checked if one is passed."""
         content, name = self.at(*path), ".".join(path)
         if not isinstance(content, dict):
             raise self.broken(name, "an object with entries by name")
@@ -70,7 +72,7 @@ class JsonReader:
         return found
 
     def broken(self, name: str, rule: str) -> ValueError:
-        """Return the error for an entry that is not what it must be."""
+        """Build the error for an invalid entry."""
         return ValueError(f"{self.given} is no whole {self.what}: {self.path}{name} must be {rule}.")
 
     def at(self, *path: str) -> Any:
@@ -83,7 +85,7 @@ class JsonReader:
         return content
 
     def number(self, *path: str, infinite: bool = False) -> float:
-        """Return a number, which may be infinite where asked for."""
+        """Return a number; infinite ones only if allowed."""
         value = self.at(*path)
         if not (_is_finite(value) or (infinite and value in _INFINITE)):
             kind = "finite " if isinstance(value, str) and value in _INFINITE else ""
@@ -91,7 +93,7 @@ class JsonReader:
         return float(value)
 
     def number_or_none(self, *path: str) -> float | None:
-        """Return a number, or None where null stands."""
+        """Return a number, or None for null."""
         return None if self.at(*path) is None else self.number(*path)
 
     def count(self, *path: str) -> int:
@@ -99,7 +101,7 @@ class JsonReader:
         return int(self.counts(*path, shape=()))
 
     def count_or_none(self, *path: str) -> int | None:
-        """Return a whole number >= 0, or None where null stands."""
+        """Return a whole number >= 0, or None for null."""
         return None if self.at(*path) is None else self.count(*path)
 
     def flag(self, *path: str) -> bool:
@@ -117,9 +119,9 @@ class JsonReader:
         return value
 
     def plain(self, *path: str) -> Any:
-        """Return an entry of any kind in which neither true nor false takes the place of a number."""
+        """Return an entry of any type that contains no booleans."""
         entry = self.at(*path)
-        inside = _flag_in(entry, path)
+        inside = _find_boolean(entry, path)
         if inside is not None:
             raise self.broken(".".join(inside), "a number, a text or made of them, neither true nor false")
         return entry
@@ -132,7 +134,7 @@ class JsonReader:
         return value if isinstance(value, (str, int)) else float(value)
 
     def numbers(self, *path: str, infinite: bool = False, undefined: bool = False) -> NDArray[np.float64]:
-        """Return a list of numbers; infinite ones, and ``undefined`` ones (null), only where asked for."""
+        """Return a list of numbers; infinite and ``undefined`` ones (null) only if allowed."""
         entry, name = self.at(*path), ".".join(path)
         if isinstance(entry, np.ndarray):
             values = entry.astype(np.float64) if entry.ndim == 1 and entry.dtype.kind in "fiu" else np.array(math.nan)
@@ -151,12 +153,12 @@ class JsonReader:
         return values
 
     def counts(self, *path: str, shape: tuple[int, ...]) -> NDArray[np.int64]:
-        """Return whole numbers >= 0 that fit 64 bits, as their sum does."""
+        """Return whole numbers >= 0 whose sum fits 64 bits."""
         entry, name = self.at(*path), ".".join(path)
         rule = f"counts of shape {shape}, whole" if shape else "a whole"
         if not _has_shape(entry, shape):
             raise self.broken(name, f"{rule} number{'s' * bool(shape)} from 0 to 2^63 - 1")
-        flat = _flat(entry)
+        flat = _flatten(entry)
         bad = next((value for value in flat if type(value) is not int or not 0 <= value <= _LARGEST_COUNT), None)
         if bad is not None or None in flat:
             raise self.broken(name, f"{rule} number{'s' * bool(shape)} from 0 to 2^63 - 1, got {_shown(bad)}")
@@ -165,7 +167,7 @@ class JsonReader:
         return np.array(entry, dtype=np.int64)
 
     def _check_kinds(self, entry: list[Any], name: str, *, infinite: bool, undefined: bool) -> None:
-        """Raise unless a list holds numbers; text is none, and neither are true and false."""
+        """Raise unless a list holds only numbers (no text, no booleans)."""
         if set(map(type, entry)) <= {float}:
             return
         for place, value in enumerate(entry):
@@ -176,7 +178,7 @@ class JsonReader:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Parse JSON whose objects name every entry once, and whose numbers are numbers.
+    """Parse JSON without repeated keys and without NaN or Infinity.
 
     Examples
     --------
@@ -185,10 +187,10 @@ def parse_json(text: str | bytes) -> Any:
     Traceback (most recent call last):
     ValueError: the entry 'rows' is there twice.
     """
-    return json.loads(text, object_pairs_hook=_named_once, parse_constant=_no_number)
+    return json.loads(text, object_pairs_hook=_without_repeated_keys, parse_constant=_refuse_constant)
 
 
-def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -197,12 +199,12 @@ def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _no_number(name: str) -> float:
+def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is no number of JSON.")
 
 
-def _older(found: object, form: str) -> str:
-    """What to do about a file of an earlier version of the format."""
+def _version_hint(found: object, form: str) -> str:
+    """Return what to do about a file of an earlier version of the format, else ""."""
     name, _, version = form.rpartition("-")
     known = isinstance(found, str) and found.rpartition("-")[0] == name and found.rpartition("-")[2].isdecimal()
     if not known or int(str(found).rpartition("-")[2]) >= int(version):
@@ -222,17 +224,17 @@ def _has_shape(entry: Any, shape: tuple[int, ...]) -> bool:
     return isinstance(entry, list) and len(entry) == shape[0] and all(_has_shape(part, shape[1:]) for part in entry)
 
 
-def _flat(entry: Any) -> list[Any]:
-    return [value for part in entry for value in _flat(part)] if isinstance(entry, list) else [entry]
+def _flatten(entry: Any) -> list[Any]:
+    return [value for part in entry for value in _flatten(part)] if isinstance(entry, list) else [entry]
 
 
-def _flag_in(entry: Any, path: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Way to the first true or false in an entry."""
+def _find_boolean(entry: Any, path: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Return the path to the first boolean in an entry."""
     if isinstance(entry, bool):
         return path
     inside = entry.items() if isinstance(entry, dict) else enumerate(entry) if isinstance(entry, list) else ()
-    found = (_flag_in(value, (*path, str(key))) for key, value in inside)
-    return next((way for way in found if way is not None), None)
+    found = (_find_boolean(value, (*path, str(key))) for key, value in inside)
+    return next((found_path for found_path in found if found_path is not None), None)
 
 
 def _shown(value: object) -> str:
@@ -240,7 +242,7 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-# The one error for data that cannot be used: which file, column, row and value, and the rule that was broken.
+# The error for unusable data: file, column, row, value, and the broken rule.
 
 
 class DataError(ValueError):
@@ -306,7 +308,7 @@ class DataError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Location:
-    """Where rows come from: the file, whether their order means anything, the line of row 0, the rows kept."""
+    """Where rows come from: file, whether row numbers are meaningful, line of row 0, indices of the rows kept."""
 
     file: str | None = None
     ordered: bool = True
@@ -314,7 +316,7 @@ class Location:
     rows: NDArray[np.intp] | None = None
 
     def error(self, rule: str, *, row: int | None = None, **details: Any) -> DataError:
-        """Build the error for a row counted from 0, numbered as far as that is certain."""
+        """Build the error for a row counted from 0, with row and line number if the rows are ordered."""
         if row is None or not self.ordered:
             return DataError(rule, file=self.file, **details)
         if self.rows is not None:
@@ -323,7 +325,7 @@ class Location:
         return DataError(rule, file=self.file, row=row + 1, line=line, **details)
 
     def broken(self, rule: str, bad: NDArray[np.bool_], values: Any, **details: Any) -> DataError:
-        """Build the error for all rows marked bad, the first of them named with its value."""
+        """Build the error for the rows marked bad, naming the first and its value."""
         first = int(np.argmax(bad))
         count = int(np.count_nonzero(bad))
         value = None if values is None else values[first]

@@ -1,4 +1,4 @@
-"""Numbers, names, sentences as text; outside text made harmless."""
+"""Numbers, names and sentences as text, with unsafe characters escaped."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 
-# Text from outside, made harmless: what hides, moves or reorders text is written as an escape, long text is cut.
+# Untrusted text: characters that hide, move or reorder text are escaped, and long text is cut.
 
 LONGEST_NAME = 40
 NO_NAME = "(no name)"
 # Controls, invisible formats (right-to-left overrides among them), surrogates, private use and unassigned code points,
 # line and paragraph separators.
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-_JOINERS = {"\u200c", "\u200d"}  # Persian, Indic scripts and emoji need them to be read
+_JOINERS = {"\u200c", "\u200d"}  # required by Persian, Indic scripts and emoji
 
 
 def visible(text: str, *, keep: str = "") -> str:
-    r"""Write every character that hides, moves or reorders text as its escape, but those to be kept.
+    r"""Escape every character that hides, moves or reorders text, except those to keep.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def _shown(char: str) -> str:
 
 
 def shorten(text: str, longest: int = LONGEST_NAME) -> str:
-    """Cut the middle out of a text that is too long to read.
+    """Shorten a long text by cutting out its middle.
 
     Examples
     --------
@@ -55,11 +55,11 @@ def shorten(text: str, longest: int = LONGEST_NAME) -> str:
 
 
 def shown_name(text: str, longest: int = LONGEST_NAME) -> str:
-    """Return the name of a column, model or file as it may be shown; a blank one is named so."""
+    """Return a displayable name of a column, model or file, with a placeholder for a blank one."""
     return shorten(visible(text), longest) if text.strip() else NO_NAME
 
 
-# Numbers and lists as sentences and tables write them; faces that set a typographic minus pass it as ``minus``.
+# Numbers and lists in sentences and tables; callers with a typographic minus pass it as ``minus``.
 
 MINUS = "\N{MINUS SIGN}"
 MISSING = "-"
@@ -83,7 +83,7 @@ def number(value: float) -> str:
 
 
 def fixed(value: float, decimals: int, *, sign: bool = False, minus: str = "-", missing: str = MISSING) -> str:
-    """Write a number with a fixed count of decimals, never as minus zero.
+    """Format a number with a fixed number of decimals, never as minus zero.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def percent(share: float, digits: int = 3) -> str:
 
 
 def p_value(value: float) -> str:
-    """Write a p-value with its sign of equality.
+    """Format a p-value with "=" or "<".
 
     Examples
     --------
@@ -125,7 +125,7 @@ def p_value(value: float) -> str:
 
 
 def odds(threshold: float) -> str:
-    """Write a threshold as odds of a false alarm to a miss.
+    """Format a threshold as odds, such as 1:4.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def odds(threshold: float) -> str:
 
 
 def times(ratio: float) -> str:
-    """Write how many times: whole from ten on, three digits from a thousand on.
+    """Format a factor: integers from ten on, three significant digits from a thousand on.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def times(ratio: float) -> str:
 
 
 def count(value: float) -> str:
-    """Write a count with its thousands marked.
+    """Format a count with thousands separators.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def count(value: float) -> str:
 
 
 def decimals_needed(value: float, digits: int) -> int:
-    """Count the decimals that show so many significant digits of a number; 0 if it is zero or not finite.
+    """Return the decimals needed to show some significant digits of a number; 0 if it is zero or not finite.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def decimals_needed(value: float, digits: int) -> int:
 
 
 def decimals_for(errors: Iterable[float], values: Iterable[float] = ()) -> int:
-    """Decimals that show the smallest standard error with two digits, or else the smallest value with three.
+    """Return the decimals that show the smallest standard error with two digits, or else the smallest value with three.
 
     Examples
     --------
@@ -199,9 +199,9 @@ def join(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
-# Every sentence that is written both by the library and, for a range of the reader's own, by the page of the report.
+# Every sentence that both the library and, for a range chosen by the reader, the page of the report write.
 #
-# The page takes these templates as they are and fills their slots with numbers and names of its own, so that a
+# The page uses these templates unchanged and fills their slots with its own numbers and names, so that a
 # sentence is changed here and nowhere else. A slot is a name in braces.
 
 REFERENCES = ("treat all", "treat none")
@@ -212,7 +212,7 @@ SENTENCES = {
     "average": "On average over thresholds from {low} to {high}{weighting}",
     "uniform": "",
     "log-odds": ", uniform in log-odds",
-    # the choice, said so that having picked the best does not make it false; {where} is empty or ends in ", "
+    # the choice, worded to hold although the best was picked; {where} is empty or ends in ", "
     "costs_least": "{where}{best} costs least on these {rows} rows: {amount} per {decisions}{sure}.",
     "costs": "{where}{best} costs {amount} per {decisions}{sure} on these {rows} rows.",
     "costs_shared": "{where}{best} share the lowest cost on these {rows} rows: {amount} per {decisions}{sure}.",
@@ -255,7 +255,7 @@ SENTENCES = {
     "carried": "Note: {note}.",
     "few_carry": "Note: the cost of {decision} rests on few rows of a class: the interval has room for costs not yet "
     "seen.",
-    # what obtaining a score costs each case, in positives missed
+    # cost of obtaining a score for each case, in missed positives
     "harm": "Obtaining a score costs each case as much as {harm} missed positives (test harm): the costs of models, "
     "their differences and net benefit count it; decomposition, skill and AUC do not.",
     "harms": "Obtaining a score costs each case as much as so many missed positives (test harm): {each}. The costs of "
@@ -280,7 +280,7 @@ SENTENCES = {
     "negative one.",
     "boundless": "{others} have an infinite cost: a score of exactly 0 for a positive case, or of exactly 1 for a "
     "negative one.",
-    # these three only on the page, which has no intervals for some models
+    # these three only on the page, where some models have no intervals
     "unsure_far": "the approximation fails so near to 0 or 1",
     "unsure_unranked": "only the best models as reported have intervals",
     "unsure_here": "there are no intervals, for {why}.",
@@ -325,7 +325,7 @@ SENTENCES = {
 
 
 def say(sentence: str, **filled: str) -> str:
-    """Fill the slots of a sentence.
+    """Fill the slots of a template.
 
     Examples
     --------
@@ -335,7 +335,7 @@ def say(sentence: str, **filled: str) -> str:
     return SENTENCES[sentence].format(**filled)
 
 
-# Which known name a mistyped, shortened or foreign one most probably means.
+# The most similar known name for a mistyped or shortened one.
 
 
 def nearest(word: str, known: Iterable[str], foreign: Mapping[str, str] | None = None) -> str | None:
@@ -365,7 +365,7 @@ def nearest(word: str, known: Iterable[str], foreign: Mapping[str, str] | None =
 
 
 def guess(word: str, known: Iterable[str], foreign: Mapping[str, str] | None = None, mark: str = "") -> str:
-    """Return "; did you mean NAME?" for the nearest name, between two marks, or nothing where none is near.
+    """Return "; did you mean NAME?" for the nearest name, in quotation marks, or "" if none is near.
 
     Examples
     --------
@@ -383,7 +383,7 @@ def _plain(name: str) -> str:
 
 
 def named(name: str) -> str:
-    """A decision as a sentence names it."""
+    """Return a decision's name within a sentence."""
     return say(name) if name in REFERENCES else name
 
 
@@ -391,12 +391,12 @@ _MOST_NAMED = 5
 
 
 def capital(text: str) -> str:
-    """What opens a sentence; the name of a model stays as its author wrote it."""
+    """Capitalise the start of a sentence, except the name of a model."""
     return text[0].upper() + text[1:] if text in map(named, REFERENCES) else text
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names as a sentence lists them: so many and no more."""
+    """List names in a sentence, up to a maximum number."""
     if len(names) <= _MOST_NAMED:
         return join(names)
     more = say("more", count=str(len(names) - _MOST_NAMED + 1))

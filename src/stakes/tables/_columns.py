@@ -13,7 +13,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from stakes.base.validation import as_written, blocks, check_labels, match_label
-from stakes.outputs.hooks import tell
+from stakes.outputs.hooks import report_progress
 from stakes.outputs.serialization import DataError
 from stakes.outputs.text import nearest, shorten, visible
 
@@ -476,7 +476,7 @@ class Gathered:
                 cells.append(piece.cells[name])
             read += piece.n_rows
             if table.n_rows is not None:
-                tell(read, table.n_rows)
+                report_progress(read, table.n_rows)
         for column in columns:
             column.refuse(table.origin, hints[column.name])
         series: dict[str, nw.Series[Any]] = {}
