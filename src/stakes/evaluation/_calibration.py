@@ -140,7 +140,7 @@ def calibrate(standings: Standings) -> Calibrations:
 def area_of(standings: Standings, model: str) -> Estimate:
     """Area under the ROC curve of the scores, with its interval."""
     data, codes, lags = cast("tuple[EvaluationData, Any, Any]", _rows(standings, model, 0.0, 1.0))
-    fixed = standings.tables[0].fixed_prevalence
+    fixed = standings.score_tables[0].fixed_prevalence
     area = area_estimate(cells_of(data, fixed_prevalence=fixed), (codes, lags))
     level, name = standings.confidence_level, "roc_auc_score"
     if _lost(standings):
@@ -160,7 +160,7 @@ def _summary(standings: Standings, model: str, *ends: float) -> CalibrationSumma
     taken = _rows(standings, model, *ends)
     if taken is None:
         return None
-    fixed = ends == (0.0, 1.0) and standings.tables[0].fixed_prevalence
+    fixed = ends == (0.0, 1.0) and standings.score_tables[0].fixed_prevalence
     summary, _ = calibration_of(*_cells(*taken, fixed=fixed), level=standings.confidence_level, rng=generator(0))
     if _lost(standings):
         none: dict[str, Any] = {"standard_error": math.nan, "interval": (math.nan, math.nan), "note": _lost(standings)}
@@ -172,7 +172,7 @@ def _summary(standings: Standings, model: str, *ends: float) -> CalibrationSumma
 def event_ratio(standings: Standings, model: str, level: float) -> Estimate:
     """Observed to expected events of all cases."""
     taken = cast("tuple[EvaluationData, Any, Any]", _rows(standings, model, 0.0, 1.0))
-    return observed_to_expected(*_cells(*taken, fixed=standings.tables[0].fixed_prevalence), level)
+    return observed_to_expected(*_cells(*taken, fixed=standings.score_tables[0].fixed_prevalence), level)
 
 
 def _cells(data: EvaluationData, codes: Any, lags: Any, *, fixed: bool) -> tuple[WeightedCells, Design]:
@@ -184,7 +184,7 @@ def _rows(standings: Standings, model: str, low: float, high: float) -> tuple[Ev
     """Rows, clusters and lags; the table where it says as much, or the rows were recalibrated or are not known."""
     rows, place = standings.rows, standings.models.index(model)
     if rows is None or (rows.weight is None and not rows.dependent) or standings.rule == "optimal":
-        table = standings.tables[place]
+        table = standings.score_tables[place]
         inside = (table.scores >= low) & (table.scores <= high)
         if not inside.any():
             return None

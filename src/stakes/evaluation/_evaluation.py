@@ -107,7 +107,7 @@ class Evaluation(Standings, Tabular):
     ----------
     models : tuple of str
         Names, in the order given.
-    tables : tuple of ScoreTable
+    score_tables : tuple of ScoreTable
         One for each model.
     moments : LossMoments
         Mean losses and their covariance: the models, then "treat all" and "treat none".
@@ -179,7 +179,7 @@ class Evaluation(Standings, Tabular):
 
     def _dominance(self, a: str, b: str) -> Dominance:
         """Whether one of two models is better over the whole range."""
-        tables, (low, high) = (self.table(a), self.table(b)), (self.costs.low, self.costs.high)
+        tables, (low, high) = (self.score_table(a), self.score_table(b)), (self.costs.low, self.costs.high)
         return dominance(*tables, low=low, high=high, rule=self.rule, names=(a, b))
 
     def adjusted_ranking(self) -> Ranking:
@@ -228,9 +228,9 @@ class Evaluation(Standings, Tabular):
         >>> list(evaluate([0, 1], {"a": [0.1, 0.8]}).curves("net_benefit"))
         ['a']
         """
-        pairs = list(zip(self.tables, self.models, strict=True))
+        pairs = list(zip(self.score_tables, self.models, strict=True))
         if kind == "reliability":
-            refuse_amounts(self.tables[0])
+            refuse_amounts(self.score_tables[0])
             return {name: reliability_curve_of(table, name) for table, name in pairs}
         if kind not in _CURVES:
             raise ValueError(f'kind must be "regret", "net_benefit" or "reliability", got {kind!r}.')
@@ -304,7 +304,7 @@ class Evaluation(Standings, Tabular):
         return best_by_cost(self._named_tables(), rule=self.rule, references=references, harm=self.harms)
 
     def _named_tables(self) -> dict[str, ScoreTable]:
-        return dict(zip(self.models, self.tables, strict=True))
+        return dict(zip(self.models, self.score_tables, strict=True))
 
     def with_information(
         self,
@@ -385,7 +385,7 @@ class Evaluation(Standings, Tabular):
         >>> result.calibration.of("model").overall
         CalibrationSummary(O:E 1.11 [0.968, 1.28], in the large 0.251 [-0.154, 0.656], slope 2.53 [1.54, 3.52], ICI ...)
         """
-        refuse_amounts(self.tables[0])
+        refuse_amounts(self.score_tables[0])
         return calibrate(self)
 
     def methods(self, *, calibration: bool = True) -> str:
@@ -434,7 +434,7 @@ class Evaluation(Standings, Tabular):
         >>> evaluate([0, 1, 0, 1] * 20, {"a": [0.1, 0.8, 0.3, 0.2] * 20}).auc("a")
         Estimate(roc_auc_score = 0.75, 95% interval [0.6239, 0.8444])
         """
-        refuse_amounts(self.tables[0])
+        refuse_amounts(self.score_tables[0])
         check_choice(model, "model", self.models)
         return area_of(self, model)
 

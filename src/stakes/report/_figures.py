@@ -224,7 +224,7 @@ def _band_words(evaluation: Evaluation) -> str:
 def _middle(evaluation: Evaluation, models: Sequence[Model], kind: str) -> str:
     """The best model and the references in the middle of the range as reported, in words."""
     at = min(0.5 * (evaluation.costs.low + evaluation.costs.high), 0.99)
-    table = passing(evaluation.tables[evaluation.models.index(models[0].name)])
+    table = passing(evaluation.score_tables[evaluation.models.index(models[0].name)])
     if evaluation.rule == "score":
         table = table.at_threshold(at)  # all that matters there, and small
     make = regret_curve_of if kind == "regret" else net_benefit_curve_of
