@@ -36,6 +36,7 @@ from stakes.report._page import (
 )
 from stakes.report._sections import deferral_section, information_section
 from stakes.report._tables import (
+    HTML,
     calibration_section,
     decomposition_table,
     finding_items,
@@ -44,15 +45,15 @@ from stakes.report._tables import (
     grave_findings,
     grave_items,
     groups_tables,
+    model_rows,
     ranking_table,
-    share_interval,
 )
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from stakes.inference import Estimate, Money
+    from stakes.outputs.result_table import ResultTable
     from stakes.report._any_range import Json
     from stakes.report._page import Cell, Model
 
@@ -131,10 +132,13 @@ def _money(evaluation: Evaluation, models: Sequence[Model]) -> str:
         "number alone. Savings are the share of the cost of the cheaper of acting on everybody and on nobody.</p>"
     )
     words += "".join(f"<p>Note: {typeset(visible(note))}.</p>" for note in notes if note)
-    shown = _money_table(f"Cost and gain of each model, {unit} per row", evaluation.money, models)
+    tables = evaluation.tables()
+    shown = _money_table(f"Cost and gain of each model, {unit} per row", tables["money"], models, "")
     parts = [
-        _money_table(f"Mean over the cost ratios as reported, {unit} per row: {_HELD[scale]}", by_model, models)
-        for scale, by_model in evaluation.money_over_costs.items()
+        _money_table(
+            f"Mean over the cost ratios as reported, {unit} per row: {_HELD[held]}", tables["scales"], models, held
+        )
+        for held in evaluation.money_over_costs
     ]
     if len(parts) < len(_HELD) and evaluation.costs.low < evaluation.costs.high:
         words += (
@@ -154,20 +158,11 @@ def _unit(evaluation: Evaluation) -> str:
     return visible(shorten(next(iter(evaluation.money.values())).unit, 20)) or "money"
 
 
-def _money_table(caption: str, by_model: Mapping[str, Money], models: Sequence[Model]) -> str:
-    errors = [found.cost.standard_error for found in by_model.values()]
-    decimals = decimals_for(errors, [found.cost.value for found in by_model.values()])
-    rows: list[list[Cell]] = []
-    for model in models:
-        found = by_model[model.name]
-        money = (_with_interval(part, decimals) for part in (found.cost, found.gain))
-        share = f"{percent_text(found.savings.value)}<small>{share_interval(found.savings.interval)}</small>"
-        rows.append([f"{model.rank}", model.sample, *money, share, percent_text(found.acted)])
-    return table(caption, _HEADS, rows, labels=_LABELS)
-
-
-def _with_interval(part: Estimate, decimals: int) -> str:
-    return f"{fixed(part.value, decimals)}<small>{interval(part.interval, decimals)}</small>"
+def _money_table(caption: str, found: ResultTable, models: Sequence[Model], held: str) -> str:
+    mine = [row for row in found.rows if row["held"] == held]
+    decimals = decimals_for([row["standard_error"] for row in mine], [row["cost"] for row in mine])
+    columns = found.view(("cost", "gain", "savings", "acted"), decimals=decimals)
+    return table(caption, _HEADS, model_rows(mine, columns, models, HTML), labels=_LABELS)
 
 
 def _amounts_ranking(evaluation: Evaluation, models: Sequence[Model]) -> str:
