@@ -40,7 +40,7 @@ STYLE = CellStyle(
     {
         **dict.fromkeys(("cost", "difference", "skill", "area", "money", "savings"), fixed),
         "rank": lambda rank, _: str(rank),
-        **dict.fromkeys(("text", "once"), lambda text, _: name(text)),
+        **dict.fromkeys(("text", "once"), lambda text, _: name(str(text))),
         "file": lambda file, _: name(file, 60),
         "word": lambda text, _: text.replace("_", " "),
         "probability": lambda share, _: _percent(share, 0),
@@ -49,7 +49,7 @@ STYLE = CellStyle(
         "share": lambda share, _: percent(share),
         "count": lambda count, _: f"{count:,}",
         "p": lambda value, _: fixed(value, 4),
-        "metric": lambda value, _: MISSING if math.isnan(value) else f"{value:.4g}",
+        **dict.fromkeys(("metric", "number"), lambda value, _: MISSING if math.isnan(value) else f"{value:.4g}"),
         "threshold": lambda value, _: threshold_name(value),
     },
     missing=MISSING,

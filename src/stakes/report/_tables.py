@@ -54,6 +54,8 @@ HTML = CellStyle(
         "end": lambda share, _: f"{fixed(100 * share, 1)}%",
         "p": lambda value, _: html.escape(p_value(value)),
         "count": lambda value, _: count(value),
+        "number": lambda value, _: f"{value:.4g}",
+        "probability": lambda share, _: f"{100.0 * share:.0f}%",
         **dict.fromkeys(("share", "acted", "savings"), lambda share, _: percent_text(share)),
     },
     missing="&ndash;",
