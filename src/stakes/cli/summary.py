@@ -12,7 +12,7 @@ from rich.text import Text
 
 from stakes.cli.console import natural_width, print_table
 from stakes.outputs.result_table import CellStyle
-from stakes.outputs.text import LONGEST_NAME, MISSING, decimals_needed, fixed, percent, threshold_name, visible
+from stakes.outputs.text import LONGEST_NAME, MISSING, decimals_needed, fixed, number, percent, threshold_name, visible
 from stakes.outputs.text import shown_name as name
 
 if TYPE_CHECKING:
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from stakes.actions import DeferredModels
     from stakes.evaluation import Evaluation, Finding, Findings
+    from stakes.information import ValueOfInformation
     from stakes.outputs.result_table import TableColumn
 
     Rows = Sequence[Mapping[str, Any]]
@@ -205,8 +207,8 @@ def findings_grid(findings: Iterable[Finding], *, remedies: bool = False) -> Tab
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
-    for number, finding in enumerate(findings):
-        if remedies and number:
+    for place, finding in enumerate(findings):
+        if remedies and place:
             grid.add_row()
         said = Text.assemble((finding.code, "bold"), ": ", finding.told(name))
         grid.add_row(Text(finding.severity, style=_STYLES[finding.severity]), said)
@@ -285,3 +287,41 @@ def print_calibration(console: Console, evaluation: Evaluation) -> None:
     notes = [f"{name(row.model)}: {row.overall.note}." for row in evaluation.calibration if row.overall.note]
     console.print()
     console.print(Text("\n".join([words, *notes]), style="dim"))
+
+
+# The answers to further questions: what leaving cases to someone else saves, and what more rows would be worth.
+
+
+def print_further(console: Console, evaluation: Evaluation) -> None:
+    """Print the answers that were asked for."""
+    if evaluation.deferral is not None:
+        _print_deferral(console, evaluation.deferral)
+    if evaluation.information is not None:
+        _print_information(console, evaluation.information)
+
+
+def _print_deferral(console: Console, found: DeferredModels) -> None:
+    table = _table("", "with deferral", "cost", "without", "worth", "deferred", "defer from", "to")
+    for model, each in found.models.items():
+        low, high = each.estimates["value"].interval
+        worth = f"{number(each.value)}\n{number(low)} to {number(high)}"
+        zone = [MISSING] * 2 if each.zone is None else [f"{end:.4g}" for end in each.zone]
+        costs = number(each.cost), number(each.cost_without), worth
+        table.add_row("", Text(name(model)), *costs, percent(each.shares["deferred"]), *zone)
+    _print_answer(console, table, found.conclusion)
+
+
+def _print_information(console: Console, found: ValueOfInformation) -> None:
+    table = _table("", "further rows", "save per decision", "over all decisions", "less their price")
+    if found.per != 1.0:
+        table.columns[2].header = f"save per {found.per:,g} decisions"
+    for row in found.study_records():
+        cells = [MISSING if row[key] is None else number(row[key]) for key in ("saving", "total_saving", "net_gain")]
+        table.add_row("", f"{row['more_rows']:,}", *cells)
+    _print_answer(console, table, found.conclusion)
+
+
+def _print_answer(console: Console, table: Table, sentences: Iterable[str]) -> None:
+    console.print()
+    _print_table(console, table)
+    console.print(listed(map(visible, sentences)))
