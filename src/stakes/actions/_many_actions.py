@@ -592,17 +592,17 @@ class ModelCosts(Tabular):
 
 _RANKING = (
     *(TableColumn("rank", "#", "rank"), TableColumn("model", "model", "text")),
-    TableColumn("cost", "cost", "cost", interval="cost", better="lower"),
+    TableColumn("cost", "cost", interval="cost", better="lower"),
     TableColumn("gap", "vs best", "difference", interval="gap", better="lower"),
     *(TableColumn("skill", "skill", "skill", 3), TableColumn("p_best", "is best", "probability")),
 )
 _CLASSES = (
     *(TableColumn("class", "class", "text"), TableColumn("share", "share", "share")),
-    *(TableColumn("cost", "cost", "number"), TableColumn("oracle", "least", "number")),
+    *(TableColumn("cost", "cost", "significant"), TableColumn("oracle", "least", "significant")),
 )
 _ACTIONS = (
     *(TableColumn("action", "action", "text"), TableColumn("share", "share", "share")),
-    *(TableColumn("incurred", "cost", "number"), TableColumn("announced", "announced", "number")),
+    *(TableColumn("incurred", "cost", "significant"), TableColumn("announced", "announced", "significant")),
     TableColumn("holm_p_value", "p", "p", 4),
 )
 

@@ -44,14 +44,7 @@ _COLUMNS = (
     *(TableColumn(key, {"positives": "positive"}.get(key, key), "count") for key in COUNTS[:3]),
     *(TableColumn(key, key, "share", better="higher") for key in ("precision", "recall")),
 )
-_NOTEBOOK = CellStyle(
-    {
-        "text": lambda text, _: text,
-        "count": lambda count, _: str(count),
-        "share": lambda share, _: cell_text(share),
-        "threshold": lambda threshold, _: threshold_name(threshold),
-    }
-)
+_NOTEBOOK = CellStyle(lambda value, _: cell_text(value), {"threshold": lambda value, _: threshold_name(value)})
 
 
 def level_names(cuts: Floats) -> list[str]:

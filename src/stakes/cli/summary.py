@@ -39,19 +39,17 @@ _RANKING = ("score", "vs_best", "vs_treat_all", "vs_treat_none")
 _REASONS = ("p_best", "skill", "auc", "miscalibration", "discrimination", "share_acted_on")
 _MONEY = ("cost", "gain", "savings")
 STYLE = CellStyle(
+    fixed,
     {
-        **dict.fromkeys(("cost", "difference", "skill", "area", "money", "savings"), fixed),
-        "rank": lambda rank, _: str(rank),
-        **dict.fromkeys(("text", "once"), lambda text, _: name(str(text))),
+        **dict.fromkeys(("rank", "text", "once"), lambda text, _: name(str(text))),
         "file": lambda file, _: name(file, 60),
         "word": lambda text, _: text.replace("_", " "),
         "probability": lambda share, _: _percent(share, 0),
-        "calibration": fixed,
         "acted": lambda share, _: _percent(share, 1),
         "share": lambda share, _: percent(share),
         "count": lambda count, _: f"{count:,}",
         "p": lambda value, _: fixed(value, 4),
-        **dict.fromkeys(("metric", "number"), lambda value, _: MISSING if math.isnan(value) else f"{value:.4g}"),
+        **dict.fromkeys(("metric", "significant"), lambda value, _: MISSING if math.isnan(value) else f"{value:.4g}"),
         "threshold": lambda value, _: threshold_name(value),
     },
     missing=MISSING,

@@ -27,7 +27,7 @@ _COLUMNS = (
     *(TableColumn("rank", "#", "rank"), TableColumn("model", "model", "text")),
     *(TableColumn("cases", "cases", "text"), TableColumn("n_rows", "rows", "count")),
     *(
-        TableColumn(key, head, "calibration", decimals, f"{key}_ci")
+        TableColumn(key, head, "number", decimals, f"{key}_ci")
         for key, head, decimals in (
             *(("o_e_ratio", "O:E", 2), ("calibration_in_the_large", "in the large", 2), ("slope", "slope", 2)),
             *(("ici", "ICI", 4), ("e90", "E90", 4)),

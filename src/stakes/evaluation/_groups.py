@@ -165,11 +165,11 @@ PAPER |= {"score": "Expected cost", "skill": "Skill", "auc": "AUC", "skill_p_adj
 _SHOWN = (
     *(TableColumn(key, key, "text") for key in ("column", "group", "model")),
     *(TableColumn("n_rows", "rows", "count"), TableColumn("prevalence", "positive", "share")),
-    *(TableColumn("score", "score", "cost", None, "ci"), TableColumn("skill", "skill", "skill", 3, "skill_ci")),
+    *(TableColumn("score", "score", interval="ci"), TableColumn("skill", "skill", "skill", 3, "skill_ci")),
     TableColumn("skill_difference", "skill difference", "skill", 3, p="skill_p_adjusted"),
     *(TableColumn(key, key, "money", 2, f"{key}_ci") for key in ("cost", "gain")),
-    TableColumn("auc", "AUC", "area", 3, "auc_ci"),
-    TableColumn("corrected_miscalibration", "corrected MCB", "cost", None, "corrected_miscalibration_ci"),
+    TableColumn("auc", "AUC", "number", 3, "auc_ci"),
+    TableColumn("corrected_miscalibration", "corrected MCB", interval="corrected_miscalibration_ci"),
     TableColumn("skill_p_adjusted", "p", "p", 4),
 )
 _NO_INTERVAL = (math.nan, math.nan)

@@ -106,10 +106,10 @@ def flat_metrics(records: Iterable[Record]) -> dict[str, float]:
 
 _MODEL = (TableColumn("rank", "#", "rank"), TableColumn("model", "model", "text"))
 _RANKING = (
-    *(TableColumn("skill", "skill", "skill", 3), TableColumn("auc", "AUC", "area", 3)),
+    *(TableColumn("skill", "skill", "skill", 3), TableColumn("auc", "AUC", "number", 3)),
     *(TableColumn("p_best", "is best", "probability"), TableColumn("share_acted_on", "acts on", "acted")),
-    *(TableColumn("miscalibration", "MCB", "cost"), TableColumn("discrimination", "DSC", "cost")),
-    *(TableColumn("uncertainty", "UNC", "cost"), TableColumn("decomposed", "cost", "cost")),
+    *(TableColumn("miscalibration", "MCB"), TableColumn("discrimination", "DSC")),
+    *(TableColumn("uncertainty", "UNC"), TableColumn("decomposed", "cost")),
     *(TableColumn(key, key.replace("_", " "), "share") for key in _WITHIN),
     *(
         TableColumn(f"vs_{key}", head, "difference", None, f"vs_{key}_simultaneous", f"vs_{key}_p_value")
@@ -118,7 +118,7 @@ _RANKING = (
 )
 _MONEY = (
     *(TableColumn("held", "held", "word"), TableColumn("acted", "acts on", "share")),
-    *(TableColumn(key, key, "money", 2, f"{key}_ci") for key in ("cost", "gain")),
+    *(TableColumn(key, key, "number", 2, f"{key}_ci") for key in ("cost", "gain")),
     TableColumn("savings", "savings", "savings", 3, "savings_ci"),
 )
 
@@ -127,8 +127,8 @@ def ranking_table(standings: Standings, models: Collection[str], records: Sequen
     """Every number of these models and the references, also what costs are made of and the further metrics."""
     scales, metrics = scale_factors(standings), standings.results[0].metrics
     columns = (
-        TableColumn("score", standings.scale, "cost", None, "simultaneous"),
-        *(TableColumn(name, name, "cost") for name in scales),
+        TableColumn("score", standings.scale, interval="simultaneous"),
+        *(TableColumn(name, name) for name in scales),
         *(TableColumn(name, name, "metric") for name in metrics),
     )
     rows = partial(_ranking_rows, standings, models, scales, records)
@@ -180,10 +180,7 @@ def scale_factors(standings: Standings) -> dict[str, float]:
 # An evaluation in a notebook: the ranking, the conclusion and the findings.
 
 _LONGEST_SENTENCE = 2_000
-_NOTEBOOK = CellStyle(
-    {"rank": lambda rank, _: cell_text(rank), "text": lambda text, _: shorten(text)}
-    | dict.fromkeys(("cost", "difference", "skill", "area"), lambda value, _: cell_text(value))
-)
+_NOTEBOOK = CellStyle(lambda value, _: cell_text(value), {"text": lambda text, _: shorten(text)})
 
 
 def evaluation_html(standings: Standings, ranking: ResultTable, conclusion: Iterable[str], findings: Findings) -> str:

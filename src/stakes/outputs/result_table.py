@@ -342,8 +342,8 @@ class TableColumn:
     head : str
         Short head.
     kind : str
-        What its values are, which decides how a face writes them: "text", "rank", "count", "cost", "difference",
-        "money", "skill", "area", "share", "probability", "p", "metric" or "number".
+        What its values are, where a face does not write them as a number with fixed decimals: "text", "rank", "count",
+        "difference", "skill", "share", "probability", "p", "metric", "significant" and the like.
     decimals : int, optional
         Of its numbers, where all faces write the same.
     interval : str
@@ -415,8 +415,10 @@ class CellStyle:
 
     Parameters
     ----------
+    number : callable
+        Writes a value with a number of decimals.
     formats : mapping of str to callable
-        By kind of column, what writes a value with a number of decimals.
+        The same by kind of column, for kinds that are written in another way.
     decimals : int
         Decimals where the column leaves them open.
     missing : str
@@ -427,7 +429,8 @@ class CellStyle:
         Kinds whose ends are written as another kind.
     """
 
-    formats: Mapping[str, Format]
+    number: Format
+    formats: Mapping[str, Format] = field(default_factory=dict)
     decimals: int = 0
     missing: str = ""
     interval: str = "{value} ({low} to {high})"
@@ -445,16 +448,16 @@ class CellStyle:
         Examples
         --------
         >>> column = TableColumn("gap", "difference", decimals=2, interval="gap")
-        >>> style = CellStyle({"number": lambda value, decimals: f"{value:.{decimals}f}"})
+        >>> style = CellStyle(lambda value, decimals: f"{value:.{decimals}f}")
         >>> style.cell({"gap": 0.125, "gap_low": 0.1, "gap_high": 0.15}, column)
         '0.12 (0.10 to 0.15)'
         """
         value, places = record[column.key], self.decimals if column.decimals is None else column.decimals
         if value is None:
             return "" if column.kind in _BLANK else self.missing
-        text = self.formats[column.kind](value, places)
+        text = self.formats.get(column.kind, self.number)(value, places)
         if column.interval:
-            write = self.formats[self.ends.get(column.kind, column.kind)]
+            write = self.formats.get(self.ends.get(column.kind, column.kind), self.number)
             low, high = (record[f"{column.interval}_{side}"] for side in ("low", "high"))
             known = not (math.isnan(low) or math.isnan(high))
             ends = {"low": write(low, places), "high": write(high, places)} if known else {}

@@ -47,14 +47,14 @@ _METRIC_LIMIT = 40
 _WORDS = {"regret": "Mean regret", "integral": "Integral", "loss": "Loss"}
 _SCALES = {"integral": "integral of regret", "loss": "loss"}
 HTML = CellStyle(
+    fixed,
     {
-        **dict.fromkeys(("cost", "area", "money", "metric", "calibration"), fixed),
         "difference": partial(fixed, sign=True),
         "skill": lambda share, _: skill_percent(share),
         "end": lambda share, _: f"{fixed(100 * share, 1)}%",
         "p": lambda value, _: html.escape(p_value(value)),
         "count": lambda value, _: count(value),
-        "number": lambda value, _: f"{value:.4g}",
+        "significant": lambda value, _: f"{value:.4g}",
         "probability": lambda share, _: f"{100.0 * share:.0f}%",
         **dict.fromkeys(("share", "acted", "savings"), lambda share, _: percent_text(share)),
     },
@@ -96,7 +96,7 @@ def ranking_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
     found, by_name = evaluation.tables()["ranking"], {model.name: model for model in models}
     results, heads = found.rows[: len(models)], _columns(evaluation)
     decimals = decimals_for([row["standard_error"] for row in results], [row["score"] for row in results])
-    style, ends = replace(HTML, decimals=decimals, ends={"difference": "cost"}, **_SPANNED), _ends(results)
+    style, ends = replace(HTML, decimals=decimals, ends={"difference": "number"}, **_SPANNED), _ends(results)
     columns = [
         replace(
             column,
