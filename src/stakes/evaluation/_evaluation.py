@@ -564,7 +564,7 @@ class Evaluation(Standings, Tabular):
         >>> from stakes import evaluate
         >>> tables = evaluate([0, 1, 0, 1], {"a": [0.1, 0.8, 0.3, 0.6]}, costs=(0.2, 0.6)).tables()
         >>> [(row["model"], round(row["score"], 5)) for row in tables["ranking"].rows]
-        [('a', 0.01562), ('treat all', 0.2), ('treat none', 0.175)]
+        [('a', 0.01562), ('treat all', 0.2), ('treat none', 0.3)]
         """
         names = self.ranking if models is None else models
         found = {

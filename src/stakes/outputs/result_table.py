@@ -399,7 +399,8 @@ class ResultTable(Tabular):
         return [replace(by_key[key], **changes) for key in keys]
 
     def _records(self) -> list[dict[str, Any]]:
-        return self.rows
+        keys = dict.fromkeys(key for row in self.rows for key in row)
+        return [{key: row.get(key) for key in keys} for row in self.rows]
 
     def __repr__(self) -> str:
         return f"ResultTable({self.caption}: {len(self.rows)} rows)"
