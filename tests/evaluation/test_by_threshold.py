@@ -50,7 +50,7 @@ def test_every_threshold_is_said_where_curves_and_band_agree():
     assert f"{said}30% to 45%." in result.conclusion
     assert "curves-cross" not in codes(result)
     grid = np.linspace(0.3, 0.45, 1001)
-    costs_at = [regret_at(table, grid, "score") for table in result.tables]
+    costs_at = [regret_at(table, grid, "score") for table in result.score_tables]
     assert np.all(costs_at[0] < costs_at[1])
 
 
@@ -184,7 +184,7 @@ def test_difference_where_curves_cross_has_the_band_that_the_finding_speaks_of(p
     (band,) = pair.crossing.values()
     chosen, (rival,) = pair.selection.chosen, pair.crossing
     assert (chosen, rival) == ("treat none", "xgboost_2pct")
-    t, table = band.thresholds, pair.tables[0]
+    t, table = band.thresholds, pair.score_tables[0]
     expected = (1 - t) * pair.prevalence - regret_at(table, t, "score")
     assert np.allclose(band.estimate, expected, atol=1e-15)
     assert (band.simultaneous_low > 0).tolist() == pair.by_threshold.more[rival].tolist()

@@ -128,7 +128,7 @@ def test_an_evaluation_in_the_engine_is_that_of_the_rows(lazy, asked):
     known = evaluate_frame(pl.DataFrame(COLUMNS), **asked)
     assert near(numbers(found), numbers(known), rtol=1e-9)
     for name in MODELS:
-        mine, its = found.table(name), known.table(name)
+        mine, its = found.score_table(name), known.score_table(name)
         for column in ("scores", "positives", "negatives"):
             np.testing.assert_allclose(getattr(mine, column), getattr(its, column), rtol=1e-14)
         assert found[name].score == pytest.approx(known[name].score, rel=1e-12)
@@ -162,9 +162,9 @@ def test_cells_change_the_tables_within_their_bound_and_no_difference(lazy):
     asked = {"label": "y", "models": MODELS, "costs": (0.1, 0.4)}
     exact, coarse = (evaluate_frame(lazy(COLUMNS), **asked, resolution=cells) for cells in (None, 50))
     for name in MODELS:
-        assert len(coarse.table(name).scores) <= 50
+        assert len(coarse.score_table(name).scores) <= 50
         assert coarse[name].score == pytest.approx(exact[name].score, rel=1e-12)
-        bound = coarse.table(name).error_bound(coarse.costs) * coarse.factor
+        bound = coarse.score_table(name).error_bound(coarse.costs) * coarse.factor
         assert abs(coarse[name].decomposition.score - exact[name].decomposition.score) <= bound
     assert coarse.compare("a", "b").interval == pytest.approx(exact.compare("a", "b").interval, rel=1e-12)
 
@@ -349,7 +349,7 @@ def test_sums_over_clusters_are_not_kept_or_merged_and_go_with_their_tables():
             refused()
     with pytest.raises(ValueError, match="cannot be kept without the rows"):
         KeptEvaluation.of(found)
-    tables = dict(zip(found.models, found.tables, strict=True))
+    tables = dict(zip(found.models, found.score_tables, strict=True))
     again = evaluate(tables, costs=(0.1, 0.4), pairs=found.pairs)
     assert again["a"].interval == found["a"].interval
     with pytest.raises(ValueError, match=r"these sums over clusters are for prevalence=0.2, got None"):

@@ -48,7 +48,7 @@ def test_tables_are_bit_equal_and_losses_within_rounding(lazy):
     found = evaluate_frame(lazy(COLUMNS), groups="site", **ASKED)
     known = evaluate_frame(pl.DataFrame(COLUMNS), groups="site", **ASKED)
     for name in ("a", "b"):
-        table, counted = found.table(name), COLUMNS["w"] > 0.0
+        table, counted = found.score_table(name), COLUMNS["w"] > 0.0
         for column, chosen in (("positives", Y), ("negatives", ~Y)):
             sums = exact(COLUMNS[name], COLUMNS["w"], chosen & counted)
             given = dict(zip(table.scores.tolist(), getattr(table, column).tolist(), strict=True))

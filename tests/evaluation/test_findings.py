@@ -40,7 +40,7 @@ def bcsc(load_data):
 
 def one(evaluation, model):
     """Evaluate one of the models alone."""
-    return evaluate(evaluation.tables[evaluation.models.index(model)], costs=evaluation.costs)
+    return evaluate(evaluation.score_tables[evaluation.models.index(model)], costs=evaluation.costs)
 
 
 def test_good_models_raise_nothing():
@@ -162,7 +162,7 @@ def test_miscalibrated_scores_with_a_skill_near_zero_are_none():
     noise = np.random.default_rng(0).permutation(risk)
     near, far = (evaluate(y, (1 - b) * risk + b * noise, costs=(0.05, 0.3)) for b in (0.85, 1.0))
     assert -0.05 < near.best.decomposition.skill < 0.0
-    assert excess_tail(near.tables[0], near.costs, near.prevalence) < 1e-3
+    assert excess_tail(near.score_tables[0], near.costs, near.prevalence) < 1e-3
     assert "worse-than-prevalence" not in near.findings.codes
     assert "worse-than-prevalence" in far.findings.codes
 

@@ -156,7 +156,7 @@ def test_the_best_by_cost_and_by_bounds_count_it(rows):
     cells = found.best_by_bounds(edges=[0.1, 0.4])
     assert cells.at(0.1, 0.4)["a"] == pytest.approx(found["a"].score, rel=1e-9)
     with pytest.raises(ValueError, match=r"^harm must name models among 'a', 'b', got 'z'\.$"):
-        best_by_cost(dict(zip(two, found.tables, strict=True)), harm={"z": 0.1})
+        best_by_cost(dict(zip(two, found.score_tables, strict=True)), harm={"z": 0.1})
 
 
 def test_no_dominance_is_claimed_of_scores_whose_harms_differ(rows):

@@ -58,7 +58,7 @@ def test_two_days_that_were_kept_are_all_rows(changes):
     known = evaluated(slice(None), changes)
     days = [KeptEvaluation.from_json(KeptEvaluation.of(evaluated(day, changes)).to_json()) for day in DAYS]
     found = days[0].merge(days[1]).evaluate()
-    for mine, its in zip(found.tables, known.tables, strict=True):
+    for mine, its in zip(found.score_tables, known.score_tables, strict=True):
         for name in ("scores", "positives", "negatives"):  # weights are multiples of a half
             np.testing.assert_array_equal(getattr(mine, name), getattr(its, name))
     for mine, its in zip(numbers(found)[0], numbers(known)[0], strict=True):

@@ -243,7 +243,7 @@ def test_intervals_between_cut_points_are_close(chromium, large):
 
 def test_costs_are_within_the_stated_bound_of_those_of_all_rows(chromium, large):
     bounds = {model["name"]: model["integralBound"] for model in large.page.payload["models"]}
-    tables = dict(zip(large.evaluation.models, large.evaluation.tables, strict=True))
+    tables = dict(zip(large.evaluation.models, large.evaluation.score_tables, strict=True))
     assert all(0.0 < bound < 1e-4 for bound in bounds.values())
     opened(chromium, large)
     for low, high in ((0.011, 0.07), (0.3, 0.9), (0.0, 1.0)):
@@ -263,7 +263,7 @@ def test_decomposition_and_cases_in_range_follow(chromium, small):
     rows = shown(chromium, "#decomposition")
     inside = shown(chromium, "#reliability")
     measure = costs.Uniform(0.05, 0.4)
-    for name, table in zip(small.evaluation.models, small.evaluation.tables, strict=True):
+    for name, table in zip(small.evaluation.models, small.evaluation.score_tables, strict=True):
         parts = decompose(table, costs=measure)
         expected = [parts.score, parts.miscalibration, parts.discrimination, parts.uncertainty, parts.skill]
         assert rows[name][0] == pytest.approx(expected, abs=1e-9)
@@ -274,14 +274,14 @@ def test_decomposition_and_cases_in_range_follow(chromium, small):
 @pytest.mark.parametrize("tied", [False, True])
 def test_table_at_one_threshold_is_the_librarys(chromium, small, tied):
     # a case whose score equals the threshold is acted on
-    at = float(small.evaluation.tables[0].scores[150]) if tied else 0.137
+    at = float(small.evaluation.score_tables[0].scores[150]) if tied else 0.137
     opened(chromium, small)
     chromium.run("document.getElementById('field-at').select()")
     chromium.type(repr(at))
     chromium.press("Tab")
     chromium.wait_for(SETTLED)
     rows = shown(chromium, "#threshold-table")
-    for name, table in zip(small.evaluation.models, small.evaluation.tables, strict=True):
+    for name, table in zip(small.evaluation.models, small.evaluation.score_tables, strict=True):
         found = threshold_table(table, thresholds=[at], per=1000)
         expected = [
             *(found.tp + found.fp, found.tp, found.fp, found.fn),
@@ -299,7 +299,7 @@ def test_other_rules_follow_too(chromium, folder, rule):
     opened(chromium, report)
     type_range(chromium, 0.05, 0.6)
     rows = shown(chromium)
-    for name, table in zip(evaluation.models, evaluation.tables, strict=True):
+    for name, table in zip(evaluation.models, evaluation.score_tables, strict=True):
         assert rows[name][0][0] == pytest.approx(
             expected_regret(table, costs=costs.Uniform(0.05, 0.6), rule=rule), abs=1e-9
         )

@@ -7,7 +7,7 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,8 +27,8 @@ from stakes.inference import (
 from stakes.metrics import check_multiclass, check_problem, walk
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.hooks import draw, report
-from stakes.outputs.result_table import Tabular, build_frame
-from stakes.outputs.text import LONGEST_NAME, number, p_value, percent, shown_name
+from stakes.outputs.result_table import ResultTable, TableColumn, Tabular, build_frame
+from stakes.outputs.text import LONGEST_NAME, decimals_for, number, p_value, percent, shown_name
 
 if TYPE_CHECKING:
     import os
@@ -589,6 +589,23 @@ class ModelCosts(Tabular):
         return [own | rest | {"note": self.cost.note}]
 
 
+_RANKING = (
+    *(TableColumn("rank", "#", "rank"), TableColumn("model", "model", "text")),
+    TableColumn("cost", "cost", interval="cost", better="lower"),
+    TableColumn("gap", "vs best", "difference", interval="gap", better="lower"),
+    *(TableColumn("skill", "skill", "skill", 3), TableColumn("p_best", "is best", "probability")),
+)
+_CLASSES = (
+    *(TableColumn("class", "class", "text"), TableColumn("share", "share", "share")),
+    *(TableColumn("cost", "cost", "significant"), TableColumn("oracle", "least", "significant")),
+)
+_ACTIONS = (
+    *(TableColumn("action", "action", "text"), TableColumn("share", "share", "share")),
+    *(TableColumn("incurred", "cost", "significant"), TableColumn("announced", "announced", "significant")),
+    TableColumn("holm_p_value", "p", "p", 4),
+)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ActionEvaluation(Tabular):
     """Answer of :func:`evaluate_actions`; ``evaluation[name]`` holds what one model costs.
@@ -954,6 +971,62 @@ class ActionEvaluation(Tabular):
             }
             for (name, share, cost, least), taken in zip(columns, found.confusion, strict=True)
         ]
+
+    def tables(self, model: str | None = None) -> dict[str, ResultTable]:
+        """Return the tables that every face shows, as raw numbers: terminal and report only lay them out.
+
+        Parameters
+        ----------
+        model : str, optional
+            Whose classes and actions; by default the best, as in :meth:`calibration`.
+
+        Returns
+        -------
+        dict of str to ResultTable
+            "ranking" of models and single actions, "classes" and "actions". Rows are worked out when they are first
+            asked for.
+
+        Examples
+        --------
+        >>> from stakes.actions import evaluate_actions
+        >>> found = evaluate_actions([0, 1] * 9, [[0.7, 0.3], [0.2, 0.8]] * 9, matrices=[[0, 1], [1, 0]])
+        >>> [(row["model"], row["cost"]) for row in found.tables()["ranking"].rows]
+        [('model', 0.0), ('always 0', 0.5), ('always 1', 0.5)]
+        """
+        own, actions = self.best.model if model is None else model, list(map(str, self.rows.actions))
+        taken = tuple(TableColumn(f"taken {action}", action, "share") for action in actions)
+        decimals = decimals_for([each.cost.standard_error for each in self.models])
+        ranking = tuple(replace(each, decimals=decimals if each.interval else each.decimals) for each in _RANKING)
+        return {
+            "ranking": ResultTable("Models by mean cost", ranking, self._ranking_rows),
+            "classes": ResultTable(
+                f"By true class, decided by {own}", (*_CLASSES, *taken), partial(self._class_rows, own)
+            ),
+            "actions": ResultTable(f"By action of {own}", _ACTIONS, lambda: self.calibration(model)._records()),
+        }
+
+    def _ranking_rows(self) -> list[dict[str, Any]]:
+        chosen, best, rows = self.selection, self.best.model, []
+        ranked = [each.model for each in sorted(self.models, key=lambda each: each.cost.value)]
+        for rank, name in enumerate((*ranked, *chosen.references), start=1):
+            low, high = chosen.intervals[name]
+            row = {"rank": None, "model": name, "cost": chosen.costs[name], "cost_low": low, "cost_high": high}
+            row |= {"p_best": chosen.p_best[name], "skill": None, "gap": None}
+            if name in ranked:
+                row |= {"rank": rank, "skill": self[name].skill}
+            if name in ranked and name != best:
+                gap = self.compare(name, best)
+                row |= {"gap": gap.difference, "gap_low": gap.interval[0], "gap_high": gap.interval[1]}
+            rows.append(row)
+        return rows
+
+    def _class_rows(self, model: str) -> list[dict[str, Any]]:
+        rows = []
+        for row in self.class_records(model):
+            share, taken = row["share"], row.pop("taken")
+            shares = {f"taken {action}": part / share if share else None for action, part in taken.items()}
+            rows.append(row | shares | ({} if share else {"cost": None}))
+        return rows
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw what each model costs by class, with matplotlib.

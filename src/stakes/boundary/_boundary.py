@@ -20,12 +20,12 @@ from stakes.boundary._rules import LevelRule, RankedRule, ShiftedRule, read_rule
 from stakes.boundary._solvers import goal_value, scaled_value
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.hooks import draw
-from stakes.outputs.result_table import Tabular, cell_text, plain, table
+from stakes.outputs.result_table import CellStyle, ResultTable, TableColumn, Tabular, cell_text, plain, table
 from stakes.outputs.serialization import JsonReader
+from stakes.outputs.text import threshold_name
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -38,8 +38,13 @@ if TYPE_CHECKING:
 
 # A boundary in a notebook: what was found, its levels, and how far to trust it.
 
-_COUNTS = ("rows", "positives", "selected")
-Line = tuple[str, str, list[int], float, float]  # level, threshold, counts, precision, recall
+COUNTS = ("rows", "positives", "selected", "true_positives")
+_COLUMNS = (
+    *(TableColumn("level", "uncertainty", "text"), TableColumn("threshold", "from score", "threshold")),
+    *(TableColumn(key, {"positives": "positive"}.get(key, key), "count") for key in COUNTS[:3]),
+    *(TableColumn(key, key, "share", better="higher") for key in ("precision", "recall")),
+)
+_NOTEBOOK = CellStyle(lambda value, _: cell_text(value), {"threshold": lambda value, _: threshold_name(value)})
 
 
 def level_names(cuts: Floats) -> list[str]:
@@ -50,32 +55,16 @@ def level_names(cuts: Floats) -> list[str]:
     return [f"up to {shown[0]}", *(f"{low} to {high}" for low, high in pairwise(shown)), f"above {shown[-1]}"]
 
 
-def boundary_html(caption: str, lines: Sequence[Line], trust: str) -> str:
-    """Return what a notebook shows in the place of a boundary; without thresholds, no level has a text for one."""
-    thresholds = any(line[1] for line in lines)
-    header = ["uncertainty", *(["from score"] if thresholds else []), *_COUNTS, "precision", "recall"]
-    rows = [
-        [level, *([start] if thresholds else []), *map(str, counts), cell_text(precision), cell_text(recall)]
-        for level, start, counts, precision, recall in lines
-    ]
-    return table(header, rows, inner(caption)) + f"<p>{trust}</p>"
-
-
 def inner(representation: str) -> str:
     """Take the words out of the representation of a result."""
     return representation.partition("(")[2].removesuffix(")")
-
-
-def start(threshold: float) -> str:
-    """Write a threshold; an infinite one selects nothing."""
-    return "nothing" if threshold == float("inf") else f"{threshold:.6g}"
 
 
 def trust(certificate: Any, threshold: float, *, fitted_here: bool) -> str:
     """Say what the counts rest on, and where it is said whether uncertainty helps."""
     if certificate is not None:
         return plain(f"Certificate: {inner(repr(certificate))}.")
-    single = f"Best single threshold on the score: {start(threshold)}. "
+    single = f"Best single threshold on the score: {threshold_name(threshold)}. "
     counts = "Counts of the rows that it was fitted to, where they are optimistic"
     if not fitted_here:
         return plain(f"{single}{counts}.")
@@ -234,7 +223,6 @@ def _refuse(content: JsonReader, name: str, bad: NDArray[np.bool_], rule: str, v
 # Boundaries as JSON: a fixed schema, checked when it is read, for the file may come from anywhere.
 
 FORMAT = "stakes-boundary-2"
-COUNTS = ("rows", "positives", "selected", "true_positives")
 
 
 def to_text(
@@ -781,25 +769,38 @@ class Boundary(Tabular):
             )
         return records
 
+    def tables(self) -> dict[str, ResultTable]:
+        """Return the table that every face shows, as raw numbers: terminal and notebook only lay it out.
+
+        Returns
+        -------
+        dict of str to ResultTable
+            "levels": counts, precision and recall of each level of uncertainty and, where there are several, of all;
+            no column "threshold" where the region is made of no thresholds.
+
+        Examples
+        --------
+        >>> from stakes.boundary import fit_boundary
+        >>> boundary = fit_boundary([1, 0, 1, 0], [0.9, 0.4, 0.6, 0.5], [0, 0, 1, 1], min_precision=1, levels=2)
+        >>> [(row["level"], row["threshold"], row["selected"]) for row in boundary.tables()["levels"].rows]
+        [('up to 0', 0.9, 1), ('above 0', 0.6, 1), ('all levels', None, 2)]
+        """
+        columns = _COLUMNS if self.thresholds is not None else (_COLUMNS[0], *_COLUMNS[2:])
+        return {"levels": ResultTable("Levels of uncertainty", columns, self._level_rows)}
+
+    def _level_rows(self) -> list[dict[str, Any]]:
+        rows = [{"level": name} | record for name, record in zip(self.level_names, self._records(), strict=True)]
+        if len(rows) > 1:
+            totals = {name: int(getattr(self, name).sum()) for name in COUNTS}
+            every = {"level": "all levels", "threshold": None, "precision": self.precision, "recall": self.recall}
+            rows.append(every | totals)
+        return rows
+
     def _repr_html_(self) -> str:
-        thresholds = self.thresholds
-        starts = [""] * len(self.rows) if thresholds is None else [start(float(t)) for t in thresholds]
-        lines: list[Line] = [
-            (
-                name,
-                begin,
-                [record["rows"], record["positives"], record["selected"]],
-                record["precision"],
-                record["recall"],
-            )
-            for name, begin, record in zip(self.level_names, starts, self._records(), strict=True)
-        ]
-        if len(lines) > 1:
-            totals = [int(counts.sum()) for counts in (self.rows, self.positives, self.selected)]
-            lines.append(("all levels", "", totals, self.precision, self.recall))
-        return boundary_html(
-            repr(self), lines, trust(self.certificate, self.threshold, fitted_here=self._data is not None)
-        )
+        found = self.tables()["levels"]
+        heads = ["positives" if each.key == "positives" else each.head for each in found.columns]
+        shown = table(heads, _NOTEBOOK.rows(found.rows, found.columns), inner(repr(self)))
+        return f"{shown}<p>{trust(self.certificate, self.threshold, fitted_here=self._data is not None)}</p>"
 
     def __repr__(self) -> str:
         chosen, total = int(self.selected.sum()), int(self.rows.sum())

@@ -21,7 +21,6 @@ from stakes.cli.boundary_shared import (
     read_whole,
     remark_unkept,
     show_levels,
-    threshold_name,
 )
 from stakes.cli.console import CHECK_FAILED, DONE, UsageError, console, fail, warn, working
 from stakes.cli.options import spread
@@ -248,8 +247,7 @@ def show_fit(request: FitJob, rows: "Predictions", boundary: "Boundary", judged:
     print_text(out, describe(request.source, rows))
     print_text(out, f"{boundary.goal}{_how(boundary)}")
     out.print()
-    alone = ("one threshold", threshold_name(boundary.threshold), *judged.single)
-    show_levels(out, boundary, () if boundary.solver == "single_threshold" else (alone,))
+    show_levels(out, boundary, None if boundary.solver == "single_threshold" else judged.single)
     lines = list(_trust(boundary, judged))
     if lines:
         out.print()

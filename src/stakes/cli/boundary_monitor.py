@@ -1,6 +1,7 @@
 """Apply, monitor."""
 
 import json
+import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -9,15 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from stakes.cli import boundary_shared, options
 from stakes.cli.boundary_shared import (
     BoundaryColumns,
-    LevelTable,
     as_typed,
     choose_columns,
-    open_table,
+    print_levels,
     print_text,
     read_boundary,
     read_rows,
@@ -39,7 +38,6 @@ from stakes.cli.console import (
     note,
     plan_delivery,
     plan_rows,
-    print_table,
     warn,
     working,
 )
@@ -47,8 +45,8 @@ from stakes.cli.options import spread
 from stakes.cli.reading import read_number, read_share
 from stakes.cli.task import STANDARD_INPUT, Source
 from stakes.outputs.files import json_ready
-from stakes.outputs.result_table import Tabular
-from stakes.outputs.text import MISSING, percent
+from stakes.outputs.result_table import TableColumn, Tabular
+from stakes.outputs.text import percent
 from stakes.outputs.text import shown_name as name
 
 if TYPE_CHECKING:
@@ -208,17 +206,17 @@ def show_apply(copied: "Copied", tally: Tally, out: Console) -> None:
     print_text(out, f"{name(copied.source, 60)}: {copied.n_rows:,} rows, {int(tally.selected.sum()):,} selected")
     print_text(out, name(boundary.goal, 200))
     out.print()
-    counts = (tally.rows, tally.selected, boundary.rows, boundary.selected)
-    table = LevelTable(boundary, "rows", "selected", "share", "when fitted")
-    for k in range(len(boundary.rows)):
-        table.add_level(_shares(*(int(count[k]) for count in counts)))
-    table.add_total(_shares(*(int(count.sum()) for count in counts)))
-    print_table(out, table.table, names=0)
-
-
-def _shares(rows: int, chosen: int, fitted_rows: int, fitted: int) -> list[str]:
-    share = percent(chosen / rows) if rows else MISSING
-    return [f"{rows:,}", f"{chosen:,}", share, percent(fitted / fitted_rows) if fitted_rows else MISSING]
+    found = boundary.tables()["levels"]
+    counts = [(int(rows), int(chosen)) for rows, chosen in zip(tally.rows, tally.selected, strict=True)]
+    counts.append((int(tally.rows.sum()), int(tally.selected.sum())))
+    rows = []
+    for level, (n, chosen) in zip(found.rows, counts, strict=False):
+        fitted = level["selected"] / level["rows"] if level["rows"] else math.nan
+        own = {"rows": n, "selected": chosen, "share": chosen / n if n else math.nan, "fitted": fitted}
+        rows.append(level | own)
+    columns = [each for each in found.columns if each.key in {"level", "threshold", "rows", "selected"}]
+    columns += [TableColumn("share", "share", "share"), TableColumn("fitted", "when fitted", "share")]
+    print_levels(out, rows, columns, len(boundary.rows))
 
 
 # ``stakes boundary monitor``: whether the precision of a boundary still holds, label by label after deployment.
@@ -593,9 +591,7 @@ def show_monitor(now: Watched, out: Console) -> None:
     evidence = f"evidence {watch.e_value:.4g}, at most {watch.max_e_value:.4g} so far"
     print_text(out, f"{seen}{share}; {evidence}; the alarm is at {watch.alarm_at:.4g}")
     out.print()
-    table = open_table("file", "rows", "selected", "positive", "precision", "evidence")
-    for record in now.files:
-        precision = MISSING if record["precision"] is None else percent(record["precision"])
-        numbers = [f"{record[key]:,}" for key in ("rows", "selected", "true_positives")]
-        table.add_row(Text(name(str(record["file"]), 60)), *numbers, precision, f"{record['e_value']:.4g}")
-    print_table(out, table, names=0)
+    heads = {"rows": "rows", "selected": "selected", "true_positives": "positive"}
+    columns = [TableColumn("file", "file", "file"), *(TableColumn(key, head, "count") for key, head in heads.items())]
+    columns += [TableColumn("precision", "precision", "share"), TableColumn("e_value", "evidence", "metric")]
+    print_levels(out, now.files, columns)

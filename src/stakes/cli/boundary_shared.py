@@ -9,8 +9,6 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
 from stakes.cli import options
@@ -27,8 +25,9 @@ from stakes.cli.console import (
     write_out,
 )
 from stakes.cli.program import Group
+from stakes.cli.summary import STYLE, rich_table
 from stakes.cli.task import STANDARD_INPUT, Source
-from stakes.outputs.text import MISSING, percent, shorten
+from stakes.outputs.text import percent, shorten, threshold_name
 from stakes.outputs.text import shown_name as name
 
 if TYPE_CHECKING:
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from stakes.boundary import Boundary
+    from stakes.outputs.result_table import TableColumn
     from stakes.tables import Predictions
 
 
@@ -241,71 +241,24 @@ def refuse_twice_standard_input(boundary: str, files: "Sequence[str]") -> None:
         raise UsageError("standard input is read once: - can stand for the boundary or for one file")
 
 
-def threshold_name(threshold: float) -> str:
-    """Write a threshold; an infinite one selects nothing."""
-    return "nothing" if math.isinf(threshold) and threshold > 0.0 else f"{threshold:.6g}"
+def show_levels(out: "Console", boundary: "Boundary", alone: tuple[int, int] | None = None) -> None:
+    """Print counts, precision and recall of each level, of all, and of the rows that one threshold selects."""
+    found = boundary.tables()["levels"]
+    rows = [*found.rows]
+    if alone is not None:
+        chosen, right = alone
+        name, ups = "one threshold", int(boundary.positives.sum())
+        own = name if boundary.thresholds is not None else f"{name}, {threshold_name(boundary.threshold)}"
+        shares = {"precision": right / chosen if chosen else math.nan, "recall": right / ups if ups else math.nan}
+        rows.append(rows[-1] | {"level": own, "threshold": boundary.threshold, "selected": chosen, **shares})
+    print_levels(out, rows, found.columns, len(boundary.rows))
 
 
-def threshold_names(boundary: "Boundary") -> list[str]:
-    """Name the lowest selected score of each level; a region of another shape has no such numbers."""
-    thresholds = boundary.thresholds
-    if thresholds is None:
-        return []
-    own = [threshold_name(float(t)) for t in thresholds]
-    return own * len(boundary.rows) if len(own) == 1 else own
-
-
-def open_table(*headers: str) -> Table:
-    """Open a table of numbers whose first column is a name."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True, header_style="")
-    table.add_column(headers[0], overflow="fold")
-    for header in headers[1:]:
-        table.add_column(header, justify="right", no_wrap=True)
-    return table
-
-
-class LevelTable:
-    """A table with one row for each level of uncertainty, and the threshold where there is one."""
-
-    def __init__(self, boundary: "Boundary", *headers: str) -> None:
-        self._names, self._starts = boundary.level_names, threshold_names(boundary)
-        self._next = 0
-        self.table = open_table("uncertainty", *(["from score"] if self._starts else []), *headers)
-
-    def add(self, title: str, start: str, cells: "Sequence[str]", *, last: bool = False) -> None:
-        """Add any row."""
-        self.table.add_row(title, *([start] if self._starts else []), *cells, end_section=last)
-
-    def add_level(self, cells: "Sequence[str]") -> None:
-        """Add the next level."""
-        start = self._starts[self._next] if self._starts else ""
-        self.add(self._names[self._next], start, cells, last=self._next == len(self._names) - 1)
-        self._next += 1
-
-    def add_total(self, cells: "Sequence[str]") -> None:
-        """Add all levels together, where there are several."""
-        if len(self._names) > 1:
-            self.add("all levels", "", cells)
-
-
-def show_levels(out: "Console", boundary: "Boundary", further: "Sequence[tuple[str, str, int, int]]" = ()) -> None:
-    """Print counts, precision and recall of each level and of all, and of whatever else there is to compare."""
-    counts = [boundary.rows, boundary.positives, boundary.selected, boundary.true_positives]
-    total = [int(c.sum()) for c in counts]
-    table = LevelTable(boundary, "rows", "positive", "selected", "precision", "recall")
-    for k in range(len(boundary.rows)):
-        table.add_level(_cells(*(int(c[k]) for c in counts)))
-    table.add_total(_cells(*total))
-    for title, start, chosen, found in further:
-        named = title if boundary.thresholds is not None else f"{title}, {start}"
-        table.add(named, start, _cells(total[0], total[1], chosen, found))
-    print_table(out, table.table, names=0)
-
-
-def _cells(rows: int, positives: int, selected: int, found: int) -> list[str]:
-    precision = percent(found / selected) if selected else MISSING
-    recall = percent(found / positives) if positives else MISSING
-    return [f"{rows:,}", f"{positives:,}", f"{selected:,}", precision, recall]
+def print_levels(
+    out: "Console", rows: "Sequence[dict[str, Any]]", columns: "Sequence[TableColumn]", levels: int = 0
+) -> None:
+    """Print records by name, with a line below the levels."""
+    print_table(out, rich_table(rows, columns, STYLE, names=0, ends=[levels - 1], close=True), names=0)
 
 
 def print_text(out: "Console", text: str, style: str = "") -> None:

@@ -114,8 +114,7 @@ def _to_json(evaluation: "Evaluation", *, calibration: bool) -> str:
 
 def _show(task: Task, console: "Console", evaluation: "Evaluation", *, calibration: bool) -> None:
     """Print the answer, and the calibration where it was asked for."""
-    from stakes.cli.reading import print_further
-    from stakes.cli.summary import print_calibration, print_evaluation
+    from stakes.cli.summary import print_calibration, print_evaluation, print_further
 
     print_evaluation(console, evaluation, task.heading(evaluation))
     print_further(console, evaluation)

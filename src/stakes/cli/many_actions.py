@@ -10,14 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
 from stakes.cli.console import UsageError, deliver, note, print_table, working
 from stakes.cli.reading import EvaluationArguments, read_costs, read_count, read_share, split_names
-from stakes.cli.summary import findings_grid, listed
-from stakes.outputs.text import MISSING, decimals_for, fixed, percent, visible
+from stakes.cli.summary import STYLE, findings_grid, listed, rich_table
+from stakes.outputs.text import MISSING, percent, visible
 from stakes.outputs.text import shown_name as name
 
 if TYPE_CHECKING:
@@ -149,6 +147,7 @@ def _error(path: str, rule: str, **details: object) -> DataError:
 
 # ``stakes evaluate --classes ... --cost-matrix ...``: many classes, many actions, and what each mistake costs.
 
+_RANKING = replace(STYLE, missing="", interval="{value}  {low} to {high}", unknown=f"{{value}}  {MISSING} to {MISSING}")
 _MEANT_HERE = {"clusters", "incumbent", "n_tried", "confidence_level"}
 _SEGMENT = {"costs", "weighting"}  # how far between two matrices, and how much each place counts
 
@@ -301,68 +300,18 @@ def _show(console: Console, found: ActionEvaluation, heading: list[str], finding
     if findings:
         console.print(findings_grid(findings), end="\n\n")
     level = percent(found.confidence_level)
-    tables = {
-        _models_table(
-            found
-        ): f"x to y: {level} intervals, those of cost simultaneous, of all rows at once, the others pointwise. "
+    tables = found.tables()
+    words = {
+        "ranking": f"x to y: {level} intervals, those of cost simultaneous, of all rows at once, the others pointwise. "
         "vs best: the row minus the best. skill: share saved of what lies between the best single action and perfect "
         "knowledge.",
-        _classes_table(
-            found
-        ): f"By true class, decided by {name(found.best.model)}: mean cost, the least possible, and "
+        "classes": f"By true class, decided by {name(found.best.model)}: mean cost, the least possible, and "
         "the share of the class that takes each action.",
-        _actions_table(
-            found
-        ): "By action: share of the decisions, what they cost, and what the probabilities announced.",
+        "actions": "By action: share of the decisions, what they cost, and what the probabilities announced.",
     }
-    for table, words in tables.items():
-        print_table(console, table, 0)
-        console.print(Text(words, style="dim"), end="\n\n")
+    for key, sentence in words.items():
+        columns = [each for each in tables[key].columns if each.kind != "rank"]
+        style = _RANKING if key == "ranking" else STYLE
+        print_table(console, rich_table(tables[key].rows, columns, style, names=0), 0)
+        console.print(Text(sentence, style="dim"), end="\n\n")
     console.print(listed(others))
-
-
-def _models_table(found: ActionEvaluation) -> Table:
-    ranked = sorted(found.models, key=lambda each: each.cost.value)
-    chosen, best = found.selection, ranked[0].model
-    decimals = decimals_for([each.cost.standard_error for each in ranked])
-    table = _table("model", "cost", "vs best", "skill", "is best")
-    for each in ranked:
-        low, high = chosen.intervals[each.model]
-        gap = found.compare(each.model, best)
-        beside = "" if each.model == best else _ends(gap.difference, *gap.interval, decimals)
-        shown = [_ends(chosen.costs[each.model], low, high, decimals), beside, fixed(each.skill, 3)]
-        table.add_row(Text(name(each.model)), *shown, f"{100.0 * chosen.p_best[each.model]:.0f}%")
-    for single in chosen.references:
-        low, high = chosen.intervals[single]
-        cost = _ends(chosen.costs[single], low, high, decimals)
-        table.add_row(Text(name(single)), cost, "", "", f"{100.0 * chosen.p_best[single]:.0f}%")
-    return table
-
-
-def _ends(value: float, low: float, high: float, decimals: int) -> str:
-    return f"{fixed(value, decimals)}  {fixed(low, decimals)} to {fixed(high, decimals)}"
-
-
-def _classes_table(found: ActionEvaluation) -> Table:
-    table = _table("class", "share", "cost", "least", *(name(str(action)) for action in found.rows.actions))
-    for row in found.class_records(found.best.model):
-        taken = [MISSING if row["share"] == 0.0 else percent(part / row["share"]) for part in row["taken"].values()]
-        costs = [MISSING if row["share"] == 0.0 else f"{row['cost']:.4g}", f"{row['oracle']:.4g}"]
-        table.add_row(Text(name(row["class"])), percent(row["share"]), *costs, *taken)
-    return table
-
-
-def _actions_table(found: ActionEvaluation) -> Table:
-    table = _table("action", "share", "cost", "announced", "p")
-    for row in found.calibration()._records():
-        p = fixed(row["holm_p_value"], 4)
-        costs = f"{row['incurred']:.4g}", f"{row['announced']:.4g}"
-        table.add_row(Text(name(str(row["action"]))), percent(row["share"]), *costs, p)
-    return table
-
-
-def _table(*headers: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="")
-    for place, header in enumerate(headers):
-        table.add_column(Text(header), justify="right" if place else "left", overflow="fold", no_wrap=place > 0)
-    return table

@@ -7,25 +7,20 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
 from stakes.cli import options
-from stakes.cli.console import UsageError, print_table
-from stakes.outputs.text import MISSING, number, percent, visible
+from stakes.cli.console import UsageError
 from stakes.outputs.text import shown_name as name
+from stakes.outputs.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from fractions import Fraction
 
-    from rich.console import Console
-
-    from stakes.actions import DeferredModels
     from stakes.core.options import Options
     from stakes.core.regret import Rule
     from stakes.costs import CostDistribution
     from stakes.evaluation import Evaluation
-    from stakes.information import ValueOfInformation
     from stakes.outcomes import OutcomeColumns
 
 
@@ -798,45 +793,3 @@ class Questions:
         except ValueError as error:
             raise DataError(str(error).rstrip("."), file=evaluation.source) from None
         return evaluation
-
-
-def print_further(console: "Console", evaluation: "Evaluation") -> None:
-    """Print the answers that were asked for."""
-    if evaluation.deferral is not None:
-        _print_deferral(console, evaluation.deferral)
-    if evaluation.information is not None:
-        _print_information(console, evaluation.information)
-
-
-def _print_deferral(console: "Console", found: "DeferredModels") -> None:
-    from stakes.cli.summary import _table
-
-    table = _table("", "with deferral", "cost", "without", "worth", "deferred", "defer from", "to")
-    for model, each in found.models.items():
-        low, high = each.estimates["value"].interval
-        worth = f"{number(each.value)}\n{number(low)} to {number(high)}"
-        zone = [MISSING] * 2 if each.zone is None else [f"{end:.4g}" for end in each.zone]
-        costs = number(each.cost), number(each.cost_without), worth
-        table.add_row("", Text(name(model)), *costs, percent(each.shares["deferred"]), *zone)
-    _print(console, table, found.conclusion)
-
-
-def _print_information(console: "Console", found: "ValueOfInformation") -> None:
-    from stakes.cli.summary import _table
-
-    table = _table("", "further rows", "save per decision", "over all decisions", "less their price")
-    if found.per != 1.0:
-        table.columns[2].header = f"save per {found.per:,g} decisions"
-    for row in found.study_records():
-        cells = [MISSING if row[key] is None else number(row[key]) for key in ("saving", "total_saving", "net_gain")]
-        table.add_row("", f"{row['more_rows']:,}", *cells)
-    _print(console, table, found.conclusion)
-
-
-def _print(console: "Console", table: Any, sentences: list[str]) -> None:
-    from stakes.cli.summary import listed
-
-    console.print()
-    print_table(console, table, 1)
-    console.print()
-    console.print(listed(visible(sentence) for sentence in sentences))

@@ -3,33 +3,58 @@
 from __future__ import annotations
 
 import math
-from functools import partial
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from stakes.cli.console import natural_width, print_table
-from stakes.evaluation import INTERVAL, ranking_cells, ranking_header, ranking_records, with_interval
-from stakes.outputs.text import LONGEST_NAME, MISSING, decimals_needed, fixed, percent, visible
+from stakes.outputs.result_table import CellStyle
+from stakes.outputs.text import LONGEST_NAME, MISSING, decimals_needed, fixed, number, percent, threshold_name, visible
 from stakes.outputs.text import shown_name as name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from rich.console import Console
 
+    from stakes.actions import DeferredModels
     from stakes.evaluation import Evaluation, Finding, Findings
-    from stakes.inference import CalibrationSummary
+    from stakes.information import ValueOfInformation
+    from stakes.outputs.result_table import TableColumn
+
+    Rows = Sequence[Mapping[str, Any]]
 
 
 # An evaluation as a person reads it on a terminal: the data, the ranking, the reasons, the conclusion.
 
 _MOST_DECIMALS = 9
 _NAMES = 1  # the column of names
-_COSTS = 6  # columns of the ranking up to the last difference; skill and AUC have a table of their own
-_STACKED = "{value}\n{low} to {high}"
+_TEXTS = ("text", "once", "file")
+_STACKED, _NARROW = "{value}\n{low} to {high}", "{value}\n{low} to\n{high}"
+_MODEL = ("rank", "model")
+_RANKING = ("score", "vs_best", "vs_treat_all", "vs_treat_none")
+_REASONS = ("p_best", "skill", "auc", "miscalibration", "discrimination", "share_acted_on")
+_MONEY = ("cost", "gain", "savings")
+STYLE = CellStyle(
+    fixed,
+    {
+        **dict.fromkeys(("rank", "text", "once"), lambda text, _: name(str(text))),
+        "file": lambda file, _: name(file, 60),
+        "word": lambda text, _: text.replace("_", " "),
+        "probability": lambda share, _: _percent(share, 0),
+        "acted": lambda share, _: _percent(share, 1),
+        "share": lambda share, _: percent(share),
+        "count": lambda count, _: f"{count:,}",
+        "p": lambda value, _: fixed(value, 4),
+        **dict.fromkeys(("metric", "significant"), lambda value, _: MISSING if math.isnan(value) else f"{value:.4g}"),
+        "threshold": lambda value, _: threshold_name(value),
+    },
+    missing=MISSING,
+    interval=_STACKED,
+)
 _GROUPS = (
     "The best model by subgroup; compare them by skill, for the cost depends on the share of positives. "
     "x to y: pointwise {level} intervals, of each number alone. p: skill less that of all other rows, adjusted for the "
@@ -58,23 +83,27 @@ def print_evaluation(console: Console, evaluation: Evaluation, heading: list[str
         console.print(Text("\nFindings (stakes check says what to do):"))
         console.print(findings_grid(alarms))
     console.print()
-    ranking = ranking_table(evaluation, INTERVAL)
-    if natural_width(console, ranking) > console.width:  # then the ends of the intervals go under the numbers
-        ranking = ranking_table(evaluation, "{value}\n{low} to\n{high}")
-    _print_table(console, ranking)
+    tables, style = evaluation.tables(), replace(STYLE, decimals=_decimals(evaluation))
+    ranking, models, metrics = tables["ranking"], len(evaluation.models), list(evaluation.results[0].metrics)
+    wide, narrow = replace(style, interval=CellStyle.interval), replace(style, interval=_NARROW)
+    _print_fitting(
+        console, ranking.rows, ranking.view((*_MODEL, *_RANKING)), wide, narrow, bold=True, ends=[models - 1]
+    )
+    console.print()
     console.print(Text(_explanation(evaluation), style="dim"), end="\n\n")
-    if evaluation.money:
-        _print_table(console, money_table(evaluation))
+    if "money" in tables:
+        _print_table(console, rich_table(tables["money"].rows, tables["money"].view((*_MODEL, *_MONEY)), style))
         console.print(Text(_money_words(evaluation), style="dim"), end="\n\n")
-    if evaluation.money_over_costs:
-        _print_table(console, scales_table(evaluation))
+    if "scales" in tables:
+        columns = tables["scales"].view((*_MODEL, "held", *_MONEY))
+        _print_table(console, rich_table(tables["scales"].rows, columns, replace(style, interval="{value}")))
         console.print(Text(_SCALES, style="dim"), end="\n\n")
-    _print_table(console, reasons_table(evaluation))
+    _print_table(console, rich_table(ranking.rows[:models], ranking.view((*_MODEL, *_REASONS)), style))
     console.print(Text(_terms(evaluation), style="dim"), end="\n\n")
-    if evaluation.results[0].metrics:
-        _print_table(console, metrics_table(evaluation))
+    if metrics:
+        _print_table(console, rich_table(ranking.rows[:models], ranking.view((*_MODEL, *metrics)), style))
     if evaluation.groups:
-        _print_table(console, groups_table(evaluation))
+        _print_table(console, _groups_table(evaluation, style))
         words = _GROUPS.format(level=percent(evaluation.confidence_level))
         words += _STAKES if evaluation.options.per_stake else _CORRECTED
         console.print(Text(words, style="dim"), end="\n\n")
@@ -95,55 +124,38 @@ def _print_table(console: Console, table: Table) -> None:
     console.print()
 
 
-def ranking_table(evaluation: Evaluation, interval: str) -> Table:
-    """What acting on each model costs, and how that differs from the best, from treating all and from treating none."""
-    decimals, heads = _decimals(evaluation), ranking_header(evaluation.scale)[:_COSTS]
-    rows = ranking_cells(ranking_records(evaluation), lambda value: fixed(value, decimals), interval=interval)
-    table = _table(*heads)
-    for place, (number, model, *cells) in enumerate(rows, start=1):
-        shown = [cell or MISSING for cell in cells[: _COSTS - 2]]
-        last, style = place == len(evaluation.models), "bold" if place == 1 else ""
-        table.add_row(number, Text(name(model)), *shown, style=style, end_section=last)
+def _print_fitting(
+    console: Console, rows: Rows, columns: Sequence[TableColumn], wide: CellStyle, narrow: CellStyle, **marks: Any
+) -> None:
+    """Print a table, in the narrow style where the terminal is not wide enough for the other."""
+    table = rich_table(rows, columns, wide, **marks)
+    if natural_width(console, table) > console.width:
+        table = rich_table(rows, columns, narrow, **marks)
+    print_table(console, table, _NAMES)
+
+
+def rich_table(
+    rows: Rows,
+    columns: Sequence[TableColumn],
+    style: CellStyle,
+    *,
+    names: int = _NAMES,
+    bold: bool = False,
+    ends: Collection[int] = (),
+    close: bool = False,
+) -> Table:
+    """Lay out records with names in a given column, the first row in bold, and lines below those in ``ends``."""
+    lead = [""] * (names - next(place for place, each in enumerate(columns) if each.kind in _TEXTS))
+    table = _table(*lead, *(column.head for column in columns), names=names, close=close)
+    for place, cells in enumerate(style.rows(rows, columns)):
+        emphasis = "bold" if bold and place == 0 else ""
+        table.add_row(*lead, *map(Text, cells), style=emphasis, end_section=place in ends)
     return table
 
 
-def reasons_table(evaluation: Evaluation) -> Table:
-    """Why the models cost what they cost."""
-    table, found = _table("#", "model", "is best", "skill", "AUC", "MCB", "DSC", "acts on"), evaluation.selection
-    decimals = _decimals(evaluation)
-    for rank, model in enumerate(evaluation.ranking, start=1):
-        result = evaluation[model]
-        parts = result.decomposition
-        terms = [] if parts is None else [parts.miscalibration, parts.discrimination]
-        skill = math.nan if parts is None else parts.skill
-        acts = fixed(100.0 * result.share_acted_on, 1)
-        best = MISSING if found is None else f"{100.0 * found.p_best[model]:.0f}%"
-        cells = [best, fixed(skill, 3), fixed(result.auc, 3), *(fixed(term, decimals) for term in terms)]
-        table.add_row(str(rank), Text(name(model)), *cells, acts if acts == MISSING else f"{acts}%")
-    return table
-
-
-def money_table(evaluation: Evaluation) -> Table:
-    """What acting by each model costs in money, what that gains over acting on nobody, and the share saved."""
-    table = _table("#", "model", "cost", "gain", "savings")
-    for rank, model in enumerate(evaluation.ranking, start=1):
-        found = evaluation.money[model]
-        shows = partial(fixed, decimals=2), partial(fixed, decimals=2), partial(fixed, decimals=3)
-        parts = zip((found.cost, found.gain, found.savings), shows, strict=True)
-        cells = [with_interval(part.value, part.interval, show, interval=_STACKED) for part, show in parts]
-        table.add_row(str(rank), Text(name(model)), *cells)
-    return table
-
-
-def scales_table(evaluation: Evaluation) -> Table:
-    """Mean cost and gain over the cost ratios, by which amounts cost what they were stated to."""
-    table = _table("#", "model", "held", "cost", "gain", "savings")
-    for rank, model in enumerate(evaluation.ranking, start=1):
-        for scale, by_model in evaluation.money_over_costs.items():
-            found = by_model[model]
-            cells = fixed(found.cost.value, 2), fixed(found.gain.value, 2), fixed(found.savings.value, 3)
-            table.add_row(str(rank), Text(name(model)), scale.replace("_", " "), *cells)
-    return table
+def _percent(share: float, decimals: int) -> str:
+    text = fixed(100.0 * share, decimals)
+    return text if text == MISSING else f"{text}%"
 
 
 def _money_words(evaluation: Evaluation) -> str:
@@ -157,35 +169,15 @@ def _money_words(evaluation: Evaluation) -> str:
     )
 
 
-def metrics_table(evaluation: Evaluation) -> Table:
-    """The further metrics that were asked for."""
-    names = list(evaluation.results[0].metrics)
-    table = _table("#", "model", *names)
-    for rank, model in enumerate(evaluation.ranking, start=1):
-        values = [evaluation[model].metrics[key] for key in names]
-        cells = [MISSING if math.isnan(value) else f"{value:.4g}" for value in values]
-        table.add_row(str(rank), Text(name(model)), *cells)
-    return table
-
-
-def groups_table(evaluation: Evaluation) -> Table:
-    """The best model in every subgroup."""
-    last = ["cost", "gain"] if evaluation.options.per_stake else ["AUC", "corrected MCB"]
-    table = _table("", "group", "rows", "positive", evaluation.scale, "skill", *last, "p")
-    decimals = _decimals(evaluation)
-    columns = {row.column for row in evaluation.groups}
-    for row in evaluation.groups.of(evaluation.ranking[0]):
-        label = row.group if len(columns) == 1 else f"{row.column}: {row.group}"
-        score = with_interval(row.score, row.interval, lambda value: fixed(value, decimals), interval=_STACKED)
-        skill = with_interval(row.skill, row.skill_interval, lambda value: fixed(value, 3), interval=_STACKED)
-        further = [fixed(row.auc, 3), fixed(row.corrected_miscalibration, decimals)]
-        if evaluation.options.per_stake:
-            further = (
-                [MISSING] * 2 if row.money is None else [fixed(row.money.cost.value, 2), fixed(row.money.gain.value, 2)]
-            )
-        cells = [f"{row.n_rows:,}", percent(row.prevalence), score, skill, *further, fixed(row.skill_p_adjusted, 4)]
-        table.add_row("", Text(name(label)), *cells)
-    return table
+def _groups_table(evaluation: Evaluation, style: CellStyle) -> Table:
+    """The best model in every subgroup, with intervals of cost and skill."""
+    found = evaluation.tables(evaluation.ranking[:1])["groups"]
+    several = len({row["column"] for row in found.rows}) > 1
+    rows = [row | {"group": f"{row['column']}: {row['group']}"} for row in found.rows] if several else found.rows
+    further = ("cost", "gain") if evaluation.options.per_stake else ("auc", "corrected_miscalibration")
+    columns = found.view(("group", "n_rows", "prevalence")) + found.view(["score"], head=evaluation.scale)
+    columns += found.view(["skill"]) + found.view((*further, "skill_p_adjusted"), interval="")
+    return rich_table(rows, columns, style)
 
 
 def listed(sentences: Iterable[str]) -> Table:
@@ -213,8 +205,8 @@ def findings_grid(findings: Iterable[Finding], *, remedies: bool = False) -> Tab
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
-    for number, finding in enumerate(findings):
-        if remedies and number:
+    for place, finding in enumerate(findings):
+        if remedies and place:
             grid.add_row()
         said = Text.assemble((finding.code, "bold"), ": ", finding.told(name))
         grid.add_row(Text(finding.severity, style=_STYLES[finding.severity]), said)
@@ -223,11 +215,12 @@ def findings_grid(findings: Iterable[Finding], *, remedies: bool = False) -> Tab
     return grid
 
 
-def _table(*headers: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="")
-    for position, header in enumerate(headers):
-        is_name = position == _NAMES
-        table.add_column(header, justify="left" if is_name else "right", overflow="fold", no_wrap=not is_name)
+def _table(*headers: str, names: int = _NAMES, close: bool = False) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=close, header_style="")
+    for place, header in enumerate(headers):
+        table.add_column(
+            Text(header), justify="left" if place == names else "right", overflow="fold", no_wrap=place != names
+        )
     return table
 
 
@@ -274,17 +267,14 @@ def _terms(evaluation: Evaluation) -> str:
 
 # The calibration of every model as a person reads it on a terminal.
 
-_DECIMALS = {"o_e_ratio": 2, "calibration_in_the_large": 2, "slope": 2, "ici": 4}
-_HEADS = ("O:E", "in the large", "slope", "ICI")
-
 
 def print_calibration(console: Console, evaluation: Evaluation) -> None:
     """Print each model's calibration over all cases, and over those scored within the range."""
     console.print()
-    table = calibration_table(evaluation, _STACKED)
-    if natural_width(console, table) > console.width:
-        table = calibration_table(evaluation, "{value}\n{low} to\n{high}")
-    print_table(console, table, 1)
+    found = evaluation.tables()["calibration"]
+    columns = found.view(["rank"]) + found.view(["model"], kind="once") + [*found.columns[2:-1]]
+    rows = [row | ({"rank": None, "model": None} if row["cases"] != "all" else {}) for row in found.rows]
+    _print_fitting(console, rows, columns, STYLE, replace(STYLE, interval=_NARROW), ends=range(1, len(rows), 2))
     low, high = percent(evaluation.costs.low), percent(evaluation.costs.high)
     words = (
         f"in range: scored from {low} to {high}, where the plausible thresholds decide. O:E observed to expected "
@@ -297,26 +287,39 @@ def print_calibration(console: Console, evaluation: Evaluation) -> None:
     console.print(Text("\n".join([words, *notes]), style="dim"))
 
 
-def calibration_table(evaluation: Evaluation, interval: str) -> Table:
-    """Two rows for each model, numbers above their intervals."""
-    table = _table("#", "model", "cases", "rows", *_HEADS)
-    for rank, row in enumerate(evaluation.calibration, start=1):
-        for cases, found in row.parts().items():
-            lead = (str(rank), Text(name(row.model))) if cases == "all" else ("", Text())
-            rows = "0" if found is None else f"{found.n_rows:,}"
-            table.add_row(*lead, cases, rows, *_cells(found, interval), end_section=cases != "all")
-    return table
+# The answers to further questions: what leaving cases to someone else saves, and what more rows would be worth.
 
 
-def _cells(found: CalibrationSummary | None, interval: str) -> list[str]:
-    if found is None:
-        return ["-"] * len(_HEADS)
-    return [
-        with_interval(
-            getattr(found, number),
-            found.interval(number),
-            lambda value, places=places: fixed(value, places),  # type: ignore[misc]
-            interval=interval,
-        )
-        for number, places in _DECIMALS.items()
-    ]
+def print_further(console: Console, evaluation: Evaluation) -> None:
+    """Print the answers that were asked for."""
+    if evaluation.deferral is not None:
+        _print_deferral(console, evaluation.deferral)
+    if evaluation.information is not None:
+        _print_information(console, evaluation.information)
+
+
+def _print_deferral(console: Console, found: DeferredModels) -> None:
+    table = _table("", "with deferral", "cost", "without", "worth", "deferred", "defer from", "to")
+    for model, each in found.models.items():
+        low, high = each.estimates["value"].interval
+        worth = f"{number(each.value)}\n{number(low)} to {number(high)}"
+        zone = [MISSING] * 2 if each.zone is None else [f"{end:.4g}" for end in each.zone]
+        costs = number(each.cost), number(each.cost_without), worth
+        table.add_row("", Text(name(model)), *costs, percent(each.shares["deferred"]), *zone)
+    _print_answer(console, table, found.conclusion)
+
+
+def _print_information(console: Console, found: ValueOfInformation) -> None:
+    table = _table("", "further rows", "save per decision", "over all decisions", "less their price")
+    if found.per != 1.0:
+        table.columns[2].header = f"save per {found.per:,g} decisions"
+    for row in found.study_records():
+        cells = [MISSING if row[key] is None else number(row[key]) for key in ("saving", "total_saving", "net_gain")]
+        table.add_row("", f"{row['more_rows']:,}", *cells)
+    _print_answer(console, table, found.conclusion)
+
+
+def _print_answer(console: Console, table: Table, sentences: Iterable[str]) -> None:
+    console.print()
+    _print_table(console, table)
+    console.print(listed(map(visible, sentences)))

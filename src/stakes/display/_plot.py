@@ -193,10 +193,10 @@ def plot_evaluation(
 
 
 def _draw_reliability(evaluation: Evaluation, ax: Axes) -> None:
-    named_tables = zip(evaluation.models, evaluation.tables, strict=True)
+    named_tables = zip(evaluation.models, evaluation.score_tables, strict=True)
     rates = [replace(reliability_curve(table, name=name), about="") for name, table in named_tables]
     bounds = evaluation.costs.low, evaluation.costs.high
-    ReliabilityDisplay(rates, evaluation.tables).plot(ax, bounds=bounds, legend=None)
+    ReliabilityDisplay(rates, evaluation.score_tables).plot(ax, bounds=bounds, legend=None)
 
 
 def _times(curve: Curve, factor: float) -> Curve:

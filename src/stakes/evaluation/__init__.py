@@ -17,11 +17,6 @@ from stakes.evaluation._groups import GroupResult, Groups
 from stakes.evaluation._groups import check_groups as check_groups
 from stakes.evaluation._refit import Refit, evaluate_estimator, select_estimator
 from stakes.evaluation._standings import ModelResult
-from stakes.evaluation._tables import INTERVAL as INTERVAL
-from stakes.evaluation._tables import ranking_cells as ranking_cells
-from stakes.evaluation._tables import ranking_header as ranking_header
-from stakes.evaluation._tables import ranking_records as ranking_records
-from stakes.evaluation._tables import with_interval as with_interval
 
 __all__ = [
     "ACTION_FINDINGS",

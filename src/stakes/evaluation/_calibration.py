@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from stakes.base.validation import check_choice, generator
 from stakes.core.options import EvaluationData
 from stakes.inference import CalibrationSummary, Estimate, area_estimate, calibration_of, observed_to_expected
-from stakes.outputs.result_table import Tabular
+from stakes.outputs.result_table import ResultTable, TableColumn, Tabular
 from stakes.variance.influence import cells_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from stakes.evaluation._standings import Standings
     from stakes.variance.dependence import Design
@@ -23,6 +23,17 @@ if TYPE_CHECKING:
 NUMBERS = ("o_e_ratio", "calibration_in_the_large", "slope", "joint_intercept", "ici", "e50", "e90", "emax")
 PAPER = {"model": "Model", "cases": "Cases", "n_rows": "n", "n_positives": "Events", "o_e_ratio": "O:E"}
 PAPER |= {"calibration_in_the_large": "In the large", "slope": "Slope", "ici": "ICI"}
+_COLUMNS = (
+    *(TableColumn("rank", "#", "rank"), TableColumn("model", "model", "text")),
+    *(TableColumn("cases", "cases", "text"), TableColumn("n_rows", "rows", "count")),
+    *(
+        TableColumn(key, head, "number", decimals, f"{key}_ci")
+        for key, head, decimals in (
+            *(("o_e_ratio", "O:E", 2), ("calibration_in_the_large", "in the large", 2), ("slope", "slope", 2)),
+            *(("ici", "ICI", 4), ("e90", "E90", 4)),
+        )
+    ),
+)
 _FITTED = "no interval: the scores of rows that depend on each other are not kept where decisions are fitted to them"
 _IN_ENGINE = "no interval: it needs the rows of each cluster: collect the columns into memory first"
 
@@ -114,6 +125,19 @@ class Calibrations(tuple[ModelCalibration, ...], Tabular):  # noqa: SLOT001  (a 
         check_choice(model, "model", tuple(row.model for row in self))
         return next(row for row in self if row.model == model)
 
+    def table(self, models: Collection[str]) -> ResultTable:
+        """Two rows for each of these models: all cases, and those within the range (None where there are none)."""
+
+        def rows() -> list[dict[str, Any]]:
+            mine = [(rank, row) for rank, row in enumerate(self, start=1) if row.model in models]
+            found = [(rank, row.model, *part) for rank, row in mine for part in row.parts().items()]
+            return [
+                {"rank": rank} | _record(model, cases, part) | (dict.fromkeys(NUMBERS) if part is None else {})
+                for rank, model, cases, part in found
+            ]
+
+        return ResultTable("Calibration over all cases, and of those within the range", _COLUMNS, rows)
+
     def _records(self) -> list[dict[str, Any]]:
         return [_record(row.model, cases, found) for row in self for cases, found in row.parts().items()]
 
@@ -140,7 +164,7 @@ def calibrate(standings: Standings) -> Calibrations:
 def area_of(standings: Standings, model: str) -> Estimate:
     """Area under the ROC curve of the scores, with its interval."""
     data, codes, lags = cast("tuple[EvaluationData, Any, Any]", _rows(standings, model, 0.0, 1.0))
-    fixed = standings.tables[0].fixed_prevalence
+    fixed = standings.score_tables[0].fixed_prevalence
     area = area_estimate(cells_of(data, fixed_prevalence=fixed), (codes, lags))
     level, name = standings.confidence_level, "roc_auc_score"
     if _lost(standings):
@@ -160,7 +184,7 @@ def _summary(standings: Standings, model: str, *ends: float) -> CalibrationSumma
     taken = _rows(standings, model, *ends)
     if taken is None:
         return None
-    fixed = ends == (0.0, 1.0) and standings.tables[0].fixed_prevalence
+    fixed = ends == (0.0, 1.0) and standings.score_tables[0].fixed_prevalence
     summary, _ = calibration_of(*_cells(*taken, fixed=fixed), level=standings.confidence_level, rng=generator(0))
     if _lost(standings):
         none: dict[str, Any] = {"standard_error": math.nan, "interval": (math.nan, math.nan), "note": _lost(standings)}
@@ -172,7 +196,7 @@ def _summary(standings: Standings, model: str, *ends: float) -> CalibrationSumma
 def event_ratio(standings: Standings, model: str, level: float) -> Estimate:
     """Observed to expected events of all cases."""
     taken = cast("tuple[EvaluationData, Any, Any]", _rows(standings, model, 0.0, 1.0))
-    return observed_to_expected(*_cells(*taken, fixed=standings.tables[0].fixed_prevalence), level)
+    return observed_to_expected(*_cells(*taken, fixed=standings.score_tables[0].fixed_prevalence), level)
 
 
 def _cells(data: EvaluationData, codes: Any, lags: Any, *, fixed: bool) -> tuple[WeightedCells, Design]:
@@ -184,7 +208,7 @@ def _rows(standings: Standings, model: str, low: float, high: float) -> tuple[Ev
     """Rows, clusters and lags; the table where it says as much, or the rows were recalibrated or are not known."""
     rows, place = standings.rows, standings.models.index(model)
     if rows is None or (rows.weight is None and not rows.dependent) or standings.rule == "optimal":
-        table = standings.tables[place]
+        table = standings.score_tables[place]
         inside = (table.scores >= low) & (table.scores <= high)
         if not inside.any():
             return None

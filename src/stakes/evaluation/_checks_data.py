@@ -40,7 +40,7 @@ _LEAST_ROWS = 50
 
 def few_events(standings: Standings) -> Observation | None:
     """Whether one class is too small for an interval of the best model that can be trusted, or for any."""
-    table = standings.tables[0]
+    table = standings.score_tables[0]
     counts = {
         "positives": _effective(table.positives, table.positives_squared),
         "negatives": _effective(table.negatives, table.negatives_squared),
@@ -145,8 +145,8 @@ def acts_like_constant(standings: Standings) -> Observation | None:
     evidence = {
         "share_acted_on": {result.name: result.share_acted_on for result in found},
         "share_in_range": {result.name: result.in_range[0] for result in found},
-        "lowest_score": {name: float(standings.table(name).scores[0]) for name in names},
-        "highest_score": {name: float(standings.table(name).scores[-1]) for name in names},
+        "lowest_score": {name: float(standings.score_table(name).scores[0]) for name in names},
+        "highest_score": {name: float(standings.score_table(name).scores[-1]) for name in names},
     }
     return Observation(f"{'; '.join(clauses)}.", names, evidence)
 
@@ -155,7 +155,7 @@ def hard_labels(standings: Standings) -> Observation | None:
     """Models that give decisions in place of probabilities."""
     if not isinstance(standings.rule, str):
         return None
-    names = tuple(name for name in standings.models if is_hard(standings.table(name)))
+    names = tuple(name for name in standings.models if is_hard(standings.score_table(name)))
     if not names:
         return None
     verb = "gives" if len(names) == 1 else "give"
@@ -174,7 +174,7 @@ def tied_scores(standings: Standings) -> Observation | None:
     """Models whose AUC hangs on how ties between positives and negatives are counted."""
     shares = {}
     for name in standings.models:
-        table = standings.table(name)
+        table = standings.score_table(name)
         if len(table.scores) > 1 and not is_hard(table):
             shares[name] = _tied_pairs(table)
     names = tuple(name for name, share in shares.items() if share >= MANY_TIED_PAIRS)
@@ -190,7 +190,7 @@ def tied_scores(standings: Standings) -> Observation | None:
     )
     evidence = {
         "tied_pairs": {name: shares[name] for name in names},
-        "distinct_scores": {name: float(len(standings.table(name).scores)) for name in names},
+        "distinct_scores": {name: float(len(standings.score_table(name).scores)) for name in names},
         "auc": {name: standings[name].auc for name in names},
     }
     return Observation(template, names, evidence)
@@ -201,7 +201,7 @@ def score_on_threshold(standings: Standings) -> Observation | None:
     atoms = standings.costs.atoms[0] if isinstance(standings.rule, str) else np.array([standings.rule])
     shares = {}
     for name in standings.models:
-        table = standings.table(name)
+        table = standings.score_table(name)
         on = np.isin(table.scores, atoms)
         shares[name] = float(table.positives[on].sum() + table.negatives[on].sum()) / table.total
     names = tuple(name for name, share in shares.items() if share >= MANY_ON_THRESHOLD)
@@ -230,7 +230,7 @@ def half_outside(standings: Standings) -> Observation | None:
 
 
 def _share_of_ones(standings: Standings, name: str) -> float:
-    table = standings.table(name)
+    table = standings.score_table(name)
     ones = table.scores == 1.0
     return float(table.positives[ones].sum() + table.negatives[ones].sum()) / table.total
 

@@ -155,7 +155,7 @@ def miscalibrated(standings: Standings) -> Observation | None:
         return None
     level = LEVEL / len(standings.models)
     found = {}
-    for name, table in zip(standings.models, standings.tables, strict=True):
+    for name, table in zip(standings.models, standings.score_tables, strict=True):
         parts = standings[name].decomposition
         if is_hard(table) or parts is None or not math.isfinite(parts.miscalibration) or not parts.skill < 0.0:
             continue
@@ -167,7 +167,9 @@ def miscalibrated(standings: Standings) -> Observation | None:
         return None
     worst = min(found, key=lambda name: found[name].skill)
     costs = found[worst].score / found[worst].uncertainty
-    told = _ratio_in_words(event_ratio(standings, worst, standings.confidence_level), _weight(standings.table(worst)))
+    told = _ratio_in_words(
+        event_ratio(standings, worst, standings.confidence_level), _weight(standings.score_table(worst))
+    )
     verb = "is" if len(found) == 1 else "are"
     which = "it costs" if len(found) == 1 else f"{{{list(found).index(worst)}}} costs"
     template = (
@@ -210,12 +212,12 @@ def off_in_the_large(standings: Standings) -> Observation | None:
     level = LEVEL / len(standings.models)
     found = {
         name: (event_ratio(standings, name, standings.confidence_level), _weight(table))
-        for name, table in zip(standings.models, standings.tables, strict=True)
+        for name, table in zip(standings.models, standings.score_tables, strict=True)
         if _far(table) and _beyond_chance(standings, name, table, level)
     }
     if not found:
         return None
-    names = tuple(sorted(found, key=lambda name: -abs(_log_odds(standings.table(name)))))
+    names = tuple(sorted(found, key=lambda name: -abs(_log_odds(standings.score_table(name)))))
     told, left = names[:_MOST_TOLD], len(names) - _MOST_TOLD
     clauses = [
         f"{{{i}}} {_times(found[name][0].value)} ({_ratio_in_words(*found[name])})" for i, name in enumerate(told)

@@ -854,9 +854,9 @@ class KeptEvaluation:
         if rows is not None and evaluation.rule != "optimal":
             samples = {name: rows.sample(place) for place, name in enumerate(evaluation.models)}
             pairs = PairSums.from_samples(samples, evaluation.costs, evaluation.rule)
-            pairs = replace(pairs, pos_label=evaluation.tables[0].pos_label)
-        tables = dict(zip(evaluation.models, evaluation.tables, strict=True))
-        options, label = replace(evaluation.options, metrics={}), evaluation.tables[0].pos_label
+            pairs = replace(pairs, pos_label=evaluation.score_tables[0].pos_label)
+        tables = dict(zip(evaluation.models, evaluation.score_tables, strict=True))
+        options, label = replace(evaluation.options, metrics={}), evaluation.score_tables[0].pos_label
         groups = {
             key: (replace(table, pos_label=label), ups) for key, (table, ups) in tables_of(evaluation.groups).items()
         }

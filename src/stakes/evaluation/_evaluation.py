@@ -20,17 +20,17 @@ from stakes.evaluation._calibration import Calibrations, area_of, calibrate
 from stakes.evaluation._checks import run_checks
 from stakes.evaluation._sentences import conclude, methods_text
 from stakes.evaluation._standings import Standings
-from stakes.evaluation._tables import PAPER, evaluation_html, flat_metrics, ranking_records
+from stakes.evaluation._tables import PAPER, evaluation_html, flat_metrics, money_table, ranking_records, ranking_table
 from stakes.inference import PAIRED_NEEDS_ROWS, Comparison, CostRows, Ranking, dominance, rank_models
 from stakes.information import PRIORS, StudyOptions, ValueOfInformation, check_study, value_of
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.hooks import draw, report
-from stakes.outputs.result_table import Tabular
+from stakes.outputs.result_table import ResultTable, Tabular
 from stakes.outputs.text import REFERENCES
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -107,7 +107,7 @@ class Evaluation(Standings, Tabular):
     ----------
     models : tuple of str
         Names, in the order given.
-    tables : tuple of ScoreTable
+    score_tables : tuple of ScoreTable
         One for each model.
     moments : Decisions
         Mean losses and their covariance: the models, then "treat all" and "treat none".
@@ -179,7 +179,7 @@ class Evaluation(Standings, Tabular):
 
     def _dominance(self, a: str, b: str) -> Dominance:
         """Whether one of two models is better over the whole range."""
-        tables, (low, high) = (self.table(a), self.table(b)), (self.costs.low, self.costs.high)
+        tables, (low, high) = (self.score_table(a), self.score_table(b)), (self.costs.low, self.costs.high)
         return dominance(*tables, low=low, high=high, rule=self.rule, names=(a, b))
 
     def adjusted_ranking(self) -> Ranking:
@@ -228,9 +228,9 @@ class Evaluation(Standings, Tabular):
         >>> list(evaluate([0, 1], {"a": [0.1, 0.8]}).curves("net_benefit"))
         ['a']
         """
-        pairs = list(zip(self.tables, self.models, strict=True))
+        pairs = list(zip(self.score_tables, self.models, strict=True))
         if kind == "reliability":
-            refuse_amounts(self.tables[0])
+            refuse_amounts(self.score_tables[0])
             return {name: reliability_curve_of(table, name) for table, name in pairs}
         if kind not in _CURVES:
             raise ValueError(f'kind must be "regret", "net_benefit" or "reliability", got {kind!r}.')
@@ -304,7 +304,7 @@ class Evaluation(Standings, Tabular):
         return best_by_cost(self._named_tables(), rule=self.rule, references=references, harm=self.harms)
 
     def _named_tables(self) -> dict[str, ScoreTable]:
-        return dict(zip(self.models, self.tables, strict=True))
+        return dict(zip(self.models, self.score_tables, strict=True))
 
     def with_information(
         self,
@@ -385,7 +385,7 @@ class Evaluation(Standings, Tabular):
         >>> result.calibration.of("model").overall
         CalibrationSummary(O:E 1.11 [0.968, 1.28], in the large 0.251 [-0.154, 0.656], slope 2.53 [1.54, 3.52], ICI ...)
         """
-        refuse_amounts(self.tables[0])
+        refuse_amounts(self.score_tables[0])
         return calibrate(self)
 
     def methods(self, *, calibration: bool = True) -> str:
@@ -434,7 +434,7 @@ class Evaluation(Standings, Tabular):
         >>> evaluate([0, 1, 0, 1] * 20, {"a": [0.1, 0.8, 0.3, 0.2] * 20}).auc("a")
         Estimate(roc_auc_score = 0.75, 95% interval [0.6239, 0.8444])
         """
-        refuse_amounts(self.tables[0])
+        refuse_amounts(self.score_tables[0])
         check_choice(model, "model", self.models)
         return area_of(self, model)
 
@@ -490,6 +490,10 @@ class Evaluation(Standings, Tabular):
         return run_checks(self, ignore)
 
     def _records(self) -> list[dict[str, Any]]:
+        return self._ranked
+
+    @cached_property
+    def _ranked(self) -> list[dict[str, Any]]:
         return ranking_records(self)
 
     def to_json(self, path: str | os.PathLike[str] | None = None, *, calibration: bool = False) -> str:
@@ -540,6 +544,37 @@ class Evaluation(Standings, Tabular):
             "findings": [finding.record() for finding in self.findings],
         }
         return delivered(json.dumps(json_ready(content), indent=2), path)
+
+    def tables(self, models: Collection[str] | None = None) -> dict[str, ResultTable]:
+        """Return the tables that every face shows, as raw numbers: terminal, report and notebook only lay them out.
+
+        Parameters
+        ----------
+        models : collection of str, optional
+            Models that have rows; all by default.
+
+        Returns
+        -------
+        dict of str to ResultTable
+            "ranking", with everything that is known of each model; "calibration" and, where they apply, "groups",
+            "money" and "scales", money over the cost ratios. Rows are worked out when they are first asked for.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> tables = evaluate([0, 1, 0, 1], {"a": [0.1, 0.8, 0.3, 0.6]}, costs=(0.2, 0.6)).tables()
+        >>> [(row["model"], round(row["score"], 5)) for row in tables["ranking"].rows]
+        [('a', 0.01562), ('treat all', 0.2), ('treat none', 0.3)]
+        """
+        names = self.ranking if models is None else models
+        found = {
+            "ranking": ranking_table(self, names, self._records()),
+            "groups": self.groups.table(names) if self.groups else None,
+            "calibration": None if self.options.per_stake else self.calibration.table(names),
+            "money": money_table(self, names, {"": self.money}) if self.money else None,
+            "scales": money_table(self, names, self.money_over_costs) if self.money_over_costs else None,
+        }
+        return {key: table for key, table in found.items() if table is not None}
 
     def to_metrics(self) -> dict[str, float]:
         """Return every number of the ranking in one flat dictionary, as MLflow's ``log_metrics`` takes it.
@@ -612,7 +647,7 @@ class Evaluation(Standings, Tabular):
         return page
 
     def _repr_html_(self) -> str:
-        return evaluation_html(self, self._records(), self.conclusion, self.findings)
+        return evaluation_html(self, self.tables()["ranking"], self.conclusion, self.findings)
 
     def _default_backend(self) -> Any:
         return self.backend

@@ -17,7 +17,7 @@ from stakes.core.score_table import COLUMNS, ScoreTable, class_factors, weigh_cl
 from stakes.costs import Fixed, NoMeanError
 from stakes.inference import Moments, PairedRows, area_estimate, decomposition_interval, holm, law_of, money_of
 from stakes.outcomes import RowCosts, TimeToEvent
-from stakes.outputs.result_table import Tabular
+from stakes.outputs.result_table import ResultTable, TableColumn, Tabular
 from stakes.outputs.serialization import JsonReader
 from stakes.tables import group_scores_by
 from stakes.variance.influence import (
@@ -35,7 +35,7 @@ from stakes.variance.influence import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -162,6 +162,16 @@ def money_by_model(
 
 PAPER = {"column": "By", "group": "Group", "model": "Model", "n_rows": "n", "n_positives": "Events"}
 PAPER |= {"score": "Expected cost", "skill": "Skill", "auc": "AUC", "skill_p_adjusted": "p (skill)"}
+_SHOWN = (
+    *(TableColumn(key, key, "text") for key in ("column", "group", "model")),
+    *(TableColumn("n_rows", "rows", "count"), TableColumn("prevalence", "positive", "share")),
+    *(TableColumn("score", "score", interval="ci"), TableColumn("skill", "skill", "skill", 3, "skill_ci")),
+    TableColumn("skill_difference", "skill difference", "skill", 3, p="skill_p_adjusted"),
+    *(TableColumn(key, key, "money", 2, f"{key}_ci") for key in ("cost", "gain")),
+    TableColumn("auc", "AUC", "number", 3, "auc_ci"),
+    TableColumn("corrected_miscalibration", "corrected MCB", interval="corrected_miscalibration_ci"),
+    TableColumn("skill_p_adjusted", "p", "p", 4),
+)
 _NO_INTERVAL = (math.nan, math.nan)
 _NEEDED = 20  # of each class, for a miscalibration that is not mostly noise; or followed, to estimate censoring from
 
@@ -297,6 +307,19 @@ class Groups(tuple[GroupResult, ...], Tabular):  # noqa: SLOT001  (a mix-in with
         2
         """
         return tuple(row for row in self if row.model == model)
+
+    def table(self, models: Collection[str]) -> ResultTable:
+        """These models in every subgroup; None where a row has no money, or no other rows to compare skill with."""
+
+        def rows() -> list[dict[str, Any]]:
+            mine, found = Groups(row for row in self if row.model in models), []
+            for row, record in zip(mine, mine._records(), strict=True):
+                money = dict.fromkeys(("cost", "gain")) if row.money is None else row.money.record()
+                none = {"skill_difference": None} if math.isnan(row.skill_difference) else {}
+                found.append(money | {"money_error": money.get("standard_error")} | record | none)
+            return found
+
+        return ResultTable("Every model in every group", _SHOWN, rows)
 
     def _records(self) -> list[dict[str, Any]]:
         names = [part.name for part in fields(GroupResult) if part.name not in {"judge", "count", "charge"}]

@@ -196,7 +196,7 @@ def _weights_in_groups(standings: Standings) -> Iterator[str]:
 
 def _data(standings: Standings) -> Iterator[str]:
     count, rows = len(standings.models), standings.rows
-    stated = " (stated, the classes being reweighted to it)" if standings.tables[0].fixed_prevalence else ""
+    stated = " (stated, the classes being reweighted to it)" if standings.score_tables[0].fixed_prevalence else ""
     models = "1 model" if count == 1 else f"{count:,} models"
     amounts = standings.options.per_stake
     weighed = " weighted" if rows is not None and rows.weight is not None and not (stated or amounts) else ""

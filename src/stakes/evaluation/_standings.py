@@ -339,7 +339,7 @@ class Standings:
     """Every model's cost, ranked, and the difference between any two; see :class:`Evaluation` for the fields."""
 
     models: tuple[str, ...]
-    tables: tuple[ScoreTable, ...]
+    score_tables: tuple[ScoreTable, ...]
     moments: Decisions
     results: tuple[ModelResult, ...]
     options: Options
@@ -457,7 +457,7 @@ class Standings:
     @property
     def prevalence(self) -> float:
         """Weighted share of positives."""
-        return self.tables[0].prevalence
+        return self.score_tables[0].prevalence
 
     @cached_property
     def ranking(self) -> tuple[str, ...]:
@@ -501,7 +501,7 @@ class Standings:
         >>> evaluate([0, 1, 0, 1] * 50, models, costs=(0.42, 0.58)).by_threshold.everywhere
         ('b', 'treat all', 'treat none')
         """
-        tables = dict(zip(self.models, self.tables, strict=True))
+        tables = dict(zip(self.models, self.score_tables, strict=True))
         return by_threshold(self.rows, tables, self.selection, self.options)
 
     def __getitem__(self, name: str) -> ModelResult:
@@ -528,7 +528,7 @@ class Standings:
         names = (*self.models, *REFERENCES)
         return names.index(check_choice(name, "model", names))
 
-    def table(self, name: str) -> ScoreTable:
+    def score_table(self, name: str) -> ScoreTable:
         """Labels and scores of one model.
 
         Parameters
@@ -543,10 +543,10 @@ class Standings:
         Examples
         --------
         >>> from stakes import evaluate
-        >>> evaluate([0, 1], {"a": [0.1, 0.9]}).table("a").n_rows
+        >>> evaluate([0, 1], {"a": [0.1, 0.9]}).score_table("a").n_rows
         2
         """
-        return self.tables[self.models.index(name)]
+        return self.score_tables[self.models.index(name)]
 
     def adjusted_difference(self, a: str, b: str) -> Comparison:
         """As :meth:`difference`, with an interval and a p-value that allow for as many comparisons as there are models.

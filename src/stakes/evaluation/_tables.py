@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import math
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from stakes.outputs.result_table import MOST_ROWS, cell_text, listed, plain, table
+from stakes.outputs.result_table import (
+    MOST_ROWS,
+    CellStyle,
+    ResultTable,
+    TableColumn,
+    cell_text,
+    listed,
+    plain,
+    table,
+)
 from stakes.outputs.text import LONGEST_NAME, REFERENCES, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from stakes.evaluation._finding import Findings
     from stakes.evaluation._standings import ModelResult, Standings
+    from stakes.inference import Money
 
     Record = dict[str, Any]
 
@@ -23,7 +34,7 @@ if TYPE_CHECKING:
 PAPER = {"model": "Model", "score": "Expected cost", "p_best": "P(best)", "vs_best": "More than the best"}
 PAPER |= {"vs_treat_all": "Against treat all", "vs_treat_none": "Against treat none", "skill": "Skill", "auc": "AUC"}
 _VERSUS = {"best": "vs best", "treat_all": "vs treat all", "treat_none": "vs treat none"}
-INTERVAL = "{value} ({low} to {high})"
+_WITHIN = ("share_in_range", "mean_score_in_range", "positives_in_range")
 
 
 def ranking_records(standings: Standings) -> list[Record]:
@@ -93,61 +104,91 @@ def flat_metrics(records: Iterable[Record]) -> dict[str, float]:
     return found
 
 
-def ranking_header(scale: str) -> list[str]:
-    """Heads of the columns of :func:`ranking_cells`."""
-    return ["#", "model", scale, *_VERSUS.values(), "skill", "AUC"]
+_MODEL = (TableColumn("rank", "#", "rank"), TableColumn("model", "model", "text"))
+_RANKING = (
+    *(TableColumn("skill", "skill", "skill", 3), TableColumn("auc", "AUC", "number", 3)),
+    *(TableColumn("p_best", "is best", "probability"), TableColumn("share_acted_on", "acts on", "acted")),
+    *(TableColumn("miscalibration", "MCB"), TableColumn("discrimination", "DSC")),
+    *(TableColumn("uncertainty", "UNC"), TableColumn("decomposed", "cost")),
+    *(TableColumn(key, key.replace("_", " "), "share") for key in _WITHIN),
+    *(
+        TableColumn(f"vs_{key}", head, "difference", None, f"vs_{key}_simultaneous", f"vs_{key}_p_value")
+        for key, head in _VERSUS.items()
+    ),
+)
+_MONEY = (
+    *(TableColumn("held", "held", "word"), TableColumn("acted", "acts on", "share")),
+    *(TableColumn(key, key, "number", 2, f"{key}_ci") for key in ("cost", "gain")),
+    TableColumn("savings", "savings", "savings", 3, "savings_ci"),
+)
 
 
-def ranking_cells(
-    records: Iterable[Record], show: Callable[[float], str], *, interval: str = INTERVAL
-) -> list[list[str]]:
-    """Every cell as text, with simultaneous intervals, numbers as ``show`` writes them; no difference from itself."""
-    return [
-        [
-            "" if record["rank"] is None else str(record["rank"]),
-            record["model"],
-            with_interval(record["score"], _simultaneous(record, ""), show, interval=interval),
-            *(_versus(record, label, show, interval) for label in _VERSUS),
-            show(record["skill"]),
-            show(record["auc"]),
-        ]
-        for record in records
-    ]
+def ranking_table(standings: Standings, models: Collection[str], records: Sequence[Record]) -> ResultTable:
+    """Every number of these models and the references, also what costs are made of and the further metrics."""
+    scales, metrics = scale_factors(standings), standings.results[0].metrics
+    columns = (
+        TableColumn("score", standings.scale, interval="simultaneous"),
+        *(TableColumn(name, name) for name in scales),
+        *(TableColumn(name, name, "metric") for name in metrics),
+    )
+    rows = partial(_ranking_rows, standings, models, scales, records)
+    return ResultTable("Models by expected cost", (*_MODEL, *_RANKING, *columns), rows)
 
 
-def _versus(record: Record, label: str, show: Callable[[float], str], interval: str) -> str:
-    ends = _simultaneous(record, f"vs_{label}_")
-    if math.isnan(record[f"vs_{label}_p_value"]) and ends == (0.0, 0.0):
-        return ""
-    return with_interval(record[f"vs_{label}"], ends, show, interval=interval)
+def _ranking_rows(
+    standings: Standings, models: Collection[str], scales: dict[str, float], records: Sequence[Record]
+) -> list[Record]:
+    """The ranking with what further tables show; None for what a row is not compared with, or does not have."""
+    others, rows = dict(zip(_VERSUS, (standings.ranking[0], *REFERENCES), strict=True)), []
+    for record in records:
+        result = standings[record["model"]]
+        parts = result.decomposition
+        if result.name in models or parts is None:
+            more: Record = {f"vs_{label}": None for label, other in others.items() if other == result.name}
+            more |= {scale: factor * result.score for scale, factor in scales.items()}
+            more |= {"skill": None} if parts is None else {"decomposed": parts.score}
+            rows.append(record | more | dict(zip(_WITHIN, result.in_range, strict=True)))
+    return rows
 
 
-def _simultaneous(record: Record, stem: str) -> tuple[float, float]:
-    return record[f"{stem}simultaneous_low"], record[f"{stem}simultaneous_high"]
+def money_table(
+    standings: Standings, models: Collection[str], by_scale: Mapping[str, Mapping[str, Money]]
+) -> ResultTable:
+    """What each model costs and saves in money; over the cost ratios, by whose amounts are held as stated."""
+
+    def rows() -> list[Record]:
+        ranked = [(rank, name) for rank, name in enumerate(standings.ranking, start=1) if name in models]
+        scales = by_scale.items()
+        return [{"rank": k, "model": n, "held": scale, **of[n].record()} for k, n in ranked for scale, of in scales]
+
+    return ResultTable("Cost, gain and savings in money", (*_MODEL, *_MONEY), rows)
 
 
-def with_interval(
-    value: float, ends: tuple[float, float], show: Callable[[float], str], *, interval: str = INTERVAL
-) -> str:
-    """A number with the ends of its interval, where it has one."""
-    if any(map(math.isnan, ends)):
-        return show(value)
-    return interval.format(value=show(value), low=show(ends[0]), high=show(ends[1]))
+def scale_factors(standings: Standings) -> dict[str, float]:
+    """Factors from the evaluation's scale to every scale; nan where one is not defined."""
+    costs = standings.costs
+    if standings.options.per_stake:
+        return {standings.scale: 1.0}
+    factors = {
+        "regret": standings.unit_cost * standings.per / costs.mass if 0.0 < costs.mass < math.inf else math.nan,
+        "integral": 1.0,
+        "loss": math.nan if costs.loss_factor is None else costs.loss_factor,
+    }
+    return {name: factor / standings.factor for name, factor in factors.items()}
 
 
 # An evaluation in a notebook: the ranking, the conclusion and the findings.
 
 _LONGEST_SENTENCE = 2_000
+_NOTEBOOK = CellStyle(lambda value, _: cell_text(value), {"text": lambda text, _: shorten(text)})
 
 
-def evaluation_html(
-    standings: Standings, records: list[dict[str, Any]], conclusion: Iterable[str], findings: Findings
-) -> str:
+def evaluation_html(standings: Standings, ranking: ResultTable, conclusion: Iterable[str], findings: Findings) -> str:
     """Return what a notebook shows in the place of an evaluation."""
-    count = len(standings.models)
-    shown = [*records[:count][: MOST_ROWS - 2], *records[-2:]]
-    rows = [[number, shorten(model), *cells] for number, model, *cells in ranking_cells(shown, cell_text)]
-    parts = [table(["", *ranking_header(standings.scale)[1:]], rows, _caption(standings))]
+    shown = [*ranking.rows[: len(standings.models)][: MOST_ROWS - 2], *ranking.rows[-2:]]
+    columns = ranking.view(["rank", "model", "score", *(f"vs_{label}" for label in _VERSUS), "skill", "auc"])
+    header = ["", *(column.head for column in columns[1:])]
+    parts = [table(header, _NOTEBOOK.rows(shown, columns), _caption(standings))]
     parts.append(listed(_sentence(standings, sentence) for sentence in conclusion))
     said = [
         f"<b>{plain(finding.severity)} {plain(finding.code)}</b>: {plain(finding.told(shorten), _LONGEST_SENTENCE)}"

@@ -77,6 +77,14 @@ class Money(Tabular):
         parts = self.cost, self.gain, self.savings
         return [record | {"scale": self.scale} for part in parts for record in part._records()]
 
+    def record(self) -> dict[str, Any]:
+        """Cost, gain and savings with their intervals, and the share acted on, as plain values."""
+        found = {"acted": self.acted, "unit": self.unit, "standard_error": self.cost.standard_error}
+        for key in ("cost", "gain", "savings"):
+            part: Estimate = getattr(self, key)
+            found |= {key: part.value, f"{key}_ci_low": part.interval[0], f"{key}_ci_high": part.interval[1]}
+        return found
+
     def __repr__(self) -> str:
         unit = f" {self.unit}" if self.unit else ""
         told = [

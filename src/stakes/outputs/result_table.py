@@ -1,4 +1,4 @@
-"""`ResultTable`, `Tabular`; Markdown, LaTeX, Word, HTML, frame."""
+"""`ResultTable`, `TableColumn`, `CellStyle`, `Tabular`; Markdown, LaTeX, Word, HTML, frame."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import json
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from numbers import Integral
@@ -324,6 +326,146 @@ def _latex(cell: str) -> str:
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     special |= {char: "\\" + char for char in "&%$#_{}"}
     return "".join(special.get(char, char) for char in _one_line(cell))
+
+
+# A table of an answer without any layout: raw numbers, and what each column is. Every face renders it in its own style.
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """One column of a :class:`ResultTable`.
+
+    Parameters
+    ----------
+    key : str
+        Name of its values in the records.
+    head : str
+        Short head.
+    kind : str
+        What its values are, where a face does not write them as a number with fixed decimals: "text", "rank", "count",
+        "difference", "skill", "share", "probability", "p", "metric", "significant" and the like.
+    decimals : int, optional
+        Of its numbers, where all faces write the same.
+    interval : str
+        What the keys of the ends of its interval begin with: those of "ci" are "ci_low" and "ci_high"; empty without.
+    p : str
+        Key of the p-value that belongs to it; empty without.
+    better : str
+        "lower" or "higher" where that is better; empty otherwise.
+    """
+
+    key: str
+    head: str
+    kind: str = "number"
+    decimals: int | None = None
+    interval: str = ""
+    p: str = ""
+    better: str = ""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ResultTable(Tabular):
+    """A table of an answer: raw numbers by key, and the columns that faces choose from.
+
+    Parameters
+    ----------
+    caption : str
+        What it shows.
+    columns : tuple of TableColumn
+        What may be shown, and how it is written; records may hold more, such as the ends of intervals.
+    compute : callable
+        Gives the records, when they are first asked for.
+
+    Examples
+    --------
+    >>> from stakes import evaluate
+    >>> table = evaluate([0, 1, 0, 1], {"a": [0.1, 0.8, 0.3, 0.6]}, costs=(0.2, 0.6)).tables()["ranking"]
+    >>> [column.head for column in table.view(["rank", "model", "miscalibration"])]
+    ['#', 'model', 'MCB']
+    """
+
+    caption: str
+    columns: tuple[TableColumn, ...]
+    compute: Callable[[], list[dict[str, Any]]]
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """Raw values by key; None where a cell has no meaning, nan where a number is undefined."""
+        return self.compute()
+
+    def view(self, keys: Iterable[str], **changes: Any) -> list[TableColumn]:
+        """Choose columns, with properties of the face's own."""
+        by_key = {column.key: column for column in self.columns}
+        return [replace(by_key[key], **changes) for key in keys]
+
+    def _records(self) -> list[dict[str, Any]]:
+        keys = dict.fromkeys(key for row in self.rows for key in row)
+        return [{key: row.get(key) for key in keys} for row in self.rows]
+
+    def __repr__(self) -> str:
+        return f"ResultTable({self.caption}: {len(self.rows)} rows)"
+
+
+Format = Callable[[Any, int], str]
+_BLANK = ("rank", "once", "threshold")  # None in their place shows nothing
+
+
+@dataclass(frozen=True)
+class CellStyle:
+    """How a face writes the cells of a table.
+
+    Parameters
+    ----------
+    number : callable
+        Writes a value with a number of decimals.
+    formats : mapping of str to callable
+        The same by kind of column, for kinds that are written in another way.
+    decimals : int
+        Decimals where the column leaves them open.
+    missing : str
+        In the place of None.
+    interval, unknown, p : str
+        What shows a number with its interval, with an interval that is not known, and a p-value beside it.
+    ends : mapping of str to str
+        Kinds whose ends are written as another kind.
+    """
+
+    number: Format
+    formats: Mapping[str, Format] = field(default_factory=dict)
+    decimals: int = 0
+    missing: str = ""
+    interval: str = "{value} ({low} to {high})"
+    unknown: str = "{value}"
+    p: str = ""
+    ends: Mapping[str, str] = field(default_factory=dict)
+
+    def rows(self, records: Iterable[Mapping[str, Any]], columns: Sequence[TableColumn]) -> list[list[str]]:
+        """Write every cell of some records."""
+        return [[self.cell(record, column) for column in columns] for record in records]
+
+    def cell(self, record: Mapping[str, Any], column: TableColumn) -> str:
+        """Write a cell, with its interval and p-value where the column has them.
+
+        Examples
+        --------
+        >>> column = TableColumn("gap", "difference", decimals=2, interval="gap")
+        >>> style = CellStyle(lambda value, decimals: f"{value:.{decimals}f}")
+        >>> style.cell({"gap": 0.125, "gap_low": 0.1, "gap_high": 0.15}, column)
+        '0.12 (0.10 to 0.15)'
+        """
+        value, places = record[column.key], self.decimals if column.decimals is None else column.decimals
+        if value is None:
+            return "" if column.kind in _BLANK else self.missing
+        text = self.formats.get(column.kind, self.number)(value, places)
+        if column.interval:
+            write = self.formats.get(self.ends.get(column.kind, column.kind), self.number)
+            low, high = (record[f"{column.interval}_{side}"] for side in ("low", "high"))
+            known = not (math.isnan(low) or math.isnan(high))
+            ends = {"low": write(low, places), "high": write(high, places)} if known else {}
+            text = (self.interval if known else self.unknown).format(value=text, **ends)
+        if self.p and column.p and not math.isnan(record[column.p]):
+            text += self.p.format(self.formats["p"](record[column.p], places))
+        return text
 
 
 # Tables as Word documents, by python-docx.

@@ -124,6 +124,17 @@ def p_value(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"= {value:.2g}"
 
 
+def threshold_name(threshold: float) -> str:
+    """Write a threshold on the score; an infinite one selects nothing.
+
+    Examples
+    --------
+    >>> threshold_name(0.25), threshold_name(float("inf"))
+    ('0.25', 'nothing')
+    """
+    return "nothing" if threshold == math.inf else f"{threshold:.6g}"
+
+
 def odds(threshold: float) -> str:
     """Format a threshold as odds, such as 1:4.
 

@@ -449,7 +449,7 @@ def spread_of(evaluation: Evaluation, chosen: Sequence[int]) -> StretchCovarianc
         _add_rows(sums, evaluation, rows, chosen)
     for mine in sums:
         mine.add_constants()
-    if evaluation.tables[0].fixed_prevalence:  # each class is centred on its own mean, else on that of all rows
+    if evaluation.score_tables[0].fixed_prevalence:  # each class is centred on its own mean, else on that of all rows
         centres = [mine.first[0] / (mine.total or 1.0) for mine in sums]
     else:
         centres = [(sums[0].first[0] + sums[1].first[0]) / (sums[0].total + sums[1].total)] * 2
@@ -466,7 +466,7 @@ def _taken(evaluation: Evaluation, scores: Floats, part: NDArray[np.intp] | slic
 
 
 def _add_table(sums: tuple[_StretchSums, _StretchSums], evaluation: Evaluation) -> None:
-    table = evaluation.tables[0]
+    table = evaluation.score_tables[0]
     columns = ((table.negatives, table.negatives_squared), (table.positives, table.positives_squared))
     for part in blocks(len(table.scores), _BLOCK):
         scores = _acted(evaluation, table.scores[part])
@@ -592,7 +592,7 @@ _BAND_DRAWS = 2000
 def payload(evaluation: Evaluation, models: Sequence[Model]) -> Json:
     """Everything that the scripts of the page read."""
     drawn, thresholds = models[:MAX_DRAWN], _band_thresholds(evaluation)
-    shares = evaluation.tables[0].shares
+    shares = evaluation.score_tables[0].shares
     return {
         "models": [_model(evaluation, model, len(models), thresholds) for model in models],
         "drawn": len(drawn),
@@ -604,7 +604,7 @@ def payload(evaluation: Evaluation, models: Sequence[Model]) -> Json:
         **_words(evaluation),
         "level": evaluation.confidence_level,
         "z": NormalDist().inv_cdf(0.5 + evaluation.confidence_level / 2.0),
-        "fixed": evaluation.tables[0].fixed_prevalence,
+        "fixed": evaluation.score_tables[0].fixed_prevalence,
         "unsure": no_intervals(evaluation),
         "rows": list(evaluation.moments.rows),
         "n": evaluation.n_rows,
@@ -651,7 +651,7 @@ def _words(evaluation: Evaluation) -> Json:
 
 def _model(evaluation: Evaluation, model: Model, count: int, thresholds: Floats | None) -> Json:
     index = evaluation.models.index(model.name)
-    table = passing(evaluation.tables[index])
+    table = passing(evaluation.score_tables[index])
     limit = min(_SCORES // count, _MOST_SCORES)
     costs = evaluation.costs
     focus = (costs.low, costs.high)
@@ -772,7 +772,9 @@ def _banded(evaluation: Evaluation, index: int, thresholds: Floats) -> tuple[tup
         scores = rows.scores[index] if isinstance(rule, str) else (rows.scores[index] >= rule) * 1.0
         known = {"prevalence": evaluation.prevalence if rows.fixed_prevalence else None}
         return (rows.y, scores), {"sample_weight": rows.weight, "clusters": rows.clusters, **known}
-    table = evaluation.tables[index] if isinstance(rule, str) else evaluation.tables[index].at_threshold(rule)
+    table = (
+        evaluation.score_tables[index] if isinstance(rule, str) else evaluation.score_tables[index].at_threshold(rule)
+    )
     # what lies between two thresholds is decided alike
     starts = np.unique(np.append(0, np.searchsorted(table.scores, thresholds)))
     starts = starts[starts < len(table.scores)]

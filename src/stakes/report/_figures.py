@@ -27,6 +27,7 @@ from stakes.report._page import (
     text_html,
     word,
 )
+from stakes.report._tables import HTML, model_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -205,9 +206,9 @@ def shaded_words(evaluation: Evaluation) -> str:
 def in_range_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
     """What scores within the plausible thresholds came to."""
     low, high = percent_text(evaluation.costs.low), percent_text(evaluation.costs.high)
-    rows = [
-        [f"{model.rank}", model.sample, *(percent_text(value) for value in model.result.in_range)] for model in models
-    ]
+    found = evaluation.tables()["ranking"]
+    columns = found.view(f"{what}_in_range" for what in ("share", "mean_score", "positives"))
+    rows = model_rows(found.rows[: len(models)], columns, models, HTML)
     heads = ["#", "Model", "Share of cases", "Mean score", "Observed positives"]
     shown = table(say("in_range", low=low, high=high), heads, rows, follow="in-range")
     return f"<details><summary>The numbers within the range</summary>{shown}</details>"
@@ -224,7 +225,7 @@ def _band_words(evaluation: Evaluation) -> str:
 def _middle(evaluation: Evaluation, models: Sequence[Model], kind: str) -> str:
     """The best model and the references in the middle of the range as reported, in words."""
     at = min(0.5 * (evaluation.costs.low + evaluation.costs.high), 0.99)
-    table = passing(evaluation.tables[evaluation.models.index(models[0].name)])
+    table = passing(evaluation.score_tables[evaluation.models.index(models[0].name)])
     if evaluation.rule == "score":
         table = table.at_threshold(at)  # all that matters there, and small
     make = regret_curve_of if kind == "regret" else net_benefit_curve_of

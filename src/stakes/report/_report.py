@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from stakes.actions import ActionEvaluation
 from stakes.base.validation import check_kind
 from stakes.evaluation import ACTION_FINDINGS, Evaluation, action_findings
 from stakes.outputs.files import delivered
-from stakes.outputs.text import count, decimals_for, p_value, shorten, visible
+from stakes.outputs.text import count, decimals_for, shorten, visible
 from stakes.report import _sections
 from stakes.report._any_range import MAX_DRAWN, payload
 from stakes.report._figures import crossing_payload, crossing_section, figures, gain_figure, in_range_table
@@ -20,15 +21,12 @@ from stakes.report._page import (
     asset,
     conclusion_html,
     facts,
-    fixed,
-    interval,
     json_for_script,
     made_now,
     models_of,
     named,
     page_script,
     percent_text,
-    skill_percent,
     table,
     text_html,
     typeset,
@@ -36,6 +34,7 @@ from stakes.report._page import (
 )
 from stakes.report._sections import deferral_section, information_section
 from stakes.report._tables import (
+    HTML,
     calibration_section,
     decomposition_table,
     finding_items,
@@ -44,17 +43,17 @@ from stakes.report._tables import (
     grave_findings,
     grave_items,
     groups_tables,
+    model_rows,
     ranking_table,
-    share_interval,
 )
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from stakes.inference import Estimate, Money
+    from stakes.outputs.result_table import ResultTable
     from stakes.report._any_range import Json
-    from stakes.report._page import Cell, Model
+    from stakes.report._page import Model
 
 
 # The report of decisions in rows with amounts of their own: a page of tables and one drawing, without scripts.
@@ -131,10 +130,13 @@ def _money(evaluation: Evaluation, models: Sequence[Model]) -> str:
         "number alone. Savings are the share of the cost of the cheaper of acting on everybody and on nobody.</p>"
     )
     words += "".join(f"<p>Note: {typeset(visible(note))}.</p>" for note in notes if note)
-    shown = _money_table(f"Cost and gain of each model, {unit} per row", evaluation.money, models)
+    tables = evaluation.tables()
+    shown = _money_table(f"Cost and gain of each model, {unit} per row", tables["money"], models, "")
     parts = [
-        _money_table(f"Mean over the cost ratios as reported, {unit} per row: {_HELD[scale]}", by_model, models)
-        for scale, by_model in evaluation.money_over_costs.items()
+        _money_table(
+            f"Mean over the cost ratios as reported, {unit} per row: {_HELD[held]}", tables["scales"], models, held
+        )
+        for held in evaluation.money_over_costs
     ]
     if len(parts) < len(_HELD) and evaluation.costs.low < evaluation.costs.high:
         words += (
@@ -154,20 +156,11 @@ def _unit(evaluation: Evaluation) -> str:
     return visible(shorten(next(iter(evaluation.money.values())).unit, 20)) or "money"
 
 
-def _money_table(caption: str, by_model: Mapping[str, Money], models: Sequence[Model]) -> str:
-    errors = [found.cost.standard_error for found in by_model.values()]
-    decimals = decimals_for(errors, [found.cost.value for found in by_model.values()])
-    rows: list[list[Cell]] = []
-    for model in models:
-        found = by_model[model.name]
-        money = (_with_interval(part, decimals) for part in (found.cost, found.gain))
-        share = f"{percent_text(found.savings.value)}<small>{share_interval(found.savings.interval)}</small>"
-        rows.append([f"{model.rank}", model.sample, *money, share, percent_text(found.acted)])
-    return table(caption, _HEADS, rows, labels=_LABELS)
-
-
-def _with_interval(part: Estimate, decimals: int) -> str:
-    return f"{fixed(part.value, decimals)}<small>{interval(part.interval, decimals)}</small>"
+def _money_table(caption: str, found: ResultTable, models: Sequence[Model], held: str) -> str:
+    mine = [row for row in found.rows if row["held"] == held]
+    decimals = decimals_for([row["standard_error"] for row in mine], [row["cost"] for row in mine])
+    columns = found.view(("cost", "gain", "savings", "acted"), decimals=decimals)
+    return table(caption, _HEADS, model_rows(mine, columns, models, HTML), labels=_LABELS)
 
 
 def _amounts_ranking(evaluation: Evaluation, models: Sequence[Model]) -> str:
@@ -300,6 +293,7 @@ def _facts(evaluation: Evaluation) -> str:
 # The report of decisions among many actions: a page of tables, without scripts.
 
 _ACTIONS_TITLE = "What acting on these class probabilities would cost"
+_ACTION_HEADS = ("Action", "Share of decisions", "Mean cost", "Announced", "p (Holm)")
 _METHOD = (
     "Each row takes the action of lowest expected cost by its probabilities, the first of equals. Costs are means over "
     "rows; the best of several decisions is chosen on the same rows, and what is said of it allows for that: its "
@@ -335,11 +329,18 @@ def render_actions(found: ActionEvaluation, *, title: str | None = None) -> str:
     """
     check_kind(found, "found", ActionEvaluation, "what evaluate_actions returned")
     rows = found.rows
+    classes = ["Class", "Share of rows", "Mean cost", "Least", *map(_name, rows.actions)]
     bodies = {
         "stake": ("What is at stake", _actions_stake(found)),
         "ranking-section": ("Ranking", _actions_ranking(found)),
-        "classes": ("By true class", _classes(found)),
-        "actions": ("By action", _actions(found)),
+        "classes": (
+            "By true class",
+            _by_model(found, "classes", "Share of each class that takes each action by {model}", classes),
+        ),
+        "actions": (
+            "By action",
+            _by_model(found, "actions", "Cost of each action by {model}, and what was announced", _ACTION_HEADS),
+        ),
         "costs": ("Costs", _costs(found)),
         "findings": ("Findings", _findings(found)),
         "data": ("Data", facts(_data(found))),
@@ -362,18 +363,11 @@ def _name(text: object) -> str:
 
 
 def _actions_ranking(found: ActionEvaluation) -> str:
-    chosen, ranked = found.selection, sorted(found.models, key=lambda each: each.cost.value)
-    decimals = decimals_for([each.cost.standard_error for each in ranked])
-    rows: list[list[Cell]] = []
-    for rank, each in enumerate(ranked, start=1):
-        gap = found.compare(each.model, ranked[0].model)
-        beside = f"{fixed(gap.difference, decimals, sign=True)}<small>{interval(gap.interval, decimals, sign=True)}"
-        skill = skill_percent(each.skill)
-        rows.append([f"{rank}", _name(each.model), *_cost(found, each.model, decimals), skill])
-        rows[-1].insert(3, "&ndash;" if rank == 1 else f"{beside}</small>")
-    for single in chosen.references:
-        cost, best = _cost(found, single, decimals)
-        rows.append(["", _name(single), cost, "", best, ""])
+    chosen, ranking = found.selection, found.tables()["ranking"]
+    columns, models = ranking.view(("cost", "gap", "p_best", "skill")), len(found.models)
+    cells = HTML.rows(ranking.rows[:models], columns)
+    cells += replace(HTML, missing="").rows(ranking.rows[models:], columns)
+    rows = [[str(row["rank"] or ""), _name(row["model"]), *mine] for row, mine in zip(ranking.rows, cells, strict=True)]
     level = f"{found.confidence_level * 100:g}%"
     heads = ["#", "Model", f"Mean {chosen.scale} of a decision", "Less that of the best", "Is best", "Skill"]
     words = (
@@ -385,39 +379,15 @@ def _actions_ranking(found: ActionEvaluation) -> str:
     return words + table("Models by mean cost; lower is better", heads, rows, labels=heads)
 
 
-def _cost(found: ActionEvaluation, name: str, decimals: int) -> list[str]:
-    chosen = found.selection
-    ends = interval(chosen.intervals[name], decimals)
-    return [f"{fixed(chosen.costs[name], decimals)}<small>{ends}</small>", f"{100.0 * chosen.p_best[name]:.0f}%"]
-
-
-def _classes(found: ActionEvaluation) -> str:
-    actions = [str(action) for action in found.rows.actions]
-    heads = ["Share of rows", "Mean cost", "Least", *(_name(action) for action in actions)]
+def _by_model(found: ActionEvaluation, key: str, caption: str, heads: Sequence[str]) -> str:
+    """A table of classes or actions for each model."""
     parts = []
     for each in found.models:
-        rows: list[list[Cell]] = []
-        for row in found.class_records(each.model):
-            taken = [percent_text(part / row["share"]) if row["share"] else "&ndash;" for part in row["taken"].values()]
-            cost = f"{row['cost']:.4g}" if row["share"] else "&ndash;"
-            rows.append(["", _name(row["class"]), percent_text(row["share"]), cost, f"{row['oracle']:.4g}", *taken])
-        caption = f"Share of each class that takes each action by {shorten(named(each.model), NAME_LIMIT)}"
-        parts.append(table(caption, ["", "Class", *heads], rows))
-    return "".join(parts)
-
-
-def _actions(found: ActionEvaluation) -> str:
-    parts = []
-    for each in found.models:
-        rows: list[list[Cell]] = [
-            [
-                *("", _name(row["action"]), percent_text(row["share"])),
-                *(f"{row['incurred']:.4g}", f"{row['announced']:.4g}", html.escape(p_value(row["holm_p_value"]))),
-            ]
-            for row in found.calibration(each.model)._records()
-        ]
-        caption = f"Cost of each action by {shorten(named(each.model), NAME_LIMIT)}, and what was announced"
-        parts.append(table(caption, ["", "Action", "Share of decisions", "Mean cost", "Announced", "p (Holm)"], rows))
+        shown = found.tables(each.model)[key]
+        cells = HTML.rows(shown.rows, shown.columns[1:])
+        rows = [["", _name(row[heads[0].lower()]), *mine] for row, mine in zip(shown.rows, cells, strict=True)]
+        model = shorten(named(each.model), NAME_LIMIT)
+        parts.append(table(caption.format(model=model), ["", *heads], rows))
     return "".join(parts)
 
 

@@ -99,13 +99,13 @@ def _provenance(evaluation: Evaluation) -> list[tuple[str, str]]:
 
 
 def _prevalence(evaluation: Evaluation) -> str:
-    given = " (stated, not counted)" if evaluation.tables[0].fixed_prevalence else ""
+    given = " (stated, not counted)" if evaluation.score_tables[0].fixed_prevalence else ""
     what = "what is at stake" if evaluation.options.per_stake else "the weight"
     return f"{percent_text(evaluation.prevalence, 4)} of {what}{given}"
 
 
 def _weights(evaluation: Evaluation) -> str:
-    scores = evaluation.tables[0]
+    scores = evaluation.score_tables[0]
     if evaluation.options.per_stake:
         return "what is at stake in each row"
     if np.array_equal(scores.positives, scores.positives_squared) and np.array_equal(
@@ -116,7 +116,7 @@ def _weights(evaluation: Evaluation) -> str:
 
 
 def _distinct(evaluation: Evaluation) -> str:
-    numbers = [len(scores.scores) for scores in evaluation.tables]
+    numbers = [len(scores.scores) for scores in evaluation.score_tables]
     low, high = count(min(numbers)), count(max(numbers))
     return low if low == high else f"{low} to {high} a model"
 

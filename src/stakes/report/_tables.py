@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import html
 import math
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stakes.evaluation import FINDINGS
 from stakes.inference import ROWS_NEEDED, decomposition_interval
+from stakes.outputs.result_table import CellStyle
 from stakes.outputs.text import count, decimals_for, number, p_value, say, shorten
 from stakes.report._page import (
     NAME_LIMIT,
     REFERENCE_DASHES,
     fixed,
     follows,
-    interval,
     named,
     percent_text,
     regret_words,
@@ -29,11 +31,12 @@ from stakes.report._page import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from stakes.evaluation import Evaluation, Finding, GroupResult, ModelResult
-    from stakes.inference import CalibrationSummary, Comparison
-    from stakes.metrics import Decomposition
+    from stakes.evaluation import Evaluation, Finding
+    from stakes.outputs.result_table import TableColumn
+
+    Rows = Sequence[Mapping[str, Any]]
     from stakes.report._page import Cell, Model
 
 
@@ -41,8 +44,46 @@ if TYPE_CHECKING:
 
 _WIDTH = 96.0
 _METRIC_LIMIT = 40
-_NONE = "&ndash;"
+_WORDS = {"regret": "Mean regret", "integral": "Integral", "loss": "Loss"}
 _SCALES = {"integral": "integral of regret", "loss": "loss"}
+HTML = CellStyle(
+    fixed,
+    {
+        "difference": partial(fixed, sign=True),
+        "skill": lambda share, _: skill_percent(share),
+        "end": lambda share, _: f"{fixed(100 * share, 1)}%",
+        "p": lambda value, _: html.escape(p_value(value)),
+        "count": lambda value, _: count(value),
+        "significant": lambda value, _: f"{value:.4g}",
+        "probability": lambda share, _: f"{100.0 * share:.0f}%",
+        **dict.fromkeys(("share", "acted", "savings"), lambda share, _: percent_text(share)),
+    },
+    missing="&ndash;",
+    interval="{value}<small>{low} to {high}</small>",
+    unknown="{value}<small>no interval</small>",
+    p="<small>p {}</small>",
+    ends={"skill": "end", "savings": "end"},
+)
+_SPANNED: dict[str, Any] = {
+    "interval": "<span>{value}</span><small>{low} to {high}</small>",
+    "unknown": "<span>{value}</span><small>no interval</small>",
+}
+
+
+def model_rows(
+    rows: Rows, columns: Sequence[TableColumn], models: Sequence[Model], style: CellStyle, *, values: bool = False
+) -> list[list[Cell]]:
+    """Number, name and cells of each row; with ``values`` the numbers are in attributes too."""
+    by_name = {model.name: model for model in models}
+    return [
+        [str(row["rank"]), by_name[row["model"]].sample, *(_valued(row, columns, cells) if values else cells)]
+        for row, cells in zip(rows, style.rows(rows, columns), strict=True)
+    ]
+
+
+def _valued(record: Mapping[str, Any], columns: Sequence[TableColumn], cells: Sequence[str]) -> list[Cell]:
+    values = [record[column.key] for column in columns]
+    return [text if value is None else (text, value) for text, value in zip(cells, values, strict=True)]
 
 
 def cost_words(evaluation: Evaluation) -> str:
@@ -52,35 +93,34 @@ def cost_words(evaluation: Evaluation) -> str:
 
 def ranking_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
     """Models from the best to the worst, then treating all and treating none, on every scale."""
-    results = [model.result for model in models]
-    decimals = decimals_for([r.standard_error for r in results], [r.score for r in results])
-    ends = _ends(results)
-    named = [
-        (
-            model.result,
-            f'<span class="rank">{model.rank}</span>',
-            _head(model.sample + _acts_like(model.result), model.rank - 1),
+    found, by_name = evaluation.tables()["ranking"], {model.name: model for model in models}
+    results, heads = found.rows[: len(models)], _columns(evaluation)
+    decimals = decimals_for([row["standard_error"] for row in results], [row["score"] for row in results])
+    style, ends = replace(HTML, decimals=decimals, ends={"difference": "number"}, **_SPANNED), _ends(results)
+    columns = [
+        replace(
+            column,
+            interval=column.interval.replace("simultaneous", "ci"),
+            decimals=decimals_for([], [row[column.key] for row in results]) if column.key in _WORDS else None,
         )
-        for model in models
+        for column in found.view(heads)
     ]
-    for name, dash in REFERENCE_DASHES.items():
-        sample = f'<span data-reference="{name}">{swatch("--reference", dash)} {name}</span>'
-        named.append((evaluation[name], "", _head(sample)))
-    scales = _scales(evaluation)
-    places = {name: decimals_for([], [factor * r.score for r in results]) for name, factor in scales.items()}
     rows: list[list[Cell]] = []
-    for result, rank, head in named:
-        cells: list[Cell] = [
-            (_cost(result, decimals, ends), result.score)
-            if name == evaluation.scale
-            else (fixed(factor * result.score, places[name]), factor * result.score)
-            for name, factor in scales.items()
-        ]
-        rows.append([rank, head, *cells, *_judged(evaluation, result, decimals)])
-    columns = _columns(evaluation)
-    heads = [head + (f"<br><small>{detail}</small>" if detail else "") for head, detail in columns]
-    labels = [head for head, _ in columns]
-    return table(caption("ranking", evaluation), heads, rows, key="ranking", labels=labels, follow="ranking")
+    for record, cells in zip(found.rows, style.rows(found.rows, columns), strict=True):
+        name, place = record["model"], list(heads).index("score")
+        cells[place] = _whisker(record, ends) + cells[place]
+        if name in by_name:
+            model, like = by_name[name], record["acts_like"]
+            note = f'<small class="note">acts like {like}</small>' if like else ""
+            rank, head = f'<span class="rank">{model.rank}</span>', _head(model.sample + note, model.rank - 1)
+        else:
+            sample = f'<span data-reference="{name}">{swatch("--reference", REFERENCE_DASHES[name])} {name}</span>'
+            rank, head = "", _head(sample)
+        rows.append([rank, head, *_valued(record, columns, cells)])
+    named = [("#", ""), ("Model", ""), *heads.values()]
+    shown = [head + (f"<br><small>{detail}</small>" if detail else "") for head, detail in named]
+    labels = [head for head, _ in named]
+    return table(caption("ranking", evaluation), shown, rows, key="ranking", labels=labels, follow="ranking")
 
 
 def _head(name: str, model: int | None = None) -> str:
@@ -88,60 +128,35 @@ def _head(name: str, model: int | None = None) -> str:
     return f'<th scope="row" role="rowheader"{place}>{name}</th>'
 
 
-def _scales(evaluation: Evaluation) -> dict[str, float]:
-    """Factors from the evaluation's scale to every scale; nan where one is not defined."""
-    costs = evaluation.costs
-    if evaluation.options.per_stake:
-        return {evaluation.scale: 1.0}
-    units = evaluation.unit_cost * evaluation.per
-    factors = {
-        "regret": units / costs.mass if 0.0 < costs.mass < math.inf else math.nan,
-        "integral": 1.0,
-        "loss": math.nan if costs.loss_factor is None else costs.loss_factor,
-    }
-    return {name: factor / evaluation.factor for name, factor in factors.items()}
-
-
-def _columns(evaluation: Evaluation) -> list[tuple[str, str]]:
-    level = f"{evaluation.confidence_level * 100:g}%"
+def _columns(evaluation: Evaluation) -> dict[str, tuple[str, str]]:
+    """Head and detail of each column of the ranking."""
+    level, scale = f"{evaluation.confidence_level * 100:g}%", evaluation.scale
     versus = f"difference, pointwise {level} interval, p; of this pair alone"
-    words = {"regret": "Mean regret", "integral": "Integral", "loss": "Loss"}
-    unit = f"{unit_words(evaluation)}, " if evaluation.scale == "regret" else ""
-    scales = [
-        (words[name], f"{unit}pointwise {level} interval" if name == evaluation.scale else "")
-        for name in _scales(evaluation)
-    ]
-    return [
-        ("#", ""),
-        ("Model", ""),
-        *scales,
-        ("More than the best", versus),
-        ("Skill", ""),
-        ("Against treat all", versus),
-        ("Against treat none", versus),
-    ]
+    unit = f"{unit_words(evaluation)}, " if scale == "regret" else ""
+    found: dict[str, tuple[str, str]] = {name: (word, "") for name, word in _WORDS.items()}
+    if evaluation.options.per_stake:
+        found = {scale: found[scale]}
+    heads = {"score" if name == scale else name: each for name, each in found.items()}
+    heads["score"] = _WORDS[scale], f"{unit}pointwise {level} interval"
+    heads |= {"vs_best": ("More than the best", versus), "skill": ("Skill", "")}
+    return heads | {f"vs_treat_{which}": (f"Against treat {which}", versus) for which in ("all", "none")}
 
 
 def further_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
     """Numbers beside the expected cost, and the metrics that were asked for."""
-    asked = list(evaluation.results[0].metrics)
+    found, asked = evaluation.tables()["ranking"], list(evaluation.results[0].metrics)
+    areas = [evaluation.auc(model.name).interval for model in models]
+    pairs = zip(found.rows, areas, strict=False)
+    rows = [row | {"auc_low": low, "auc_high": high} for row, (low, high) in pairs]
+    columns = found.view(["auc"], interval="auc") + found.view(["share_acted_on"])
+    for name in asked:
+        columns += found.view([name], decimals=decimals_for([], [row[name] for row in rows]))
     heads = ["#", "Model", "AUC", "Share acted on", *(text_html(name, _METRIC_LIMIT) for name in asked)]
-    decimals = [decimals_for([], [model.result.metrics[name] for model in models]) for name in asked]
-    rows = [
-        [
-            str(model.rank),
-            model.sample,
-            _with_details(fixed(model.result.auc, 3), interval(evaluation.auc(model.name).interval, 3)),
-            percent_text(model.result.share_acted_on),
-            *(fixed(model.result.metrics[name], places) for name, places in zip(asked, decimals, strict=True)),
-        ]
-        for model in models
-    ]
     level = f"{evaluation.confidence_level * 100:g}%"
     caption = (
         f"Further numbers of each model, the area with its pointwise {level} interval; not what the ranking goes by"
     )
-    return table(caption, heads, rows)
+    return table(caption, heads, model_rows(rows, columns, models, replace(HTML, **_SPANNED)))
 
 
 def caption(of: str, evaluation: Evaluation) -> str:
@@ -150,50 +165,17 @@ def caption(of: str, evaluation: Evaluation) -> str:
     return say(of, over=say("over_one" if low == high else "over", low=percent_text(low), high=percent_text(high)))
 
 
-def _acts_like(result: ModelResult) -> str:
-    return f'<small class="note">acts like {result.acts_like}</small>' if result.acts_like else ""
-
-
-def _cost(result: ModelResult, decimals: int, ends: tuple[float, float] | None) -> str:
-    numbers = _with_details(fixed(result.score, decimals), interval(result.interval, decimals))
-    return _whisker(result, ends) + numbers
-
-
-def _judged(evaluation: Evaluation, result: ModelResult, decimals: int) -> list[Cell]:
-    """Against the best model, the prevalence as forecast, and the references."""
-    best = _versus(evaluation, result.name, evaluation.ranking[0], decimals)
-    against = [_versus(evaluation, result.name, other, decimals) for other in REFERENCE_DASHES]
-    parts = result.decomposition
-    skill: Cell = (skill_percent(parts.skill), parts.skill) if parts else _NONE
-    return [best, skill, *against]
-
-
-def _versus(evaluation: Evaluation, name: str, other: str, decimals: int) -> Cell:
-    if name == other:
-        return _NONE
-    found: Comparison = evaluation.difference(name, other)
-    details = [interval(found.interval, decimals)]
-    if not math.isnan(found.p_value):
-        details.append(f"p {html.escape(p_value(found.p_value))}")
-    text = _with_details(fixed(found.difference, decimals, sign=True), *details)
-    return text, found.difference
-
-
-def _with_details(number: str, *details: str) -> str:
-    return f"<span>{number}</span>" + "".join(f"<small>{detail}</small>" for detail in details)
-
-
-def _ends(results: Sequence[ModelResult]) -> tuple[float, float] | None:
-    numbers = [x for r in results for x in (r.score, *r.interval) if math.isfinite(x)]
+def _ends(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float] | None:
+    numbers = [row[key] for row in rows for key in ("score", "ci_low", "ci_high") if math.isfinite(row[key])]
     return (min(numbers), max(numbers)) if numbers and min(numbers) < max(numbers) else None
 
 
-def _whisker(result: ModelResult, ends: tuple[float, float] | None) -> str:
+def _whisker(record: Mapping[str, Any], ends: tuple[float, float] | None) -> str:
     """Cost and interval as a dot on a line, all rows on one scale; empty where they lie outside it."""
-    low, high = result.interval
-    if ends is None or not math.isfinite(result.score) or not ends[0] <= result.score <= ends[1]:
+    score, low, high = record["score"], record["ci_low"], record["ci_high"]
+    if ends is None or not math.isfinite(score) or not ends[0] <= score <= ends[1]:
         return ""
-    x = _place(result.score, ends)
+    x = _place(score, ends)
     line = ""
     if math.isfinite(low) and math.isfinite(high):
         line = f'<path d="M{_place(low, ends):.1f} 8H{_place(high, ends):.1f}" class="whisker"/>'
@@ -211,27 +193,36 @@ def _place(value: float, ends: tuple[float, float]) -> float:
 # The section of groups: for whom a model holds.
 
 _GAP = "Skill less that of the others"
-_HEADS = ("Rows", "Positive", "Expected cost", "Skill", _GAP)
-_OF_PROBABILITIES = ("Miscalibration, corrected", "AUC")
-_OF_AMOUNTS = ("Cost per row", "Gain per row")
+_HEADS = {
+    "n_rows": "Rows",
+    "prevalence": "Positive",
+    "score": "Expected cost",
+    "skill": "Skill",
+    "skill_difference": _GAP,
+}
+_OF_PROBABILITIES = {"corrected_miscalibration": "Miscalibration, corrected", "auc": "AUC"}
+_OF_AMOUNTS = {"cost": "Cost per row", "gain": "Gain per row"}
 
 
 def groups_tables(evaluation: Evaluation, models: Sequence[Model]) -> str:
     """One table for each column that divides the rows, over the range as reported."""
-    by_name = {model.name: model for model in models}
-    order = {model.name: model.rank for model in models}
-    parts = []
-    for column in dict.fromkeys(row.column for row in evaluation.groups):
-        mine = sorted((row for row in evaluation.groups if row.column == column), key=lambda row: order[row.model])
-        decimals = decimals_for([row.standard_error for row in mine], [row.score for row in mine])
+    by_name, found = {model.name: model for model in models}, evaluation.tables()["groups"]
+    shown = _HEADS | (_OF_AMOUNTS if evaluation.options.per_stake else _OF_PROBABILITIES)
+    columns, parts = found.view(shown), []
+    labels = ["", "", *("Skill less others'" if head == _GAP else head for head in shown.values())]
+    for column in dict.fromkeys(row["column"] for row in found.rows):
+        mine = [row for row in found.rows if row["column"] == column]
+        mine.sort(key=lambda row: by_name[row["model"]].rank)
+        decimals = decimals_for([row["standard_error"] for row in mine], [row["score"] for row in mine])
         rows: list[list[Cell]] = [
-            [by_name[row.model].html, text_html(row.group, NAME_LIMIT) + _group_note(row), *_group_cells(row, decimals)]
+            [
+                by_name[row["model"]].html,
+                text_html(row["group"], NAME_LIMIT) + _group_note(row["note"]),
+                *_group_cells(row, columns, decimals),
+            ]
             for row in mine
         ]
-        name = shorten(named(column), NAME_LIMIT)
-        shown = (*_HEADS, *(_OF_AMOUNTS if evaluation.options.per_stake else _OF_PROBABILITIES))
-        heads, labels = ["Model", "Group", *shown], ["", "", *shown]
-        labels[labels.index(_GAP)] = "Skill less others'"
+        name, heads = shorten(named(column), NAME_LIMIT), ["Model", "Group", *shown.values()]
         parts.append(table(f"Every model in every group of {name}", heads, rows, labels=labels, kind="groups"))
     level = f"{evaluation.confidence_level * 100:g}%"
     return (
@@ -241,28 +232,12 @@ def groups_tables(evaluation: Evaluation, models: Sequence[Model]) -> str:
     ) + "".join(parts)
 
 
-def _group_cells(row: GroupResult, decimals: int) -> list[str]:
-    score = fixed(row.score, decimals) + f"<small>{interval(row.interval, decimals)}</small>"
-    skill = skill_percent(row.skill) + f"<small>{share_interval(row.skill_interval)}</small>"
-    gap = "&ndash;"
-    if not math.isnan(row.skill_difference):
-        gap = skill_percent(row.skill_difference)
-        if not math.isnan(row.skill_p_adjusted):
-            gap += f"<small>p {html.escape(p_value(row.skill_p_adjusted))}</small>"
-    return [count(row.n_rows), percent_text(row.prevalence), score, skill, gap, *_further(row, decimals)]
-
-
-def _further(row: GroupResult, decimals: int) -> list[str]:
-    """Calibration and ranking, or money where each row has amounts of its own."""
-    if row.charge is None:
-        area = fixed(row.auc, 3) + f"<small>{interval(row.auc_interval, 3)}</small>"
-        ends = interval(row.corrected_miscalibration_interval, decimals)
-        return [fixed(row.corrected_miscalibration, decimals) + f"<small>{ends}</small>", area]
-    if row.money is None:
-        return ["&ndash;", "&ndash;"]
-    parts = row.money.cost, row.money.gain
-    places = decimals_for([row.money.cost.standard_error], [row.money.cost.value])
-    return [f"{fixed(part.value, places)}<small>{interval(part.interval, places)}</small>" for part in parts]
+def _group_cells(row: Mapping[str, Any], columns: Sequence[TableColumn], decimals: int) -> list[str]:
+    """Money has the decimals that its own error asks for."""
+    if row.get("cost") is not None:
+        own = decimals_for([row["money_error"]], [row["cost"]])
+        columns = [replace(each, decimals=own) if each.kind == "money" else each for each in columns]
+    return [replace(HTML, decimals=decimals).cell(row, column) for column in columns]
 
 
 def _stake_words(evaluation: Evaluation) -> str:
@@ -271,24 +246,19 @@ def _stake_words(evaluation: Evaluation) -> str:
     return words if stake else ""
 
 
-def _group_note(row: GroupResult) -> str:
+def _group_note(note: str) -> str:
     """What to know of the interval, under the name of the group, where a long text may break."""
-    return f'<small class="note">{html.escape(row.note)}</small>' if row.note else ""
-
-
-def share_interval(ends: tuple[float, float]) -> str:
-    """An interval of a share in percent."""
-    return "no interval" if any(map(math.isnan, ends)) else f"{fixed(100 * ends[0], 1)}% to {fixed(100 * ends[1], 1)}%"
+    return f'<small class="note">{html.escape(note)}</small>' if note else ""
 
 
 # The section of calibration: what reporting guidelines for prediction models ask for.
 
 _NUMBERS = {
-    "o_e_ratio": ("O:E", "observed to expected; 1 is calibrated", 2),
-    "calibration_in_the_large": ("In the large", "intercept with slope 1; 0 is calibrated", 2),
-    "slope": ("Slope", "below 1: too extreme", 2),
-    "ici": ("ICI", "mean distance to the smooth curve", 4),
-    "e90": ("E90", "its 90th percentile", 4),
+    "o_e_ratio": ("O:E", "observed to expected; 1 is calibrated"),
+    "calibration_in_the_large": ("In the large", "intercept with slope 1; 0 is calibrated"),
+    "slope": ("Slope", "below 1: too extreme"),
+    "ici": ("ICI", "mean distance to the smooth curve"),
+    "e90": ("E90", "its 90th percentile"),
 }
 
 
@@ -296,19 +266,20 @@ def calibration_section(evaluation: Evaluation, models: Sequence[Model]) -> str:
     """A table with two rows for each model, and what the numbers are."""
     ends = tuple(percent_text(end) for end in (evaluation.costs.low, evaluation.costs.high))
     where = f"scored at {ends[0]}" if ends[0] == ends[1] else f"scored {ends[0]} to {ends[1]}"
-    found = [(model, evaluation.calibration.of(model.name)) for model in models]
-    rows: list[list[Cell]] = [
-        [f"{model.rank}", model.sample + f'<small class="note">{words}</small>', *_calibration_cells(summary)]
-        for model, mine in found
-        for words, summary in (("all cases", mine.overall), (where, mine.in_range))
-    ]
-    heads = [f"{head}<br><small>{meaning}</small>" for head, meaning, _ in _NUMBERS.values()]
-    labels = ["", "", "Cases", *(head for head, _, _ in _NUMBERS.values())]
+    found = evaluation.tables([model.name for model in models])["calibration"]
+    rows = model_rows(found.rows, found.view(_NUMBERS), models, HTML)
+    for record, cells in zip(found.rows, rows, strict=True):
+        words = "all cases" if record["cases"] == "all" else where
+        cells[1] = f'{cells[1]}<small class="note">{words}</small>'
+        known = f"{count(record['n_rows'])}<small>{count(record['n_positives'])} positive</small>"
+        cells.insert(2, "0" if record["slope"] is None else known)
+    heads = [f"{head}<br><small>{meaning}</small>" for head, meaning in _NUMBERS.values()]
+    labels = ["", "", "Cases", *(head for head, _ in _NUMBERS.values())]
     shown = table(
         f"Calibration over all cases, and of those {where}", ["#", "Model", "Cases", *heads], rows, labels=labels
     )
     level = f"{evaluation.confidence_level * 100:g}%"
-    notes = dict.fromkeys(mine.overall.note for _, mine in found if mine.overall.note)
+    notes = dict.fromkeys(row["note"] for row in found.rows[::2] if row["note"])
     return (
         "<p>O:E above 1 and calibration in the large above 0 say that risks are too low, below that they are too high. "
         f"Only cases {where} are decided differently by the plausible thresholds, the range as reported. Intervals are "
@@ -316,36 +287,22 @@ def calibration_section(evaluation: Evaluation, models: Sequence[Model]) -> str:
     )
 
 
-def _calibration_cells(found: CalibrationSummary | None) -> list[str]:
-    if found is None:
-        return ["0", *["&ndash;"] * len(_NUMBERS)]
-    cells = [f"{count(found.n_rows)}<small>{count(found.n_positives)} positive</small>"]
-    for name, (_, _, places) in _NUMBERS.items():
-        value = fixed(getattr(found, name), places)
-        cells.append(f"{value}<small>{interval(found.interval(name), places)}</small>")
-    return cells
-
-
 # The decomposition table: where each model's cost comes from.
+
+
+_TERMS = ("decomposed", "miscalibration", "discrimination", "uncertainty")
 
 
 def decomposition_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
     """The terms of every model."""
-    parts = {model: model.result.decomposition for model in models}
-    known = {model: p for model, p in parts.items() if p is not None}
-    errors = [model.result.standard_error for model in known]
-    decimals = decimals_for(errors, [term for p in known.values() for term in _terms(p)])
-    rows: list[list[Cell]] = [
-        [
-            f"{model.rank}",
-            model.sample,
-            *((fixed(term, decimals), term) for term in _terms(p)),
-            (skill_percent(p.skill), p.skill),
-        ]
-        for model, p in known.items()
-    ]
+    found = evaluation.tables()["ranking"]
+    results = found.rows[: len(models)]
+    terms = {row["model"]: [row[key] for key in _TERMS] for row in results}
+    errors = [row["standard_error"] for row in results]
+    style = replace(HTML, decimals=decimals_for(errors, [term for mine in terms.values() for term in mine]))
+    rows = model_rows(results, found.view((*_TERMS, "skill")), models, style, values=True)
     heads = ["#", "Model", f"Cost<br><small>{cost_words(evaluation)}</small>", "MCB", "DSC", "UNC", "Skill"]
-    missing = [model.html for model, p in known.items() if not all(map(math.isfinite, _terms(p)))]
+    missing = [model.html for model in models if not all(map(math.isfinite, terms[model.name]))]
     note = f"<p>Not drawn, because a term is infinite or undefined: {', '.join(missing)}.</p>" if missing else ""
     shown = table(caption("decomposition", evaluation), heads, rows, follow="decomposition")
     return shown + follows("missing", note) + _on_new_rows(evaluation, models[0])
@@ -370,10 +327,6 @@ def _on_new_rows(evaluation: Evaluation, best: Model) -> str:
     if found.interval[0] <= 0.0:
         return f"<p>Recalibrating {best.html} is not shown to save anything on new rows ({sure}).</p>"
     return f"<p>On new rows recalibrating {best.html} would save about {value} ({sure}).</p>"
-
-
-def _terms(parts: Decomposition) -> tuple[float, float, float, float]:
-    return parts.score, parts.miscalibration, parts.discrimination, parts.uncertainty
 
 
 # The section of findings: what to know before acting on the result, and what to do about it.
