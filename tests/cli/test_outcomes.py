@@ -88,20 +88,20 @@ def test_amounts_by_row_are_money(cli, orders):
     path, fraud, amount = orders
     found = json.loads(cli("evaluate", path, "--label", "fraud", "--models", "risk", *AMOUNTS, "--json").out)
     wrong = (RISK * amount >= (1 - RISK) * 15) != fraud
-    cost = np.where(fraud == 1, amount, 15)[wrong].sum() / N
+    cost = np.where(fraud == 1, amount, 15)[wrong].sum() / N * 1000
     record = next(r for r in found["money"] if r["metric"] == "cost")
     assert record["value"] == pytest.approx(cost, rel=1e-12)
     shown = " ".join(cli("evaluate", path, "--label", "fraud", "--models", "risk", *AMOUNTS).out.split())
     assert "With amounts as stated, risk costs" in shown
-    assert "cost: per row in EUR" in shown
+    assert "cost: per 1,000 rows in EUR" in shown
     assert "EUR at stake" in " ".join(cli("check", path, "--label", "fraud", "--models", "risk", *AMOUNTS).out.split())
     page = cli("evaluate", path, "--label", "fraud", "--models", "risk", *AMOUNTS, "--report", "page.html")
     assert page.code == 0, page.err
-    assert "EUR per row" in (path.parent / "work" / "page.html").read_text("utf-8")
+    assert "EUR per 1,000 rows" in (path.parent / "work" / "page.html").read_text("utf-8")
     ranged = ["--costs", "0.4:0.6", "--groups", "part"]
     shown = cli("evaluate", path, "--label", "fraud", "--models", "risk", *AMOUNTS, *ranged)
     assert "held: whose amounts are as stated" in " ".join(shown.out.split())
-    assert "cost and gain: per row" in " ".join(shown.out.split())
+    assert "cost and gain: per 1,000 rows" in " ".join(shown.out.split())
     compared = json.loads(cli("compare", path, "--label", "fraud", "--models", "risk,other", *AMOUNTS, "--json").out)
     assert compared[0]["difference"] < 0
 
@@ -116,11 +116,11 @@ def test_amounts_that_are_gains_have_cost_and_gain(cli, tmp_path):
     act = (lost < 0) | (RISK * 20 >= (1 - RISK) * 15)
     cost = np.where(fraud == 1, np.where(act, 0.0, 20.0), np.where(act, lost, 0.0)).mean()
     values = {record["metric"]: record["value"] for record in found}
-    assert values["cost"] == pytest.approx(cost, rel=1e-12)
+    assert values["cost"] == pytest.approx(1000 * cost, rel=1e-12)
     assert cost < 0
     assert values["savings"] is None
     shown = " ".join(cli(*asked).out.split())
-    assert f"{cost:.2f}" in shown
+    assert f"{1000 * cost:,.0f}" in shown
     assert "savings need a cost to save, but acting on everybody costs" in shown
 
 

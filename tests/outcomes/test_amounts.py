@@ -104,7 +104,7 @@ def test_cost_and_gain_of_any_sign_are_those_of_the_cells(matrix):
     outcome = RowCosts(y, matrix=matrix, unit="EUR")
     found = evaluate(outcome, models).money["a"]
     own, nobody = by_hand(y, models["a"], matrix)
-    for part, values in ((found.cost, own), (found.gain, nobody - own)):
+    for part, values in ((found.cost, 1000 * own), (found.gain, 1000 * (nobody - own))):
         assert part.value == pytest.approx(values.mean(), rel=1e-12)
         assert part.standard_error == pytest.approx(values.std(ddof=1) / 20, rel=1e-12)
         low, high = part.interval
@@ -116,7 +116,7 @@ def test_cost_and_gain_of_any_sign_are_those_of_the_cells(matrix):
     else:
         assert np.isnan([found.savings.value, found.savings.standard_error, *found.savings.interval]).all()
         assert found.savings.note == f"savings need a cost to save, but acting on {who} costs {least:.4g} a row"
-    alone = money(outcome, models["a"], per=1.0)
+    alone = money(outcome, models["a"])
     assert (alone.cost, alone.gain) == (found.cost, found.gain)
 
 
@@ -176,7 +176,8 @@ def test_groups_of_one_class_have_money():
     costs_of = {row.group: row.money.cost.value for row in found.groups}
     wrong = (models["a"] * amount >= (1 - models["a"]) * 7.0) != y
     for group, mine in (("fraud", y), ("honest", ~y)):
-        assert costs_of[group] == pytest.approx(np.where(y, amount, 7.0)[mine & wrong].sum() / mine.sum(), rel=1e-12)
+        cost = np.where(y, amount, 7.0)[mine & wrong].sum() / mine.sum()
+        assert costs_of[group] == pytest.approx(1000 * cost, rel=1e-12)
 
 
 def test_rows_set_aside_have_no_common_factor():
@@ -204,10 +205,11 @@ def test_groups_have_costs_per_unit_at_stake_and_money():
         cost = stake[mine & wrong].sum()
         assert row.score == pytest.approx(cost / stake[mine].sum(), rel=1e-12)
         assert row.prevalence == pytest.approx(amount[mine & y].sum() / stake[mine].sum(), rel=1e-12)
-        assert row.money.cost.value == pytest.approx(cost / mine.sum(), rel=1e-12)
+        assert row.money.cost.value == pytest.approx(1000 * cost / mine.sum(), rel=1e-12)
         spread = np.where(wrong & mine, stake, 0.0) - mine * cost / mine.sum()
         up = len(y) / (len(y) - 1)
-        assert row.money.cost.standard_error == pytest.approx(np.sqrt(up * (spread @ spread)) / mine.sum(), rel=1e-12)
+        error = np.sqrt(up * (spread @ spread)) / mine.sum()
+        assert row.money.cost.standard_error == pytest.approx(1000 * error, rel=1e-12)
         assert np.isnan(row.auc)
     record = found.groups._records()[0]
     assert (record["unit"], record["cost"]) == ("EUR", found.groups[0].money.cost.value)
@@ -237,7 +239,7 @@ def test_json_holds_money_on_every_scale():
     written = json.loads(found.to_json())
     assert {record["scale"] for record in written["money_over_costs"]} == set(HELD)
     by_scale = found.money_over_costs["sum"]["a"]
-    mean = by_scale.cost.value * len(y) / outcome.at_stake
+    mean = by_scale.cost.value / 1000 * len(y) / outcome.at_stake
     assert mean == pytest.approx(found["a"].score, rel=1e-12)  # the mean regret, in money
     assert not evaluate(outcome, models).money_over_costs
 

@@ -225,7 +225,7 @@ def test_evaluation_counts_costs_per_unit_of_money_at_stake():
         act = p * amount >= (1 - p) * 7.0
         cost = stake[act != y].sum()  # every decision, one by one
         assert found[name].score == pytest.approx(cost / stake.sum(), rel=1e-12)
-        assert found.money[name].cost.value == pytest.approx(cost / len(y), rel=1e-12)
+        assert found.money[name].cost.value == pytest.approx(1000 * cost / len(y), rel=1e-12)
         assert found[name].share_acted_on == pytest.approx(act.mean(), rel=1e-12)
     assert "With amounts as stated, a costs least" in found.conclusion[0]
     assert "per EUR at stake" in found.conclusion[0]

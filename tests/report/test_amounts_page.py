@@ -32,10 +32,10 @@ def test_page_says_what_decisions_cost_in_money(ranged):
     found, y, amount, scores = ranged
     page = Page(render_report(found))
     wrong = (scores["a"] * amount >= (1 - scores["a"]) * 7.0) != y
-    cost = np.where(y, amount, 7.0)[wrong].sum() / len(y)
-    table = next(each for each in page.all("table") if "Cost and gain of each model, EUR per row" in each.text)
-    assert f"{cost:.2f}" in table.text
-    assert page.source.count("<caption>Mean over the cost ratios as reported, EUR per row: ") == 3
+    cost = np.where(y, amount, 7.0)[wrong].sum() / len(y) * 1000
+    table = next(each for each in page.all("table") if "Cost and gain of each model, EUR per 1,000 rows" in each.text)
+    assert f"{cost:,.0f}" in table.text
+    assert page.source.count("<caption>Mean over the cost ratios as reported, EUR per 1,000 rows: ") == 3
     assert "per EUR at stake" in page.one("p", class_="lead").text
     assert "north" in page.source
     for nonsense in ("AUC", "Reliability", "Brier", "recalibrat", "thresholds, "):
@@ -45,8 +45,8 @@ def test_page_says_what_decisions_cost_in_money(ranged):
 def test_drawing_says_the_gain_as_stated(ranged):
     found, *_ = ranged
     figure = Page(render_report(found)).one("svg", role="img")
-    told = float(re.search(r"As stated: .*\ba ([\d.]+\d)", figure.attributes["aria-label"])[1])
-    assert told == pytest.approx(found.money["a"].gain.value, rel=5e-3)
+    told = re.search(r"As stated: .*\ba ([\d.,]+\d)", figure.attributes["aria-label"])[1].replace(",", "")
+    assert float(told) == pytest.approx(found.money["a"].gain.value, rel=5e-3)
 
 
 def test_drawing_says_that_it_leaves_models_out():
@@ -77,9 +77,9 @@ def test_gains_as_they_are_leave_nothing_to_save_and_are_shown():
     outcome = RowCosts(y, matrix=(-5, 1, 20, -300), unit="EUR")
     found = evaluate(outcome, scores)
     page = Page(render_report(found))
-    table = next(each for each in page.all("table") if "Cost and gain of each model, EUR per row" in each.text)
+    table = next(each for each in page.all("table") if "Cost and gain of each model, EUR per 1,000 rows" in each.text)
     for part in (found.money["a"].cost, found.money["a"].gain):
-        assert f"{part.value:.1f}".replace("-", "\N{MINUS SIGN}") in table.text
+        assert f"{part.value:,.0f}".replace("-", "\N{MINUS SIGN}") in table.text
     assert "savings need a cost to save, but acting on everybody costs" in page.source
 
 

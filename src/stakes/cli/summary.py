@@ -61,7 +61,7 @@ _GROUPS = (
     "number of groups."
 )
 _CORRECTED = " corrected MCB: of recalibration judged on rows that it was not fitted to."
-_STAKES = " positive: share of what is at stake; cost and gain: per row, with amounts as stated."
+_STAKES = " positive: share of what is at stake; cost and gain: per 1,000 rows, with amounts as stated."
 _SCALES = (
     "The same on average over the cost ratios; held: whose amounts are as stated, the others following by the ratio."
 )
@@ -163,9 +163,9 @@ def _money_words(evaluation: Evaluation) -> str:
     unit = f" in {name(found.unit)}" if found.unit else ""
     notes = dict.fromkeys(f" {part.note}." for part in (found.cost, found.gain, found.savings) if part.note)
     return (
-        f"cost: per row{unit}, with amounts as stated; gain: over acting on nobody; savings: share of the cost of the "
-        f"better of acting on all and on nobody. x to y: pointwise {percent(evaluation.confidence_level)} intervals."
-        + "".join(notes)
+        f"cost: per 1,000 rows{unit}, with amounts as stated; gain: over acting on nobody; savings: share of the cost "
+        "of the better of acting on all and on nobody. x to y: pointwise "
+        f"{percent(evaluation.confidence_level)} intervals." + "".join(notes)
     )
 
 

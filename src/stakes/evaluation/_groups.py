@@ -15,7 +15,16 @@ from stakes.base.validation import as_column, is_missing, to_array
 from stakes.core.options import EvaluationData
 from stakes.core.score_table import COLUMNS, ScoreTable, class_factors, weigh_classes
 from stakes.costs import Fixed, NoMeanError
-from stakes.inference import Moments, PairedRows, area_estimate, decomposition_interval, holm, law_of, money_of
+from stakes.inference import (
+    MONEY_PER,
+    Moments,
+    PairedRows,
+    area_estimate,
+    decomposition_interval,
+    holm,
+    law_of,
+    money_of,
+)
 from stakes.outcomes import RowCosts, TimeToEvent
 from stakes.outputs.result_table import ResultTable, TableColumn, Tabular
 from stakes.outputs.serialization import JsonReader
@@ -135,7 +144,7 @@ def money_by_model(
     scale: str = "false_negative",
     among: Bools | None = None,
 ) -> dict[str, Money]:
-    """Money per row of every model, or of some rows; empty where it has no mean or no row counts.
+    """Money per 1,000 rows of every model, or of some rows; empty where it has no mean or no row counts.
 
     ``costs`` says how sure the ratio of the amounts is; without, they count as stated.
     """
@@ -153,7 +162,7 @@ def money_by_model(
         return {}
     level, codes = options.confidence_level, rows.clusters
     return {
-        name: money_of(outcome, score, law, 1.0, level=level, codes=codes, among=among)
+        name: money_of(outcome, score, law, MONEY_PER, level=level, codes=codes, among=among)
         for name, score in zip(models, rows.every_score, strict=True)
     }
 
@@ -250,7 +259,7 @@ class GroupResult:
 
     @cached_property
     def money(self) -> Money | None:
-        """What acting on the model costs and saves per row of the group, as stated; None without amounts by row."""
+        """What acting on the model costs and saves per 1,000 rows of the group; None without amounts by row."""
         return None if self.charge is None else self.charge()
 
     @property

@@ -17,6 +17,7 @@ from stakes.inference._cross_fitting import ROWS_NEEDED as ROWS_NEEDED
 from stakes.inference._cross_fitting import DecompositionInterval, decomposition_interval
 from stakes.inference._metric_interval import Pooled, integrated_metric, metric_difference, metric_interval, pool
 from stakes.inference._money import FEW_AMOUNTS as FEW_AMOUNTS
+from stakes.inference._money import MONEY_PER as MONEY_PER
 from stakes.inference._money import MONEY_SCALES as MONEY_SCALES
 from stakes.inference._money import Money, money
 from stakes.inference._money import carriers as carriers

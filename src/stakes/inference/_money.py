@@ -31,6 +31,7 @@ FEW_AMOUNTS = 50  # effective rows that carry a sum of amounts
 # a sample without its large amounts looks even: to ask for many there keeps the intervals that miss
 _NEEDED, _NEEDED_SEEN = 12, 8
 MONEY_SCALES = SCALES
+MONEY_PER = 1000.0  # rows that costs are for, where nothing else is asked
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def money(
     factor: float = 1.0,
     costs: CostsLike | None = None,
     scale: str = "false_negative",
-    per: float = 1000.0,
+    per: float = MONEY_PER,
     logits: bool = False,
     clusters: ArrayLike | None = None,
     confidence_level: float = 0.95,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.curves import net_benefit_curve_of, regret_curve_of
-from stakes.inference import named
+from stakes.inference import MONEY_PER, named
 from stakes.outcomes import RowCosts
 from stakes.outputs.text import number, odds, percent, say, shorten, visible
 from stakes.report._any_range import encoded, no_bands, no_plain_bands, passing
@@ -297,12 +297,12 @@ _MOST_LINES = 20
 
 
 def gain_figure(evaluation: Evaluation, models: Sequence[Model]) -> str:
-    """What each model gains over acting on nobody, per row, against the factor on false positives."""
+    """What each model gains over acting on nobody, per 1,000 rows, against the factor on false positives."""
     rows = evaluation.rows
     if rows is None or rows.origin is None or not isinstance(rows.origin.outcome, RowCosts):
         return ""
     outcome, shown = rows.origin.outcome, models[:_MOST_LINES]
-    size = float(outcome.present.sum() if outcome.sample_weight is None else outcome.sample_weight.sum())
+    size = float(outcome.present.sum() if outcome.sample_weight is None else outcome.sample_weight.sum()) / MONEY_PER
     factors = _factors(evaluation)
     at = factors / (1.0 + factors)
     curves = evaluation.curves("net_benefit")
@@ -318,13 +318,14 @@ def gain_figure(evaluation: Evaluation, models: Sequence[Model]) -> str:
     drawn = [line(x, y(money[model.name]), model) for model in shown]
     drawn += [path(x, y(values), "--reference", REFERENCE_DASHES[name]) for name, values in _constants(every).items()]
     unit = html.escape(visible(shorten(outcome.unit, 20))) or "money"
-    label = f"Line chart of the gain over acting on nobody, in {unit} per row, against the factor on false positives."
+    axis = f"gain over acting on nobody, {unit} per 1,000 rows"
+    label = f"Line chart of the {axis.replace(', ', ', in ', 1)}, against the factor on false positives."
     told = ", ".join(
         f"{html.escape(model.short)} {number(float(np.interp(0.5, at, money[model.name])))}" for model in shown
     )
     return (
         f'<figure><p class="legend">{_amounts_legend(shown)}</p>'
-        f'<p class="axis">gain over acting on nobody, {unit} per row</p>'
+        f'<p class="axis">{axis}</p>'
         f'<div class="scroll" tabindex="0" role="region" aria-label="Gain over acting on nobody"><svg '
         f'viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label} As stated: {told}." '
         f'style="width: 100%; min-width: 32rem">{_shade(evaluation, factors)}{_grid(low, high)}{_marks(factors)}'

@@ -88,7 +88,7 @@ def render_amounts(evaluation: Evaluation, *, title: str | None = None) -> str:
     >>> from stakes import RowCosts, evaluate
     >>> from stakes.report import render_amounts
     >>> orders = RowCosts([0, 1, 0, 1] * 20, false_positive=30, false_negative=[100, 200, 50, 20] * 20, unit="EUR")
-    >>> "EUR per row" in render_amounts(evaluate(orders, [0.02, 0.3, 0.2, 0.1] * 20))
+    >>> "EUR per 1,000 rows" in render_amounts(evaluate(orders, [0.02, 0.3, 0.2, 0.1] * 20))
     True
     """
     check_kind(evaluation, "evaluation", Evaluation, "what evaluate returned")
@@ -126,15 +126,18 @@ def _money(evaluation: Evaluation, models: Sequence[Model]) -> str:
         part.note for found in evaluation.money.values() for part in (found.cost, found.gain, found.savings)
     )
     words = (
-        f"<p>{html.escape(unit)} per row, with amounts as stated; intervals are pointwise {level} intervals, of each "
-        "number alone. Savings are the share of the cost of the cheaper of acting on everybody and on nobody.</p>"
+        f"<p>{html.escape(unit)} per 1,000 rows, with amounts as stated; intervals are pointwise {level} intervals, of "
+        "each number alone. Savings are the share of the cost of the cheaper of acting on everybody and on nobody.</p>"
     )
     words += "".join(f"<p>Note: {typeset(visible(note))}.</p>" for note in notes if note)
     tables = evaluation.tables()
-    shown = _money_table(f"Cost and gain of each model, {unit} per row", tables["money"], models, "")
+    shown = _money_table(f"Cost and gain of each model, {unit} per 1,000 rows", tables["money"], models, "")
     parts = [
         _money_table(
-            f"Mean over the cost ratios as reported, {unit} per row: {_HELD[held]}", tables["scales"], models, held
+            f"Mean over the cost ratios as reported, {unit} per 1,000 rows: {_HELD[held]}",
+            tables["scales"],
+            models,
+            held,
         )
         for held in evaluation.money_over_costs
     ]

@@ -201,7 +201,7 @@ _HEADS = {
     "skill_difference": _GAP,
 }
 _OF_PROBABILITIES = {"corrected_miscalibration": "Miscalibration, corrected", "auc": "AUC"}
-_OF_AMOUNTS = {"cost": "Cost per row", "gain": "Gain per row"}
+_OF_AMOUNTS = {"cost": "Cost per 1,000 rows", "gain": "Gain per 1,000 rows"}
 
 
 def groups_tables(evaluation: Evaluation, models: Sequence[Model]) -> str:
@@ -242,8 +242,8 @@ def _group_cells(row: Mapping[str, Any], columns: Sequence[TableColumn], decimal
 
 def _stake_words(evaluation: Evaluation) -> str:
     stake = evaluation.options.per_stake
-    words = " Positive is their share of what is at stake; cost and gain per row are with amounts as stated, in money."
-    return words if stake else ""
+    words = " Positive is their share of what is at stake; cost and gain per 1,000 rows are with amounts as stated, "
+    return f"{words}in money." if stake else ""
 
 
 def _group_note(note: str) -> str:
