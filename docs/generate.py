@@ -217,6 +217,7 @@ ROOMS = {
     "training": "Metrics for training",
     "display": "Pictures",
     "report": "The report",
+    "tables": "Files, frames and data engines",
 }
 
 

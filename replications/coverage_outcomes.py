@@ -18,8 +18,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-from stakes import PartlyVerified, RowCosts, TimeToEvent, metric_difference, metric_interval
-from stakes.inference import bootstrap, integrated_metric, money
+from stakes import PartlyVerified, RowCosts, TimeToEvent, metric_interval
+from stakes.inference import bootstrap, integrated_metric, metric_difference, money
 from stakes.metrics import METRICS
 
 HORIZON, RATE, OTHER = 1.0, 0.2, 0.15

@@ -21,16 +21,15 @@ from stakes import (
     evaluate,
     evaluate_frame,
     inference,
-    metric_difference,
     metric_interval,
     metrics,
     net_benefit_curve,
     outcomes,
-    select_best,
     tables,
     training,
     utility,
 )
+from stakes.inference import metric_difference, select_best
 from tests.cli.conftest import cli, folder, plain_terminal, write_csv  # noqa: F401  (fixtures)
 from tests.mistakes import PACKAGE
 

@@ -12,7 +12,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from stakes import correction, costs, evaluate, inference, select_best, utility
+from stakes import correction, costs, evaluate, inference, utility
+from stakes.inference import select_best
 
 ROOMS = ["boundary", "correction", "curves", "evaluation", "inference", "information", "metrics", "training", "utility"]
 # bins and bands have one interval for each of their points, a bootstrap one of each kind: their frames name the ends

@@ -26,22 +26,31 @@ if _TYPE_CHECKING:
         information,
         metrics,
         outcomes,
+        report,
+        tables,
         training,
         uncertainty,
         utility,
     )
     from stakes.core.score_table import ScoreTable
-    from stakes.curves import net_benefit_curve, precision_recall_curve, regret_curve, reliability_curve, roc_curve
+    from stakes.correction import undo_class_weight, undo_sampling
+    from stakes.curves import (
+        net_benefit_curve,
+        precision_recall_curve,
+        regret_curve,
+        reliability_curve,
+        roc_curve,
+        threshold_table,
+    )
     from stakes.evaluation import advise, evaluate, evaluate_frame
-    from stakes.inference import compare, metric_difference, metric_interval, select_best
+    from stakes.inference import compare, metric_interval, money
     from stakes.information import value_of_information
     from stakes.metrics import (
         bounded_brier_loss,
-        bounded_brier_skill_score,
         bounded_log_loss,
-        bounded_log_skill_score,
         decompose,
         expected_regret,
+        get_scorer,
         net_benefit_score,
     )
     from stakes.outcomes import PartlyVerified, RowCosts, TimeToEvent
@@ -56,9 +65,7 @@ __all__ = [
     "advise",
     "boundary",
     "bounded_brier_loss",
-    "bounded_brier_skill_score",
     "bounded_log_loss",
-    "bounded_log_skill_score",
     "compare",
     "correction",
     "costs",
@@ -69,21 +76,26 @@ __all__ = [
     "evaluate_frame",
     "evaluation",
     "expected_regret",
+    "get_scorer",
     "inference",
     "information",
-    "metric_difference",
     "metric_interval",
     "metrics",
+    "money",
     "net_benefit_curve",
     "net_benefit_score",
     "outcomes",
     "precision_recall_curve",
     "regret_curve",
     "reliability_curve",
+    "report",
     "roc_curve",
-    "select_best",
+    "tables",
+    "threshold_table",
     "training",
     "uncertainty",
+    "undo_class_weight",
+    "undo_sampling",
     "utility",
     "value_of_information",
 ]
@@ -92,17 +104,24 @@ __all__ = [
 # Where each name lives: a room is imported when one of its names is first asked for.
 _LIVES_IN = {
     "stakes.core.score_table": ["ScoreTable"],
-    "stakes.curves": ["net_benefit_curve", "precision_recall_curve", "regret_curve", "reliability_curve", "roc_curve"],
+    "stakes.correction": ["undo_class_weight", "undo_sampling"],
+    "stakes.curves": [
+        "net_benefit_curve",
+        "precision_recall_curve",
+        "regret_curve",
+        "reliability_curve",
+        "roc_curve",
+        "threshold_table",
+    ],
     "stakes.metrics._skill": ["decompose"],
     "stakes.evaluation": ["advise", "evaluate", "evaluate_frame"],
-    "stakes.inference": ["compare", "metric_difference", "metric_interval", "select_best"],
+    "stakes.inference": ["compare", "metric_interval", "money"],
     "stakes.information": ["value_of_information"],
     "stakes.metrics": [
         "bounded_brier_loss",
-        "bounded_brier_skill_score",
         "bounded_log_loss",
-        "bounded_log_skill_score",
         "expected_regret",
+        "get_scorer",
         "net_benefit_score",
     ],
     "stakes.outcomes": ["PartlyVerified", "RowCosts", "TimeToEvent"],

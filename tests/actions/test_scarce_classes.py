@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from stakes import select_best
 from stakes.actions import decision_calibration_test, evaluate_actions
+from stakes.inference import select_best
 
 ONE_DEAR = np.array([[0.0, 0.5, 1.0], [1.0, 0.0, 1.0], [20.0, 20.0, 1.0]])
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from stakes import evaluate, select_best
+from stakes import evaluate
 from stakes.actions import evaluate_actions
 from stakes.evaluation import action_findings
+from stakes.inference import select_best
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from stakes import costs, evaluate, expected_regret, select_best, value_of_information
+from stakes import costs, evaluate, expected_regret, value_of_information
 from stakes.actions import evaluate_deferral
+from stakes.inference import select_best
 from stakes.report import render_report
 
 

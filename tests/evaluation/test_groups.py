@@ -6,11 +6,11 @@ from importlib import resources
 import numpy as np
 import pytest
 
-from stakes import bounded_brier_skill_score, costs, evaluate, evaluate_frame
+from stakes import costs, evaluate, evaluate_frame
 from stakes.base.validation import BinarySample
 from stakes.core.options import EvaluationData
 from stakes.inference import PairedRows, decomposition_interval
-from stakes.metrics import roc_auc_score
+from stakes.metrics import bounded_brier_skill_score, roc_auc_score
 from stakes.variance import influence as _group_sums
 from stakes.variance.influence import cells_of, influence_moments, loss_influence, skill_influence
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stakes import evaluate, metric_difference
+from stakes import evaluate
+from stakes.inference import metric_difference
 
 polars = pytest.importorskip("polars")
 

@@ -11,9 +11,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from replications import refitting
-from stakes import costs, expected_regret, select_best
+from stakes import costs, expected_regret
 from stakes.evaluation import evaluate_estimator, select_estimator
 from stakes.evaluation._refit import plus632
+from stakes.inference import select_best
 
 
 class Given(ClassifierMixin, BaseEstimator):

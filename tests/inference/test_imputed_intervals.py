@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
 
-from stakes import RowCosts, TimeToEvent, metric_difference, metric_interval
-from stakes.inference import pool
+from stakes import RowCosts, TimeToEvent, metric_interval
+from stakes.inference import metric_difference, pool
 from stakes.metrics import METRICS
 from stakes.outcomes import Imputed
 

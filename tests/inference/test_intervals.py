@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from stakes import ScoreTable, bounded_brier_loss, compare, costs, evaluate, select_best
-from stakes.inference import metric_interval, table_standard_error
+from stakes import ScoreTable, bounded_brier_loss, compare, costs, evaluate
+from stakes.inference import metric_interval, select_best, table_standard_error
 
 COSTS = costs.Uniform(0.05, 0.4)
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from stakes import costs, evaluate, select_best
-from stakes.inference import Contest, select
+from stakes import costs, evaluate
+from stakes.inference import Contest, select, select_best
 
 COSTS = costs.Uniform(0.1, 0.3)
 

@@ -8,9 +8,7 @@ import pytest
 from stakes import (
     ScoreTable,
     bounded_brier_loss,
-    bounded_brier_skill_score,
     bounded_log_loss,
-    bounded_log_skill_score,
     costs,
     decompose,
     expected_regret,
@@ -18,7 +16,14 @@ from stakes import (
     net_benefit_score,
     regret_curve,
 )
-from stakes.metrics import average_net_benefit_score, beta_loss, roc_auc_score, shifted_brier_loss
+from stakes.metrics import (
+    average_net_benefit_score,
+    beta_loss,
+    bounded_brier_skill_score,
+    bounded_log_skill_score,
+    roc_auc_score,
+    shifted_brier_loss,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 TOLERANCE = 1e-12

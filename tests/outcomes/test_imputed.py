@@ -7,18 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stakes import (
-    ScoreTable,
-    TimeToEvent,
-    compare,
-    curves,
-    evaluate,
-    inference,
-    metric_difference,
-    metric_interval,
-    net_benefit_score,
-)
-from stakes.inference import pool
+from stakes import ScoreTable, TimeToEvent, compare, curves, evaluate, inference, metric_interval, net_benefit_score
+from stakes.inference import metric_difference, pool
 from stakes.outcomes import Imputed
 
 VALUES, ERRORS = [0.1012, 0.0987, 0.1105, 0.1043, 0.0961], [0.0102, 0.0099, 0.0110, 0.0104, 0.0101]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stakes import ScoreTable, TimeToEvent, compare, costs, evaluate, metric_difference, metric_interval, select_best
+from stakes import ScoreTable, TimeToEvent, compare, costs, evaluate, metric_interval
 from stakes.base.validation import BinarySample
 from stakes.core.options import EvaluationData, evaluation_data
 from stakes.curves import binned_reliability
@@ -15,6 +15,8 @@ from stakes.inference import (
     confidence_band,
     decomposition_interval,
     difference_band,
+    metric_difference,
+    select_best,
 )
 from stakes.metrics import METRICS
 from stakes.report._any_range import spread_of

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
-from stakes import ScoreTable, TimeToEvent, metric_difference, metric_interval
+from stakes import ScoreTable, TimeToEvent, metric_interval
 from stakes.base.validation import to_array
+from stakes.inference import metric_difference
 from stakes.metrics import METRICS
 from stakes.outcomes._time_to_event import Censoring, check_groups
 

@@ -7,7 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from stakes import costs, evaluate, select_best
+from stakes import costs, evaluate
+from stakes.inference import select_best
 from tests.report.conftest import simulated
 from tests.report.pages import numbers
 from tests.report.reader import SETTLED, Report, assert_clean, choose, opened, type_range

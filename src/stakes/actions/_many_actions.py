@@ -822,8 +822,8 @@ class ActionEvaluation(Tabular):
     def selection(self) -> Selection:
         """Which model or single action is best, and what may be said of it although it was picked for that.
 
-        The same as :func:`stakes.select_best`, with each action taken for all rows ("always ...") in place of treating
-        all and no one. Where a cost is negative, of regrets.
+        The same as :func:`stakes.inference.select_best`, with each action taken for all rows ("always ...") in place of
+        treating all and no one. Where a cost is negative, of regrets.
 
         Examples
         --------

@@ -46,3 +46,7 @@ __all__ = [
     "lc_index",
     "select_estimator",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -132,7 +132,7 @@ class Selection(Tabular):
 
     Examples
     --------
-    >>> from stakes import select_best
+    >>> from stakes.inference import select_best
     >>> y_true = [0, 1, 0, 1] * 50
     >>> found = select_best(y_true, {"a": [0.1, 0.8, 0.3, 0.6] * 50, "b": [0.4, 0.6, 0.5, 0.4] * 50}, costs=(0.2, 0.6))
     >>> found
@@ -843,7 +843,7 @@ def select_best(
 
     Examples
     --------
-    >>> from stakes import select_best
+    >>> from stakes.inference import select_best
     >>> y_true = [0, 1, 0, 1] * 50
     >>> a, b = [0.1, 0.8, 0.3, 0.6] * 50, [0.4, 0.6, 0.5, 0.4] * 50
     >>> found = select_best(y_true, {"a": a, "b": b}, costs=(0.2, 0.6), incumbent="b")

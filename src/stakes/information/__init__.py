@@ -10,3 +10,7 @@ from stakes.information._value import check_study as check_study
 from stakes.information._value import value_of as value_of
 
 __all__ = ["Plan", "ValueOfInformation", "rows_needed", "value_of_information"]
+
+
+def __dir__() -> list[str]:
+    return __all__

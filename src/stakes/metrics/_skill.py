@@ -85,7 +85,7 @@ def bounded_brier_skill_score(
 
     Examples
     --------
-    >>> from stakes import bounded_brier_skill_score
+    >>> from stakes.metrics import bounded_brier_skill_score
     >>> round(bounded_brier_skill_score([0, 1], [0.2, 0.6]), 12)
     0.6
     """
@@ -147,7 +147,7 @@ def bounded_log_skill_score(
 
     Examples
     --------
-    >>> from stakes import bounded_log_skill_score
+    >>> from stakes.metrics import bounded_log_skill_score
     >>> round(bounded_log_skill_score([0, 1], [0.2, 0.6]), 6)
     0.470553
     """

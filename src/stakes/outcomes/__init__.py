@@ -22,3 +22,7 @@ __all__ = [
     "TimeToEvent",
     "decide_rows",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -198,11 +198,11 @@ class Imputed:
 
     Notes
     -----
-    :func:`stakes.metric_interval` and :func:`stakes.metric_difference` pool their results: variances within and between
-    the columns by Rubin's rules, the smaller of Barnard and Rubin's degrees of freedom and those of the fourth moments,
-    and the mean of the widenings for rows not yet seen. Columns that agree have the interval of one. Other functions
-    refuse imputed scores: :func:`stakes.inference.pool` pools the values and standard errors of their results. The mean
-    of the columns is another model: if that is the one in use, evaluate it alone.
+    :func:`stakes.metric_interval` and :func:`stakes.inference.metric_difference` pool their results: variances within
+    and between the columns by Rubin's rules, the smaller of Barnard and Rubin's degrees of freedom and those of the
+    fourth moments, and the mean of the widenings for rows not yet seen. Columns that agree have the interval of one.
+    Other functions refuse imputed scores: :func:`stakes.inference.pool` pools the values and standard errors of their
+    results. The mean of the columns is another model: if that is the one in use, evaluate it alone.
 
     Examples
     --------

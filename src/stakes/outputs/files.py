@@ -117,6 +117,10 @@ def any_size(lifted: bool = True) -> Iterator[None]:  # noqa: FBT001, FBT002  (a
     lifted : bool, default True
         Whether the limit is lifted; False sets it again.
 
+    Returns
+    -------
+    context manager
+
     Examples
     --------
     >>> from importlib import resources

@@ -12,3 +12,7 @@ __all__ = ["render_actions", "render_amounts", "render_report", "write_report"]
 
 _hooks.report.register(_Evaluation, _deliver_report)
 _hooks.report.register(_ActionEvaluation, _partial(_deliver_report, render=render_actions))
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -7,28 +7,29 @@ Two ways in: :func:`group_scores` needs one group-by and serves one classifier o
 from stakes.base.formulas import Onnx, Sql, onnx_column, sql_column
 from stakes.outputs.files import any_size
 from stakes.outputs.serialization import DataError
-from stakes.tables._columnar_files import in_memory, read_columns, scan_parquet, write_columns
+from stakes.tables._columnar_files import in_memory, scan_parquet
+from stakes.tables._columnar_files import read_columns as read_columns
+from stakes.tables._columnar_files import write_columns as write_columns
 from stakes.tables._columns import EngineError
 from stakes.tables._engines import (
     NO_CLOSED_FORM,
-    expressible,
     group_scores,
     group_scores_by,
     loss_expression,
     sum_clusters,
     sum_pairs,
-    why_clusters_need_rows,
 )
-from stakes.tables._predictions import (
-    ClassPredictions,
-    Predictions,
-    complete_rows,
-    frame_columns,
-    model_columns,
-    read_class_predictions,
-    read_predictions,
-)
-from stakes.tables._scored import ENDINGS, Copied, NewColumns, ScoredFile, copy_with_columns, read_scores
+from stakes.tables._engines import expressible as expressible
+from stakes.tables._engines import why_clusters_need_rows as why_clusters_need_rows
+from stakes.tables._predictions import ClassPredictions as ClassPredictions
+from stakes.tables._predictions import Predictions, frame_columns, read_predictions
+from stakes.tables._predictions import complete_rows as complete_rows
+from stakes.tables._predictions import model_columns as model_columns
+from stakes.tables._predictions import read_class_predictions as read_class_predictions
+from stakes.tables._scored import ENDINGS, ScoredFile, read_scores
+from stakes.tables._scored import Copied as Copied
+from stakes.tables._scored import NewColumns as NewColumns
+from stakes.tables._scored import copy_with_columns as copy_with_columns
 from stakes.tables._text_files import Content as Content
 from stakes.tables._text_files import file_digest
 from stakes.tables._text_files import is_pipe as is_pipe
@@ -36,35 +37,28 @@ from stakes.tables._text_files import is_pipe as is_pipe
 __all__ = [
     "ENDINGS",
     "NO_CLOSED_FORM",
-    "ClassPredictions",
-    "Copied",
     "DataError",
     "EngineError",
-    "NewColumns",
     "Onnx",
     "Predictions",
     "ScoredFile",
     "Sql",
     "any_size",
-    "complete_rows",
-    "copy_with_columns",
-    "expressible",
     "file_digest",
     "frame_columns",
     "group_scores",
     "group_scores_by",
     "in_memory",
     "loss_expression",
-    "model_columns",
     "onnx_column",
-    "read_class_predictions",
-    "read_columns",
     "read_predictions",
     "read_scores",
     "scan_parquet",
     "sql_column",
     "sum_clusters",
     "sum_pairs",
-    "why_clusters_need_rows",
-    "write_columns",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -25,3 +25,7 @@ __all__ = [
     "segment_windows",
     "xgboost_metric",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
