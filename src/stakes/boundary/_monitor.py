@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _BETS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.5])  # how far below, in log-odds
 _ROUNDING = 1e-9
 _MOST = 700.0  # the exponential of more is infinite
+_FORMAT = "stakes-precision-monitor-1"
 _COUNTS = ("n_rows", "true_positives", "alarm_row")
 _EVIDENCE = ("e_value", "max_e_value")
 
@@ -191,7 +192,40 @@ class PrecisionMonitor(Tabular):
         ...
         ValueError: content is no whole state of a monitor: confidence_level must be there.
         """
-        entries = JsonReader(content, "state of a monitor", given="content")
+        return cls._from_entries(JsonReader(content, "state of a monitor", given="content"))
+
+    def _content(self) -> dict[str, Any]:
+        return {"format": _FORMAT, **self.to_dict()}
+
+    @classmethod
+    def from_json(cls, text: str) -> PrecisionMonitor:
+        """Read what :meth:`to_json` wrote, to go on where the monitor stopped.
+
+        Parameters
+        ----------
+        text : str
+            The JSON, which may come from anywhere.
+
+        Returns
+        -------
+        PrecisionMonitor
+
+        Raises
+        ------
+        ValueError
+            For another format, or content that is damaged.
+
+        Examples
+        --------
+        >>> from stakes.boundary import PrecisionMonitor
+        >>> text = PrecisionMonitor(0.9).update([1, 0, 1]).to_json()
+        >>> PrecisionMonitor.from_json(text).update([1]).n_rows
+        4
+        """
+        return cls._from_entries(JsonReader.read(text, "state of a monitor", _FORMAT))
+
+    @classmethod
+    def _from_entries(cls, entries: JsonReader) -> PrecisionMonitor:
         monitor = cls(entries.number("min_precision"), confidence_level=entries.number("confidence_level"))
         monitor.n_rows, monitor.true_positives = entries.count("n_rows"), entries.count("true_positives")
         monitor.alarm_row = entries.count_or_none("alarm_row")

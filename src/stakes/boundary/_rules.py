@@ -23,6 +23,7 @@ from stakes.boundary._problem import (
     sorted_levels,
 )
 from stakes.outputs.result_table import Tabular
+from stakes.outputs.serialization import JsonReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from stakes.boundary._problem import Floats, Ints, SortedLevel
-    from stakes.outputs.serialization import JsonReader
 
     Integers = NDArray[np.int64]
     Bools = NDArray[np.bool_]
@@ -141,6 +141,9 @@ def _rank_scale(uncertainty: Floats, weight: Ints | None) -> tuple[Floats, Float
 # Isotonic calibration in each level of uncertainty: equal scores, unequal certainty, unequal rates of positives.
 
 
+_CALIBRATION_FORMAT = "stakes-uncertainty-calibration-1"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class UncertaintyCalibration(Tabular):
     """Calibrated probabilities by level of uncertainty.
@@ -206,6 +209,53 @@ class UncertaintyCalibration(Tabular):
             for k, (scores, values) in enumerate(zip(self.scores, self.values, strict=True))
             for score, value in zip(scores.tolist(), values.tolist(), strict=True)
         ]
+
+    def _content(self) -> dict[str, Any]:
+        level = np.repeat(np.arange(len(self.scores)), [len(scores) for scores in self.scores])
+        columns = {"level": level, "score": np.concatenate(self.scores), "probability": np.concatenate(self.values)}
+        plain = {name: values.tolist() for name, values in {"cuts": self.cuts, **columns}.items()}
+        return {"format": _CALIBRATION_FORMAT, **plain}
+
+    @classmethod
+    def from_json(cls, text: str) -> UncertaintyCalibration:
+        """Read what :meth:`to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+            The JSON, which may come from anywhere.
+
+        Returns
+        -------
+        UncertaintyCalibration
+
+        Raises
+        ------
+        ValueError
+            For another format, or entries that contradict each other.
+
+        Examples
+        --------
+        >>> from stakes.boundary import UncertaintyCalibration, uncertainty_calibrate
+        >>> text = uncertainty_calibrate([0, 1], [0.3, 0.6], [1, 1]).to_json()
+        >>> UncertaintyCalibration.from_json(text).predict([0.1, 0.7], [1, 1]).tolist()
+        [0.0, 1.0]
+        """
+        entries = JsonReader.read(text, "calibration", _CALIBRATION_FORMAT)
+        cuts, level, score, probability = map(entries.numbers, ("cuts", "level", "score", "probability"))
+        if np.any(np.diff(cuts) <= 0.0):
+            raise entries.broken("cuts", "ascending")
+        if not len(level) == len(score) == len(probability):
+            raise entries.broken("score", "as long as level and probability")
+        if np.any(level != np.floor(level)) or np.any((level < 0) | (level > len(cuts))) or np.any(np.diff(level) < 0):
+            raise entries.broken("level", f"ascending whole numbers from 0 to {len(cuts)}")
+        same = np.diff(level) == 0.0
+        if np.any(np.diff(score)[same] <= 0.0):
+            raise entries.broken("score", "ascending in each level")
+        if np.any((probability < 0.0) | (probability > 1.0)) or np.any(np.diff(probability)[same] < 0.0):
+            raise entries.broken("probability", "in [0, 1], and ascending in each level")
+        mine = [level == k for k in range(len(cuts) + 1)]
+        return cls(cuts, tuple(score[rows] for rows in mine), tuple(probability[rows] for rows in mine))
 
     def __repr__(self) -> str:
         return f"UncertaintyCalibration({len(self.scores)} levels, {sum(map(len, self.scores))} blocks)"
