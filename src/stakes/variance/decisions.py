@@ -829,7 +829,7 @@ def _check_rule(rule: Rule) -> Rule:
 # Mean costs of several decisions on the same rows, their covariance, and how far the difference of two may be off.
 #
 # Only here does selection see rows: what decides needs the means, one covariance matrix (one matrix product over the
-# rows) and, for the few pairs that a verdict rests on, the degrees of freedom and the room for rows not yet seen.
+# rows) and, for the few pairs that a verdict rests on, the degrees of freedom and the allowance for unseen rows.
 
 _COLUMNS_AT_ONCE = 32
 

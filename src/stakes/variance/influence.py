@@ -145,7 +145,7 @@ class Influence:
 
 
 def cells_of(data: EvaluationData, *, fixed_prevalence: bool) -> WeightedCells:
-    """Cells of clean rows or of the table that stands for them."""
+    """Cells of clean rows, or of their table."""
     if data.sample is not None:
         rows = data._weighted_rows()
         if rows.weight is None:
@@ -224,12 +224,12 @@ def influence_moments(
     paired: bool = False,
 ) -> Moments:
     """Moments of an estimate from its influence, for rows that are independent, clustered or in order."""
-    spread, rows, reason = cells.design(codes, lags).variance(
+    found, rows, reason = cells.design(codes, lags).variance(
         influence.raw, np.array(influence.max_loss), influence.slope
     )
     return moments_of(
         influence.value,
-        spread,
+        found,
         rows,
         least=influence.least,
         reason=reason,
