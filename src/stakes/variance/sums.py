@@ -74,21 +74,6 @@ class Variance:
         unseen = np.where(alike, 0.0, self.unseen_variance)
         return replace(self, unseen_variance=unseen, scarce=self.scarce & ~alike)
 
-    def minus(self, other: Variance) -> Variance:
-        """Variance of the difference from an estimate on other, independent rows; names the scarcer of the two."""
-        variance = self.variance + other.variance
-        shares = self.variance**2 / self.degrees + other.variance**2 / other.degrees
-        degrees = ratio(variance**2, shares, np.minimum(self.degrees, other.degrees))
-        fewer = self.carrying <= other.carrying
-        return Variance(
-            variance,
-            degrees,
-            self.unseen_variance + other.unseen_variance,
-            np.where(fewer, self.carrying, other.carrying),
-            np.where(fewer, self.carriers, other.carriers),
-            self.scarce | other.scarce,
-        )
-
 
 # Sums of powers of values about their means, from one pass over the units.
 #
