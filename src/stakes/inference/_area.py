@@ -376,7 +376,7 @@ def area_estimate(cells: WeightedCells, dependence: Dependence = _INDEPENDENT) -
     """Area under the ROC curve; nan where a class is missing."""
     table = cells.table
     if min(table.total_negatives, table.total_positives) <= 0.0:
-        return Area(math.nan, math.nan, math.nan, math.nan, _rows(cells))
+        return Area(math.nan, math.nan, math.nan, math.nan, (round(cells.rows[0]), round(cells.rows[1])))
     alike = cells.plain or cells.data.sample is None  # the table has lost the weights of single rows of one score
     if _independent(dependence) and alike:
         return area_of(Sums.from_blocks(_table_parts(table)))
@@ -444,11 +444,6 @@ def _cells(k: int, placement: Floats, weight: Floats, square: Floats) -> Block:
     weight, square = weight[used], square[used]
     single = bool((weight == 1.0).all() and (square == 1.0).all())
     return (k, placement[used], None, None) if single else (k, placement[used], weight, square)
-
-
-def _rows(cells: WeightedCells) -> tuple[int, int]:
-    count = cells.weight**2 / cells.square
-    return round(float(count[~cells.y].sum())), round(float(count[cells.y].sum()))
 
 
 def _dependent(cells: WeightedCells, centred: Floats, dependence: Dependence) -> tuple[float, float, str]:
@@ -553,7 +548,7 @@ def mean_moments(mean: RowMean, cells: Sequence[WeightedCells], dependence: tupl
         if paired:
             influence = influence.minus(mean.influence(cells[1]))
         moments = influence_moments(cells[0], influence, *dependence, paired=paired)
-        masses = np.array([float(cells[0].weight[mine].sum()) for mine in (~cells[0].y, cells[0].y)])
+        masses = np.array(cells[0].masses)
         return moments.within(*_value_range(mean, masses, fixed=cells[0].fixed_prevalence, paired=paired))
     best = np.zeros(2) if paired else np.array(mean.best)
     most = np.abs(np.subtract(mean.worst, mean.best))

@@ -299,8 +299,8 @@ def _coefficients(cells: WeightedCells, design: Design, fits: Sequence[LogisticF
 
 
 def _moments(design: Design, value: float, slope: Floats) -> Moments:
-    spread, rows, reason = design.variance(slope, np.zeros(2))
-    return moments_of(value, spread, rows, least=NEEDED, reason=reason, clustered=design.codes is not None)
+    found, rows, reason = design.variance(slope, np.zeros(2))
+    return moments_of(value, found, rows, least=NEEDED, reason=reason, clustered=design.codes is not None)
 
 
 # Calibration in a handful of numbers with intervals, as reporting guidelines for prediction models ask for.

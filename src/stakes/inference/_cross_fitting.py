@@ -175,7 +175,7 @@ class CrossFitRows:
 
     @property
     def degrees(self) -> int:
-        """Degrees of besselom: the rarer class carries most of the variance."""
+        """Degrees of freedom: the rarer class carries most of the variance."""
         positives = int(np.count_nonzero(self.sample.y))
         return min(positives, len(self.sample.y) - positives) - 1
 
@@ -473,7 +473,7 @@ def decomposition_interval(
     of the population, pi its prevalence and L the loss of ``costs``. Recalibration fitted and judged on the same rows
     is too good by three parts of order n^(-2/3), on fresh rows too bad by one: they are mixed 1 : 3 (1 : 1 for scores
     that are never pooled). Rows are independent. Intervals of MCB, DSC and DSC / UNC are built on the scale of the
-    square root and cut at zero; all have Student's t with one degree of besselom less than the rarer class has rows.
+    square root and cut at zero; all have Student's t with one degree of freedom less than the rarer class has rows.
     Where MCB or DSC is zero, or within two standard errors of it, they cover more often than stated. Weight on single
     cost ratios is refused: intervals there covered 72 to 97% in simulation.
 

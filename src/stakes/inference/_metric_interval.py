@@ -692,6 +692,6 @@ def _multiclass(
     # one class of rows: what they cost is bounded by the metric's range, if that has an end
     design = Design(ones > 0.0, ones if weight is None else weight, codes=codes, lags=lags)
     most = np.array([0.0, METRICS[metric].high])
-    spread, rows, reason = design.variance(values, most)
+    found, rows, reason = design.variance(values, most)
     value = float(np.dot(design.share, values))
-    return moments_of(value, spread, rows, reason=reason, clustered=codes is not None, names=("row", "row"))
+    return moments_of(value, found, rows, reason=reason, clustered=codes is not None, names=("row", "row"))

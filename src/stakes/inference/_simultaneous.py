@@ -468,7 +468,7 @@ def _scales(degrees: float, draws: int) -> Floats:
 
 # Pieces of a curve whose rows depend on each other: in clusters, or by weights estimated from all of them.
 
-_CONTRIBUTIONS_AT_ONCE = 1 << 19  # parts of rows in shares: more of them leave the cache
+_CONTRIBUTIONS_AT_ONCE = 1 << 19  # contributions of rows to shares: more of them leave the cache
 
 
 def dependent_pieces(
@@ -502,12 +502,14 @@ def dependent_pieces(
     errors, cross = [], np.empty((count, count, size))
     for part in blocks(size, max(_CONTRIBUTIONS_AT_ONCE // (count * len(y)), 1)):
         held = _held(kind, bins, np.arange(part.start, part.stop))
-        parts = []
+        contributions = []
         for k in range(count):
             own, mine = k % 2, held[k] & classes[k % 2]
             centred = mine - share[k, part, None] * domain[own]
-            parts.append(design.independent_units(design.with_weight_estimation(centred * (weight / whole[own]))))
-        units = np.stack(parts)
+            contributions.append(
+                design.independent_units(design.with_weight_estimation(centred * (weight / whole[own])))
+            )
+        units = np.stack(contributions)
         cross[:, :, part] = np.einsum("ibn,jbn->ijb", units, units)
         errors.append(np.einsum("kb,kbn->bn", pieces.coefficient[:, part], units))
     found = _with_errors(pieces, np.concatenate(errors), cross)

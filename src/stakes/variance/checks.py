@@ -33,13 +33,13 @@ _ORDERS = tuple((a, b) for a, b in EVERY_ORDER if b)
 CLASSES = ("negatives", "positives")
 
 
-def check_columns(columns: Mapping[str, Floats], models: tuple[str, ...], worst: Floats, broken: Broken) -> None:
+def check_columns(columns: Mapping[str, Floats], models: tuple[str, ...], max_loss: Floats, broken: Broken) -> None:
     """Refuse columns of kept sums, of shape (2, pairs), that contradict each other."""
     names = (*models, "treat all", "treat none", "nothing")
     pairs = list(combinations(range(len(names)), 2))
     for k in (0, 1):
         mine = {name: values[k] for name, values in columns.items()}
-        sums = _CheckedSums(mine, names, pairs, float(worst[k]), k, broken)
+        sums = _CheckedSums(mine, names, pairs, float(max_loss[k]), k, broken)
         with np.errstate(over="ignore"):  # an infinite square fails the comparison that it is in
             sums.check_counts()
             sums.check_weights()
@@ -57,7 +57,7 @@ class _CheckedSums:
     columns: Mapping[str, Floats]
     names: tuple[str, ...]
     pairs: list[tuple[int, int]]
-    worst: float
+    max_loss: float
     k: int
     broken: Broken
 
@@ -78,8 +78,8 @@ class _CheckedSums:
 
     def largest(self, a: int, b: int) -> float:
         """The most that a sum of w^a |d|^b can be, where the largest loss is finite."""
-        most = self.worst if np.isfinite(self.worst) else 1.0
-        return float(self.power(a, 0)[0]) * most**b
+        max_loss = self.max_loss if np.isfinite(self.max_loss) else 1.0
+        return float(self.power(a, 0)[0]) * max_loss**b
 
     def require(self, good: Bools, name: str, rule: str, than: Floats | None = None) -> None:
         """Raise for the first pair for which a condition does not hold, with the value that it speaks of."""
@@ -131,7 +131,7 @@ class _CheckedSums:
         """Treating all costs every negative the most, treating none every positive, and the other class nothing."""
         always, never = self.models, self.models + 1
         costs = np.zeros(len(self.names))
-        costs[always if self.k == 0 else never] = self.worst
+        costs[always if self.k == 0 else never] = self.max_loss
         where = np.array([i >= self.models for i, _ in self.pairs])
         gaps = np.array([costs[i] - costs[j] if i >= self.models else 0.0 for i, j in self.pairs])
         for a, b in _ORDERS:
@@ -154,10 +154,10 @@ class _CheckedSums:
             )
 
     def check_shifts(self) -> None:
-        """Against a rule that costs every row of the class the same, the powers are those of the model, moved."""
+        """Against a rule that costs every row of the class the same, the powers are those of the model, shifted."""
         costly, own = self.models + self.k, self.nothing
         for j in (self.models, self.models + 1):
-            by = self.worst if j == costly else 0.0
+            by = self.max_loss if j == costly else 0.0
             for i in range(self.models):
                 self._check_shift(place_of_pair(i, j, len(self.names)), int(own[i]), by)
 
@@ -184,7 +184,7 @@ class _CheckedSums:
             for b in range(2, a + 1):
                 name = f"w{a}_d{b}"
                 self.require(np.isfinite(self.columns[name]) == lower, name, "finite where lower powers are")
-        if np.isfinite(self.worst):
+        if np.isfinite(self.max_loss):
             for a, b in _ORDERS:
                 name = f"w{a}_d{b}"
                 self.require(np.isfinite(self.columns[name]), name, "finite, as the costs are")
@@ -204,11 +204,11 @@ class _CheckedSums:
         for name, low, high, least, what in limits:
             good = low <= high * (1.0 + _SCALED) + least
             self.require(good | ~finite, name, f"at least {what}")
-        if np.isfinite(self.worst):
+        if np.isfinite(self.max_loss):
             for a, b in ((2, 2), (4, 2), (4, 4)):
-                below = self.power(a, b - 2) * self.worst**2 * (1.0 + _SCALED) + FLOOR * self.largest(a, b)
+                below = self.power(a, b - 2) * self.max_loss**2 * (1.0 + _SCALED) + FLOOR * self.largest(a, b)
                 self.require(self.power(a, b) <= below, f"w{a}_d{b}", "at most what the largest loss allows")
-            reached = np.abs(self.power(4, 3)) <= self.worst * self.power(4, 2) * (1.0 + _SCALED) + floor[2]
+            reached = np.abs(self.power(4, 3)) <= self.max_loss * self.power(4, 2) * (1.0 + _SCALED) + floor[2]
             self.require(reached, "w4_d3", "at most what the largest loss allows")
         for name, orders in (("w2_d2", (0, 1)), ("w4_d3", (0, 1, 2))):
             a = int(name[1])

@@ -105,6 +105,16 @@ class _RowLosses:
         """Which pairs of models have a variance already."""
         return np.zeros((self.rules.models, self.rules.models), dtype=bool)
 
+    @property
+    def lines(self) -> Floats:
+        """Losses of all rules (first axis) for every row."""
+        rows, rules = self.rows, self.rules
+        lines = np.empty((rules.count, len(rows.y)))
+        for k, mine in enumerate(members(rows.y)):
+            each = [row_losses(rows.y[mine], score[mine], rules.costs, rules.rule) for score in rows.scores]
+            lines[:, mine] = rules.with_constants(each, k)
+        return lines
+
     def __call__(self, models: Sequence[int], at_once: int) -> Iterator[Block]:
         """Losses of some models, class by class, for so many rows that ``at_once`` numbers of each fit the cache."""
         rows = self.rows
@@ -285,11 +295,7 @@ class Decisions:
         rows, rules = losses.rows, losses.rules
         weight, fixed = np.ones(len(rows.y)) if rows.weight is None else rows.weight, rows.fixed_prevalence
         design = Design(rows.y, weight, None, fixed, rows.clusters, rows.lags, rows.origin)
-        lines = np.empty((rules.count, len(rows.y)))
-        for k, mine in enumerate((~rows.y, rows.y)):
-            each = [row_losses(rows.y[mine], score[mine], rules.costs, rules.rule) for score in rows.scores]
-            lines[:, mine] = rules.with_constants(each, k)
-        max_gap, matrices = rules.max_gap(fixed=fixed), Variance.matrices(rules.count)
+        lines, max_gap, matrices = losses.lines, rules.max_gap(fixed=fixed), Variance.matrices(rules.count)
         with np.errstate(invalid="ignore"):  # infinite losses have no interval
             for i in range(rules.count - 1):
                 later = slice(i + 1, None)
@@ -823,7 +829,7 @@ def _check_rule(rule: Rule) -> Rule:
 # Mean costs of several decisions on the same rows, their covariance, and how far the difference of two may be off.
 #
 # Only here does selection see rows: what decides needs the means, one covariance matrix (one matrix product over the
-# rows) and, for the few pairs that a verdict rests on, the degrees of freedom and the room for rows not yet seen.
+# rows) and, for the few pairs that a verdict rests on, the degrees of freedom and the allowance for unseen rows.
 
 _COLUMNS_AT_ONCE = 32
 
@@ -955,16 +961,11 @@ class CostRows:
         by_class: bool = False,
     ) -> CostRows:
         """Costs of each row under each model, then under treating all and no one, all times a factor."""
-        y, weight, count = samples[0].y, samples[0].weight, len(samples)
-        always, never = float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))
-        lines = [row_losses(y, sample.score, costs, rule) for sample in samples]
-        largest = np.full((2, count + 2 * references), [[always], [never]])
-        if references:
-            lines += [np.where(y, 0.0, always), np.where(y, never, 0.0)]
-            largest[1, count] = largest[0, count + 1] = 0.0
-        weight = np.ones(len(y)) if weight is None else weight
-        origin = samples[0].origin
-        return cls(factor * np.stack(lines, axis=1), y, weight, clusters, factor * largest, by_class, origin)
+        first, rules = samples[0], DecisionRules(costs, rule, len(samples), references)
+        lines = _RowLosses(PairedRows(first.y, [sample.score for sample in samples], None), rules).lines[:-1]
+        largest = factor * rules.max_gap(fixed=False)[:, :-1, -1]  # from nothing, the last rule
+        weight = np.ones(len(first.y)) if first.weight is None else first.weight
+        return cls(factor * lines.T.copy(), first.y, weight, clusters, largest, by_class, first.origin)
 
     @property
     def means(self) -> Floats:

@@ -107,8 +107,8 @@ class Design:
 
     ``square`` are the squared weights of cells; ``fixed`` says that the class totals are known; ``codes`` are those of
     the clusters, ``lags`` is for rows in order. ``origin`` is that of rows whose weights were estimated: their errors
-    rest on all rows of the outcome, whose clusters ``codes`` then are. ``y`` says positive or not, or which of so many
-    ``kinds`` of rows it is.
+    rest on all rows of the outcome, whose clusters ``codes`` then are. ``y`` says positive or not, or which of
+    ``kinds`` kinds of rows it is.
     """
 
     y: Bools | Integers

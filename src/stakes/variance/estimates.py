@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-# Student's t with room for what was not seen: half-widths and p-values, for one estimate or for many at once.
+# Student's t, widened for rows not seen: half-widths and p-values, for one estimate or for many at once.
 #
-# ``variance`` has ``degrees`` of freedom; ``room`` is the square of what one more row of the scarce classes might
+# ``variance`` has ``degrees`` of freedom; ``unseen`` is the square of what one more row of the scarce classes might
 # bring. With the rule of three (none seen in n rows, at most 3 / n at 95%) the half-width at level alpha is
 #
-#     h(alpha)^2 = t(degrees, alpha / 2)^2 variance + log(alpha)^2 room
+#     h(alpha)^2 = t(degrees, alpha / 2)^2 variance + log(alpha)^2 unseen
 #
 # and the p-value is the alpha at which the interval just reaches the null. Every argument is an array or a number.
 
@@ -54,40 +54,40 @@ def two_sided(t: ArrayLike, degrees: ArrayLike) -> Floats:
     return 2.0 * np.asarray(stdtr(degrees, -np.abs(t)), dtype=np.float64)
 
 
-def half_width(variance: ArrayLike, degrees: ArrayLike, room: ArrayLike, alpha: float) -> Floats:
-    """Half of the interval's width; nan where the variance is unknown or the room is infinite."""
-    variance, room = np.asarray(variance, dtype=np.float64), np.asarray(room, dtype=np.float64)
+def half_width(variance: ArrayLike, degrees: ArrayLike, unseen: ArrayLike, alpha: float) -> Floats:
+    """Half of the interval's width; nan where the variance is unknown or the allowance for unseen rows is infinite."""
+    variance, unseen = np.asarray(variance, dtype=np.float64), np.asarray(unseen, dtype=np.float64)
     # without spread there is no row that could have degrees of freedom
     t = np.where(variance > 0.0, t_quantile(alpha, np.where(variance > 0.0, degrees, np.inf)), 0.0)
-    wide = np.sqrt(t * t * variance + np.log(alpha) ** 2 * room)
+    wide = np.sqrt(t * t * variance + np.log(alpha) ** 2 * unseen)
     return np.where(np.isfinite(wide), wide, np.nan)
 
 
-def p_value(gap: ArrayLike, variance: ArrayLike, degrees: ArrayLike, room: ArrayLike) -> Floats:
+def p_value(gap: ArrayLike, variance: ArrayLike, degrees: ArrayLike, unseen: ArrayLike) -> Floats:
     """Two-sided p-value of an estimate that differs from the null by ``gap``; agrees with :func:`half_width`."""
-    given: list[Floats] = [np.asarray(part, dtype=np.float64) for part in (gap, variance, degrees, room)]
+    given: list[Floats] = [np.asarray(part, dtype=np.float64) for part in (gap, variance, degrees, unseen)]
     parts = np.broadcast_arrays(*given)
     away, spread, free, unseen = np.abs(parts[0]), parts[1], parts[2], parts[3]
     with np.errstate(divide="ignore", invalid="ignore"):
         most = away / np.sqrt(spread)
     found = np.where(away == 0.0, 1.0, np.where(spread == 0.0, 0.0, two_sided(most, free)))
     known = np.isfinite(away) & np.isfinite(spread) & np.isfinite(unseen)
-    roomy = known & (unseen > 0.0) & (away > 0.0)
-    if roomy.any():
-        found[roomy] = _with_room(away[roomy], spread[roomy], free[roomy], unseen[roomy])
+    widened = known & (unseen > 0.0) & (away > 0.0)
+    if widened.any():
+        found[widened] = _with_unseen(away[widened], spread[widened], free[widened], unseen[widened])
     return np.where(known, found, np.nan)
 
 
-def _with_room(gap: Floats, variance: Floats, degrees: Floats, room: Floats) -> Floats:
+def _with_unseen(gap: Floats, variance: Floats, degrees: Floats, unseen: Floats) -> Floats:
     """Where the half-width equals the gap: it falls as alpha grows, and so grows in t with alpha = 2 P(T > t)."""
-    found = np.exp(-gap / np.sqrt(room))  # of the room alone
+    found = np.exp(-gap / np.sqrt(unseen))  # of the unseen rows alone
     both = variance > 0.0
-    gap, variance, degrees, room = (part[both] for part in (gap, variance, degrees, room))
-    # one of the two parts makes half of the square at least
+    gap, variance, degrees, unseen = (part[both] for part in (gap, variance, degrees, unseen))
+    # one of the two terms makes half of the square at least
     high = gap / np.sqrt(variance)
-    by_room = -gap / np.sqrt(room)
+    by_unseen = -gap / np.sqrt(unseen)
     with np.errstate(under="ignore"):
-        shared = np.exp(by_room)
+        shared = np.exp(by_unseen)
     with np.errstate(over="ignore", invalid="ignore"):
         there = t_quantile(np.maximum(shared, np.finfo(float).tiny), degrees)
     high = np.where((shared > 0.0) & (there > 0.0), np.fmin(high, there), high)  # so far out there may be none
@@ -96,8 +96,8 @@ def _with_room(gap: Floats, variance: Floats, degrees: Floats, room: Floats) -> 
         with np.errstate(divide="ignore", invalid="ignore"):
             tail = two_sided(middle, degrees)
             alone = np.log(tail)
-            reach = middle * middle * variance + alone * alone * room - gap * gap
-            slope = 2.0 * (middle * variance - alone * room * 2.0 * _density(middle, degrees) / tail)
+            reach = middle * middle * variance + alone * alone * unseen - gap * gap
+            slope = 2.0 * (middle * variance - alone * unseen * 2.0 * _density(middle, degrees) / tail)
             newton = middle - reach / slope
         low, high = np.where(reach > 0.0, low, middle), np.where(reach > 0.0, middle, high)
         last, middle = middle, np.where((newton >= low) & (newton <= high), newton, 0.5 * (low + high))
@@ -118,7 +118,7 @@ def _density(t: Floats, degrees: Floats) -> Floats:
     return np.exp(np.where(np.isfinite(degrees), student, -0.5 * (square + np.log(2.0 * np.pi))))
 
 
-# The estimator behind most closed forms here: a sum over rows, its spread, and what so few rows can tell.
+# The estimator behind most closed forms here: a sum over rows, its variance, and on how few rows it rests.
 
 CLASSES = ("negative", "positive")
 FEW_DEGREES = 26.0  # below, a 95% interval is more than 1.05 times as wide as the normal one
@@ -149,7 +149,7 @@ class Moments:
     reason : str
         Why there is no interval for another reason; empty otherwise.
     paired, clustered : bool
-        Whether it is a difference between two models, and whether clusters stand for rows.
+        Whether it is a difference between two models, and whether ``rows`` count clusters.
     names : tuple of str
         What to call a row of each class.
     least_value, most_value : float
@@ -278,16 +278,16 @@ class Moments:
         return f"{what} rests on about {self.carrying[k]:.2g} {members}: {done}; {enough}"
 
 
-def moments_of(value: float, spread: Variance, rows: tuple[int, ...], **about: Any) -> Moments:
-    """Moments of one estimate from its spread; without a finite value there is none."""
+def moments_of(value: float, found: Variance, rows: tuple[int, ...], **about: Any) -> Moments:
+    """Moments of one estimate from its variance; without a finite value there is none."""
     return Moments(
         value,
-        float(spread.variance) if math.isfinite(value) else math.nan,
-        float(spread.degrees),
-        float(spread.unseen_variance),
-        (float(spread.carrying[0]), float(spread.carrying[1])),
-        (float(spread.carriers[0]), float(spread.carriers[1])),
-        (bool(spread.scarce[0]), bool(spread.scarce[1])),
+        float(found.variance) if math.isfinite(value) else math.nan,
+        float(found.degrees),
+        float(found.unseen_variance),
+        (float(found.carrying[0]), float(found.carrying[1])),
+        (float(found.carriers[0]), float(found.carriers[1])),
+        (bool(found.scarce[0]), bool(found.scarce[1])),
         rows,
         **about,
     )

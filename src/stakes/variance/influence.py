@@ -145,7 +145,7 @@ class Influence:
 
 
 def cells_of(data: EvaluationData, *, fixed_prevalence: bool) -> WeightedCells:
-    """Cells of clean rows or of the table that stands for them."""
+    """Cells of clean rows, or of their table."""
     if data.sample is not None:
         rows = data._weighted_rows()
         if rows.weight is None:
@@ -224,12 +224,12 @@ def influence_moments(
     paired: bool = False,
 ) -> Moments:
     """Moments of an estimate from its influence, for rows that are independent, clustered or in order."""
-    spread, rows, reason = cells.design(codes, lags).variance(
+    found, rows, reason = cells.design(codes, lags).variance(
         influence.raw, np.array(influence.max_loss), influence.slope
     )
     return moments_of(
         influence.value,
-        spread,
+        found,
         rows,
         least=influence.least,
         reason=reason,
@@ -332,52 +332,42 @@ def _listed(
 
 def gap_moments(own: Part, rest: Part, chosen: Bools, codes: Integers | None, lags: int | str | None) -> Moments:
     """Moments of the difference between the chosen rows and the rest."""
-    if codes is not None:
-        return _clustered(own, rest, chosen, codes)
-    gap = influence_moments(*own).minus(influence_moments(*rest))
-    if lags is None and own[0].origin is None:
+    outcome, places = own[0].origin is not None, (chosen, ~chosen)
+    # the clusters of an outcome are those of all its rows
+    inside = [codes if codes is None or outcome else codes[part] for part in places]
+    first, second = (influence_moments(*part, mine) for part, mine in zip((own, rest), inside, strict=True))
+    gap = first.minus(second)
+    if codes is None and lags is None and not outcome:
         return gap
     terms = _terms(own, rest, chosen)
-    if lags is None:
-        variance, degrees = independent_variance(terms)
+    if codes is None:
+        variance, degrees, reason = (*independent_variance(terms), gap.reason)
+        if lags is not None:
+            variance, degrees, reason = ordered_variance(terms, lags)
+        return replace(gap, variance=float(variance), degrees=float(degrees), reason=reason)
+    if outcome:
+        changes: Floats = np.bincount(codes, weights=terms).astype(np.float64)
+        variance, degrees = left_out_variance(changes, len(changes) - 1.0)
         return replace(gap, variance=float(variance), degrees=float(degrees))
-    variance, degrees, reason = ordered_variance(terms, lags)
-    return replace(gap, variance=float(variance), degrees=float(degrees), reason=reason)
+    clusters = [
+        Clusters(codes[part], cells.design().share) for part, (cells, _) in zip(places, (own, rest), strict=True)
+    ]
+    changes = np.zeros(int(codes.max()) + 1)
+    for part, each in zip(places, clusters, strict=True):  # leaving out a cluster moves either estimate
+        changes[each.codes] += each.left_out(terms[part])
+    variance, degrees = left_out_variance(changes[np.bincount(codes) > 0], min(each.degrees() for each in clusters))
+    fewest = min(map(len, clusters))
+    if fewest < NEEDED_CLUSTERS:
+        reason = f"only {fewest} clusters: a difference needs {NEEDED_CLUSTERS}"
+        return replace(gap, degrees=float(degrees), reason=reason)
+    return replace(gap, variance=float(variance), degrees=float(degrees))
 
 
 def _terms(own: Part, rest: Part, chosen: Bools) -> Floats:
     """Contributions of the rows to the error of the difference; both may rest on the same estimated weights."""
+    mine, theirs = (cells.design().contributions(influence.slope) for cells, influence in (own, rest))
     if own[0].origin is not None:
-        mine, theirs = (cells.design().contributions(influence.slope) for cells, influence in (own, rest))
         return np.asarray(mine - theirs)
     terms = np.empty(len(chosen))
-    for (cells, influence), part, sign in ((own, chosen, 1.0), (rest, ~chosen, -1.0)):
-        terms[part] = sign * cells.design().share * influence.slope
+    terms[chosen], terms[~chosen] = mine, -theirs
     return terms
-
-
-def _clustered(own: Part, rest: Part, chosen: Bools, codes: Integers) -> Moments:
-    """Leaving out a cluster moves either part."""
-    if own[0].origin is not None:
-        return _clustered_outcome(own, rest, chosen, codes)
-    changes, caps, counts, found = np.zeros(int(codes.max()) + 1), [], [], []
-    for (cells, influence), part, sign in ((own, chosen, 1.0), (rest, ~chosen, -1.0)):
-        share = cells.design().share
-        clusters = Clusters(codes[part], share)
-        changes[clusters.codes] += sign * clusters.left_out(share * influence.slope)
-        counts.append(len(clusters))
-        caps.append(clusters.degrees())
-        found.append(influence_moments(cells, influence, codes[part]))
-    variance, degrees = left_out_variance(changes[np.bincount(codes) > 0], min(caps))
-    gap = replace(found[0].minus(found[1]), degrees=float(degrees))
-    if min(counts) < NEEDED_CLUSTERS:
-        return replace(gap, reason=f"only {min(counts)} clusters: a difference needs {NEEDED_CLUSTERS}")
-    return replace(gap, variance=float(variance))
-
-
-def _clustered_outcome(own: Part, rest: Part, chosen: Bools, codes: Integers) -> Moments:
-    """The same where an outcome weighs the rows: the clusters are those of all its rows."""
-    sums: Floats = np.bincount(codes, weights=_terms(own, rest, chosen)).astype(np.float64)
-    found = [influence_moments(cells, influence, codes) for cells, influence in (own, rest)]
-    variance, degrees = left_out_variance(sums, len(sums) - 1.0)
-    return replace(found[0].minus(found[1]), variance=float(variance), degrees=float(degrees))

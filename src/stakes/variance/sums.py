@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 NEEDED = 5  # effective rows (clusters) of a class that carry the value; with fewer, it is scarce
 _NOTICED = 0.1  # what one more row may bring matters from this share of the standard error on
-_LARGER = 3.0  # one more row may bring so many times what those seen do
+_LARGER = 3.0  # one more row may bring at most this many times what those seen do
 _ROUNDING = 1e-12
 FOURTH_WELL = (1e-60, 1e60)  # fourth powers of such weights, times those of values and of counts, are numbers
 _RAW_ROUNDING = 1e-13  # share of the raw squares of a constant that is left about its mean
@@ -73,21 +73,6 @@ class Variance:
         """The same with no allowance for unseen rows in some of the estimates."""
         unseen = np.where(alike, 0.0, self.unseen_variance)
         return replace(self, unseen_variance=unseen, scarce=self.scarce & ~alike)
-
-    def minus(self, other: Variance) -> Variance:
-        """Variance of the difference from an estimate on other, independent rows; names the scarcer of the two."""
-        variance = self.variance + other.variance
-        shares = self.variance**2 / self.degrees + other.variance**2 / other.degrees
-        degrees = ratio(variance**2, shares, np.minimum(self.degrees, other.degrees))
-        fewer = self.carrying <= other.carrying
-        return Variance(
-            variance,
-            degrees,
-            self.unseen_variance + other.unseen_variance,
-            np.where(fewer, self.carrying, other.carrying),
-            np.where(fewer, self.carriers, other.carriers),
-            self.scarce | other.scarce,
-        )
 
 
 # Sums of powers of values about their means, from one pass over the units.
@@ -235,7 +220,7 @@ class Sums:
         return self.changed(lambda part: np.pad(part, [(0, 0)] * (part.ndim - 1) + [(step, 0)])[..., :-step])
 
     def shifted(self, by: Floats, nonzero: Floats) -> Sums:
-        """Sums of values that are all larger by an amount for each class, of which so many are not zero."""
+        """Sums of values that are all larger by an amount for each class; ``nonzero`` of them are not zero."""
         by = np.where(self.count > 0.0, aligned(by, self.mean.ndim), 0.0)
         with np.errstate(invalid="ignore"):  # two infinite losses have no difference
             return replace(self, mean=self.mean + by, total=self.total + by * self.weight, nonzero=nonzero)
@@ -581,7 +566,7 @@ class ClusterSums:
 
     @classmethod
     def of(cls, found: Mapping[str, Floats], shares: Floats, prevalence: float | None) -> ClusterSums:
-        """From what an engine summed, where ``shares`` are the parts of a weight of one in all weight, by class."""
+        """From what an engine summed, where ``shares`` are those of a weight of one in all weight, by class."""
         count, rows = int(found["clusters"]), found["rows"]
         if count < NEEDED_CLUSTERS:
             raise ValueError(f"clusters must hold at least {NEEDED_CLUSTERS} clusters, got {count}.")
