@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
 # Text from outside, made harmless: what hides, moves or reorders text is written as an escape, long text is cut.
@@ -57,6 +57,20 @@ def shorten(text: str, longest: int = LONGEST_NAME) -> str:
 def shown_name(text: str, longest: int = LONGEST_NAME) -> str:
     """Return the name of a column, model or file as it may be shown; a blank one is named so."""
     return shorten(visible(text), longest) if text.strip() else NO_NAME
+
+
+def with_short_names(sentence: str, names: Iterable[str], show: Callable[[str], str] = shorten) -> str:
+    """Write every long name in a sentence as ``show`` does.
+
+    Examples
+    --------
+    >>> with_short_names(f"{'a' * 99} costs least.", ["a" * 99], lambda name: name[:3])
+    'aaa costs least.'
+    """
+    for name in sorted(names, key=len, reverse=True):
+        if len(name) > LONGEST_NAME:
+            sentence = sentence.replace(name, show(name))
+    return sentence
 
 
 # Numbers and lists as sentences and tables write them; faces that set a typographic minus pass it as ``minus``.
