@@ -1,7 +1,7 @@
-"""What happened, and how much it counts: outcomes that stand where labels stand.
+"""Outcomes, which may be passed instead of labels: classes, weights and scores of rows.
 
 Each turns its rows into classes, weights and scores for the same score table, so that every metric, curve and
-decomposition is that of weighted rows; and it says what its weights' own error does to the error of an estimate.
+decomposition is that of weighted rows; and it propagates the error of estimated weights into every standard error.
 """
 
 from stakes.outcomes._columns import OutcomeColumns

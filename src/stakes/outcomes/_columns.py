@@ -1,4 +1,4 @@
-"""Which columns of a data frame or file say what happened to its rows, and the outcome that they make."""
+"""Outcomes from columns of a data frame or file."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class OutcomeColumns:
     on_dominated: str = "raise"
 
     def __post_init__(self) -> None:
-        """Refuse names that do not belong together."""
+        """Refuse inconsistent combinations of column names."""
         if self.time is self.verified_by is self.false_positive is self.false_negative is None:
             raise ValueError("an outcome needs time=, verified_by=, or false_positive= and false_negative=.")
         if (self.time is None) != (self.horizon is None):
@@ -83,28 +83,28 @@ class OutcomeColumns:
 
     @property
     def by_amount(self) -> bool:
-        """Whether rows count by what is at stake in them."""
+        """Whether rows are weighted by amounts."""
         return self.false_positive is not None
 
     @property
     def partly(self) -> bool:
-        """Whether a missing label says that nobody looked."""
+        """Whether a missing label means that it was not verified."""
         return self.verified_by is not None
 
     @property
     def numbers(self) -> dict[str, float]:
-        """Columns of numbers, each with the least that is possible."""
+        """Numeric columns, each with its smallest allowed value."""
         amounts = (self.false_positive, self.false_negative)
         found = {name: float("-inf") for name in amounts if isinstance(name, str)}
         return found if self.time is None else {self.time: 0.0, **found}
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """Columns of labels."""
+        """Columns of group labels."""
         return () if self.verified_by is None else (self.verified_by,)
 
     def made(self, label: NDArray[Any], cells: Mapping[str, NDArray[Any]], weight: Floats | None, pos: Any) -> Outcome:
-        """Make the outcome of the rows from the label, the other columns, the weights and the positive label.
+        """Build the outcome from the label, the other columns, the weights and the positive label.
 
         Examples
         --------
@@ -116,7 +116,7 @@ class OutcomeColumns:
         """
         inner: Outcome | None = None
         if self.time is not None:
-            inner = self._followed(label, cells[self.time], weight)
+            inner = self._time_to_event_outcome(label, cells[self.time], weight)
         elif self.verified_by is not None:
             inner = PartlyVerified(label, groups=cells[self.verified_by], pos_label=pos, sample_weight=weight)
         if inner is not None and not self.by_amount:
@@ -128,7 +128,7 @@ class OutcomeColumns:
             options |= {"sample_weight": weight, "pos_label": pos}
         return RowCosts(label if inner is None else inner, false_positive=a, false_negative=b, **options)
 
-    def _followed(self, label: NDArray[Any], time: Floats, weight: Floats | None) -> TimeToEvent:
+    def _time_to_event_outcome(self, label: NDArray[Any], time: Floats, weight: Floats | None) -> TimeToEvent:
         values = list(set(label.tolist()))
         asked = [self.cause] if isinstance(self.cause, str) or self.cause is None else self.cause
         causes = [match_label(cause, values) for cause in (asked if isinstance(asked, list | tuple) else [asked])]

@@ -1,4 +1,4 @@
-"""Labels seen for some; imputed scores."""
+"""Outcomes with labels verified for some rows only, and scores from multiple imputation."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 
-# Labels that were looked up for some rows only: those seen stand for those not seen.
+# Labels verified for some rows only: inverse-probability weights of the verified rows represent the others.
 #
-# With the share seen in each group of whatever verification depends on, sensitivity and specificity of a binary test
-# are those of Begg and Greenes (1983). That it depends on nothing unrecorded cannot be tested.
+# With the share verified in each group of whatever verification depends on, sensitivity and specificity of a test
+# are those of Begg and Greenes (1983). That verification depends on nothing else cannot be tested.
 
 
 class PartlyVerified(Outcome):
@@ -79,7 +79,7 @@ class PartlyVerified(Outcome):
         if labels.ndim != 1:
             raise ValueError(f"y_true must be 1-D, got shape {labels.shape}.")
         n = len(labels)
-        self.known, self.y = _seen(labels), np.zeros(n, dtype=bool)
+        self.known, self.y = _is_seen(labels), np.zeros(n, dtype=bool)
         self.sample_weight = check_weights(sample_weight, n)
         self._units = np.ones(n) if self.sample_weight is None else self.sample_weight
         if not (self.known & self.present).any():
@@ -91,16 +91,16 @@ class PartlyVerified(Outcome):
                 f"{str(error).removesuffix('.')}; a label that was not looked up is None or nan."
             ) from None
         self._codes: NDArray[np.intp] | None = None
-        self._share = self._shares(groups, probability)
+        self._share = self._verification_probability(groups, probability)
         self.weight = np.where(self.known, self._units / self._share, 0.0)
 
-    def _shares(self, groups: Any, probability: Any) -> Floats:
-        """Probability of each row to be seen."""
+    def _verification_probability(self, groups: Any, probability: Any) -> Floats:
+        """Probability of verification of each row, known or estimated by group."""
         unseen = int(np.count_nonzero(~self.known & self.present))
         if groups is not None and probability is not None:
             raise ValueError("groups= and probability= cannot both be given.")
         if probability is not None:
-            return self._given(probability)
+            return self._check_probability(probability)
         if groups is None:
             if unseen:
                 raise ValueError(
@@ -110,13 +110,13 @@ class PartlyVerified(Outcome):
             return np.ones(len(self.y))
         names, codes = np.unique(check_groups(groups, len(self.y)), return_inverse=True)
         self._codes = codes.reshape(-1)
-        whole, seen = (np.bincount(self._codes, self._units * part) for part in (1.0, self.known))
-        if np.any((seen == 0.0) & (whole > 0.0)):
-            first = int(np.argmax((seen == 0.0) & (whole > 0.0)))
+        total, seen = (np.bincount(self._codes, self._units * part) for part in (1.0, self.known))
+        if np.any((seen == 0.0) & (total > 0.0)):
+            first = int(np.argmax((seen == 0.0) & (total > 0.0)))
             raise ValueError(f"no row of group {str(names[first])!r} was seen: nothing is known of its labels.")
-        return np.asarray(np.divide(seen, whole, out=np.ones_like(whole), where=whole > 0.0)[self._codes])
+        return np.asarray(np.divide(seen, total, out=np.ones_like(total), where=total > 0.0)[self._codes])
 
-    def _given(self, probability: Any) -> Floats:
+    def _check_probability(self, probability: Any) -> Floats:
         share = to_floats(to_array(probability, "probability"), "probability")
         if share.shape != self.y.shape:
             raise ValueError(f"probability must have one value for each of the {len(self.y)} rows, got {share.shape}.")
@@ -128,13 +128,13 @@ class PartlyVerified(Outcome):
 
     @property
     def plain(self) -> bool:
-        """Whether every label was seen, and sure to be."""
+        """Whether every label was verified with probability one."""
         use = self.present
         return bool(np.all(self.known[use]) and np.all(self._share[use] == 1.0))
 
     @property
     def estimated(self) -> bool:
-        """Whether the shares seen were estimated from the rows."""
+        """Whether the verification probabilities were estimated from the rows."""
         return self._codes is not None and not self.plain
 
     @property
@@ -143,19 +143,18 @@ class PartlyVerified(Outcome):
         return float(self.weight[self.y].sum() / self.weight.sum())
 
     def parts(self, parts: Floats) -> Floats:
-        """Parts of all rows in an error: those of the rows seen, and what estimating the shares seen adds."""
+        """Contributions of all rows to an error, including the estimation of the verification probabilities."""
         if self._codes is None:
             return parts
-        whole = np.bincount(self._codes, self._units)
+        total = np.bincount(self._codes, self._units)
         flat = parts.reshape(-1, parts.shape[-1])
-        sums = np.stack([np.bincount(self._codes, line, len(whole)) for line in flat])
-        mean = np.divide(sums, whole, out=np.zeros_like(sums), where=whole > 0.0)[:, self._codes]
-        moved = flat - self._units * (self.known / self._share - 1.0) * mean
-        return np.asarray(moved.reshape(parts.shape))
+        sums = np.stack([np.bincount(self._codes, line, len(total)) for line in flat])
+        mean = np.divide(sums, total, out=np.zeros_like(sums), where=total > 0.0)[:, self._codes]
+        return np.asarray((flat - self._units * (self.known / self._share - 1.0) * mean).reshape(parts.shape))
 
     @property
     def summary(self) -> str:
-        """One line on the rows."""
+        """One line that describes the rows."""
         use, seen = int(self.present.sum()), self.known & self.present
         ups = int((self.y & seen).sum())
         return (
@@ -165,14 +164,14 @@ class PartlyVerified(Outcome):
 
     @property
     def about(self) -> str:
-        """That rows are weighted where some were not looked up."""
+        """A note for figures that rows are weighted; "" if all labels were verified."""
         return "" if self.plain else "rows weighted for labels not looked up"
 
     def __repr__(self) -> str:
         return f"PartlyVerified({self.summary})"
 
 
-def _seen(labels: NDArray[Any]) -> Bools:
+def _is_seen(labels: NDArray[Any]) -> Bools:
     if labels.dtype.kind == "f":
         return ~np.isnan(labels)
     if labels.dtype.kind != "O":
@@ -180,7 +179,7 @@ def _seen(labels: NDArray[Any]) -> Bools:
     return np.array([not is_missing(value) for value in labels.tolist()], dtype=bool)
 
 
-# Scores from several completed data sets, where what a model needs was imputed: every result is pooled over them.
+# Scores from several completed data sets, where a model's inputs were imputed: every result is pooled over them.
 
 
 class Imputed:
@@ -229,7 +228,7 @@ class Imputed:
         self.scores = tuple(scores)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001  (numpy's protocol)
-        """Refuse to be read as one column: this also makes it what numpy calls array-like."""
+        """Refuse conversion to one column; its presence makes this array-like for numpy's types."""
         raise ValueError(
             "Imputed scores are pooled by metric_interval and metric_difference only: pass one column, or pool the "
             "values and standard errors of all columns by stakes.inference.pool."

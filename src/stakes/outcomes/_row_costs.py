@@ -1,4 +1,4 @@
-"""Amounts by row and decisions by them."""
+"""Costs of wrong decisions by row, and decisions by them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 
-# What a wrong decision costs, row by row: an amount for each false positive and each false negative.
+# Costs of wrong decisions by row: an amount for a false positive and one for a false negative.
 #
 # A row with amounts a and b is best acted on where p b >= k (1 - p) a, with k the factor by which false positives may
 # cost more or less than stated. That is the rule score >= c for c = k / (1 + k) and the score p b / (p b + (1 - p)
@@ -150,7 +150,7 @@ class RowCosts(Outcome):
         self.decided = forced != 0
         self.n_set_aside = int(np.count_nonzero(forced))
         if self.n_set_aside:
-            # what a forced decision costs beyond the right one
+            # excess cost of a forced decision over the right one
             beyond = np.where(forced > 0, self.false_positive, 0.0), np.where(forced < 0, self.false_negative, 0.0)
             right = right[0] + beyond[0], right[1] + beyond[1]
             self.weight = np.where(self.decided, 0.0, self.weight)
@@ -179,12 +179,12 @@ class RowCosts(Outcome):
         return y_true
 
     def _read_amounts(self, false_positive: Any, false_negative: Any, matrix: Any) -> tuple[Floats, Floats]:
-        """Set the amounts, and return what the right decision costs in each row, as a negative and as a positive."""
+        """Set the amounts; return the cost of the right decision in each row, as a negative and as a positive."""
         if (matrix is None) == (false_positive is None and false_negative is None):
             raise ValueError("pass either false_positive= and false_negative=, or matrix=(tn, fp, fn, tp).")
         if matrix is not None:
             if not isinstance(matrix, tuple | list) or len(matrix) != 4:
-                raise ValueError(f"matrix must hold four entries, (tn, fp, fn, tp), got {_entries(matrix)}.")
+                raise ValueError(f"matrix must hold four entries, (tn, fp, fn, tp), got {_describe_matrix(matrix)}.")
             names = ("true negative", "false positive", "false negative", "true positive")
             tn, fp, fn, tp = (self._amounts(part, f"matrix ({n})") for part, n in zip(matrix, names, strict=True))
             self.false_positive, self.false_negative = fp - tn, fn - tp
@@ -207,7 +207,7 @@ class RowCosts(Outcome):
         if wrong.any():
             first = int(np.argmax(wrong))
             raise ValueError(f"{name} must be finite, got {found[first]} at index {first} ({int(wrong.sum())} rows).")
-        return np.where(bad, 0.0, found)  # of rows that do not count
+        return np.where(bad, 0.0, found)  # rows of weight zero
 
     @property
     def counted(self) -> Floats:
@@ -216,12 +216,12 @@ class RowCosts(Outcome):
 
     @property
     def base(self) -> float:
-        """What the right decisions cost in all rows, and the only ones where rows are set aside."""
+        """Total cost of the right decisions; includes the forced ones of rows set aside."""
         return float(np.dot(self._counted, self.correct))
 
     @property
     def at_stake(self) -> float:
-        """What wrong decisions would cost in all rows together."""
+        """Total cost of wrong decisions over all rows."""
         return float(self.weight.sum())
 
     @property
@@ -231,12 +231,12 @@ class RowCosts(Outcome):
 
     @property
     def reason(self) -> str:
-        """Why estimates have no interval; empty where they have."""
+        """Why estimates have no interval; empty if they have one."""
         return "" if self.inner is None else self.inner.reason
 
     @property
     def one_class_hint(self) -> str:
-        """What to look at where all rows are of one class: that of the outcome inside."""
+        """What to check if all rows are of one class, from the wrapped outcome."""
         return "" if self.inner is None else self.inner.one_class_hint
 
     def scores(self, score: ArrayLike) -> Floats:
@@ -262,12 +262,12 @@ class RowCosts(Outcome):
         p = check_scores(to_array(score, "y_prob"), "y_prob")
         found = np.empty(len(p))
         with np.errstate(divide="ignore", invalid="ignore"):
-            for part in blocks(len(p), 1 << 15):  # while they are near
+            for part in blocks(len(p), 1 << 15):  # blocks that fit the cache
                 gain = p[part] * self.false_negative[part]
-                whole = 1.0 - p[part]
-                whole *= self.false_positive[part]
-                whole += gain
-                np.divide(gain, whole, out=found[part])
+                stake = 1.0 - p[part]
+                stake *= self.false_positive[part]
+                stake += gain
+                np.divide(gain, stake, out=found[part])
         if self.n_set_aside or not np.isfinite(found).all():  # nothing is at stake in rows without a number
             found[self.decided | ~np.isfinite(found)] = 0.0
         return found
@@ -324,16 +324,16 @@ class RowCosts(Outcome):
         return self.charged(np.where(act, factor, 0.0), np.where(act, 0.0, 1.0))
 
     def charged(self, negative: Floats, positive: Floats) -> Floats:
-        """What each row costs where its mistake, as a negative or a positive, costs so many times the stated amount."""
+        """Cost of each row if mistakes on negatives and positives cost these multiples of the stated amounts."""
         return self.correct + np.where(self.y, *reversed(self.mistakes(negative, positive)))
 
     def mistakes(self, negative: Floats, positive: Floats) -> tuple[Floats, Floats]:
-        """What mistakes cost in each row were it a negative, and were it a positive."""
+        """Cost of a mistake in each row, if it were a negative and if it were a positive."""
         each = negative * self.false_positive, positive * self.false_negative
         return np.where(self.decided, 0.0, each[0]), np.where(self.decided, 0.0, each[1])
 
     def parts(self, parts: Floats) -> Floats:
-        """Parts of all rows in an error; amounts are part of a row, and not estimated."""
+        """Contributions of all rows to an error; amounts are data and not estimated."""
         return parts if self.inner is None or self.inner.plain else self.inner.parts(parts)
 
     def frame(self, backend: Any = None) -> Any:
@@ -361,7 +361,7 @@ class RowCosts(Outcome):
 
     @property
     def summary(self) -> str:
-        """One line on the rows: how many, how many positives, and what is at stake."""
+        """One line that describes the rows: their number, the positives, and the total at stake."""
         if self.inner is not None:
             what = self.inner.summary
         else:
@@ -372,7 +372,7 @@ class RowCosts(Outcome):
 
     @property
     def about(self) -> str:
-        """In what rows count by what is at stake in them."""
+        """A note for figures on the weighting by amounts."""
         inner = "" if self.inner is None else self.inner.about
         stake = f"by {self.unit or 'the amount'} at stake"
         return f"{inner} and {stake}" if " weighted " in inner else f"{inner}{', ' * bool(inner)}rows weighted {stake}"
@@ -389,8 +389,8 @@ def check_factor(factor: Any) -> float:
     return number
 
 
-def _entries(matrix: Any) -> str:
-    """What was given for a matrix, and how one of two rows and two columns is written."""
+def _describe_matrix(matrix: Any) -> str:
+    """Describe an invalid matrix, and how to write one of shape (2, 2)."""
     if isinstance(matrix, list | tuple | np.ndarray) and np.shape(matrix) == (2, 2):
         (tn, fp), (fn, tp) = matrix
         return f"shape (2, 2): with labels in rows and decisions in columns it is matrix=({tn}, {fp}, {fn}, {tp})"
@@ -398,7 +398,7 @@ def _entries(matrix: Any) -> str:
 
 
 def dominated(a: Floats, b: Floats, weight: Floats, on_dominated: str) -> NDArray[np.int8]:
-    """Rows in which one decision is never worse: 1 to act, -1 not to, 0 where there is a decision or no stake."""
+    """Find rows in which one decision is never worse: 1 to act, -1 not to act, 0 for all other rows."""
     check_choice(on_dominated, "on_dominated", ON_DOMINATED)
     if min(float(part[0] if part.strides == (0,) else part.min()) for part in (a, b)) > 0.0:
         return np.zeros(len(weight), dtype=np.int8)
@@ -422,7 +422,7 @@ def dominated(a: Floats, b: Floats, weight: Floats, on_dominated: str) -> NDArra
     return forced
 
 
-# Which rows to act on where each has amounts of its own: labels are not needed.
+# Which rows to act on, with amounts by row; labels are not needed.
 
 _FORMAT = "stakes-row-decisions-1"
 
@@ -523,13 +523,13 @@ class RowDecisions:
         return _Choice(act, threshold, acting, leaving, forced != 0)
 
     def _expression(self, p: Any, false_positive: Any, false_negative: Any, missing: str) -> Any:
-        """The decision about each row as an expression; NULL where there is none to take."""
+        """Build the decision about each row as an expression; NULL for a missing decision."""
         b = false_negative
         a = false_positive if self.factor == 1.0 else self.factor * false_positive
         set_aside = self.on_dominated == "set_aside"
         act, wait = (1, 0) if set_aside else (None, None)
         free = choose(at_least(a, 0.0), choose(at_most(b, 0.0), 0, act), act)  # acting costs nothing, or less
-        missed = choose(at_least(a, 0.0), wait, None)  # nor do misses: where both are gains, nothing can be said
+        missed = choose(at_least(a, 0.0), wait, None)  # if both are gains, no decision follows
         found = choose(
             at_most(a, 0.0),
             choose(at_least(b, 0.0), free, missed),
@@ -572,7 +572,7 @@ class RowDecisions:
         >>> frame.with_columns(treat=rule.to_expression("risk", 5, "loss")).collect()["treat"].to_list()
         [1, 0, None]
         """
-        return self._named(column_of, score, false_positive, false_negative, missing)
+        return self._build(column_of, score, false_positive, false_negative, missing)
 
     def to_sql(
         self,
@@ -616,7 +616,7 @@ class RowDecisions:
         >>> print(rule.to_sql("risk", 5, 15))
         CASE WHEN ... THEN CASE WHEN (("risk" * CAST('15.0' AS DOUBLE)) >= ((... - "risk") * ... END END
         """
-        rule = self._named(lambda name: sql_column(name, dialect), score, false_positive, false_negative, missing)
+        rule = self._build(lambda name: sql_column(name, dialect), score, false_positive, false_negative, missing)
         return delivered(str(rule), path)
 
     def to_onnx(
@@ -660,13 +660,13 @@ class RowDecisions:
         >>> rule = decide_rows([0.5, 0.1], false_positive=5, false_negative=[15, 20])
         >>> model = rule.to_onnx("risk", 5, "loss", "rule.onnx")  # doctest: +SKIP
         """
-        model: ModelProto = self._named(onnx_column, score, false_positive, false_negative, missing).model()
+        model: ModelProto = self._build(onnx_column, score, false_positive, false_negative, missing).model()
         return delivered(model.SerializeToString(), path)
 
-    def _named(
+    def _build(
         self, column: Callable[[str], Any], score: str, false_positive: Any, false_negative: Any, missing: Missing
     ) -> Any:
-        """The rule of columns by name; amounts may be numbers."""
+        """Build the rule as an expression of named columns; amounts may be numbers."""
         amounts = {"false_positive": false_positive, "false_negative": false_negative}
         given = {
             name: column(value) if isinstance(value, str) else _amount(value, name) for name, value in amounts.items()
@@ -740,7 +740,7 @@ class RowDecisions:
 
 
 class _Choice(NamedTuple):
-    """Decisions about rows, the probability from which they would act, what acting and leaving cost, what is forced."""
+    """Decisions about rows, their thresholds, expected costs of acting and not acting, and which are forced."""
 
     act: Bools
     threshold: Floats
@@ -813,7 +813,7 @@ def decide_rows(
 
 
 def _columns(y_prob: ArrayLike, false_positive: ArrayLike, false_negative: ArrayLike) -> dict[str, Floats]:
-    """Probabilities and amounts of as many rows, as floats that may be nan."""
+    """Read probabilities and amounts of equal length as floats that may be nan."""
     check_same_order(y_prob=y_prob, false_positive=false_positive, false_negative=false_negative)
     p = to_floats(to_array(y_prob, "y_prob"), "y_prob")
     amounts = {"false_positive": false_positive, "false_negative": false_negative}
@@ -835,7 +835,7 @@ def _finite(found: Floats, name: str) -> Floats:
 
 
 def _amount(value: Any, name: str) -> float:
-    """One amount for all rows."""
+    """Check one amount for all rows."""
     amount = check_number(value, name)
     if not np.isfinite(amount):
         raise ValueError(f"{name} must be finite or the name of a column, got {value!r}.")

@@ -1,4 +1,4 @@
-"""Follow-up, censoring, its test."""
+"""Time-to-event outcomes: follow-up, censoring, and a test of independent censoring."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     Integers = NDArray[np.intp]
 
 
-# What is recorded of each row's follow-up, read and checked: how long it lasted, and what ended it.
+# Recorded follow-up of each row: how long it lasted, and how it ended.
 
 CENSORED, OF_INTEREST, OTHER = 0, 1, 2
-_MOST_CODES = 20  # of causes: more are numbers of another kind
+_MOST_CODES = 20  # causes; more distinct codes are probably another quantity
 KAPLAN_MEIER = "kaplan-meier"
 
 
 @dataclass(frozen=True)
 class FollowUp:
-    """Clean rows: time, what ended it (censored, the event of interest, another), weight, stratum, known censoring."""
+    """Clean rows: time, how it ended (censored, event of interest, other event), weight, stratum, known censoring."""
 
     time: Floats
     ended: NDArray[np.int8]
@@ -50,14 +50,14 @@ class FollowUp:
     given: Floats | None
 
     def taken(self, rows: Any) -> FollowUp:
-        """Some of the rows, or some repeatedly."""
+        """Select rows, possibly repeatedly."""
         return replace(self, **{name: part[rows] for name, part in vars(self).items() if part is not None})
 
 
 def read_follow_up(
     event: Any, time: Any, *, cause: Any, censored: Any, groups: Any, censoring: Any, sample_weight: Any
 ) -> FollowUp:
-    """Check what was recorded."""
+    """Check recorded times and events."""
     times = _check_times(to_array(time, "time"))
     labels = to_array(event, "event")
     if labels.shape != times.shape:
@@ -79,7 +79,7 @@ def check_horizon(horizon: Any) -> float:
 
 
 def check_given(given: Floats, needed: Bools) -> None:
-    """Raise unless the probability not to be censored lies in (0, 1] wherever the status is known."""
+    """Raise unless the probability of remaining uncensored lies in (0, 1] wherever the status is known."""
     bad = needed & ~((given > 0.0) & (given <= 1.0))
     if bad.any():
         first = int(np.argmax(bad))
@@ -108,7 +108,7 @@ def _check_times(times: NDArray[Any]) -> Floats:
 
 
 def _check_events(labels: NDArray[Any], censored: Any, cause: Any) -> NDArray[np.int8]:
-    """What ended each row."""
+    """Code how each row's follow-up ended."""
     _refuse_missing(labels, "event")
     if np.ndim(censored):
         raise ValueError(f"censored must be one label, got {censored!r}.")
@@ -128,7 +128,7 @@ def _check_events(labels: NDArray[Any], censored: Any, cause: Any) -> NDArray[np
 
 
 def _check_censored(codes: NDArray[np.int64], censored: Any) -> Any:
-    """Return the code of censored rows, by default 0; raise where nothing says which of several codes that is."""
+    """Return the code of censored rows, by default 0; raise if it is ambiguous."""
     held = np.unique(codes).tolist()
     listed = _listed(held)
     if censored is None and 0 not in held and len(held) > _MOST_CODES:
@@ -152,7 +152,7 @@ def _check_censored(codes: NDArray[np.int64], censored: Any) -> Any:
 
 
 def _among(cause: Any, labels: NDArray[Any], *, any_event: bool) -> NDArray[Any]:
-    """Return the causes as labels of their kind, or raise if one of them never occurs although there are events."""
+    """Return the causes in the type of the labels, or raise if one never occurs although there are events."""
     if hasattr(cause, "__array__"):
         causes = np.asarray(cause).ravel().tolist()
     else:
@@ -168,7 +168,7 @@ def _among(cause: Any, labels: NDArray[Any], *, any_event: bool) -> NDArray[Any]
 
 
 def _listed(values: Iterable[Any]) -> str:
-    """The first five values, numbers in their order and labels in that of the alphabet."""
+    """List the first five values in a message, sorted."""
     held = list(values)
     held.sort(key=None if all(isinstance(value, int) for value in held) else str)
     return ", ".join(map(repr, held[:5])) + (", ..." if len(held) > 5 else "")
@@ -231,7 +231,7 @@ def _check_censoring(censoring: Any, n: int) -> Floats | None:
     return given
 
 
-# When people left: the Kaplan-Meier estimate of censoring, and what estimating it does to the error of an estimate.
+# The Kaplan-Meier estimate of censoring, and its effect on the error of weighted estimates.
 #
 # Events come before censorings at equal times, so that whoever is censored exactly at the horizon is known to be free
 # of the event. Within each stratum the rows stand in order of time, and every sum over those still followed is a
@@ -259,7 +259,7 @@ class Stratum:
 
     @classmethod
     def of(cls, rows: Integers, time: Floats, censored: Bools, weight: Floats, horizon: float) -> Stratum:
-        """Work out the sums of rows that stand in order of time."""
+        """Compute the sums over rows sorted by time."""
         t, v = time[rows], weight[rows]
         leaves = censored[rows] & (t < horizon)
         left = np.flatnonzero(leaves)
@@ -281,26 +281,26 @@ class Stratum:
 
     @cached_property
     def hazard(self) -> Floats:
-        """Share of those at risk who are censored at each time."""
+        """Hazard of censoring at each time: the share of those at risk who are censored."""
         return np.divide(self.gone, self.risk, out=np.zeros_like(self.gone), where=self.risk > 0.0)
 
     @cached_property
     def places(self) -> Integers:
-        """Place in the order of time of each of the rows, where they are all there are."""
+        """Position of each row in the order of time, for a single stratum."""
         places = np.empty(len(self.rows), dtype=np.intp)
         places[self.rows] = np.arange(len(self.rows))
         return places
 
     def weights(self) -> Floats:
-        """One over the share not censored just before the end of each row, or the horizon."""
+        """Inverse of the probability of remaining uncensored just before each row's end or the horizon."""
         stay = np.divide(self.later, self.risk, out=np.ones_like(self.later), where=self.risk > 0.0)
         free = np.concatenate([[1.0], np.cumprod(stay)])
         return np.divide(1.0, free[self.seen], out=np.zeros(len(self.rows)), where=free[self.seen] > 0.0)
 
     def estimated(self, parts: Floats) -> Floats:
-        """What the estimated weights add to each row's part, per unit of its sample weight."""
-        borne = np.take(_suffix_sums(parts), self.after, axis=-1)
-        mean = np.divide(borne, self.later, out=np.zeros_like(borne), where=self.later > 0.0)
+        """Contribution of weight estimation to each row's error, per unit of sample weight."""
+        at_risk = np.take(_suffix_sums(parts), self.after, axis=-1)
+        mean = np.divide(at_risk, self.later, out=np.zeros_like(at_risk), where=self.later > 0.0)
         cumulated = np.zeros((*parts.shape[:-1], len(self.gone) + 1))
         np.cumsum(mean * self.hazard, axis=-1, out=cumulated[..., 1:])
         found = np.take(np.negative(cumulated, out=cumulated), self.seen, axis=-1)
@@ -310,32 +310,32 @@ class Stratum:
 
 @dataclass(frozen=True)
 class Censoring:
-    """Censoring in each stratum of some rows."""
+    """The estimated censoring distribution of each stratum."""
 
     strata: tuple[Stratum, ...]
     weight: Floats
 
     @classmethod
     def of(cls, time: Floats, censored: Bools, weight: Floats, codes: Integers | None, horizon: float) -> Censoring:
-        """Estimate it, by one sort of the times."""
+        """Estimate the censoring distribution with one sort of the times."""
         strata = (Stratum.of(rows, time, censored, weight, horizon) for rows in _in_order(time, codes))
         return cls(tuple(strata), weight)
 
     @cached_property
     def _sorted(self) -> bool:
-        """Whether the rows stand in order of time as they are."""
+        """Whether the rows are already sorted by time."""
         rows = self.strata[0].rows
         return len(self.strata) == 1 and bool(np.array_equal(rows, np.arange(len(rows))))
 
     def weights(self) -> Floats:
-        """Inverse-probability weight of each row, were its status known."""
+        """Inverse-probability weight of each row, as if its status were known."""
         found = np.empty(len(self.weight))
         for stratum in self.strata:
             found[stratum.rows] = stratum.weights()
         return found
 
     def estimated(self, parts: Floats) -> Floats:
-        """What the estimated weights add to each row's part (the last axis), per unit of its sample weight."""
+        """Contribution of weight estimation to each row's error (last axis), per unit of sample weight."""
         if self._sorted:
             return self.strata[0].estimated(parts)
         if len(self.strata) == 1:  # np.take is several times faster than an index
@@ -348,7 +348,7 @@ class Censoring:
 
 
 def _in_order(time: Floats, codes: Integers | None) -> Iterator[Integers]:
-    """Rows of each stratum in order of time."""
+    """Yield the rows of each stratum in order of time."""
     if codes is None:
         yield np.arange(len(time)) if np.all(time[1:] >= time[:-1]) else np.argsort(time)
         return
@@ -357,13 +357,13 @@ def _in_order(time: Floats, codes: Integers | None) -> Iterator[Integers]:
 
 
 def _suffix_sums(values: Floats) -> Floats:
-    """Sums of each entry and those after it (last axis), and zero after the last."""
+    """Compute suffix sums along the last axis, with a final zero."""
     found = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
     np.cumsum(values[..., ::-1], axis=-1, out=found[..., -2::-1])
     return found
 
 
-# Whether people with some scores left earlier than others: a test of trend, and one between groups of the score.
+# Tests of censoring that depends on the score: a test of trend, and one between groups of the score.
 
 GROUPS = 5
 
@@ -407,12 +407,12 @@ class CensoringTest:
 
     @property
     def p_value(self) -> float:
-        """The smaller of the two p-values, twice (Bonferroni)."""
+        """Twice the smaller of the two p-values (Bonferroni)."""
         return min(1.0, 2.0 * float(np.fmin(self.trend_p_value, self.logrank_p_value)))
 
 
 def censoring_test(time: Floats, censored: Bools, score: Floats, horizon: float) -> CensoringTest:
-    """Test clean rows: Breslow's form for ties in the trend, fifths of the score for the log-rank test."""
+    """Test clean rows: a trend test with Breslow's ties, and a log-rank test between fifths of the score."""
     order = np.argsort(time, kind="stable")
     t, leaves = time[order], (censored & (time < horizon))[order]
     times, at = np.unique(t[leaves], return_inverse=True)
@@ -421,7 +421,7 @@ def censoring_test(time: Floats, censored: Bools, score: Floats, horizon: float)
     after, gone = np.searchsorted(t, times, side="right"), np.bincount(at).astype(float)
 
     def at_risk(values: Floats) -> Floats:
-        """Sums over those who leave at each time or later, none of whom has an event then."""
+        """Sum over rows censored at each time or followed longer."""
         sums = np.concatenate([np.cumsum(values[::-1])[::-1], [0.0]])
         return np.asarray(sums[after] + np.bincount(at, values[leaves], len(times)))
 
@@ -445,18 +445,18 @@ def _mean_ranks(score: Floats) -> Floats:
     return np.asarray((np.cumsum(counts) - 0.5 * (counts - 1.0))[place])
 
 
-# Whether an event has happened by a horizon, where some rows were not followed for so long.
+# Whether an event has happened by a horizon, where follow-up of some rows ended earlier.
 #
 # A row's status is known if its event was seen or it was followed to the horizon; those known stand for those not
 # known, with one over the probability of having been followed (Graf et al. 1999; with competing causes Schoop et al.
 # 2011). All metrics, curves and decompositions are then those of weighted rows.
 
 NEEDED_AT_RISK = 5
-_OFF = 0.05  # from 1, of the sum of weights over the rows: more is told
+_LARGE_DEVIATION = 0.05  # deviation from 1 of the ratio of weights to rows, above which a summary mentions it
 
 
 class BeyondFollowUpError(ValueError):
-    """Nobody was followed for as long as the horizon."""
+    """No row was followed up to the horizon."""
 
 
 class TimeToEvent(Outcome):
@@ -586,8 +586,8 @@ class TimeToEvent(Outcome):
         self.weight = self._inverse_weights() * self._units
         self._refuse_beyond()
 
-    def _like(self, follow_up: FollowUp, horizon: float | None = None) -> Self:
-        """The outcome of other follow-up of the same rows."""
+    def _with_follow_up(self, follow_up: FollowUp, horizon: float | None = None) -> Self:
+        """Build the outcome of the same rows with other follow-up."""
         found = self._of(follow_up, self.horizon if horizon is None else horizon)
         found.row_labels = self.row_labels
         return found
@@ -639,12 +639,12 @@ class TimeToEvent(Outcome):
 
     @property
     def pooled(self) -> bool:
-        """Whether censoring is estimated, from all rows at once."""
+        """Whether censoring is estimated from all rows without strata."""
         return self._follow_up.given is None and self._follow_up.strata is None
 
     @property
     def plain(self) -> bool:
-        """Whether the status of every row is known, so that no row stands for others."""
+        """Whether the status of every row is known, so that all weights are one."""
         return self._follow_up.given is None and bool(np.all(self.known[self.present]))
 
     @property
@@ -654,7 +654,7 @@ class TimeToEvent(Outcome):
 
     @property
     def in_order(self) -> tuple[Outcome, NDArray[np.intp]] | None:
-        """The same rows in order of time, and that order; None where censoring is not estimated from all at once."""
+        """The rows sorted by time, and that order; None if censoring is not estimated from all rows together."""
         if not self.pooled:
             return None
         order = self._censoring.strata[0].rows
@@ -667,7 +667,7 @@ class TimeToEvent(Outcome):
 
     @property
     def competing(self) -> Bools:
-        """Whether another event than that of interest was seen by the horizon."""
+        """Whether a competing event was seen by the horizon."""
         return (self._follow_up.ended == OTHER) & (self._follow_up.time <= self.horizon)
 
     @property
@@ -682,7 +682,7 @@ class TimeToEvent(Outcome):
 
     @property
     def effective_rows(self) -> float:
-        """How many equal weights would be as uneven a sum as these."""
+        """Effective number of rows of the weights (Kish)."""
         return float(self.weight.sum() ** 2 / np.dot(self.weight, self.weight))
 
     @property
@@ -711,7 +711,7 @@ class TimeToEvent(Outcome):
         >>> [round(outcome.at(t).prevalence, 3) for t in (1, 2, 3)]
         [0.25, 0.25, 0.625]
         """
-        return self._like(self._follow_up, check_horizon(horizon))
+        return self._with_follow_up(self._follow_up, check_horizon(horizon))
 
     def within(self, groups: ArrayLike) -> Self:
         """Return the outcome of the same rows with censoring estimated in groups.
@@ -733,7 +733,7 @@ class TimeToEvent(Outcome):
         [1.0, 0.0, 2.0, 1.0]
         """
         check_same_order(event=self, groups=groups)
-        return self._like(replace(self._follow_up, strata=check_groups(groups, len(self.y))))
+        return self._with_follow_up(replace(self._follow_up, strata=check_groups(groups, len(self.y))))
 
     def take(self, rows: ArrayLike) -> Self:
         """Return some of the rows, or some repeatedly, with censoring estimated anew.
@@ -782,10 +782,10 @@ class TimeToEvent(Outcome):
         0.5
         """
         check_same_order(event=self, times=times)
-        return self._like(replace(self._follow_up, weight=np.asarray(times) * self._units))
+        return self._with_follow_up(replace(self._follow_up, weight=np.asarray(times) * self._units))
 
     def parts(self, parts: Floats) -> Floats:
-        """Parts of all rows in an error: those of the known rows, and what estimating censoring adds."""
+        """Contributions of all rows to an error, including the estimation of censoring."""
         if self._follow_up.given is not None:
             return parts
         found = self._censoring.estimated(parts)
@@ -875,23 +875,23 @@ class TimeToEvent(Outcome):
 
     @property
     def summary(self) -> str:
-        """One line on the rows: events, event-free, unknown, and the largest weight."""
+        """One line that describes the rows: events, event-free, unknown, and the largest weight."""
         use, known = self.present, self.known & self.present
         n, events, unknown = int(use.sum()), int((self.y & known).sum()), int((use & ~known).sum())
         share = f" ({unknown / n:.0%})" if unknown else ""
         return (
             f"{n:,} rows, horizon {self.horizon:g}: {events:,} events, {n - unknown - events:,} event-free, "
-            f"{unknown:,} of unknown status{share}, largest weight {self.weight.max():.1f}{self._off}"
+            f"{unknown:,} of unknown status{share}, largest weight {self.weight.max():.1f}{self._weight_deviation}"
         )
 
     @property
     def about(self) -> str:
-        """The horizon, and that rows are weighted for censoring where some are."""
+        """A note for figures: the horizon, and the weighting for censoring if there is any."""
         return f"event by horizon {self.horizon:g}{'' if self.plain else ', rows weighted for censoring'}"
 
     @property
     def one_class_hint(self) -> str:
-        """The range of the times beside the horizon, and the question whether they are in one unit."""
+        """What to check if all rows are of one class: whether times and horizon have one unit."""
         time = self._follow_up.time[self.present]
         return (
             f"Times run from {time.min():.3g} to {time.max():.3g} and the horizon is {self.horizon:g}: are they in one "
@@ -900,28 +900,28 @@ class TimeToEvent(Outcome):
 
     @property
     def weight_share(self) -> float:
-        """Sum of the weights over that of the rows; 1 where censoring is estimated from them."""
+        """Sum of the weights over the number of rows; 1 if censoring is estimated from these rows."""
         return float(self.weight.sum()) / float(self._units.sum())
 
     @property
     def weight_share_error(self) -> float:
-        """Standard error of that share where censoring is known."""
+        """Standard error of ``weight_share`` if censoring is known."""
         units = self._units
         return float(np.linalg.norm(self.weight - self.weight_share * units)) / float(units.sum())
 
     @property
-    def _off(self) -> str:
-        """What is wrong with given probabilities of censoring: their weights should stand for all rows."""
+    def _weight_deviation(self) -> str:
+        """Describe weights from known censoring probabilities that do not sum to the number of rows; else ""."""
         share = self.weight_share
-        return f", weights sum to {share:.1%} of the rows" if abs(share - 1.0) > _OFF else ""
+        return f", weights sum to {share:.1%} of the rows" if abs(share - 1.0) > _LARGE_DEVIATION else ""
 
     def __repr__(self) -> str:
         return f"TimeToEvent({self.summary})"
 
 
-# The estimator of the packages named dcurves: the product limit among the rows acted on, anew at every threshold.
+# The estimator of the dcurves packages: the Kaplan-Meier estimate among the rows acted on, at every threshold.
 #
-# It is not that of one weighted table: true positives may rise with the threshold, and beyond the prevalence. As the
+# It differs from one weighted table: true positives may rise with the threshold, and above the prevalence. As the
 # threshold falls rows are acted on one by one, and each changes who is at risk at every time before its own: the
 # product over the times of events is worked out anew for each distinct score, from sums that are only added to.
 
@@ -964,19 +964,19 @@ def acted_shares(outcome: TimeToEvent, score: Floats) -> tuple[Floats, Floats, F
     ends = np.flatnonzero(np.append(np.diff(falling) != 0.0, True)) + 1  # of rows with the same score
     share = np.cumsum(weight)[ends - 1] / weight.sum()
     event = _event_rates(rows, weight, outcome.horizon, ends)
-    event[_beyond(rows, outcome.horizon)[ends - 1]] = np.nan
+    event[_ends_censored(rows, outcome.horizon)[ends - 1]] = np.nan
     return falling[ends - 1][::-1], (share * event)[::-1], (share * (1.0 - event))[::-1]
 
 
-def _beyond(rows: FollowUp, horizon: float) -> NDArray[np.bool_]:
-    """Whether the longest follow-up among the first rows ended by censoring, before the horizon."""
+def _ends_censored(rows: FollowUp, horizon: float) -> NDArray[np.bool_]:
+    """Whether the longest follow-up among the first k rows, for each k, was censored before the horizon."""
     last = np.maximum.accumulate(rows.time)
     censored = np.maximum.accumulate(np.where(rows.ended == CENSORED, rows.time, -1.0))
     return (censored == last) & (last < horizon)
 
 
 def _event_rates(rows: FollowUp, weight: Floats, horizon: float, ends: NDArray[np.intp]) -> Floats:
-    """Share with the event of interest by the horizon among the first rows, at each number of them."""
+    """Estimate the probability of the event of interest by the horizon among the first rows, for each of ``ends``."""
     happens = (rows.ended != CENSORED) & (rows.time <= horizon)
     times = np.unique(rows.time[happens])
     if len(ends) * len(times) > MOST_WORK:
@@ -984,8 +984,8 @@ def _event_rates(rows: FollowUp, weight: Floats, horizon: float, ends: NDArray[n
             f'censoring="acted" works the product limit over {len(times):,} times of events out anew at each of '
             f"{len(ends):,} distinct scores: too many. Pass thresholds=, such as numpy.linspace(0.01, 0.5, 50)."
         )
-    reached = np.searchsorted(times, rows.time, side="right")  # how many times of events each row was at risk at
-    stayed = reached - happens  # and lived through
+    reached = np.searchsorted(times, rows.time, side="right")  # number of event times at which each row was at risk
+    stayed = reached - happens  # number of event times that each row survived
     followed, staying, share = np.zeros(len(times)), np.zeros(len(times)), np.ones(len(times))
     causes = bool(np.any(happens & (rows.ended == OTHER)))
     of_interest = happens & (rows.ended == OF_INTEREST)
@@ -993,8 +993,8 @@ def _event_rates(rows: FollowUp, weight: Floats, horizon: float, ends: NDArray[n
     found, start, longest = np.empty(len(ends)), 0, 0
     for k, end in enumerate(ends):
         part = slice(start, end)
-        top = _add(followed, reached[part], weight[part])
-        _add(staying, stayed[part], weight[part])
+        top = _add_to_prefixes(followed, reached[part], weight[part])
+        _add_to_prefixes(staying, stayed[part], weight[part])
         np.divide(staying[:top], followed[:top], out=share[:top])
         start, longest = end, max(longest, top)
         if not causes:
@@ -1008,8 +1008,8 @@ def _event_rates(rows: FollowUp, weight: Floats, horizon: float, ends: NDArray[n
     return found
 
 
-def _add(sums: Floats, counts: NDArray[np.intp], weight: Floats) -> int:
-    """Add each row's weight to so many of the first sums, and return how many of them it changed."""
+def _add_to_prefixes(sums: Floats, counts: NDArray[np.intp], weight: Floats) -> int:
+    """Add each row's weight to its first ``counts`` sums; return how many sums changed."""
     if len(counts) == 1:
         sums[: counts[0]] += weight[0]
         return int(counts[0])

@@ -1,4 +1,4 @@
-"""Files and data frames become clean arrays and score tables here; no other room knows a data engine.
+"""Files and data frames are converted to clean arrays and score tables here; no other room uses a data engine.
 
 Two ways in: :func:`group_scores` needs one group-by and serves one classifier of any size,
 :func:`frame_columns` and :func:`read_predictions` keep the rows, as comparisons of models need them.

@@ -1,4 +1,4 @@
-"""Parquet, Arrow, scans."""
+"""Parquet and Arrow files, and scans of files by data engines."""
 
 from __future__ import annotations
 
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     _Scanner = tuple[Callable[[list[str], bool], Any], tuple[type[Exception], ...]]
 
 
-# What the pages of a Parquet file claim to hold and to unpack to, seen to before polars, which reserves memory for
-# it.
+# The declared and unpacked sizes of the pages of a Parquet file, checked before polars reserves memory for them.
 #
 # A damaged count ends in an allocation that fails, which no exception follows: the process is gone. Only as much is
 # read here as tells where pages begin: the footer and the head of each page, in the compact protocol of Thrift
@@ -70,13 +69,13 @@ class Column:
 
     @property
     def most(self) -> int:
-        """The bytes that all repeated values have at most: each may be nearly the whole dictionary."""
+        """Upper bound on the bytes of all repeated values: each may be as long as the dictionary."""
         named = sum(unpacked * values for *_, unpacked, values in self.repeated)
         return named + sum(unpacked * values for unpacked, values in self.begun.items())
 
 
 def check_pages(data: Bytes, origin: Location) -> dict[str, Column]:
-    """Say what each column of a Parquet file unpacks to, by the sizes that it declares.
+    """Return the unpacked size of each column of a Parquet file, from the sizes that it declares.
 
     A page that claims to hold more values than are due, or fewer than none, is refused.
     """
@@ -97,7 +96,7 @@ def check_pages(data: Bytes, origin: Location) -> dict[str, Column]:
 
 
 def _walk(data: Bytes, chunk: dict[int, Any], column: Column) -> None:
-    """Go from page to page as long as values are due, and add up what they unpack to."""
+    """Read page after page until all values are found, and sum the unpacked sizes."""
     due, at, values = chunk[_N_VALUES], chunk[_DATA_PAGE], chunk[_N_VALUES]
     if 0 < chunk.get(_DICTIONARY_PAGE, 0) < at:
         at = chunk[_DICTIONARY_PAGE]
@@ -122,26 +121,26 @@ def _walk(data: Bytes, chunk: dict[int, Any], column: Column) -> None:
 
 
 class _Long(int):
-    """A whole number of 64 bits."""
+    """An integer written with 64 bits."""
 
 
 def as_data_page(count: int, packed: Bytes, codec: int, unpacked: int) -> bytes:
-    """Return a Parquet file whose one column, ``texts``, holds the texts of a dictionary, each once."""
+    """Build a Parquet file with one column, ``texts``, that holds each text of a dictionary once."""
     kind = {1: _BYTE_ARRAY, 3: 0, 4: b"texts"}  # required
-    page = _written({1: 0, 2: unpacked, 3: len(packed), 5: {1: count, 2: 0, 3: 3, 4: 3}})
+    page = _encode_struct({1: 0, 2: unpacked, 3: len(packed), 5: {1: count, 2: 0, 3: 3, 4: 3}})
     rows, size, start = _Long(count), _Long(len(page) + len(packed)), _Long(4)
     meta = {1: _BYTE_ARRAY, 2: [0], 3: [b"texts"], 4: codec, 5: rows, 6: _Long(len(page) + unpacked), 7: size, 9: start}
     group = {1: [{2: start, 3: meta}], 2: size, 3: rows}
-    footer = _written({1: 1, 2: [{4: b"schema", 5: 1}, kind], 3: rows, 4: [group]})
+    footer = _encode_struct({1: 1, 2: [{4: b"schema", 5: 1}, kind], 3: rows, 4: [group]})
     return b"PAR1" + page + bytes(packed) + footer + len(footer).to_bytes(4, "little") + b"PAR1"
 
 
-def _written(fields: dict[int, Any]) -> bytes:
-    """Write a structure."""
+def _encode_struct(fields: dict[int, Any]) -> bytes:
+    """Encode a Thrift structure."""
     found, last = bytearray(), 0
     for number, value in fields.items():
         found.append((number - last) << 4 | _kind_of(value))
-        found += _body(value)
+        found += _encode_value(value)
         last = number
     return bytes(found) + b"\0"
 
@@ -150,17 +149,17 @@ def _kind_of(value: Any) -> int:
     return {int: _WHOLE[1], _Long: _WHOLE[2], bytes: _BINARY, list: _LIST, dict: _STRUCT}[type(value)]
 
 
-def _body(value: Any) -> bytes:
+def _encode_value(value: Any) -> bytes:
     if isinstance(value, int):
-        return _varied(value << 1)
+        return _encode_varint(value << 1)
     if isinstance(value, bytes):
-        return _varied(len(value)) + value
+        return _encode_varint(len(value)) + value
     if isinstance(value, list):
-        return bytes([len(value) << 4 | _kind_of(value[0])]) + b"".join(map(_body, value))
-    return _written(value)
+        return bytes([len(value) << 4 | _kind_of(value[0])]) + b"".join(map(_encode_value, value))
+    return _encode_struct(value)
 
 
-def _varied(number: int) -> bytes:
+def _encode_varint(number: int) -> bytes:
     found = bytearray()
     while number > 127:
         found.append(number & 127 | 128)
@@ -169,7 +168,7 @@ def _varied(number: int) -> bytes:
 
 
 def _struct(data: Bytes, at: int) -> tuple[dict[int, Any], int]:
-    """Read a structure as its fields by number, and say where it ends."""
+    """Read a structure as its fields by number; also return its end."""
     fields: dict[int, Any] = {}
     number = 0
     while head := data[at]:
@@ -226,7 +225,7 @@ def _varint(data: Bytes, at: int) -> tuple[int, int]:
     return number | byte << shift, at + 1
 
 
-# What the batches of an Arrow file claim to unpack to, seen to before polars, which reserves memory for it.
+# The declared unpacked sizes of the batches of an Arrow file, checked before polars reserves memory for them.
 #
 # Only the heads of the messages are read, as FlatBuffers lay them out, and the eight bytes before each packed buffer
 # that say how long it is unpacked (https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-
@@ -241,15 +240,15 @@ _DICTIONARY_BATCH, _BATCH = 2, 3
 
 
 def declared_size(data: Bytes, origin: Location) -> int:
-    """Say how many bytes the buffers of an Arrow file, or of its streaming form, unpack to."""
+    """Return the unpacked size of the buffers of an Arrow file or stream."""
     try:
-        return sum(_unpacked(data, *message) for message in _messages(data))
+        return sum(_unpacked_size(data, *message) for message in _messages(data))
     except (error, IndexError, ValueError):
         raise origin.error("cannot be read as Arrow: the head of a batch is damaged") from None
 
 
 def _messages(data: Bytes) -> Iterator[tuple[int, int]]:
-    """Yield where the head of each message lies, and where its body begins."""
+    """Yield the position of the head and of the body of each message."""
     at = 8 if data[: len(_MAGIC)] == _MAGIC else 0
     while data[at : at + 4] == _CONTINUED:
         size = _read(_WHOLE_CODES, data, at + 4)
@@ -266,14 +265,14 @@ def _messages(data: Bytes) -> Iterator[tuple[int, int]]:
         at = body + length
 
 
-def _unpacked(data: Bytes, head: int, body: int) -> int:
-    """Bytes of the buffers of a message once they are unpacked."""
-    kind, batch = _field(data, head, _KIND), _below(data, head, _HEAD)
+def _unpacked_size(data: Bytes, head: int, body: int) -> int:
+    """Return the unpacked size of the buffers of a message."""
+    kind, batch = _field(data, head, _KIND), _child(data, head, _HEAD)
     if kind is None or batch is None or data[kind] not in {_DICTIONARY_BATCH, _BATCH}:
         return 0
     if data[kind] == _DICTIONARY_BATCH:
-        batch = _below(data, batch, _DATA_FIELD)
-    buffers = None if batch is None else _below(data, batch, _BUFFERS)
+        batch = _child(data, batch, _DATA_FIELD)
+    buffers = None if batch is None else _child(data, batch, _BUFFERS)
     if batch is None or buffers is None:
         return 0
     packed, size = _field(data, batch, _PACKING) is not None, 0
@@ -292,7 +291,7 @@ def _read(form: Struct, data: Bytes, at: int) -> int:
 
 
 def _field(data: Bytes, table: int, number: int) -> int | None:
-    """Where a field of a table lies, None where it is left out."""
+    """Return the position of a field of a table, or None if it is absent."""
     layout = table - _read(_WHOLE_CODES, data, table)
     place = 4 + 2 * number
     if layout < 0 or place >= _read(_SHORT, data, layout):
@@ -301,33 +300,33 @@ def _field(data: Bytes, table: int, number: int) -> int | None:
     return table + offset if offset else None
 
 
-def _below(data: Bytes, table: int, number: int) -> int | None:
-    """Where the table or list that a field points to lies."""
+def _child(data: Bytes, table: int, number: int) -> int | None:
+    """Return the position of the table or list that a field points to, or None."""
     place = _field(data, table, number)
     return None if place is None else place + _read(_UNSIGNED, data, place)
 
 
-# What the cells of a Parquet or Arrow file take once they are read, seen to before they are.
+# The memory that the cells of a Parquet or Arrow file need, checked before they are read.
 #
-# A few bytes can say that a text of ten megabytes stands in thousands of rows, or one number in billions. Numbers
-# take their width times the rows; a text that stands in a dictionary is counted as often as rows name it.
+# A few bytes can repeat a text of ten megabytes in thousands of rows, or a number in billions. Numbers take their
+# width times the rows; a text in a dictionary is counted once for each row that refers to it.
 
-_TEXT = 16  # bytes of the place of a text, beside its own
-_LOOKS = 4096  # at the rows of a column, at most
+_TEXT = 16  # bytes of the reference to a text
+_LOOKS = 4096  # queries of a column, at most
 
 
 def check_widths(schema: Mapping[str, Any], n_rows: int, most: int | None, origin: Location) -> None:
-    """Refuse a file whose cells, each of the width of its type, take more than they may."""
+    """Refuse a file whose cells, at the width of their types, exceed the limit."""
     check_unpacked(n_rows * sum(map(_width, schema.values())), most, str(origin.file))
 
 
 def check_declared(size: int, most: int | None, origin: Location) -> None:
-    """Refuse a file that declares that it unpacks to more than it may."""
+    """Refuse a file whose declared unpacked size exceeds the limit."""
     check_unpacked(size, most, str(origin.file))
 
 
 def check_texts(lazy: pl.LazyFrame | None, columns: Mapping[str, Column], most: int | None, origin: Location) -> None:
-    """Refuse a Parquet file whose texts, each as often as rows name it, take more than they may.
+    """Refuse a Parquet file whose texts, counted once for each row, exceed the limit.
 
     Without a lazy frame, of which a few rows can be looked at, the longest text counts for every row.
     """
@@ -342,13 +341,13 @@ def check_texts(lazy: pl.LazyFrame | None, columns: Mapping[str, Column], most: 
         bound = sum(unpacked * values for unpacked, values in column.begun.items())
         bound += sum(length * rows for length, (*_, rows) in zip(longest, column.repeated, strict=True))
         if bound > most - size:
-            bound = _measured(lazy, name, max([*longest, *column.begun]), most - size)
+            bound = _measure(lazy, name, max([*longest, *column.begun]), most - size)
         size += bound
         check_unpacked(size, most, str(origin.file), name)
 
 
 def check_views(lazy: pl.LazyFrame, declared: int, most: int | None, origin: Location) -> None:
-    """Refuse an Arrow file whose texts, each as often as rows point to it, take more than they may."""
+    """Refuse an Arrow file whose texts, counted once for each row, exceed the limit."""
     import polars as pl
 
     n_rows, size = int(lazy.select(pl.len()).collect()["len"][0]), declared
@@ -361,12 +360,12 @@ def check_views(lazy: pl.LazyFrame, declared: int, most: int | None, origin: Loc
         elif dtype in (pl.Categorical, pl.Enum):
             names = lazy.select(pl.col(name).unique().cast(pl.String)).collect()[name].drop_nulls()
             longest = max(names.str.len_bytes().cast(pl.Int64).to_list(), default=0)
-            size += n_rows * longest if n_rows * longest <= most - size else _measured(lazy, name, longest, most - size)
+            size += n_rows * longest if n_rows * longest <= most - size else _measure(lazy, name, longest, most - size)
         check_unpacked(size, most, str(origin.file), name)
 
 
 def _longest(count: int, packed: Any, codec: int, unpacked: int) -> int:
-    """Bytes of the longest text of a dictionary, which is read as the page of a file of its own."""
+    """Return the size of the longest text of a dictionary, which is read as the page of a separate file."""
     import polars as pl
 
     found = pl.read_parquet(io.BytesIO(as_data_page(count, packed, codec, unpacked)))
@@ -374,7 +373,7 @@ def _longest(count: int, packed: Any, codec: int, unpacked: int) -> int:
 
 
 def _lengths(column: Any, *, text: bool) -> Any:
-    """Bytes of each value of a column of texts or of bytes, which the first versions of polars count as digits."""
+    """Return the size in bytes of each text or binary value, also for the first versions of polars."""
     import polars as pl
 
     if text:
@@ -384,8 +383,8 @@ def _lengths(column: Any, *, text: bool) -> Any:
     return found.cast(pl.Int64)
 
 
-def _measured(lazy: pl.LazyFrame | None, name: str, longest: int, most: int) -> int:
-    """Bytes of the texts of a column, looked at as few rows at a time as take at most ``most``; or one byte more.
+def _measure(lazy: pl.LazyFrame | None, name: str, longest: int, most: int) -> int:
+    """Sum the bytes of the texts of a column, in slices that take at most ``most``; or return ``most`` + 1.
 
     The first versions of polars unpack all rows to look at a few, so that there the longest text counts for every row.
     """
@@ -408,7 +407,7 @@ def _measured(lazy: pl.LazyFrame | None, name: str, longest: int, most: int) -> 
 
 
 def _width(dtype: Any) -> int:
-    """Bytes of a cell of a type, without what a text or a list holds."""
+    """Return the bytes of a cell of a type, without the content of a text or a list."""
     import polars as pl
 
     if isinstance(dtype, pl.Struct):
@@ -423,7 +422,7 @@ def _width(dtype: Any) -> int:
     return by_name.get(text, _TEXT if text in {"String", "Binary", "Decimal"} else 8)
 
 
-# Parquet and Arrow: columns that have types, read some rows at a time.
+# Parquet and Arrow: typed columns, read in blocks of rows.
 
 TITLES = {"csv": "CSV", "parquet": "Parquet", "arrow": "Arrow", "jsonl": "JSON lines"}
 # rows read at once: few, for what a part is decoded from stays in memory, but not so few that parts are many
@@ -449,7 +448,7 @@ class TypedFile:
             check_declared(declared, most, self.origin)
         with refused(self.origin, f"cannot be read as {TITLES[kind]}"):
             if kind == "arrow" and not content.head().startswith(b"ARROW1"):
-                # the streaming form of the format can only be read from end to end
+                # the streaming form can only be read as a whole
                 self._lazy = pl.read_ipc_stream(content.native).lazy()
             elif content.path is None:
                 self._lazy = (pl.read_parquet if kind == "parquet" else pl.read_ipc)(content.native).lazy()
@@ -474,7 +473,7 @@ class TypedFile:
         numbers: Collection[str] = (),  # noqa: ARG002  (the types say what is a number)
         label: str | None = None,  # noqa: ARG002
     ) -> Iterator[Piece]:
-        """Pass through the rows."""
+        """Yield the rows in pieces."""
         chosen = self._lazy.select(list(dict.fromkeys(columns)))
         for part in blocks(self.n_rows, max(_PART, self.n_rows // _MOST_PARTS)):
             length = part.stop - part.start
@@ -485,7 +484,7 @@ class TypedFile:
             yield Piece(length, frame)
 
     def joined(self, name: str, parts: Sequence[Cells], *, label: bool) -> pl.Series:  # noqa: ARG002
-        """Make a label or a group of all its cells."""
+        """Join the pieces of a label or group column."""
         import polars as pl
 
         dtype = self._schema[name]
@@ -494,7 +493,7 @@ class TypedFile:
         return pl.concat(parts)
 
     def head(self, names: Sequence[str]) -> str:
-        """There is no text."""
+        """Return nothing, as the format has no text."""
         raise NotImplementedError(names)
 
     def schema(self) -> dict[str, Any]:
@@ -502,13 +501,13 @@ class TypedFile:
         return dict(self._schema)
 
     def frames(self) -> Iterator[tuple[Piece, pl.DataFrame]]:
-        """Pass through the rows with every column."""
+        """Yield the rows with every column."""
         for piece in self.pieces(self.names):
             yield piece, piece.cells
 
 
 def _scanned(content: Content) -> pl.LazyFrame | None:
-    """Bytes as a frame of which a few rows can be looked at, where polars is new enough to scan them."""
+    """Scan bytes lazily if polars is new enough; else read them."""
     import polars as pl
 
     try:
@@ -519,7 +518,7 @@ def _scanned(content: Content) -> pl.LazyFrame | None:
 
 @contextmanager
 def refused(origin: Location, what: str) -> Iterator[None]:
-    """Turn what polars says of a broken file into the error of this room, its panics too, which are no exceptions."""
+    """Convert the errors of polars on a broken file, including its panics, to a ``DataError``."""
     import polars as pl
 
     try:
@@ -531,10 +530,10 @@ def refused(origin: Location, what: str) -> Iterator[None]:
         raise origin.error(f"{what}: {reason}") from None
 
 
-# Parquet files of one table that differ: which columns all of them have, and the type that holds each.
+# Parquet files of one table with different schemas: their common columns, and a common type of each.
 #
-# The first file says which columns there are, as in DuckDB, and what later ones have besides is left out. Numbers are
-# widened as in DuckDB's union by name; what has no type in common is refused where it is needed.
+# The first file determines the columns, as in DuckDB; further columns of later files are ignored. Numbers are widened
+# as in DuckDB's union by name; a needed column without a common type is refused.
 
 _TEXTS = (nw.String, nw.Categorical, nw.Enum)
 
@@ -542,7 +541,7 @@ _TEXTS = (nw.String, nw.Categorical, nw.Enum)
 def scan_alike(
     files: list[str], scan: Callable[[list[str]], Any], columns: Iterable[str], models: Iterable[str] | None
 ) -> Any:
-    """Scan files of one table, of which every one must have these columns and models, by default all numeric ones."""
+    """Scan the files of one table; each must have these columns and models (by default all numeric columns)."""
     schemas = {file: _schema(file) for file in files} if len(files) > 1 else {}
     first = next(iter(schemas.values()), {})
     if all(schema == first for schema in schemas.values()):
@@ -557,7 +556,7 @@ def scan_alike(
     frames = [nw.from_native(scan(group)).lazy() for group in groups.values()]
     known = {name for schema in schemas.values() for name in schema}
     keys = [{name: dtype for name, dtype in f.collect_schema().items() if name not in known} for f in frames]
-    for name in keys[0]:  # the columns that folders make, of which each group of files has guessed the type
+    for name in keys[0]:  # columns from folder names, whose types each group of files has inferred
         of_all = {found[name] for found in keys if name in found}
         types[name] = of_all.pop() if len(of_all) == 1 else nw.String()
     alike = [frame.select(nw.col(name).cast(dtype) for name, dtype in types.items()) for frame in frames]
@@ -574,7 +573,7 @@ def _schema(file: str) -> Schema:
 
 
 def _types(schemas: dict[str, Schema], needed: Iterable[str]) -> Schema:
-    """Return the columns that all files have with a type for each; refuse what is needed and is not among them."""
+    """Return the common columns of all files with their types; refuse if a needed one is missing."""
     found: Schema = {}
     for name in next(iter(schemas.values())):
         dtype = _common([schema.get(name) for schema in schemas.values()])
@@ -582,7 +581,7 @@ def _types(schemas: dict[str, Schema], needed: Iterable[str]) -> Schema:
             found[name] = dtype
     for name in needed:
         having = {file: schema[name] for file, schema in schemas.items() if name in schema}
-        if name in found or not having:  # one that no file has is refused where it is looked for
+        if name in found or not having:  # a column that no file has is refused when it is selected
             continue
         without = next((file for file in schemas if file not in having), None)
         if without is not None:
@@ -599,7 +598,7 @@ def _types(schemas: dict[str, Schema], needed: Iterable[str]) -> Schema:
 
 
 def _common(types: list[Any]) -> Any:
-    """Return a type that holds the values of all of these, or None where a column is missing or there is none."""
+    """Return a type that holds the values of all these types, or None if a column is missing or there is none."""
     if None in types:
         return None
     kinds = dict.fromkeys(dtype for dtype in types if dtype != nw.Unknown)  # a column of nulls alone has no type
@@ -611,13 +610,13 @@ def _common(types: list[Any]) -> Any:
         return None
     if not all(dtype.is_integer() or dtype == nw.Boolean for dtype in kinds):
         return nw.Float64()
-    # no whole number has room for those of 64 bits with and without a sign
+    # no integer type holds both signed and unsigned 64-bit integers
     signed = nw.Int64() if nw.UInt64 not in kinds else None
     return signed if any(not dtype.is_unsigned_integer() for dtype in kinds) else nw.UInt64()
 
 
 def _kind(dtype: Any) -> str:
-    """Name what a column holds."""
+    """Name the kind of values in a column."""
     if dtype == nw.Boolean:
         return "true and false"
     if dtype.is_numeric():
@@ -625,11 +624,11 @@ def _kind(dtype: Any) -> str:
     return "text" if dtype in _TEXTS else str(dtype)
 
 
-# Parquet files that are looked at where they lie: several by a pattern, one that is large, or as an engine is told.
+# Parquet files scanned on disk: several by a pattern, a large one, or by a chosen engine.
 
 _ENDINGS = (".parquet", ".pq")
 _WILDCARDS = frozenset("*?[")
-_LARGE = 1 << 30  # bytes, from which on a file is not read into memory
+_LARGE = 1 << 30  # bytes; larger files are not read into memory
 
 
 def scan_parquet(
@@ -694,7 +693,7 @@ def scan_parquet(
 
 
 def in_memory(frame: Any) -> Any:
-    """Take the rows of a lazy frame.
+    """Collect the rows of a lazy frame.
 
     Parameters
     ----------
@@ -770,7 +769,7 @@ def _spark() -> _Scanner:
 
 
 def _common_folder(files: list[str]) -> str:
-    """The folder below which every name of a folder may be a column and its value."""
+    """Return the folder below which folder names may be hive partitions (column=value)."""
     parts = [Path(name).parent.parts for name in files]
     alike = [part for part, *others in zip(*parts, strict=False) if set(others) <= {part} and "=" not in part]
     return str(Path(*alike))
@@ -779,7 +778,7 @@ def _common_folder(files: list[str]) -> str:
 _SCANS: dict[str, Callable[[], _Scanner]] = {"duckdb": _duckdb, "spark": _spark}
 
 
-# Columns of numbers in a Parquet file, with a text beside them that says what they are.
+# Numeric columns in a Parquet file, with a text in its metadata that describes them.
 
 _KEY = b"stakes"
 
@@ -803,7 +802,7 @@ def write_columns(path: Path | BinaryIO, columns: Mapping[str, NDArray[np.float6
 
 
 def read_columns(path: Path, what: str) -> tuple[dict[str, NDArray[np.float64]], str]:
-    """Read the columns that :func:`write_columns` wrote, and the text beside them.
+    """Read the columns that :func:`write_columns` wrote, and their text.
 
     Examples
     --------
@@ -816,7 +815,7 @@ def read_columns(path: Path, what: str) -> tuple[dict[str, NDArray[np.float64]],
     pa, parquet = _pyarrow()
     try:
         _check_size(path)
-        # one file, and not what a folder's name might add to it
+        # one file, without columns from folder names
         found = parquet.ParquetFile(path).read()
     except FileNotFoundError:
         raise DataError("there is no such file", file=str(path)) from None
@@ -835,7 +834,7 @@ def read_columns(path: Path, what: str) -> tuple[dict[str, NDArray[np.float64]],
 
 
 def _check_size(path: Path) -> None:
-    """Refuse a file whose numbers take more than they may, or that holds texts, which no kept columns do."""
+    """Refuse a file whose numbers exceed the limit, or that holds texts, which kept columns never do."""
     with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
         columns = check_pages(data, Location(str(path)))
         size = sum(column.size + column.most for column in columns.values())

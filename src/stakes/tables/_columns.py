@@ -1,4 +1,4 @@
-"""Columns, roles, labels of any frame; running engines."""
+"""Columns and labels of any data frame, the roles of columns, and the calls of data engines."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     Cells = Any  # a series of polars or, where a format has no types, a list
 
 
-# Let a data engine work, and say in one sentence that it could not.
+# Run a data engine, and convert its failures to one error.
 
 
 class EngineError(RuntimeError):
-    """A data engine stopped in the middle of its work: its workers died, its disk is full, a file cannot be read.
+    """A data engine failed: its workers died, its disk is full, or a file cannot be read.
 
     Examples
     --------
@@ -47,12 +47,12 @@ class EngineError(RuntimeError):
 
 
 def collected(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
-    """Take the rows of a lazy frame."""
+    """Collect the rows of a lazy frame."""
     return _worked(frame, frame.collect)
 
 
 def run(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
-    """Let the engine work, in a stream where it can, and take what it found."""
+    """Run the engine, streaming if possible, and collect the result."""
     if not frame.implementation.is_polars():
         return collected(frame)
 
@@ -70,10 +70,10 @@ def _worked(frame: nw.LazyFrame[Any], work: Callable[[], nw.DataFrame[Any]]) -> 
         return work()
     except (DataError, MemoryError):
         raise
-    # whatever else comes out of an engine, of which every one has errors of its own, is that it failed
+    # engines have their own exception classes: any other exception means failure
     except BaseException as error:
         kind = type(error).__name__
-        if kind == "InterruptException":  # what DuckDB makes of Ctrl-C
+        if kind == "InterruptException":  # raised by DuckDB on Ctrl-C
             raise KeyboardInterrupt from error
         if not isinstance(error, Exception) and kind != "PanicException":
             raise
@@ -83,7 +83,7 @@ def _worked(frame: nw.LazyFrame[Any], work: Callable[[], nw.DataFrame[Any]]) -> 
         ) from error
 
 
-# One column of an in-memory frame, of whatever library and type, becomes an array.
+# One column of an in-memory frame, of any library and type, as an array.
 
 _AT_ONCE = 1 << 14
 _MANY_LABELS = 1000
@@ -91,7 +91,7 @@ _SHOWN_LABELS = 5
 
 
 def to_floats(series: nw.Series[Any], origin: Location, *, hint: str | None = None) -> Floats:
-    """Turn a numeric or boolean column into float64, missing values into NaN; text is refused, never parsed."""
+    """Convert a numeric or boolean column to float64, missing values to NaN; text is refused, never parsed."""
     dtype = series.dtype
     if dtype == nw.Object:
         return _objects_to_floats(series, origin, hint)
@@ -160,16 +160,16 @@ def _encode_objects(series: nw.Series[Any]) -> tuple[list[Any], NDArray[np.int64
 
 
 def as_array(values: list[Any]) -> NDArray[Any]:
-    """Make an array of distinct values of one kind: numbers and booleans as such, all else as objects."""
+    """Build an array of distinct values of one kind: numbers and booleans natively, all else as objects."""
     plain = all(isinstance(v, bool | int | float) for v in values)
     return np.array(values, dtype=None if plain else object)
 
 
 def encode_labels(series: nw.Series[Any], origin: Location) -> tuple[list[Any], Codes]:
-    """Encode a label column; a column of very many values is refused before any work is spent on it."""
+    """Encode a label column; refuse a column of very many values early."""
     series = _sortable(series)
     if series.dtype.is_numeric() and not series.null_count():
-        found = encode_two_numbers(*_parts(series))
+        found = encode_two_numbers(*_chunks(series))
         if found is not None:
             return found
     distinct = series.drop_nulls().unique()
@@ -178,14 +178,14 @@ def encode_labels(series: nw.Series[Any], origin: Location) -> tuple[list[Any], 
     return encode(series)
 
 
-def _parts(series: nw.Series[Any]) -> list[NDArray[Any]]:
-    """A column in the pieces that polars keeps it in, as joining them would copy it."""
+def _chunks(series: nw.Series[Any]) -> list[NDArray[Any]]:
+    """Yield the chunks in which polars keeps a column, since joining them would copy it."""
     native = series.to_native()
     return [part.to_numpy() for part in (native.get_chunks() if hasattr(native, "get_chunks") else [series])]
 
 
 def encode_two_numbers(*parts: NDArray[Any]) -> tuple[list[Any], Codes] | None:
-    """Encode one or two numbers without the tables and sorts that more would need; None for others."""
+    """Encode a column of one or two distinct numbers without sorting; None for others."""
     parts = tuple(part for part in parts if len(part))
     if not parts:
         return None
@@ -201,13 +201,13 @@ def encode_two_numbers(*parts: NDArray[Any]) -> tuple[list[Any], Codes] | None:
 
 
 def positive_labels(values: list[Any], codes: Codes, pos_label: object, origin: Location, column: str) -> Bools:
-    """Turn encoded labels without missing ones into booleans, True for the positive class."""
+    """Convert encoded labels without missing ones to booleans, True for the positive class."""
     counts = np.zeros(len(values), dtype=np.intp)
     for part in blocks(len(codes), max(_AT_ONCE, len(values))):
         counts += np.bincount(codes[part], minlength=len(values))
     present = np.flatnonzero(counts)
     labels = [values[i] for i in present]
-    if len(labels) > 2 and not origin.ordered:  # which of them comes third is chance
+    if len(labels) > 2 and not origin.ordered:  # which label is the third depends on the order
         raise _too_many(labels, len(labels), origin, column)
     if len(labels) > 2:
         others = (codes != codes[0]) & (codes != codes[np.argmax(codes != codes[0])])
@@ -234,15 +234,15 @@ def _too_many(labels: list[Any], count: int, origin: Location, column: str, **wh
     return origin.error(f"labels must take two values, not {count} ({shown})", column=column, **where)
 
 
-# Columns of text become numbers, booleans or labels; what is neither is refused with its row, never guessed at.
+# Text columns are converted to numbers, booleans or labels; other values are refused with their row, never guessed.
 
 MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL")
-_NEARLY_A_NUMBER = re.compile(r"[+-]?(\d+([.,]\d+)?|[.,]\d+)\s*%?")  # in which no digit can be read in two ways
+_NEARLY_A_NUMBER = re.compile(r"[+-]?(\d+([.,]\d+)?|[.,]\d+)\s*%?")  # unambiguous decimal notation
 
 
 def looks_numeric(cells: Sequence[str]) -> bool:
-    """Say whether at least half of the cells that are not missing are meant as numbers (12% and 0,5 too)."""
-    if _all_numbers(cells):  # the usual case, without a look at each cell
+    """Whether at least half of the present cells are meant as numbers (including 12% and 0,5)."""
+    if _all_numbers(cells):  # the usual case, without a test of each cell
         return True
     present = [c for cell in cells if (c := cell.strip()) and c not in MISSING]
     return 2 * sum(map(is_meant_as_number, present)) >= len(present)
@@ -257,17 +257,17 @@ def _all_numbers(cells: Sequence[str]) -> bool:
 
 
 def is_meant_as_number(cell: str) -> bool:
-    """Say whether a cell is a number or nearly one, so that it is worth an error when it cannot be read."""
+    """Whether a cell is a number or nearly one, so that an unreadable one deserves an error."""
     return is_number(cell) or _NEARLY_A_NUMBER.fullmatch(cell) is not None
 
 
 def is_number(cell: str) -> bool:
-    """Say whether a cell reads as a number."""
+    """Whether a cell can be read as a number."""
     return _all_numbers([cell])
 
 
 def numbers_from_text(text: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """Read numbers, spaces around them allowed, null where they are missing, and mark the cells that hold none."""
+    """Read numbers from text (null for missing cells), and mark the cells that are not numbers."""
     import polars as pl
 
     cells = text.str.strip_chars()
@@ -276,7 +276,7 @@ def numbers_from_text(text: pl.Series) -> tuple[pl.Series, pl.Series]:
 
 
 def tidy_label(text: pl.Series) -> pl.Series:
-    """Read labels that all spell numbers, or all true and false, as such; leave others as they are."""
+    """Convert labels that are all numbers or all true and false; return others unchanged."""
     import polars as pl
 
     text = _without_empty(text)
@@ -291,7 +291,7 @@ def tidy_label(text: pl.Series) -> pl.Series:
 
 
 def tidy_group(text: pl.Series) -> pl.Series:
-    """Read groups that are all plain whole numbers as such, so that they sort; 007 stays text."""
+    """Convert groups that are all plain integers, so that they sort; 007 stays text."""
     import polars as pl
 
     text = _without_empty(text)
@@ -303,14 +303,14 @@ def _without_empty(text: pl.Series) -> pl.Series:
     return text.set(text == "", None) if (text == "").any() else text
 
 
-# What every file of rows can do, whatever its format: name its columns, and pass through its rows piece by piece.
+# The interface of files of rows in any format: column names, and iteration over pieces of rows.
 
 _NUMBER_TYPES = {int, float, type(None)}
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Some rows in order: the cells of the columns asked for, and where the rows are text, that text with new columns.
+    """Consecutive rows: the requested columns and, for text files, the rows' text with new columns.
 
     ``extended`` takes the new columns and which rows to keep.
     """
@@ -321,7 +321,7 @@ class Piece:
 
 
 class Table(Protocol):
-    """A file whose rows can be passed through any number of times, in bounded memory."""
+    """A file whose rows can be iterated repeatedly in bounded memory."""
 
     @property
     def kind(self) -> str:
@@ -329,7 +329,7 @@ class Table(Protocol):
 
     @property
     def origin(self) -> Location:
-        """Where the rows come from; after a pass it knows whether each is one line."""
+        """Where the rows come from; after a full iteration it includes whether each row is one line."""
 
     @property
     def names(self) -> Sequence[str]:
@@ -337,33 +337,33 @@ class Table(Protocol):
 
     @property
     def numeric(self) -> Collection[str]:
-        """Names of the columns that hold numbers, as far as the first rows tell."""
+        """Names of the numeric columns, judged by the first rows."""
 
     @property
     def n_rows(self) -> int | None:
-        """How many rows there are, where that is known before a pass."""
+        """Number of rows, if it is known before an iteration."""
 
     def pieces(
         self, columns: Collection[str], numbers: Collection[str] = (), label: str | None = None
     ) -> Iterator[Piece]:
-        """Pass through the rows, and refuse the first that is broken."""
+        """Iterate over the rows, and raise at the first broken one."""
 
     def joined(self, name: str, parts: Sequence[Cells], *, label: bool) -> pl.Series | None:
-        """Make a label or a group of all its cells; None where they must be read again as text."""
+        """Join the pieces of a label or group column; None if they must be read again as text."""
 
     def head(self, names: Sequence[str]) -> str:
-        """Return what stands above the rows, with more names at its end."""
+        """Return the header, extended by more names."""
 
     def schema(self) -> dict[str, Any]:
         """Return the type of each column of a frame."""
 
     def frames(self) -> Iterator[tuple[Piece, pl.DataFrame]]:
-        """Pass through the rows with every column, as frames that lose nothing."""
+        """Yield the rows with every column as lossless frames."""
 
 
 @dataclass
 class Numbers:
-    """Numbers of one column, checked piece by piece; the first cell that breaks a rule is kept until all are counted.
+    """Numbers of one column, checked piece by piece; keeps the first invalid cell until all are counted.
 
     ``probability`` asks for the range [0, 1], or else for finite numbers; None leaves that to others.
     """
@@ -376,7 +376,7 @@ class Numbers:
     broken: dict[str, Any] = field(default_factory=dict)
 
     def take(self, cells: Cells, origin: Location) -> Floats:
-        """Return the numbers of the next cells, nan where they are missing."""
+        """Return the numbers of the next cells, nan for missing ones."""
         values, bad, rule = self._read(cells, origin)
         wrong = bad
         if self.probability is not None:
@@ -393,7 +393,7 @@ class Numbers:
         return values
 
     def refuse(self, origin: Location, hint: str | None) -> None:
-        """Raise for the first broken cell, with the number of them."""
+        """Raise for the first invalid cell, with the number of invalid cells."""
         if self.n_broken:
             value = self.broken["value"]
             if written := as_written(value):
@@ -401,7 +401,7 @@ class Numbers:
             raise origin.error(**self.broken, column=self.name, count=self.n_broken, total=self.n_rows, hint=hint)
 
     def _read(self, cells: Cells, origin: Location) -> tuple[Floats, Bools, str]:
-        """Return the numbers, which cells hold none though they hold something, and the rule that these break."""
+        """Return the numbers, a mask of the cells that are not numbers, and the rule that these break."""
         if isinstance(cells, list):
             others = {kind for kind in set(map(type, cells)) if not (kind in _NUMBER_TYPES or issubclass(kind, float))}
             bad = np.array([type(cell) in others for cell in cells] if others else [False] * len(cells), dtype=bool)
@@ -419,24 +419,24 @@ class Numbers:
 
 
 class Stacked:
-    """Numbers of one column, piece by piece, in memory that is as long as the column where that is known."""
+    """Numbers of one column, collected piece by piece, in memory of the column's length if that is known."""
 
     def __init__(self, n_rows: int | None) -> None:
         self._known = None if n_rows is None else np.empty(n_rows)
-        self._parts: list[Floats] = []
+        self._chunks: list[Floats] = []
         self._filled = 0
 
     def add(self, part: Floats) -> None:
-        """Put a piece behind the others."""
+        """Append a piece."""
         if self._known is None:
-            self._parts.append(part)
+            self._chunks.append(part)
         else:
             self._known[self._filled : self._filled + len(part)] = part
             self._filled += len(part)
 
     def whole(self) -> Floats:
-        """All of them."""
-        return np.concatenate(self._parts) if self._known is None else self._known[: self._filled]
+        """Return all numbers."""
+        return np.concatenate(self._chunks) if self._known is None else self._known[: self._filled]
 
 
 @dataclass(frozen=True)
@@ -449,7 +449,7 @@ class Gathered:
 
     @classmethod
     def of(cls, table: Table, hints: Mapping[str, str | None], groups: Sequence[str], label: str | None) -> Gathered:
-        """Read columns of numbers, each with what to add to an error about them, the label and the groups."""
+        """Read numeric columns, each with a hint for error messages, the label and the groups."""
         found = cls._read(table, hints, groups, label, typed=True) or cls._read(table, hints, groups, label)
         assert found is not None  # noqa: S101  (as text every cell can be read)
         return found
@@ -492,18 +492,18 @@ class Gathered:
         return self.others[name]
 
     def floats(self, name: str, hint: str | None = None) -> Floats:  # noqa: ARG002  (they are read already)
-        """Return a column of numbers, nan where it is missing."""
+        """Return a numeric column, nan for missing values."""
         return self.numbers[name]
 
     def labels(self, name: str) -> tuple[list[Any], NDArray[np.signedinteger[Any]]]:
-        """Return the distinct values of the label and the index of each row's, -1 where it is missing."""
+        """Return the distinct labels and each row's index among them, -1 for a missing label."""
         return encode_labels(self.others[name], self.origin)
 
 
-# Which column is the label, which are models, and what to say where a name is not there.
+# The roles of columns (label, models and others), and errors for missing names.
 
 _SHOWN = 10
-_MOST_UNNAMED = 100  # models that nobody named: a wide file holds features, and every pair would be compared
+_MOST_UNNAMED = 100  # limit on automatic models: a wide file probably holds features, and every pair would be compared
 NAME_MODELS = (
     "Every other numeric column was taken as a model: name the model columns with models= (command line: --models)."
 )
@@ -511,7 +511,7 @@ NAME_MODELS = (
 
 @dataclass(frozen=True)
 class Roles:
-    """Names of the columns that are used, whether the models were taken automatically and give probabilities.
+    """Names of the columns used, whether the models were selected automatically, and whether they are probabilities.
 
     ``outcome`` names those that say, beside the label, what happened.
     """
@@ -526,23 +526,23 @@ class Roles:
 
     @property
     def measured(self) -> dict[str, float]:
-        """Columns of numbers that say what happened, with the least that is possible."""
+        """Numeric columns of the outcome, with their smallest allowed values."""
         return {} if self.outcome is None else dict(self.outcome.numbers)
 
     @property
     def used(self) -> tuple[str, ...]:
-        """Every column that is needed, once each."""
+        """Every needed column, without repetition."""
         weight = () if self.weight is None else (self.weight,)
         return tuple(dict.fromkeys((self.label, *self.models, *weight, *self.measured, *self.groups)))
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """Every column of numbers, once each."""
+        """Every numeric column, without repetition."""
         return (*self.models, *([] if self.weight is None else [self.weight]), *self.measured)
 
     @property
     def hint(self) -> str | None:
-        """What to add to an error about a model's values."""
+        """A hint for error messages about a model's values."""
         return NAME_MODELS if self.automatic else None
 
 
@@ -558,7 +558,7 @@ def choose_roles(
     probability: bool = True,
     outcome: OutcomeFromColumns | None = None,
 ) -> Roles:
-    """Give each column its role; without ``models`` every other numeric column that has a name is one."""
+    """Assign roles to columns; without ``models`` every other numeric column with a name is a model."""
     reject_duplicates(names, file)
     told = () if outcome is None else tuple(outcome.numbers)
     by = tuple(dict.fromkeys([*_as_tuple(groups), *(() if outcome is None else outcome.groups)]))
@@ -587,21 +587,21 @@ def choose_roles(
 
 
 def named_once(wanted: Iterable[str], file: str | None = None) -> None:
-    """Refuse a column that is asked for twice."""
+    """Refuse a column that is named twice."""
     twice = [name for name, count in Counter(wanted).items() if count > 1]
     if twice:
         raise DataError("must be named once among the models", file=file, column=twice[0])
 
 
 def reject_duplicates(names: Iterable[str], file: str | None = None) -> None:
-    """Refuse columns that share a name: nobody could tell which one is meant."""
+    """Refuse duplicate column names."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise DataError("column names must be distinct, this one occurs more than once", file=file, column=twice[0])
 
 
 def require(wanted: Iterable[str], names: Sequence[str], file: str | None = None) -> None:
-    """Refuse a name that is not there, and say which ones are."""
+    """Raise for a missing column name, listing the existing ones."""
     missing = next((name for name in wanted if name not in names), None)
     if missing is None:
         return

@@ -1,4 +1,4 @@
-"""Sums made inside a data engine."""
+"""Sums computed inside a data engine."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ if TYPE_CHECKING:
     Gaps = Sequence[tuple[str | float, str | float]]
 
 
-# One group-by over label and score, in whatever engine the data live, is all that a score table needs.
+# A score table needs only one group-by over label and score, in the engine that holds the data.
 
 _MOST_HELD = 1 << 24  # rows; more of them may hold few distinct scores, and leave the engine as these only
 
 
-# what each entry of a group-by has
+# columns of the result of the group-by
 _COLUMNS = ("cell", "lower", "upper", "count", "weight", "squared", "moment")
 
 
@@ -163,7 +163,7 @@ def group_scores_by(
 
 
 def _held(frame: nw.LazyFrame[Any], roles: Roles) -> Held | None:
-    """The columns of an engine on this machine, if they are short: to sort them is faster than its group-by."""
+    """Collect the columns of a local engine if they are short: sorting them is faster than its group-by."""
     kind = frame.implementation
     if not (kind.is_polars() or kind.is_duckdb()):
         return None
@@ -173,7 +173,7 @@ def _held(frame: nw.LazyFrame[Any], roles: Roles) -> Held | None:
 
 @dataclass(frozen=True, eq=False)
 class _Groups:
-    """The result of the group-by: one entry for each label and score, or label and cell of scores."""
+    """The result of the group-by: one row for each label and score, or label and score bin."""
 
     roles: Roles
     origin: Location
@@ -192,7 +192,7 @@ class _Groups:
 
     @classmethod
     def collect(cls, frame: nw.LazyFrame[Any], roles: Roles, resolution: int | None) -> _Groups:
-        """Run the group-by in the engine; what cannot be evaluated comes out as groups of its own."""
+        """Run the group-by in the engine; invalid values form separate groups."""
         origin = Location(ordered=False)
         found = run(_grouped(_rows(frame, roles, origin), resolution))
         column = {name: to_floats(found[name], origin) for name in found.columns if name not in {"label", "group"}}
@@ -261,7 +261,7 @@ class _Groups:
         if outside.any():
             first = int(np.argmax(outside))
             value = self.lower[first] if self.lower[first] < 0.0 else self.upper[first]
-            # a cell may hold good rows too, so only distinct scores can be counted
+            # a bin may hold valid rows too, so only distinct scores can be counted
             details = {"column": score, "value": value, "hint": PROBABILITY_HINT}
             if not exact:
                 raise self.origin.error("must lie in [0, 1]", **details)
@@ -319,7 +319,7 @@ def _grouped(rows: nw.LazyFrame[Any], resolution: int | None) -> nw.LazyFrame[An
         rows = rows.with_columns(score.alias("cell"))
     else:
         rounded = (score * resolution).round(0)
-        # engines differ in how they cast and divide; rounding down from the nearest integer is the same everywhere
+        # engines cast and divide differently; rounding down from the nearest integer is the same everywhere
         below = nw.when(rounded > score * resolution).then(rounded - 1.0).otherwise(rounded)
         moment = score * nw.col("weight") if weighted else score
         rows = rows.with_columns(below.alias("cell"), moment.alias("moment"))
@@ -408,7 +408,7 @@ def loss_expression(
 
 
 def row_loss(score: Any, positive: Any, costs: CostDistribution, rule: float | str) -> Any:
-    """Integrated cost of each row, as the rows in memory have it for arrays."""
+    """Build the integrated cost of each row as an expression, equal to that of arrays."""
     if not isinstance(rule, str):
         always, never = float(costs.negative_loss(math.inf)), float(costs.positive_loss(-math.inf))
         return _as_double(
@@ -439,7 +439,7 @@ def _as_double(loss: Any, score: Any) -> Any:
 
 
 def _uniform(score: Any, positive: Any, costs: Any) -> Any:
-    # one expression for both classes, as the rows in memory have it: engines choose between values at a price
+    # one expression for both classes, as for arrays: conditionals are slow in engines
     low, high = costs.low, costs.high
     bounded = isinstance(score, Formula)
     at = (
@@ -452,7 +452,7 @@ def _uniform(score: Any, positive: Any, costs: Any) -> Any:
 
 
 def _log_odds(score: Any, positive: Any, costs: Any) -> Any:
-    """Losses at scores between the bounds, and beyond them exactly what the constant decisions cost."""
+    """Losses at scores between the bounds, and exactly those of the constant decisions beyond them."""
     if isinstance(score, Formula):
         raise ValueError(f"costs={costs!r} take logarithms, of which SQL and ONNX are not written here.")
     always, never = float(costs.negative_loss(math.inf)), float(costs.positive_loss(-math.inf))
@@ -477,7 +477,7 @@ _FAMILIES: dict[type[Any], Callable[[Any, Any, Any], Any]] = {
 }
 
 
-# Sums over rows for every pair of decisions, made by a data engine in one pass: the rows stay where they are.
+# Sums over rows for every pair of decisions, computed by a data engine in one pass over its rows.
 
 
 def sum_pairs(
@@ -544,7 +544,7 @@ def sum_pairs(
 
 
 def _refuse(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object) -> NoReturn:
-    """Say what is wrong with a model's column, in the words of its table."""
+    """Raise the error for a model's column, as its score table would."""
     for model in roles.models:
         group_scores(frame, label=roles.label, score=model, weight=roles.weight, pos_label=pos_label)
     raise Location(ordered=False).error("a score or a weight is missing or out of bounds")
@@ -553,7 +553,7 @@ def _refuse(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object) -> NoRetu
 def rows_with_gaps(
     frame: nw.LazyFrame[Any], roles: Roles, costs: CostDistribution, rule: float | str, pos_label: object
 ) -> tuple[nw.LazyFrame[Any], tuple[float, float]]:
-    """Rows that count: class, weight, groups, losses and differences; and the most that each class can cost."""
+    """Select rows of positive weight: class, weight, groups, losses and differences; also the largest cost by class."""
     weight, worst = roles.weight, (float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf)))
     counted = frame if weight is None else frame.filter((nw.col(weight) != 0.0) | nw.col(weight).is_null())
     rows = _pair_rows(counted, roles, _positive(counted, roles, pos_label, partial(_refuse, frame, roles, pos_label)))
@@ -561,7 +561,7 @@ def rows_with_gaps(
 
 
 def _positive(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object, refuse: Callable[[], NoReturn]) -> nw.Expr:
-    """An expression that is true for positive rows, once every label has been looked at."""
+    """Check the labels and return an expression that is true for positive rows."""
     found = run(frame.select(nw.col(roles.label).alias("label")).group_by("label").agg(nw.len().alias("count")))
     origin = Location(ordered=False)
     values, codes = encode_labels(found["label"].alias(roles.label), origin)
@@ -579,7 +579,7 @@ def _positive(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object, refuse:
 
 
 def _pair_rows(frame: nw.LazyFrame[Any], roles: Roles, positive: nw.Expr) -> nw.LazyFrame[Any]:
-    """Class, scores and weight of the rows that count, under names of our own, and what tells whether they are fine."""
+    """Select class, scores and weight under internal names, with indicators of invalid values."""
     chosen = {f"s{i}": nw.col(name).cast(nw.Float64) for i, name in enumerate(roles.models)}
     if roles.weight is not None:
         chosen["w"] = nw.col(roles.weight).cast(nw.Float64)
@@ -588,8 +588,8 @@ def _pair_rows(frame: nw.LazyFrame[Any], roles: Roles, positive: nw.Expr) -> nw.
         *(value.alias(name) for name, value in chosen.items()),
         *(nw.col(name).alias(f"g{i}") for i, name in enumerate(roles.groups)),
     )
-    # Missing where a number is; not zero, or NaN, where one is out of bounds: infinity is no weight. Cheaper than to
-    # compare, and DuckDB cannot answer it from the statistics of Parquet files, which leave NaN out.
+    # NULL for a missing number, and nonzero or NaN for one out of bounds (or an infinite weight). Cheaper than
+    # comparisons, and DuckDB cannot answer it from the statistics of Parquet files, which leave NaN out.
     off = [(nw.col(name) - nw.col(name).clip(0.0, LARGEST if name == "w" else 1.0)).abs() for name in chosen]
     return rows.with_columns(reduce(add, off).alias("off"))
 
@@ -597,7 +597,7 @@ def _pair_rows(frame: nw.LazyFrame[Any], roles: Roles, positive: nw.Expr) -> nw.
 def _with_gaps(
     rows: nw.LazyFrame[Any], models: int, costs: CostDistribution, rule: float | str, worst: tuple[float, float]
 ) -> nw.LazyFrame[Any]:
-    """Add the loss of every model, that less the most that its class can cost, and the differences between models."""
+    """Add each model's loss, its loss minus the class's largest cost, and the differences between models."""
     is_positive = nw.col("y") == 1
     constant = choose(is_positive, worst[1], worst[0])
     rows = rows.with_columns(
@@ -612,7 +612,7 @@ def _with_gaps(
 def _collected(
     rows: nw.LazyFrame[Any], models: int, powers: Sequence[tuple[int, int]], *, weighted: bool
 ) -> dict[str, Any]:
-    """Sums of each class by name: of powers of w, of weighted powers of every difference, and of what carries it."""
+    """Collect sums by class: of powers of w, of weighted powers of every difference, and of its nonzero rows."""
     gaps, apart = gap_names(models), [f"{i}_{j}" for i, j in combinations(range(models), 2)]
     terms: dict[str, nw.Expr] = {f"a{pair}": _differ(*pair.split("_")) for pair in apart}
     terms["off"] = nw.col("off")
@@ -637,13 +637,13 @@ def _collected(
 
 
 def gap_names(models: int) -> list[str]:
-    """Columns with a model's loss, with that less the most its class can cost, and with the difference of two."""
+    """Names of the columns of a model's loss, its loss minus the class's largest cost, and a difference of two."""
     alone = [f"{kind}{i}" for kind in "le" for i in range(models)]
     return alone + [f"d{i}_{j}" for i, j in combinations(range(models), 2)]
 
 
 def pair_gaps(models: int, worst: tuple[float, float]) -> list[tuple[str, str] | tuple[float, float]]:
-    """What differs between the decisions of every pair, in order, for each class: a column, or one number for all rows.
+    """Loss differences of every pair of decisions by class: a column, or one number for all rows.
 
     "Treat all" and "treat none" cost one class the most, and the other nothing.
     """
@@ -661,7 +661,7 @@ def pair_gaps(models: int, worst: tuple[float, float]) -> list[tuple[str, str] |
 
 
 def _by_class(table: nw.LazyFrame[Any], sums: Sequence[nw.Expr]) -> Iterator[nw.DataFrame[Any]]:
-    """Sum over each class; polars takes less to add whole columns of one class than of two groups."""
+    """Sum by class; in polars, filtered sums are faster than a group-by with two groups."""
     if not table.implementation.is_polars():
         yield run(table.group_by("y").agg(*sums))
         return
@@ -672,7 +672,7 @@ def _by_class(table: nw.LazyFrame[Any], sums: Sequence[nw.Expr]) -> Iterator[nw.
 def _assembled(
     sums: dict[str, Any], roles: Roles, powers: Sequence[tuple[int, int]], worst: tuple[float, float]
 ) -> dict[str, Any]:
-    """Sums of every pair in order."""
+    """Assemble the sums of every pair in order."""
     models, columns, carriers, apart = len(roles.models), [], [], []
     for (i, j), gaps in zip(combinations(range(models + 3), 2), pair_gaps(models, worst), strict=True):
         if isinstance(gaps[0], str):
@@ -695,12 +695,12 @@ def _assembled(
 
 
 def _classes(negatives: Any, positives: Any) -> Any:
-    """The negatives' sum of one and the positives' of the other."""
+    """Combine the sum of the negatives and that of the positives."""
     return np.array([negatives[0], positives[1]])
 
 
 def _constant(weights: Any, gaps: Sequence[float], power: int) -> Any:
-    """Sums over rows that all differ alike; an infinite difference that no row has counts nothing."""
+    """Sums of a constant difference; infinite differences of weight zero are ignored."""
     return np.array([float(w) * gap**power if w else 0.0 for w, gap in zip(weights, gaps, strict=True)])
 
 
@@ -714,11 +714,11 @@ def _power(gap: nw.Expr, b: int, a: int) -> nw.Expr:
 
 
 def _is(condition: nw.Expr) -> nw.Expr:
-    # a choice between 1 and 0 takes DuckDB longer, and of a wider type polars keeps the width of the sum
+    # a conditional is slower in DuckDB, and in polars the type of the sum follows the input
     return condition.cast(nw.Int8)
 
 
-# What leaving out each cluster changes, summed by a data engine: neither rows nor clusters leave it.
+# Sums for leave-one-cluster-out errors, computed by a data engine without collecting rows or clusters.
 
 
 def sum_clusters(
@@ -799,7 +799,7 @@ def sum_clusters(
 
 
 def why_clusters_need_rows(costs: CostDistribution, rule: float | str, groups: Sequence[str] | None) -> str:
-    """Why an engine cannot say how sure clusters are; empty where it can.
+    """Why an engine cannot compute cluster-robust errors; "" if it can.
 
     Examples
     --------
@@ -818,7 +818,7 @@ def why_clusters_need_rows(costs: CostDistribution, rule: float | str, groups: S
 def _each_cluster(
     rows: nw.LazyFrame[Any], names: Sequence[str], missing: nw.Expr, *, weighted: bool
 ) -> nw.LazyFrame[Any]:
-    """One row for each cluster: sums of each class of rows, weights and weighted differences."""
+    """Aggregate by cluster: sums by class of rows, weights and weighted differences."""
     terms = {"gone": missing}
     for k in (0, 1):
         mine = nw.col("y") == k
@@ -834,7 +834,7 @@ def _each_cluster(
 def _sums(
     table: nw.LazyFrame[Any], names: Sequence[str], gaps: Gaps, centres: Floats, shares: Floats, *, weighted: bool
 ) -> nw.LazyFrame[Any]:
-    """One row for all clusters."""
+    """Aggregate over all clusters into one row."""
     mass = [nw.col(f"{'m' if weighted else 'n'}{k}").cast(nw.Float64) for k in (0, 1)]
     share = reduce(add, (float(part) * its for part, its in zip(shares, mass, strict=True)))
     table = table.with_columns(share.alias("share"), (nw.col("n0") + nw.col("n1")).cast(nw.Float64).alias("size"))

@@ -1,4 +1,4 @@
-"""Rows with labels and scores."""
+"""Rows of predictions (labels, scores, weights and groups) from data frames and files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.intp]
 
 
-# The rows themselves, for comparisons of models: labels, scores of every model, weights and groups.
+# Rows for comparisons of models: labels, scores of every model, weights and groups.
 
 OnMissing = Literal["raise", "drop"]
 ON_MISSING = ("raise", "drop")
@@ -57,7 +57,7 @@ class FrameColumns(Protocol):
     """Columns of equal length by name, in memory or in a file."""
 
     def series(self, name: str) -> nw.Series[Any]:
-        """Return a column as it is."""
+        """Return a column unchanged."""
 
     def floats(self, name: str, hint: str | None = None) -> Floats:
         """Return a column of numbers, nan where it is missing."""
@@ -74,7 +74,7 @@ class Held:
     origin: Location
 
     def series(self, name: str) -> nw.Series[Any]:
-        """Return a column as it is."""
+        """Return a column unchanged."""
         return self.frame[name]
 
     def floats(self, name: str, hint: str | None = None) -> Floats:
@@ -211,7 +211,7 @@ def model_columns(
     groups: Iterable[str] | None,
     outcome: OutcomeFromColumns | None = None,
 ) -> Roles:
-    """Say which columns of a frame are the models, as :func:`frame_columns` takes them, and what the others are."""
+    """Return which columns of a frame are models, as in :func:`frame_columns`, and the roles of the others."""
     native = from_native(frame)
     numeric = [name for name, dtype in native.collect_schema().items() if dtype.is_numeric()]
     asked = {"label": label, "models": models, "weight": weight, "groups": groups, "outcome": outcome}
@@ -219,7 +219,7 @@ def model_columns(
 
 
 def complete_rows(frame: nw.LazyFrame[Any], roles: Roles, on_missing: OnMissing) -> tuple[nw.LazyFrame[Any], int]:
-    """Leave out the incomplete rows of a lazy frame where that is asked for, and count those of positive weight."""
+    """Drop incomplete rows of a lazy frame on request, and count those of positive weight."""
     if check_choice(on_missing, "on_missing", ON_MISSING) == "raise":
         return frame, 0
     schema, missing = frame.collect_schema(), nw.lit(value=False)
@@ -231,7 +231,7 @@ def complete_rows(frame: nw.LazyFrame[Any], roles: Roles, on_missing: OnMissing)
 
 
 def is_missing(value: nw.Expr, kind: Any) -> nw.Expr:
-    """Whether a value of a column of some type is missing; NaN is."""
+    """Build the expression that is true for missing values, NaN included."""
     return value.is_null() | is_nan(value) if kind.is_float() else value.is_null()
 
 
@@ -249,7 +249,7 @@ def from_native(frame: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
 
 
 def column_names(frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> list[str]:
-    """Name the columns, duplicates included (a schema cannot hold them, a DuckDB relation can)."""
+    """Return the column names, including duplicates, which DuckDB relations allow."""
     return list(frame.columns) if frame.implementation.is_duckdb() else frame.collect_schema().names()
 
 
@@ -262,7 +262,7 @@ def clean_rows(
     on_missing: OnMissing = "raise",
     backend: str | None = None,
 ) -> Predictions:
-    """Check the columns and keep the rows that count."""
+    """Check the columns and keep the rows of positive weight."""
     check_choice(on_missing, "on_missing", ON_MISSING)
     weight = None if roles.weight is None else columns.floats(roles.weight)
     scores = {name: columns.floats(name, roles.hint) for name in roles.models}
@@ -305,7 +305,7 @@ def _outcome(
     cells: dict[str, NDArray[Any]],
     given: tuple[Floats | None, object],
 ) -> Outcome | None:
-    """Make what columns beside the label say; what they cannot be is bad data. ``given``: weights, positive label."""
+    """Build the outcome from further columns; invalid values are a ``DataError``."""
     if roles.outcome is None:
         return None
     for name, least in roles.measured.items():
@@ -324,7 +324,7 @@ def _outcome(
 def leave_out_incomplete(
     keep: Bools, missing: dict[str, Bools], roles: Roles, origin: Location, on_missing: OnMissing
 ) -> int:
-    """Mark incomplete rows as not kept and count them, or raise at the first one."""
+    """Exclude incomplete rows and count them, or raise at the first one."""
     incomplete = np.logical_or.reduce(list(missing.values())) & keep
     count = int(np.count_nonzero(incomplete))
     if not count:
@@ -363,7 +363,7 @@ def check_numbers(scores: dict[str, Floats], weight: Floats | None, roles: Roles
 
 
 def open_table(path: str | os.PathLike[str], stated: str | None, wanted: str, *, survey: bool = False) -> Table:
-    """Open a file of rows in the format stated, or in that which it shows; the name of one column helps to tell.
+    """Open a file of rows in a stated or detected format; the name of one column helps the detection.
 
     A survey learns the names of columns that first appear in late rows.
     """
@@ -463,9 +463,9 @@ def read_predictions(
 
 # Files whose models give a probability for each of many classes: one column for each class and model.
 
-ALONE = "model"  # the one whose columns are named by the classes and nothing else
+ALONE = "model"  # the model whose columns are named by the classes alone
 _BETWEEN = ("_", ".", ":", "-", " ")
-_ROUNDED = 0.01  # how far probabilities written with few digits may be from a sum of 1
+_ROUNDED = 0.01  # tolerance for sums of probabilities written with few digits
 _EXACT = 1e-6
 
 
@@ -578,7 +578,7 @@ def read_class_predictions(
 def _columns(
     names: Sequence[str], classes: tuple[str, ...], models: Sequence[str] | None, file: str | None
 ) -> dict[str, tuple[str, ...]]:
-    """Columns of each model in the order of the classes."""
+    """Return the columns of each model in the order of the classes."""
     sets = _sets(names, classes)
     whole = {key: mine for key, mine in sets.items() if len(mine) == len(classes)}
     if models is None:
@@ -596,7 +596,7 @@ def _columns(
 
 
 def _sets(names: Sequence[str], classes: tuple[str, ...]) -> dict[tuple[str, str], dict[str, str]]:
-    """By name of a model and what stands after it: its columns by class."""
+    """Group columns by model prefix and suffix: its columns by class."""
     sets: dict[tuple[str, str], dict[str, str]] = {}
     for name in names:
         for each in classes:
@@ -642,7 +642,7 @@ def _no_columns(
 def _clean(
     rows: Gathered, roles: Roles, classes: tuple[str, ...], found: Mapping[str, tuple[str, ...]], on_missing: OnMissing
 ) -> ClassPredictions:
-    """Check the columns and keep the rows that count."""
+    """Check the columns and keep the rows of positive weight."""
     origin, weight = rows.origin, None if roles.weight is None else rows.floats(roles.weight)
     codes = {name: encode(rows.series(name)) for name in (roles.label, *roles.groups)}
     count = len(codes[roles.label][1])
@@ -672,7 +672,7 @@ def _clean(
 def _index(
     values: list[Any], codes: NDArray[np.int64], classes: tuple[str, ...], origin: Location, label: str
 ) -> Integers:
-    """Place of each label among the classes, which are named by text."""
+    """Return the index of each label among the classes, compared as text."""
     text = [f"{value:g}" if isinstance(value, float) else str(value) for value in values]
     places = np.array([classes.index(each) if each in classes else -1 for each in text], dtype=np.intp)
     index = places[codes]
@@ -683,7 +683,7 @@ def _index(
 
 
 def _summing_to_one(prob: Floats, model: str, origin: Location) -> tuple[Floats, NDArray[np.bool_]]:
-    """Rows divided by their sums, and where these were 1 only but for rounding."""
+    """Divide rows by their sums; also mark the rows whose sums were 1 only up to rounding."""
     sums = prob.sum(axis=1)
     if np.any(np.abs(sums - 1.0) > _ROUNDED):
         bad = np.abs(sums - 1.0) > _ROUNDED

@@ -1,4 +1,4 @@
-"""Files copied with new columns."""
+"""Copies of files with new columns."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
 
 
-# A file of rows written again with new columns: a record comes out as it went in, or the reason why not is given.
+# Copies of files of rows with new columns: records are unchanged, or the copy is refused with a reason.
 
 ENDINGS = {
     "csv": (".csv", ".tsv"),
@@ -45,7 +45,7 @@ _ERRNO = re.compile(r"\(os error (\d+)\)")
 def write_rows(
     table: Table, target: Path, add: Callable[[Piece], Added], needed: Sequence[str], new: Mapping[str, Any]
 ) -> None:
-    """Write a file again in the format that the target's name says, with new columns of the given types.
+    """Copy a file in the format of the target's suffix, with new columns of these types.
 
     ``add`` gets pieces in order, with at least the columns needed.
     """
@@ -62,7 +62,7 @@ def write_rows(
 
 
 def _sink(table: Table, target: Path, kind: str, add: Callable[[Piece], Added], new: Mapping[str, Any]) -> None:
-    """Let the engine write, piece by piece."""
+    """Write piece by piece with the engine."""
     import polars as pl
 
     schema = table.schema()
@@ -90,7 +90,7 @@ def _sink(table: Table, target: Path, kind: str, add: Callable[[Piece], Added], 
 def _run(frames: Callable[..., Iterator[pl.DataFrame]], schema: dict[str, Any], form: str, target: Path) -> None:
     import polars as pl
 
-    # a path would be opened by a thread of the engine, sometimes only after the copy has failed
+    # given a path, a thread of the engine might open it only after the copy has failed
     with target.open("wb") as stream:
         try:
             from polars.io.plugins import register_io_source
@@ -101,7 +101,7 @@ def _run(frames: Callable[..., Iterator[pl.DataFrame]], schema: dict[str, Any], 
 
 
 def _check_types(schema: Mapping[str, Any], kind: str, origin: Location) -> None:
-    """Refuse columns that the format of the target cannot hold."""
+    """Refuse columns of types that the target format does not support."""
     never = {"csv": {"Binary", "Object"}, "jsonl": {"Binary", "Object", "Decimal", "Duration"}}.get(kind, {"Object"})
     for name, dtype in schema.items():
         if str(dtype.base_type()) in never or (kind == "csv" and dtype.is_nested()):
@@ -109,7 +109,7 @@ def _check_types(schema: Mapping[str, Any], kind: str, origin: Location) -> None
 
 
 def _check_finite(frame: pl.DataFrame, row: int, origin: Location) -> None:
-    """Refuse numbers that JSON has no word for."""
+    """Refuse infinite numbers and NaN, which JSON cannot represent."""
     for series in frame:
         bad = _not_finite(series)
         if bad is not None and bad.any():
@@ -120,7 +120,7 @@ def _check_finite(frame: pl.DataFrame, row: int, origin: Location) -> None:
 
 
 def _not_finite(series: pl.Series) -> pl.Series | None:
-    """Mark the numbers that are not finite, within lists and records too (where the place is not told)."""
+    """Mark non-finite numbers, also within lists and records."""
     import polars as pl
 
     if series.dtype.is_float():
@@ -134,7 +134,7 @@ def _not_finite(series: pl.Series) -> pl.Series | None:
     return marked[0] if marked else None
 
 
-# Files with scores and without labels, read to be written again with what was computed for each row.
+# Files with scores and without labels, copied with the values computed for each row.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -185,7 +185,7 @@ class ScoredFile:
         return list(self._table.names)
 
     def write(self, path: str | os.PathLike[str], columns: Mapping[str, Integers | Floats]) -> None:
-        """Write the file again with more columns at its end.
+        """Copy the file with more columns at its end.
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ def _open(path: str | os.PathLike[str], stated: str | None, columns: Sequence[st
 
 @dataclass(frozen=True)
 class Copied:
-    """What was read, and written if there was a target.
+    """Counts of the rows read, and the target if one was written.
 
     Parameters
     ----------
@@ -404,7 +404,7 @@ def copy_with_columns(
 
 
 def _check(table: Table, new: NewColumns, on_missing: OnMissing) -> tuple[int, int]:
-    """Count the rows and the incomplete ones, or refuse the first number that breaks a rule."""
+    """Count rows and incomplete rows, or raise for the first invalid number."""
     columns = [Numbers(name, from_text=True, probability=new.probability) for name in new.needed]
     n_rows, n_incomplete, first = 0, 0, (0, "")
     for piece in table.pieces(new.needed, new.needed):
@@ -425,7 +425,7 @@ def _check(table: Table, new: NewColumns, on_missing: OnMissing) -> tuple[int, i
 
 
 def _added(piece: Piece, table: Table, new: NewColumns) -> Added:
-    """Compute the new columns of some rows; an incomplete row is left out, or gets missing values."""
+    """Compute the new columns of a piece of rows; incomplete rows are dropped or get missing values."""
     import polars as pl
 
     values = [Numbers(name, from_text=True).take(piece.cells[name], table.origin) for name in new.needed]

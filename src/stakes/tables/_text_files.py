@@ -1,4 +1,4 @@
-"""CSV and JSON lines."""
+"""CSV and JSON lines files."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from stakes.tables._columns import Cells
 
 
-# The bytes of a file or of standard input, unpacked if need be, and what kind of table they hold.
+# The bytes of a file or of standard input, decompressed if necessary, and the format of their table.
 
 STANDARD_INPUT = "-"
 FORMATS = ("csv", "parquet", "arrow", "jsonl")
@@ -64,11 +64,11 @@ _SUFFIXES = {
     ".ndjson": "jsonl",
     ".json": "jsonl",
 }
-# the last is what the streaming form of Arrow begins with
+# the last is the start of an Arrow stream
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 _GZIP = b"\x1f\x8b"
 _HEAD = 64
-# what unpacks to more, and to more than so many times its size, is no table but a trap for the memory
+# larger unpacked sizes, at larger ratios to the packed size, are decompression bombs
 _MOST_UNPACKED, _MOST_TIMES = 1 << 28, 100
 LIFT = "To read it all the same: --any-size, or in Python `with stakes.tables.any_size():`."
 # polars would read these as patterns for several files
@@ -77,7 +77,7 @@ _WILDCARDS = frozenset("*?[")
 
 @dataclass(frozen=True)
 class Content:
-    """A readable file: its name for messages, and either its path or its unpacked bytes."""
+    """A readable file: its name in messages, and either its path or its decompressed bytes."""
 
     name: str
     path: Path | None
@@ -85,12 +85,12 @@ class Content:
 
     @classmethod
     def of(cls, path: str | os.PathLike[str]) -> Content:
-        """Open a path or, for "-", standard input; what cannot be read is a ``DataError``."""
+        """Open a path or, for "-", standard input; raise ``DataError`` if it cannot be read."""
         if os.fspath(path) == STANDARD_INPUT:
             return cls("standard input", None, _unpacked(sys.stdin.buffer.read(), "standard input"))
         name, file = os.fspath(path), Path(path)
         with _readable(file, name) as stream:
-            if is_pipe(name):  # what is read is gone: it is read once, as standard input is
+            if is_pipe(name):  # a pipe can be read only once, as standard input
                 return cls(name, None, _unpacked(stream.read(), name))
             head = stream.read(len(_GZIP))
             if head != _GZIP and not _WILDCARDS & set(name) and _is_text(name):
@@ -103,15 +103,15 @@ class Content:
 
     @property
     def size(self) -> int:
-        """Bytes of the file, or of what was unpacked."""
+        """Size in bytes, decompressed."""
         return len(self.data) if self.path is None else self.path.stat().st_size
 
     def open(self) -> io.BufferedReader | io.BytesIO:
-        """Open the unpacked bytes for reading."""
+        """Open the decompressed bytes for reading."""
         return io.BytesIO(self.data) if self.path is None else self.path.open("rb")
 
     def mapped(self) -> bytes | mmap.mmap:
-        """Return the unpacked bytes as a sequence, of which a file gives what is looked at."""
+        """Return the decompressed bytes, memory-mapped for a file."""
         if self.path is None:
             return self.data
         with self.path.open("rb") as stream:
@@ -124,11 +124,11 @@ class Content:
 
     @property
     def native(self) -> Path | io.BytesIO:
-        """What polars reads from."""
+        """The source for polars: a path or bytes."""
         return io.BytesIO(self.data) if self.path is None else self.path
 
     def kind(self, stated: str | None) -> str:
-        """Name the format: as stated, or by the first bytes, or by the file's name."""
+        """Return the format: as stated, or by the first bytes, or by the file's suffix."""
         if stated is not None:
             return check_choice(stated, "format", FORMATS)
         head = self.head()
@@ -142,7 +142,7 @@ class Content:
 
 
 def file_digest(path: str | os.PathLike[str]) -> str:
-    """Return the SHA-256 of a file's bytes as hexadecimal digits, without holding the file in memory.
+    """Return the SHA-256 digest of a file in hexadecimal, read in blocks.
 
     Parameters
     ----------
@@ -165,10 +165,10 @@ def file_digest(path: str | os.PathLike[str]) -> str:
 
 
 def is_pipe(name: str) -> bool:
-    """Say whether a name is that of a pipe, as a shell makes it for <(...), of a terminal or of another device."""
+    """Whether a name is that of a pipe, as from a shell's <(...), a terminal or another device."""
     try:
         mode = os.stat(name).st_mode  # noqa: PTH116  (as it is named, for engines too)
-    except (OSError, ValueError):  # which the reader will say
+    except (OSError, ValueError):  # reported by the reader
         return False
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
@@ -189,7 +189,7 @@ def _readable(file: Path, name: str) -> io.BufferedReader:
 
 
 def refuse_address(name: str) -> None:
-    """Refuse what names a file elsewhere, as s3://bucket/day.parquet does; a file of such a name was looked for."""
+    """Refuse a remote address such as s3://bucket/day.parquet, once no local file of that name was found."""
     scheme, sign, path = name.partition("://")
     if not (sign and scheme.isalnum()):
         return
@@ -200,7 +200,7 @@ def refuse_address(name: str) -> None:
 
 
 def _is_text(name: str) -> bool:
-    """Say whether a name can be handed to an engine, which takes UTF-8 only."""
+    """Whether a name is valid UTF-8, as engines require."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -224,12 +224,12 @@ def _unpacked(data: bytes, name: str) -> bytes:
 
 
 def most_unpacked(size: int) -> int | None:
-    """The most bytes that a file of so many may unpack to; None where the limit is lifted."""
+    """Return the limit on the unpacked size for a packed size; None if the limit is lifted."""
     return None if LIFTED.get() else max(_MOST_UNPACKED, _MOST_TIMES * size)
 
 
 def check_unpacked(size: int, most: int | None, name: str, column: str | None = None) -> None:
-    """Refuse a file that unpacks to more than it may."""
+    """Raise if the unpacked size exceeds the limit."""
     if most is None or size <= most:
         return
     rule = f"unpacks to more than {_MOST_TIMES} times its size and {_MOST_UNPACKED >> 20} MiB"
@@ -237,7 +237,7 @@ def check_unpacked(size: int, most: int | None, name: str, column: str | None = 
 
 
 def reject_other_encodings(content: Content, origin: Location) -> None:
-    """Refuse text that is not UTF-8 where its first bytes already say so."""
+    """Refuse text in another encoding than UTF-8, detected from its first bytes."""
     head = content.head()
     if head.startswith(b"PK\x03\x04"):
         raise origin.error("is a workbook of a spreadsheet or another zip archive, not text: save the sheet as CSV")
@@ -248,11 +248,11 @@ def reject_other_encodings(content: Content, origin: Location) -> None:
         raise origin.error("must be UTF-8 text, this looks like UTF-16 or a binary format")
 
 
-# A CSV file in blocks of whole records, each of which is held against the header.
+# A CSV file in blocks of complete records, each checked against the header.
 #
-# Plain lines are checked at the speed of reading bytes, all others by the csv module. polars fills short lines with
-# nulls, and accepts long ones where it skips columns, so it cannot be asked. DuckDB and pyarrow can: they took half
-# the time and three times the memory, do not say which row it is, and do not give back the text of a record.
+# Plain lines are checked as bytes, all others by the csv module. polars fills short lines with nulls and accepts long
+# ones if it skips columns, so it does not detect them. DuckDB and pyarrow do, in half the time and three times the
+# memory, but they report neither the row nor the text of a record.
 
 _PIECE = 1 << 21
 _NEWLINE, _QUOTE = ord("\n"), ord('"')
@@ -261,14 +261,14 @@ _BLANK_ENDS = (b"\n\n", b"\n\r\n")
 
 @dataclass(frozen=True)
 class TextBlock:
-    """Whole records: as bytes where each is a line, else as the text and the fields of each."""
+    """Complete records: as bytes if each is a line, else as the text and the fields of each."""
 
     n_rows: int
     plain: bytes = b""
     records: tuple[tuple[str, list[str]], ...] = ()
 
     def texts(self, end: str) -> Iterator[tuple[str, str]]:
-        """Yield each record without its line end, and that; the last of a file may have none."""
+        """Yield each record and its line end, which the last of a file may lack."""
         lines = (text for text, _ in self.records) if self.records else _lines(self.plain.decode())
         for line in lines:
             body = line.rstrip("\r\n")
@@ -284,13 +284,13 @@ def _n_lines(data: bytes) -> int:
 
 
 def count_lines(text: str) -> int:
-    """Count the lines of a text, whatever ends them."""
+    """Count the lines of a text with any line ends."""
     return sum(1 for _ in _lines(text))
 
 
 @dataclass
 class Reader:
-    """Read the records below the header, and learn whether each row is one line."""
+    """Reads the records below the header, and determines whether each row is one line."""
 
     separator: str
     n_fields: int
@@ -301,7 +301,7 @@ class Reader:
     _blank: bool = False
 
     def blocks(self, stream: BinaryIO) -> Iterator[TextBlock]:
-        """Yield the records of a stream, and refuse the first of another length."""
+        """Yield the records of a stream, and raise at the first with a wrong number of fields."""
         while data := stream.read(_PIECE):
             data += stream.readline()
             filled = data[: data.index(b"\n", len(data.rstrip(b"\r\n"))) + 1] if data.endswith(_BLANK_ENDS) else data
@@ -334,7 +334,7 @@ class Reader:
 
 
 def is_plain(data: bytes, separator: str, n_fields: int) -> bool:
-    """Say whether each line plainly holds the fields: quotes around whole cells only, no line end inside them.
+    """Whether all lines are plain: the right number of fields, and quotes around complete cells only.
 
     Separators and line ends outside quotes must then alternate as ``n_fields - 1`` to 1 throughout.
     """
@@ -359,7 +359,7 @@ def is_plain(data: bytes, separator: str, n_fields: int) -> bool:
 
 
 def _at_edges(found: NDArray[np.uint8], quote: NDArray[np.bool_], separator: str) -> bool:
-    """Say whether every quotation mark opens or closes a cell, or stands beside another."""
+    """Whether every quotation mark opens or closes a cell, or is doubled."""
     is_edge = np.zeros(256, dtype=bool)
     is_edge[[ord(separator), _NEWLINE, ord("\r"), _QUOTE]] = True
     at = np.flatnonzero(quote)
@@ -380,7 +380,7 @@ def _is_utf8(data: bytes) -> bool:
 def split_records(
     data: bytes, stream: BinaryIO, separator: str, line: int, origin: Location
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yield the text and the fields of each record by the csv module; one that the data cut is read on."""
+    """Yield the text and the fields of each record by the csv module, across blocks."""
     taken: list[str] = []
 
     def lines() -> Iterator[str]:
@@ -415,13 +415,13 @@ def _decoded(part: bytes, line: int, origin: Location) -> str:
 
 
 def is_blank(text: str, record: list[str]) -> bool:
-    """Say whether a record of the csv module comes from a blank line."""
+    """Whether a record of the csv module is from a blank line."""
     return not record or (len(record) == 1 and not text.strip(string.whitespace))
 
 
 @contextmanager
 def long_fields() -> Iterator[None]:
-    """Let the csv module read fields of any length."""
+    """Lift the csv module's limit on the length of fields."""
     before = csv.field_size_limit((1 << 31) - 1)
     try:
         yield
@@ -429,7 +429,7 @@ def long_fields() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-# CSV: the columns that are needed are read as numbers at full speed; only what fails is looked at as text.
+# CSV: needed columns are read as numbers; only if that fails are they read as text.
 #
 # That every line has its fields is seen to in ``_csv_blocks``.
 
@@ -439,7 +439,7 @@ _SAMPLE = 1000
 
 @dataclass
 class CsvFile:
-    """A CSV file whose header was read: where its rows begin, and the first of them as text."""
+    """A CSV file with its header, the position of its first row, and a sample of rows as text."""
 
     content: Content
     origin: Location
@@ -453,7 +453,7 @@ class CsvFile:
 
     @classmethod
     def open(cls, content: Content, wanted: str) -> CsvFile:
-        """Read the header; the name of one column helps to tell the separator."""
+        """Read the header; the name of one column helps to detect the separator."""
         origin = Location(content.name)
         reject_other_encodings(content, origin)
         with content.open() as stream, long_fields():
@@ -480,7 +480,7 @@ class CsvFile:
     def pieces(
         self, columns: Collection[str], numbers: Collection[str] = (), label: str | None = None
     ) -> Iterator[Piece]:
-        """Pass through the rows; columns of numbers, and of labels that are numbers, are text where they are not."""
+        """Yield the rows; numeric columns and labels are text in pieces where not all cells are numbers."""
         import polars as pl
 
         types = dict.fromkeys(numbers, pl.Float64) | ({} if label is None else {label: self._label_type(label)})
@@ -489,7 +489,7 @@ class CsvFile:
             yield Piece(block.n_rows, cells, partial(self._extended, block))
 
     def joined(self, name: str, parts: Sequence[Cells], *, label: bool) -> pl.Series | None:  # noqa: ARG002
-        """Make a label or a group of all its cells; None where some were read as numbers and some as text."""
+        """Join the pieces of a label or group column; None if some were read as numbers and some as text."""
         import polars as pl
 
         if len({str(part.dtype) for part in parts}) > 1:
@@ -500,20 +500,20 @@ class CsvFile:
         return tidy_label(series) if label else tidy_group(series)
 
     def head(self, names: Sequence[str]) -> str:
-        """Return the header with more names at its end, and the byte order mark if there was one."""
+        """Return the header extended by more names, with its byte order mark if there was one."""
         more = io.StringIO(newline="")
         csv.writer(more, delimiter=self.separator, lineterminator="").writerow(names)
         mark = "\ufeff" if self.start > len(self.header.encode()) else ""
         return mark + self.header.rstrip("\r\n") + self.separator + more.getvalue() + self._end
 
     def schema(self) -> dict[str, Any]:
-        """Return the type of each column of a frame, which is text."""
+        """Return text as the type of each column."""
         import polars as pl
 
         return dict.fromkeys(self.names, pl.String)
 
     def frames(self) -> Iterator[tuple[Piece, pl.DataFrame]]:
-        """Pass through the rows with every column as the text that it is, null where that is empty."""
+        """Yield the rows with every column as text, null for empty cells."""
         import polars as pl
 
         for block in self._blocks():
@@ -526,7 +526,7 @@ class CsvFile:
         return self.header[len(self.header.rstrip("\r\n")) :] or "\n"
 
     def _blocks(self) -> Iterator[TextBlock]:
-        """Pass through the records below the header; in the end it is known whether each is one line."""
+        """Yield the records below the header; then set whether each is one line."""
         first = 1 + count_lines(self.header)
         reader = Reader(self.separator, len(self.names), self.origin, line=first)
         with self.content.open() as stream:
@@ -539,12 +539,12 @@ class CsvFile:
     def _parsed(
         self, block: TextBlock, columns: Collection[str], types: dict[str, Any], missing: Sequence[str] = MISSING
     ) -> pl.DataFrame:
-        """Read columns of some records as the types say or, where that fails, as text."""
+        """Read columns of a block of records in their types or, if that fails, as text."""
         import polars as pl
 
         wanted = [i for i, name in enumerate(self.names) if name in columns]
         for given in (types, {}) if block.plain else ():
-            # by position, under names of our own: polars has its own mind about repeated and empty names
+            # by position, under internal names: polars renames repeated and empty names
             kinds = {f"c{i}": given.get(name, pl.String) for i, name in enumerate(self.names)}
             options: dict[str, Any] = {"separator": self.separator, "has_header": False, "null_values": list(missing)}
             try:
@@ -559,7 +559,7 @@ class CsvFile:
         return pl.DataFrame(texts).with_columns(pl.all().replace(dict.fromkeys(missing)))
 
     def _extended(self, block: TextBlock, new: Sequence[pl.Series], keep: Any) -> str:
-        """Return the text of the records with new cells at the end of those that are kept."""
+        """Return the text of the kept records, extended by new cells."""
         import polars as pl
 
         texts = [series.cast(pl.String).fill_null("").to_list() for series in new]
@@ -568,7 +568,7 @@ class CsvFile:
         return "".join(lines if keep is None else compress(lines, keep))
 
     def _label_type(self, label: str) -> Any:
-        """Return the type of labels that all spell numbers, as far as the first rows tell."""
+        """Return the type of the labels, numeric if those of the first rows are."""
         import polars as pl
 
         at = self.names.index(label)
@@ -579,7 +579,7 @@ class CsvFile:
 
 
 def _read_header(stream: BinaryIO, separator: str, origin: Location) -> tuple[str, list[str]]:
-    """Return the text down to the header's end, and the names; none where there is no header."""
+    """Return the text up to the end of the header, and the names; no names if there is no header."""
     above, line = "", 1
     while data := stream.readline():
         for text, record in split_records(data, stream, separator, line, origin):
@@ -597,15 +597,15 @@ def _promise(header: str, separator: str, wanted: str) -> tuple[bool, int]:
 
 # JSON lines: one object per line, read by the standard library.
 #
-# Engines differ, by version too, in what they make of mixed types (text taken for numbers, 0.5 cut to 0 among whole
-# numbers, true taken for 1), so none of them is asked.
+# Engines and their versions differ in how they convert mixed types (text to numbers, 0.5 to 0 among integers, true
+# to 1), so none of them is used.
 
 _BLOCK = 1 << 16
 _MOST_DIGITS = 18  # fits 64 bits; more becomes a float, in the end infinity
 
 
 class _Huge(float):
-    """A whole number of too many digits for 64 bits."""
+    """An integer with too many digits for 64 bits."""
 
 
 _KINDS = {int: "number", float: "number", _Huge: "number", str: "text", bool: "boolean"}
@@ -631,7 +631,7 @@ class JsonFile:
         return [name for name in self.names if _is_numeric([record.get(name) for record in self._sample])]
 
     def survey(self) -> None:
-        """Pass through the file once for the names and kinds of all columns: some may first appear in its last row."""
+        """Read the file once for the names and types of all columns: some may first appear in the last row."""
         for _, record in self._records():
             for name, value in record.items():
                 self._kinds.setdefault(name, set()).add(type(value))
@@ -653,7 +653,7 @@ class JsonFile:
             yield Piece(len(block), cells, partial(_extended, block))
 
     def joined(self, name: str, parts: Sequence[Cells], *, label: bool) -> pl.Series:  # noqa: ARG002
-        """Make a column of text, of numbers or of booleans; 1 and "1" in one column are two kinds."""
+        """Join the pieces of a column of texts, numbers or booleans; 1 and "1" are different types."""
         first: Any = None
         values = list(chain.from_iterable(parts))
         for row, value in enumerate(values):
@@ -669,15 +669,15 @@ class JsonFile:
         return self._series(name, values)
 
     def head(self, names: Sequence[str]) -> str:  # noqa: ARG002
-        """Return nothing: each row names its columns itself."""
+        """Return nothing: the format has no header."""
         return ""
 
     def schema(self) -> dict[str, Any]:
-        """Return the type of each column of a frame, or refuse a column that has none."""
+        """Return the type of each column of a frame, or refuse a column without a common type."""
         return {name: self._type(name, frozenset(kinds - {type(None)})) for name, kinds in self._kinds.items()}
 
     def frames(self) -> Iterator[tuple[Piece, pl.DataFrame]]:
-        """Pass through the rows with every column, null where a row does not name it."""
+        """Yield the rows with every column, null where a row lacks it."""
         import polars as pl
 
         schema, row = self.schema(), 0
@@ -705,7 +705,7 @@ class JsonFile:
         raise self.origin.error(rule, column=name, hint="A file that ends in .jsonl can hold it.")
 
     def _refuse_rounding(self, name: str, values: Cells, row: int) -> None:
-        """Refuse a whole number that a column of floats cannot hold."""
+        """Refuse an integer that a float column cannot represent exactly."""
         for at, value in enumerate(values):
             if type(value) is int and float(value) != value:
                 raise self.origin.error("cannot stand in another format", column=name, row=row + at, value=value)
@@ -719,8 +719,8 @@ class JsonFile:
             raise self.origin.error("must be text that UTF-8 can hold, without half of a pair", column=name) from None
 
     def _records(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the text and the object of each line that is not blank; constants such as NaN are read as missing."""
-        decoder = json.JSONDecoder(parse_int=_whole, parse_constant=lambda _: None, object_pairs_hook=_distinct)
+        """Yield the text and the object of each line that is not blank; NaN and Infinity are read as missing."""
+        decoder = json.JSONDecoder(parse_int=_parse_int, parse_constant=lambda _: None, object_pairs_hook=_unique)
         row = 0
         with self._content.open() as stream:
             for number, line in enumerate(stream, start=1):
@@ -745,7 +745,7 @@ class JsonFile:
 
 
 def _extended(block: Sequence[tuple[str, dict[str, Any]]], new: Sequence[pl.Series], keep: Any) -> str:
-    """Return the text of each object, and then what is new."""
+    """Return the text of each object, extended by new entries."""
     names = [json.dumps(series.name, ensure_ascii=False) for series in new]
     rows = zip(block, *(series.to_list() for series in new), strict=True)
     lines = (
@@ -758,11 +758,11 @@ def _extended(block: Sequence[tuple[str, dict[str, Any]]], new: Sequence[pl.Seri
     return "".join(lines if keep is None else compress(lines, keep))
 
 
-def _whole(digits: str) -> int | float:
+def _parse_int(digits: str) -> int | float:
     return int(digits) if len(digits) <= _MOST_DIGITS else _Huge(digits)
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
         twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)

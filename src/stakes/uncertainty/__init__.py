@@ -1,4 +1,4 @@
-"""Where an uncertainty comes from: ensembles, forests, dropout, posterior networks; and what it says about the score.
+"""Uncertainty of scores from ensembles, forests, dropout and posterior networks, and the bias of uncertain scores.
 
 An uncertainty is worth having where the score alone misleads. ``estimation_bias`` says by how much scores of little
 evidence exceed the truth, and ``advise_uncertainty`` whether thresholds by uncertainty (``stakes.boundary``) can pay.
@@ -37,7 +37,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load the classifier, and with it scikit-learn, when it is first asked for."""
+    """Import the classifier, and with it scikit-learn, on first access."""
     if name == "PosteriorNetwork":
         from stakes.uncertainty._posterior_network import PosteriorNetwork
 
@@ -46,5 +46,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """List what this module offers, and nothing else."""
+    """List the public names only."""
     return __all__

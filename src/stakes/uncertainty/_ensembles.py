@@ -1,4 +1,4 @@
-"""Ensembles, forests, dropout."""
+"""Uncertainty from the members of ensembles, forests and Monte Carlo dropout."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 
-# Members of an ensemble disagree, or agree to be unsure: variance, mutual information, expected and total entropy.
+# Disagreement among members and their shared uncertainty: variance, mutual information, expected and total entropy.
 
 
 @dataclass(frozen=True, repr=False)
@@ -144,13 +144,13 @@ def _member_array(member_probs: ArrayLike) -> Floats:
 
 
 def _summarise(members: Floats, used: NDArray[np.bool_], evidence: Floats | None = None) -> EnsembleUncertainty:
-    """Means over the members used for each row; what the others say does not matter."""
+    """Average over the members used for each row."""
     count = used.sum(axis=0)
     score = np.clip(np.sum(members, axis=0, where=used) / count, 0.0, 1.0)  # rounding of the mean, not of the data
     variance = np.sum((members - score) ** 2, axis=0, where=used) / count
     expected = np.sum(_binary_entropy(members), axis=0, where=used) / count
     total = _binary_entropy(score)
-    # concave, so never negative but by rounding
+    # nonnegative by concavity, up to rounding
     information = np.maximum(total - expected, 0.0)
     return EnsembleUncertainty(score, variance, information, expected, total, count.astype(np.int64), evidence)
 
@@ -247,7 +247,7 @@ def _check_kind(estimator: Any) -> None:
 
 
 def _rows(estimator: Any, X: Any) -> Any:
-    """Rows as the members saw them: an array without column names, columns checked against those of the fit."""
+    """Check rows against the fitted columns and convert them to an array, as the members were fitted to."""
     from sklearn.utils import check_array
 
     wanted = getattr(estimator, "feature_names_in_", None)
@@ -267,7 +267,7 @@ def _rows(estimator: Any, X: Any) -> Any:
 
 
 def _renamed() -> bool:
-    """Whether scikit-learn is 1.6 or later, where an argument of check_array has its new name."""
+    """Whether scikit-learn is 1.6 or later, which renamed an argument of check_array."""
     import inspect
 
     from sklearn.utils import check_array
@@ -276,13 +276,13 @@ def _renamed() -> bool:
 
 
 def _member_columns(estimator: Any) -> Any:
-    """The features that each member was given."""
+    """Yield the features that each member was fitted to."""
     everything = np.arange(estimator.n_features_in_)
     return getattr(estimator, "estimators_features_", [everything] * len(estimator.estimators_))
 
 
 def _positive(member: Any, rows: Any, positive: int) -> Floats:
-    """Probability of a class by its place in the ensemble; a member whose sample lacked it says zero."""
+    """Probability of one of the ensemble's classes; zero from a member whose sample lacked it."""
     found = np.flatnonzero(np.asarray(member.classes_) == positive)
     if len(found) == 0:
         return np.zeros(rows.shape[0])
@@ -303,7 +303,7 @@ def _leaf_evidence(estimator: Any, rows: Any, columns: Any, used: Bools) -> Floa
 
 
 def _out_of_bag(estimator: Any, n: int) -> Bools:
-    """Which members did not see which row."""
+    """Mark the rows that are out of bag for each member."""
     if n != estimator._n_samples:
         raise ValueError(f"out_of_bag needs the {estimator._n_samples} rows of the fit, got {n} rows.")
     unseen = np.ones((len(estimator.estimators_), n), dtype=bool)
@@ -320,11 +320,11 @@ def _out_of_bag(estimator: Any, n: int) -> Bools:
     return unseen
 
 
-# PyTorch where it is used, or an error that says how to install it.
+# PyTorch is imported only where it is used.
 
 
 def import_torch(purpose: str) -> Any:
-    """The library, imported when it is first needed."""
+    """Import torch, or raise an error that says how to install it."""
     try:
         import torch
     except ImportError as error:
@@ -332,7 +332,7 @@ def import_torch(purpose: str) -> Any:
     return torch
 
 
-# Monte Carlo dropout: a PyTorch module asked many times, its dropout left on.
+# Monte Carlo dropout: repeated predictions of a PyTorch module with dropout active.
 
 
 def mc_dropout(
@@ -408,7 +408,7 @@ def mc_dropout(
         devices = [rows.device] if rows.device.type == "cuda" else []
         with torch.no_grad(), torch.random.fork_rng(devices=devices):
             torch.manual_seed(seed)
-            members = [_pass(torch, module, rows, output, batch_size) for _ in range(n_samples)]
+            members = [_predict_once(torch, module, rows, output, batch_size) for _ in range(n_samples)]
     finally:
         for layer, mode in modes:
             layer.training = mode
@@ -434,8 +434,8 @@ def _to_tensor(torch: Any, module: Any, X: Any) -> Any:
     return rows
 
 
-def _pass(torch: Any, module: Any, rows: Any, output: str, batch_size: int) -> Floats:
-    """Probability of the positive class, once."""
+def _predict_once(torch: Any, module: Any, rows: Any, output: str, batch_size: int) -> Floats:
+    """Predict the probability of the positive class with one draw of dropout."""
     found = torch.cat([module(part).double() for part in rows.split(batch_size)]).cpu()
     if found.ndim == 2 and found.shape[1] == 1:
         found = found[:, 0]

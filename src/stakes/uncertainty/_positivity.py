@@ -1,4 +1,4 @@
-"""Posterior, entropy, advice."""
+"""Posterior of the true positivity, entropy of Beta distributions, and advice on thresholds by uncertainty."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-# The true positivity behind a score of so many examples, and by how much the score misses it.
+# The true positivity behind a score with a given number of examples, and the bias of the score.
 #
-# Mathematics: Theorem 3.1 of the paper on decision boundaries over score and uncertainty, restored: its symbols are
+# Theorem 3.1 of the paper on decision boundaries over score and uncertainty, reconstructed: its symbols are
 # lost in the text, and the direction of the undersampling was fixed by simulation.
 
 _NODES = 301
 _CHUNK = 4096
-_DROP = 60.0  # e^-60 of the peak is nothing in double precision
+_DROP = 60.0  # e^-60 of the peak is negligible in double precision
 
 
 @dataclass(frozen=True, repr=False)
@@ -243,7 +243,7 @@ def estimation_bias(
 
 
 def check_prior(prior: tuple[float, float], name: str) -> tuple[float, float]:
-    """Two positive finite numbers, or raise."""
+    """Return two positive finite numbers, or raise."""
     given = to_array(prior, name)
     values = np.array([check_number(value, name) for value in np.atleast_1d(given).tolist()] if given.ndim < 2 else [])
     if values.shape != (2,) or not np.all(np.isfinite(values) & (values > 0.0)):
@@ -268,7 +268,7 @@ def _counts(values: ArrayLike, name: str) -> Floats:
     return array
 
 
-# Whether thresholds by uncertainty can pay, from the priors of the truth and of the model.
+# Whether thresholds by uncertainty can pay, from the prior of the true positivity and that of the model.
 
 
 @dataclass(frozen=True, repr=False)
@@ -426,7 +426,7 @@ def _positive(values: ArrayLike, name: str) -> Floats:
 
 
 def _entropy(a: Floats, b: Floats) -> Floats:
-    # The logarithms of Stirling's formula are cancelled by hand: summed as written, ln B and the digamma terms of
+    # The logarithms of Stirling's formula are cancelled analytically: summed as written, ln B and the digamma terms of
     # large parameters leave nothing but rounding.
     total = a + b
     logs = 0.5 * (np.log(a) + np.log(b) - 3.0 * np.log(total) + math.log(2.0 * math.pi))
@@ -436,7 +436,7 @@ def _entropy(a: Floats, b: Floats) -> Floats:
 
 
 def _remainders(x: Floats) -> tuple[Floats, Floats]:
-    """What Stirling's leading terms leave of the log gamma and of the digamma function."""
+    """Remainders of Stirling's formula for the log gamma and the digamma function."""
     from scipy.special import digamma, gammaln
 
     small = x < _SERIES_FROM

@@ -1,4 +1,4 @@
-"""Network, flows, training."""
+"""Posterior Network: encoder, densities and training."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-# A Posterior Network in the manner of scikit-learn: probabilities, and the evidence that they rest on.
+# A Posterior Network with scikit-learn's interface: probabilities, and the evidence behind them.
 
 
 @dataclass(eq=False, repr=False)
@@ -252,7 +252,7 @@ class PosteriorNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(concentrations(self.module_, self._tensor(torch, rows)).cpu().numpy())
 
     def evidence(self, X: ArrayLike) -> Floats:
-        """How many examples, those of the prior included, each prediction rests on: the sum of the concentrations.
+        """Number of examples behind each prediction, those of the prior included: the sum of the concentrations.
 
         Parameters
         ----------
@@ -319,7 +319,7 @@ class PosteriorNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"validation_fraction must lie in (0, 1), got {self.validation_fraction}.")
 
     def _check_rows(self, X: Any, **target: Any) -> Any:
-        """Rows as float64 and, in fitting, labels, checked as scikit-learn does in its different versions."""
+        """Return rows as float64 and, in fitting, labels, checked by any version of scikit-learn."""
         arguments = {"dtype": np.float64, **(target or {"reset": False})}
         try:
             from sklearn.utils.validation import validate_data
@@ -339,7 +339,7 @@ def _prior(prior: ArrayLike, n_classes: int) -> list[float]:
 
 
 def _split(index: NDArray[Any], share: float, rng: np.random.Generator) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Rows to train on and rows to stop by; at least one of each class trains, and of two or more one is held out."""
+    """Split rows into training and early stopping; every class trains, and one of two or more rows is held out."""
     order = rng.permutation(len(index))
     held_out = np.zeros(len(index), dtype=bool)
     written = as_fraction(share, "validation_fraction")
@@ -351,14 +351,14 @@ def _split(index: NDArray[Any], share: float, rng: np.random.Generator) -> tuple
     return np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
 
-# The parts of a Posterior Network and their training. PyTorch is imported only where something is made or trained.
+# The components of a Posterior Network and their training. PyTorch is imported only where it is used.
 
-_LEAST_COMPONENT = 1e-6  # of a principal component: directions without any are left at nothing
+_LEAST_COMPONENT = 1e-6  # smallest variance of a principal component; others are set to zero
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Rows and the number of their class, as tensors, and which of them train and which decide when to stop."""
+    """Rows and class indices as tensors, and which rows train and which decide when to stop."""
 
     x: Any
     index: Any
@@ -403,12 +403,12 @@ class PosteriorModule:
         self.counts, self.prior, self.log_budget = counts, prior, log_budget
 
     def latent(self, x: Any) -> Any:
-        """Where the densities see the rows."""
+        """Encode rows in the latent space of the densities."""
         z = self.parts["encoder"](x)
         return self.parts["normalise"](z + self.parts["shortcut"](x) if "shortcut" in self.parts else z)
 
     def concentration(self, log_density: Any) -> Any:
-        """Prior plus the examples of each class, spread by its density."""
+        """Dirichlet concentration: the prior plus each class's count times its density."""
         log_budget = self.density.log_volume if self.log_budget is None else self.log_budget
         density = (log_density.double() + log_budget).exp()
         return density.new_tensor(self.prior) + density.new_tensor(self.counts) * density
@@ -464,7 +464,7 @@ def descend(
     learning_rate: float,
     patience: int,
 ) -> list[float]:
-    """Adam until the score of the held-out rows has not fallen for ``patience`` epochs; the best weights stay."""
+    """Run Adam until the held-out score has not fallen for ``patience`` epochs; keep the best weights."""
     import torch
 
     optimizer = torch.optim.Adam(parts.parameters(), lr=learning_rate)
@@ -489,7 +489,7 @@ def descend(
 
 
 def train_sequentially(module: PosteriorModule, data: Examples, *, bandwidth: float, **how: Any) -> list[float]:
-    """Encoder under a softmax layer by cross entropy; then the densities by likelihood, where it puts the rows."""
+    """Fit the encoder with a softmax layer by cross entropy, then the densities to its latents by likelihood."""
     import torch
     from torch.nn.functional import cross_entropy
 
@@ -510,7 +510,7 @@ def train_sequentially(module: PosteriorModule, data: Examples, *, bandwidth: fl
 def train_jointly(
     module: PosteriorModule, data: Examples, *, bandwidth: float, entropy_weight: float, **how: Any
 ) -> list[float]:
-    """Everything at once by the expected cross entropy, as in the paper."""
+    """Train encoder and densities together by the expected cross entropy, as in the paper."""
     import torch
 
     x, index, held_out = data.x, data.index, data.held_out
@@ -532,7 +532,7 @@ def train_jointly(
 
 
 def latents(module: PosteriorModule, x: Any) -> Any:
-    """Of all rows, without gradients."""
+    """Compute the latents of all rows, without gradients."""
     import torch
 
     module.parts.eval()
@@ -541,7 +541,7 @@ def latents(module: PosteriorModule, x: Any) -> Any:
 
 
 def concentrations(module: PosteriorModule, x: Any) -> Any:
-    """Of all rows, without gradients."""
+    """Compute the Dirichlet concentrations of all rows, without gradients."""
     import torch
 
     with torch.no_grad():
@@ -549,11 +549,11 @@ def concentrations(module: PosteriorModule, x: Any) -> Any:
         return torch.cat([module.concentration(module.density.log_density(part)) for part in z.split(4096)])
 
 
-# Radial flows: one normalised density for each class. PyTorch is imported only where something is made or trained.
+# Radial flows: one normalised density for each class.
 
 
 def radial_log_density(z: Any, centre: Any, raw_alpha: Any, raw_beta: Any) -> Any:
-    """Logarithm of a density at the rows of ``z``: radial layers take it to a standard normal distribution.
+    """Log density at the rows of ``z``, which radial layers transform to a standard normal distribution.
 
     Rezende and Mohamed (2015), equation 14, with the parametrisation of their appendix, by which every layer is
     invertible: so the density integrates to 1.
@@ -602,7 +602,7 @@ class RadialFlows:
         return torch.stack([radial_log_density(z, *of_class) for of_class in parameters], 1)
 
     def place(self, z: Any, index: Any) -> None:
-        """Start the layers of each flow, as good as without effect, at rows of its class."""
+        """Initialise each flow near the identity, centred at rows of its class."""
         import torch
 
         parameters = zip(self.parts["centre"], self.parts["raw_alpha"], self.parts["raw_beta"], strict=True)
@@ -613,7 +613,7 @@ class RadialFlows:
                 raw_beta.copy_(raw_alpha)
 
     def fit(self, z: Any, data: Examples, bandwidth: float, **how: Any) -> None:
-        """Maximum likelihood of the latents ``z`` by Adam, stopped by that of the held-out rows."""
+        """Maximise the likelihood of the latents ``z`` by Adam, with early stopping on the held-out rows."""
         import torch
 
         def loss(part: Any) -> Any:
@@ -628,7 +628,7 @@ class RadialFlows:
         descend(self.parts, loss, score, data.train, **how)
 
 
-# Mixtures of normal distributions with common components: what each class adds is its share of every component.
+# Mixtures of normal distributions with components common to all classes; each class has its own weights.
 
 _CHUNK = 2048
 _ITERATIONS = 100
@@ -639,7 +639,7 @@ _LEAST_ROWS = 1e-3  # a component of fewer rows is dropped
 
 
 class NormalMixture:
-    """Round components of one size, shared by the classes; of each class only its weights are its own.
+    """Spherical normal components of one variance, shared by the classes; each class has its own weights.
 
     Attributes
     ----------
@@ -681,12 +681,12 @@ class NormalMixture:
         return share.log() + top - 0.5 * z.shape[1] * (math.log(2.0 * math.pi) + log_variance)
 
     def place(self, z: Any, index: Any) -> None:
-        """Start where maximum likelihood would end, but wide and with no weight of zero, so that gradients reach."""
+        """Initialise near the maximum likelihood fit, but wide and with positive weights for gradients to act on."""
         centre, variance, counts = self._components(z, index, 0.0)
         self._set(centre, (counts + 0.5).log(), variance.clamp_min(_FIRST_VARIANCE).log())
 
     def fit(self, z: Any, data: Examples, bandwidth: float, **_how: Any) -> None:
-        """Maximum likelihood of the latents ``z`` of all rows, then smoothed by the bandwidth.
+        """Fit to the latents ``z`` of all rows by maximum likelihood, then smooth by the bandwidth.
 
         A mixture with noise added to its rows is the mixture with the variance of the noise added to its components.
         The volume is that in which rows of a component have, on average, the rows of the component as their evidence.
@@ -697,12 +697,12 @@ class NormalMixture:
 
 
 def square_distances(z: Any, centre: Any) -> Any:
-    """Of every row to every centre."""
+    """Squared distance of every row to every centre."""
     return (z.square().sum(1, keepdim=True) - 2.0 * z @ centre.T + centre.square().sum(1)).clamp_min(0.0)
 
 
 def spread_rows(z: Any, number: int, within: float) -> Any:
-    """Rows far from each other, as k-means++ draws its first centres; fewer where all others lie ``within`` of one.
+    """Draw distant rows as k-means++ does; fewer if all others lie ``within`` a distance of one.
 
     Squares of distances count from ``within`` on: else the many rows of a large place hide a small one.
     """
@@ -721,7 +721,7 @@ def spread_rows(z: Any, number: int, within: float) -> Any:
 
 
 def fit_components(z: Any, index: Any, n_components: int, n_classes: int, within: float) -> tuple[Any, Any, Any]:
-    """Centres, their common variance, and the rows of each class behind each centre."""
+    """Fit centres, their common variance, and the weight of each class at each centre by EM."""
     import torch
 
     centre = spread_rows(z, n_components, within)
@@ -738,14 +738,14 @@ def fit_components(z: Any, index: Any, n_components: int, n_classes: int, within
         kept = counts.sum(0) > _LEAST_ROWS
         rows, sums = counts.sum(0)[kept], sums[kept]
         centre = sums / rows[:, None]
-        # rows scatter around the centre of their component by what the centres do not explain of all squares
+        # total sum of squares less that between the centres
         scattered = z.square().sum() - (rows * centre.square().sum(1)).sum()
         variance = (scattered / z.numel()).clamp_min(_LEAST_VARIANCE)
     return centre, variance, counts
 
 
 def _expect(z: Any, classes: Any, centre: Any, variance: Any, rows: Any) -> tuple[float, Any, Any]:
-    """Mean log-likelihood, rows of each class that belong to each component, and their sums."""
+    """E step: mean log-likelihood, expected rows of each class in each component, and their sums."""
     import torch
 
     counts, sums, likelihood = classes.new_zeros(classes.shape[1], len(centre)), torch.zeros_like(centre), 0.0
