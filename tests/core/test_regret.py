@@ -16,8 +16,8 @@ from strategies import GRID, distributions, samples
 
 from stakes import ScoreTable, costs
 from stakes.base.validation import check_sample
+from stakes.core.options import check_rule
 from stakes.core.regret import (
-    check_rule,
     check_units,
     losses_by_score,
     regret_at,

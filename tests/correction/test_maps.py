@@ -222,7 +222,7 @@ def test_undersampling_a_population_gives_the_map():
         ),
         (
             lambda: shift_prior([0.5], training_prior={"ok": 0.9, "fraud": 0.1}, prior=0.5),
-            "old names the classes 'ok', 'fraud', and",
+            "training_prior names the classes 'ok', 'fraud', and",
         ),
         (
             lambda: correct_probabilities([0.5], keep={"ok": 0.1, "fraud": 1}),
