@@ -28,7 +28,7 @@ from stakes.metrics import check_multiclass, check_problem, walk
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.hooks import draw, report
 from stakes.outputs.result_table import ResultTable, TableColumn, Tabular, build_frame
-from stakes.outputs.text import LONGEST_NAME, decimals_for, number, p_value, percent, shown_name
+from stakes.outputs.text import decimals_for, number, p_value, percent, shown_name, with_short_names
 
 if TYPE_CHECKING:
     import os
@@ -903,11 +903,7 @@ class ActionEvaluation(Tabular):
     def told(self, show: Callable[[str], str]) -> list[str]:
         """The conclusion with every long name of a model or action as ``show`` writes it."""
         long = [each.model for each in self.models] + [f"always {action}" for action in self.rows.actions]
-        found = self.conclusion
-        for name in sorted(long, key=len, reverse=True):
-            if len(name) > LONGEST_NAME:
-                found = [sentence.replace(name, show(name)) for sentence in found]
-        return found
+        return [with_short_names(sentence, long, show) for sentence in self.conclusion]
 
     def _along(self) -> list[str]:
         """Where along a segment of matrices the best model costs less than each other one."""

@@ -12,11 +12,20 @@ from rich.text import Text
 
 from stakes.cli.console import natural_width, print_table
 from stakes.outputs.result_table import CellStyle
-from stakes.outputs.text import LONGEST_NAME, MISSING, decimals_needed, fixed, number, percent, threshold_name, visible
+from stakes.outputs.text import (
+    MISSING,
+    decimals_needed,
+    fixed,
+    number,
+    percent,
+    threshold_name,
+    visible,
+    with_short_names,
+)
 from stakes.outputs.text import shown_name as name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from rich.console import Console
 
@@ -76,7 +85,8 @@ _MEANING = {
 def print_evaluation(console: Console, evaluation: Evaluation, heading: list[str]) -> None:
     """Print everything that a person should see of an evaluation: the answer and what speaks against it first."""
     console.print(Text("\n".join(map(visible, heading))), end="\n\n")
-    headline, *others = _sentences(evaluation)
+    sentences = (with_short_names(sentence, evaluation.models, name) for sentence in evaluation.conclusion)
+    headline, *others = map(visible, sentences)
     console.print(Text(headline, style="bold"))
     alarms, facts = _by_gravity(evaluation.findings)
     if alarms:
@@ -190,16 +200,6 @@ def listed(sentences: Iterable[str]) -> Table:
     return grid
 
 
-def _sentences(evaluation: Evaluation) -> Iterator[str]:
-    """The conclusion, with names of bearable length."""
-    for sentence in evaluation.conclusion:
-        text = sentence
-        for model in sorted(evaluation.models, key=len, reverse=True):
-            if len(model) > LONGEST_NAME:
-                text = text.replace(model, name(model))
-        yield visible(text)
-
-
 def findings_grid(findings: Iterable[Finding], *, remedies: bool = False) -> Table:
     """List findings with severity and code, names of bearable length, and on request what to do."""
     grid = Table.grid(padding=(0, 2))
@@ -236,17 +236,12 @@ def _decimals(evaluation: Evaluation) -> int:
 
 def _explanation(evaluation: Evaluation) -> str:
     level, stake = percent(evaluation.confidence_level), evaluation.options.per_stake
-    if stake:
-        return (
-            f"regret: cost beyond that of right decisions, per {name(stake)}. vs: the row minus best, treat all or "
-            f"treat none; below zero the row costs less. x to y: simultaneous {level} intervals, of all "
-            "the rows of a column."
-        )
     unit = "one miss plus one false alarm"
     if evaluation.unit_cost != 1.0:
         unit = f"which {unit} cost {evaluation.unit_cost:,g}"
     decisions = "decision" if evaluation.per == 1.0 else f"{evaluation.per:,g} decisions"
     meaning = _MEANING[evaluation.scale].format(decisions=decisions, unit=unit)
+    meaning = f"regret: cost beyond that of right decisions, per {name(stake)}." if stake else meaning
     return (
         f"{meaning} vs: the row minus best, treat all or treat none; below zero the row costs less. "
         f"x to y: simultaneous {level} intervals, of all the rows of a column."

@@ -17,7 +17,7 @@ from stakes.outputs.result_table import (
     plain,
     table,
 )
-from stakes.outputs.text import LONGEST_NAME, REFERENCES, shorten
+from stakes.outputs.text import REFERENCES, shorten, with_short_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -189,7 +189,8 @@ def evaluation_html(standings: Standings, ranking: ResultTable, conclusion: Iter
     columns = ranking.view(["rank", "model", "score", *(f"vs_{label}" for label in _VERSUS), "skill", "auc"])
     header = ["", *(column.head for column in columns[1:])]
     parts = [table(header, _NOTEBOOK.rows(shown, columns), _caption(standings))]
-    parts.append(listed(_sentence(standings, sentence) for sentence in conclusion))
+    short = (with_short_names(sentence, standings.models) for sentence in conclusion)
+    parts.append(listed(plain(sentence, _LONGEST_SENTENCE) for sentence in short))
     said = [
         f"<b>{plain(finding.severity)} {plain(finding.code)}</b>: {plain(finding.told(shorten), _LONGEST_SENTENCE)}"
         for finding in findings
@@ -210,10 +211,3 @@ def _caption(standings: Standings) -> str:
         f"{standings.n_rows:,} rows, {100.0 * standings.prevalence:.3g}% {positive}; {models}{best}; "
         f"{standings.costs!r}; simultaneous {100.0 * standings.confidence_level:.6g}% intervals"
     )
-
-
-def _sentence(standings: Standings, sentence: str) -> str:
-    for model in sorted(standings.models, key=len, reverse=True):
-        if len(model) > LONGEST_NAME:
-            sentence = sentence.replace(model, shorten(model))
-    return plain(sentence, _LONGEST_SENTENCE)

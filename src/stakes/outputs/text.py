@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
 # Untrusted text: characters that hide, move or reorder text are escaped, and long text is cut.
@@ -57,6 +57,20 @@ def shorten(text: str, longest: int = LONGEST_NAME) -> str:
 def shown_name(text: str, longest: int = LONGEST_NAME) -> str:
     """Return a displayable name of a column, model or file, with a placeholder for a blank one."""
     return shorten(visible(text), longest) if text.strip() else NO_NAME
+
+
+def with_short_names(sentence: str, names: Iterable[str], show: Callable[[str], str] = shorten) -> str:
+    """Write every long name in a sentence as ``show`` does.
+
+    Examples
+    --------
+    >>> with_short_names(f"{'a' * 99} costs least.", ["a" * 99], lambda name: name[:3])
+    'aaa costs least.'
+    """
+    for name in sorted(names, key=len, reverse=True):
+        if len(name) > LONGEST_NAME:
+            sentence = sentence.replace(name, show(name))
+    return sentence
 
 
 # Numbers and lists in sentences and tables; callers with a typographic minus pass it as ``minus``.

@@ -132,6 +132,16 @@ def _label(label: str) -> str:
     return f' data-label="{html.escape(label)}"' if label else ""
 
 
+def bullets(items: Iterable[str]) -> str:
+    """A list of sentences, from ready HTML."""
+    return f'<ul class="findings">{"".join(f"<li>{item}</li>" for item in items)}</ul>'
+
+
+def led(lead: str, *others: str) -> str:
+    """A sentence that leads, above a list of others, from ready HTML."""
+    return f'<p class="lead">{lead}</p>{bullets(others)}'
+
+
 def facts(pairs: Sequence[tuple[str, str]]) -> str:
     """A list of terms and what they are, from ready HTML."""
     return "<dl>" + "".join(f"<div><dt>{term}</dt><dd>{value}</dd></div>" for term, value in pairs) + "</dl>"

@@ -22,6 +22,7 @@ from stakes.report._page import (
     conclusion_html,
     facts,
     json_for_script,
+    led,
     made_now,
     models_of,
     named,
@@ -113,9 +114,7 @@ def render_amounts(evaluation: Evaluation, *, title: str | None = None) -> str:
 
 
 def _amounts_stake(evaluation: Evaluation, models: Sequence[Model]) -> str:
-    lead, *others = conclusion_html(evaluation, models)
-    items = "".join(f"<li>{sentence}</li>" for sentence in others)
-    return f'<p class="lead">{lead}</p><ul class="findings">{items}</ul>{grave_findings(evaluation, models)}'
+    return led(*conclusion_html(evaluation, models)) + grave_findings(evaluation, models)
 
 
 def _money(evaluation: Evaluation, models: Sequence[Model]) -> str:
@@ -352,10 +351,9 @@ def render_actions(found: ActionEvaluation, *, title: str | None = None) -> str:
 
 
 def _actions_stake(found: ActionEvaluation) -> str:
-    lead, *others = (typeset(visible(text)) for text in found.told(lambda name: shorten(named(name), NAME_LIMIT)))
-    items = "".join(f"<li>{text}</li>" for text in others)
+    sentences = found.told(lambda name: shorten(named(name), NAME_LIMIT))
     grave = grave_items(action_findings(found), _names(found))
-    return f'<p class="lead">{lead}</p><ul class="findings">{items}</ul>{grave}'
+    return led(*(typeset(visible(text)) for text in sentences)) + grave
 
 
 def _name(text: object) -> str:

@@ -11,11 +11,13 @@ from stakes.outputs.text import count, decimals_for, fixed, number, odds, say, t
 from stakes.report._any_range import no_bands, no_intervals, own_weighting
 from stakes.report._page import (
     at_most,
+    bullets,
     conclusion_html,
     facts,
     filled,
     follows,
     interval,
+    led,
     line,
     percent_text,
     table,
@@ -40,9 +42,7 @@ _COSTS_LIMIT = 300
 
 def stake(evaluation: Evaluation, models: Sequence[Model]) -> str:
     """The conclusion, and what the range of thresholds means."""
-    lead, *others = conclusion_html(evaluation, models)
-    listed = "".join(f"<li>{sentence}</li>" for sentence in others)
-    words = follows("stake", f'<p class="lead">{lead}</p><ul class="findings">{listed}</ul>')
+    words = follows("stake", led(*conclusion_html(evaluation, models)))
     meaning = f'<p class="range">{follows("meaning", _meaning(evaluation), "span")}</p>'
     return words + grave_findings(evaluation, models) + meaning
 
@@ -284,8 +284,7 @@ def information_section(evaluation: Evaluation) -> str:
 
 
 def _said(sentences: Sequence[str]) -> str:
-    items = "".join(f"<li>{typeset(visible(sentence))}</li>" for sentence in sentences)
-    return f'<ul class="findings">{items}</ul>'
+    return bullets(typeset(visible(sentence)) for sentence in sentences)
 
 
 def _over_fees(evaluation: Evaluation, models: Sequence[Model]) -> str:
