@@ -591,8 +591,8 @@ class ModelCosts(Tabular):
 
 _RANKING = (
     *(TableColumn("rank", "#", "rank"), TableColumn("model", "model", "text")),
-    TableColumn("cost", "cost", interval="cost", better="lower"),
-    TableColumn("gap", "vs best", "difference", interval="gap", better="lower"),
+    TableColumn("cost", "cost", interval="cost"),
+    TableColumn("gap", "vs best", "difference", interval="gap"),
     *(TableColumn("skill", "skill", "skill", 3), TableColumn("p_best", "is best", "probability")),
 )
 _CLASSES = (

@@ -42,7 +42,7 @@ COUNTS = ("rows", "positives", "selected", "true_positives")
 _COLUMNS = (
     *(TableColumn("level", "uncertainty", "text"), TableColumn("threshold", "from score", "threshold")),
     *(TableColumn(key, {"positives": "positive"}.get(key, key), "count") for key in COUNTS[:3]),
-    *(TableColumn(key, key, "share", better="higher") for key in ("precision", "recall")),
+    *(TableColumn(key, key, "share") for key in ("precision", "recall")),
 )
 _NOTEBOOK = CellStyle(lambda value, _: cell_text(value), {"threshold": lambda value, _: threshold_name(value)})
 

@@ -350,8 +350,6 @@ class TableColumn:
         What the keys of the ends of its interval begin with: those of "ci" are "ci_low" and "ci_high"; empty without.
     p : str
         Key of the p-value that belongs to it; empty without.
-    better : str
-        "lower" or "higher" where that is better; empty otherwise.
     """
 
     key: str
@@ -360,7 +358,6 @@ class TableColumn:
     decimals: int | None = None
     interval: str = ""
     p: str = ""
-    better: str = ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
