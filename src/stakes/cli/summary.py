@@ -103,9 +103,9 @@ def print_evaluation(console: Console, evaluation: Evaluation, heading: list[str
     console.print(Text(_explanation(evaluation), style="dim"), end="\n\n")
     _print_money(console, evaluation, tables, style)
     rows = ranking.rows[:models]
-    _print_rows(console, rows, ranking.view((*_MODEL, *_REASONS)), style, _terms(evaluation))
+    _print_table(console, rich_table(rows, ranking.view((*_MODEL, *_REASONS)), style), _terms(evaluation))
     if metrics:
-        _print_rows(console, rows, ranking.view((*_MODEL, *metrics)), style)
+        _print_table(console, rich_table(rows, ranking.view((*_MODEL, *metrics)), style))
     if evaluation.groups:
         words = _GROUPS.format(level=percent(evaluation.confidence_level))
         words += _STAKES if evaluation.options.per_stake else _CORRECTED
@@ -119,10 +119,10 @@ def print_evaluation(console: Console, evaluation: Evaluation, heading: list[str
 def _print_money(console: Console, evaluation: Evaluation, tables: dict[str, ResultTable], style: CellStyle) -> None:
     if "money" in tables:
         found = tables["money"]
-        _print_rows(console, found.rows, found.view((*_MODEL, *_MONEY)), style, _money_words(evaluation))
+        _print_table(console, rich_table(found.rows, found.view((*_MODEL, *_MONEY)), style), _money_words(evaluation))
     if "scales" in tables:
         found, plain = tables["scales"], replace(style, interval="{value}")
-        _print_rows(console, found.rows, found.view((*_MODEL, "held", *_MONEY)), plain, _SCALES)
+        _print_table(console, rich_table(found.rows, found.view((*_MODEL, "held", *_MONEY)), plain), _SCALES)
 
 
 def _by_gravity(findings: Findings) -> tuple[list[Finding], list[Finding]]:
@@ -136,12 +136,6 @@ def _print_table(console: Console, table: Table, words: str = "") -> None:
     console.print()
     if words:
         console.print(Text(words, style="dim"), end="\n\n")
-
-
-def _print_rows(
-    console: Console, rows: Rows, columns: Sequence[TableColumn], style: CellStyle, words: str = ""
-) -> None:
-    _print_table(console, rich_table(rows, columns, style), words)
 
 
 def _print_fitting(
