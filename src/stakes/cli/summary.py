@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from stakes.actions import DeferredModels
     from stakes.evaluation import Evaluation, Finding, Findings
     from stakes.information import ValueOfInformation
-    from stakes.outputs.result_table import TableColumn
+    from stakes.outputs.result_table import ResultTable, TableColumn
 
     Rows = Sequence[Mapping[str, Any]]
 
@@ -101,26 +101,28 @@ def print_evaluation(console: Console, evaluation: Evaluation, heading: list[str
     )
     console.print()
     console.print(Text(_explanation(evaluation), style="dim"), end="\n\n")
-    if "money" in tables:
-        _print_table(console, rich_table(tables["money"].rows, tables["money"].view((*_MODEL, *_MONEY)), style))
-        console.print(Text(_money_words(evaluation), style="dim"), end="\n\n")
-    if "scales" in tables:
-        columns = tables["scales"].view((*_MODEL, "held", *_MONEY))
-        _print_table(console, rich_table(tables["scales"].rows, columns, replace(style, interval="{value}")))
-        console.print(Text(_SCALES, style="dim"), end="\n\n")
-    _print_table(console, rich_table(ranking.rows[:models], ranking.view((*_MODEL, *_REASONS)), style))
-    console.print(Text(_terms(evaluation), style="dim"), end="\n\n")
+    _print_money(console, evaluation, tables, style)
+    rows = ranking.rows[:models]
+    _print_table(console, rich_table(rows, ranking.view((*_MODEL, *_REASONS)), style), _terms(evaluation))
     if metrics:
-        _print_table(console, rich_table(ranking.rows[:models], ranking.view((*_MODEL, *metrics)), style))
+        _print_table(console, rich_table(rows, ranking.view((*_MODEL, *metrics)), style))
     if evaluation.groups:
-        _print_table(console, _groups_table(evaluation, style))
         words = _GROUPS.format(level=percent(evaluation.confidence_level))
         words += _STAKES if evaluation.options.per_stake else _CORRECTED
-        console.print(Text(words, style="dim"), end="\n\n")
+        _print_table(console, _groups_table(evaluation, style), words)
     console.print(listed(others))
     if facts:
         console.print()
         console.print(findings_grid(facts))
+
+
+def _print_money(console: Console, evaluation: Evaluation, tables: dict[str, ResultTable], style: CellStyle) -> None:
+    if "money" in tables:
+        found = tables["money"]
+        _print_table(console, rich_table(found.rows, found.view((*_MODEL, *_MONEY)), style), _money_words(evaluation))
+    if "scales" in tables:
+        found, plain = tables["scales"], replace(style, interval="{value}")
+        _print_table(console, rich_table(found.rows, found.view((*_MODEL, "held", *_MONEY)), plain), _SCALES)
 
 
 def _by_gravity(findings: Findings) -> tuple[list[Finding], list[Finding]]:
@@ -129,9 +131,11 @@ def _by_gravity(findings: Findings) -> tuple[list[Finding], list[Finding]]:
     return alarms, [finding for finding in findings if finding.severity == "info"]
 
 
-def _print_table(console: Console, table: Table) -> None:
+def _print_table(console: Console, table: Table, words: str = "") -> None:
     print_table(console, table, _NAMES)
     console.print()
+    if words:
+        console.print(Text(words, style="dim"), end="\n\n")
 
 
 def _print_fitting(
