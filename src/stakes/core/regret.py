@@ -1,4 +1,4 @@
-"""Where the two distributions meet: regret integrated over cost ratios, from rows or from a score table.
+"""Regret integrated over cost ratios, from rows or from a score table.
 
 Assumes clean arrays. Three rules turn scores into decisions: ``"score"`` (act where score >= c), ``"optimal"`` (the
 best threshold for each c, which is the isotonic recalibration of the score), or a number (one deployed threshold).
@@ -44,7 +44,7 @@ def check_rule(rule: Any) -> Rule:
 
 
 def check_units(scale: str, unit_cost: float, per: float) -> float:
-    """Factor from regret per decision to real units, or raise: only regret has a unit."""
+    """Return the factor from regret per decision to real units, or raise: only regret has a unit."""
     check_unit_cost(unit_cost)
     if not 0.0 < check_number(per, "per") < math.inf:
         raise ValueError(f"per must be a finite number > 0, got {per}.")

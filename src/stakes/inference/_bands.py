@@ -19,7 +19,7 @@ from stakes.base.validation import (
     to_array,
     to_floats,
 )
-from stakes.core.options import as_known, evaluation_data, refuse_amounts, refuse_weighing
+from stakes.core.options import evaluation_data, refuse_amounts, refuse_weighing, with_fixed_weights
 from stakes.core.regret import check_harm
 from stakes.core.score_table import ScoreTable
 from stakes.curves import bin_starts, local_limits, reliability_curve_of, times_odds
@@ -281,7 +281,7 @@ def confidence_band(
     ([0.33, 0.3, 0.1], [0.55, 0.53, 0.34])
     """
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
-    kind, y_true, said = _with_known_weights(check_choice(kind, "kind", BAND_KINDS), y_true)
+    kind, y_true, said = _fix_weights(check_choice(kind, "kind", BAND_KINDS), y_true)
     level, draws = _check_level(confidence_level), _check_draws(n_resamples)
     asked: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
     data, fixed = evaluation_data(y_true, y_prob, **asked, logits=logits, amounts=True), prevalence is not None
@@ -304,11 +304,11 @@ def confidence_band(
     return _harmed(band_of(pieces, totals, critical, kind=kind, thresholds=points, level=level, **told), harm)
 
 
-def _with_known_weights(kind: str, y_true: Any) -> tuple[str, Any, str]:
+def _fix_weights(kind: str, y_true: Any) -> tuple[str, Any, str]:
     """The same, and what to say where the rows are gone from which the weights of a table were estimated."""
     if not isinstance(y_true, ScoreTable) or kind == "reliability":
         return kind, y_true, ""
-    table, said = as_known(y_true)
+    table, said = with_fixed_weights(y_true)
     return kind, table, f", {said}" if said else ""
 
 

@@ -19,7 +19,7 @@ from stakes.base.validation import (
     to_array,
     to_floats,
 )
-from stakes.core.options import as_known, evaluation_data
+from stakes.core.options import evaluation_data, with_fixed_weights
 from stakes.core.score_table import ScoreTable
 from stakes.inference._area import (
     AREAS,
@@ -459,7 +459,7 @@ def metric_interval(
     ):  # the rows that they were estimated from are gone
         given: dict[str, Any] = {"prevalence": prevalence, "confidence_level": confidence_level, "method": method}
         given |= {"sample_weight": sample_weight, "pos_label": pos_label, "logits": logits}
-        return _with_known_weights(y_true, metric, {**given, "clusters": clusters, "lags": lags, **options})
+        return _with_fixed_weights(y_true, metric, {**given, "clusters": clusters, "lags": lags, **options})
     level = check_level(confidence_level)
     name = _named(metric)
     _check_method(method, name)
@@ -487,8 +487,8 @@ def _measured(
     return _binary(name, checked, options, about["sample_weight"], dependence, fixed_prevalence=fixed)
 
 
-def _with_known_weights(y_true: ScoreTable, metric: str | None, given: dict[str, Any]) -> Estimate:
-    table, said = as_known(y_true)
+def _with_fixed_weights(y_true: ScoreTable, metric: str | None, given: dict[str, Any]) -> Estimate:
+    table, said = with_fixed_weights(y_true)
     found = metric_interval(table, metric=metric, **given)
     return replace(found, note="; ".join(filter(None, (found.note, said))))
 
