@@ -5,7 +5,7 @@ import pytest
 
 from stakes import costs
 from stakes.boundary import fit_boundary
-from stakes.boundary._out_of_fold import Decided, Settings, _reached, _reached_with_influence, marginal_rate
+from stakes.boundary._out_of_fold import Decided, Settings, _estimate, _value, marginal_rate
 from stakes.boundary._problem import check_problem, check_rows
 from stakes.boundary._solvers import rate_around
 
@@ -15,7 +15,7 @@ def test_left_over_precision_is_turned_into_recall():
     problem = check_problem("recall", min_precision=0.8)
     for t in (0.58, 0.62, 0.65):
         counts = 1e6 * np.array([(1.0 - t * t) / 2.0, 1.0 - t, 0.5, 1.0])
-        assert _reached(problem, 0.6, counts) == pytest.approx(1.0 - 0.6**2, abs=5.0 * (t - 0.6) ** 2)
+        assert _value(problem, 0.6, counts) == pytest.approx(1.0 - 0.6**2, abs=5.0 * (t - 0.6) ** 2)
         assert abs(1.0 - t * t - 0.64) > 7.0 * (t - 0.6) ** 2
 
 
@@ -23,18 +23,18 @@ def test_left_over_recall_is_turned_into_false_positives_and_precision():
     t = 0.62
     counts = 1e6 * np.array([(1.0 - t * t) / 2.0, 1.0 - t, 0.5, 1.0])
     fewest = check_problem("false_positives", min_recall=0.64)
-    assert _reached(fewest, 0.6, counts) == pytest.approx(-0.4 * 0.4, abs=0.001)
+    assert _value(fewest, 0.6, counts) == pytest.approx(-0.4 * 0.4, abs=0.001)
     most = check_problem("precision", min_recall=0.64)
-    assert _reached(most, 0.6, counts) == pytest.approx(0.8, abs=0.001)
+    assert _value(most, 0.6, counts) == pytest.approx(0.8, abs=0.001)
     room = check_problem("recall", capacity=0.4)
-    assert _reached(room, 0.6, counts) == pytest.approx(0.64, abs=0.001)
+    assert _value(room, 0.6, counts) == pytest.approx(0.64, abs=0.001)
 
 
 def test_margin_at_the_bound_has_no_infinite_price():
     problem = check_problem("recall", min_precision=0.8)
     counts = np.array([810.0, 1000.0, 5000.0, 10_000.0])
     for rate in (0.79, 0.8, 0.9):
-        assert 0.162 < _reached(problem, rate, counts) <= (810 + 10 * 19) / 5000 + 1e-12
+        assert 0.162 < _value(problem, rate, counts) <= (810 + 10 * 19) / 5000 + 1e-12
 
 
 def _matched_recall(y, score, precision):
@@ -59,7 +59,7 @@ def test_standard_error_is_the_spread_over_data_sets():
         rows = check_rows(y, truth, truth)
         # thresholds and margins from a large sample
         one, other = (
-            _reached_with_influence(problem, rows, Decided(chosen.astype(float), rate))[1]
+            _estimate(problem, rows, Decided(chosen.astype(float), rate))[1]
             for chosen, rate in ((truth >= 0.6, 0.6), (two >= 0.608, 0.607))
         )
         variance.append((4000 * np.var(one), 4000 * np.var(one - other)))

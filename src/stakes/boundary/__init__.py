@@ -1,4 +1,4 @@
-"""Thresholds over score and uncertainty, exactly optimal, and the promise of a precision that holds.
+"""Exactly optimal thresholds over score and uncertainty, with certified and monitored precision.
 
 A model that also says how uncertain it is can be given one threshold for each level of uncertainty. Choosing them
 together is a knapsack problem, solved here exactly on the counts of a hold-out set.
@@ -34,7 +34,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load the estimator, and with it scikit-learn, when it is first asked for."""
+    """Import the estimator, and with it scikit-learn, on first access."""
     if name == "UncertaintyBoundaryClassifier":
         from stakes.boundary._estimator import UncertaintyBoundaryClassifier
 
@@ -43,5 +43,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """List what this module offers, and nothing else."""
+    """List the public names only."""
     return __all__

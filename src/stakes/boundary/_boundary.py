@@ -1,4 +1,4 @@
-"""Result, JSON, notebook."""
+"""The result of a fit, ``Boundary``: its JSON and its notebook view."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from stakes.boundary._rules import Rule
 
 
-# A boundary in a notebook: what was found, its levels, and how far to trust it.
+# A boundary in a notebook: summary, levels, and the evidence behind the counts.
 
 COUNTS = ("rows", "positives", "selected", "true_positives")
 _COLUMNS = (
@@ -56,12 +56,12 @@ def level_names(cuts: Floats) -> list[str]:
 
 
 def inner(representation: str) -> str:
-    """Take the words out of the representation of a result."""
+    """Return the text within the parentheses of a ``repr``."""
     return representation.partition("(")[2].removesuffix(")")
 
 
 def trust(certificate: Any, threshold: float, *, fitted_here: bool) -> str:
-    """Say what the counts rest on, and where it is said whether uncertainty helps."""
+    """Describe the rows behind the counts, and where to find whether uncertainty helps."""
     if certificate is not None:
         return plain(f"Certificate: {inner(repr(certificate))}.")
     single = f"Best single threshold on the score: {threshold_name(threshold)}. "
@@ -71,13 +71,13 @@ def trust(certificate: Any, threshold: float, *, fitted_here: bool) -> str:
     return f"{plain(single)}{counts}; whether uncertainty helps at all: <code>.report()</code>."
 
 
-# Whether the entries of a kept boundary, certificate or monitor agree with each other.
+# Checks that the entries of a kept boundary, certificate or monitor are consistent.
 
 _ROUNDING = 1e-9
 
 
 def check_counts(content: JsonReader, counts: dict[str, Ints], cells: BinCounts) -> None:
-    """Refuse counts of levels and of cells that cannot be those of the same rows."""
+    """Refuse counts of levels and of cells that cannot be of the same rows."""
     rows, positives, selected, found = counts.values()
     _refuse(content, "levels.positives", positives > rows, "at most levels.rows", positives)
     _refuse(content, "levels.selected", selected > rows, "at most levels.rows", selected)
@@ -98,7 +98,7 @@ def check_counts(content: JsonReader, counts: dict[str, Ints], cells: BinCounts)
 
 
 def _check_span(content: JsonReader, cells: BinCounts, rows: Ints) -> None:
-    """The range of the uncertainty begins in the first level that has rows, and ends in the last."""
+    """Check that the range of the uncertainty starts in the first level with rows and ends in the last."""
     if cells.span.shape != (2,) or cells.span[0] > cells.span[1]:
         raise content.broken("cells.span", "two numbers in order")
     filled = np.flatnonzero(rows)
@@ -111,7 +111,7 @@ def _check_span(content: JsonReader, cells: BinCounts, rows: Ints) -> None:
 
 
 def check_value(content: JsonReader, problem: BoundaryProblem, counts: dict[str, Ints]) -> None:
-    """Refuse a value or a bound that does not follow from the goal and the counts."""
+    """Refuse a value or bound that does not follow from the goal and the counts."""
     total, ups, chosen, found = (int(count.sum()) for count in counts.values())
     wanted = scaled_value(problem, goal_value(problem, found, chosen, ups), ups, total)
     value = content.number_or_none("value")
@@ -127,7 +127,7 @@ def check_value(content: JsonReader, problem: BoundaryProblem, counts: dict[str,
 
 
 def check_constraints(content: JsonReader, problem: BoundaryProblem, counts: dict[str, Ints]) -> None:
-    """Refuse constraints that the rows which the boundary was fitted to do not keep."""
+    """Refuse constraints that the fitted counts violate."""
     total, ups, chosen, found = (int(count.sum()) for count in counts.values())
     most = problem.rows_selected(total)
     if most is not None and chosen > most:
@@ -140,7 +140,7 @@ def check_constraints(content: JsonReader, problem: BoundaryProblem, counts: dic
 
 
 def check_rule(content: JsonReader, rule: Rule, cells: BinCounts, counts: dict[str, Ints], *, certified: bool) -> None:
-    """Refuse a region that cannot select what is counted in the cells."""
+    """Refuse a region that is inconsistent with the counts of the cells."""
     if isinstance(rule, LevelRule):
         cuts = content.numbers("levels", "cuts")
         if len(rule.cuts) and not np.array_equal(rule.cuts, cuts):
@@ -168,7 +168,7 @@ def check_rule(content: JsonReader, rule: Rule, cells: BinCounts, counts: dict[s
 
 
 def _check_ranked(content: JsonReader, rule: RankedRule, counts: dict[str, Ints]) -> None:
-    """A learned order gives values between 0 and 1, so that a threshold beyond them selects all or nothing."""
+    """Check a learned ranking: its values lie in [0, 1], so a threshold outside selects all or nothing."""
     ranks = rule.ranker.ranks
     if np.any(np.diff(ranks) < 0.0) or not 0.0 <= ranks[0] <= ranks[-1] <= 1.0:
         raise content.broken("rule.ranker.ranks", "numbers in order, from 0 to 1")
@@ -191,7 +191,7 @@ def check_threshold(content: JsonReader, cells: BinCounts, *, certified: bool) -
 def check_certified(
     content: JsonReader, certificate: Certificate, problem: BoundaryProblem, counts: dict[str, Ints]
 ) -> None:
-    """Refuse a certificate of other rows, of another promise or of another region."""
+    """Refuse a certificate for other rows, another precision or another region."""
     total, _, chosen, found = (int(count.sum()) for count in counts.values())
     promise = float(problem.min_precision or 0)
     expected: dict[str, float] = {"min_precision": promise, "tested_rows": total}
@@ -206,7 +206,7 @@ def check_certified(
 
 
 def _same(one: float | None, other: float | None) -> bool:
-    """Whether two numbers agree to rounding; nan is kept as nothing."""
+    """Whether two numbers agree up to rounding; nan is stored as None."""
     missing = [value is None or math.isnan(value) for value in (one, other)]
     if any(missing):
         return all(missing)
@@ -220,7 +220,7 @@ def _refuse(content: JsonReader, name: str, bad: NDArray[np.bool_], rule: str, v
         raise content.broken(name, f"{rule} in level {level}{got}")
 
 
-# Boundaries as JSON: a fixed schema, checked when it is read, for the file may come from anywhere.
+# Boundaries as JSON: a fixed schema, checked on reading since the file may come from an untrusted source.
 
 FORMAT = "stakes-boundary-2"
 
@@ -234,7 +234,7 @@ def to_text(
     cells: BinCounts,
     certificate: Certificate | None,
 ) -> str:
-    """Write everything but the rows it was fitted to."""
+    """Write everything except the fitted rows as JSON."""
     content = {
         "format": FORMAT,
         **facts,
@@ -248,7 +248,7 @@ def to_text(
 
 
 def from_text(text: str) -> dict[str, Any]:
-    """Check, and return what a boundary is made of; a ValueError names the first entry that is damaged."""
+    """Check JSON and return the fields of a boundary; a ValueError names the first damaged entry."""
     content = JsonReader.read(text, "boundary", FORMAT)
     cuts = content.numbers("levels", "cuts")
     counts = {name: content.counts("levels", name, shape=(len(cuts) + 1,)) for name in COUNTS}
@@ -321,7 +321,7 @@ def _fraction(content: JsonReader, name: str) -> Fraction:
     raise content.broken(f"problem.{name}", 'a fraction such as "9/10"')
 
 
-# The answer: which region of score and uncertainty is labelled positive, what it is worth, and how sure that is.
+# The result: the region of score and uncertainty that is labelled positive, its value, and the evidence for it.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -397,7 +397,7 @@ class Boundary(Tabular):
 
     @property
     def optimal(self) -> bool:
-        """Whether the value is proved to be the best of all boundaries made of these levels and cuts."""
+        """Whether the value is proved optimal among all boundaries with these levels and cuts."""
         return self.upper_bound is not None and self.value >= self.upper_bound
 
     @property

@@ -1,4 +1,4 @@
-"""A region whose precision is promised: learn where to look on some rows, test it on the others.
+"""A region with certified precision: learn a ranking on some rows, test regions on the others.
 
 Given the rows that it was learned from, a region and the order of testing are fixed, so the true positives among the
 selected rows set aside are exactly binomial; testing in a fixed order, stopping at the first failure, certifies a
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from stakes.boundary._problem import BoundaryRows, Floats
 
 LEARNING_SHARE = 0.2
-_CANDIDATES = 40  # up to a quarter of the rows; beyond, where few problems go, at steps of _RATIO
+_CANDIDATES = 40  # up to a quarter of the rows; beyond, in steps of _RATIO
 _RATIO = 0.15
 _STEPS = 8
 _PROBABILITY = 1e-6  # to which tails of the binomial agree between versions of scipy
@@ -123,7 +123,7 @@ class Certificate:
 
 
 def read_certificate(content: JsonReader) -> Certificate:
-    """Read a certificate whose probabilities follow from its counts."""
+    """Read a certificate and check its probabilities against its counts."""
     read: dict[str, Any] = {"rows_needed": content.count_or_none("rows_needed")}
     for name in ("tested_rows", "selected", "true_positives", "regions_tested"):
         read[name] = content.count(name)
@@ -141,7 +141,7 @@ def read_certificate(content: JsonReader) -> Certificate:
 
 
 def _check_test(content: JsonReader, found: Certificate) -> None:
-    """Refuse probabilities that are not those of the counts, and a verdict that they contradict."""
+    """Refuse probabilities that do not follow from the counts, or that contradict the verdict."""
     delta = 1.0 - found.confidence_level
     wanted = {
         "p_value": binomial_tail(found.true_positives, found.selected, found.min_precision),
@@ -159,8 +159,8 @@ def _check_test(content: JsonReader, found: Certificate) -> None:
         raise content.broken("rows_needed", f"null where a region was certified, got {found.rows_needed}")
 
 
-class _Tried(NamedTuple):
-    """A region of the rows set aside: its counts, and the p-value of the promise."""
+class _Tested(NamedTuple):
+    """A tested region: its counts on the test rows, and the p-value of the precision."""
 
     rule: RankedRule | None = None
     selected: int = 0
@@ -169,8 +169,8 @@ class _Tried(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Promise:
-    """What is to be promised, and on how many rows set aside."""
+class _Target:
+    """The precision to certify, the confidence level, and the number of test rows."""
 
     min_precision: float
     confidence_level: float
@@ -181,9 +181,9 @@ class _Promise:
         return 1.0 - self.confidence_level
 
     def certificate(
-        self, region: _Tried, tested: int, *, abstained: bool = False, needed: int | None = None
+        self, region: _Tested, tested: int, *, abstained: bool = False, needed: int | None = None
     ) -> Certificate:
-        """Write down the region that is certified, or the first one tried."""
+        """Build the certificate of the certified region, or of the first one tested."""
         return Certificate(
             self.min_precision,
             self.confidence_level,
@@ -201,51 +201,48 @@ class _Promise:
 def certify(
     rows: BoundaryRows, min_precision: float, confidence_level: float, rng: Generator
 ) -> tuple[RankedRule, Certificate, BoundaryRows]:
-    """Learn an order on a fifth of the rows, certify the deepest region it can on the others, and return those."""
+    """Learn a ranking on a fifth of the rows, certify the largest region possible on the others, and return those."""
     order = rng.permutation(len(rows))
     n_learn = round(LEARNING_SHARE * len(rows))
     learn, test = rows.take(order[:n_learn]), rows.take(order[n_learn:])
-    promise = _Promise(min_precision, confidence_level, len(test))
+    promise = _Target(min_precision, confidence_level, len(test))
     if n_learn < _FEWEST_TO_LEARN or not np.any(learn.y):
         few = n_learn < _FEWEST_TO_LEARN and np.any(rows.y)
         needed = _fewest_rows(min_precision, promise.delta) if few else None
-        nothing = RankedRule.of(_flat(rows), math.inf)
-        return nothing, promise.certificate(_Tried(), 0, abstained=True, needed=needed), test
+        # too few rows, or a single class: a ranker without positives is constant
+        ranker = Ranker.fit(np.zeros(len(rows), dtype=bool), rows.score, rows.uncertainty)
+        nothing = RankedRule.of(ranker, math.inf)
+        return nothing, promise.certificate(_Tested(), 0, abstained=True, needed=needed), test
     ranker = Ranker.fit(learn.y, learn.score, learn.uncertainty)
     learned = np.sort(ranker.rank(learn.score, learn.uncertainty))[::-1]
-    tried = _in_sequence(ranker, learned, test, promise)
+    tried = _test_regions(ranker, learned, test, promise)
     passed = [region for region in tried if region.p_value <= promise.delta]
     if passed and passed[-1].rule is not None:
         return passed[-1].rule, promise.certificate(passed[-1], len(tried)), test
     first = tried[0]
     needed = rows_needed(learned, min_precision, promise.delta)
-    if needed is not None and needed <= len(rows):  # the learned model was too hopeful: take what was seen
+    if needed is not None and needed <= len(rows):  # the learned model was too optimistic: use the observed precision
         precision, share = first.true_positives / max(first.selected, 1), first.selected / len(test)
         needed = _rows_for(np.array([precision]), np.array([share]), min_precision, promise.delta)
     nothing = RankedRule.of(ranker, math.inf)
     return nothing, promise.certificate(first, len(tried), abstained=True, needed=needed), test
 
 
-def _in_sequence(ranker: Ranker, learned: Floats, test: BoundaryRows, promise: _Promise) -> list[_Tried]:
-    """Test regions from the smallest on; the first that fails ends the sequence."""
-    tried: list[_Tried] = []
+def _test_regions(ranker: Ranker, learned: Floats, test: BoundaryRows, promise: _Target) -> list[_Tested]:
+    """Test regions in ascending size; stop at the first failure."""
+    tried: list[_Tested] = []
     for k in candidate_sizes(learned, len(test), promise.min_precision):
         rule = RankedRule.of(ranker, float(learned[k - 1]))
         inside = rule.select(test.score, test.uncertainty)
         n, tp = int(np.count_nonzero(inside)), int(np.count_nonzero(inside & test.y))
-        tried.append(_Tried(rule, n, tp, binomial_tail(tp, n, promise.min_precision)))
+        tried.append(_Tested(rule, n, tp, binomial_tail(tp, n, promise.min_precision)))
         if tried[-1].p_value > promise.delta:
             break
     return tried
 
 
-def _flat(rows: BoundaryRows) -> Ranker:
-    """Order by nothing: a handful of rows, or one class, teaches nothing."""
-    return Ranker.fit(np.zeros(len(rows), dtype=bool), rows.score, rows.uncertainty)
-
-
 def _fewest_rows(min_precision: float, delta: float) -> int | None:
-    """Rows that any certificate needs: enough to learn from, and as many set aside as pure positives must be."""
+    """Smallest number of rows for any certificate: enough to learn from, and to test if all were positive."""
     if min_precision >= 1.0:
         return None
     pure = math.log(delta) / math.log(min_precision)
@@ -253,7 +250,7 @@ def _fewest_rows(min_precision: float, delta: float) -> int | None:
 
 
 def candidate_sizes(learned: Floats, n_test: int, min_precision: float) -> list[int]:
-    """Sizes of the regions to test, smallest first, by what the learned model predicts for the rows set aside.
+    """Sizes of the regions to test, smallest first, from the learned model's predictions for the test rows.
 
     The sequence starts where the predicted test statistic is largest and goes on while it stays above -1.
     """
@@ -285,13 +282,13 @@ def lower_limit(tp: int, n: int, delta: float) -> float:
 
 
 def rows_needed(learned: Floats, min_precision: float, delta: float) -> int | None:
-    """Rows with which the most favourable region of the learned model would pass the test with probability 0.8."""
+    """Number of rows at which the best region of the learned model passes the test with probability 0.8."""
     sizes = np.arange(1, len(learned) + 1)
     return _rows_for(np.minimum(np.cumsum(learned) / sizes, 1.0), sizes / len(learned), min_precision, delta)
 
 
 def _rows_for(precision: Floats, share: Floats, min_precision: float, delta: float) -> int | None:
-    """Rows with which the most favourable of regions with these precisions and shares of the rows would pass."""
+    """Number of rows at which the best of regions with these precisions and shares of rows passes the test."""
     from scipy.special import ndtri
 
     good = precision > min_precision
@@ -301,5 +298,5 @@ def _rows_for(precision: Floats, share: Floats, min_precision: float, delta: flo
     spread = math.sqrt(min_precision * (1.0 - min_precision))
     own = np.sqrt(precision * (1.0 - precision))
     region = ((z * spread + _POWER_Z * own)[good] / (precision[good] - min_precision)) ** 2
-    region = np.maximum(region, math.log(delta) / math.log(min_precision))  # so many pure positives at least
+    region = np.maximum(region, math.log(delta) / math.log(min_precision))  # at least this many if all are positive
     return math.ceil(float(np.min(region / share[good])) / (1.0 - LEARNING_SHARE))

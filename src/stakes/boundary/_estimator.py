@@ -1,4 +1,4 @@
-"""A classifier in the manner of scikit-learn that decides by score and uncertainty."""
+"""A scikit-learn classifier that decides by score and uncertainty."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class UncertaintyBoundaryClassifier(BinaryClassifier):
     pos_label: object = None
 
     def fit(self, X: Any, y: ArrayLike) -> UncertaintyBoundaryClassifier:
-        """Fit the estimator, and the boundary to scores of rows held out from it.
+        """Fit the estimator, and the boundary to out-of-fold scores.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class UncertaintyBoundaryClassifier(BinaryClassifier):
         return score, np.sqrt(_members(estimator, X, self.pos_label_).variance)
 
     def __sklearn_tags__(self) -> Any:
-        """Say also that it takes missing values if the estimator does."""
+        """Set the scikit-learn tags, with missing values allowed if the estimator allows them."""
         from sklearn.utils import get_tags
 
         tags = super().__sklearn_tags__()
@@ -193,7 +193,7 @@ class UncertaintyBoundaryClassifier(BinaryClassifier):
 
 
 def _members(estimator: Any, X: Any, pos_label: object) -> EnsembleUncertainty:
-    """How far the members of an ensemble disagree."""
+    """Disagreement among the members of an ensemble."""
     if isinstance(estimator, (BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier)):
         return from_bagging(estimator, X, pos_label=pos_label)
     members = np.ravel(getattr(estimator, "estimators_", []))

@@ -1,4 +1,4 @@
-"""`fit_boundary`, frontier."""
+"""`fit_boundary`, and the frontier of precision and recall."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     Binning = Literal["equal_weight", "equal_span", "equal_positive", "unbinned"]
 
 
-# Count what a region selects, level by level, and put the result together.
+# Counts of a region by level, and the assembled result.
 
 
 def describe_region(
@@ -68,13 +68,13 @@ def describe_region(
     certificate: Certificate | None = None,
     data: BoundaryRows | None = None,
 ) -> Boundary:
-    """Say what a rule selects of these rows, beside the best single threshold; a certificate has its own solver."""
+    """Build the ``Boundary`` of a rule on these rows, with the best single threshold for comparison."""
     problem = settings.problem
     inside = rule.select(rows.score, rows.uncertainty)
     counts = [_by_level(rows, cuts, mask) for mask in (None, rows.y, inside, inside & rows.y)]
     total, ups, chosen, found = (int(count.sum()) for count in counts)
     value = goal_value(problem, found, chosen, ups)
-    if bound is not None:  # a solution at its bound stays there whatever the rounding
+    if bound is not None:  # a solution equal to its bound is optimal despite rounding
         bound = max(bound, value)
     shown, limit = (scaled_value(problem, one, ups, total) for one in (value, bound))
     return Boundary(
@@ -99,14 +99,14 @@ def describe_region(
 
 
 def _by_level(rows: BoundaryRows, cuts: Floats, mask: NDArray[np.bool_] | None) -> Ints:
-    """Weight of the rows of a mask in each level."""
+    """Sum the weight of the rows of a mask by level."""
     some = rows if mask is None else rows.take(mask)
     weight = None if some.weight is None else some.weight.astype(np.float64)  # exact below 2^53
     level = level_of(cuts, some.uncertainty)
     return np.bincount(level, weights=weight, minlength=len(cuts) + 1).astype(np.int64)
 
 
-# The entrance: rows with score and uncertainty become the best boundary for a goal.
+# The public function: the best boundary for a goal, from rows with score and uncertainty.
 
 _LEVEL_CHOICES = (1, 2, 3, 5, 11)
 
@@ -233,20 +233,20 @@ def fit_boundary(
     )
     by_cv = isinstance(levels, str)
     settings = _read_settings(problem, solver, levels=levels, binning=binning, score_bins=score_bins, tune=tune)
-    _check_honesty(tune, confidence_level, problem, solver, sample_weight)
+    _check_tuning(tune, confidence_level, problem, solver, sample_weight)
     rows = check_rows(y_true, y_score, uncertainty, sample_weight=sample_weight, pos_label=pos_label)
     rng = generator(random_state)
     if confidence_level is not None:
         return _certified(rows, settings, float(confidence_level), rng)
     if tune is not None:
-        return _tuned(rows, settings, rng, choose_levels=by_cv)
+        return _fit_tuned(rows, settings, rng, choose_levels=by_cv)
     return _plain(rows, settings)
 
 
 def _read_settings(
     problem: BoundaryProblem, solver: str, *, levels: Any, binning: str, score_bins: int | None, tune: Any
 ) -> Settings:
-    """Validate how to fit; a number of levels still to be chosen starts as the smallest."""
+    """Validate the settings of a fit; levels to be chosen by cross-validation start at the smallest number."""
     check_choice(solver, "solver", (*SOLVERS, "cv"))
     check_solver(solver, problem)
     check_binning(binning, score_bins)
@@ -269,14 +269,14 @@ def _plain(rows: BoundaryRows, settings: Settings) -> Boundary:
 
 
 def _single(rows: BoundaryRows, settings: Settings, target: Fraction | None) -> LevelRule:
-    """The best single threshold for the same goal (select nothing where none is feasible)."""
+    """Find the best single threshold for the same goal (select nothing if none is feasible)."""
     found = settings.alone().prepare(rows).solve(target)
     nothing = LevelRule(np.empty(0), np.array([np.inf]))
     return found[0] if found is not None and isinstance(found[0], LevelRule) else nothing
 
 
-def _tuned(rows: BoundaryRows, settings: Settings, rng: Generator, *, choose_levels: bool) -> Boundary:
-    """Aim where the bound is kept out of fold; nothing is selected where no aim keeps it."""
+def _fit_tuned(rows: BoundaryRows, settings: Settings, rng: Generator, *, choose_levels: bool) -> Boundary:
+    """Fit to the target precision that keeps the bound out of fold; select nothing if there is none."""
     bound = settings.problem.min_precision or Fraction(0)
     folds = split_rows(len(rows), min(FOLDS, len(rows)), rng)
     counts: list[int | Floats] = list(_LEVEL_CHOICES) if choose_levels else [settings.levels]
@@ -302,8 +302,8 @@ def _certified(rows: BoundaryRows, settings: Settings, confidence_level: float, 
     return describe_region(tested, settings, cuts, rule, single, certificate=certificate, data=rows)
 
 
-def _check_honesty(tune: Any, confidence_level: Any, problem: BoundaryProblem, solver: str, sample_weight: Any) -> None:
-    """Tuning and certificates are about precision on independent rows."""
+def _check_tuning(tune: Any, confidence_level: Any, problem: BoundaryProblem, solver: str, sample_weight: Any) -> None:
+    """Refuse weights and other goals where tuning or certificates need independent rows and a precision bound."""
     if tune is not None:
         check_choice(tune, "tune", ("cv",))
     if confidence_level is None and tune is None:
@@ -323,7 +323,7 @@ def _check_honesty(tune: Any, confidence_level: Any, problem: BoundaryProblem, s
         raise ValueError(f"{name}= needs independent rows, so it takes no sample_weight=.")
 
 
-# The whole trade-off between precision and recall over score and uncertainty, exactly.
+# The exact trade-off between precision and recall over score and uncertainty.
 
 
 @dataclass(frozen=True, eq=False, repr=False)

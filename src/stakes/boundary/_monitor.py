@@ -1,9 +1,9 @@
-"""Watch a promised precision after deployment: evidence that may be looked at after every label, at no cost.
+"""Monitor a precision after deployment with evidence that is valid at any time, after every label.
 
-Betting against the promise: with g the promised precision and p < g, a positive multiplies a unit of capital by p / g
-and a negative by (1 - p) / (1 - g). While the promise holds capital is not expected to grow, however the rows depend
+Betting against the precision: with g the claimed precision and p < g, a positive multiplies a unit of capital by p / g
+and a negative by (1 - p) / (1 - g). While the claim holds capital is not expected to grow, however the rows depend
 on the past (a supermartingale), so by Ville's inequality it ever exceeds 1 / a with probability at most a.
-Bets are spread over several p, and over the time from which the promise is broken: half on the start, the rest on row
+Bets are spread over several p, and over the time from which the claim fails: half on the start, the rest on row
 s = 2, 3, ... with weight 1 / (2 s (s - 1)).
 """
 
@@ -38,7 +38,7 @@ _EVIDENCE = ("e_value", "max_e_value")
 
 
 def _read_history(entries: JsonReader) -> list[dict[str, Any]]:
-    """Read what was known after each update, and refuse counts that fall."""
+    """Read the state after each update, and refuse decreasing counts."""
     found: list[dict[str, Any]] = []
     history = entries.at("history")
     if not isinstance(history, list):
@@ -150,7 +150,7 @@ class PrecisionMonitor(Tabular):
         return cls(promise, confidence_level=confidence_level)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything that the monitor knows as plain values for JSON, so that another process can go on.
+        """Return the complete state as plain values for JSON, so that another process can continue.
 
         Returns
         -------
@@ -236,7 +236,7 @@ class PrecisionMonitor(Tabular):
         return monitor
 
     def _check(self, entries: JsonReader) -> None:
-        """Refuse numbers of a state that contradict each other."""
+        """Refuse an inconsistent state."""
         rows, ups, capital = self.n_rows, self.true_positives, self._log_capital
         if ups > rows:
             raise entries.broken("true_positives", f"at most n_rows, {rows}, got {ups}")
@@ -256,7 +256,7 @@ class PrecisionMonitor(Tabular):
         self._check_history(entries)
 
     def _check_history(self, entries: JsonReader) -> None:
-        """Refuse a state that is not the one after its history."""
+        """Refuse a state that does not follow from its history."""
         rows, ups = self.n_rows, self.true_positives
         seen = [1.0, *(record["e_value"] for record in self._history)]
         won = (rows - ups) * self._gains[0]  # all negatives first
@@ -278,7 +278,7 @@ class PrecisionMonitor(Tabular):
                 raise entries.broken("history", f"such that its last {name} is that of the state, {value}")
 
     def _capital_limits(self) -> tuple[Floats, Floats]:
-        """The least and the most that the logarithm of capital can be after these counts, in any order."""
+        """Smallest and largest log capital after these counts, over all orders of the labels."""
         if not self.n_rows:
             return np.full(len(_BETS), -np.inf), np.full(len(_BETS), -np.inf)
         lost, won = self.true_positives * self._gains[1], (self.n_rows - self.true_positives) * self._gains[0]
@@ -348,7 +348,7 @@ class PrecisionMonitor(Tabular):
         return self
 
     def _advance(self, y: np.ndarray) -> Floats:
-        """Evidence after each of these labels.
+        """Compute the evidence after each of these labels.
 
         Capital S_t = f_t (S_{t-1} + w_t) of each bet, w_t the stake that starts at row t, unrolled to
         S_t = F_t (S_0 + sum of w_s / F_{s-1}) with F the running products of f.

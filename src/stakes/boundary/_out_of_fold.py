@@ -1,4 +1,4 @@
-"""Refits, gain, optimism."""
+"""Out-of-fold decisions, the gain from uncertainty, and the optimism of a fit."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from stakes.boundary._rules import Rule
 
 
-# How a boundary is fitted to rows: solver, levels and bins, kept together so that it can be fitted again to others.
+# The settings of a fit (solver, levels and bins), so that it can be repeated on other rows.
 
 SOLVERS = ("exact", "ranker", "single_threshold", "heuristic_recalibration", *HEURISTICS)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything but the rows; ``rivals`` are the settings that these were chosen from by cross-validation."""
+    """All settings of a fit; ``rivals`` are the candidates from which cross-validation chose."""
 
     problem: BoundaryProblem
     solver: str
@@ -43,29 +43,29 @@ class Settings:
     rivals: tuple[Settings, ...] = ()
 
     def alone(self) -> Settings:
-        """The same with one threshold on the score."""
+        """Return the settings for a single threshold on the score."""
         return replace(self, solver="single_threshold", rivals=())
 
     def prepare(self, rows: BoundaryRows) -> Prepared:
-        """Sort and bin rows once, to be solved for several targets."""
+        """Sort and bin rows once, for solutions at several target precisions."""
         cuts = np.empty(0) if self.solver in _WITHOUT_LEVELS else level_cuts(rows, self.levels, self.binning)
         if self.solver in _ON_ANOTHER_SCALE:
-            rule, moved = _ON_ANOTHER_SCALE[self.solver](rows)
-            options = rows_to_options(replace(rows, score=moved), np.empty(0), self.binning, self.score_bins)
+            rule, transformed = _ON_ANOTHER_SCALE[self.solver](rows)
+            options = rows_to_options(replace(rows, score=transformed), np.empty(0), self.binning, self.score_bins)
             return Prepared(self, cuts, options, lambda thresholds: rule.at(float(thresholds[0])))
         options = rows_to_options(rows, cuts, self.binning, self.score_bins)
         return Prepared(self, cuts, options, partial(LevelRule, cuts))
 
 
 def _shifted(rows: BoundaryRows) -> tuple[ShiftedRule, Floats]:
-    """Score moved by its scaled uncertainty."""
+    """Shift scores by their scaled uncertainty."""
     u = rows.uncertainty
     rule = ShiftedRule(float(u.min()), float(u.max()), 1.0, np.inf)
     return rule, rule.shifted(rows.score, u)
 
 
 def _ranked(rows: BoundaryRows) -> tuple[RankedRule, Floats]:
-    """Learned order of score and uncertainty."""
+    """Replace scores by a learned ranking of score and uncertainty."""
     ranker = Ranker.fit(rows.y, rows.score, rows.uncertainty, rows.weight)
     return RankedRule.of(ranker, np.inf), ranker.rank(rows.score, rows.uncertainty)
 
@@ -79,7 +79,7 @@ _WITHOUT_LEVELS = ("single_threshold", "heuristic_recalibration")
 
 @dataclass(frozen=True)
 class Prepared:
-    """Options of some rows, ready to be solved, and the rule that thresholds on them make."""
+    """Options of some rows, and how a solution's thresholds become a rule."""
 
     settings: Settings
     cuts: Floats
@@ -87,7 +87,7 @@ class Prepared:
     rule: Callable[[Floats], Rule]
 
     def solve(self, precision: Fraction | None = None) -> tuple[Rule, Fraction | None] | None:
-        """Rule and bound on the goal's value (None: not proved), aiming at another precision if one is given."""
+        """Return rule and bound on the goal's value (None: not proved), for a target precision if one is passed."""
         found = self._search(precision)
         if found is None:
             return None
@@ -112,7 +112,7 @@ class Prepared:
 
 
 def check_solver(solver: str, problem: BoundaryProblem) -> None:
-    """The heuristics know one goal only."""
+    """Refuse goals that a heuristic does not support."""
     if solver in HEURISTICS and not problem.bounds_precision_alone:
         raise ValueError(
             f"solver={solver!r} finds the most recall under min_precision= only, got {problem.describe()!r}: "
@@ -120,7 +120,7 @@ def check_solver(solver: str, problem: BoundaryProblem) -> None:
         )
 
 
-# Decisions for rows that the boundary was not fitted to, and the precision to aim at so that they keep a bound.
+# Out-of-fold decisions, and the target precision at which they keep a bound.
 
 _STEPS = (0, 1, 2, 4, 6, 8, 11, 15, 20, 26, 33, 42, 53, 66, 82)  # per cent of the way from the bound to 1
 _LOWER = (60, 40, 25, 15, 8, 4, 2)  # per cent below the bound
@@ -130,14 +130,14 @@ FOLDS = 5
 
 @dataclass(frozen=True)
 class OutOfFold:
-    """The rows of each fold, and the options of the others."""
+    """The rows of each fold, and the options of the rows outside it."""
 
     rows: BoundaryRows
     folds: list[NDArray[np.intp]]
     prepared: list[Prepared]
 
     def selected(self, precision: Fraction | None = None) -> Bools:
-        """Decision for every row by the boundary fitted to the other folds (infeasible: nothing is selected)."""
+        """Decide for every row by the boundary fitted to the other folds (select nothing if infeasible)."""
         out = np.zeros(len(self.rows), dtype=bool)
         for fold, prepared in zip(self.folds, self.prepared, strict=True):
             found = prepared.solve(precision)
@@ -148,21 +148,21 @@ class OutOfFold:
 
 @dataclass(frozen=True)
 class Tuned:
-    """Precision to aim at (None: no aim keeps the bound out of fold), with the decisions out of fold."""
+    """Target precision (None: no target keeps the bound out of fold), with the out-of-fold decisions."""
 
     target: Fraction | None
     selected: Bools
 
 
 def split_rows(n: int, cv: int, rng: Generator) -> list[NDArray[np.intp]]:
-    """Deal the rows to folds at random."""
+    """Assign the rows to folds at random."""
     if not 2 <= check_whole(cv, "cv") <= n:
         raise ValueError(f"cv must be a number of folds from 2 to the number of rows ({n}), got {cv}.")
     return [np.sort(part) for part in np.array_split(rng.permutation(n), cv)]
 
 
 def out_of_fold(rows: BoundaryRows, settings: Settings, folds: list[NDArray[np.intp]]) -> OutOfFold:
-    """Prepare the options of all rows but one fold, for every fold; a capacity shrinks with the rows."""
+    """Prepare the options of all rows outside each fold; a capacity is scaled to their number."""
     most = settings.problem.capacity
     if isinstance(most, int):
         settings = replace(settings, problem=replace(settings.problem, capacity=Fraction(most, len(rows))))
@@ -175,7 +175,7 @@ def out_of_fold(rows: BoundaryRows, settings: Settings, folds: list[NDArray[np.i
 
 
 def tune_precision(held: OutOfFold, bound: Fraction) -> Tuned:
-    """Aim with the largest recall out of fold among those whose precision out of fold keeps the bound."""
+    """Find the target with the largest out-of-fold recall among those whose out-of-fold precision keeps the bound."""
     tried: dict[Fraction, tuple[int, Bools]] = {}
 
     def attempt(target: Fraction) -> None:
@@ -201,7 +201,7 @@ def tune_precision(held: OutOfFold, bound: Fraction) -> Tuned:
 def choose_settings(
     rows: BoundaryRows, choices: Sequence[Settings], folds: list[NDArray[np.intp]], bound: Fraction
 ) -> tuple[Settings, Tuned]:
-    """Of several ways to fit, each with its aim, the one with the largest recall out of fold; the first of equals."""
+    """Choose the settings, each with its target, of the largest out-of-fold recall; the first of ties."""
     tuned = [tune_precision(out_of_fold(rows, one, folds), bound) for one in choices]
     reached = [rows.count(one.selected & rows.y) for one in tuned]
     best = int(np.argmax(reached))
@@ -210,7 +210,7 @@ def choose_settings(
 
 @dataclass(frozen=True)
 class Decided:
-    """Share of each row that is selected out of fold, and the rate of positives at the margin."""
+    """Out-of-fold selection probability of each row, and the rate of positives at the margin."""
 
     share: Floats
     rate: float
@@ -219,7 +219,7 @@ class Decided:
 def chosen_out_of_fold(
     rows: BoundaryRows, choices: Sequence[Settings], folds: list[NDArray[np.intp]], rng: Generator
 ) -> OutOfFold:
-    """Prepare every fold by what was chosen on the others alone: a choice made on all rows would have seen it."""
+    """Prepare every fold with settings chosen on the other folds only."""
     prepared = []
     for fold in folds:
         rest = rows.take(np.delete(np.arange(len(rows)), fold))
@@ -232,11 +232,11 @@ def chosen_out_of_fold(
 def decide_out_of_fold(
     rows: BoundaryRows, choices: Sequence[Settings], folds: list[NDArray[np.intp]], rng: Generator
 ) -> Decided:
-    """Decide about every fold by the others, which also make the choice; a precision bound is met out of fold."""
+    """Decide for every fold with the settings and boundary of the others; meet a precision bound out of fold."""
     held = out_of_fold(rows, choices[0], folds) if len(choices) == 1 else chosen_out_of_fold(rows, choices, folds, rng)
     bound = choices[0].problem.min_precision
     if bound is not None and choices[0].problem.goal == "recall":
-        return _meet(held, bound)
+        return _meet_bound(held, bound)
     margins = [
         rate_around(one.options, one.options.counts(found)[1])
         for one in held.prepared
@@ -245,10 +245,10 @@ def decide_out_of_fold(
     return Decided(held.selected().astype(np.float64), float(np.mean(margins)) if margins else 0.0)
 
 
-def _meet(held: OutOfFold, bound: Fraction) -> Decided:
-    """Mix the decisions of two neighbouring aims so that the precision out of fold is the bound.
+def _meet_bound(held: OutOfFold, bound: Fraction) -> Decided:
+    """Mix the decisions of two target precisions so that the out-of-fold precision equals the bound.
 
-    The aim with the most true positives among those that keep the bound, and the next lower one that does not.
+    The target with the most true positives among those that keep the bound, and the next lower one that does not.
     """
     aims = [bound * (1 - Fraction(step, 100)) for step in _LOWER] + [
         bound + (1 - bound) * Fraction(step, 100) for step in _STEPS
@@ -270,16 +270,16 @@ def _meet(held: OutOfFold, bound: Fraction) -> Decided:
 
 
 def _slope_near(tp: NDArray[np.intp], n: NDArray[np.intp], selected: float) -> float:
-    """True positives per further row along the path of the aims, from two thirds to one and a half of the rows."""
+    """Slope of true positives per selected row over the target precisions, between 2/3 and 3/2 of the rows."""
     fewer, more = (int(np.argmin(np.abs(n - factor * selected))) for factor in (2.0 / 3.0, 1.5))
     if n[fewer] >= n[more]:
         return 0.0
     return float(np.clip((tp[more] - tp[fewer]) / (n[more] - n[fewer]), 0.0, 1.0))
 
 
-# What uncertainty adds to a single threshold, on rows that neither boundary was fitted to.
+# The gain from uncertainty over a single threshold, out of fold.
 
-_HIGHEST_RATE = 0.95  # of the bound: the price of precision has no limit as the margin nears it
+_HIGHEST_RATE = 0.95  # of the bound: the price of precision diverges as the margin approaches it
 _NAMES = {"recall": "recall", "precision": "precision", "false_positives": "minus the false positive rate",
           "f_beta": "F-beta", "cost": "minus the cost per row"}  # fmt: skip
 
@@ -327,7 +327,7 @@ class Gain(Tabular):
 
     @property
     def verdict(self) -> str:
-        """The answer in one sentence."""
+        """The conclusion in one sentence."""
         said = (
             f"{self.measure} {self.value:.4g} with it, {self.single:.4g} by a single threshold on the score "
             f"(difference {self.difference:+.4g}, {self.confidence_level:.4g} interval {self.low:+.4g} to "
@@ -353,7 +353,7 @@ class Gain(Tabular):
 def estimate_gain(
     rows: BoundaryRows, settings: Settings, *, confidence_level: float, cv: int, random_state: Any
 ) -> Gain:
-    """Fit both to all folds but one, decide about that one, and compare what they reach at the same constraint."""
+    """Fit both out of fold, and compare their goals at the same constraint."""
     from scipy.special import ndtri
 
     check_level(confidence_level)
@@ -364,10 +364,10 @@ def estimate_gain(
     problem = settings.problem
     with_u = settings.rivals or (settings,)
     both = [decide_out_of_fold(rows, choices, folds, rng) for choices in (with_u, (settings.alone(),))]
-    results = [_reached_with_influence(problem, rows, one) for one in both]
+    results = [_estimate(problem, rows, one) for one in both]
     difference = results[0][0] - results[1][0]
     influence = results[0][1] - results[1][1]
-    # Nadeau and Bengio's correction: folds share their training rows, and other rows would fit other boundaries
+    # Nadeau and Bengio's correction, since folds share training rows
     refitted = 1.0 + cv / (cv - 1.0)
     spread = math.sqrt(refitted * len(rows) * float(np.var(influence)))
     half = -float(ndtri(0.5 * (1.0 - confidence_level))) * spread
@@ -377,26 +377,26 @@ def estimate_gain(
     return Gain(measure, results[0][0], results[1][0], difference, low, high, confidence_level, *precisions)
 
 
-def _reached_with_influence(problem: BoundaryProblem, rows: BoundaryRows, one: Decided) -> tuple[float, Floats]:
-    """Value of the goal, and what each row adds to it to first order."""
+def _estimate(problem: BoundaryProblem, rows: BoundaryRows, one: Decided) -> tuple[float, Floats]:
+    """Value of the goal, and its influence function at each row."""
     counts = np.array([one.share[rows.y].sum(), one.share.sum(), rows.y.sum(), len(rows)])
-    steps = np.diag(1e-4 * (1.0 + counts))[:3]  # the number of rows is no chance
+    steps = np.diag(1e-4 * (1.0 + counts))[:3]  # the number of rows is fixed
     slope = [
-        (_reached(problem, one.rate, counts + step) - _reached(problem, one.rate, counts - step)) / (2.0 * step.sum())
+        (_value(problem, one.rate, counts + step) - _value(problem, one.rate, counts - step)) / (2.0 * step.sum())
         for step in steps
     ]
     influence = (slope[0] * rows.y + slope[1]) * one.share + slope[2] * rows.y
-    return _reached(problem, one.rate, counts), influence
+    return _value(problem, one.rate, counts), influence
 
 
-def _reached(problem: BoundaryProblem, rate: float, counts: Floats) -> float:
-    """Value of the goal for a boundary, moved along its own path until its constraint just holds.
+def _value(problem: BoundaryProblem, rate: float, counts: Floats) -> float:
+    """Value of the goal for a boundary, extrapolated to the point where its constraint holds with equality.
 
     ``counts``: true positives, selected rows, positives, rows.
 
-    Two boundaries that keep a bound by different margins cannot be compared as they are: what is left over of the
-    constraint is turned into the goal at the rate of positives at the boundary's margin. There the goal is stationary
-    in the boundary, so that the noise of fitting enters the comparison at second order only.
+    Two boundaries with different slack in a constraint are not comparable: the slack is converted to the goal at the
+    rate of positives at the boundary's margin. There the goal is stationary in the boundary, so that the noise of
+    fitting enters the comparison at second order only.
     """
     tp, n, ups, total = counts.tolist()
     if problem.goal == "recall":
@@ -408,14 +408,14 @@ def _reached(problem: BoundaryProblem, rate: float, counts: Floats) -> float:
         c = float(problem.cost)
         return -(c * (n - tp) + (1.0 - c) * (ups - tp)) / total
     least = float(problem.min_recall or 0) * ups
-    fewer = (tp - least) / rate if rate > 0.0 else 0.0  # rows that the margin can do without
+    fewer = (tp - least) / rate if rate > 0.0 else 0.0  # rows that can be dropped at the margin
     if problem.goal == "precision":
         return (tp - rate * fewer) / max(n - fewer, 1e-300)
     return -(n - tp - (1.0 - rate) * fewer) / max(total - ups, 1e-300)
 
 
 def _spare_positives(problem: BoundaryProblem, rate: float, tp: float, n: float, total: float) -> float:
-    """True positives that what is left of the constraint would buy at the margin (negative: what it overdrew)."""
+    """True positives that the slack of the constraint is worth at the margin (negative if it is violated)."""
     spare = math.inf
     if problem.min_precision is not None:
         bound = float(problem.min_precision)
@@ -423,12 +423,12 @@ def _spare_positives(problem: BoundaryProblem, rate: float, tp: float, n: float,
         if 0.0 < n < 0.999 * total:
             spare = (tp - bound * n) * rate / (bound - rate)
     if problem.capacity is not None:
-        most = problem.capacity
-        spare = min(spare, rate * ((float(most) if isinstance(most, int) else float(most) * total) - n))
+        cap = float(problem.capacity) * (1.0 if isinstance(problem.capacity, int) else total)
+        spare = min(spare, rate * (cap - n))
     return spare if math.isfinite(spare) else 0.0
 
 
-# How much noise an optimal boundary captures: the cube-root law.
+# The optimism of an optimal boundary: the cube-root law.
 #
 # Near the optimum the Lagrangian of a level is a two-sided random walk minus a parabola; the height of its maximum
 # scales with the cube root of the rows. 1.328 is four times E[T^2] times the cube root of 2, T the place of the
@@ -472,7 +472,7 @@ class Optimism:
 def estimate_optimism(
     rows: BoundaryRows, settings: Settings, cuts: Floats, selected: Ints, *, precision: float, tuned: float | None
 ) -> Optimism:
-    """Sum the captured noise over the levels; one level's worth is lost to the constraint itself."""
+    """Sum the optimism over the levels, less one level's for the constraint."""
     bound = settings.problem.min_precision
     if bound is None or settings.solver != "exact" or not settings.problem.bounds_precision_alone:
         raise ValueError('optimism needs solver="exact" and goal="recall" under min_precision= alone.')
@@ -491,7 +491,7 @@ def estimate_optimism(
 
 
 def _noise_by_level(rows: BoundaryRows, cuts: Floats, selected: Ints, spread: float) -> list[float]:
-    """Cube-root term of each level that selects anything."""
+    """Cube-root term of each level with selected rows."""
     size = np.bincount(level_of(cuts, rows.uncertainty), minlength=len(cuts) + 1)
     some = rows.take(np.arange(0, len(rows), max(1, len(rows) // _MOST_ROWS)))
     ranked = Ranker.fit(some.y, some.score, some.uncertainty).rank(some.score, some.uncertainty)
@@ -506,7 +506,7 @@ def _noise_by_level(rows: BoundaryRows, cuts: Floats, selected: Ints, spread: fl
 
 
 def marginal_rate(options: FitOptions, precision: Fraction) -> float:
-    """Rate of positives at the thresholds: where a row's worth to the Lagrangian is zero."""
+    """Rate of positives at which a row's contribution to the Lagrangian is zero."""
     bound = next_fraction(precision, max(options.total, 1))
     slack = options.slack(bound)
     levels, capacity = [], 0
@@ -523,7 +523,7 @@ def marginal_rate(options: FitOptions, precision: Fraction) -> float:
 
 
 def _slope(rates: np.ndarray, share: float) -> float:
-    """Fall of the fitted rate per unit of rank around a share of the rows, by least squares."""
+    """Least-squares slope of the fitted rate per unit of rank around a share of the rows, negated."""
     n = len(rates)
     if n < 3:
         return 0.0

@@ -1,4 +1,4 @@
-"""Goal, rows, levels, cuts."""
+"""The optimisation problem: goal, constraints, rows, uncertainty levels and score cuts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 
-# What a boundary is asked for: one goal and constraints, as integers and exact fractions.
+# The goal and constraints of a boundary, as integers and exact fractions.
 
 Goal = Literal["recall", "precision", "false_positives", "f_beta", "cost"]
 GOALS = ("recall", "precision", "false_positives", "f_beta", "cost")
@@ -46,7 +46,7 @@ GOALS = ("recall", "precision", "false_positives", "f_beta", "cost")
 
 @dataclass(frozen=True)
 class BoundaryProblem:
-    """A goal with its constraints, none where None.
+    """A goal with its constraints; None for no constraint.
 
     ``beta2`` is the square of beta; ``cost`` is the cost ratio c of goal "cost" (false positives cost c, misses 1 - c).
     ``min_recall`` and ``capacity`` (a share) are turned into counts for the data at hand.
@@ -61,22 +61,22 @@ class BoundaryProblem:
 
     @property
     def bounds_precision_alone(self) -> bool:
-        """Whether this is the most recall under a precision bound and nothing else."""
+        """Whether the goal is recall under a precision bound only."""
         others = self.min_recall is not None or self.capacity is not None
         return self.goal == "recall" and self.min_precision is not None and not others
 
     def least_positives(self, total_positives: int) -> int:
-        """Count of true positives that the recall bound asks for."""
+        """Number of true positives that the recall bound requires."""
         return 0 if self.min_recall is None else math.ceil(self.min_recall * total_positives)
 
     def rows_selected(self, total: int) -> int | None:
-        """Count of rows that may be selected."""
+        """Number of rows that may be selected."""
         if self.capacity is None or isinstance(self.capacity, int):
             return self.capacity
         return math.floor(self.capacity * total)
 
     def describe(self) -> str:
-        """Say the goal in words."""
+        """Describe the goal in words."""
         words = {
             "recall": "most recall",
             "precision": "most precision",
@@ -140,7 +140,7 @@ def _positive(value: Any) -> Fraction:
     return number
 
 
-# What a boundary can be made of: for each uncertainty level, how many positives and rows each score cut selects.
+# The candidate cuts: for each uncertainty level, the positives and rows that each score cut selects.
 #
 # Clean integer counts only. Option 0 of every level selects nothing; each further option selects strictly more rows.
 
@@ -166,7 +166,7 @@ class FitOptions:
     def from_levels(
         cls, levels: Sequence[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]], nothing: float
     ) -> FitOptions:
-        """Join the cumulative counts and cuts of each level, in front of each the option of selecting nothing."""
+        """Concatenate the counts and cuts of the levels, each preceded by the option of selecting nothing."""
         parts = [(np.r_[0, p], np.r_[0, n], np.r_[nothing, cut]) for p, n, cut in levels]
         starts = np.cumsum([0] + [len(part[0]) for part in parts])
         positives, selected, cuts = (np.concatenate(columns) for columns in zip(*parts, strict=True))
@@ -174,7 +174,7 @@ class FitOptions:
 
     @classmethod
     def from_grid(cls, positives: ArrayLike, totals: ArrayLike) -> FitOptions:
-        """From counts by level and score bin, bins in ascending order of the score; empty bins are no options."""
+        """Build options from counts by level and score bin, in ascending score order; skip empty bins."""
         levels, by_bins = [], []
         for p, n in zip(np.asarray(positives, np.int64), np.asarray(totals, np.int64), strict=True):
             some = np.flatnonzero(n[::-1])
@@ -195,11 +195,11 @@ class FitOptions:
         return int(self.selected[self.starts[1:] - 1].sum())
 
     def slices(self) -> Iterator[slice]:
-        """Where the options of each level are."""
+        """The slice of the options of each level."""
         return (slice(a, b) for a, b in zip(self.starts[:-1].tolist(), self.starts[1:].tolist(), strict=True))
 
     def counts(self, chosen: Ints) -> tuple[int, int]:
-        """True positives and selected rows of one option per level."""
+        """Sum true positives and selected rows of one option per level."""
         place = self.starts[:-1] + chosen
         return int(self.positives[place].sum()), int(self.selected[place].sum())
 
@@ -236,12 +236,12 @@ class BoundaryRows:
         return len(self.y)
 
     def take(self, keep: NDArray[Any]) -> BoundaryRows:
-        """Some of the rows, by index or mask."""
+        """Select rows by index or mask."""
         weight = None if self.weight is None else self.weight[keep]
         return BoundaryRows(self.y[keep], self.score[keep], self.uncertainty[keep], weight)
 
     def count(self, mask: Bools) -> int:
-        """Total weight of the rows of a mask."""
+        """Sum the weight of the rows of a mask."""
         return int(np.count_nonzero(mask)) if self.weight is None else int(self.weight[mask].sum())
 
 
@@ -253,7 +253,7 @@ def check_rows(
     sample_weight: Any = None,
     pos_label: object = None,
 ) -> BoundaryRows:
-    """Validate labels, scores, uncertainties and integer weights; rows of weight zero are as if absent."""
+    """Validate labels, scores, uncertainties and integer weights; drop rows of weight zero."""
     check_same_order(y_true=y_true, y_score=y_score, uncertainty=uncertainty, sample_weight=sample_weight)
     sample = check_sample(
         y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, probability=False, name="y_score"
@@ -282,7 +282,7 @@ def check_rows(
 
 
 def read_covariates(score: ArrayLike, uncertainty: ArrayLike) -> dict[str, Floats]:
-    """Scores, of the second of two columns, and uncertainties as floats; not checked but for the order of rows."""
+    """Read scores (the second of two columns) and uncertainties as floats; check the order of rows only."""
     check_same_order(score=score, uncertainty=uncertainty)
     columns = to_array(score, "score")
     if columns.ndim == 2 and columns.shape[1] == 2:
@@ -305,7 +305,7 @@ def finite_covariates(score: Floats, uncertainty: Floats) -> tuple[Floats, Float
 
 
 def check_levels(levels: Any) -> int | Floats:
-    """A number of levels, or the cuts between them."""
+    """Check a number of levels, or the cuts between them."""
     if isinstance(levels, (int, np.integer)) and not isinstance(levels, bool):
         if not 1 <= levels <= _MAX_LEVELS:
             raise ValueError(f"levels must be a number from 1 to {_MAX_LEVELS} or a list of cuts, got {levels}.")
@@ -320,7 +320,7 @@ def check_levels(levels: Any) -> int | Floats:
 
 
 def check_binning(binning: str, score_bins: int | None) -> None:
-    """Score bins go with every binning but "unbinned"."""
+    """Check that score bins are passed with every binning except "unbinned"."""
     check_choice(binning, "binning", BINNINGS)
     if score_bins is None:
         return
@@ -350,19 +350,19 @@ def level_cuts(rows: BoundaryRows, levels: int | Floats, binning: str) -> Floats
 
 
 def _at_ranks(cumulative: Ints, parts: int) -> NDArray[np.intp]:
-    """Places of the values at ranks floor(n * j / parts), each row repeated as often as its weight says."""
+    """Positions of the values at ranks floor(n * j / parts), with rows repeated by weight."""
     ranks = int(cumulative[-1]) * np.arange(1, parts) // parts
     return np.searchsorted(cumulative, ranks[ranks > 0], side="left")
 
 
 def level_of(cuts: Floats, uncertainty: Floats) -> NDArray[np.intp]:
-    """Level of each row."""
+    """Return the level of each row."""
     return np.searchsorted(cuts, uncertainty, side="left")
 
 
 @dataclass(frozen=True)
 class SortedLevel:
-    """Rows of one level from the highest score down, with cumulative counts."""
+    """Rows of one level in descending score order, with cumulative counts."""
 
     score: Floats
     positives: Ints
@@ -370,7 +370,7 @@ class SortedLevel:
 
 
 def sorted_levels(rows: BoundaryRows, cuts: Floats) -> list[SortedLevel]:
-    """Sort the rows of each level by descending score; every level between the cuts is there, if need be empty."""
+    """Sort the rows of each level by descending score; levels may be empty."""
     level = level_of(cuts, rows.uncertainty)
     small = level.astype(np.uint8 if len(cuts) < 256 else np.uint16)
     by_level = np.argsort(small, kind="stable") if len(cuts) else np.arange(len(rows))
@@ -388,7 +388,7 @@ def sorted_levels(rows: BoundaryRows, cuts: Floats) -> list[SortedLevel]:
 
 
 def make_options(levels: list[SortedLevel], binning: str, score_bins: int | None) -> FitOptions:
-    """Options of each level: every distinct score, or the cuts between bins."""
+    """Build the options of each level: every distinct score, or the edges of bins."""
     filled = [level.score for level in levels if len(level.score)]
     low, high = min(float(s[-1]) for s in filled), max(float(s[0]) for s in filled)
     span = (0.0, 1.0) if low >= 0.0 and high <= 1.0 else (low, high)
@@ -404,13 +404,13 @@ def make_options(levels: list[SortedLevel], binning: str, score_bins: int | None
 
 
 def _distinct(level: SortedLevel) -> NDArray[np.intp]:
-    """How many rows the top 1, 2, ... distinct scores hold."""
+    """Cumulative rows of the highest 1, 2, ... distinct scores."""
     n = len(level.score)
     return np.append(np.flatnonzero(level.score[1:] != level.score[:-1]) + 1, n) if n else np.zeros(0, dtype=np.intp)
 
 
 def _ends_of_bins(level: SortedLevel, binning: str, score_bins: int, span: tuple[float, float]) -> NDArray[np.intp]:
-    """How many rows the top 1, 2, ... bins hold; bins hold their upper edge, and whole groups of ties."""
+    """Cumulative rows of the highest 1, 2, ... bins, which include their upper edge and do not split ties."""
     n = len(level.score)
     if not n:
         return np.zeros(score_bins, dtype=np.intp)
@@ -430,7 +430,7 @@ def _ends_of_bins(level: SortedLevel, binning: str, score_bins: int, span: tuple
 
 
 def rows_to_options(rows: BoundaryRows, cuts: Floats, binning: str, score_bins: int | None) -> FitOptions:
-    """Options of rows under given level cuts."""
+    """Build the options of rows under given level cuts."""
     return make_options(sorted_levels(rows, cuts), binning, score_bins)
 
 
@@ -450,7 +450,7 @@ class BinCounts:
 
 
 def count_cells(rows: BoundaryRows, cuts: Floats) -> BinCounts:
-    """Counts in equal intervals of the score, by level."""
+    """Count rows and positives by level in equal intervals of the score."""
     low, high = float(rows.score.min()), float(rows.score.max())
     low, high = (0.0, 1.0) if low >= 0.0 and high <= 1.0 else (low, high if high > low else low + 1.0)
     edges = np.linspace(low, high, _CELLS + 1)

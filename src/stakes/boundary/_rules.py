@@ -1,4 +1,4 @@
-"""Regions, learned order, calibrated rates."""
+"""Regions of score and uncertainty, learned rankings, and isotonic calibration by uncertainty."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 
-# A learned order of score and uncertainty: logistic regression on [z, z^2, v, v z, v^2].
+# A learned ranking by score and uncertainty: logistic regression on [z, z^2, v, v z, v^2].
 #
 # z is the log-odds of the score (or the standardised score where it is no probability), v the rank of the
 # uncertainty, in steps from one quantile to the next, so that at each of them the order is one of the score alone.
-# The order only decides where to look: no guarantee rests on the model being right.
+# The ranking only decides which regions are tested: no guarantee depends on the model.
 
 N_COEFFICIENTS = 6
 _EDGE = 1e-6  # keeps the log-odds of scores 0 and 1 finite, and their order
@@ -50,7 +50,7 @@ _RIDGE = 1e-3
 
 @dataclass(frozen=True)
 class Ranker:
-    """Coefficients, and how score and uncertainty become z and v."""
+    """Coefficients, and the transformations of score and uncertainty to z and v."""
 
     coefficients: Floats
     log_odds: bool
@@ -61,7 +61,7 @@ class Ranker:
 
     @classmethod
     def fit(cls, y: Bools, score: Floats, uncertainty: Floats, weight: Ints | None = None) -> Ranker:
-        """Maximise the likelihood with a slight ridge, by Newton's method; a row of weight k counts as k rows."""
+        """Fit by Newton's method with a small ridge penalty; a row of weight k counts as k rows."""
         log_odds = bool(score.min() >= 0.0 and score.max() <= 1.0)
         z = _log_odds(score) if log_odds else score
         centre = float(np.average(z, weights=weight))
@@ -73,17 +73,17 @@ class Ranker:
         return replace(model, coefficients=fit_logistic(design, count * y, count * ~y, ridge=_RIDGE).coefficients)
 
     def rank(self, score: Floats, uncertainty: Floats) -> Floats:
-        """Estimated probability of a positive."""
+        """Estimate the probability of a positive."""
         # column by column: a matrix product may round a row differently in another batch, and ties meet thresholds
         eta = sum(c * column for c, column in zip(self.coefficients, self._columns(score, uncertainty), strict=True))
         return np.asarray(sigmoid(eta))
 
     def level(self, uncertainty: Floats) -> NDArray[np.intp]:
-        """Place of the first quantile that is not below; the last beyond it."""
+        """Index of the first quantile >= the uncertainty; the last one beyond it."""
         return np.minimum(np.searchsorted(self.knots, uncertainty, side="left"), len(self.knots) - 1)
 
     def score_at(self, z: Floats) -> Floats:
-        """Score with this z, to rounding."""
+        """Invert z: the score with this z, up to rounding."""
         place = self.centre + z * self.scale
         if not self.log_odds:
             return place
@@ -107,7 +107,7 @@ class Ranker:
 
     @classmethod
     def read(cls, described: JsonReader) -> Ranker:
-        """Read what :meth:`to_dict` wrote, whose entries may come from anywhere."""
+        """Read the result of :meth:`to_dict` from an untrusted source."""
         arrays = {name: described.numbers(name) for name in ("coefficients", "knots", "ranks")}
         if len(arrays["coefficients"]) != N_COEFFICIENTS:
             raise described.broken("coefficients", f"{N_COEFFICIENTS} numbers")
@@ -122,7 +122,7 @@ class Ranker:
 
 
 def _log_odds(score: Floats) -> Floats:
-    """Log-odds of scores in [0, 1], the ends kept finite; new scores beyond the ends count as the ends."""
+    """Log-odds of scores in [0, 1], finite at the ends; scores outside are clipped."""
     share = np.clip(score, 0.0, 1.0)
     return np.asarray(np.log((share + _EDGE) / (1.0 - share + _EDGE)))
 
@@ -138,7 +138,7 @@ def _rank_scale(uncertainty: Floats, weight: Ints | None) -> tuple[Floats, Float
     return knots, around / (2 * below[-1])
 
 
-# Isotonic calibration in each level of uncertainty: equal scores, unequal certainty, unequal rates of positives.
+# Isotonic calibration by level of uncertainty: equal scores may have unequal rates of positives.
 
 
 _CALIBRATION_FORMAT = "stakes-uncertainty-calibration-1"
@@ -323,7 +323,7 @@ def _fit_level(level: SortedLevel, k: int) -> tuple[Floats, Floats]:
     return scores[starts], np.add.reduceat(ups, starts) / np.add.reduceat(totals, starts)
 
 
-# A learned order at a threshold, as scores: at each quantile of the uncertainty, where the region begins and ends.
+# A learned ranking at a threshold, as scores: the ends of the region at each quantile of the uncertainty.
 #
 # At a fixed uncertainty the order is a logistic function of a quadratic in a rising function of the score, so the
 # region is a half line, an interval, or what an interval leaves. Its ends are found among all doubles by halving.
@@ -361,7 +361,7 @@ def steps_of(ranker: Ranker, threshold: float) -> Floats:
 
 
 def _ends(ranker: Ranker) -> tuple[float, float]:
-    """Scores beyond which the order does not change any more."""
+    """Scores beyond which the ranking is constant."""
     if ranker.log_odds:
         return 0.0, 1.0
     reach = ranker.scale * _FARTHEST
@@ -369,7 +369,7 @@ def _ends(ranker: Ranker) -> tuple[float, float]:
 
 
 def _turning_points(ranker: Ranker) -> Floats:
-    """Scores at which the quadratic of each quantile turns, to rounding; minus infinity where it does not."""
+    """Scores at the vertex of each quantile's quadratic, up to rounding; minus infinity if there is none."""
     _, linear, square, _, crossed, _ = ranker.coefficients
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         score = ranker.score_at(-(linear + crossed * ranker.ranks) / (2.0 * square))
@@ -377,7 +377,7 @@ def _turning_points(ranker: Ranker) -> Floats:
 
 
 def _first_change(inside: Callable[[Floats], NDArray[np.bool_]], low: Floats, high: Floats) -> Floats:
-    """Smallest double in (low, high] that is not as low is; of no meaning where high is as low is."""
+    """Find, by bisection, the smallest double in (low, high] where the condition differs from that at ``low``."""
     at_low = inside(low)
     left, right = _as_integers(low), _as_integers(high)
     while np.any(left + 1 < right):
@@ -388,7 +388,7 @@ def _first_change(inside: Callable[[Floats], NDArray[np.bool_]], low: Floats, hi
 
 
 def _as_integers(values: Floats) -> Integers:
-    """Number doubles in their order, half of them below zero."""
+    """Map doubles to integers in the same order."""
     bits = (values + 0.0).view(np.int64)
     return np.where(bits < 0, np.int64(-(2**63)) - bits, bits)
 
@@ -397,11 +397,11 @@ def _as_doubles(numbers: Integers) -> Floats:
     return np.where(numbers < 0, np.int64(-(2**63)) - numbers, numbers).view(np.float64)
 
 
-# Regions of score and uncertainty that are labelled positive: what a boundary is when it is applied to new rows.
+# Regions of score and uncertainty that are labelled positive, as applied to new rows.
 
 
-class _Deciding(ABC):
-    """What every rule does with rows that have not been checked."""
+class _SelectingRule(ABC):
+    """Base of the rules: decisions for unchecked rows."""
 
     @abstractmethod
     def select(self, score: Floats, uncertainty: Floats) -> Bools:
@@ -409,10 +409,10 @@ class _Deciding(ABC):
 
     @abstractmethod
     def expression(self, score: Any, uncertainty: Any, missing: str = "refuse") -> Any:
-        """The same, 1 or 0, as an expression of expressions."""
+        """Build the decision, 1 or 0, as an expression."""
 
     def decide(self, score: Any, uncertainty: Any, missing: str) -> Any:
-        """Label rows 1 or 0, or make an expression of expressions."""
+        """Label rows 1 or 0, or build an expression from expressions."""
         if is_expression(score):
             return self.expression(score, uncertainty, check_missing(missing))
         columns = read_covariates(score, uncertainty)
@@ -422,7 +422,7 @@ class _Deciding(ABC):
 
 
 @dataclass(frozen=True)
-class LevelRule(_Deciding):
+class LevelRule(_SelectingRule):
     """Score >= the threshold of the row's uncertainty level (infinite: nothing is selected there)."""
 
     cuts: Floats
@@ -444,7 +444,7 @@ class LevelRule(_Deciding):
 
 
 @dataclass(frozen=True)
-class ShiftedRule(_Deciding):
+class ShiftedRule(_SelectingRule):
     """Score + weight * (uncertainty, scaled to [0, 1] on the rows it was fitted to) >= threshold."""
 
     low: float
@@ -454,7 +454,7 @@ class ShiftedRule(_Deciding):
     kind = "shifted"
 
     def shifted(self, score: Floats, uncertainty: Floats) -> Floats:
-        """Score moved by its uncertainty."""
+        """Shift the score by its uncertainty."""
         width = self.high - self.low
         with np.errstate(over="ignore"):
             return score + (self.weight * (uncertainty - self.low) / width if width > 0.0 else 0.0)
@@ -483,8 +483,8 @@ _STEP_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class RankedRule(_Deciding):
-    """Value of a learned ranker >= threshold, written as scores at each rank of the uncertainty.
+class RankedRule(_SelectingRule):
+    """Value of a learned ranker >= threshold, stored as score intervals at each rank of the uncertainty.
 
     The ranker takes logarithms, which machines and engines round differently, so the scores at which its value crosses
     the threshold are found once, to the last bit; they are the rule.
@@ -497,7 +497,7 @@ class RankedRule(_Deciding):
 
     @classmethod
     def of(cls, ranker: Ranker, threshold: float) -> RankedRule:
-        """Find the scores at which the value of the ranker crosses a threshold."""
+        """Find the scores at which the ranker's value crosses a threshold."""
         return cls(ranker, threshold, steps_of(ranker, threshold))
 
     def at(self, threshold: float) -> RankedRule:
@@ -527,7 +527,7 @@ Rule = LevelRule | ShiftedRule | RankedRule
 
 
 def read_rule(described: JsonReader) -> Rule:
-    """Read a rule, whose entries may come from anywhere."""
+    """Read a rule from an untrusted source."""
     kind = described.text("kind")
     if kind == "levels":
         cuts, thresholds = described.numbers("cuts"), described.numbers("thresholds", infinite=True)
@@ -546,7 +546,7 @@ def read_rule(described: JsonReader) -> Rule:
 
 
 def _read_ranked(described: JsonReader, threshold: float) -> RankedRule:
-    """Read a learned order and the scores that it makes, which must follow from it but for rounding."""
+    """Read a learned ranking and its score intervals, which must agree up to rounding."""
     ranker = Ranker.read(described.inside("ranker"))
     columns = [described.numbers("steps", name, infinite=True) for name in _STEPS]
     for name, column in zip(_STEPS, columns, strict=True):

@@ -1,4 +1,4 @@
-"""Knapsack, frontier, heuristics."""
+"""Solvers: the exact frontier, the knapsack, and heuristics of the literature."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Solver = Callable[[FitOptions, Fraction], Ints]
 
 
-# Fewest rows that a boundary must select to have exactly t true positives, for every t: the whole frontier, exactly.
+# The exact frontier: the fewest rows that a boundary must select for exactly t true positives, for every t.
 #
 # "Exactly", because a boundary that gains a positive for nothing still spends capacity: from these counts every goal
 # and constraint that prefers fewer rows at the same true positives can be read off.
@@ -64,7 +64,7 @@ def frontier_of(options: FitOptions) -> Node:
 
 
 def trace(node: Node, positives: int, options: FitOptions) -> Ints:
-    """Option of each level in a boundary with exactly so many true positives and the fewest false ones."""
+    """Trace the option of each level in a boundary with exactly t true positives and the fewest false positives."""
     chosen = np.zeros(options.n_levels, dtype=np.int64)
     open_nodes = [(node, positives)]
     while open_nodes:
@@ -82,7 +82,7 @@ def trace(node: Node, positives: int, options: FitOptions) -> Ints:
 
 
 def min_plus(one: Ints, two: Ints) -> Ints:
-    """Smallest one[a] + two[t - a] for every t."""
+    """Min-plus convolution: the smallest one[a] + two[t - a] for every t."""
     short, long = (one, two) if np.count_nonzero(one < NEVER) <= np.count_nonzero(two < NEVER) else (two, one)
     reached = np.flatnonzero(short < NEVER)
     if len(reached) * len(long) <= _DIRECT or len(reached) <= 64:
@@ -95,7 +95,7 @@ def min_plus(one: Ints, two: Ints) -> Ints:
 
 
 def _pruned(one: Ints, two: Ints) -> Ints:
-    """Walk left and right of the minimiser of the convex minorants, only while they leave room for less.
+    """Search left and right of the minimiser of the convex minorants, while they allow a smaller sum.
 
     The set of a with minorant_1(a) + minorant_2(t - a) <= best - 1 is an interval around that minimiser, because the
     sum is convex in a. All t walk at once; those that are done leave.
@@ -106,7 +106,7 @@ def _pruned(one: Ints, two: Ints) -> Ints:
     best = np.full(len(t), NEVER, dtype=np.int64)
 
     def visit(t: NDArray[np.intp], a: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Take a as a candidate for each t; return the t that must go on."""
+        """Evaluate the candidate a for each t; return the t whose search continues."""
         inside = (a >= 0) & (a < len(one)) & (t - a >= 0) & (t - a < len(two))
         t, a = t[inside], a[inside]
         go_on = low[0][a] + low[1][t - a] <= best[t] - 1 + _ROUNDING
@@ -125,7 +125,7 @@ def _pruned(one: Ints, two: Ints) -> Ints:
 
 
 def minorant(fewest: Ints) -> Floats:
-    """Greatest convex function below the reached points, at every t."""
+    """Greatest convex minorant of the finite points, at every t."""
     from scipy.optimize import isotonic_regression
 
     reached = np.flatnonzero(fewest < NEVER)
@@ -139,7 +139,7 @@ def minorant(fewest: Ints) -> Floats:
 
 
 def _minimisers(low_one: Floats, low_two: Floats, t: NDArray[np.intp]) -> NDArray[np.intp]:
-    """For each t an a that minimises the sum of two convex functions: merge their slopes in ascending order."""
+    """Minimise the sum of two convex functions for each t: merge their slopes in ascending order."""
     slopes = np.concatenate([np.diff(low_one), np.diff(low_two)])
     from_one = np.argsort(slopes, kind="stable") < len(low_one) - 1
     a: NDArray[np.intp] = np.r_[0, np.cumsum(from_one)].astype(np.intp)
@@ -153,7 +153,7 @@ _INDEX = np.uint32
 
 
 class _Partial:
-    """Undominated (cost, value) pairs of the levels combined so far, with the way back."""
+    """Undominated (cost, value) pairs of the levels combined so far, with backward pointers."""
 
     def __init__(self, like: Values) -> None:
         self.cost: Values = np.zeros(1, dtype=like.dtype)
@@ -164,7 +164,7 @@ class _Partial:
     def add(
         self, level: int, value: Values, cost: Values, *, capacity: int, price: tuple[int, int], least: int
     ) -> None:
-        """Combine with the options of one more level; drop what cannot be part of a better choice."""
+        """Combine with the options of another level; drop pairs that cannot improve on the best choice."""
         pairs = []
         for place, (v, c) in enumerate(zip(value.tolist(), cost.tolist(), strict=True)):
             fits = slice(0, int(np.searchsorted(self.cost, capacity - c, side="right")))
@@ -183,7 +183,7 @@ class _Partial:
         self.steps.append((level, len(cost), keep[order]))
 
     def trace(self, place: int) -> dict[int, int]:
-        """Option of each level that led to this pair."""
+        """Trace the option of each level that led to this pair."""
         taken = {}
         for level, options, taken_from in reversed(self.steps):
             place, taken[level] = divmod(int(taken_from[place]), options)
@@ -191,7 +191,7 @@ class _Partial:
 
 
 def _worth_at_least(values: Values, costs: Values, price: tuple[int, int], least: int) -> NDArray[np.bool_]:
-    """Whether b * value - a * cost >= least; where that could leave int64, a few that are not may pass."""
+    """Whether b * value - a * cost >= least; approximately, erring on the side of True, where int64 could overflow."""
     a, b = price
     if not len(values) or values.dtype == object:
         return np.asarray(b * values - a * costs >= least, dtype=bool)
@@ -211,7 +211,7 @@ def solve_core(
     tops: list[int],
     max_list: int,
 ) -> list[int] | None:
-    """Look for a choice with value > least among (value, cost) options.
+    """Search for a choice with value > least among (value, cost) options.
 
     With price (a, b) and ``tops`` the largest b * value - a * cost of each level, only choices whose total of that is
     at least ``floor`` can be better. Return the place of the option of each level, an empty list where none is better,
@@ -293,7 +293,7 @@ def solve_knapsack(starts: Ints, value: Values, slack: Values, *, max_list: int 
 
 
 def undominated(value: Values, slack: Values) -> NDArray[np.intp]:
-    """Options that no other beats in value and slack together, by ascending value."""
+    """Options that no other dominates in value and slack, by ascending value."""
     order = None
     if np.any(value[1:] < value[:-1]):
         order = np.argsort(value, kind="stable")
@@ -307,7 +307,7 @@ def undominated(value: Values, slack: Values) -> NDArray[np.intp]:
 
 
 def _widened(levels: list[Level], capacity: int) -> list[Level]:
-    """Use Python integers where a product of value and cost could leave int64."""
+    """Convert to Python integers if a product of value and cost could overflow int64."""
     values, costs = _largest(levels)
     if 4 * (values + 1) * (costs + capacity + 1) < INT64_SAFE:
         return [Level(v.index, v.value.astype(np.int64), v.cost.astype(np.int64)) for v in levels]
@@ -315,13 +315,13 @@ def _widened(levels: list[Level], capacity: int) -> list[Level]:
 
 
 def _largest(levels: list[Level]) -> tuple[int, int]:
-    """Bounds on the total value, without its sign, and on the total cost."""
+    """Bounds on the absolute total value and on the total cost."""
     values = sum(max(abs(int(level.value[0])), abs(int(level.value[-1]))) for level in levels)
     return values, sum(int(level.cost[-1]) for level in levels)
 
 
 def _solve(levels: list[Level], capacity: int, max_list: int) -> tuple[list[int], int]:
-    """Place of the chosen option in each level, and the upper bound."""
+    """Return the index of the chosen option in each level, and the upper bound."""
     if sum(int(level.cost[-1]) for level in levels) <= capacity:
         places = [len(level.value) - 1 for level in levels]
         return places, _total(levels, places)
@@ -386,7 +386,7 @@ def _hull(level: Level) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
 
 
 def filled(levels: list[Level], places: list[int], capacity: int) -> list[int]:
-    """Spend what is left: deepen one level at a time, the one that gains most, while anything fits."""
+    """Use the remaining slack greedily: extend the level of largest gain while anything fits."""
     places = list(places)
     left = capacity - sum(int(level.cost[place]) for level, place in zip(levels, places, strict=True))
     while True:
@@ -407,7 +407,7 @@ def filled(levels: list[Level], places: list[int], capacity: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Solution:
-    """Chosen option of each level, and a bound that no boundary of these options can pass.
+    """Chosen option of each level, and an upper bound on the goal over all boundaries.
 
     ``bound`` is on the scale of the goal: true positives ("recall"), precision, minus false positives, F-beta, or
     minus the cost c * FP + (1 - c) * FN. ``optimal`` says that the choice reaches it.
@@ -437,7 +437,7 @@ def goal_value(problem: BoundaryProblem, tp: int, n: int, total_positives: int) 
 
 
 def scaled_value(problem: BoundaryProblem, value: Fraction | None, positives: int, total: int) -> float | None:
-    """Value of the goal as it is shown: recall for true positives, cost per row."""
+    """Value of the goal for display: recall for true positives, cost per row."""
     if value is None:
         return None
     if problem.goal == "recall":
@@ -446,7 +446,7 @@ def scaled_value(problem: BoundaryProblem, value: Fraction | None, positives: in
 
 
 def solve_exact(options: FitOptions, problem: BoundaryProblem, *, max_list: int = MAX_LIST) -> Solution | None:
-    """Best boundary for the goal under the constraints; None if no boundary keeps them all.
+    """Find the best boundary for the goal under the constraints; None if infeasible.
 
     Of boundaries with equal recall, precision or false positives, the one with the most true positives, then the
     fewest rows, is returned; of equal F-beta or cost, the shallowest.
@@ -496,9 +496,9 @@ def _recall(options: FitOptions, problem: BoundaryProblem, max_list: int) -> Pac
 
 
 def _fewest(options: FitOptions, least: int, weight: int, max_list: int) -> Packing | None:
-    """Fewest rows (weight 0) or false positives (weight 1) with at least so many true positives.
+    """Fewest rows (weight 0) or false positives (weight 1) with at least ``least`` true positives.
 
-    Options in reverse: fewer are more, and the slack is the true positives beyond those asked for.
+    A knapsack with reversed options, whose slack is the true positives above the required number.
     """
     gain = weight * options.positives - options.selected
     slack = options.positives.copy()
@@ -512,7 +512,7 @@ def _fewest(options: FitOptions, least: int, weight: int, max_list: int) -> Pack
 
 
 def _fewest_false(options: FitOptions, least: int, max_list: int) -> Packing | None:
-    """Fewest false positives with at least so many true ones, then the most true ones."""
+    """Fewest false positives with at least the required true positives, then the most true positives."""
     first = _fewest(options, least, 1, max_list)
     if first is None:
         return None
@@ -551,13 +551,13 @@ def _precision(options: FitOptions, problem: BoundaryProblem, max_list: int) -> 
 
 
 def best_per_level(options: FitOptions, gain: int, price: int) -> Ints:
-    """Largest gain * TP - price * N: each level alone, the shallowest of equals."""
+    """Maximise gain * TP - price * N in each level separately; the shallowest of ties."""
     value = options.combine(gain, price)
     return np.array([int(np.argmax(value[rows])) for rows in options.slices()], dtype=np.int64)
 
 
 def _f_beta(options: FitOptions, beta2: Fraction) -> Ints:
-    """Dinkelbach's method: the ratio of two sums, each step the best option of every level."""
+    """Maximise a ratio of two sums by Dinkelbach's method; each step takes the best option of every level."""
     p, q = beta2.numerator, beta2.denominator
     ratio = Fraction(0)
     chosen = np.zeros(options.n_levels, dtype=np.int64)
@@ -573,7 +573,7 @@ def _f_beta(options: FitOptions, beta2: Fraction) -> Ints:
 
 
 def _scan(options: FitOptions, problem: BoundaryProblem) -> Solution | None:
-    """Any goal under any constraints that prefer fewer rows at the same true positives, from the frontier."""
+    """Solve for any goal that prefers fewer rows at equal true positives, from the frontier."""
     node = frontier_of(options)
     tp = np.flatnonzero(node.fewest < NEVER)
     n = node.fewest[tp] + tp
@@ -596,7 +596,7 @@ def _scan(options: FitOptions, problem: BoundaryProblem) -> Solution | None:
 
 
 def _argbest(problem: BoundaryProblem, tp: Ints, n: Ints, total_positives: int) -> int:
-    """Place of the best of these counts, the last of equals: floating point proposes, fractions decide."""
+    """Index of the best counts, the last of ties: candidates by floating point, compared exactly by fractions."""
     approximate = _values(problem, tp.astype(np.float64), n.astype(np.float64), total_positives)
     near = np.flatnonzero(approximate >= approximate.max() - 1e-9 * max(1.0, float(np.abs(approximate).max())))
     exact = [(goal_value(problem, int(tp[i]), int(n[i]), total_positives), int(i)) for i in near]
@@ -617,22 +617,22 @@ def _values(problem: BoundaryProblem, tp: np.ndarray, n: np.ndarray, total_posit
     return -(c * (n - tp) + (1.0 - c) * (total_positives - tp))
 
 
-# Simpler solvers of the literature, for comparison: all for the most recall under a precision bound.
+# Simpler solvers of the literature, for comparison: all maximise recall under a precision bound.
 #
-# They are kept as published, with their weaknesses: none of them is optimal in general, and each docstring says why.
+# They are as published: none of them is optimal in general, and each docstring explains why.
 
 _MAX_CELLS = 2 * 10**10
 _NONE = -(2**61)  # no choice of this size; sums with counts stay far below zero
 
 
 def greedy(options: FitOptions, precision: Fraction) -> Ints:
-    """Deepest option of each level that keeps the precision by itself: levels cannot share their slack."""
+    """Largest option of each level that keeps the precision by itself: levels cannot share slack."""
     slack = options.slack(next_fraction(precision, max(options.total, 1)))
     return np.array([int(np.flatnonzero(slack[rows] >= 0)[-1]) for rows in options.slices()], dtype=np.int64)
 
 
 def isotonic(options: FitOptions, precision: Fraction) -> Ints:
-    """Take blocks of the isotonic fits by descending rate, ties together; keep the last prefix that is feasible.
+    """Take blocks of the isotonic fits by descending rate, ties together; keep the longest feasible prefix.
 
     This is the linear relaxation of the exact problem, stopped at the block that does not fit: arbitrarily far from
     the best on small or tied data.
@@ -657,7 +657,7 @@ def isotonic_completed(options: FitOptions, precision: Fraction) -> Ints:
 
 
 def rate_around(options: FitOptions, selected: int) -> float:
-    """Rate of positives at the margin of a boundary with so many rows: over the blocks from 3/4 to 5/4 of them.
+    """Rate of positives at the margin of a boundary: over the blocks from 3/4 to 5/4 of its rows.
 
     Blocks of all levels by descending rate; at least ten rows on either side, for the rate of few rows is noise.
     """
@@ -701,7 +701,7 @@ def _by_blocks(options: FitOptions, precision: Fraction, *, together: bool) -> I
 
 
 def options_slack(p: Ints, n: Ints, bound: Fraction) -> NDArray[np.int64]:
-    """Slack of blocks; their counts are those of rows, so that int64 holds the products of ordinary bounds."""
+    """Slack of blocks; their counts are counts of rows, so products with ordinary bounds fit int64."""
     a, b = bound.numerator, bound.denominator
     if (a + b) * int(n.sum() + 1) < 2**62:
         return b * p - a * n
@@ -731,7 +731,7 @@ def _blocks(positives: Ints, selected: Ints) -> NDArray[np.intp]:
 
 
 def equal_weight_dp(options: FitOptions, precision: Fraction) -> Ints:
-    """Most positives for each number of bins; the largest number whose boundary keeps the precision.
+    """Most positives for each number of bins; the largest number that keeps the precision.
 
     Optimal only where all bins hold equally many rows; empty bins count as bins. Of equal positives the choice with
     fewer rows is kept.
@@ -767,7 +767,7 @@ def variable_weight_dp(options: FitOptions, precision: Fraction) -> Ints:
 
 
 def _max_plus(table: Ints, gain: Ints, size: Ints) -> Ints:
-    """Best sum for every total size."""
+    """Max-plus convolution: the best sum for every total size."""
     out = np.full(len(table) + int(size[-1]), _NONE, dtype=np.int64)
     for one, step in zip(gain.tolist(), size.tolist(), strict=True):
         part = out[step : step + len(table)]
@@ -778,7 +778,7 @@ def _max_plus(table: Ints, gain: Ints, size: Ints) -> Ints:
 def _feasible(
     options: FitOptions, precision: Fraction, table: Ints, positives: Ints, selected: Ints
 ) -> NDArray[np.intp]:
-    """Entries of a table that are reached and keep the precision; the empty choice always does."""
+    """Finite entries of a table that keep the precision; the empty choice always does."""
     reached = table > _NONE // 2
     bound = next_fraction(precision, max(options.total, 1))
     slack = options_slack(np.where(reached, positives, 0), np.where(reached, selected, 0), bound)
@@ -786,7 +786,7 @@ def _feasible(
 
 
 def _traced(tables: list[Ints], at: int, gains: list[Ints], sizes: list[Ints]) -> Ints:
-    """Choice of each level that led to an entry of the last table."""
+    """Trace the choice of each level that led to an entry of the last table."""
     chosen = np.zeros(len(tables), dtype=np.int64)
     for k in range(len(tables) - 1, 0, -1):
         rest = at - sizes[k]

@@ -1,1 +1,1 @@
-"""The score table, the regret where it meets a cost distribution, and the options of an evaluation."""
+"""The score table, its regret under a cost distribution, and the options of an evaluation."""

@@ -1,6 +1,6 @@
-"""Tables and sums that are kept: as JSON or Parquet with a format and its version, read back with every entry checked.
+"""Serialisation of tables and sums as versioned JSON or Parquet; every entry is checked on reading.
 
-What is kept are facts (single values) and columns (arrays of one length). Numbers come back to the last bit.
+A file holds facts (single values) and columns (arrays of one length). Numbers are restored exactly.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 
 class Serializable:
-    """What can be kept and read again; ``_what`` names it, ``_form`` is its format with the version."""
+    """Base of results that can be saved and loaded; ``_what`` names them, ``_form`` is the format with its version."""
 
     _what: ClassVar[str]
     _form: ClassVar[str]
 
     @abstractmethod
     def _kept(self) -> tuple[dict[str, Any], Columns]:
-        """Facts and columns."""
+        """Return the facts and columns to write."""
 
     @classmethod
     @abstractmethod
     def _from_entries(cls, entries: JsonReader) -> Self:
-        """Check the entries and rebuild."""
+        """Check the entries and rebuild the object."""
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return everything as JSON that :meth:`from_json` reads.

@@ -1,4 +1,4 @@
-"""`Options`, `EvaluationData`."""
+"""The arguments of evaluation functions: `Options` and `EvaluationData`."""
 
 from __future__ import annotations
 
@@ -108,21 +108,21 @@ def check_harm(harm: float) -> float:
 
 @dataclass(frozen=True)
 class EvaluationData:
-    """Clean rows, or the table that stands for them; the table is built when a method first needs it."""
+    """Clean rows, or a score table instead; the table is built from rows on first use."""
 
     sample: BinarySample | None
     given: ScoreTable | None
 
     @property
     def table(self) -> ScoreTable:
-        """The table that was given, or that of the rows."""
+        """The table passed, or that of the rows."""
         if self.given is None:
             object.__setattr__(self, "given", ScoreTable.from_sample(self._weighted_rows()))
         return self.given  # type: ignore[return-value]
 
     @property
     def rows(self) -> BinarySample:
-        """The rows, where they are at hand."""
+        """The rows; an error if only a table was passed."""
         if self.sample is None:
             raise ValueError("per-row values need the rows: pass y_true and y_prob instead of a ScoreTable.")
         return self.sample
@@ -136,11 +136,11 @@ class EvaluationData:
 
     @property
     def about(self) -> str:
-        """What pictures of the rows must say."""
+        """A note for figures of the rows."""
         return self.table.about if self.sample is None else self.sample.about
 
     def integral(self, costs: CostDistribution, rule: Rule) -> float:
-        """Integral of regret, in one pass over the rows where no sort is needed."""
+        """Integral of regret, without a sort where rows allow it."""
         if self.sample is not None and rule != "optimal":
             return row_integral(self.sample, costs, rule)
         return table_integral(self.table, costs, rule)
@@ -149,7 +149,7 @@ class EvaluationData:
         """Integrated cost of each row."""
         rows = self.rows
         if rule == "optimal":
-            # a row of weight zero may carry a score that the table lacks: it takes the next higher level
+            # a row of weight zero may have a score that the table lacks: use the next higher score
             level = np.minimum(np.searchsorted(self.table.scores, rows.score), len(self.table.scores) - 1)
             return row_losses(rows.y, self.table.pav_by_score()[level], costs, "score")
         return row_losses(rows.y, rows.score, costs, rule)
@@ -185,7 +185,7 @@ def evaluation_data(
     amounts: bool = False,
     name: str = "y_prob",
 ) -> EvaluationData:
-    """Validate whatever an evaluation function was given; ``name`` is what it calls the scores.
+    """Validate the data of an evaluation function; ``name`` is its argument for the scores.
 
     ``amounts`` says that it holds for scores that are no probabilities, which amounts by row make.
     """
@@ -216,7 +216,7 @@ def evaluation_data(
 
 
 def refuse_amounts(y_true: Any) -> None:
-    """Refuse rows that count by what is at stake in them, where scores are ranked or held against event rates."""
+    """Refuse rows weighted by amounts, where scores are ranked or compared with event rates."""
     is_table = isinstance(y_true, ScoreTable | Outcome)
     if is_table and y_true.by_amount:
         raise ValueError(
@@ -226,7 +226,7 @@ def refuse_amounts(y_true: Any) -> None:
 
 
 def refuse_weighing(y_true: Any, what: str) -> None:
-    """Refuse weights that an outcome estimated where the errors would not allow for it."""
+    """Refuse estimated weights of an outcome where the errors would ignore their estimation."""
     is_table = isinstance(y_true, ScoreTable)
     if (is_table and y_true.estimated_weights) or (isinstance(y_true, Outcome) and y_true.estimated):
         whose = "this table" if is_table else type(y_true).__name__
@@ -235,8 +235,8 @@ def refuse_weighing(y_true: Any, what: str) -> None:
         )
 
 
-def as_known(table: ScoreTable) -> tuple[ScoreTable, str]:
-    """The table with its weights taken as known, and what is then to be said of errors; empty where they are."""
+def with_fixed_weights(table: ScoreTable) -> tuple[ScoreTable, str]:
+    """Treat the table's estimated weights as fixed; also return the caveat ("" if they were fixed already)."""
     if not table.estimated_weights:
         return table, ""
     return replace(table, estimated_weights=False), "weights treated as known (errors a little too large)"
@@ -245,7 +245,7 @@ def as_known(table: ScoreTable) -> tuple[ScoreTable, str]:
 def ranking_data(
     y_true: Any, y_score: Any, *, sample_weight: Any = None, pos_label: object = None, prevalence: float | None = None
 ) -> EvaluationData:
-    """Validate the same for functions of any score that ranks."""
+    """Validate the data of a function that uses only the ranking of scores."""
     return evaluation_data(
         y_true,
         y_score,
@@ -258,7 +258,7 @@ def ranking_data(
 
 
 def reweighted(sample: BinarySample, prevalence: float) -> BinarySample:
-    """Scale the weights of each class so that positives make up the stated share."""
+    """Scale the weights of each class to the stated prevalence."""
     target = check_prevalence(prevalence)
     weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
     ups = float(weight[sample.y].sum())
@@ -279,7 +279,7 @@ def undefined(what: str, why: str) -> float:
     return float("nan")
 
 
-# How predictions are judged: checked once, and carried as one thing from every entrance to every result.
+# The options of an evaluation, checked once and passed on as one object.
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,7 +297,7 @@ class Options:
     costs: CostDistribution = field(default_factory=lambda: Uniform(0.0, 1.0))
     rule: Rule = "score"
     harm: float | Mapping[str, float] = 0.0
-    scale: Any = None  # once checked a Scale, that of the costs if none was asked for
+    scale: Any = None  # a Scale after the check; by default that of the costs
     confidence_level: float = 0.95
     unit_cost: float = 1.0
     per: float = 1.0
@@ -316,7 +316,7 @@ class Options:
     per_stake: str = ""
 
     def checked(self) -> Options:
-        """Check what a caller asked for; without a scale it follows from the costs."""
+        """Check the caller's options; a missing scale follows from the costs."""
         if self.clusters is not None and self.lags is not None:
             raise ValueError("clusters= and lags= (rows in order) cannot both be given.")
         costs = self.costs
@@ -339,41 +339,41 @@ class Options:
 
     @property
     def scale_words(self) -> str:
-        """What costs are, and per what where amounts by row say so."""
+        """The unit of costs, and the denominator for amounts by row."""
         return f"{self.scale} per {self.per_stake}" if self.per_stake else self.scale
 
     @property
     def plain_rule(self) -> Rule:
-        """The rule once scores are recalibrated where it asks for that."""
+        """The rule to apply to recalibrated scores."""
         return "score" if self.rule == "optimal" else self.rule
 
     @property
     def dividing_columns(self) -> list[str]:
-        """Names of the columns that divide the rows, into subgroups or clusters."""
+        """Names of the columns that define subgroups or clusters."""
         return list(dict.fromkeys([*(self.groups or ()), *([] if self.clusters is None else [self.clusters])]))
 
     def harm_of(self, name: str) -> float:
-        """What obtaining the score of a model costs each case, in positives missed; treating all or none needs none."""
+        """Harm of obtaining a model's score for each case, in missed positives; 0 for treat all and treat none."""
         return self.harm.get(name, 0.0) if isinstance(self.harm, Mapping) else float(self.harm)
 
     def harms(self, models: Iterable[str]) -> NDArray[np.float64]:
-        """That of each model, over the cost distribution: what so many missed positives cost."""
+        """Harm of each model as a cost integrated over the cost distribution."""
         each = np.array([self.harm_of(name) for name in models])
         return each * float(self.costs.positive_loss(-np.inf)) if each.any() else each
 
     def renamed(self, names: Mapping[str, str]) -> Options:
-        """Return the same where models have other names."""
+        """Return the options with the models renamed."""
         harm = {names[name]: each for name, each in self.harm.items()} if isinstance(self.harm, Mapping) else self.harm
         return replace(self, incumbent=names.get(self.incumbent or ""), harm=harm)
 
     def check_harmed(self, models: Sequence[str]) -> None:
-        """Raise unless the harm is of these models."""
+        """Raise unless the harm's names are these models."""
         unknown = [name for name in self.harm if name not in models] if isinstance(self.harm, Mapping) else []
         if unknown:
             raise ValueError(f"harm must name models among {', '.join(map(repr, models))}, got {unknown[0]!r}.")
 
     def of_amounts(self, outcome: object) -> Options:
-        """Count costs per unit of money at stake where rows have amounts; refuse what these have no meaning for."""
+        """Express costs per unit of money at stake for amounts by row; refuse incompatible options."""
         if not isinstance(outcome, Outcome) or not outcome.by_amount:
             return self
         asked = {"metrics": self.metrics or None, "harm": self.harm or None, "prevalence": self.prevalence}
@@ -384,11 +384,11 @@ class Options:
             instead = ": weigh the rows instead, by sample_weight= of RowCosts" if what == "prevalence" else ""
             raise ValueError(f"{what}= does not fit amounts by row{instead}.")
         unit = getattr(outcome, "unit", "") or "unit"
-        # at the ratio 1/2 a wrong decision then costs what was stated
+        # a wrong decision at the ratio 1/2 then has the stated cost
         return replace(self, factor=2.0 * self.factor, unit_cost=2.0, per_stake=f"{unit} at stake")
 
     def data(self, y_true: Any, y_prob: Any, name: str = "y_prob", *, amounts: bool = False) -> EvaluationData:
-        """Validate the rows of one model, or the table that stands for them."""
+        """Validate the rows of one model, or its score table."""
         return evaluation_data(
             y_true,
             y_prob,
@@ -402,7 +402,7 @@ class Options:
 
 
 def _check_harms(harm: Any, costs: CostDistribution) -> float | dict[str, float]:
-    """Return the harm of obtaining a score, for all models alike or by name, or raise."""
+    """Return the harm of obtaining a score, one number or by model, or raise."""
     mapped = isinstance(harm, Mapping)
     found = {str(name): check_harm(each) for name, each in harm.items()} if mapped else check_harm(harm)
     each = found.values() if isinstance(found, dict) else [found]

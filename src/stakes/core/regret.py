@@ -1,4 +1,4 @@
-"""Where the two distributions meet: regret integrated over cost ratios, from rows or from a score table.
+"""Regret integrated over cost ratios, from rows or from a score table.
 
 Assumes clean arrays. Three rules turn scores into decisions: ``"score"`` (act where score >= c), ``"optimal"`` (the
 best threshold for each c, which is the isotonic recalibration of the score), or a number (one deployed threshold).

@@ -22,29 +22,29 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-# The columns of score tables: two tables added up, and those of a kept table checked as they are read.
+# The columns of score tables: addition, and checks on reading.
 
-MARKS = ("estimated_weights", "by_amount", "about")  # kept where they are true, or not empty
+MARKS = ("estimated_weights", "by_amount", "about")  # stored only if true or not empty
 _ROOM = 1.0 + 1e-9  # for the rounding of sums over many rows
 _SQUARED_TO_ZERO = 1e-150  # smaller weights may have squares that are zero
 COLUMNS = ("positives", "negatives", "positives_squared", "negatives_squared")
 
 
 def class_factors(prevalence: float, total_positives: float, total_negatives: float) -> tuple[float, float]:
-    """What positives and negatives are weighted by at a stated prevalence; the total weight is kept."""
+    """Return the factors of the classes' weights for a stated prevalence; the total weight is unchanged."""
     total = total_positives + total_negatives
     return prevalence * total / total_positives, (1.0 - prevalence) * total / total_negatives
 
 
 def weigh_classes(table: Any, up: float, down: float) -> dict[str, Any]:
-    """The columns of a table whose positives and negatives count so much more."""
+    """Multiply the weights of positives and of negatives in the columns of a table."""
     return {name: getattr(table, name) * by for name, by in zip(COLUMNS, (up, down, up**2, down**2), strict=True)}
 
 
 def add_columns(
     first: dict[str, Floats], second: dict[str, Floats], n_rows: int, resolution: int | None
 ) -> dict[str, Any]:
-    """Add the counts of two tables at each score or, where one of them is binned, in each cell."""
+    """Add the counts of two tables at each score or, if one of them is binned, in each cell."""
     both = first, second
     scores, *sums = (np.concatenate([part[name] for part in both]) for name in ("scores", *COLUMNS))
     if resolution is not None:
@@ -61,7 +61,7 @@ def add_columns(
 
 
 def check_columns(entries: JsonReader) -> dict[str, Any]:
-    """Check the entries of a kept table, and return what builds it."""
+    """Check the entries of a kept table, and return the arguments to rebuild it."""
     resolution, n_rows = entries.count_or_none("resolution"), entries.count("n_rows")
     names = ("scores", *COLUMNS, *(("lower", "upper") if "lower" in entries.content else ()))
     columns = {name: entries.numbers(name) for name in names}
@@ -106,7 +106,7 @@ def _refuse_first(entries: JsonReader, name: str, bad: NDArray[np.bool_], rule: 
 
 
 def _check_rows(entries: JsonReader, columns: dict[str, Floats], n_rows: int) -> None:
-    """Rows are at least what the sums of weights and of their squares need (Cauchy-Schwarz)."""
+    """Check that there are enough rows for the sums of weights and of their squares (Cauchy-Schwarz)."""
     fewest = 0.0
     for name in COLUMNS[:2]:
         weight, squared = columns[name], columns[f"{name}_squared"]
@@ -132,7 +132,7 @@ def _check_cells(entries: JsonReader, columns: dict[str, Floats], resolution: in
             raise entries.broken("resolution", "the number of cells of which lower and upper are ends")
 
 
-# What evaluation needs to know of one binary classifier on independent rows: its distinct scores and their classes.
+# The sufficient statistics of one binary classifier on independent rows: class counts at its distinct scores.
 #
 # Every metric, curve and closed-form interval is a sum over this table. It is built by one sort, merges by addition,
 # and comes as well from arrays as from the group-by of a data engine.
@@ -348,7 +348,7 @@ class ScoreTable(Serializable):
 
     @cached_property
     def false_negatives(self) -> Floats:
-        """Share of all weight that is a missed positive when the threshold is each score, then above all of them."""
+        """Share of missed positives with each score as the threshold, and then above all scores."""
         share = np.zeros(len(self.scores) + 1)
         np.add.accumulate(self.positives, out=share[1:])
         share /= self.total
@@ -356,7 +356,7 @@ class ScoreTable(Serializable):
 
     @cached_property
     def false_positives(self) -> Floats:
-        """Share of all weight that is a false alarm when the threshold is each score, then above all of them."""
+        """Share of false alarms with each score as the threshold, and then above all scores."""
         share = np.zeros(len(self.scores) + 1)
         np.add.accumulate(self.negatives[::-1], out=share[-2::-1])  # np.cumsum would copy the reversed view
         share /= self.total
@@ -450,12 +450,12 @@ class ScoreTable(Serializable):
         hard = self.pooled(np.where(starts >= cut, 1.0, 0.0), starts)
         if self.lower is None or self.upper is None:
             return hard
-        # a cell that the threshold splits may hold rows of the other decision
+        # a cell containing the threshold may hold rows of the other decision
         split = np.maximum.reduceat((self.lower < threshold) & (threshold <= self.upper), starts)
         return replace(hard, lower=np.where(split, 0.0, hard.scores), upper=np.where(split, 1.0, hard.scores))
 
     def pooled(self, scores: Floats, starts: NDArray[np.intp]) -> Self:
-        """Pool runs of scores, which begin at these indices, into one score each."""
+        """Pool runs of scores, which start at these indices, into one score each."""
         sums: dict[str, Any] = {name: np.add.reduceat(getattr(self, name), starts) for name in COLUMNS}
         edges = (None, None) if self.lower is None else (np.zeros(len(scores)), np.ones(len(scores)))
         return replace(self, scores=scores, **sums, lower=edges[0], upper=edges[1], resolution=None)
@@ -600,7 +600,7 @@ class ScoreTable(Serializable):
         lower, upper = self.lower[wide], self.upper[wide]
         negatives, positives = self.negatives[wide] / self.total, self.positives[wide] / self.total
         always, never = float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))
-        if rule == "optimal":  # for each cost the best threshold splits one cell at most, at best into its classes
+        if rule == "optimal":  # for each cost the best threshold splits at most one cell, at best by class
             harmonic = negatives * positives / (negatives + positives)
             tops = [float(column.max(initial=0.0)) for column in (negatives, positives, harmonic)]
             return min(_cost(top, unit) for top, unit in zip(tops, (always, never, costs.mass), strict=True))
@@ -652,7 +652,7 @@ class ScoreTable(Serializable):
 
 
 def _cost(share: float, unit: float) -> float:
-    """Cost of a share of rows, nothing where there are none, even of an infinite cost."""
+    """Multiply share and cost, where a share of zero makes even an infinite cost zero."""
     return share * unit if share > 0.0 else 0.0
 
 
@@ -675,7 +675,7 @@ class LogisticFit:
 
 
 def fit_recalibration(table: ScoreTable, *, slope: float | None = None) -> LogisticFit:
-    """Maximise the likelihood over intercept and slope, or over the intercept with the slope held fixed."""
+    """Fit intercept and slope by maximum likelihood, or the intercept alone with a fixed slope."""
     status = _undefined(table)
     free = 2 if slope is None else 1
     nothing = np.full((free, free), np.nan)
@@ -699,11 +699,11 @@ def fit_recalibration(table: ScoreTable, *, slope: float | None = None) -> Logis
 
 
 def _near(design: Floats, positives: Floats, negatives: Floats, offset: Floats, start: Floats) -> Floats:
-    """Where the maximum nearly lies, from neighbours taken together; the start itself where few of them mix classes."""
+    """Approximate the maximum from pooled neighbouring scores; return the start if few of them mix classes."""
     starts = np.linspace(0, len(offset), _CELLS, endpoint=False).astype(np.intp)
     ups, downs = np.add.reduceat(positives, starts), np.add.reduceat(negatives, starts)
     if np.count_nonzero(ups * downs) < _MIXED:
-        return start  # a line could tell them apart that does not tell the scores apart
+        return start  # numerically the log-odds may separate classes that the scores do not
     size = np.diff(starts, append=len(offset))
     means = np.add.reduceat(design, starts) / size[:, None], np.add.reduceat(offset, starts) / size
     return fit_logistic(means[0], ups, downs, offset=means[1], start=start).coefficients
@@ -718,6 +718,6 @@ def _undefined(table: ScoreTable) -> str:
 
 
 def _separated(table: ScoreTable) -> bool:
-    """Whether one score cut tells the classes apart, so that the best slope is infinite."""
+    """Whether a score cut separates the classes, so that the maximum-likelihood slope is infinite."""
     positive, negative = table.scores[table.positives > 0.0], table.scores[table.negatives > 0.0]
     return bool(positive[0] >= negative[-1] or negative[0] >= positive[-1])

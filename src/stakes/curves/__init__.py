@@ -6,7 +6,7 @@ from stakes.curves._curve import Curve
 from stakes.curves._curve import RatioCurve as RatioCurve
 from stakes.curves._curve import ratio_of as ratio_of
 
-# "X as X": what other rooms build curves of, importable here, and no part of what users are offered.
+# "X as X": imported by other rooms, and not part of the public interface.
 from stakes.curves._curve import straight as straight
 from stakes.curves._decision import TIE as TIE
 from stakes.curves._decision import (

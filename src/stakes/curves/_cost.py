@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-# Brier curves: regret over the cost ratio on an axis that is stretched so that areas are the scores.
+# Brier curves: regret over the cost ratio, on an axis transformed so that areas equal the scores.
 
 Axis = Literal["linear", "log-odds", "quadratic", "log"]
 AXES = ("linear", "log-odds", "quadratic", "log")
@@ -223,7 +223,7 @@ def brier_curve_of(
 
 
 def _drawn(axis: Axis, knots: Floats, alarms: Floats, misses: Floats, **more: Any) -> BrierCurve:
-    """Pieces of c * alarms + (1-c) * misses, or of that over 1 - c, which is the net benefit lost."""
+    """Pieces of c * alarms + (1-c) * misses, or of this divided by 1 - c, the loss of net benefit."""
     if axis in {"linear", "log-odds"}:
         return BrierCurve("regret", knots, misses, alarms - misses, basis="linear", axis=axis, **more)
     return BrierCurve("net benefit lost", knots, misses, alarms, basis="odds", axis=axis, **more)
@@ -246,7 +246,7 @@ X_LABEL = "probability cost"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CostCurve(Curve):
-    """A cost curve and the straight lines, one for each threshold, that it is made of.
+    """A cost curve and its lines, one for each threshold, whose envelope it is.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ class CostCurve(Curve):
         return thresholds, *_rates(self.table, self.table.false_positives, self.table.false_negatives)
 
     def probability_cost(self, c: ArrayLike) -> Floats:
-        """Place of a cost ratio on the axis: the share of the worst cost that falls on positives.
+        """Position of a cost ratio on the axis: the share of the maximum cost that falls on positives.
 
         Parameters
         ----------
@@ -380,7 +380,7 @@ def cost_curve_of(table: ScoreTable, rule: Rule = "optimal", name: str = "model"
     at_zero, at_one = _rates(table, alarms, misses)
     wide = knots[1:] > knots[:-1]
     at_zero, at_one, knots = at_zero[wide], at_one[wide], np.append(knots[:-1][wide], 1.0)
-    # the cost ratio falls along this axis: what is left-continuous in one is right-continuous in the other
+    # the cost ratio decreases along this axis, which swaps left and right continuity
     closed: dict[str, Any] = {"closed": "left", "start": 0.0} if rule == "score" else {"start": float(at_zero[0])}
     references = {
         "treat all": straight(KIND, "treat all", X_LABEL, (1.0, 0.0)),
@@ -401,13 +401,13 @@ def cost_curve_of(table: ScoreTable, rule: Rule = "optimal", name: str = "model"
 
 
 def probability_cost(c: Floats, prevalence: float) -> Floats:
-    """Share of the worst cost that falls on positives; nan where there is no cost."""
+    """Share of the maximum cost that falls on positives; nan if there is no cost."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return prevalence * (1.0 - c) / (prevalence * (1.0 - c) + (1.0 - prevalence) * c)
 
 
 def _pieces(table: ScoreTable, rule: Rule) -> tuple[Floats, Floats, Floats]:
-    """Knots of the axis, and the shares of false positives and false negatives in between."""
+    """Knots of the axis, and the shares of false positives and false negatives between them."""
     whole = np.array([0.0, 1.0])
     if not 0.0 < table.prevalence < 1.0:
         return whole, np.array([np.nan]), np.array([np.nan])
@@ -421,7 +421,7 @@ def _pieces(table: ScoreTable, rule: Rule) -> tuple[Floats, Floats, Floats]:
 
 
 def _block_knots(table: ScoreTable) -> Floats:
-    """Where the best threshold changes: at each isotonic block's share of negatives over its summed class shares."""
+    """Knots at which the best threshold changes: the share of negatives of each isotonic block, by class shares."""
     starts = table.pav_starts[:-1]
     up = np.add.reduceat(table.positives, starts)[::-1] * table.total_negatives
     down = np.add.reduceat(table.negatives, starts)[::-1] * table.total_positives

@@ -1,4 +1,4 @@
-"""Exact curve, ratio of curves."""
+"""Exact piecewise curves, and ratios of piecewise linear functions."""
 
 from __future__ import annotations
 
@@ -270,7 +270,7 @@ class Curve:
         return np.append(self.start, ends), np.append(starts, np.nan)
 
     def _rise(self, piece: Any, basis: Floats, length: Floats | float = 1.0) -> Floats:
-        """What the slope adds to the intercept: at points, or integrated over stretches of some length."""
+        """Contribution of the slope: at points, or integrated over intervals."""
         if self.origin is None or self.width is None:
             return product(self.slope[piece], basis)
         return self.slope[piece] * ((basis - self.origin[piece] * length) / self.width[piece])
@@ -313,7 +313,7 @@ class Curve:
 
 
 def through(x: Floats, y: Floats) -> dict[str, Any]:
-    """Knots and pieces of the broken line through points with ascending x, which stays exact where it is steep."""
+    """Knots and pieces of the piecewise linear function through points with ascending x, exact where it is steep."""
     if len(x) == 1:  # a domain of one point
         x, y = np.repeat(x, 2), np.repeat(y, 2)
     width = np.maximum(np.diff(x), np.finfo(float).smallest_subnormal)
@@ -321,19 +321,19 @@ def through(x: Floats, y: Floats) -> dict[str, Any]:
 
 
 def straight(kind: str, name: str, x_label: str, y: tuple[float, float], x: tuple[float, float] = (0.0, 1.0)) -> Curve:
-    """One straight line, as a reference to compare with."""
+    """A straight reference line."""
     line = through(np.array(x, dtype=float), np.array(y, dtype=float))
     return Curve(kind, start=float(y[0]), name=name, x_label=x_label, **line)
 
 
 def product(slope: Floats, factor: Floats) -> Floats:
-    """Multiply where a slope of zero wins over an infinite factor."""
+    """Multiply, with zero for a slope of zero times an infinite factor."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(slope == 0.0, 0.0, slope * factor)
 
 
 def _important(knots: Floats, left: Floats, right: Floats, max_points: int) -> NDArray[np.intp]:
-    """Knots to keep: evenly spaced ones, and those with the largest jumps."""
+    """Select knots to keep: evenly spaced ones, and those with the largest jumps."""
     if len(knots) <= max_points:
         return np.arange(len(knots))
     even = np.searchsorted(knots, np.linspace(knots[0], knots[-1], max_points // 4))
@@ -342,7 +342,7 @@ def _important(knots: Floats, left: Floats, right: Floats, max_points: int) -> N
     return np.unique(np.concatenate([[0, len(knots) - 1], even, spread, jump]))
 
 
-# Curves that are a ratio of two broken lines: precision over recall, lift over the share selected.
+# Curves that are a ratio of two piecewise linear functions: precision over recall, lift over the share selected.
 
 _BENDS = 512
 _TINY = 1e-100
@@ -487,7 +487,7 @@ def ratio_of(points: tuple[Floats, Floats, Floats], kind: str, name: str, x_labe
 
 
 def _piece_ends(line: Curve, pieces: slice, a: float, b: float) -> tuple[Floats, Floats]:
-    """Values of a broken line where each piece starts and ends, the first one starting at a, the last ending at b."""
+    """Values of a piecewise linear function at the start and end of each piece between a and b."""
     starts = line.intercept[pieces].copy()
     ends = starts + line.slope[pieces]
     starts[0], ends[-1] = Curve.at(line, a, side="right"), Curve.at(line, b, side="left")
@@ -495,7 +495,7 @@ def _piece_ends(line: Curve, pieces: slice, a: float, b: float) -> tuple[Floats,
 
 
 def mean_ratio(top0: Floats, top1: Floats, bottom0: Floats, bottom1: Floats) -> Floats:
-    """Mean of top / bottom while both go straight from one value to another; denominators >= 0, not both zero."""
+    """Mean of top / bottom where both are linear between two values; denominators >= 0, not both zero."""
     rise = bottom1 - bottom0
     usual = bottom0 > _TINY * rise  # else the ratio is that of the slopes
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -505,7 +505,7 @@ def mean_ratio(top0: Floats, top1: Floats, bottom0: Floats, bottom1: Floats) -> 
         return np.where(usual, (top0 * flat + (top1 - top0) * tilted) / bottom0, (top1 - top0) / rise)
 
 
-# Numbers of a long curve that are worked out where they are read: a table of ten million scores is stored once.
+# Columns of a long curve computed on access: a table of ten million scores is stored once.
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Regret, net benefit, thresholds, envelope."""
+"""Regret and decision curves, threshold tables, and lower envelopes."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 
 # Which of several regret curves is the lowest, at every cost ratio: their lower envelope, exactly.
 #
-# Between knots every curve is straight, so the lowest changes only at a knot or where two lines cross. A coarse look
-# first rules out, cell by cell, the curves that cannot be the lowest there; what it leaves open is looked at exactly.
+# Between knots every curve is linear, so the lowest changes only at a knot or where two lines cross. Bounds by cell
+# first rule out curves that cannot be the lowest there; the others are compared exactly.
 
 TIE = 1e-12  # curves this close, relative to their height, count as equal: the first one is taken
-_KNOTS = 1 << 10  # every so many knots of a curve, a cell ends
+_KNOTS = 1 << 10  # knots of a curve in a cell
 _CELLS = 1 << 6  # at once
 
 
 def lower_envelope(pieces: Sequence[Pieces], low: float = 0.0, high: float = 1.0) -> tuple[Floats, Integers]:
-    """Knots between two cost ratios and, in between (each with its upper end), the index of the lowest regret.
+    """Knots between two cost ratios, and the index of the lowest regret on each piece (with its upper end).
 
     Each curve is given by its knots from 0 to 1 and, in between, its shares of false positives, which fall, and of
     false negatives, which rise.
@@ -72,13 +72,13 @@ def lower_envelope(pieces: Sequence[Pieces], low: float = 0.0, high: float = 1.0
 
 
 def _cells(knots: Sequence[Floats], low: float, high: float) -> Floats:
-    """Ends of cells that hold about a thousand knots of all curves together."""
+    """Ends of cells with about a thousand knots of all curves together."""
     inside = [c[np.searchsorted(c, low, side="right") : np.searchsorted(c, high, side="left")] for c in knots]
     return np.unique(np.concatenate([[low, high], *(c[::_KNOTS] for c in inside)]))
 
 
 def _rivals(pieces: Sequence[Pieces], cells: Floats) -> Bools:
-    """Which curves (rows) may be the lowest somewhere in each cell.
+    """Whether each curve (row) may be the lowest somewhere in each cell.
 
     False positives fall and false negatives rise: their shares at the ends of a cell bound a curve in it from both
     sides by straight lines. Whose lower bound lies above another's upper bound at both ends is never the lowest.
@@ -97,7 +97,7 @@ def _rivals(pieces: Sequence[Pieces], cells: Floats) -> Bools:
 
 
 def _inside(piece: Pieces, owner: int, low: float, high: float) -> Owned:
-    """The pieces of a curve that reach between two cost ratios."""
+    """Select the pieces of a curve between two cost ratios."""
     knots, alarms, misses = piece
     first, last = int(np.searchsorted(knots, low, side="right")) - 1, int(np.searchsorted(knots, high, side="left"))
     edges = np.concatenate([[low], knots[first + 1 : last], [high]])
@@ -105,7 +105,7 @@ def _inside(piece: Pieces, owner: int, low: float, high: float) -> Owned:
 
 
 def _lower(first: Owned, second: Owned) -> Owned:
-    """The lower of two curves, its pieces joined where neither the line nor its owner changes."""
+    """The lower of two curves; adjacent pieces of the same line and curve are merged."""
     edges = np.unique(np.concatenate([first[0], second[0]]))
     low, high = edges[:-1], edges[1:]
     at = [np.searchsorted(knots, high, side="left") - 1 for knots, *_ in (first, second)]
@@ -126,7 +126,7 @@ def _lower(first: Owned, second: Owned) -> Owned:
     return np.append(starts[new], edges[-1]), *(part[new] for part in columns)
 
 
-# Everything that is counted at a decision threshold, for every distinct score or for chosen thresholds.
+# Counts and rates at decision thresholds, for every distinct score or for chosen thresholds.
 
 _SHOWN_ROWS = 60
 COLUMNS = (
@@ -204,12 +204,12 @@ class ThresholdTable(Tabular):
 
     @property
     def lr_positive(self) -> Floats:
-        """What being flagged multiplies the odds by: sensitivity / (1 - specificity); inf without false positives."""
+        """Positive likelihood ratio, sensitivity / (1 - specificity); inf without false positives."""
         return _ratio(self.sensitivity, _ratio(self.fp, self.tn + self.fp))
 
     @property
     def lr_negative(self) -> Floats:
-        """What not being flagged multiplies the odds by: (1 - sensitivity) / specificity."""
+        """Negative likelihood ratio, (1 - sensitivity) / specificity."""
         return _ratio(_ratio(self.fn, self.tp + self.fn), self.specificity)
 
     @property
@@ -558,7 +558,7 @@ def _acted_curve(outcome: Any, data: EvaluationData, harm: float, name: str, thr
         score = grid[np.searchsorted(grid, score, side="right") - 1]
     cuts, hits, alarms = acted_shares(outcome, score)
     inside = (cuts > 0.0) & (cuts < 1.0)
-    last = float(cuts[-1] >= 1.0)  # whether anybody is acted on at the highest thresholds
+    last = float(cuts[-1] >= 1.0)  # whether any row is acted on at the highest thresholds
     height, slope = (np.append(part[inside], last * part[-1]) for part in (hits, -alarms))
     rate = outcome.prevalence
     references = {
@@ -572,7 +572,7 @@ def _acted_curve(outcome: Any, data: EvaluationData, harm: float, name: str, thr
 
 
 def regret_curve_of(table: ScoreTable, rule: Rule = "score", name: str = "model", *, harm: float = 0.0) -> Curve:
-    """Regret curve from a clean table; the harm of obtaining a score is one of so many more positives missed."""
+    """Regret curve from a clean table; the harm of obtaining a score is in missed positives per case."""
     knots, alarms, misses = error_pieces(table, rule)
     start = (0.0 if isinstance(rule, str) else float(misses[0])) + harm
     rate = table.prevalence
@@ -631,7 +631,7 @@ def _single(kind: str, intercept: float, slope: float, basis: Any, name: str) ->
     return replace(Curve(kind, np.array([0.0, 1.0]), *piece, intercept, basis, name), references={})
 
 
-# Net interventions avoided: what a decision curve says to those who would otherwise treat everyone.
+# Net interventions avoided: the decision curve relative to treating everyone.
 
 
 @dataclass(frozen=True, eq=False, repr=False)

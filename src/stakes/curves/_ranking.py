@@ -1,4 +1,4 @@
-"""ROC, precision-recall, lift."""
+"""ROC, precision-recall and lift curves."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-# The ROC curve and its convex hull: what a ranking can trade between false alarms and hits.
+# The ROC curve and its convex hull: the trade-off between false alarms and hits.
 
 ROC_KIND = "true positive rate"
 ROC_X_LABEL = "false positive rate"
@@ -176,7 +176,7 @@ def roc_curve_of(table: ScoreTable, name: str = "model", *, drop_intermediate: b
 
 
 def selected_weights(table: ScoreTable) -> tuple[Floats, Floats, Floats]:
-    """Thresholds descending from infinity, and the weight of positives and negatives at or above each."""
+    """Return descending thresholds from infinity, and the weight of positives and negatives at or above each."""
     thresholds = np.concatenate([[np.inf], table.scores[::-1]])
     hits = np.concatenate([[0.0], np.cumsum(table.positives[::-1])])
     alarms = np.concatenate([[0.0], np.cumsum(table.negatives[::-1])])
@@ -209,7 +209,7 @@ def _roc_of(table: ScoreTable, cuts: NDArray[np.intp] | None, name: str) -> RocC
     )
 
 
-# The precision-recall curve, with the interpolation that chance among tied scores really gives.
+# The precision-recall curve, with the interpolation of a random order of tied scores.
 
 PRECISION_KIND = "precision"
 

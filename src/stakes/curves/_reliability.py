@@ -1,4 +1,4 @@
-"""Isotonic, binned, smooth."""
+"""Reliability curves: isotonic, binned, and smooth."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-# Reliability: what share of cases were positive among those given each score, by isotonic regression.
+# Reliability: the event rate at each score, by isotonic regression.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -372,7 +372,7 @@ def binned_reliability_of(
 
 
 def bin_starts(table: ScoreTable, n_bins: int, binning: Binning) -> NDArray[np.intp]:
-    """Position of the first score of each bin that holds rows."""
+    """Index of the first score of each nonempty bin."""
     if binning == "uniform":
         inner = np.linspace(0.0, 1.0, n_bins + 1)[1:-1]
         cuts = np.searchsorted(table.scores, inner, side="right")
@@ -416,7 +416,7 @@ def jeffreys(rate: Floats, size: Floats, confidence_level: float) -> tuple[Float
     return low, np.where(rate < 1.0, betaincinv(hits, rest, 1.0 - tail), 1.0)
 
 
-# The smooth calibration curve that reporting guidelines ask for: local lines of the label on the score.
+# The smooth calibration curve of reporting guidelines: local linear regression of the label on the score.
 #
 # Local linear regression with tricube weights over the nearest share of the rows. Long tables are pooled into some
 # thousand cells first, fine against the bandwidth, so that the work does not grow with the data. Over the log-odds of
@@ -427,9 +427,9 @@ SPAN = 2.0 / 3.0
 AXES = ("score", "log-odds")
 _LEAST = 1e-6  # scores nearer to 0 or 1 are taken for this near
 _POINTS = 200  # at which lines over the log-odds are fitted
-_CELLS = 1000  # by rank, and as many by score
+_CELLS = 1000  # evenly spaced in rank, and as many in score
 _FLAT = 1e-9  # spread of the neighbours, as a share of the squared bandwidth, below which no slope is fitted
-_AT_ONCE = 16  # points whose kernels fit the cache together
+_AT_ONCE = 16  # points whose kernels fit into the cache
 _TINY = 1e-300  # a reach by which a gap can be divided
 
 
@@ -596,7 +596,7 @@ def smooth_calibration_curve_of(
     table: ScoreTable, name: str = "model", *, span: float | None = None, axis: Axis = "score"
 ) -> SmoothCalibrationCurve:
     """Smooth calibration curve from a clean table."""
-    span = span or (SPAN if axis == "score" else _near(table))
+    span = span or (SPAN if axis == "score" else _neighbour_share(table))
     at, rate, error, size, factor = _smoothed(table, span) if axis == "score" else _over_log_odds(table, span)
     return SmoothCalibrationCurve(
         "smooth calibration",
@@ -614,7 +614,7 @@ def smooth_calibration_curve_of(
 
 
 def curve_over_log_odds(table: ScoreTable) -> SmoothCalibrationCurve:
-    """The smooth calibration curve over the log-odds, kept as long as its table: a report asks for it twice."""
+    """The smooth calibration curve over the log-odds, cached with its table since a report needs it twice."""
     if table not in _KEPT:
         _KEPT[table] = smooth_calibration_curve_of(table, axis="log-odds")
     return _KEPT[table]
@@ -627,7 +627,7 @@ def smoothed_rates(table: ScoreTable, span: float = SPAN) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Neighbourhoods:
-    """Cells of a table, each a small share of weight and range, and local polynomials of the label over them.
+    """Cells of a table, each with a small share of weight and range, and local polynomials over them.
 
     Short tables are their own cells.
     """
@@ -640,12 +640,12 @@ class Neighbourhoods:
 
     @cached_property
     def before(self) -> Floats:
-        """Weight below each score, and all weight."""
+        """Weight below each score, and the total weight."""
         return np.concatenate([[0.0], np.cumsum(self._column)])
 
     @cached_property
     def starts(self) -> NDArray[np.intp]:
-        """Where in the table each cell starts."""
+        """Index in the table at which each cell starts."""
         score, before = self.table.scores, self.before
         if len(score) <= 2 * _CELLS:
             return np.arange(len(score))
@@ -665,13 +665,13 @@ class Neighbourhoods:
 
     @cached_property
     def score(self) -> Floats:
-        """Mean score of each cell; rounding does not take it past the scores in it."""
+        """Mean score of each cell, clipped to its scores against rounding."""
         first, last = (self.table.scores[at] for at in (self.starts, np.append(self.starts[1:], 0) - 1))
         return np.clip(self.sums(self._column * self.table.scores) / self.weight, first, last)
 
     @cached_property
     def weight(self) -> Floats:
-        """Of each cell."""
+        """Weight of each cell."""
         return self.sums(self._column)
 
     @cached_property
@@ -686,7 +686,7 @@ class Neighbourhoods:
 
     @cached_property
     def points(self) -> Floats:
-        """From the smallest to the largest score, by way of the cells."""
+        """Points from the smallest to the largest score, including the cells' means."""
         return np.unique(np.concatenate([self.table.scores[[0]], self.score, self.table.scores[[-1]]]))
 
     def rates(self, span: float = SPAN) -> Floats:
@@ -702,7 +702,7 @@ class Neighbourhoods:
         return LocalFits(at, matrix, self)
 
     def _local_weights(self, at: Floats, span: float, degree: int = 1) -> Iterator[tuple[slice, slice, Floats]]:
-        """Points, a few at once, the cells that they look at, and what the positives in each add to their fits."""
+        """Yield blocks of points, the cells in their neighbourhoods, and the weights of their local fits."""
         reach = _bandwidths(at, self.table.scores, self.before, span)
         first = np.searchsorted(self.score, at - reach, side="left")
         last = np.searchsorted(self.score, at + reach, side="right")
@@ -722,7 +722,7 @@ class Neighbourhoods:
 
 @dataclass(frozen=True)
 class LocalFits:
-    """Local polynomials of the label on the score at some scores, as the matrix that makes them of cells' positives."""
+    """Local polynomial fits at some scores, as the linear smoother matrix on the cells' positives."""
 
     at: Floats
     matrix: Floats
@@ -730,30 +730,30 @@ class LocalFits:
 
     @property
     def rate(self) -> Floats:
-        """Event rate at each score; not held to [0, 1]."""
+        """Event rate at each score, not clipped to [0, 1]."""
         return np.asarray(self.matrix @ self.cells.ups)
 
 
 def local_limits(table: ScoreTable, at: Floats, level: float) -> tuple[Floats, Floats]:
     """Limits of the event rates at ascending scores by local lines over the log-odds."""
-    moved, factor = _evened(replace(table, scores=_log_odds(table.scores)))
-    low, high = jeffreys(*_local_rates(Neighbourhoods(moved), at, _near(table)), level)
+    moved, factor = _rescale_classes(replace(table, scores=_log_odds(table.scores)))
+    low, high = jeffreys(*_local_rates(Neighbourhoods(moved), at, _neighbour_share(table)), level)
     return times_odds(low, factor), times_odds(high, factor)
 
 
 def times_odds(rate: Floats, factor: Floats | float) -> Floats:
-    """The rate after its odds are multiplied by a factor."""
+    """Multiply the odds of a rate by a factor."""
     return rate * factor / (rate * factor + 1.0 - rate)
 
 
 def _local_rates(moved: Neighbourhoods, at: Floats, span: float) -> tuple[Floats, Floats]:
-    """Event rates over log-odds at some scores, and how many rows would tell as much."""
+    """Event rates over log-odds at some scores, and their effective numbers of rows."""
     fits = moved.fits(_log_odds(at), span=span)
     return np.clip(fits.rate, 0.0, 1.0), 1.0 / (fits.matrix**2 @ moved.squares)
 
 
-def _evened(table: ScoreTable) -> tuple[ScoreTable, float]:
-    """A table whose classes weigh one a row, and the factor of the odds that this takes away."""
+def _rescale_classes(table: ScoreTable) -> tuple[ScoreTable, float]:
+    """Rescale each class to a mean weight of one; also return the factor that this removes from the odds."""
     squares = table.positives_squared, table.negatives_squared
     classes = zip((table.positives, table.negatives), squares, strict=True)
     up, down = (float(square.sum() / weight.sum()) if weight.any() else 1.0 for weight, square in classes)
@@ -769,8 +769,8 @@ def _evened(table: ScoreTable) -> tuple[ScoreTable, float]:
     return even, up / down
 
 
-def _near(table: ScoreTable) -> float:
-    """Share of the rows at which the bias of smoothing stays small against the noise, which falls with more rows."""
+def _neighbour_share(table: ScoreTable) -> float:
+    """Share of rows in a neighbourhood for which smoothing bias is small relative to noise; falls with the rows."""
     return float(0.2 * min(1.0, (1000.0 / table.n_rows) ** 0.25))
 
 
@@ -779,8 +779,8 @@ def _log_odds(score: Floats) -> Floats:
 
 
 def _over_log_odds(table: ScoreTable, span: float) -> tuple[Floats, Floats, Floats, Floats, float]:
-    """As ``_smoothed`` over the log-odds, at scores of equal rank and of equal distance; classes weigh one a row."""
-    moved, factor = _evened(replace(table, scores=_log_odds(table.scores)))
+    """Like ``_smoothed`` over the log-odds, at scores evenly spaced in rank and in value."""
+    moved, factor = _rescale_classes(replace(table, scores=_log_odds(table.scores)))
     cells = Neighbourhoods(moved)
     share = cells.before[1:] / moved.total
     by_rank = table.scores[np.searchsorted(share, np.linspace(0.0, share[-1], _POINTS))]
@@ -793,7 +793,7 @@ def _over_log_odds(table: ScoreTable, span: float) -> tuple[Floats, Floats, Floa
 
 
 def _smoothed(table: ScoreTable, span: float) -> tuple[Floats, Floats, Floats, Floats, float]:
-    """Points from the smallest to the largest score, event rate at each, its standard error, the rows it rests on."""
+    """Return points from the smallest to the largest score, with event rate, standard error and effective rows."""
     cells = Neighbourhoods(table)
     fits = cells.fits(cells.points, span=span)
     rate = np.clip(fits.rate, 0.0, 1.0)
@@ -804,7 +804,7 @@ def _smoothed(table: ScoreTable, span: float) -> tuple[Floats, Floats, Floats, F
 
 
 def _polynomial(u: Floats, kernel: Floats, weight: Floats, degree: int) -> Floats:
-    """Turn kernels, a point a row, into what the weight of positives in each cell adds to the fit; both are used up."""
+    """Convert kernels (one row for each point) to local polynomial smoother weights, overwriting the arguments."""
     pull = kernel * weight
     mass = pull.sum(axis=1, keepdims=True)
     centre = _along(pull, u) / mass
@@ -822,12 +822,12 @@ def _polynomial(u: Floats, kernel: Floats, weight: Floats, degree: int) -> Float
 
 
 def _along(a: Floats, b: Floats) -> Floats:
-    """Sum of products in each row."""
+    """Row-wise dot product."""
     return np.asarray(np.einsum("ij,ij->i", a, b)[:, None])
 
 
 def _kernel(gap: Floats, reach: Floats) -> tuple[Floats, Floats]:
-    """Distances in units of the reach, and the tricube weights that they have; the gaps passed in are used up."""
+    """Return scaled distances and their tricube weights, overwriting the distances passed."""
     if reach.min() > _TINY:
         gap /= reach
     else:
@@ -845,7 +845,7 @@ def _kernel(gap: Floats, reach: Floats) -> tuple[Floats, Floats]:
 
 
 def _bend(u: Floats, share: Floats, centre: Floats, spread: Floats) -> Floats:
-    """What a quadratic adds to a local line at the point that lies ``centre`` below the mean; 0 for two scores only."""
+    """Contribution of a quadratic term to a local line at ``centre`` below the mean; 0 for only two scores."""
     skew = _along(share, u**3) / spread
     bow = u * u - spread - skew * u  # orthogonal to the constant and the line
     size = _along(share, bow * bow)
@@ -854,10 +854,10 @@ def _bend(u: Floats, share: Floats, centre: Floats, spread: Floats) -> Floats:
 
 
 def _bandwidths(at: Floats, score: Floats, before: Floats, span: float) -> Floats:
-    """Distance from each point within which the given share of the weight lies; ``before`` is that below each score."""
+    """Bandwidth at each point: the distance that contains a share of the weight; ``before`` is the weight below."""
     needed = span * before[-1] * (1.0 - 1e-12)
     last = len(score) - 1
-    # last start with enough weight above; a weight that rounding loses is held by any one score
+    # last start with enough weight above; a weight lost to rounding fits a single score
     most = min(int(np.searchsorted(before, before[-1] - needed, side="right")) - 1, last)
 
     def end(start: NDArray[np.intp]) -> Floats:

@@ -1,4 +1,4 @@
-"""How sure a number is: standard errors, intervals and paired differences."""
+"""Standard errors, confidence intervals and paired differences."""
 
 from stakes.inference._area import area_estimate as area_estimate
 from stakes.inference._bands import confidence_band, consistency_band, difference_band
@@ -10,7 +10,7 @@ from stakes.inference._comparison import PAIRED_NEEDS_ROWS as PAIRED_NEEDS_ROWS
 from stakes.inference._comparison import Comparison, Dominance, compare, dominance
 from stakes.inference._comparison import check_against_tables as check_against_tables
 
-# "X as X": what the rooms above build on, importable here, and no part of what users are offered.
+# "X as X": imported by other rooms, and not part of the public interface.
 from stakes.inference._comparison import comparison_from_moments as comparison_from_moments
 from stakes.inference._comparison import paired_rows as paired_rows
 from stakes.inference._cross_fitting import ROWS_NEEDED as ROWS_NEEDED

@@ -1,4 +1,4 @@
-"""AUC and its regret."""
+"""Intervals of the AUC, of differences of AUCs, and of the regret that AUC averages."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ if TYPE_CHECKING:
 # Intervals of the area under the ROC curve and of the difference of two areas on the same rows.
 #
 # The variance is that of DeLong, DeLong and Clarke-Pearson (1988, doi:10.2307/2531595), with the degrees of freedom
-# of a sum over two classes. Few rows of a class say little of those that no score finds, so it is never taken below
-# that of Hanley and McNeil (1982) with Newcombe's N (2006); the interval of one area has Wilson's form (Mee 1990),
-# that of a difference joins the two where few rows tell the models apart (Zou 2007).
+# of a sum over two classes. With few rows of a class it is unreliable, so its lower bound is the variance
+# of Hanley and McNeil (1982) with Newcombe's N (2006); the interval of one area has Wilson's form (Mee 1990),
+# that of a difference combines the two if few rows distinguish the models (Zou 2007).
 
-NEEDED_FOR_AREA = 3  # of each class; and effective rows that tell two areas apart
+NEEDED_FOR_AREA = 3  # of each class; and effective rows that distinguish two areas
 _HALVINGS = 80
-_FURTHEST = 38.0  # beyond so many standard errors a p-value is zero to a double
+_FURTHEST = 38.0  # standard errors beyond which a p-value underflows
 _CLASSES = ("negatives", "positives")
 
 
 class Limited(Protocol):
-    """Anything with an interval at every level."""
+    """An estimate with an interval at every level."""
 
     def limits(self, alpha: float) -> tuple[float, float]:
-        """Two-sided interval that misses with probability alpha."""
+        """Two-sided interval of level 1 - alpha."""
         ...
 
 
@@ -87,17 +87,17 @@ class Area:
 
     @property
     def total(self) -> float:
-        """Variance within completed data sets and between them."""
+        """Total variance, within and between completed data sets."""
         return self.variance + self.between
 
     @property
     def standard_error(self) -> float:
-        """DeLong's."""
+        """DeLong's standard error."""
         return math.sqrt(self.total)
 
     @property
     def note(self) -> str:
-        """Which class has too few rows; empty where there are enough."""
+        """The class with too few rows, or ""."""
         return self.reason or too_few(self.rows, NEEDED_FOR_AREA)
 
     def interval(self, confidence_level: float) -> tuple[float, float]:
@@ -105,7 +105,7 @@ class Area:
         return self.limits(1.0 - confidence_level)
 
     def limits(self, alpha: float) -> tuple[float, float]:
-        """Wilson's form: never beyond 0 and 1."""
+        """Wilson-type interval, within [0, 1]."""
         if self.note or math.isnan(self.value):
             return math.nan, math.nan
         k = float(t_quantile(alpha, self.degrees)) ** 2 * self._unit
@@ -114,12 +114,12 @@ class Area:
         return (middle - reach) / (1.0 + k), (middle + reach) / (1.0 + k)
 
     def delong(self, confidence_level: float) -> tuple[float, float]:
-        """Normal interval of DeLong's variance, without a floor, cut to [0, 1], as pROC's ``ci.auc`` has it."""
+        """Normal interval of DeLong's variance without a lower bound, clipped to [0, 1], as pROC's ``ci.auc``."""
         half = _normal(confidence_level, self.rubin) * self.standard_error
         return max(self.value - half, 0.0), min(self.value + half, 1.0)
 
     def p_value(self, null: float) -> float:
-        """Two-sided, for an area of ``null``: the level at which the interval ends there."""
+        """Two-sided p-value for an area of ``null``: the level at which the interval ends there."""
         if self.note or math.isnan(self.value):
             return math.nan
         gap, spread = abs(self.value - null), null * (1.0 - null)
@@ -135,7 +135,7 @@ class Area:
 
 @dataclass(frozen=True)
 class AreaDifference:
-    """The first area less the second, on the same rows.
+    """The first area minus the second, on the same rows.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ class AreaDifference:
 
     @property
     def standard_error(self) -> float:
-        """DeLong's, paired."""
+        """DeLong's standard error of the paired difference."""
         return math.sqrt(self.variance + self.between)
 
     @property
@@ -177,12 +177,12 @@ class AreaDifference:
 
     @property
     def correlation(self) -> float:
-        """Of the two areas."""
+        """Correlation of the two areas."""
         return _correlation(self.first.total, self.second.total, self.variance + self.between)
 
     @property
     def least(self) -> float:
-        """Variance of the difference if both areas had that of Hanley and McNeil."""
+        """Lower bound of the variance of the difference, from Hanley and McNeil's variances."""
         one, two = (area.floor * area.value * (1.0 - area.value) for area in (self.first, self.second))
         r = _correlation(self.first.variance, self.second.variance, self.variance)
         return one + two - 2.0 * r * math.sqrt(one * two)
@@ -192,7 +192,7 @@ class AreaDifference:
         return self.limits(1.0 - confidence_level)
 
     def limits(self, alpha: float) -> tuple[float, float]:
-        """Two-sided interval that misses with probability alpha."""
+        """Two-sided interval of level 1 - alpha."""
         if self.note or math.isnan(self.value):
             return math.nan, math.nan
         if self.same:
@@ -202,10 +202,10 @@ class AreaDifference:
             half = [float(t_quantile(alpha, df)) * math.sqrt(v) if v > 0.0 else 0.0 for v, df in sides]
             h = math.hypot(max(half[:2]), half[2])
             return max(self.value - h, -1.0), min(self.value + h, 1.0)
-        return self._joined(alpha)
+        return self._mover_limits(alpha)
 
     def p_value(self) -> float:
-        """Two-sided, for equal areas; agrees with :meth:`interval`."""
+        """Two-sided p-value for equal areas; agrees with :meth:`interval`."""
         if self.note or math.isnan(self.value):
             return math.nan
         if self.same or self.value == 0.0:
@@ -216,7 +216,7 @@ class AreaDifference:
         return max(float(two_sided(self.value / math.sqrt(v), df)) if v > 0.0 else 0.0 for v, df in tails)
 
     def delong(self, confidence_level: float) -> tuple[tuple[float, float], float]:
-        """Interval and p-value of DeLong's test: normal, without a floor, as pROC has it."""
+        """Interval and p-value of DeLong's normal test without a lower bound of the variance, as in pROC."""
         half, gap = _normal(confidence_level, self.rubin) * self.standard_error, abs(self.value)
         if not self.standard_error > 0.0:
             p = float(gap == 0.0)
@@ -226,8 +226,8 @@ class AreaDifference:
             p = float(two_sided(gap / self.standard_error, self.rubin))
         return (self.value - half, self.value + half), p
 
-    def _joined(self, alpha: float) -> tuple[float, float]:
-        """The limits of the two areas joined as variances are."""
+    def _mover_limits(self, alpha: float) -> tuple[float, float]:
+        """Combine the limits of the two areas as variances add (MOVER)."""
         (l1, u1), (l2, u2) = self.first.limits(alpha), self.second.limits(alpha)
         a, b, r = self.first.value, self.second.value, self.correlation
 
@@ -245,7 +245,7 @@ def _normal(confidence_level: float, degrees: float) -> float:
 
 
 def _correlation(first: float, second: float, difference: float) -> float:
-    """Of two estimates with these variances, and this one of their difference."""
+    """Correlation of two estimates from their variances and that of their difference."""
     both = first * second
     if both == 0.0:
         return 0.0
@@ -310,7 +310,7 @@ class AreaRegret:
         return self.limits(1.0 - confidence_level)
 
     def limits(self, alpha: float) -> tuple[float, float]:
-        """The limits of the area, and the error of the prevalence beside them."""
+        """Combine the limits of the area with the error of the prevalence."""
         low, high = self.area.limits(alpha)
         rate = self.shift * float(t_quantile(alpha, self.area.degrees))
         below, above = (math.hypot(self.factor * abs(end - self.area.value), rate) for end in (high, low))
@@ -318,12 +318,12 @@ class AreaRegret:
         return max(self.value - below, least), min(self.value + above, 0.5)
 
     def p_value(self) -> float:
-        """Two-sided, for no regret or no difference; agrees with :meth:`interval`."""
+        """Two-sided p-value for no regret or no difference; agrees with :meth:`interval`."""
         return 1.0 if self.value == 0.0 else level_reached(self, 0.0)
 
 
 def level_reached(estimate: Limited, null: float) -> float:
-    """The p-value: one less the confidence at which the interval just reaches the null; nan without an interval."""
+    """P-value by inversion: the smallest alpha whose interval excludes the null; nan without an interval."""
     if math.isnan(estimate.limits(0.5)[0]):
         return math.nan
     inside, outside = _FURTHEST, 0.0
@@ -335,7 +335,7 @@ def level_reached(estimate: Limited, null: float) -> float:
 
 
 def too_few(rows: tuple[int, int], least: int) -> str:
-    """Say which class has fewer rows than an interval needs; empty where both have enough."""
+    """Return which class has fewer rows than an interval needs, or ""."""
     short = [
         f"only {count} {name}: an interval needs {least}"
         for count, name in zip(rows, _CLASSES, strict=True)
@@ -379,7 +379,7 @@ def area_estimate(cells: WeightedCells, dependence: Dependence = _INDEPENDENT) -
         return Area(math.nan, math.nan, math.nan, math.nan, (round(cells.rows[0]), round(cells.rows[1])))
     alike = cells.plain or cells.data.sample is None  # the table has lost the weights of single rows of one score
     if _independent(dependence) and alike:
-        return area_of(Sums.from_blocks(_table_parts(table)))
+        return area_of(Sums.from_blocks(_table_placements(table)))
     placement = placements(cells)
     area = area_of(_sums(placement, cells))
     if _independent(dependence) and cells.origin is None:
@@ -424,7 +424,7 @@ def _sums(placement: Floats, cells: WeightedCells) -> Sums:
     return Sums.from_units(placement, cells.y, cells.weight, cells.square)
 
 
-def _table_parts(table: ScoreTable) -> Iterator[Block]:
+def _table_placements(table: ScoreTable) -> Iterator[Block]:
     """Placements of the rows of each class at some of the scores."""
     below, above, (negative, positive) = 0.0, table.total_positives, (table.total_negatives, table.total_positives)
     for part in blocks(len(table.scores), BLOCK):
@@ -447,7 +447,7 @@ def _cells(k: int, placement: Floats, weight: Floats, square: Floats) -> Block:
 
 
 def _dependent(cells: WeightedCells, centred: Floats, dependence: Dependence) -> tuple[float, float, str]:
-    """Variance of a mean of placements within the classes, its degrees of freedom, and why there is none."""
+    """Variance of a mean of placements by class, its degrees of freedom, and why it may be undefined."""
     masses = cells.masses
     return _dependent_sum(cells, cells.weight * centred / np.where(cells.y, masses[1], masses[0]), dependence)
 
@@ -466,22 +466,22 @@ _SKILLS = ("bounded_brier_skill_score", "bounded_log_skill_score", "regret_skill
 
 @dataclass(frozen=True)
 class Constant:
-    """The constant forecast that a skill compares with, by default the prevalence, and what the losses follow from."""
+    """The constant reference forecast of a skill, by default the prevalence, and the costs of its losses."""
 
     costs: CostDistribution
     rule: Rule
     reference: float | None
 
     def losses(self, prevalence: float) -> Floats:
-        """What it costs a row of each class."""
-        # the prevalence is the best constant, so that its own error moves the reference's loss to second order only
+        """Loss of the constant forecast for a row of each class."""
+        # the prevalence is the best constant, so that its error affects the reference's loss only to second order
         guess = np.array([prevalence if self.reference is None else self.reference])
         return np.append(self.costs.negative_loss(guess), self.costs.positive_loss(guess))
 
 
 @dataclass(frozen=True)
 class RowMean:
-    """A mean of row values; with ``constant`` one less the mean over that of the constant.
+    """A mean of row values; with ``constant``, one minus its ratio to the constant's mean.
 
     ``best`` and ``worst`` are the values of perfect and of opposite decisions for each class.
     """
@@ -492,14 +492,14 @@ class RowMean:
     constant: Constant | None = None
 
     def influence(self, cells: WeightedCells) -> Influence:
-        """What each row contributes to the error."""
+        """Influence function at each row."""
         if self.constant is None:
             return mean_influence(cells, self.values(cells.y, cells.score), self.best, self.worst)
         return skill_influence(cells, self.constant.costs, self.constant.rule, self.constant.reference)
 
 
 def _value_range(mean: RowMean, masses: Floats, *, fixed: bool, paired: bool) -> tuple[float, float]:
-    """Least and largest value that rows can give, the shares of the classes known or not; of a difference if paired."""
+    """Range of the mean, for fixed or free class shares; of a difference if paired."""
     if mean.constant is not None:
         return -np.inf, np.inf if paired else 1.0
     ends = np.sort(np.stack([mean.best, mean.worst]), axis=0)  # least and largest by class
@@ -510,7 +510,7 @@ def _value_range(mean: RowMean, masses: Floats, *, fixed: bool, paired: bool) ->
 
 
 def row_mean(name: str, options: Options) -> RowMean:
-    """Return a registered metric of two classes as a mean of row values, or raise for one without a closed form."""
+    """Return a registered binary metric as a mean of row values, or raise if it has no closed form."""
     if name in METRICS:
         check_parameters(METRICS[name], dict(options))
     if name in METRICS and (name in _SKILLS or name == "net_benefit_score" or METRICS[name].per_sample):
@@ -533,7 +533,7 @@ def row_mean(name: str, options: Options) -> RowMean:
 
 
 def metric_range(name: str, options: Options) -> tuple[float, float]:
-    """Least and largest value of a registered metric with these options, whatever the rows."""
+    """Range of a registered metric with these options, over all possible rows."""
     if METRICS[name].task == "binary" and (METRICS[name].per_sample or name == "net_benefit_score"):
         others = {key: value for key, value in options.items() if key != "rule"}  # on which the range does not depend
         return _value_range(row_mean(name, others), np.ones(2), fixed=False, paired=False)
@@ -552,7 +552,7 @@ def mean_moments(mean: RowMean, cells: Sequence[WeightedCells], dependence: tupl
         return moments.within(*_value_range(mean, masses, fixed=cells[0].fixed_prevalence, paired=paired))
     best = np.zeros(2) if paired else np.array(mean.best)
     most = np.abs(np.subtract(mean.worst, mean.best))
-    sums, fixed = Sums.from_blocks(_parts(mean, cells, best)), cells[0].fixed_prevalence
+    sums, fixed = Sums.from_blocks(_class_values(mean, cells, best)), cells[0].fixed_prevalence
     rows = round(float(sums.count[0])), round(float(sums.count[1]))
     if mean.constant is None:
         value = float(sums.value + sums.weight @ best / sums.weight.sum())
@@ -565,7 +565,7 @@ def mean_moments(mean: RowMean, cells: Sequence[WeightedCells], dependence: tupl
     return moments_of((0.0 if paired else 1.0) - float(ratio), spread, rows, least=needed, paired=paired).within(*ends)
 
 
-def _parts(mean: RowMean, cells: Sequence[WeightedCells], best: Floats) -> Iterator[Block]:
+def _class_values(mean: RowMean, cells: Sequence[WeightedCells], best: Floats) -> Iterator[Block]:
     """Values of the rows of each class, block by block, less the best; or the differences between two models."""
     first = cells[0]
     for part in blocks(len(first.y), BLOCK):

@@ -1,4 +1,4 @@
-"""Bands of curves."""
+"""Confidence bands of curves, and reliability bands."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stakes.base.validation import (
     to_array,
     to_floats,
 )
-from stakes.core.options import as_known, check_harm, evaluation_data, refuse_amounts, refuse_weighing
+from stakes.core.options import check_harm, evaluation_data, refuse_amounts, refuse_weighing
 from stakes.core.score_table import ScoreTable
 from stakes.curves import bin_starts, local_limits, reliability_curve_of, times_odds
 from stakes.inference._comparison import check_paired
@@ -58,11 +58,11 @@ if TYPE_CHECKING:
 # doi:10.1093/biomet/asac068).
 
 _MOST_BLOCKS = 128
-_MOST_TIED = 0.05  # of all weight at one score: where scores are tied, groups of rows tell more than lines across them
+_MOST_TIED = 0.05  # share of weight at one score above which groups of rows are more informative
 
 
 def reliability_band(table: ScoreTable, points: Floats, name: str, level: float) -> Band:
-    """Isotonic curve with its bounds at some scores between the smallest and the largest."""
+    """Isotonic curve with its confidence band at scores between the smallest and the largest."""
     starts = _blocks(table)
     lows, highs = table.scores[starts], table.scores[np.append(starts[1:], len(table.scores)) - 1]
     # blocks that lie wholly up to each score, and the first that lies wholly from it on
@@ -72,7 +72,7 @@ def reliability_band(table: ScoreTable, points: Floats, name: str, level: float)
     together = (1.0 - level) / (n * (n + 1))
     lower, upper = groups.limits(together)
     bounds = np.maximum.accumulate(lower)[before], np.minimum.accumulate(upper[::-1])[::-1][after]
-    low, high = _alone(groups, before, after, level)
+    low, high = _pointwise_limits(groups, before, after, level)
     # the groups that end elsewhere may happen to say more; the band gives that up, so as to hold the intervals
     outer = np.minimum(bounds[0], low), np.maximum(bounds[1], high)
     if _untied(table):
@@ -100,17 +100,17 @@ def _untied(table: ScoreTable) -> bool:
     return bool(np.max(table.positives + table.negatives) <= _MOST_TIED * table.total)
 
 
-def _alone(groups: _ScoreGroups, before: Places, after: Places, level: float) -> tuple[Floats, Floats]:
-    """At one score few groups are worth their share of the error: those of 1, 2, 4, ... blocks beside it."""
+def _pointwise_limits(groups: _ScoreGroups, before: Places, after: Places, level: float) -> tuple[Floats, Floats]:
+    """Pointwise limits, which use only groups of 1, 2, 4, ... adjacent blocks in the Bonferroni correction."""
     lengths = 2 ** np.arange(groups.n.bit_length())
     lower, upper = groups.limits((1.0 - level) / (2 * len(lengths)), lengths)
     return lower[before], upper[after]
 
 
 def _blocks(table: ScoreTable) -> Places:
-    """First score of each block: of about equally many rows, whatever their class weighs, or the labels would choose.
+    """First score of each block of about equally many rows, unweighted so that labels do not influence the blocks.
 
-    The curve can be told within about as many groups of rows as the cube root of their number.
+    The number of blocks is proportional to the cube root of the rows, the resolution of an isotonic curve.
     """
     hits = _effective(table.positives, table.positives_squared)
     rows = replace(table, positives=hits, negatives=_effective(table.negatives, table.negatives_squared))
@@ -118,7 +118,7 @@ def _blocks(table: ScoreTable) -> Places:
 
 
 class _ScoreGroups:
-    """All runs of neighbouring blocks, with limits of their event rates."""
+    """All groups of consecutive blocks, with limits of their event rates."""
 
     def __init__(self, table: ScoreTable, starts: Places) -> None:
         self.n = len(starts)
@@ -135,7 +135,7 @@ class _ScoreGroups:
         return runs
 
     def limits(self, tail: float, lengths: Places | None = None) -> tuple[Floats, Floats]:
-        """Best lower limit of the groups that end at each block, best upper limit of those that start there."""
+        """Largest lower limit of the groups that end at each block, smallest upper limit of those that start there."""
         first, last = np.triu_indices(self.n)
         if lengths is not None:
             kept = np.isin(last - first + 1, lengths)
@@ -146,7 +146,7 @@ class _ScoreGroups:
         return np.append(0.0, lower.max(axis=0)), np.append(upper.min(axis=1), 1.0)
 
     def _limits(self, first: Places, last: Places, tail: float) -> tuple[Floats, Floats]:
-        """Clopper-Pearson limits from effective numbers of rows of each class, each with the class's mean weight."""
+        """Clopper-Pearson limits from the effective numbers of rows of each class and its mean weight."""
         from scipy.special import betaincinv
 
         downs, ups, downs_squared, ups_squared = (column[first, last] for column in self.sums)
@@ -158,7 +158,7 @@ class _ScoreGroups:
         return times_odds(low, factor), times_odds(high, factor)
 
     def _mean_weight(self, weight: Floats, squared: Floats, k: int) -> Floats:
-        """Mean weight of a class in each group, as its rows have it; of the class, or of all, where there are none."""
+        """Mean weight of a class in each group; of the class, or of all rows, for a group without rows of it."""
         of_all = sum(self.totals[2:]) / sum(self.totals[:2])
         usual = self.totals[2 + k] / self.totals[k] if self.totals[k] > 0.0 else of_all
         return np.divide(squared, weight, out=np.full(weight.shape, usual), where=weight > 0.0)
@@ -174,7 +174,7 @@ def _normal_tail(tail: float) -> float:
     return -NormalDist().inv_cdf(tail)
 
 
-# How sure a whole curve is: pointwise intervals and simultaneous bands, for one model and for the difference of two.
+# Pointwise intervals and simultaneous bands of curves, for one model and for the difference of two.
 #
 # At given thresholds a curve is linear in the shares of rows of each class above them, so its covariance has a closed
 # form; the bounds allow for few rows, and none, beyond a threshold. See docs/uncertainty.md for the coverage.
@@ -280,7 +280,7 @@ def confidence_band(
     ([0.33, 0.3, 0.1], [0.55, 0.53, 0.34])
     """
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
-    kind, y_true, said = _with_known_weights(check_choice(kind, "kind", BAND_KINDS), y_true)
+    kind, y_true, said = _fix_weights(check_choice(kind, "kind", BAND_KINDS), y_true)
     level, draws = _check_level(confidence_level), _check_draws(n_resamples)
     asked: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
     data, fixed = evaluation_data(y_true, y_prob, **asked, logits=logits, amounts=True), prevalence is not None
@@ -303,16 +303,16 @@ def confidence_band(
     return _harmed(band_of(pieces, totals, critical, kind=kind, thresholds=points, level=level, **told), harm)
 
 
-def _with_known_weights(kind: str, y_true: Any) -> tuple[str, Any, str]:
-    """The same, and what to say where the rows are gone from which the weights of a table were estimated."""
+def _fix_weights(kind: str, y_true: Any) -> tuple[str, Any, str]:
+    """Fix the estimated weights of a table; also return the caveat."""
     if not isinstance(y_true, ScoreTable) or kind == "reliability":
         return kind, y_true, ""
-    table, said = as_known(y_true)
+    table, said = with_fixed_weights(y_true)
     return kind, table, f", {said}" if said else ""
 
 
 def _check_plain(y_true: Any, clusters: Any) -> None:
-    """Refuse what a band of a reliability curve cannot allow for."""
+    """Refuse options that a reliability band does not support."""
     if clusters is not None:
         raise ValueError("clusters must be None for reliability: its band takes the rows as independent.")
     refuse_amounts(y_true)
@@ -418,7 +418,7 @@ def difference_band(
 
 
 def _harmed(band: Band, harm: float) -> Band:
-    """The band of a curve less the known cost of obtaining the score."""
+    """Shift the band of a curve by the cost of obtaining the score."""
     if harm == 0.0:
         return band
     t, per = band.thresholds, band.per
@@ -442,7 +442,7 @@ def _check_harms(harm: Any, kind: str) -> float:
 
 
 def _rows_of(totals: Totals, origin: Origin | None) -> Totals:
-    """Totals whose rows are all that count, those of unknown class too."""
+    """Totals over all rows of positive weight, including those of unknown class."""
     return totals if origin is None else totals._replace(n_rows=origin.n_rows)
 
 
@@ -517,7 +517,7 @@ def _check_per(per: float) -> float:
     return float(per)
 
 
-# Where a reliability curve would lie if the scores were calibrated: curves of labels drawn from the scores.
+# Consistency bands: reliability curves of labels drawn from the scores, as if these were calibrated.
 
 _CELLS = 1000
 _LEAST_RESAMPLES = 1000
@@ -622,7 +622,7 @@ def _effective_positives(table: ScoreTable) -> float:
 
 
 def drawn_curves(table: ScoreTable, points: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
-    """Isotonic curves at some points of labels drawn from the scores: one line for each draw."""
+    """Isotonic curves of labels drawn from the scores, at some points: one row for each draw."""
     curves = np.empty((n_resamples, len(points)))
     from scipy.optimize import isotonic_regression
 
@@ -634,7 +634,7 @@ def drawn_curves(table: ScoreTable, points: Floats, n_resamples: int, rng: np.ra
 
 
 def rank_envelope(curves: Floats, level: float) -> tuple[Floats, Floats]:
-    """Narrowest bounds, alike in rank at every point, that hold one curve more with this probability.
+    """Rank envelope: the narrowest bounds, of equal rank at every point, that contain a new curve.
 
     A curve that others are held against counts itself among those not beyond it, one that is new does not: its rank is
     lower by one.
@@ -657,7 +657,7 @@ def rank_envelope(curves: Floats, level: float) -> tuple[Floats, Floats]:
 
 
 def _cells(table: ScoreTable) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    """Mean score, weight and effective number of rows of each score, or of cells of neighbouring scores."""
+    """Mean score, weight and effective number of rows by score, or by cell of neighbouring scores."""
     score, weight = table.scores, table.positives + table.negatives
     squared = table.positives_squared + table.negatives_squared
     if len(score) > 2 * _CELLS:

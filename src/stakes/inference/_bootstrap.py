@@ -1,4 +1,4 @@
-"""Bootstrap, resampled tables."""
+"""The bootstrap, and resampled score tables."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ if TYPE_CHECKING:
     Kind = Literal["percentile", "basic", "normal"]
 
 
-# Resampled score tables: counts are drawn anew, scores keep their order, so nothing is sorted twice.
+# Resampled score tables: only counts are drawn, and scores stay sorted.
 #
 # Rows are drawn independently, as whole clusters, or in blocks of consecutive rows; several models share each draw.
 
-_TIED = 4  # rows for each cell of a table from which on it is faster to draw cells than to draw rows
+_TIED = 4  # rows per cell above which drawing counts by cell is faster than drawing rows
 _EQUAL = 1e-9
 
 
@@ -62,7 +62,7 @@ def is_whole(value: Any) -> bool:
 
 
 def draw_rows(strata: Sequence[Integers], n: int) -> Draw:
-    """Say how often each of n rows is drawn, independently: from each stratum as many rows as it holds."""
+    """Build a function that draws how often each of n rows is resampled, independently within strata."""
 
     def draw(rng: np.random.Generator) -> Integers:
         counts = np.zeros(n, dtype=np.intp)
@@ -75,7 +75,7 @@ def draw_rows(strata: Sequence[Integers], n: int) -> Draw:
 
 
 def draw_clusters(codes: Integers) -> Draw:
-    """Say how often each row is drawn with its cluster: as many clusters as there are."""
+    """Build a function that draws how often each row is resampled with its cluster."""
     clusters = int(codes.max()) + 1
 
     def draw(rng: np.random.Generator) -> Integers:
@@ -85,7 +85,7 @@ def draw_clusters(codes: Integers) -> Draw:
 
 
 def draw_blocks(n: int, length: int) -> Draw:
-    """Say how often each row is drawn with its block; blocks wrap around the end, so no row is drawn more often."""
+    """Build a function that draws how often each row is resampled with its block (circular block bootstrap)."""
     lengths = np.full(math.ceil(n / length), length)
     lengths[-1] = n - length * (len(lengths) - 1)
 
@@ -99,7 +99,7 @@ def draw_blocks(n: int, length: int) -> Draw:
 
 
 def draw_counts(counts: Integers) -> Draw:
-    """Say how many of n equal rows are drawn from each cell of a table; the answer holds until the next draw."""
+    """Build a function that draws how many of n equal rows each cell gets; its array is reused by the next draw."""
     n = int(counts.sum())
     if n > _TIED * len(counts):
         shares = counts / n
@@ -120,7 +120,7 @@ def draw_counts(counts: Integers) -> Draw:
 
 @dataclass(frozen=True)
 class TableSource:
-    """Resamples of one table whose rows weigh the same; class by class where the prevalence is fixed."""
+    """Resamples of one table with equal weights; stratified by class if the prevalence is fixed."""
 
     table: ScoreTable
     units: tuple[float, float]
@@ -133,64 +133,64 @@ class TableSource:
             return cls(table, units, tuple(draw_counts(column) for column in counts))
         return cls(table, units, (draw_counts(np.concatenate(counts)),))
 
-    def tables(self, rng: np.random.Generator, room: Room | None = None) -> list[ScoreTable]:
-        """One resampled table; with ``room`` it holds until the next one is made there."""
+    def tables(self, rng: np.random.Generator, workspace: Workspace | None = None) -> list[ScoreTable]:
+        """Draw one resampled table; one in a ``workspace`` is overwritten by the next."""
         negatives, positives = self._counts(rng)
         seen = np.flatnonzero(np.logical_or(negatives, positives))
-        room = Room() if room is None else room
+        workspace = Workspace() if workspace is None else workspace
         old, weights = self.table, []
         for name, unit, counts in zip(("down", "up"), self.units, (negatives, positives), strict=True):
-            weight = room.floats(name, room.taken("count", counts, seen))
+            weight = workspace.floats(name, workspace.taken("count", counts, seen))
             weights.append((weight, weight) if unit == 1.0 else (unit * weight, unit * (unit * weight)))
         (downs, down_squares), (ups, up_squares) = weights
         lower, upper = (None if edge is None else edge.take(seen) for edge in (old.lower, old.upper))
-        columns = room.taken("scores", old.scores, seen), ups, downs, up_squares, down_squares
+        columns = workspace.taken("scores", old.scores, seen), ups, downs, up_squares, down_squares
         return [ScoreTable(*columns, old.n_rows, old.fixed_prevalence, lower, upper)]
 
     def area(self, rng: np.random.Generator) -> float:
-        """AUC of one resampled table, without the table: it needs whole numbers only, whatever a row weighs."""
+        """AUC of one resample, from counts alone, without building the table."""
         negatives, positives = self._counts(rng)
-        below, found = self._room
+        below, found = self._area_buffers
         np.cumsum(negatives, out=below)
         positives = positives[found]
         pairs = 2 * int(below[-1]) * int(positives.sum())
         return int(np.dot(positives, 2 * below[found] - negatives[found])) / pairs if pairs else math.nan
 
     @cached_property
-    def _room(self) -> tuple[Integers, Integers]:
-        """Memory for the negatives up to each score, and the scores that positives have."""
+    def _area_buffers(self) -> tuple[Integers, Integers]:
+        """A buffer for cumulative negatives, and the indices of the scores of positives."""
         return np.empty(len(self.table.scores), dtype=np.intp), np.flatnonzero(self.table.positives)
 
     def _counts(self, rng: np.random.Generator) -> Sequence[Integers]:
-        """Rows of each class that are drawn from each cell; they hold until the next draw."""
+        """Draw the rows of each class in each cell; the arrays are reused by the next draw."""
         drawn = [draw(rng) for draw in self.draws]
         return np.split(drawn[0], 2) if len(drawn) == 1 else drawn
 
 
-class Room:
-    """Memory that one resample after the other is written to."""
+class Workspace:
+    """Memory that successive resamples reuse."""
 
     def __init__(self) -> None:
-        self._held: dict[str, NDArray[Any]] = {}
+        self._buffers: dict[str, NDArray[Any]] = {}
 
     def taken(self, name: str, values: NDArray[Any], places: Integers) -> NDArray[Any]:
-        """Some entries of an array."""
-        return values.take(places, out=self._of(name, len(places), values), mode="clip")
+        """Copy some entries of an array into the buffer of this name."""
+        return values.take(places, out=self._buffer(name, len(places), values), mode="clip")
 
     def floats(self, name: str, values: NDArray[Any]) -> Floats:
-        """Numbers as floats."""
-        out: Floats = self._of(name, len(values), np.empty(0))
+        """Copy numbers as floats into the buffer of this name."""
+        out: Floats = self._buffer(name, len(values), np.empty(0))
         out[:] = values
         return out
 
-    def _of(self, name: str, size: int, like: NDArray[Any]) -> NDArray[Any]:
-        if name not in self._held or len(self._held[name]) < size:
-            self._held[name] = np.empty(size + size // 8, like.dtype)
-        return self._held[name][:size]
+    def _buffer(self, name: str, size: int, like: NDArray[Any]) -> NDArray[Any]:
+        if name not in self._buffers or len(self._buffers[name]) < size:
+            self._buffers[name] = np.empty(size + size // 8, like.dtype)
+        return self._buffers[name][:size]
 
 
 def row_counts(table: ScoreTable) -> tuple[tuple[Integers, Integers], tuple[float, float]]:
-    """Rows of each class in each cell of a table, and what one row weighs; raise where weights differ."""
+    """Return the rows of each class in each cell, and the weight of a row; raise if weights differ."""
     counts, units = [], []
     for name in ("negatives", "positives"):
         weight, square = getattr(table, name), getattr(table, f"{name}_squared")
@@ -210,7 +210,7 @@ def row_counts(table: ScoreTable) -> tuple[tuple[Integers, Integers], tuple[floa
 
 @dataclass(frozen=True)
 class RowSource:
-    """Resampled tables of several models on the same rows, from how often each row is drawn."""
+    """Resampled tables of several models on the same rows."""
 
     models: Sequence[tuple[Floats, Integers]]
     weight: Floats | None
@@ -225,8 +225,8 @@ class RowSource:
             models.append((scores, 2 * level.reshape(-1) + sample.y))
         return cls(models, samples[0].weight, draw, prevalence)
 
-    def tables(self, rng: np.random.Generator, _room: Room | None = None) -> list[ScoreTable]:
-        """One resampled table for each model, all from the same rows."""
+    def tables(self, rng: np.random.Generator, _workspace: Workspace | None = None) -> list[ScoreTable]:
+        """Draw one resampled table for each model, all from the same rows."""
         counts = self.draw(rng)
         drawn = int(counts.sum())
         columns = [counts.astype(np.float64)]
@@ -242,7 +242,7 @@ class RowSource:
 def sums_by_cell(
     scores: Floats, code: Integers, columns: list[Floats]
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Columns of a table from weights, and squared weights if they differ: its scores that have any weight first."""
+    """Sum weights, and squared weights if they differ, into the columns of a table of the scores with weight."""
     cells = [np.bincount(code, column, minlength=2 * len(scores)).reshape(-1, 2) for column in columns]
     seen = cells[0].sum(axis=1) > 0.0
     downs, ups, down_squares, up_squares = (
@@ -253,12 +253,12 @@ def sums_by_cell(
 
 # Resampled tables of rows with censored follow-up: rows are drawn, known or not, and censoring is estimated anew.
 
-_MOST_REDRAWN = 100  # in a row: then nearly all resamples end before the horizon
+_MOST_REDRAWN = 100  # consecutive redraws: then nearly all resamples end before the horizon
 
 
 @dataclass
 class OutcomeSource:
-    """Resampled tables of several models; ``redrawn`` counts resamples in which nobody was followed to the horizon."""
+    """Resampled tables of several models; ``redrawn`` counts resamples without follow-up to the horizon."""
 
     outcome: TimeToEvent
     models: Sequence[tuple[Floats, Integers]]
@@ -267,7 +267,7 @@ class OutcomeSource:
 
     @classmethod
     def of(cls, outcome: TimeToEvent, scores: Sequence[Any], data: Mapping[str, Any], draw: Draw) -> Self:
-        """Source of the resamples of all rows."""
+        """Build the source from all rows of the outcome."""
         models = []
         for score in scores:
             origin = evaluation_data(outcome, score, **data).rows.origin
@@ -277,8 +277,8 @@ class OutcomeSource:
             models.append((distinct, 2 * level.reshape(-1) + outcome.y))
         return cls(outcome, models, draw)
 
-    def tables(self, rng: np.random.Generator, _room: Room | None = None) -> list[ScoreTable]:
-        """One resampled table for each model, all from the same rows."""
+    def tables(self, rng: np.random.Generator, _workspace: Workspace | None = None) -> list[ScoreTable]:
+        """Draw one resampled table for each model, all from the same rows."""
         counts, outcome = self._drawn(rng)
         weight = outcome.weight
         # a row that is drawn k times is k rows of a k-th of the weight
@@ -302,7 +302,7 @@ class OutcomeSource:
         )
 
 
-# The bootstrap for whatever has no closed form: any function of a score table, on resampled tables.
+# The bootstrap for statistics without a closed form: any function of a score table.
 
 KINDS = ("percentile", "basic", "normal")
 _LEAST = 2
@@ -359,7 +359,7 @@ class Bootstrap(Tabular):
 
     @property
     def biases(self) -> Floats:
-        """Mean of the replicates less the value, shape (models, terms)."""
+        """Mean of the replicates minus the value, shape (models, terms)."""
         return _quietly(lambda: np.nanmean(self.replicates, axis=0) - self.values)
 
     def intervals(self, kind: Kind = "percentile") -> Floats:
@@ -395,7 +395,7 @@ class Bootstrap(Tabular):
         return ends if kind == "percentile" else self._within(2.0 * self.values - ends[::-1])
 
     def _within(self, intervals: Floats) -> Floats:
-        """The parts of intervals that lie in the range of the statistic."""
+        """Clip intervals to the range of the statistic."""
         low, high = np.minimum(self.ends[0], self.values), np.maximum(self.ends[1], self.values)
         return np.asarray(np.clip(intervals, low, high))
 
@@ -566,10 +566,10 @@ def bootstrap(
     values = np.array([[float(row[term]) for term in terms] for row in first])
     into, report = np.empty((draws, *values.shape)), _reporter(progress=progress)
     # a metric by name returns numbers, while a function may keep the table that it is given
-    room = None if callable(metric) else Room()
+    workspace = None if callable(metric) else Workspace()
 
     def resampled() -> Any:
-        found = [_as_mapping(function(table), name) for table in source.tables(rng, room)]
+        found = [_as_mapping(function(table), name) for table in source.tables(rng, workspace)]
         return [[row[term] for term in terms] for row in found]
 
     areas = partial(source.area, rng) if isinstance(source, TableSource) and name == "roc_auc_score" else None
@@ -584,7 +584,7 @@ def _check_resamples(n_resamples: Any) -> int:
 
 
 def _by_model(y_prob: Any) -> Mapping[str, Any]:
-    """Scores by the name of their model, which one alone does not need."""
+    """Return scores by the name of their model; a single model may be unnamed."""
     named = y_prob if isinstance(y_prob, Mapping) else {"": y_prob}
     if not named:
         raise ValueError("y_prob must hold at least one model, got an empty mapping.")
@@ -607,7 +607,7 @@ def _replicates(
 
 
 def _statistic(metric: str | Statistic | None, options: dict[str, Any]) -> tuple[str, Statistic, bool]:
-    """Name, function and whether the scores need only rank."""
+    """Return name and function of the statistic, and whether it uses only the ranking of scores."""
     if callable(metric):
         if options:
             raise ValueError(f"options are for metrics by name, got {', '.join(options)} beside a function.")
@@ -643,7 +643,7 @@ def _source(
     clusters: Any,
     block_length: Any,
 ) -> tuple[RowSource | TableSource | OutcomeSource, list[ScoreTable], str]:
-    """Where resamples come from, the tables of all rows, and the scheme."""
+    """Return the source of resamples, the tables of all rows, and the resampling scheme."""
     if clusters is not None and block_length is not None:
         raise ValueError("clusters= and block_length= (rows in order) cannot both be given.")
     if isinstance(y_true, TimeToEvent) and not y_true.plain:
@@ -675,7 +675,7 @@ def _source(
 
 
 def _rows_drawn(n: int, clusters: Any, block_length: Any, sample_weight: Any) -> tuple[Draw, str]:
-    """How rows are drawn, and what that is called."""
+    """Return the function that draws rows, and the name of the scheme."""
     codes, _ = check_dependence(clusters, None, n, sample_weight)
     if codes is not None:
         return draw_clusters(codes), "clusters"
@@ -697,7 +697,7 @@ def _as_mapping(value: float | Mapping[str, float], name: str) -> Mapping[str, f
 
 
 def _quietly(result: Callable[[], Floats]) -> Floats:
-    """Where replicates are infinite or all undefined, so are their moments: numpy need not say it too."""
+    """Suppress numpy's warnings on infinite or undefined replicates."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", RuntimeWarning)
         return np.asarray(result())

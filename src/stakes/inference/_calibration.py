@@ -1,4 +1,4 @@
-"""Calibration numbers with intervals."""
+"""Intervals of calibration measures."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 #
 # Such a number is never negative and is too large where the score is calibrated, so neither a normal interval nor the
 # percentiles of a bootstrap cover. The ends here come from tests: with the fitted deviation shrunk or stretched by a
-# factor, how often would noise like that of these rows give a number as large, or as small, as the one seen? The
+# factor, how often would noise like that of these rows give a value as large, or as small, as observed? The
 # noise is that of the table bootstrap, linearised: the residuals of each cell, or of each cluster, times random
 # numbers.
 
@@ -62,7 +62,7 @@ _CLUSTERS_AT_ONCE = 2_000_000  # sums over clusters and cells
 
 @dataclass(frozen=True)
 class Deviations:
-    """Fitted event rate less the score at some points of a curve, and draws of its noise (the last axis).
+    """Fitted event rate minus the score at points of a curve, and draws of its noise (last axis).
 
     ``alone`` is the noise if the score were calibrated: few events leave residuals that are too small. ``shift`` is how
     a shift of the log-odds would look: where noise hides a deviation, its fitted shape is noise too.
@@ -86,7 +86,7 @@ def curve_estimates(
     level: float,
     rng: Generator,
 ) -> list[Estimate]:
-    """Intervals of the numbers whose values on the rows are given, under their names in ``_NUMBERS``."""
+    """Intervals of the measures in ``_NUMBERS``, from their values on the rows."""
     reason = _reason(cells, design)
     if reason:
         return [Estimate(name, values[name], math.nan, (math.nan, math.nan), level, reason) for name in values]
@@ -120,7 +120,7 @@ def _estimate(name: str, value: float, seen: Deviations, level: float) -> Estima
     tail = 0.5 * (1.0 - level)
 
     def larger(factor: float, shape: Floats = seen.fitted, noise: Floats = seen.noise) -> float:
-        """Share of the draws in which the number is at least as large as the one seen."""
+        """Share of the draws in which the measure is at least as large as observed."""
         return float(np.mean(reaches(np.abs(factor * shape[:, None] + noise), seen.weight, at)))
 
     def highest(shape: Floats) -> float:
@@ -171,7 +171,7 @@ def _deviations(
 
 
 def _points(smoothed: Neighbourhoods) -> tuple[Floats, Floats]:
-    """Scores at which the curve is looked at, and how much each counts: few distinct scores all, many by rank."""
+    """Evaluation points of the curve and their weights: all distinct scores if few, else by rank."""
     scores, total = smoothed.table.scores, smoothed.table.total
     if len(scores) <= _POINTS:
         return scores, np.diff(smoothed.before) / total
@@ -186,7 +186,7 @@ def _points(smoothed: Neighbourhoods) -> tuple[Floats, Floats]:
 
 
 def _clustered(cells: WeightedCells, codes: Integers, residual: Floats, fits: LocalFits, rng: Generator) -> Floats:
-    """Noise of the positives in each cell where rows of a cluster move together."""
+    """Noise of the positives in each cell under dependence within clusters."""
     places, n = np.unique(codes, return_inverse=True)[1], len(fits.cells.score)
     count = int(places.max()) + 1
     cell, noise = fits.cells.cell[cells.level], np.zeros((n, _DRAWS))
@@ -215,7 +215,7 @@ def _mean_reaches(distance: Floats, weight: Floats, at: float) -> Bools:
 
 
 def _quantile_reaches(level: float, distance: Floats, weight: Floats, at: float) -> Bools:
-    """Whether the quantile is at least so large: no sort is needed to weigh what lies below."""
+    """Whether the quantile is at least ``at``, without sorting."""
     return np.asarray(weight @ (distance < at) < level - _ROUNDING)
 
 
@@ -236,7 +236,7 @@ _NOWHERE = (math.nan, math.nan)
 
 
 def recalibration_estimates(cells: WeightedCells, design: Design, level: float) -> tuple[list[Estimate], str]:
-    """Ratio, calibration in the large, slope and joint intercept, and why recalibration is undefined, if it is."""
+    """Estimates of O/E ratio, calibration in the large, slope and joint intercept; also why undefined, if so."""
     fits = fit_recalibration(cells.table, slope=1.0), fit_recalibration(cells.table)
     found = [observed_to_expected(cells, design, level)]
     moments = _coefficients(cells, design, fits)
@@ -268,7 +268,7 @@ def observed_to_expected(cells: WeightedCells, design: Design, level: float) -> 
 
 
 def _ratio_moments(cells: WeightedCells, design: Design, observed: float, expected: float) -> Moments:
-    """Moments of the logarithm of the ratio; scores need no outcome, and are those of all rows where it has more."""
+    """Moments of the log ratio; expected events use the scores of all rows, including those of unknown class."""
     value, origin = math.log(observed / expected), cells.origin
     if origin is None:
         return _moments(design, value, cells.y / observed - cells.score / expected)
@@ -281,7 +281,7 @@ def _ratio_moments(cells: WeightedCells, design: Design, observed: float, expect
 
 
 def _coefficients(cells: WeightedCells, design: Design, fits: Sequence[LogisticFit]) -> list[list[Moments]]:
-    """Moments of the coefficients of fits of logistic recalibration, none of those that are undefined."""
+    """Moments of the coefficients of logistic recalibration fits; undefined fits are skipped."""
     found: list[list[Moments]] = [[] for _ in fits]
     if all(fit.status for fit in fits):
         return found
@@ -303,7 +303,7 @@ def _moments(design: Design, value: float, slope: Floats) -> Moments:
     return moments_of(value, found, rows, least=NEEDED, reason=reason, clustered=design.codes is not None)
 
 
-# Calibration in a handful of numbers with intervals, as reporting guidelines for prediction models ask for.
+# Calibration measures with intervals, as reporting guidelines for prediction models require.
 
 Binning = Literal["quantile", "uniform"]
 Smoother = Literal["lowess", "loess"]
@@ -393,7 +393,7 @@ class CalibrationSummary(Tabular):
 
     @property
     def note(self) -> str:
-        """Why numbers that can have an interval have none, or on how few rows they rest; empty where all is well."""
+        """Why measures lack an interval, or that they are based on few rows; else ""."""
         notes = (estimate.note for estimate in self.estimates if estimate.metric not in WITHHELD)
         return "; ".join(dict.fromkeys(filter(None, notes)))
 
@@ -557,7 +557,7 @@ def calibration_of(
     level: float,
     rng: np.random.Generator,
 ) -> tuple[CalibrationSummary, str]:
-    """Calibration of clean cells whose dependence a design holds, and why recalibration is undefined, if it is."""
+    """Calibration summary of clean cells; also why recalibration is undefined, if so."""
     estimates, status = calibration_estimates(cells, design, smoother=smoother, level=level, rng=rng)
     bins = binned_reliability_of(cells.table, n_bins=n_bins, binning=binning)
     found = CalibrationSummary(
@@ -577,7 +577,7 @@ def calibration_of(
 def calibration_estimates(
     cells: WeightedCells, design: Design, *, smoother: str, level: float, rng: np.random.Generator
 ) -> tuple[tuple[Estimate, ...], str]:
-    """Everything that has an interval, and why recalibration is undefined, if it is."""
+    """All measures with an interval; also why recalibration is undefined, if so."""
     closed, status = recalibration_estimates(cells, design, level)
     smoothed, how = Neighbourhoods(cells.table), SMOOTHERS[smoother]
     values = smoothed_distances(smoothed, *how)
@@ -599,7 +599,7 @@ def smoothed_distances(smoothed: Neighbourhoods, span: float, degree: int) -> di
 
 
 def _rates(smoothed: Neighbourhoods, span: float, degree: int) -> Floats:
-    """Smoothed event rate at each score; loess is not held to [0, 1], as it is not where it comes from."""
+    """Smoothed event rate at each score; loess is not clipped to [0, 1], as in R."""
     if degree == 1:
         return smoothed.rates(span)
     at = scores = smoothed.table.scores
@@ -609,9 +609,9 @@ def _rates(smoothed: Neighbourhoods, span: float, degree: int) -> Floats:
 
 
 def _weighted_quantiles(values: Floats, weight: Floats, levels: Sequence[float]) -> list[float]:
-    """Smallest values >= 0 with at least these shares of the weight at or below (averaged where a share is exact).
+    """Weighted quantiles of values >= 0 (averaged where a share of the weight is met exactly).
 
-    A histogram tells between which values each lies: only these are sorted.
+    A histogram brackets each quantile, so that only values in its bin are sorted.
     """
     cell = (values / (values.max() or 1.0) * _BINS).astype(np.intp)
     up_to, found = np.cumsum(np.bincount(cell, weight)), []

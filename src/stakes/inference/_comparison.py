@@ -1,4 +1,4 @@
-"""Paired difference, dominance, pooling."""
+"""Paired differences between models, and dominance over a range of cost ratios."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def dominance(
     if not 0.0 <= low <= high <= 1.0:
         raise ValueError(f"low and high must satisfy 0 <= low <= high <= 1, got {low} and {high}.")
     pieces = [error_pieces(table, check_rule(rule)) for table in (a, b)]
-    # equal curves go to the one named first, so each is strictly better where it wins though named second
+    # ties go to the first curve, so each model wins strictly only when it is second
     knots, beaten = lower_envelope(pieces, low, high)
     others, won = lower_envelope(pieces[::-1], low, high)
     edges = np.unique(np.concatenate([knots, others, [low, high]]))
@@ -193,7 +193,7 @@ def dominance(
     labels = (EQUAL, *names)
     ends = np.append(low, edges[:-1][inside]), np.append(low, upper[inside])
     ends[1][-1] = high  # also where the last stretch was rounding
-    stretches = _joined(*ends, np.append(at_low, better[inside]))
+    stretches = _merge_adjacent(*ends, np.append(at_low, better[inside]))
     if len(stretches) > 1 and stretches[0][1] == low and stretches[0][2] == 0:
         stretches = stretches[1:]  # a single point where the two are equal says nothing
     return Dominance(*names, low, high, tuple((a, b, labels[k]) for a, b, k in stretches))
@@ -205,8 +205,8 @@ def _height(knots: Floats, alarms: Floats, misses: Floats, c: float) -> float:
     return c * float(alarms[piece]) + (1.0 - c) * float(misses[piece])
 
 
-def _joined(low: Floats, high: Floats, better: NDArray[np.intp]) -> list[tuple[float, float, int]]:
-    """Neighbouring stretches of the same verdict become one."""
+def _merge_adjacent(low: Floats, high: Floats, better: NDArray[np.intp]) -> list[tuple[float, float, int]]:
+    """Merge adjacent intervals with the same winner."""
     new = np.flatnonzero(np.append(True, better[1:] != better[:-1]))
     return list(zip(low[new].tolist(), np.append(low[new][1:], high[-1]).tolist(), better[new].tolist(), strict=True))
 
@@ -265,7 +265,7 @@ class Comparison(Tabular):
 
     @cached_property
     def dominance(self) -> Dominance | None:
-        """Whether one of the two costs less at every cost ratio of the range; None where the tables are not known."""
+        """Whether one of the two costs less at every cost ratio of the range; None without score tables."""
         return None if self.judge is None else self.judge()
 
     @property
@@ -321,7 +321,7 @@ def _comparison(difference: Moments, names: tuple[str, str], options: Options) -
 
 
 def paired_rows(samples: Sequence[BinarySample], options: Options) -> PairedRows:
-    """Rows that several models share, with what makes them depend on each other."""
+    """Read the rows that several models share, and their dependence."""
     first = samples[0]
     clusters, lags = dependence_of(first, options.clusters, options.lags, options.sample_weight)
     return PairedRows(
@@ -337,7 +337,7 @@ def paired_rows(samples: Sequence[BinarySample], options: Options) -> PairedRows
 
 
 def check_paired(y_true: Any, a: Any, b: Any, **beside: Any) -> None:
-    """Refuse tables where rows are needed, and rows of two models in different orders."""
+    """Refuse tables if rows are needed, and rows of two models in different orders."""
     check_same_order(y_true=y_true, a=a, b=b, **beside)
     if any(isinstance(value, ScoreTable) for value in (y_true, a, b)):
         raise ValueError(PAIRED_NEEDS_ROWS)
@@ -458,7 +458,7 @@ def _dominance_of(first: EvaluationData, second: EvaluationData, options: Option
 
 
 def check_against_tables(pairs: PairSums, tables: Sequence[ScoreTable], broken: Broken) -> None:
-    """Refuse sums over pairs that contradict the tables of the models, which rest on the same rows."""
+    """Refuse pair sums that contradict the models' score tables of the same rows."""
     for i, table in enumerate(tables):
         for k in (0, 1):
             cells = _Cells(pairs, i, table, k, broken)
@@ -474,7 +474,7 @@ def check_against_tables(pairs: PairSums, tables: Sequence[ScoreTable], broken: 
 
 @dataclass(frozen=True)
 class _Cells:
-    """The cells of the table of a model, and what its rows of one class cost."""
+    """The cells of a model's table, and the losses of its rows of one class."""
 
     pairs: PairSums
     model: int
@@ -484,12 +484,12 @@ class _Cells:
 
     @property
     def where(self) -> str:
-        """Which sums are meant."""
+        """Name of the sums in messages."""
         return f"for {self.pairs.models[self.model]!r} less 'nothing' among {CLASSES[self.k]}"
 
     @property
     def columns(self) -> tuple[Floats, Floats]:
-        """Weights and squared weights of the class, as they were before a prevalence was stated."""
+        """Weights and squared weights of the class before reweighting to a stated prevalence."""
         kind, mass = CLASSES[self.k], float(self.pairs.mass[self.k])
         weight, squared = getattr(self.table, kind), getattr(self.table, f"{kind}_squared")
         by = float(weight.sum()) / mass if self.table.fixed_prevalence and mass else 1.0
@@ -497,13 +497,13 @@ class _Cells:
 
     @property
     def losses(self) -> tuple[Floats, Floats]:
-        """The least and the most that a row of each cell can cost; one number where it is of one score."""
+        """Smallest and largest loss of a row of each cell; equal for a cell of one score."""
         ends = (self.table.scores if end is None else end for end in (self.table.lower, self.table.upper))
         first, second = (losses_by_score(end, self.pairs.costs, self.pairs.rule)[self.k] for end in ends)
         return np.minimum(first, second), np.maximum(first, second)
 
     def check_sums(self) -> None:
-        """The sums of the model alone are those over its table."""
+        """Check the model's sums against those over its table."""
         at, (weight, squared) = _place(self.pairs, self.model, len(self.pairs.models) + 2), self.columns
         for order, (a, b) in enumerate(EVERY_ORDER[:4]):
             column = weight if a == 1 else squared
@@ -516,7 +516,7 @@ class _Cells:
                 raise self.broken(f"w{a}_d{b}", what)
 
     def check_rows(self) -> None:
-        """Rows, and rows with a loss, are those of the table, which knows how many there are at least."""
+        """Check the numbers of rows, and of rows with a loss, against the table's lower bounds."""
         weight, squared = self.columns
         fewest = np.where(squared > 0.0, weight**2 / np.where(squared > 0.0, squared, 1.0), 0.0)
         low, high = self.losses
@@ -532,12 +532,12 @@ class _Cells:
 
 
 def _place(pairs: PairSums, i: int, j: int) -> int:
-    """Place of a pair among all."""
+    """Index of a pair among all pairs."""
     return int(place_of_pair(i, j, len(pairs.models) + 3))
 
 
 def _total(weight: Floats, losses: Floats) -> float:
-    """Weighted sum in which what has no weight counts nothing, even where it is infinite."""
+    """Weighted sum that ignores entries of weight zero, even infinite ones."""
     return float(np.dot(weight[weight > 0.0], losses[weight > 0.0]))
 
 

@@ -1,4 +1,4 @@
-"""Cross-fitted decomposition, H-measure, hull."""
+"""Cross-fitted recalibration, decomposition, H-measure and area under the convex hull."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.intp]
 
 
-# Isotonic recalibration judged on rows that it was not fitted to.
+# Cross-fitted isotonic recalibration.
 #
 # Fitted and judged on the same rows it looks better than the best threshold rule of the population, on fresh rows
 # worse. Both gaps shrink like n^(-2/3), slower than a standard error, but in a known proportion: three to one. For
@@ -67,7 +67,7 @@ class CrossFit:
     share: Floats
 
     def losses(self, costs: CostDistribution) -> tuple[Floats, Floats]:
-        """Losses of the rows under the population's recalibration, free of the leading bias; and in-sample."""
+        """Row losses under recalibration, corrected for the leading bias, and in-sample ones."""
         negative, positive = costs.negative_loss(self.values), costs.positive_loss(self.values)
         fitted, below, above = (
             np.where(self.y, positive[place], negative[place]) for place in (self.fitted, self.below, self.above)
@@ -76,7 +76,7 @@ class CrossFit:
 
 
 def cross_fit(sample: BinarySample, cv: int, rng: np.random.Generator) -> CrossFit:
-    """Fit the recalibration of clean rows to all of them and, fold by fold, to the others."""
+    """Fit the recalibration to all rows and, for each fold, to the other folds."""
     order, score, weight = _in_order(sample)
     y, folds = sample.y[order], np.empty(len(score), dtype=np.intp)
     folds[order] = fold = stratified_folds(y, cv, rng)
@@ -113,7 +113,7 @@ def cross_fit(sample: BinarySample, cv: int, rng: np.random.Generator) -> CrossF
 
 
 def _in_order(sample: BinarySample) -> tuple[Integers, Floats, Floats | None]:
-    """Rows by score and, as folds are drawn by place, those of one score and class by weight; scores and weights."""
+    """Sort rows by score and, for reproducible folds, by class and weight; return scores and weights."""
     if sample.weight is None:
         return *order_of(sample.score), None
     order = settled_order(sample.score, sample.weight)
@@ -121,7 +121,7 @@ def _in_order(sample: BinarySample) -> tuple[Integers, Floats, Floats | None]:
 
 
 def _fit(counts: Integers, weights: tuple[Floats, Floats]) -> tuple[Integers, Floats]:
-    """At which row each block of the isotonic regression of runs starts, and its event rate."""
+    """Return the first row and the event rate of each isotonic block."""
     seen = counts > 0
     ups, downs = (column[seen] for column in weights)
     starts = pav_starts(ups, downs)
@@ -130,7 +130,7 @@ def _fit(counts: Integers, weights: tuple[Floats, Floats]) -> tuple[Integers, Fl
 
 
 def stratified_folds(y: Bools, cv: int, rng: np.random.Generator) -> Integers:
-    """Fold of each row: sizes differ by one row at most, in each class too."""
+    """Assign stratified folds whose sizes differ by at most one row, overall and by class."""
     fold = np.empty(len(y), dtype=np.intp)
     positives = int(np.count_nonzero(y))
     fold[y] = rng.permutation(positives) % cv
@@ -152,7 +152,7 @@ LEAST_FOLDS = 2
 
 @dataclass(frozen=True)
 class CrossFitRows:
-    """Rows with their recalibration; ``fixed`` says that the class totals carry no sampling error."""
+    """Rows with their recalibration; ``fixed``: the class totals have no sampling error."""
 
     sample: BinarySample
     fit: CrossFit
@@ -169,7 +169,7 @@ class CrossFitRows:
 
     @property
     def design(self) -> Design:
-        """How the rows weigh."""
+        """The survey design of the rows: weights and dependence."""
         weight = np.ones(len(self.sample.y)) if self.sample.weight is None else self.sample.weight
         return Design(self.sample.y, weight, fixed=self.fixed, origin=self.sample.origin)
 
@@ -190,7 +190,7 @@ class CrossFitRows:
 
 
 def cross_fit_rows(data: EvaluationData, *, fixed_prevalence: bool, cv: int, random_state: Any) -> CrossFitRows:
-    """Recalibrate the rows, or the equal rows that a table stands for; raise where there are too few."""
+    """Recalibrate the rows, or the expanded rows of an unweighted table; raise if there are too few."""
     if not (is_whole(cv) and LEAST_FOLDS <= cv <= ROWS_NEEDED):
         raise ValueError(f"cv must be a whole number from {LEAST_FOLDS} to {ROWS_NEEDED}, got {cv!r}.")
     sample = _expanded(data) if data.sample is None else data.sample
@@ -234,7 +234,7 @@ def non_negative_interval(
     return min(low, high), min(max(moments.value, 0.0) + shift + half, high)
 
 
-# Honest intervals for the H-measure and the area under the convex hull of the ROC curve.
+# Cross-fitted intervals for the H-measure and the area under the convex hull of the ROC curve.
 
 _STEP = 1e-3
 
@@ -244,7 +244,7 @@ CROSS_FITTED = ("h_measure_score", "hull_auc")
 
 @dataclass(frozen=True)
 class CrossFitted:
-    """A cross-fitted estimate with its error, and the value on the rows that the recalibration was fitted to."""
+    """A cross-fitted estimate with its error, and the in-sample value."""
 
     metric: str
     found: Moments | Area
@@ -340,7 +340,7 @@ def _auc(sample: BinarySample, score: Floats, rows: NDArray[np.bool_] | None) ->
     return area_under_roc(ScoreTable.from_sample(BinarySample(sample.y[rows], score[rows], weight)))
 
 
-# Honest intervals for miscalibration and discrimination, whose in-sample values are too good.
+# Cross-fitted intervals for miscalibration and discrimination, whose in-sample values are optimistic.
 #
 # The estimand is the population's: what its own isotonic recalibration would save. In-sample recalibration fits the
 # noise as well, so MCB and DSC come out too large, and a bootstrap doubles the error instead of measuring it. The
@@ -508,7 +508,7 @@ def decomposition_interval(
 
 
 def check_spread_out(costs: CostDistribution) -> None:
-    """Raise for weight on single cost ratios, and where a probability of 0 or 1 can cost infinitely much."""
+    """Refuse distributions with point masses, and infinite losses at probabilities of 0 or 1."""
     if len(costs.atoms[0]):
         raise ValueError(
             f"costs must have no weight on single cost ratios, got {costs!r}: there the error of recalibration is not "
@@ -524,7 +524,7 @@ def check_spread_out(costs: CostDistribution) -> None:
 def estimate_terms(
     rows: CrossFitRows, costs: CostDistribution, factor: float, scale: str, level: float
 ) -> DecompositionInterval:
-    """Terms of cross-fitted rows, the integrals times a factor."""
+    """Estimate the decomposition's terms from cross-fitted rows, times a factor."""
     score, constant = (factor * loss for loss in (_row_losses(rows, costs), rows.constant(costs)))
     fair, fitted = (factor * loss for loss in rows.fit.losses(costs))
     s, u, r = rows.mean(score), rows.mean(constant), rows.mean(fair)

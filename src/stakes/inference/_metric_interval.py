@@ -1,4 +1,4 @@
-"""Interval of any metric; horizons."""
+"""Intervals of any metric, also over horizons and over imputed data sets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stakes.base.validation import (
     to_array,
     to_floats,
 )
-from stakes.core.options import as_known, evaluation_data
+from stakes.core.options import evaluation_data, with_fixed_weights
 from stakes.core.score_table import ScoreTable
 from stakes.inference._area import (
     AREAS,
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     Dependence = tuple[NDArray[np.intp] | None, int | str | None]
 
 
-# A metric over several horizons of the same follow-up: its mean by the trapezoidal rule, and how sure that is.
+# A metric over several horizons of the same follow-up: its mean by the trapezoidal rule, with an interval.
 
 
 def integrated_metric(
@@ -144,7 +144,7 @@ def _score_columns(y_prob: ArrayLike, count: int) -> list[Floats]:
 
 # Estimates from several completed data sets in one, by Rubin's rules with Barnard and Rubin's degrees of freedom.
 #
-# What an interval of one data set allows for is kept: degrees of freedom from the fourth moments, the rule of three
+# The corrections for one data set are kept: degrees of freedom from the fourth moments, the rule of three
 # for rows not yet seen, Hanley and McNeil's variance of an area. Data sets that agree therefore have the interval of
 # one.
 
@@ -239,13 +239,13 @@ def _rubin(each: Floats, errors: Floats, n_rows: float) -> Pooled:
 
 
 def mean_of(numbers: Sequence[float] | Floats) -> float:
-    """Mean; of equal numbers that number itself, to the last bit."""
+    """Mean, which is exact for equal numbers."""
     each = np.asarray(numbers, dtype=np.float64)
     return float(each[0]) if np.all(each == each[0]) else float(np.mean(each))
 
 
 def _spread_between(values: Floats) -> float:
-    """What the spread between the data sets adds to the variance of their mean; nan unless all values are finite."""
+    """Between-imputation variance of the mean of the data sets; nan unless all values are finite."""
     if np.all(values == values[0]):
         return 0.0
     return (1.0 + 1.0 / len(values)) * float(np.var(values, ddof=1)) if np.isfinite(values).all() else math.nan
@@ -354,7 +354,7 @@ _POOLING: dict[type[Any], Callable[..., Any]] = {
 
 
 def pooled(each: Sequence[Any], n_rows: float, **options: Any) -> Any:
-    """Pool estimates of one kind, from every data set, in one of that kind; one alone stays as it is."""
+    """Pool the estimates of one kind from all data sets; return a single one unchanged."""
     return each[0] if len(each) == 1 else _POOLING[type(each[0])](each, n_rows, **options)
 
 
@@ -456,10 +456,10 @@ def metric_interval(
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
     if (
         y_prob is None and isinstance(y_true, ScoreTable) and y_true.estimated_weights
-    ):  # the rows that they were estimated from are gone
+    ):  # the rows from which the weights were estimated are unavailable
         given: dict[str, Any] = {"prevalence": prevalence, "confidence_level": confidence_level, "method": method}
         given |= {"sample_weight": sample_weight, "pos_label": pos_label, "logits": logits}
-        return _with_known_weights(y_true, metric, {**given, "clusters": clusters, "lags": lags, **options})
+        return _with_fixed_weights(y_true, metric, {**given, "clusters": clusters, "lags": lags, **options})
     level = check_level(confidence_level)
     name = _named(metric)
     _check_method(method, name)
@@ -477,7 +477,7 @@ def metric_interval(
 def _measured(
     name: str, data: tuple[Any, Any], about: dict[str, Any], options: dict[str, Any], dependence: tuple[Any, Any]
 ) -> Area | AreaRegret | Moments | CrossFitted:
-    """Estimate of a metric from labels and one column of scores."""
+    """Estimate a metric from labels and one column of scores."""
     if name in METRICS and METRICS[name].task == "multiclass":
         return _multiclass(name, data, options, about["sample_weight"], dependence)
     checked, fixed = evaluation_data(*data, **about), about["prevalence"] is not None
@@ -487,8 +487,8 @@ def _measured(
     return _binary(name, checked, options, about["sample_weight"], dependence, fixed_prevalence=fixed)
 
 
-def _with_known_weights(y_true: ScoreTable, metric: str | None, given: dict[str, Any]) -> Estimate:
-    table, said = as_known(y_true)
+def _with_fixed_weights(y_true: ScoreTable, metric: str | None, given: dict[str, Any]) -> Estimate:
+    table, said = with_fixed_weights(y_true)
     found = metric_interval(table, metric=metric, **given)
     return replace(found, note="; ".join(filter(None, (found.note, said))))
 
@@ -585,7 +585,7 @@ def metric_difference(
 def _difference(
     metric: str, cells: tuple[WeightedCells, WeightedCells], options: dict[str, Any], dependence: Dependence
 ) -> AreaDifference | AreaRegret | Moments:
-    """The metric of the first scores less that of the second, on the same rows."""
+    """Estimate the metric of the first scores minus that of the second, on the same rows."""
     if metric in AREAS:
         check_parameters(METRICS[metric], options)
         gap = area_gap(*cells, dependence)
@@ -600,7 +600,7 @@ def _note(each: list[tuple[str, tuple[float, float]]]) -> str:
 
 
 def _paired(a: Any, b: Any) -> list[tuple[Any, Any]]:
-    """Scores of two models in each completed data set; one that needed no imputation is the same in all."""
+    """Pair the scores of two models by completed data set; scores without imputation repeat."""
     if not isinstance(a, Imputed) and not isinstance(b, Imputed):
         return [(a, b)]
     counts = {len(part.scores) for part in (a, b) if isinstance(part, Imputed)}
@@ -611,7 +611,7 @@ def _paired(a: Any, b: Any) -> list[tuple[Any, Any]]:
 
 
 def _count(y_true: Any, clusters: Any, sample_weight: Any) -> int:
-    """Rows (clusters) that count."""
+    """Format the number of rows (clusters) for messages."""
     if clusters is not None:
         return len(np.unique(to_array(clusters, "clusters")))
     if isinstance(y_true, Outcome):
@@ -642,7 +642,7 @@ def _needs_probability(metric: str) -> bool:
 def _estimate(
     metric: str, moments: Area | AreaRegret | Moments | CrossFitted, level: float, method: Method
 ) -> Estimate:
-    """Interval of a registered metric, cut to its range."""
+    """Build the interval of a registered metric, clipped to its range."""
     if isinstance(moments, CrossFitted):
         return moments.estimate(level)
     if method == "delong" and isinstance(moments, Area):

@@ -1,4 +1,4 @@
-"""What decisions cost in money where every row has amounts of its own, what they save, and how sure that is."""
+"""Costs and savings of decisions in money with amounts by row, with intervals."""
 
 from __future__ import annotations
 
@@ -183,31 +183,31 @@ def _ratios(factor: float, costs: CostsLike | None) -> CostDistribution:
 
 
 class AmountLaw(NamedTuple):
-    """How much cost ratios count, and the measure of what mistakes cost in money under them."""
+    """A distribution of cost ratios, and the measure of the money lost by mistakes under it."""
 
     costs: CostDistribution
     measure: CostDistribution
     scale: str
 
     def acted(self, score: Floats) -> Floats:
-        """How often a row is acted on: the part of the cost ratios at or below its score."""
+        """Probability that a row is acted on: the mass of cost ratios at or below its score."""
         never = float(self.costs.positive_loss(-np.inf))
         found = self.costs.negative_loss(score) + (never - self.costs.positive_loss(score))
         return np.asarray(found / self.costs.mass)
 
     def charged(self, outcome: RowCosts, score: Floats | float) -> Floats:
-        """What each row costs on average, acted on from its score on."""
+        """Mean cost of each row under decisions by its score."""
         return outcome.charged(self.measure.negative_loss(score), self.measure.positive_loss(score))
 
     def lines(self, outcome: RowCosts, score: Floats | float) -> Floats:
-        """What each row costs, and what it would cost were it a negative, and were it a positive."""
+        """Mean cost of each row, and its cost as a negative and as a positive."""
         each = outcome.mistakes(self.measure.negative_loss(score), self.measure.positive_loss(score))
         right = outcome.right
         return np.stack([self.charged(outcome, score), right[0] + each[0], right[1] + each[1]])
 
 
 def law_of(outcome: RowCosts, costs: CostDistribution, scale: str) -> AmountLaw:
-    """What mistakes cost on average over cost ratios, or raise where that has no mean or rows were set aside."""
+    """Build the law of costs over cost ratios; raise if it has no mean or rows were set aside."""
     if outcome.n_set_aside and (costs.low, costs.high) != (0.5, 0.5):
         raise ValueError(
             f"factor must be 1 where rows are set aside ({outcome.n_set_aside}), and costs 1/2: what their decisions "
@@ -226,7 +226,7 @@ def money_of(
     codes: NDArray[np.intp] | None,
     among: Bools | None = None,
 ) -> Money:
-    """The same of scores that were mapped by the amounts already, and clean settings, of some of the rows."""
+    """Estimate costs in money from transformed scores and checked settings, possibly for some of the rows."""
     counted = outcome.counted if among is None else np.where(among, outcome.counted, 0.0)
     at: dict[str, Any] = {"none": -np.inf, "all": np.inf, "own": score}
     lines = {name: law.lines(outcome, scores) for name, scores in at.items()}
@@ -256,7 +256,7 @@ def money_of(
 
 
 def _no_savings(best: str, cost: float, level: float) -> Estimate:
-    """Savings where the cheaper of acting on everybody and on nobody costs nothing that could be saved."""
+    """Savings if the cheaper of treating all and treating none already costs nothing avoidable."""
     who = "nobody" if best == "none" else "everybody"
     note = f"savings need a cost to save, but acting on {who} costs {cost:.4g} a row"
     return Estimate("savings", np.nan, np.nan, (np.nan, np.nan), level, note)
@@ -267,14 +267,14 @@ def _scores(rows: Any, outcome: RowCosts) -> Floats:
 
 
 def carriers(values: Floats, y: Bools | Integers) -> float:
-    """How many equal amounts would make as uneven a sum as those of the class that spreads the sum most."""
+    """Effective number of amounts of the class that contributes most to the variance."""
     squares = {positive: float(np.sum(values[y == positive] ** 2)) for positive in (True, False)}
     main = max(squares, key=squares.__getitem__)
     return float(effective(np.sum(np.abs(values[y == main])), np.float64(squares[main])))
 
 
 def to_expect(y: Bools | Integers, either: tuple[Floats, Floats]) -> float:
-    """How many equal amounts are to be expected, by the amounts of all rows whatever their class.
+    """Expected effective number of amounts, from the amounts of all rows.
 
     ``either`` are what each row would bear were it a negative, and were it a positive; that class counts which
     spreads the sum most. Infinite where nothing could be borne.

@@ -1,4 +1,4 @@
-"""The best of many, said honestly."""
+"""Selection of the best of many decisions with valid inference after selection, and rankings of models."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     Intervals = dict[str, tuple[float, float]]
 
 
-# What may be said of the best of many decisions, as numbers and as sentences.
+# The result of a selection, as numbers and as sentences.
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Against:
 
     @property
     def shown(self) -> bool:
-        """Whether the chosen decision is shown to cost less."""
+        """Whether the chosen decision is significantly cheaper."""
         return self.limit < 0.0
 
 
@@ -206,7 +206,7 @@ class Selection(Tabular):
         )
 
 
-# The headline: which decision is best, how sure that is, and what being wrong would cost.
+# The headline: the best decision, the evidence for it, and the expected cost of a wrong choice.
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _SURE = 0.995
@@ -215,20 +215,20 @@ _TOO_SMALL = 1e-4
 
 
 def say(found: Selection, where: str = "") -> Iterator[str]:
-    """Sentences about a selection, the most important first; ``where`` opens the first of them."""
-    yield _lead(found, where)
+    """Yield sentences about a selection, the most important first; ``where`` starts the first."""
+    yield _write_headline(found, where)
     if len(found.costs) > 1:
-        yield _set(found)
-        yield _probability(found)
-        yield _loss(found)
+        yield _best_set_sentence(found)
+        yield _probability_sentence(found)
+        yield _loss_sentence(found)
     if found.against:
-        yield _against(found)
+        yield _comparison_sentence(found)
     if found.note:
         yield fill("carried", note=found.note)
 
 
 def few_carry(what: str, rows: float) -> str:
-    """Note on what few effective rows of a class carry; empty where enough do."""
+    """Return the note on an estimate from few effective rows of a class; "" if there are enough."""
     if math.isinf(rows):
         return ""
     few = f"{what} rests on about {rows:.2g} rows of a class"
@@ -236,24 +236,24 @@ def few_carry(what: str, rows: float) -> str:
     return f"{few if rows > 0.0 else none}: the interval has room for costs not yet seen"
 
 
-def _lead(found: Selection, where: str) -> str:
+def _write_headline(found: Selection, where: str) -> str:
     given = {
         "where": where,
         "rows": f"{found.n_rows:,}",
         "amount": number(found.cost),
         "decisions": found.unit if found.per == 1.0 else f"{found.per:,g} {_plural(found)}",
-        "sure": _sure(found),
+        "sure": _interval_sentence(found),
     }
     if found.chosen in found.references:
-        said = fill("no_model", best=named(found.chosen), other=_other(found), **given)
+        said = fill("no_model", best=named(found.chosen), other=_best_model_sentence(found), **given)
         return said if where else said[0].upper() + said[1:]
     if len(found.tied) > 1:
         return fill("costs_shared", best=join(found.tied), **given)
     return fill("costs" if found.n_models == 1 else "costs_least", best=found.chosen, **given)
 
 
-def _other(found: Selection) -> str:
-    """What the best model costs where a reference has the first place."""
+def _best_model_sentence(found: Selection) -> str:
+    """Sentence on the best model's cost if a reference is the cheapest decision."""
     best = found.best_model
     if best in found.tied:
         return fill("other_same", models=join([name for name in found.tied if name in found.models]))
@@ -261,7 +261,7 @@ def _other(found: Selection) -> str:
     return fill(words, model=best, amount=number(found.costs[best]))
 
 
-def _sure(found: Selection) -> str:
+def _interval_sentence(found: Selection) -> str:
     low, high = (number(end) for end in found.interval)
     unit = "" if found.scale == "regret" else fill("unit", scale=found.scale)
     words = "picked_interval" if math.isfinite(found.interval[1]) else "picked_no_interval"
@@ -273,7 +273,7 @@ def _sure(found: Selection) -> str:
     return fill("sure_picked", unit=unit, interval=interval, among=among, corrected=number(found.corrected_cost))
 
 
-def _set(found: Selection) -> str:
+def _best_set_sentence(found: Selection) -> str:
     level, included = percent(found.confidence_level), ""
     count = _NUMBERS[found.n_models] if found.n_models < len(_NUMBERS) else str(found.n_models)
     what = fill("best_decision") if found.references else fill("best_shown", count=count)
@@ -290,7 +290,7 @@ def _set(found: Selection) -> str:
     return fill("best_among", what=what, included=included and f"{included},", names=names, level=level)
 
 
-def _probability(found: Selection) -> str:
+def _probability_sentence(found: Selection) -> str:
     others = sorted(((p, name) for name, p in found.p_best.items() if name not in found.tied), reverse=True)
     rest = [_chance(name, p) for p, name in others[:3] if p >= _WORTH_NAMING]
     if len(found.tied) > 1:
@@ -310,10 +310,10 @@ def _share(p: float) -> str:
     return fill("sure_share") if p > _SURE else f"{100.0 * p:.0f}%"
 
 
-def _loss(found: Selection) -> str:
+def _loss_sentence(found: Selection) -> str:
     loss = 1000.0 * found.expected_regret / found.per
     more = number(loss) if loss >= _TOO_SMALL else fill("less_than", amount=f"{_TOO_SMALL:g}")
-    own_word = found.chosen in REFERENCES  # "treating everyone"; what else is no model is chosen as a model is
+    own_word = found.chosen in REFERENCES  # "treating everyone"; any other decision is worded like a model
     choosing = capital(named(found.chosen)) if own_word else fill("choosing", best=found.chosen)
     return fill("choice_loss", choosing=choosing, loss=more, decisions=_plural(found))
 
@@ -322,7 +322,7 @@ def _plural(found: Selection) -> str:
     return "decisions" if found.unit == "decision" else found.unit
 
 
-def _against(found: Selection) -> str:
+def _comparison_sentence(found: Selection) -> str:
     words = {
         name: fill("beforehand", name=named(name)) if name == found.incumbent else named(name) for name in found.against
     }
@@ -380,7 +380,7 @@ class RankedModel:
 
 
 class Ranking(tuple[RankedModel, ...], Tabular):  # noqa: SLOT001  (a mix-in without slots)
-    """Models from the lowest to the highest expected cost, with the ranks that the data allow.
+    """Models in order of expected cost, with confidence intervals of their ranks.
 
     Examples
     --------
@@ -413,11 +413,11 @@ class Ranking(tuple[RankedModel, ...], Tabular):  # noqa: SLOT001  (a mix-in wit
 def rank_models(
     names: Sequence[str], scores: Sequence[float], differences: dict[tuple[int, int], Moments], level: float
 ) -> Ranking:
-    """Rank by score; Holm over all pairs says which differences hold at once."""
+    """Rank by score; Holm's method over all pairs bounds each rank."""
     count = len(names)
     pairs = list(combinations(range(count), 2))
     adjusted = dict(zip(pairs, holm([differences[pair].p_value() for pair in pairs]), strict=True))
-    better, worse = np.zeros(count, dtype=int), np.zeros(count, dtype=int)  # how many are surely so
+    better, worse = np.zeros(count, dtype=int), np.zeros(count, dtype=int)  # number of significant differences
     for (i, j), p in adjusted.items():
         if p <= 1.0 - level:
             ahead, behind = (i, j) if differences[i, j].value < 0.0 else (j, i)
@@ -431,12 +431,12 @@ def rank_models(
     return Ranking(rows)
 
 
-# The best of many decisions on the same rows, said so that choosing it after looking does not make it false.
+# The best of many decisions on the same rows, with inference that is valid after selection.
 #
 # Works on means and their covariance, wherever these come from. Four statements, each valid although the best was
-# picked: which decisions may be the best (multiple comparisons with the best), what the chosen one costs (corrected
-# for its having been picked; max-T interval), by how much it beats what was named beforehand (max-T limits), and what
-# choosing it may lose.
+# picked: the decisions that may be the best (multiple comparisons with the best), the cost of the chosen one
+# (corrected for selection; max-T interval), its advantage over prespecified decisions (max-T limits), and the expected
+# loss of choosing it.
 
 MOST_TRIED = 2000
 _MOST_VALUES = 1_500_000  # draws times decisions, for each decision whose place is open
@@ -526,7 +526,7 @@ def select(
 
 
 def _check(contest: Any, incumbent: Any, n_tried: Any, level: float) -> None:
-    """Refuse another thing than a contest, one whose numbers do not fit together, or settings that do not fit it."""
+    """Check the type and consistency of a contest, and its settings."""
     check_level(level)
     if not isinstance(contest, Contest):
         kind = type(contest).__name__
@@ -545,7 +545,7 @@ def _check(contest: Any, incumbent: Any, n_tried: Any, level: float) -> None:
 
 @dataclass(frozen=True)
 class _Field:
-    """The decisions of finite cost: their means, covariance, draws of their errors (columns), and who equals whom."""
+    """The decisions of finite cost: means, covariance, draws of their errors (columns), and equal decisions."""
 
     contest: Contest
     places: Integers
@@ -576,18 +576,18 @@ class _Field:
         return np.asarray(self.places >= self.contest.n_models)
 
     def spread(self, first: Integers, second: Integers | int) -> Spread:
-        """Spread of differences of decisions by their place in this field; -1 is no cost at all."""
+        """Variances of differences of decisions by their index here; -1 is a cost of zero."""
         seconds = np.broadcast_to(np.asarray(second), first.shape)
         return self.contest.spread_of(self.places[first], np.where(seconds < 0, -1, self.places[seconds]))
 
     def first_place(self) -> tuple[int, list[int]]:
-        """The lowest cost; a reference comes before the models that cost as much, for it needs none."""
+        """Index of the lowest cost; references win ties, since they need no model."""
         lowest = float(self.means.min())
         tied = np.flatnonzero(self.means - lowest <= 64 * np.finfo(float).eps * abs(lowest)).tolist()
         return next((k for k in tied if self.is_reference[k]), tied[0]), tied
 
     def picked(self, place: int, n_tried: int | None, level: float) -> tuple[float, float]:
-        """Critical value and optimism, for the chosen one of all that might have been chosen."""
+        """Critical value and optimism for the chosen of all candidates."""
         family = np.ones(len(self.means), dtype=bool) if self.is_reference[place] else ~self.is_reference
         covariance = self.covariance[np.ix_(family, family)]
         means, covariance, errors = _with_untried(self.means[family], covariance, self.errors[family], n_tried)
@@ -596,7 +596,7 @@ class _Field:
         return critical, optimism
 
     def intervals(self, critical: float) -> Intervals:
-        """Intervals of the costs of all decisions, as far as ``critical`` normal standard errors would reach."""
+        """Intervals of the costs of all decisions at a normal critical value, converted to Student's t."""
         reach = self.spread(np.arange(len(self.means)), -1).reach(critical)
         low = np.maximum(self.means - reach, 0.0).tolist()
         high = np.minimum(self.means + reach, self.contest.highest).tolist()
@@ -604,15 +604,15 @@ class _Field:
         return found | dict(zip(self.names, zip(low, high, strict=True), strict=True))
 
     def note(self, place: int) -> str:
-        """Where few rows carry the interval of the chosen decision."""
+        """Note if few rows determine the interval of the chosen decision."""
         spread = self.spread(np.array([place]), -1)
         return few_carry(f"the cost of {self.names[place]}", float(spread.scarce[0]))
 
     def possible(self, level: float) -> Bools:
-        """Multiple comparisons with the best (Hsu 1981), with unequal variances: whom no other shuts out.
+        """Multiple comparisons with the best (Hsu 1981), with unequal variances: decisions that no rival excludes.
 
-        A decision is out only where a witness, the rival with the largest studentised lead or the leader, is beyond the
-        limit that allows for the degrees of freedom and for unseen rows too.
+        A decision is excluded only if the rival with the largest studentised lead, or the leader, also exceeds the
+        limit that accounts for degrees of freedom and for unseen rows.
         """
         gaps = self.means[:, None] - self.means[None]
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -621,11 +621,11 @@ class _Field:
         keep = np.ones(len(self.means), dtype=bool)
         behind = ratio.max(axis=1) > _normal(level)
         for i in np.flatnonzero(behind & (self.same == np.arange(len(keep)))):
-            keep[self.same == i] = not self._shut_out(int(i), int(ratio[i].argmax()), level)
+            keep[self.same == i] = not self._is_excluded(int(i), int(ratio[i].argmax()), level)
         return keep
 
-    def _shut_out(self, i: int, rival: int, level: float) -> bool:
-        """Whether a witness leads decision i by more than the largest of all leads would by chance."""
+    def _is_excluded(self, i: int, rival: int, level: float) -> bool:
+        """Whether a rival leads decision i by more than the critical value of the largest lead."""
         witness = np.unique([rival, int(self.means.argmin())])
         lead, spread = self.means[i] - self.means[witness], self.spread(np.full(len(witness), i), witness)
         least, most = _normal(level), _normal(1.0 - (1.0 - level) / (len(self.means) - 1))
@@ -642,7 +642,7 @@ class _Field:
         return bool(np.any(lead > spread.reach(critical)))
 
     def against(self, place: int, incumbent: str | None, level: float) -> dict[str, Against]:
-        """One-sided limits against what was named beforehand; one critical value for all, whoever is chosen."""
+        """One-sided limits against prespecified decisions, with one critical value for all."""
         named = [k for k, name in enumerate(self.names) if self.is_reference[k] or name == incumbent]
         others = np.array([k for k in named if k != place], dtype=np.intp)
         if not len(others):
@@ -662,7 +662,7 @@ class _Field:
         return {self.names[k]: Against(*pair) for k, pair in zip(others, pairs, strict=True)}
 
     def p_values(self, place: int) -> dict[str, float]:
-        """One-sided, for costing more than the chosen decision; adjusted by Holm."""
+        """One-sided p-values for costing more than the chosen decision, adjusted by Holm."""
         others = np.flatnonzero(np.arange(len(self.means)) != place)
         found = dict.fromkeys(self.contest.names, math.nan)
         if not len(others):
@@ -715,9 +715,9 @@ def check_contest(names: tuple[str, ...], incumbent: Any, n_tried: Any) -> int |
 def _with_untried(
     means: Floats, covariance: Floats, errors: Floats, n_tried: int | None
 ) -> tuple[Floats, Floats, Floats]:
-    """Add the models that were tried and not shown: as good as those shown, and correlated with them as these are.
+    """Add models that were tried and not shown, with the mean and correlation of those shown.
 
-    One model alone tells nothing of correlations: the others are then taken as uncorrelated, which widens most.
+    One shown model gives no correlation: the others are then taken as uncorrelated, which is conservative.
     """
     count = len(means)
     extra = 0 if n_tried is None else max(n_tried - count, 0)
@@ -744,7 +744,7 @@ def _with_untried(
 
 
 def _two_sided(covariance: Floats, errors: Floats, level: float) -> float:
-    """Quantile of the largest studentised error in size."""
+    """Quantile of the largest absolute studentised error."""
     error = np.sqrt(np.diag(covariance))
     moving = np.flatnonzero(error > 0.0)
     if not len(moving):
@@ -869,14 +869,14 @@ def select_best(
 def _units(
     y_true: Any, costs: CostDistribution, scale: Scale | None, *, unit_cost: float, per: float, **given: Any
 ) -> Options:
-    """In what costs are counted, and the factor from the integral of regret to it."""
+    """Return the unit of costs, and the factor from the integral of regret."""
     scale, factor = check_scale(scale, costs)
     factor *= check_units(scale, unit_cost, per)
     return Options(scale=scale, unit_cost=float(unit_cost), per=float(per), factor=factor, **given).of_amounts(y_true)
 
 
 def check_models(y_true: Any, y_prob: Any) -> tuple[str, ...]:
-    """Names of the models, or raise."""
+    """Check the names of the models."""
     if isinstance(y_true, ScoreTable):
         raise ValueError(PAIRED_NEEDS_ROWS)
     if not hasattr(y_prob, "items"):
@@ -891,7 +891,7 @@ def check_models(y_true: Any, y_prob: Any) -> tuple[str, ...]:
 
 
 def samples_of(y_true: Any, y_prob: Mapping[str, ArrayLike], **options: Any) -> list[BinarySample]:
-    """Clean rows of each model; messages name it."""
+    """Read the rows of each model; messages name the model."""
     return [evaluation_data(y_true, prob, name=f"y_prob[{name!r}]", **options).rows for name, prob in y_prob.items()]
 
 

@@ -1,4 +1,4 @@
-"""Covariance and limits behind bands."""
+"""Covariances, limits and critical values of simultaneous bands."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.intp]
 
 
-# Weight of each class above and below every threshold, from rows or a score table: all that a band is made of.
+# Weight of each class above and below every threshold, from rows or a score table: the statistics of a band.
 #
 # Rows are put into bins between thresholds by binary search, so nothing is sorted; two models share one joint
 # histogram.
@@ -42,7 +42,7 @@ _AT_ONCE = 1 << 16
 
 
 class Totals(NamedTuple):
-    """Weight and squared weight of each class (negatives, positives), and whether their shares are known."""
+    """Weight and squared weight of each class (negatives, positives), and whether the prevalence is fixed."""
 
     weight: Floats
     squared: Floats
@@ -87,7 +87,7 @@ def counts_of(data: EvaluationData, thresholds: Floats, *, fixed_prevalence: boo
 
 
 def pair_counts_of(rows: BinarySample, second: Floats, thresholds: Floats, *, fixed_prevalence: bool) -> PairCounts:
-    """Counts of two models on the same rows: those of ``rows`` and other scores."""
+    """Counts of two models on the same rows: the scores of ``rows``, and others."""
     bins = reached(rows.score, thresholds), reached(second, thresholds)
     return binned_pair(rows.y, bins, rows.weight, len(thresholds) + 1, fixed_prevalence=fixed_prevalence)
 
@@ -100,7 +100,7 @@ def binned_pair(
     *,
     fixed_prevalence: bool,
 ) -> PairCounts:
-    """Counts of two models from how many of the ``width - 1`` thresholds each score reaches."""
+    """Counts of two models from the number of the ``width - 1`` thresholds that each score reaches."""
     pooled = np.zeros((2, 2 * width * width))
     for part in blocks(len(y), max(_AT_ONCE, 2 * width * width)):
         cell = np.asarray(y[part], dtype=np.intp) * width
@@ -114,14 +114,14 @@ def binned_pair(
     two = _counts(by_second, fixed_prevalence=fixed_prevalence, n_rows=len(y))
     # summed from the side that is asked for, so that where there is no row the sum is zero and not rounding
     diagonal = (slice(None), slice(None), np.arange(width - 1), np.arange(width - 1))
-    only_first = _down(joint, 2)[:, :, 1:].cumsum(axis=3)[diagonal]
-    only_second = _down(joint, 3)[:, :, :, 1:].cumsum(axis=2)[diagonal]
-    both = _down(_down(joint[1], 1), 2)[:, 1:, 1:]
+    only_first = _suffix_sums(joint, 2)[:, :, 1:].cumsum(axis=3)[diagonal]
+    only_second = _suffix_sums(joint, 3)[:, :, :, 1:].cumsum(axis=2)[diagonal]
+    both = _suffix_sums(_suffix_sums(joint[1], 1), 2)[:, 1:, 1:]
     return PairCounts(only_first, only_second, (one.above[1], two.above[1]), both, one.totals)
 
 
 def reached(score: Floats, thresholds: Floats, kind: type[np.signedinteger[Any]] = np.intp) -> Bins:
-    """How many thresholds each score reaches."""
+    """Number of thresholds that each score reaches."""
     find = _finder(thresholds) if len(score) > _MANY else None
     if find is None:
         return np.searchsorted(thresholds, score, side="right").astype(kind, copy=False)
@@ -167,7 +167,7 @@ def _histogram(cell: Bins, weight: Floats | None, cells: int) -> Floats:
 
 
 def _sums(column: Floats, edges: Bins) -> Floats:
-    """Sums of a column between edges, some of which may coincide."""
+    """Sums of a column between possibly equal edges."""
     sums = np.add.reduceat(np.append(column, 0.0), edges[:-1])
     return np.where(np.diff(edges) > 0, sums, 0.0)
 
@@ -175,11 +175,11 @@ def _sums(column: Floats, edges: Bins) -> Floats:
 def _counts(histogram: Floats, *, fixed_prevalence: bool, n_rows: int) -> Counts:
     total = histogram.sum(axis=2)
     totals = Totals(total[0], total[1], fixed_prevalence, n_rows)
-    return Counts(_down(histogram, 2)[:, :, 1:], histogram.cumsum(axis=2)[:, :, :-1], totals)
+    return Counts(_suffix_sums(histogram, 2)[:, :, 1:], histogram.cumsum(axis=2)[:, :, :-1], totals)
 
 
-def _down(values: Floats, axis: int) -> Floats:
-    """Sums of each entry and those after it."""
+def _suffix_sums(values: Floats, axis: int) -> Floats:
+    """Suffix sums."""
     return np.flip(np.flip(values, axis).cumsum(axis=axis), axis)
 
 
@@ -229,7 +229,7 @@ class Pieces:
 
 
 def acting_gains(kind: str, thresholds: Floats, per: float) -> Floats:
-    """What acting on a row, rather than not, adds to the curve: for a negative, for a positive."""
+    """Change of the curve by acting on a negative and on a positive row."""
     t = thresholds
     if kind == "regret":
         return np.stack([t, t - 1.0])
@@ -239,7 +239,7 @@ def acting_gains(kind: str, thresholds: Floats, per: float) -> Floats:
 
 
 def curve_pieces(kind: str, counts: Counts, thresholds: Floats, per: float) -> Pieces:
-    """Pieces of one model's curve."""
+    """Build the terms of one model's curve."""
     gains, sides = acting_gains(kind, thresholds, per), SIDES[kind]
     coefficient = np.stack([gain if side else -gain for gain, side in zip(gains, sides, strict=True)])
     mass = np.stack([(counts.above if side else counts.below)[:, k] for k, side in enumerate(sides)], axis=1)
@@ -252,7 +252,7 @@ def curve_pieces(kind: str, counts: Counts, thresholds: Floats, per: float) -> P
 
 
 def difference_pieces(kind: str, counts: PairCounts, thresholds: Floats, per: float) -> Pieces:
-    """Pieces of the difference between two models: rows that only the first, then only the second, acts on."""
+    """Build the terms of a difference: rows on which only the first, then only the second, model acts."""
     gains = acting_gains(kind, thresholds, per)
     coefficient = np.concatenate([gains, -gains])
     mass = np.concatenate([counts.only_first, counts.only_second], axis=1)
@@ -265,7 +265,7 @@ def difference_pieces(kind: str, counts: PairCounts, thresholds: Floats, per: fl
 
 
 class _PieceSum:
-    """Sum of coefficients times weighted shares of disjoint rows, negatives and positives in turn."""
+    """A sum of coefficients times weighted shares of disjoint sets of rows, alternating negatives and positives."""
 
     def __init__(self, coefficient: Floats, mass: Floats, totals: Totals) -> None:
         self.coefficient, (self.mass, self.squared), self.totals = coefficient, mass, totals
@@ -280,7 +280,7 @@ class _PieceSum:
         self.share = self.mass / self.domain
 
     def pieces(self, products: Floats, known: Bools) -> Pieces:
-        """The sum; ``products`` are those of the rows' values at two thresholds, by class, with squared weights."""
+        """Assemble the sum; ``products`` are cross products of row values at two thresholds, by class."""
         share, row = self.share, self.domain_squared / self.domain**2
         variance = (self.squared * (1.0 - 2.0 * share) + share**2 * self.domain_squared) / self.domain**2
         size = np.broadcast_to(1.0 / row, share.shape).copy()
@@ -299,7 +299,7 @@ class _PieceSum:
         )
 
     def _ends(self) -> tuple[Floats, Floats]:
-        """Least and largest value: all rows of one kind, or those of each class where its total is known."""
+        """Smallest and largest possible value, with all rows of one kind, or by class for fixed totals."""
         terms = self.coefficient * self.domain / self.whole
         low, high = (
             np.stack([end(terms[self.owner == k], axis=0, initial=0.0) for k in (0, 1)]) for end in (np.min, np.max)
@@ -309,7 +309,7 @@ class _PieceSum:
         return low.min(axis=0), high.max(axis=0)
 
     def _correlation(self, variance: Floats) -> Floats:
-        """Correlation between the shares; those of classes whose totals are known are independent."""
+        """Correlation between the shares; independent between classes with fixed totals."""
         share, squared = self.share, self.squared
         cross = share[:, None] * squared[None] + share[None] * squared[:, None]
         joint = share[:, None] * share[None] * self.domain_squared[:, None] - cross
@@ -321,7 +321,7 @@ class _PieceSum:
         return np.clip(found, -1.0, 1.0)
 
     def _covariance(self, products: Floats) -> Floats:
-        """Covariance between thresholds, each row's value centred on the mean of all rows or of its class."""
+        """Covariance between thresholds, with values centred on the mean of all rows or of the class."""
         sums = [
             np.stack([(self.coefficient * column)[self.owner == k].sum(axis=0) for k in (0, 1)])
             for column in (self.mass, self.squared)
@@ -336,7 +336,7 @@ class _PieceSum:
 
 
 def _centred(products: Floats, linear: Floats, centre: Floats, total: float) -> Floats:
-    """Sum of products of centred values, from the sums of products and of values."""
+    """Centred cross products from raw sums."""
     cross = np.outer(centre, linear)
     found = products - cross - cross.T + total * np.outer(centre, centre)
     rounding = np.diag(found) <= _ROUNDING * np.diag(products)
@@ -344,7 +344,7 @@ def _centred(products: Floats, linear: Floats, centre: Floats, total: float) -> 
     return found
 
 
-# Bounds for sums of shares of rows: mid-p limits of every share, combined; and what is critical for all at once.
+# Limits for sums of shares of rows: mid-p limits of every share, combined; and simultaneous critical values.
 #
 # Few rows beyond a threshold make normal bounds too narrow, and none at all would make them a point. Mid-p limits of
 # a binomial share (Lancaster 1961) stay wide there; the distances from the estimate to them are combined as standard
@@ -357,7 +357,7 @@ _UNSEEN_ROWS = 1.0
 
 
 def combined_limits(pieces: Pieces, critical: float) -> tuple[Floats, Floats]:
-    """Lower and upper bound of the estimate at each threshold, ``critical`` standard errors away as it were."""
+    """Limits of the estimate at each threshold, at a normal critical value."""
     low, high = mid_p_limits(pieces.share * pieces.size, pieces.size, critical)
     low, high = (np.where(pieces.known, pieces.share, limit) for limit in (low, high))
     rising = pieces.coefficient > 0.0
@@ -366,13 +366,13 @@ def combined_limits(pieces: Pieces, critical: float) -> tuple[Floats, Floats]:
     sign = np.sign(pieces.coefficient)
     together = pieces.correlation * sign[:, None] * sign[None]
     estimate = pieces.estimate
-    low, high = estimate - _length(down, together), estimate + _length(up, together)
+    low, high = estimate - _quadratic_norm(down, together), estimate + _quadratic_norm(up, together)
     ends = np.minimum(pieces.ends[0], estimate), np.maximum(pieces.ends[1], estimate)
     return np.maximum(low, ends[0]), np.minimum(high, ends[1])
 
 
-def _length(distance: Floats, correlation: Floats) -> Floats:
-    """Length of the sum of distances that are correlated as the shares are."""
+def _quadratic_norm(distance: Floats, correlation: Floats) -> Floats:
+    """Root of the quadratic form of distances under the shares' correlation."""
     return np.sqrt(np.maximum(np.einsum("im,ijm,jm->m", distance, correlation, distance), 0.0))
 
 
@@ -388,7 +388,7 @@ def mid_p_limits(hits: Floats, size: Floats, critical: float) -> tuple[Floats, F
 
 
 def _lower(hits: Floats, rest: Floats, tail: float) -> Floats:
-    """Share at which this many hits or more, half of exactly this many, have probability ``tail``.
+    """Lower mid-p limit of a share: at least this many hits (half of exactly this many) have probability ``tail``.
 
     Newton's steps on the logarithm of that probability, which is nearly concave, from the Clopper-Pearson limit below.
     """
@@ -424,7 +424,7 @@ def critical_value(pieces: Pieces, confidence_level: float, normals: Callable[[i
     Its covariance is that of the estimate, in closed form: what a Gaussian multiplier bootstrap of the rows has given
     the data, without its passes over the rows. ``normals`` gives draws in rows, for so many thresholds.
     """
-    covariance = pieces.covariance + _unseen(pieces)
+    covariance = pieces.covariance + _unseen_covariance(pieces)
     scale = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     moving = scale > 0.0
     least = pointwise_value(pieces, confidence_level)
@@ -440,8 +440,8 @@ def critical_value(pieces: Pieces, confidence_level: float, normals: Callable[[i
     return max(float(np.quantile(largest, confidence_level)), least)
 
 
-def _unseen(pieces: Pieces) -> Floats:
-    """Covariance of a few rows more of each kind in every stretch of thresholds between which no row was seen."""
+def _unseen_covariance(pieces: Pieces) -> Floats:
+    """Covariance of additional pseudo-rows in every interval of thresholds without rows."""
     change = np.any(np.diff(pieces.share, axis=1) != 0.0, axis=0)
     stretch = np.concatenate([[0], np.cumsum(change)])
     weight = np.where(pieces.known, 0.0, pieces.coefficient) * np.sqrt(_UNSEEN_ROWS) * pieces.row[:, None]
@@ -449,7 +449,7 @@ def _unseen(pieces: Pieces) -> Floats:
 
 
 def pointwise_value(pieces: Pieces, confidence_level: float, count: int = 1) -> float:
-    """Quantile of Student's t for so many statements at once; the normal one where no clusters limit it."""
+    """Bonferroni quantile of Student's t; normal without clusters."""
     from scipy.special import ndtri, stdtrit
 
     tail = (1.0 - confidence_level) / (2.0 * count)
@@ -457,7 +457,7 @@ def pointwise_value(pieces: Pieces, confidence_level: float, count: int = 1) -> 
 
 
 def _scales(degrees: float, draws: int) -> Floats:
-    """What makes draws from the normal distribution such from Student's, evenly over its chi-squared divisor."""
+    """Scale factors from normal to Student draws, at even quantiles of the chi-squared divisor."""
     from scipy.special import gammaincinv
 
     if math.isinf(degrees):
@@ -480,7 +480,7 @@ def dependent_pieces(
     fixed_prevalence: bool,
     codes: Integers | None = None,
 ) -> Pieces:
-    """The pieces of one model, or of the difference of two, with errors that rest on what is independent.
+    """The terms of one model, or of a difference, with errors from independent units.
 
     ``bins`` say how many of the thresholds each score reaches, for each model; ``codes`` are those of the clusters.
     """
@@ -517,7 +517,7 @@ def dependent_pieces(
 
 
 def _design(rows: BinarySample | PairedRows, codes: Integers | None) -> Design:
-    weight = np.broadcast_to(1.0, len(rows.y)) if rows.weight is None else rows.weight  # most have no use for it
+    weight = np.broadcast_to(1.0, len(rows.y)) if rows.weight is None else rows.weight  # rarely needed
     return Design(rows.y, weight, codes=codes, origin=rows.origin)
 
 
@@ -542,7 +542,7 @@ def _clustered(pieces: Pieces, design: Design) -> Pieces:
 
 
 def _held(kind: str, bins: Sequence[BinIndex], places: BinIndex) -> list[Bools]:
-    """Which rows each piece counts at some thresholds, were they of its class: of shape (thresholds, rows)."""
+    """Indicator of the rows in each term at some thresholds, ignoring class: shape (thresholds, rows)."""
     acted = [reached > places[:, None] for reached in bins]
     if len(acted) == 1:
         return [acted[0] if above else ~acted[0] for above in SIDES[kind]]
@@ -621,7 +621,7 @@ class Band(Tabular):
 
     @property
     def x_label(self) -> str:
-        """What the horizontal axis is: "threshold" or "score"."""
+        """Label of the horizontal axis: "threshold" or "score"."""
         return "score" if self.kind == "reliability" else "threshold"
 
     def excludes(self, value: float = 0.0) -> NDArray[np.bool_]:
@@ -693,7 +693,7 @@ class Band(Tabular):
 def band_of(
     pieces: Pieces, totals: Totals, critical: float, *, kind: str, thresholds: Floats, level: float, **told: Any
 ) -> Band:
-    """Return the band of a curve: intervals at ``level``, and limits ``critical`` standard errors away.
+    """Build the band of a curve: intervals at ``level``, and simultaneous limits at ``critical``.
 
     Parameters
     ----------
@@ -727,6 +727,6 @@ def band_of(
 
 
 def shifted(band: Band, more: Floats | float) -> Band:
-    """The band of a curve that lies higher by a known amount at each threshold."""
+    """Shift a band by a known amount at each threshold."""
     names = ("estimate", "low", "high", "simultaneous_low", "simultaneous_high")
     return replace(band, **{name: getattr(band, name) + more for name in names})

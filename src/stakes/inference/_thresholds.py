@@ -1,4 +1,4 @@
-"""Intervals and best models by threshold."""
+"""Intervals of threshold tables, and the best models by threshold."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 
-# How sure the entries of a threshold table are: sensitivity, predictive values, likelihood ratios, cost.
+# Intervals of the entries of a threshold table: sensitivity, predictive values, likelihood ratios, cost.
 
 _SHARES = ("sensitivity", "specificity", "ppv", "npv", "share_flagged")
 MEASURES = (
@@ -194,7 +194,7 @@ def threshold_intervals(
 
 
 class _ThresholdRows:
-    """Rows that an outcome weighs: how many equal independent ones would make each share as sure as it is."""
+    """Rows weighted by an outcome, with the effective number of rows behind each share."""
 
     def __init__(self, sample: BinarySample | None, points: Floats, estimate: dict[str, Floats]) -> None:
         self.sample, self.points = sample, points
@@ -219,7 +219,7 @@ class _ThresholdRows:
         self.sizes = dict(zip(_SHARES, found, strict=True))
 
     def pieces(self, kind: str, counts: Counts, ratio: Floats) -> Pieces:
-        """Pieces of a curve at these thresholds."""
+        """Terms of a curve at these thresholds."""
         found = curve_pieces(kind, counts, ratio, 1.0)
         if self.sample is None or self.reason:
             return found
@@ -286,9 +286,9 @@ def _from_odds(odds: Floats) -> Floats:
         return np.where(np.isinf(odds), 1.0, odds / (1.0 + odds))
 
 
-# At which thresholds one decision is shown to cost less than another: a band around the difference of their curves.
+# Thresholds at which one decision is significantly cheaper, from the band of the difference of two curves.
 #
-# The claim is about all thresholds asked for at once, at a level that the caller shares among many pairs of
+# The claim holds simultaneously for all thresholds, at a level that the caller divides among many pairs of
 # decisions.
 
 _DRAWS = 10_000
@@ -413,11 +413,11 @@ def _outside(pieces: Pieces, critical: float, more: Floats | float) -> tuple[Boo
 
 @cache
 def _normals(count: int) -> NDArray[np.float32]:
-    """Draws for so many thresholds, the same for every pair."""
+    """Normal draws for ``count`` thresholds, the same for every pair."""
     return generator(0).standard_normal((_DRAWS, count), dtype=np.float32)
 
 
-# At which thresholds which models may be the best, for many models and all thresholds at once.
+# The models that may be the best at each threshold, simultaneously for many models and all thresholds.
 
 CONSTANTS = {"treat all": 1.0, "treat none": 0.0}
 
@@ -590,7 +590,7 @@ def best_models(
 
 
 def _scores(y_true: Any, y_prob: Any, **options: Any) -> dict[str, Floats]:
-    """Clean scores of each model, or raise."""
+    """Check the scores of each model."""
     if not (hasattr(y_prob, "items") and len(y_prob)):
         raise ValueError(f"y_prob must map the names of models to probabilities, got {y_prob!r}.")
     taken = [name for name in y_prob if name in CONSTANTS]
@@ -603,7 +603,7 @@ def _scores(y_true: Any, y_prob: Any, **options: Any) -> dict[str, Floats]:
 
 
 def _undefeated(labels: Any, columns: list[Floats], points: Floats, level: float, options: dict[str, Any]) -> Bools:
-    """At each threshold, the models that no band of a pair shows to be worse than another."""
+    """Mark, at each threshold, the models that no pairwise band shows to be worse than another."""
     pairs = list(combinations(range(len(columns)), 2))
     shared = 1.0 - (1.0 - level) / max(len(pairs), 1)
     possible = np.ones((len(points), len(columns)), dtype=bool)

@@ -1,4 +1,4 @@
-"""What more data would be worth: the expected loss of choosing now, what further rows save, and how many are needed."""
+"""The value of more data: the expected loss of choosing now, the savings by further rows, and sample sizes."""
 
 from stakes.information._rows_needed import QUESTIONS as QUESTIONS  # the choices of ``stakes plan``
 from stakes.information._rows_needed import Plan, rows_needed

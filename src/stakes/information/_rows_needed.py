@@ -1,4 +1,4 @@
-"""How many rows a question needs: for an interval of a stated width, for a difference, or for a certificate."""
+"""Sample sizes for an interval of a stated width, for a difference, or for a certificate."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Plan(Tabular):
 
     @property
     def sentence(self) -> str:
-        """What the command prints."""
+        """The sentence that the command prints."""
         positives = "" if self.events is None else f", {count(self.events)} of them positive"
         return f"{count(self.rows)} rows{positives}: {self.why}"
 
@@ -149,7 +149,7 @@ def rows_needed(
 
 
 def _plan(question: str, asked: dict[str, Any], level: float) -> Plan:
-    """Work out one plan; what was not given is None."""
+    """Compute one plan; None marks a missing argument."""
     check_choice(question, "question", tuple(_PLANS))
     plan = _PLANS[question]
     given = {name: value for name, value in asked.items() if value is not None}
@@ -170,7 +170,7 @@ def _written(given: dict[str, Any]) -> str:
 
 
 def check_asked(question: str, given: set[str], called: str | None = None, written: Callable[[str], str] = str) -> None:
-    """Refuse what is missing or does not belong to the question, in the words of the library or of another face."""
+    """Refuse missing or superfluous arguments, with names of the library or of the command line."""
     known, called = signature(_PLANS[question]).parameters, called or f"question={question!r}"
     needed = {name for name, each in known.items() if each.default is each.empty} - {"level"}
     for names, problem in ((needed - given, "also needs"), (given - set(known), "takes no")):
@@ -181,7 +181,7 @@ def check_asked(question: str, given: set[str], called: str | None = None, writt
 
 
 def _checked(given: dict[str, Any]) -> dict[str, Any]:
-    """Values in their range: shares in (0, 1), a width and other amounts above zero."""
+    """Check ranges: shares in (0, 1), a width and other amounts above zero."""
     shares = {"power", "prevalence", "sensitivity", "specificity", "threshold", "auc", "max_error"}
     found: dict[str, Any] = {}
     for name, value in given.items():
@@ -207,7 +207,7 @@ def _positive(value: Any, name: str) -> float:
 def _for_mean(
     variance: float, width: float | None, power: float | None, gain: float, level: float
 ) -> tuple[float, str]:
-    """Rows for the interval of a mean, or for a test that it is not zero."""
+    """Rows for an interval of a mean, or for a test of a zero mean."""
     z = _z(0.5 + level / 2.0)
     if width is not None:
         return (2.0 * z / width) ** 2 * variance, f"the {level:.0%} interval is then {number(width)} wide"

@@ -1,4 +1,4 @@
-"""Value of information."""
+"""The expected value of perfect and of sample information."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def pseudo_rows(prior: str, t: float) -> tuple[float, float]:
 
 
 def cell_value(cells: tuple[float, float, float, float], t: float) -> CellValue:
-    """Exact values for TP, FP, FN, TN with the prior already added."""
+    """Compute exact values from TP, FP, FN, TN including the prior."""
     tp, fp, fn, tn = cells
     odds, total = t / (1.0 - t), sum(cells)
     # gains in rows: acting on the model over no one, and on everyone over the model
@@ -88,7 +88,7 @@ def _positive_part(a: float, b: float, t: float) -> float:
 
 
 def _below(a: float, b: float, t: float) -> float:
-    """P(v < t) for v ~ Beta(a, b); with no rows at all the two sides cost the same."""
+    """P(v < t) for v ~ Beta(a, b); a half without rows."""
     from scipy.special import betainc
 
     if a == 0.0 or b == 0.0:
@@ -97,7 +97,7 @@ def _below(a: float, b: float, t: float) -> float:
 
 
 def _overlap(cells: tuple[float, float, float, float], odds: float) -> tuple[float, float]:
-    """Where the model loses to no one and everyone gains on the model, by X = G(TP) - o G(FP), Z = G(FN) - o G(TN).
+    """Probability that treating none beats the model and treating all beats it too, by gamma variables X and Z.
 
     The integral of P(Z > z) P(X < -z), and the probability that X < 0 < Z and X + Z < 0.
     """
@@ -140,13 +140,13 @@ def _legendre(edges: Floats) -> tuple[Floats, Floats]:
     return x.ravel(), (half * weights).ravel()
 
 
-# What a value of information starts from: costs of each row under each decision, and how many decisions there are.
+# The input of a value of information: costs of each row under each decision, and the number of decisions.
 
 REFERENCES = ("treat all", "treat none")
 
 
 class StudyOptions(NamedTuple):
-    """What is asked of rows of costs, checked."""
+    """Checked options of a value-of-information study."""
 
     threshold: float | None
     prior: str
@@ -190,7 +190,7 @@ def check_study(
     row_cost: float | None = None,
     fixed_cost: float = 0.0,
 ) -> tuple[tuple[int, ...], float | None, float | None, float, float | None, float]:
-    """What :class:`Asked` holds of units, years and prices."""
+    """Check units, years and prices of :class:`StudyOptions`."""
     if not isinstance(more_rows, (list, tuple, np.ndarray)) or np.ndim(more_rows) != 1:
         remedy = f": pass [{more_rows!r}]" if isinstance(more_rows, int) else ""
         raise TypeError(f"more_rows must be a list of numbers of rows, got {brief(more_rows)}{remedy}.")
@@ -213,7 +213,7 @@ def check_positive(value: Any, name: str) -> float:
 
 
 def total_decisions(decisions: float | Sequence[float] | None, discount: float | None) -> float | None:
-    """All decisions, those of later years discounted."""
+    """Discounted total number of decisions."""
     if decisions is None or not isinstance(decisions, Sequence):
         if discount is not None:
             raise ValueError(f"discount needs decisions by year, got decisions={decisions!r}.")
@@ -226,13 +226,13 @@ def total_decisions(decisions: float | Sequence[float] | None, discount: float |
     return sum(each / (1.0 + rate) ** year for year, each in enumerate(years)) if years else None
 
 
-# What is said of the value of information: what choosing now may lose, what more rows save, whether a study pays.
+# Sentences on the value of information: the expected loss of choosing now, savings by more rows, and study costs.
 
 _WORTH_SAYING = 0.005
 
 
 def sentences(found: Any) -> Iterator[str]:
-    """The most important first."""
+    """Yield sentences on the value of information, the most important first."""
     decisions = "decision" if found.per == 1.0 else f"{found.per:,g} decisions"
     over = "" if found.total is None else f", {number(found.total)} over all {found.n_decisions:,.0f} decisions"
     unit = " of net benefit" if found.scale == "net benefit" else ""
@@ -257,7 +257,7 @@ def _study(gains: Mapping[int, float]) -> str:
     return f"Of these studies that of {best:,} rows gains most: {number(gains[best])} after its price."
 
 
-# ``value_of_information``: what choosing now is expected to lose, and what more rows would save of it.
+# ``value_of_information``: the expected loss of choosing now, and how much of it further rows save.
 
 ENOUGH = 40  # deciding rows of the scarcer class from which on the normal form is close
 _DRAWS = 20_000
@@ -326,11 +326,11 @@ class ValueOfInformation(Tabular):
 
     @property
     def conclusion(self) -> list[str]:
-        """What a report says of it."""
+        """The conclusion for a report."""
         return list(sentences(self))
 
     def study_records(self) -> list[dict[str, Any]]:
-        """Each number of further rows: what it saves, also over all decisions, and less its price, as plain values."""
+        """Records of each number of further rows: its savings per decision, in total, and net of its price."""
         gains = {} if self.row_cost is None else self.net_gain(self.row_cost, fixed_cost=self.fixed_cost)
         many = None if self.n_decisions is None else self.n_decisions / self.per
         return [
@@ -358,7 +358,7 @@ class ValueOfInformation(Tabular):
 
     @property
     def total_in_false_positives(self) -> float | None:
-        """The same in false positives spared, where the unit is a true positive."""
+        """Total value in avoided false positives, if the unit is a true positive."""
         if self.total is None or self.threshold is None:
             return None
         return self.total * (1.0 - self.threshold) / self.threshold
@@ -542,7 +542,7 @@ def value_of_information(
 def value_of(
     rows: CostRows, names: tuple[str, ...], scores: Sequence[Floats], asked: StudyOptions, rng: np.random.Generator
 ) -> ValueOfInformation:
-    """Value of information from rows of mean regrets: the models, then treating all and no one."""
+    """Value of information from row regrets of the models, then of treating all and treating none."""
     t = asked.threshold
     order = np.argsort(rows.means, kind="stable")
     deciding, count = _deciding(rows, order), len(scores)
@@ -572,12 +572,12 @@ def value_of(
         asked.row_cost,
         asked.fixed_cost,
     )
-    found.study_records()  # prices that cannot be are refused here
+    found.study_records()  # invalid prices are refused here
     return found
 
 
 def _over_costs(rows: CostRows, deciding: int, rng: np.random.Generator) -> tuple[float, Floats, list[float], str]:
-    """Over a range of cost ratios: the normal form where enough rows decide."""
+    """Value over a range of cost ratios: the normal approximation if enough rows are decisive, else a bootstrap."""
     if deciding < ENOUGH:
         return _by_rows(rows, rng)
     covariance = rows.covariance()
@@ -586,7 +586,7 @@ def _over_costs(rows: CostRows, deciding: int, rng: np.random.Generator) -> tupl
 
 
 def _shares_over_costs(rows: CostRows, sizes: Sequence[int]) -> Floats:
-    """Share of perfect information that each number of further rows brings, from the normal form."""
+    """Share of perfect information from each number of further rows, by the normal approximation."""
     covariance, now = rows.covariance(), len(rows.y)
     most = largest_of(-rows.means, covariance, random_state=0).excess
     # more/(now + more) of the variance is resolved, with the same draws for every number of rows
@@ -595,7 +595,7 @@ def _shares_over_costs(rows: CostRows, sizes: Sequence[int]) -> Floats:
 
 
 def _shares(saved: Floats, most: float) -> Floats:
-    """What increasing numbers of rows save as shares of ``most``: at most 1, and never fewer for more rows.
+    """Savings as shares of ``most``, made monotone in the number of rows and at most 1.
 
     The true shares are so ordered, for further rows are a martingale of posterior means and the best of those is
     convex; what estimates differ from that is error of the draws, and each takes the largest before it.
@@ -606,7 +606,7 @@ def _shares(saved: Floats, most: float) -> Floats:
 
 
 def _at_or_over(threshold: Any, costs: Any) -> tuple[float | None, CostDistribution]:
-    """The threshold, or none, and the cost distribution that either stands for."""
+    """Return the threshold, or None, and the cost distribution."""
     if (costs is None) == (threshold is None):
         raise ValueError(f"exactly one of costs and threshold must be given, got {costs!r} and {threshold!r}.")
     if threshold is None:
@@ -616,13 +616,13 @@ def _at_or_over(threshold: Any, costs: Any) -> tuple[float | None, CostDistribut
 
 
 def _deciding(rows: CostRows, order: NDArray[np.intp]) -> int:
-    """The fewer of events and non-events on which the two leading decisions cost differently."""
+    """The smaller of the numbers of events and non-events on which the two leading decisions differ."""
     differ = rows.costs[:, order[0]] != rows.costs[:, order[1]]
     return int(min(np.count_nonzero(differ & rows.y), np.count_nonzero(differ & ~rows.y)))
 
 
 def _useful(gains: Floats, covariance: Floats) -> list[float]:
-    """Probability that each model is above the two references, which come last."""
+    """Probability that each model beats both references, which are the last columns."""
     found = []
     for k in range(len(gains) - 2):
         three = [k, len(gains) - 2, len(gains) - 1]
@@ -633,7 +633,7 @@ def _useful(gains: Floats, covariance: Floats) -> list[float]:
 def _at_threshold(
     cells: tuple[Floats, Floats, Floats], t: float, prior: str, rng: np.random.Generator
 ) -> tuple[float, Floats, list[float], str]:
-    """On the cells of rows that all models treat alike; in regret at t."""
+    """Value at one threshold from the cells of rows with equal decisions of all models, in regret at t."""
     patterns, ups, downs = cells
     if patterns.shape[1] == 1:
         not_acted, acted = zip(ups.tolist(), downs.tolist(), strict=True)
@@ -649,7 +649,7 @@ def _at_threshold(
 
 
 def _joint_cells(rows: CostRows, acting: NDArray[np.bool_], t: float, prior: str) -> tuple[Floats, Floats, Floats]:
-    """Decisions of the models in each cell, and its positives and negatives with the prior added.
+    """Decisions of the models in each cell, and its positives and negatives including the prior.
 
     A model that acts on every row may not act on a further one, and the other way round: the cell of rows on which no
     model acts, or on which all do, is there for the prior although no row has shown it.
@@ -665,14 +665,14 @@ def _joint_cells(rows: CostRows, acting: NDArray[np.bool_], t: float, prior: str
 
 
 def _with_references(patterns: Floats) -> Floats:
-    """Add treating all and treating no one as columns."""
+    """Append treating all and treating none as columns."""
     return np.concatenate([patterns, np.ones((len(patterns), 1)), np.zeros((len(patterns), 1))], axis=1)
 
 
 def saved_by_cells(
     cells: tuple[Floats, Floats, Floats], t: float, sizes: Sequence[int], rng: np.random.Generator
 ) -> tuple[Floats, float]:
-    """What each number of further rows saves, and what knowing the costs saves, in regret at t, by the same draws.
+    """Savings in regret at t of each number of further rows, and of perfect information, by the same draws.
 
     Costs are drawn from the posterior, further rows from them, and the choice is made with those rows; ``sizes`` rise,
     and each study holds the one before it.
@@ -691,12 +691,12 @@ def saved_by_cells(
 
 
 def _spared(costs: Floats, chosen: int) -> float:
-    """Mean over draws of what the best decision costs less than the chosen one."""
+    """Mean over draws of the chosen decision's cost minus the lowest cost."""
     return float((costs[:, chosen] - costs.min(axis=1)).mean())
 
 
 def _by_rows(rows: CostRows, rng: np.random.Generator) -> tuple[float, Floats, list[float], str]:
-    """The Bayesian bootstrap of the rows, in an order of their own."""
+    """Bayesian bootstrap of the rows, in an order that does not depend on the input."""
     order, count = settled_order(*rows.costs.T, rows.weight), len(rows.y)
     weights, costs = rows.weight[order], rows.costs[order]
     draws = min(max(_MOST_VALUES // count, _LEAST_DRAWS), _DRAWS)
@@ -710,7 +710,7 @@ def _by_rows(rows: CostRows, rng: np.random.Generator) -> tuple[float, Floats, l
 
 
 def _from_draws(drawn: Floats, expected: Floats, method: str) -> tuple[float, Floats, list[float], str]:
-    """Average loss of the decision that looks best, draw by draw."""
+    """Average loss of the apparently best decision, from draws."""
     now, best = int(expected.argmin()), drawn.argmin(axis=1)
     evpi = float((drawn[:, now] - drawn.min(axis=1)).mean())
     p_best = np.bincount(best, minlength=drawn.shape[1]) / len(drawn)

@@ -14,7 +14,7 @@ from stakes.metrics._losses import (
     shifted_brier_loss,
 )
 
-# "X as X": what other rooms build on, importable here, and no part of what users are offered.
+# "X as X": imported by other rooms, and not part of the public interface.
 from stakes.metrics._multiclass import CostProblem as CostProblem
 from stakes.metrics._multiclass import (
     ImproperScoreWarning,

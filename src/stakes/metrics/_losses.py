@@ -1,4 +1,4 @@
-"""Losses, net benefit, propriety."""
+"""Losses and net benefit, and a numerical check of propriety."""
 
 from __future__ import annotations
 
@@ -545,12 +545,12 @@ def net_benefit_score(
     )
     if rule == "optimal":
         return float(data.prevalence - regret_at(data.table, np.array([t]), rule)[0] / (1.0 - t))
-    hits, alarms = _acted_on(data, t if rule == "score" else rule)
+    hits, alarms = _rates_at(data, t if rule == "score" else rule)
     return float(hits - alarms * t / (1.0 - t))
 
 
-def _acted_on(data: EvaluationData, threshold: float) -> Floats:
-    """True and false positives at a threshold of the scores, as shares of all rows; of none acted on exactly 0."""
+def _rates_at(data: EvaluationData, threshold: float) -> Floats:
+    """True and false positives at a threshold, as shares of all rows; exactly 0 if no row is acted on."""
     if data.sample is None:
         table, acting = data.table, data.table.scores >= threshold
         return np.array([table.positives[acting].sum(), table.negatives[acting].sum()]) / table.total
@@ -639,7 +639,7 @@ def average_net_benefit_score(
 # Is a loss proper? Every truth against every report on a lattice of probabilities, by the definition.
 
 _GRIDS = (24, 12)  # for two classes, and for more: both hold many exact ties
-_ROUNDING = 1e-14  # a report that costs more by less than this may cost the same
+_ROUNDING = 1e-14  # smaller differences in expected loss may be rounding
 
 
 @dataclass(frozen=True)
@@ -758,7 +758,7 @@ def _lattice(n_classes: Any, grid: Any) -> Floats:
 
 
 def _pairs(second: Floats | list[float]) -> Floats:
-    """Both probabilities of two classes, from that of the second."""
+    """Stack the probabilities of two classes, from that of the second."""
     p = np.asarray(second, dtype=np.float64)
     return np.column_stack([1.0 - p, p])
 
@@ -768,11 +768,11 @@ def _between(lattice: Floats, low: float, high: float) -> NDArray[np.bool_]:
 
 
 def _excess(points: Floats, loss: Callable[[tuple[float, ...], int], float]) -> Floats:
-    """Expected loss of each report (column) less that of the truth (row); inf where both are the same point."""
+    """Expected loss of each report (column) minus that of the truth (row); inf where report and truth are equal."""
     losses = np.array([[loss(p, k) for k in range(len(p))] for p in map(tuple, points.tolist())], dtype=np.float64)
     excess = np.zeros((len(points), len(points)))
     for k, share in enumerate(points.T):
-        possible = share > 0.0  # what cannot come true costs nothing, even where it would cost infinitely much
+        possible = share > 0.0  # outcomes of probability zero are ignored, even at infinite loss
         with np.errstate(invalid="ignore"):
             further = losses[None, :, k] - losses[possible, k][:, None]
         excess[possible] += share[possible][:, None] * np.where(np.isnan(further), np.inf, further)

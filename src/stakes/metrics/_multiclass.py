@@ -1,4 +1,4 @@
-"""Penalized, one-vs-rest, cost-matrix losses."""
+"""Multi-class losses: penalized, one-vs-rest, and from cost matrices."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _IMPROPER = ("correct", "wrong")
 
 
 class ImproperScoreWarning(UserWarning):
-    """A tie rule was chosen under which honest probabilities are not the best report.
+    """The chosen tie rule makes the loss improper: true probabilities are not the best report.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def penalized_log_loss(
 
 @dataclass(frozen=True)
 class Forecasts:
-    """Clean rows on one device: numpy arrays or PyTorch tensors, and the library that computes with them."""
+    """Clean rows on one device: numpy arrays or PyTorch tensors, and the module that computes with them."""
 
     index: Any
     prob: Any
@@ -216,7 +216,7 @@ class Forecasts:
     mean_of: Callable[[Any, Any], float]
 
     def of_true_class(self) -> Any:
-        """Probability that each row gave to its true class."""
+        """Predicted probability of each row's true class."""
         return self.prob[self.rows, self.index]
 
     def mean(self, values: Any) -> float:
@@ -225,7 +225,7 @@ class Forecasts:
 
 
 def _forecasts(y_true: Any, y_prob: Any, labels: Any, sample_weight: Any) -> Forecasts:
-    """Validate rows where they are. Conversion to double precision keeps every tie and makes none."""
+    """Validate rows on their device; conversion to double precision preserves ties."""
     if is_tensor(y_prob):
         return Forecasts(*check_multiclass_tensor(y_true, y_prob, labels, sample_weight), tensor_mean)
     index, prob, weight = check_multiclass(y_true, y_prob, labels, sample_weight)
@@ -242,7 +242,7 @@ def brier_rows(data: Forecasts) -> Any:
 
 
 def miss_rows(data: Forecasts, ties: Ties) -> Any:
-    """Whether the top class is wrong, ties by rule; compared exactly, in the caller's precision."""
+    """Whether the top class is wrong, with ties by rule, compared in the caller's precision."""
     xp, prob = data.xp, data.prob
     if ties == "first":
         return xp.asarray(xp.argmax(prob, 1) != data.index, dtype=prob.dtype)
@@ -366,7 +366,7 @@ def _pairs(bounds: Any, n_classes: int) -> list[tuple[float, float]]:
     return [as_bounds(pair, f"bounds[{k}]") for k, pair in enumerate(bounds)]
 
 
-# Cost matrices and the decisions they ask for: one matrix, a list with weights, or a segment between two.
+# Cost matrices and their optimal decisions: one matrix, a weighted list, or a segment between two.
 #
 # Along a segment C(theta) = (1 - theta) A + theta B the expected costs of a row are straight lines, one for each
 # action, so the cheapest action changes at few knots, all of them exact, and the mean over theta needs two partial
@@ -385,11 +385,11 @@ class CostProblem:
 
     @property
     def mean_matrix(self) -> Floats:
-        """The matrix that each action costs on average."""
+        """The mean cost matrix."""
         return np.asarray(np.tensordot(self.weights, self.matrices, 1))
 
     def pieces(self, prob: Floats) -> Iterator[Piece]:
-        """Cheapest actions of rows by their probabilities, with what each matrix counts meanwhile."""
+        """Yield the cheapest actions of rows with the weight of each matrix."""
         if self.theta is None:
             for m, weight in enumerate(self.weights):
                 yield slice(None), np.argmin(prob @ self.matrices[m], axis=1), ((m, float(weight)),)
@@ -404,7 +404,7 @@ class CostProblem:
             yield rows, action, ((0, falling / whole), (1, rising / whole))
 
     def losses(self, prob: Floats, index: Integers) -> Floats:
-        """Cost of each row in the class that came true."""
+        """Cost of each row in its true class."""
         found = np.zeros(len(index))
         for part in blocks(len(index), _BLOCK):
             mine, loss = index[part], found[part]
@@ -414,7 +414,7 @@ class CostProblem:
         return found
 
     def class_costs(self, prob: Floats, action: int | None = None) -> Floats:
-        """Cost of each row in every class (n, K), or the part of it that one action makes."""
+        """Cost of each row in every class (n, K), or the contribution of one action."""
         found = np.zeros((len(prob), self.matrices.shape[1]))
         for rows, taken, counts in self.pieces(prob):
             for m, count in counts:
@@ -426,7 +426,7 @@ class CostProblem:
 
 
 def walk(prob: Floats, ends: Floats) -> Iterator[tuple[Integers, Integers, Floats, Floats]]:
-    """Rows, their cheapest action, and from where to where in [0, 1] they take it; stretch after stretch."""
+    """Yield rows, their cheapest action, and the interval of [0, 1] over which it is cheapest."""
     start = np.asarray(prob @ ends[0], dtype=np.float64)
     slope = prob @ ends[1] - start
     rows, low = np.arange(len(prob)), np.zeros(len(prob))
@@ -441,7 +441,7 @@ def walk(prob: Floats, ends: Floats) -> Iterator[tuple[Integers, Integers, Float
         high = cross.min(axis=1)
         yield rows, action, low, np.minimum(high, 1.0)
         left = high < 1.0
-        # where several lines cross at once, the one that falls most is lowest afterwards
+        # where several lines cross at once, the steepest descending one is lowest afterwards
         following = np.argmin(np.where(cross == high[:, None], slope, np.inf), axis=1)
         rows, action, low, start, slope = rows[left], following[left], high[left], start[left], slope[left]
 
@@ -449,7 +449,7 @@ def walk(prob: Floats, ends: Floats) -> Iterator[tuple[Integers, Integers, Float
 def check_problem(
     matrices: ArrayLike, n_classes: int, *, theta: CostsLike | None = None, matrix_weights: ArrayLike | None = None
 ) -> CostProblem:
-    """Read what was given as cost matrices."""
+    """Check cost matrices and their weights or measure."""
     table = to_floats(to_array(matrices, "matrices"), "matrices")
     table = table[None] if table.ndim == 2 else table
     if table.ndim != 3 or table.shape[1] != n_classes or 0 in table.shape:
@@ -479,7 +479,7 @@ def _shares(weights: ArrayLike | None, count: int) -> Floats:
 
 
 def _on_segment(ends: Floats, theta: CostDistribution) -> CostProblem:
-    """A measure of single points is a list of matrices; any other keeps the segment."""
+    """Build the problem on a segment; a discrete measure becomes a list of matrices."""
     if not 0.0 < theta.mass < math.inf:
         raise ValueError(f"theta must have a mass in (0, inf), got {theta!r}.")
     places, weights = theta.atoms
@@ -490,7 +490,7 @@ def _on_segment(ends: Floats, theta: CostDistribution) -> CostProblem:
     return CostProblem(ends, np.array([1.0 - mean, mean]), theta)
 
 
-# What the best action by the stated probabilities costs, over cost matrices; ordered classes, and many labels.
+# Loss of the best action under the predicted probabilities, over cost matrices; ordered classes, and many labels.
 
 
 def cost_matrix_loss(
@@ -612,7 +612,7 @@ def ordinal_loss(
     index, prob, weight = check_multiclass(y_true, y_prob, labels, sample_weight)
     measure = as_costs(costs)
     _, factor = check_scale(scale, measure)
-    # rounding may carry a sum of probabilities past one
+    # rounding may make a sum of probabilities exceed one
     above = np.minimum(np.cumsum(prob[:, :0:-1], axis=1, dtype=np.float64)[:, ::-1], 1.0)
     rows = np.zeros(len(index))
     for cut in range(above.shape[1]):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-# Measures of ranking alone. They say nothing about calibration, and each assumes a cost that it does not name.
+# Measures of ranking alone: they ignore calibration, and each implies a cost that it does not state.
 
 
 def roc_auc_score(
@@ -88,7 +88,7 @@ def area_under_roc(table: ScoreTable) -> float:
     return math.fsum(pairs) / (table.total_positives * table.total_negatives)
 
 
-# Parts of the area under the ROC curve, and the regret that AUC averages without saying so.
+# Partial areas under the ROC curve, and the regret that AUC averages implicitly.
 
 
 def bounded_auc_score(
@@ -312,7 +312,7 @@ def _inside(table: ScoreTable, bounds: tuple[float, float]) -> slice:
 
 
 def _ranked_below(weights: Floats) -> Floats:
-    """Weight at lower scores, and half of that at the same score."""
+    """Weight at lower scores, plus half of that at the same score."""
     below: Floats = np.cumsum(weights)
     below -= weights * 0.5
     return below
@@ -438,7 +438,7 @@ def top_k_scores(
 
 
 def _budgets(capacity: Any, table: ScoreTable) -> Floats:
-    """Counts of rows or weight; shares of them become such counts."""
+    """Convert budgets to counts of rows or weight."""
     array = to_array(capacity, "capacity")
     budget = np.atleast_1d(to_floats(array, "capacity"))
     if array.dtype.kind in "biu" or budget.ndim != 1:
@@ -454,7 +454,7 @@ def _budgets(capacity: Any, table: ScoreTable) -> Floats:
 
 
 def _of_share(share: Any, table: ScoreTable) -> float:
-    """The weight that a share is of; whole rows where none is weighted."""
+    """Convert a share to weight; to a count of rows if there are no weights."""
     exact = as_fraction(share, "capacity")
     columns = (table.positives, table.positives_squared), (table.negatives, table.negatives_squared)
     if not all(np.array_equal(weight, squares) for weight, squares in columns):
@@ -469,7 +469,7 @@ def _of_share(share: Any, table: ScoreTable) -> float:
 
 
 def _positives_found(table: ScoreTable, budget: Floats) -> tuple[Floats, Floats, Floats]:
-    """Expected, least and most positives among the highest scores of a given total weight."""
+    """Expected, smallest and largest number of positives among the highest scores of a given total weight."""
     positives, weight = table.positives[::-1], (table.positives + table.negatives)[::-1]
     taken, found = np.append(0.0, np.cumsum(weight)), np.append(0.0, np.cumsum(positives))
     level = np.clip(np.searchsorted(taken, budget, side="left") - 1, 0, len(weight) - 1)

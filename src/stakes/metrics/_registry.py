@@ -1,4 +1,4 @@
-"""METRICS, scorers, catalogue."""
+"""The registry of metrics, its scikit-learn scorers, and its table in the documentation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 
-# The one list of metrics: the common tests, the scorers, the command line and the documentation all read it.
+# The list of metrics, from which common tests, scorers, command line and documentation are generated.
 
 Claim = Literal["strict", "proper", "rank", "none"]
 Task = Literal["binary", "multiclass"]
@@ -88,7 +88,7 @@ class Metric:
 
 
 METRICS: dict[str, Metric] = {}
-# what other libraries call the same or the nearest thing
+# names of the same or the closest metric in other libraries
 _ELSEWHERE = {
     **dict.fromkeys(("auc", "auroc", "roc_auc", "rocauc", "c_statistic", "c_index"), "roc_auc_score"),
     **dict.fromkeys(("brier_score", "brier_score_loss", "neg_brier_score"), "bounded_brier_loss"),
@@ -97,7 +97,7 @@ _ELSEWHERE = {
 
 
 def guess_metric(name: str, among: Iterable[str], mark: str = "'") -> str:
-    """Return "; did you mean NAME?" for what is no name of these metrics, or nothing where none is near."""
+    """Return "; did you mean NAME?" for a misspelt metric, or "" if none is similar."""
     return guess(name, sorted(among), _ELSEWHERE, mark)
 
 
@@ -454,7 +454,7 @@ def get_scorer(name: str, **params: Any) -> Any:
 
 
 def check_parameters(metric: Metric, params: dict[str, Any]) -> None:
-    """Refuse what the metric does not take now, not after the first model has been fitted."""
+    """Refuse invalid parameters early, before a model is fitted."""
     from inspect import Parameter, signature
 
     known = signature(metric.function).parameters
@@ -472,7 +472,7 @@ def check_parameters(metric: Metric, params: dict[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class _BinaryScore:
-    """A metric that also takes hard labels in the vocabulary of ``y_true``, as threshold tuning passes them."""
+    """A metric that also accepts predicted labels, as scikit-learn's threshold tuning passes them."""
 
     function: Callable[..., Any]
 

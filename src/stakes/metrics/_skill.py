@@ -1,4 +1,4 @@
-"""Skill scores, decomposition."""
+"""Skill scores, and the decomposition of a score."""
 
 from __future__ import annotations
 
@@ -330,7 +330,7 @@ def constant_integral(shares: tuple[float, float], costs: CostDistribution, cons
     return math.fsum(share * float(loss) for share, loss in zip(shares, losses, strict=True) if share > 0.0)
 
 
-# Why a score is as high as it is: miscalibration, discrimination and uncertainty, for any cost distribution.
+# The decomposition into miscalibration, discrimination and uncertainty, for any cost distribution.
 #
 # S = MCB - DSC + UNC, where S is the loss of the scores, UNC that of the best constant (the prevalence), and the
 # recalibrated (isotonic) scores stand between them.
@@ -454,7 +454,7 @@ def decompose(
 def decompose_table(
     table: ScoreTable, costs: CostDistribution, scale: Scale | None = None, factor: float | None = None
 ) -> Decomposition:
-    """Decompose from a clean table; a factor in place of the scale's own gives real units."""
+    """Decompose from a clean table; ``factor`` replaces the scale's factor for real units."""
     name, own = check_scale(scale, costs)
     factor = own if factor is None else factor
     score = factor * table_integral(table, costs, "score")
