@@ -117,7 +117,7 @@ FEW = {"n_resamples": 1000, "repeats": 1}
 FOREST = RandomForestClassifier(10, random_state=0).fit(X, Y)
 BOUNDARY = boundary.fit_boundary(Y, P, SIX, goal="recall", min_precision=0.5)
 OF_OBJECT = {
-    "DeferralClassifier": lambda kind: kind(LogisticRegression(), threshold=0.3, deferral=0.05),
+    "DeferralClassifier": lambda kind: kind(LogisticRegression(), costs=0.3, deferral=0.05),
     "Boundary": lambda _: BOUNDARY,
     "RowDecisions": lambda _: decide_rows(P, false_positive=1, false_negative=9),
     "PrecisionRecallFrontier": lambda _: boundary.precision_recall_frontier(Y, P, SIX),
