@@ -114,6 +114,13 @@ def test_actions_have_the_numbers_of_the_frames(actions):
     ]
 
 
+def test_an_unknown_model_has_no_tables(evaluation, actions):
+    with pytest.raises(ValueError, match="model must be"):
+        evaluation.tables(["sharper"])
+    with pytest.raises(ValueError, match="model must be one of"):
+        actions.tables("r")
+
+
 def test_a_class_without_rows_has_no_cost():
     found = evaluate_actions([0, 0, 1] * 9, [[0.6, 0.3, 0.1]] * 27, matrices=np.ones((3, 3)) - np.eye(3))
     empty = found.tables()["classes"].rows[2]

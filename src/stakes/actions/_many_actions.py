@@ -969,7 +969,7 @@ class ActionEvaluation(Tabular):
         ]
 
     def tables(self, model: str | None = None) -> dict[str, ResultTable]:
-        """Return the tables that every face shows, as raw numbers: terminal and report only lay them out.
+        """Return the tables that the terminal and the report show, as raw numbers.
 
         Parameters
         ----------
@@ -979,8 +979,12 @@ class ActionEvaluation(Tabular):
         Returns
         -------
         dict of str to ResultTable
-            "ranking" of models and single actions, "classes" and "actions". Rows are worked out when they are first
-            asked for.
+            "ranking" of models and single actions, "classes" and "actions". Their ``rows`` are computed at first use.
+
+        Raises
+        ------
+        ValueError
+            If there is no such model.
 
         Examples
         --------
@@ -989,7 +993,7 @@ class ActionEvaluation(Tabular):
         >>> [(row["model"], row["cost"]) for row in found.tables()["ranking"].rows]
         [('model', 0.0), ('always 0', 0.5), ('always 1', 0.5)]
         """
-        own, actions = self.best.model if model is None else model, list(map(str, self.rows.actions))
+        own, actions = (self.best if model is None else self[model]).model, list(map(str, self.rows.actions))
         taken = tuple(TableColumn(f"taken {action}", action, "share") for action in actions)
         decimals = decimals_for([each.cost.standard_error for each in self.models])
         ranking = tuple(replace(each, decimals=decimals if each.interval else each.decimals) for each in _RANKING)

@@ -770,7 +770,7 @@ class Boundary(Tabular):
         return records
 
     def tables(self) -> dict[str, ResultTable]:
-        """Return the table that every face shows, as raw numbers: terminal and notebook only lay it out.
+        """Return the table that the terminal and notebooks show, as raw numbers.
 
         Returns
         -------

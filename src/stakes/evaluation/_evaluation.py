@@ -546,7 +546,7 @@ class Evaluation(Standings, Tabular):
         return delivered(json.dumps(json_ready(content), indent=2), path)
 
     def tables(self, models: Collection[str] | None = None) -> dict[str, ResultTable]:
-        """Return the tables that every face shows, as raw numbers: terminal, report and notebook only lay them out.
+        """Return the tables that the terminal, the report and notebooks show, as raw numbers.
 
         Parameters
         ----------
@@ -557,7 +557,12 @@ class Evaluation(Standings, Tabular):
         -------
         dict of str to ResultTable
             "ranking", with everything that is known of each model; "calibration" and, where they apply, "groups",
-            "money" and "scales", money over the cost ratios. Rows are worked out when they are first asked for.
+            "money" and "scales", money over the cost ratios. Their ``rows`` are computed at first use.
+
+        Raises
+        ------
+        ValueError
+            For an unknown model.
 
         Examples
         --------
@@ -566,7 +571,7 @@ class Evaluation(Standings, Tabular):
         >>> [(row["model"], round(row["score"], 5)) for row in tables["ranking"].rows]
         [('a', 0.01562), ('treat all', 0.2), ('treat none', 0.3)]
         """
-        names = self.ranking if models is None else models
+        names = self.ranking if models is None else [check_choice(name, "model", self.models) for name in models]
         found = {
             "ranking": ranking_table(self, names, self._records()),
             "groups": self.groups.table(names) if self.groups else None,

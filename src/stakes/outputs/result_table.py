@@ -328,7 +328,7 @@ def _latex(cell: str) -> str:
     return "".join(special.get(char, char) for char in _one_line(cell))
 
 
-# A table of an answer without any layout: raw numbers, and what each column is. Every face renders it in its own style.
+# A table of a result without layout: raw numbers, and what each column is. Terminal, report and notebook render it.
 
 
 @dataclass(frozen=True)
@@ -342,10 +342,10 @@ class TableColumn:
     head : str
         Short head.
     kind : str
-        What its values are, where a face does not write them as a number with fixed decimals: "text", "rank", "count",
+        What its values are, unless numbers with fixed decimals: "text", "rank", "count",
         "difference", "skill", "share", "probability", "p", "metric", "significant" and the like.
     decimals : int, optional
-        Of its numbers, where all faces write the same.
+        Of its numbers, where all renderers use the same.
     interval : str
         What the keys of the ends of its interval begin with: those of "ci" are "ci_low" and "ci_high"; empty without.
     p : str
@@ -362,7 +362,7 @@ class TableColumn:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ResultTable(Tabular):
-    """A table of an answer: raw numbers by key, and the columns that faces choose from.
+    """A table of a result: raw numbers by key, and the columns that a renderer may show.
 
     Parameters
     ----------
@@ -371,7 +371,7 @@ class ResultTable(Tabular):
     columns : tuple of TableColumn
         What may be shown, and how it is written; records may hold more, such as the ends of intervals.
     compute : callable
-        Gives the records, when they are first asked for.
+        Computes the records at first use.
 
     Examples
     --------
@@ -391,7 +391,7 @@ class ResultTable(Tabular):
         return self.compute()
 
     def view(self, keys: Iterable[str], **changes: Any) -> list[TableColumn]:
-        """Choose columns, with properties of the face's own."""
+        """Choose columns by key, with changed properties."""
         by_key = {column.key: column for column in self.columns}
         return [replace(by_key[key], **changes) for key in keys]
 
@@ -409,7 +409,7 @@ _BLANK = ("rank", "once", "threshold")  # None in their place shows nothing
 
 @dataclass(frozen=True)
 class CellStyle:
-    """How a face writes the cells of a table.
+    """How a renderer writes the cells of a table.
 
     Parameters
     ----------
