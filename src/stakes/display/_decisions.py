@@ -1,4 +1,4 @@
-"""Actions, deferral, utility, boundary."""
+"""Displays of action costs, deferral, value of information, utility curves and boundaries."""
 
 from __future__ import annotations
 
@@ -330,7 +330,7 @@ _BESIDE = 0.05  # of the height of the curves, above and below them
 
 
 class _UtilityCurvesDisplay(CurvesDisplay):
-    """What the two displays share."""
+    """Base of the two displays of utility curves."""
 
     best_: list[Line2D]
     rivals_: list[Line2D]

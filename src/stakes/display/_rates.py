@@ -1,4 +1,4 @@
-"""Rates by threshold."""
+"""Display of rates by threshold."""
 
 from __future__ import annotations
 
@@ -395,7 +395,7 @@ class ThresholdDisplay(PredictionsDisplay):
             ax.set_ylim(bottom - 0.02 * unit, top + 0.06 * unit)
 
     def _tidy(self) -> None:
-        """Small pictures: names of axes at the edges of the figure only."""
+        """Keep axis labels only at the edges of a grid of panels."""
         columns = self.ax_.get_subplotspec().get_gridspec().ncols  # type: ignore[union-attr]
         last = len(self.axes_) - 1
         for index, ax in enumerate(self.axes_):

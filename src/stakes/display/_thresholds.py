@@ -1,4 +1,4 @@
-"""Regret, benefit, cost curves."""
+"""Displays over the threshold: regret, net benefit, cost curves, and cost distributions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _HARM_SHOWN = 0.3  # of the height above zero
 
 
 class ThresholdCurvesDisplay(CurvesDisplay):
-    """What the displays over the decision threshold share."""
+    """Base of the displays over the decision threshold."""
 
     x_label = "Threshold"
 
@@ -526,7 +526,7 @@ class CostCurveDisplay(CurvesDisplay):
         return draw_probability_cost_axis(self.ax_, rates.pop() if len(rates) == 1 else None)
 
     def _places(self, bounds: Range | None) -> Range | None:
-        """Where the plausible thresholds lie on the axis."""
+        """Positions of the plausible thresholds on the axis."""
         first = self.curves[0]
         if bounds is None or not isinstance(first, CostCurve):
             return bounds
@@ -560,7 +560,7 @@ _INFINITE = " (infinite mass, not normalized)"
 
 
 class PlotShape(NamedTuple):
-    """What is drawn of one distribution."""
+    """The drawn elements of one distribution."""
 
     x: Floats
     density: Floats
