@@ -550,7 +550,7 @@ def _max_loss(costs: CostDistribution) -> Floats:
 
 def _estimates(  # noqa: PLR0917  (one number each)
     rows: DeferredRows,
-    worst: Floats,
+    max_loss: Floats,
     factor: float,
     shared: dict[str, Any],
     level: float,
@@ -558,11 +558,11 @@ def _estimates(  # noqa: PLR0917  (one number each)
 ) -> dict[str, Estimate]:
     """Costs and shares with their intervals."""
     costs, shares = _columns(rows)
-    priced = CostRows(factor * costs, largest=factor * np.tile(worst, 3), **shared)
+    priced = CostRows(factor * costs, largest=factor * np.tile(max_loss, 3), **shared)
     counted = CostRows(shares, largest=np.ones((2, 3)), **shared)
-    most = factor * float(worst.max())
-    least = [0.0 if second < 0 else -most for _, second in _COSTS.values()]
-    found = mean_estimates(priced, _COSTS, level, (least, most), widening)
+    bound = factor * float(max_loss.max())
+    least = [0.0 if second < 0 else -bound for _, second in _COSTS.values()]
+    found = mean_estimates(priced, _COSTS, level, (least, bound), widening)
     return found | mean_estimates(counted, _SHARES, level, (0.0, 1.0), widening)
 
 

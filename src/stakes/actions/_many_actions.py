@@ -75,7 +75,7 @@ class ActionRows:
         share = np.tile(self.class_share, (len(self.classes), 1))
         return self.problem.losses(share, np.arange(len(self.classes)))
 
-    def worst(self) -> Floats:
+    def max_loss(self) -> Floats:
         """Largest cost of each class over the actions, at each matrix."""
         own = np.arange(len(self.classes))
         return -replace(self.problem, matrices=-self.problem.matrices).losses(np.eye(len(own)), own)
@@ -85,10 +85,10 @@ class ActionRows:
 
         Rows whose errors cost the same are one kind whatever their class: what is rare among them is seen in all.
         """
-        best, worst = self.best(), self.worst()
+        best, max_loss = self.best(), self.max_loss()
         if len(best) == 2:
             return np.arange(2)
-        most = np.stack([worst - best, worst - best.min()])
+        most = np.stack([max_loss - best, max_loss - best.min()])
         with np.errstate(divide="ignore", invalid="ignore"):
             halvings = np.floor(np.log2(most.max(axis=1, keepdims=True) / most))
         halvings = np.where(most > 0.0, halvings, -1.0)
@@ -460,7 +460,7 @@ def calibration_of(
     every = _Gap.of(prob, rows.problem.class_costs(prob), rows.index, weight)
     best = rows.best()
     beyond = np.maximum(every.announced + every.difference - best[rows.index], 0.0)  # what a class hides is incurred
-    gaps = rows.cost_rows(every.difference[:, None], beyond[:, None], (rows.worst() - best)[:, None])
+    gaps = rows.cost_rows(every.difference[:, None], beyond[:, None], (rows.max_loss() - best)[:, None])
     gap = mean_estimates(gaps, {"gap": (0, -1)}, level)["gap"]
     found = [_by_action(rows, prob, a, rng) for a in range(len(rows.actions))]
     taken = [each for each in found if each is not None]
@@ -839,9 +839,9 @@ class ActionEvaluation(Tabular):
             raise ValueError(f"y_prob must not call a model {taken!r}: that names an action for all rows.")
         costs = np.concatenate([self.cost_rows.costs, rows.problem.mean_matrix[rows.index]], axis=1)
         scale = "cost" if rows.problem.matrices.min() >= 0.0 else "regret"
-        best, worst = rows.best()[:, None], rows.worst()[:, None]
+        best, max_loss = rows.best()[:, None], rows.max_loss()[:, None]
         beyond = np.maximum(costs - best[rows.index], 0.0)
-        ends = np.concatenate([np.tile(worst, len(names)), rows.problem.mean_matrix], axis=1) - best
+        ends = np.concatenate([np.tile(max_loss, len(names)), rows.problem.mean_matrix], axis=1) - best
         found = rows.cost_rows(costs if scale == "cost" else beyond, beyond, ends, whole=scale == "cost")
         most = float(rows.problem.matrices.max() - min(rows.problem.matrices.min(), 0.0))
         return select(
@@ -1180,10 +1180,10 @@ def _evaluated(rows: ActionRows, level: float) -> ActionEvaluation:
     costs = np.stack([rows.problem.losses(prob, rows.index) for prob in rows.probs.values()], axis=1)
     regret = np.maximum(costs - best[rows.index][:, None], 0.0)
     pairs = {name: (k, -1) for k, name in enumerate(rows.probs)}
-    most = np.tile((rows.worst() - best)[:, None], len(pairs))
+    most = np.tile((rows.max_loss() - best)[:, None], len(pairs))
     regrets = mean_estimates(rows.cost_rows(regret, regret, most, whole=False), pairs, level, (0.0, most.max()))
     cost_rows = rows.cost_rows(costs, regret, most)
-    estimates = mean_estimates(cost_rows, pairs, level, (best.min(), rows.worst().max()))
+    estimates = mean_estimates(cost_rows, pairs, level, (best.min(), rows.max_loss().max()))
     oracle, single = float(share @ best), float(share @ rows.constant())
     found = [
         ModelCosts(

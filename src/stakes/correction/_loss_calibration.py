@@ -625,16 +625,16 @@ def _binary_test(
 
 def corrected_table(table: ScoreTable, factor: float) -> ScoreTable:
     """Multiply the odds of every score of a table; pool scores that become equal."""
-    moved = shift_odds(table.scores, factor)
-    new = np.concatenate([[True], moved[1:] > moved[:-1]])
+    shifted = shift_odds(table.scores, factor)
+    new = np.concatenate([[True], shifted[1:] > shifted[:-1]])
     if table.lower is not None and table.upper is not None:
         table = replace(
             table, lower=shift_odds(table.lower, factor), upper=shift_odds(table.upper, factor), resolution=None
         )
     if new.all():
-        return replace(table, scores=moved)
+        return replace(table, scores=shifted)
     starts = np.flatnonzero(new)
-    return table.pooled(moved[starts], starts)
+    return table.pooled(shifted[starts], starts)
 
 
 def _miscalibration(

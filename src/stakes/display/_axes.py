@@ -336,9 +336,9 @@ def about_rows(results: Iterable[Any]) -> str:
 
 def name_rows(ax: Axes, results: Iterable[Any]) -> None:
     """Add the note on the rows (horizon, weighting) to the label of the horizontal axis."""
-    told, label = about_rows(results), ax.get_xlabel()
-    if told and told not in label:
-        ax.set_xlabel(f"{label}\n{told}")
+    note, label = about_rows(results), ax.get_xlabel()
+    if note and note not in label:
+        ax.set_xlabel(f"{label}\n{note}")
 
 
 def name_amounts(ax: Axes, results: Iterable[Any]) -> None:

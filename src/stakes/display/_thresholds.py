@@ -387,7 +387,7 @@ class CostCurveDisplay(CurvesDisplay):
     kind = "normalized expected cost"
 
     def __init__(self, curves: Curve | Sequence[Curve] | Mapping[str, Curve]) -> None:
-        first = _first(curves)
+        first = several(curves, "curves", Curve, "curve")[0]
         if not isinstance(first, CostCurve | BrierCurve):
             raise ValueError(f"curves must be cost curves or Brier curves, got {first!r}.")
         self.kind = first.kind  # type: ignore[misc]
@@ -541,10 +541,6 @@ class CostCurveDisplay(CurvesDisplay):
         worst = max((np.nanmax(constant[grid <= 0.9]) for constant in constants), default=np.inf)
         highest = float(np.max(heights, initial=0.0, where=np.isfinite(heights)))
         return _HEADROOM * max(min(highest, 1.5 * float(worst)), float(best)) or 1.0
-
-
-def _first(curves: Any) -> Any:
-    return several(curves, "curves", Curve, "curve")[0]
 
 
 # Pictures of cost distributions: how much each cost ratio counts, on the axis of c or of its log-odds.

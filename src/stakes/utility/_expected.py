@@ -189,8 +189,8 @@ class Choice:
 def choose(estimate: UtilityEstimate, sign: float) -> Choice:
     """Find the best k; sign = -1 minimises."""
     values = estimate.values if sign > 0.0 else -estimate.values
-    worst = estimate.largest_bound()
-    near = np.flatnonzero(values >= float(values.max()) - 2.0 * worst)
+    max_error = estimate.largest_bound()
+    near = np.flatnonzero(values >= float(values.max()) - 2.0 * max_error)
     bound = estimate.bound(near)
     rivals = values[near] + bound >= float(np.max(values[near] - bound))
     near = near[rivals]
@@ -217,7 +217,7 @@ def choose(estimate: UtilityEstimate, sign: float) -> Choice:
             # the best k may be one without differences: then values decide among all
             return _choice(values, np.union1d(inside, near), float(values.max()))
     choice = _choice(values, inside, float(values[low + top]))
-    return _with_exact_gap(choice, low, behind, 2.0 * worst)
+    return _with_exact_gap(choice, low, behind, 2.0 * max_error)
 
 
 def _hull(estimate: UtilityEstimate, near: Integers, best: int) -> tuple[int, int] | None:
