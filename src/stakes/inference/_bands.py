@@ -19,7 +19,7 @@ from stakes.base.validation import (
     to_array,
     to_floats,
 )
-from stakes.core.options import check_harm, evaluation_data, refuse_amounts, refuse_weighing
+from stakes.core.options import check_harm, evaluation_data, refuse_amounts, refuse_weighing, with_fixed_weights
 from stakes.core.score_table import ScoreTable
 from stakes.curves import bin_starts, local_limits, reliability_curve_of, times_odds
 from stakes.inference._comparison import check_paired
