@@ -9,7 +9,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from stakes._version import __version__
-from stakes.outputs.hooks import defer_import as _await_face
+from stakes.outputs.hooks import defer_import as _defer_import
 
 if _TYPE_CHECKING:
     from typing import Any
@@ -128,8 +128,8 @@ _LIVES_IN = {
 }
 _ROOM_OF = {name: room for room, names in _LIVES_IN.items() for name in names}
 
-_await_face("draw", _partial(_import_module, "stakes.display"))
-_await_face("report", _partial(_import_module, "stakes.report"))
+_defer_import("draw", _partial(_import_module, "stakes.display"))
+_defer_import("report", _partial(_import_module, "stakes.report"))
 
 
 def __dir__() -> list[str]:

@@ -45,10 +45,10 @@ def test_errors_of_clusters_are_those_of_their_sums():
 def test_many_rows_are_told_by_some_of_them_and_no_cluster_is_divided():
     y, p, folds = rows(9000)
     codes = np.arange(9000) // 3
-    some = Refitted(BinarySample(y, p, None), folds, codes, known)._some(np.random.default_rng(0))
+    some = Refitted(BinarySample(y, p, None), folds, codes, known)._subsample(np.random.default_rng(0))
     assert 2000 <= len(some.folds) <= 2003
     assert set(np.bincount(some.codes)) == {3}
-    alone = Refitted(BinarySample(y, p, None), folds, None, known)._some(np.random.default_rng(0))
+    alone = Refitted(BinarySample(y, p, None), folds, None, known)._subsample(np.random.default_rng(0))
     assert len(alone.folds) == 2000
 
 
@@ -120,9 +120,9 @@ def test_decisions_that_no_fold_changes_are_widened_by_chance_alone():
 def test_of_many_rows_as_many_are_drawn_as_tell_of_the_rarer_class(n, share, kept):
     found = refitted(n=n, share=share)
     rarer = min(int(found.sample.y.sum()), n - int(found.sample.y.sum()))
-    some = found._some(np.random.default_rng(0))
+    some = found._subsample(np.random.default_rng(0))
     assert len(some.folds) == (kept or min(100 * n // rarer, 20_000, n))
-    clustered = refitted(n=n, share=share, codes=np.arange(n) // 3)._some(np.random.default_rng(0))
+    clustered = refitted(n=n, share=share, codes=np.arange(n) // 3)._subsample(np.random.default_rng(0))
     assert len(some.folds) <= len(clustered.folds) <= len(some.folds) + 2
     assert set(np.bincount(clustered.codes)) == {3}  # whole clusters
 

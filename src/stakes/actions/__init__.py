@@ -51,7 +51,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load the estimator, and with it scikit-learn, when it is first asked for."""
+    """Import the estimator, and with it scikit-learn, on first access."""
     if name == "DeferralClassifier":
         from stakes.actions import _classifier
 

@@ -1,4 +1,4 @@
-"""A classifier in the manner of scikit-learn that leaves unsure rows to someone else."""
+"""A scikit-learn classifier that defers uncertain rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Zone, pair, curve, certificate."""
+"""Deferral: zones of scores, pairs of thresholds, cost curves, and certificates of the error rate."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def between(score: Floats, low: float, high: float) -> Actions:
 
 
 def between_expression(score: Any, low: float, high: float, missing: str) -> Any:
-    """The same as an expression of an expression; doubles in ONNX, where whole numbers leave none for no decision."""
+    """Build the same decision as an expression; with doubles in ONNX, whose integers have no missing value."""
     kind = float if isinstance(score, Onnx) else int
     act, wait, defer = map(kind, (ACT, WAIT, DEFER))
     found = reaching(score, high, act, reaching(score, low, defer, wait))
@@ -185,14 +185,14 @@ def between_expression(score: Any, low: float, high: float, missing: str) -> Any
 
 
 def gain(score: Floats, c: float, deferral: Deferral) -> Floats:
-    """What deferring a row is expected to save."""
+    """Expected saving by deferring each row."""
     own = np.minimum(c * (1.0 - score), (1.0 - c) * score)
     a, b = deferral.false_positive_rate, deferral.false_negative_rate
     return np.asarray(own - (deferral.fee + (1.0 - score) * a * c + score * b * (1.0 - c)))
 
 
 def capacity_price(table: ScoreTable, c: float, deferral: Deferral, capacity: int | Fraction) -> float:
-    """Gain above which rows are deferred: as many whole levels as the capacity holds, those of largest gain first.
+    """Gain above which rows are deferred: the levels of largest gain that fit the capacity.
 
     It is what one more unit of capacity would be worth, and by so much the fee may as well be higher.
     """
@@ -466,7 +466,7 @@ def _window_argmin(values: Floats, first: Integers) -> Integers:
     return found
 
 
-# What decisions cost where only the surest share of the cases is decided, and the areas under that curve.
+# Cost of decisions over the share of cases decided, most confident first, and the areas under that curve.
 
 _DECIMALS = 14  # two scores of equal confidence, one on either side, differ by rounding
 
@@ -543,7 +543,7 @@ def risk_coverage_score(
 
 
 def coverage_levels(table: ScoreTable, costs: CostsLike | None) -> tuple[Floats, Floats]:
-    """Weight and cost of the cases at each level of confidence, the surest first."""
+    """Weight and cost of the cases at each level of confidence, in descending order."""
     measure: CostDistribution = 2.0 * Fixed(0.5) if costs is None else as_costs(costs)
     unit = 1.0 if costs is None else 1.0 / measure.mass
     negative, positive = (unit * each for each in losses_by_score(table.scores, measure, "score"))
@@ -554,7 +554,7 @@ def coverage_levels(table: ScoreTable, costs: CostsLike | None) -> tuple[Floats,
 
 
 def by_confidence(confidence: Floats, mass: Floats, loss: Floats) -> tuple[Floats, Floats]:
-    """Pool what is equally sure, the surest first."""
+    """Pool cases of equal confidence, in descending order of confidence."""
     _, place = np.unique(-np.round(confidence, _DECIMALS), return_inverse=True)
     pooled = [np.bincount(place.ravel(), part).astype(np.float64) for part in (mass, loss)]
     return pooled[0], pooled[1]
@@ -575,7 +575,7 @@ def area(mass: Floats, loss: Floats, *, generalized: bool) -> float:
 
 
 def _discrete(mass: Floats, loss: Floats) -> float:
-    """Mean cost of the k surest rows over k = 1 to n, in expectation over the order within levels."""
+    """Mean over k = 1 to n of the cost of the k most confident rows, in expectation over the order of ties."""
     from scipy.special import digamma
 
     before, lost, rate = np.cumsum(mass) - mass, np.cumsum(loss) - loss, loss / mass
@@ -735,7 +735,7 @@ def _over_coverage(table: ScoreTable, c: float, name: str) -> Curve:
     return RatioCurve(**ratio_of((mass, loss, mass), KIND, name, _LABELS["coverage"]))
 
 
-# A promise about mistakes among the cases decided: tested level by level, the surest first, to the first failure.
+# A certified error rate among decided cases: tested by level of confidence in descending order, to the first failure.
 
 _LEAST_SHARE = 0.2  # of the rows, where the sequence of tests starts
 _SETS = 10
@@ -791,12 +791,12 @@ class DecidedCertificate:
 
     @property
     def certified(self) -> bool:
-        """Whether any case may be decided under the promise."""
+        """Whether any case may be decided under the limit."""
         return self.coverage > 0.0
 
     @property
     def sentence(self) -> str:
-        """What a report says of it."""
+        """The conclusion for a report."""
         what = "mistakes per case decided" if self.target == "selective" else "undetected mistakes per case"
         sure = "on average" if self.confidence_level is None else f"confidence {percent(self.confidence_level)}"
         promise = f"{what} <= {percent(self.max_error)}, {sure}"
@@ -933,7 +933,7 @@ def _for_population(rows: _DecidedRows, limit: float, level: float, target: str,
 
 
 def _expected(score: Floats, c: float) -> Floats:
-    """Expected cost of the decision about each row: what the surest have least of."""
+    """Expected cost of the decision about each row, smallest for the most confident."""
     return np.asarray(np.round(np.where(score >= c, c * (1.0 - score), (1.0 - c) * score), _DECIMALS), np.float64)
 
 
@@ -970,7 +970,7 @@ def _for_new_cases(rows: _DecidedRows, new_score: Floats, limit: float, level: f
 
 
 def new_cases_tail(decided: int, errors: int, new: int, limit: float) -> float:
-    """Largest probability, over all numbers of mistakes, of so few here while more than the limit are among the new."""
+    """Largest probability of so few observed mistakes while the new cases exceed the limit."""
     from scipy.stats import hypergeom
 
     most = math.floor(as_fraction(limit, "max_error") * new) + 1  # the fewest new mistakes that break the limit
@@ -981,7 +981,7 @@ def new_cases_tail(decided: int, errors: int, new: int, limit: float) -> float:
 
 
 def binomial_tail(errors: Integers, rows: Integers, limit: float) -> Floats:
-    """Probability of at most so many errors where each row is one with the probability of the limit."""
+    """Binomial probability of at most this many errors at the limit's error rate."""
     from scipy.special import betainc
 
     every = errors >= rows
@@ -990,7 +990,7 @@ def binomial_tail(errors: Integers, rows: Integers, limit: float) -> Floats:
 
 
 def _zone(score: Floats, cut: float, c: float) -> tuple[float, float]:
-    """Scores between which decisions have a larger expected cost than the cut; those seen at it are outside."""
+    """Range of scores whose decisions have an expected cost above the cut."""
     sure = _expected(score, c) <= cut
     low = np.max(score[sure & (score < c)], initial=min(cut / (1.0 - c), c))
     high = np.min(score[sure & (score >= c)], initial=max(1.0 - cut / c, c))

@@ -1,4 +1,4 @@
-"""What deferral saves, with intervals."""
+"""The value of deferral, with intervals."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DeferredRows:
-    """Costs of the rows with and without the option, of what is decided, and of mistakes about what is deferred.
+    """Row costs with and without the option, of decided rows, and of mistakes on deferred rows.
 
     ``deferred`` and ``acted`` are the shares of the cost ratios at which each row is deferred and acted on.
     """
@@ -72,7 +72,7 @@ class DeferredRows:
 def deferred_rows(
     sample: BinarySample, costs: CostDistribution, deferral: Deferral, capacity: int | Fraction | None
 ) -> DeferredRows:
-    """Take the scores at face value."""
+    """Compute row costs by decisions from unchanged scores."""
     if not isinstance(costs, Fixed):
         return _over_costs(sample, costs, deferral)
     if capacity is None:
@@ -90,7 +90,7 @@ def cross_fitted_rows(
     capacity: int | Fraction | None,
     folds: Integers,
 ) -> DeferredRows:
-    """Decide each fold by what the other folds are recalibrated to, or by the pair that is best on them."""
+    """Decide each fold by the recalibration, or the best pair of thresholds, of the other folds."""
     if capacity is None:
         score = sample.score.copy()
         for table, mine in _left_out(sample, folds):
@@ -108,7 +108,7 @@ def cross_fitted_rows(
 
 
 def _left_out(sample: BinarySample, folds: Integers) -> Iterator[tuple[ScoreTable, NDArray[np.bool_]]]:
-    """Table of the other rows, and which rows are left out, fold by fold."""
+    """Yield, for each fold, the table of the other rows and a mask of the rows left out."""
     for k in range(int(folds.max()) + 1):
         mine = folds == k
         weight = None if sample.weight is None else sample.weight[~mine]
@@ -133,7 +133,7 @@ def _over_costs(sample: BinarySample, costs: CostDistribution, deferral: Deferra
     return DeferredRows(total, without, total - deferral.fee * share - errors, errors, share, acted)
 
 
-# How much wider intervals must be where thresholds are fitted: they move from sample to sample, which no row shows.
+# Widening of intervals for fitted thresholds, whose sampling variation the row costs do not include.
 #
 # The thresholds that are best on a sample move like n^(-1/3), and the costs under them vary more than those of the
 # rows under one pair of thresholds, by a share of the error that shrinks slowly. Resamples tell how much: each has a
@@ -147,7 +147,7 @@ _TRIES = 1000
 
 @dataclass(frozen=True)
 class Refitted:
-    """Rows and their folds, and what fitting to all folds but its own makes each row: one column a quantity.
+    """Rows, their folds, and out-of-fold values of each row: one column for each quantity.
 
     ``codes`` are clusters; ``by_class`` says that the share of positives carries no error.
     """
@@ -159,15 +159,15 @@ class Refitted:
     by_class: bool = False
 
     def widening(self, rng: np.random.Generator) -> Floats:
-        """Error of the mean of each quantity over the error that its rows show, at least 1."""
-        some = self._some(rng)
+        """Ratio, at least 1, of the standard error with fitted thresholds to that with fixed ones, by quantity."""
+        some = self._subsample(rng)
         shown = some._row_errors()
         gaps = np.array([some._gap(rng) for _ in range(RESAMPLES)])
         moved = gaps.std(axis=0, ddof=1)
         return np.maximum(np.divide(moved, shown, out=np.ones_like(moved), where=shown > 0.0), 1.0)
 
     def _gap(self, rng: np.random.Generator) -> Floats:
-        """Cross-fitted means of a resample less those of its own best thresholds on these rows."""
+        """Cross-fitted means of a resample minus those of its best thresholds on these rows."""
         drawn = self._take(self._resampled(rng))
         own = np.average(self.judged(drawn.sample, drawn.folds), axis=0, weights=drawn.sample.weight)
         both = _joined(self.sample, drawn.sample)
@@ -176,7 +176,7 @@ class Refitted:
         return np.asarray(own - np.average(here, axis=0, weights=self.sample.weight))
 
     def _row_errors(self) -> Floats:
-        """Standard errors of the means that take the thresholds of each fold as known."""
+        """Standard errors of the means with fixed thresholds of each fold."""
         values, weight = self.judged(self.sample, self.folds), _weight(self.sample)
         groups = (self.sample.y, ~self.sample.y) if self.by_class else (np.ones(len(values), dtype=bool),)
         for mine in groups:
@@ -192,8 +192,8 @@ class Refitted:
         kept = None if codes is None else np.unique(codes[rows], return_inverse=True)[1].ravel()
         return Refitted(part, self.folds[rows], kept, self.judged, self.by_class)
 
-    def _some(self, rng: np.random.Generator) -> Refitted:
-        """All rows, or as many as tell how far the thresholds move."""
+    def _subsample(self, rng: np.random.Generator) -> Refitted:
+        """Subsample the rows if there are more than the resampling needs."""
         n, rarer = len(self.folds), int(min(self.sample.y.sum(), (~self.sample.y).sum()))
         most = min(max(MOST_ROWS, _FEW * n // max(rarer, 1)), MOST_OF_ALL)
         if n <= most:
@@ -215,7 +215,7 @@ class Refitted:
         raise ValueError("y_true must hold enough rows of both classes to resample them.")
 
     def _drawn(self, rng: np.random.Generator) -> Integers:
-        """Whole clusters at once; of each class its number where that is known."""
+        """Draw whole clusters, or rows stratified by class if the prevalence is fixed."""
         y = self.sample.y
         if self.codes is not None:
             kinds = int(self.codes.max()) + 1
@@ -245,7 +245,7 @@ def mean_estimates(
     limits: tuple[ArrayLike, ArrayLike] = (-np.inf, np.inf),
     widening: Mapping[str, float] | None = None,
 ) -> dict[str, Estimate]:
-    """Estimate the mean of one column less that of another (-1: of a column alone), by name.
+    """Estimate the mean of one column minus that of another (-1: one column alone), by name.
 
     ``limits`` are the least and the largest value, for all or one by one; ``widening`` says how many times as large as
     the rows show the error of each is.
@@ -268,7 +268,7 @@ def mean_estimates(
     }
 
 
-# What the option to defer is worth on labelled rows, with intervals; on total cost, and never on the decided alone.
+# The value of the option to defer on labelled rows, with intervals, on the total cost of all cases.
 
 _COSTS = {"cost": (0, -1), "cost_without": (1, -1), "value": (1, 0), "cost_of_decided": (2, -1)}
 _SHARES = {"deferred": (0, -1), "act": (1, -1), "do not act": (2, -1)}
@@ -326,12 +326,12 @@ class Deferred(Tabular):
 
     @property
     def value(self) -> float:
-        """How much the option saves; negative where it does harm."""
+        """Saving by the option; negative if it does harm."""
         return self.estimates["value"].value
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Of the cost with the option."""
+        """Interval of the cost with the option."""
         return self.estimates["cost"].interval
 
     @property
@@ -466,13 +466,13 @@ def evaluate_deferral(
     codes, _ = check_dependence(clusters, None, len(sample.y), sample_weight)
     if rule == "score":
         return deferred_of(asked, sample, option, cap, codes=codes)
-    rng, (sample, codes) = generator(random_state), _settled(sample, codes)
+    rng, (sample, codes) = generator(random_state), _sort_rows(sample, codes)
     folds = fold_codes(sample.y, check_whole(cv, "cv", 2), codes, rng)
     return deferred_of(asked, sample, option, cap, codes=codes, fitted=(folds, rng))
 
 
-def _settled(sample: BinarySample, codes: Integers | None) -> tuple[BinarySample, Integers | None]:
-    """The rows and their clusters in an order of their own, since folds and draws go by the place of a row."""
+def _sort_rows(sample: BinarySample, codes: Integers | None) -> tuple[BinarySample, Integers | None]:
+    """Sort rows and clusters canonically, since folds and draws depend on row positions."""
     order = settled_order(sample.score, sample.y, sample.weight, codes)
     return sample.arranged(order), None if codes is None else codes[order]
 
@@ -486,7 +486,7 @@ def deferred_of(
     codes: Integers | None = None,
     fitted: tuple[Integers, np.random.Generator] | None = None,
 ) -> Deferred:
-    """Judge clean rows: at face value, or with folds by what is best on the others (and draws for the errors)."""
+    """Evaluate clean rows: with unchanged scores, or cross-fitted with folds (and resampling for the errors)."""
     measure, rule, widening = asked.costs, "score" if fitted is None else "optimal", None
     if fitted is None:
         rows = deferred_rows(sample, measure, option, capacity)
@@ -505,7 +505,7 @@ def deferred_of(
     shared: dict[str, Any] = {"y": sample.y, "clusters": codes, "by_class": asked.prevalence is not None}
     shared["weight"] = np.ones(len(sample.y)) if sample.weight is None else sample.weight
     return Deferred(
-        _estimates(rows, _worst(measure), factor, shared, asked.confidence_level, widening),
+        _estimates(rows, _max_loss(measure), factor, shared, asked.confidence_level, widening),
         _zone(sample, measure, option, capacity, rule),
         factor * float(np.average(rows.errors, weights=sample.weight)),
         _by_class(factor * (rows.without - rows.total), sample),
@@ -543,14 +543,14 @@ def fold_codes(y: NDArray[np.bool_], cv: int, clusters: Integers | None, random_
     return folds
 
 
-def _worst(costs: CostDistribution) -> Floats:
-    """What a negative and a positive cost at most."""
+def _max_loss(costs: CostDistribution) -> Floats:
+    """Largest cost of a negative and of a positive."""
     return np.array([[float(costs.negative_loss(np.inf))], [float(costs.positive_loss(-np.inf))]]) / costs.mass
 
 
 def _estimates(  # noqa: PLR0917  (one number each)
     rows: DeferredRows,
-    worst: Floats,
+    max_loss: Floats,
     factor: float,
     shared: dict[str, Any],
     level: float,
@@ -558,16 +558,16 @@ def _estimates(  # noqa: PLR0917  (one number each)
 ) -> dict[str, Estimate]:
     """Costs and shares with their intervals."""
     costs, shares = _columns(rows)
-    priced = CostRows(factor * costs, largest=factor * np.tile(worst, 3), **shared)
+    priced = CostRows(factor * costs, largest=factor * np.tile(max_loss, 3), **shared)
     counted = CostRows(shares, largest=np.ones((2, 3)), **shared)
-    most = factor * float(worst.max())
-    least = [0.0 if second < 0 else -most for _, second in _COSTS.values()]
-    found = mean_estimates(priced, _COSTS, level, (least, most), widening)
+    bound = factor * float(max_loss.max())
+    least = [0.0 if second < 0 else -bound for _, second in _COSTS.values()]
+    found = mean_estimates(priced, _COSTS, level, (least, bound), widening)
     return found | mean_estimates(counted, _SHARES, level, (0.0, 1.0), widening)
 
 
 def _columns(rows: DeferredRows) -> tuple[Floats, Floats]:
-    """Costs and shares of each row, as ``_COSTS`` and ``_SHARES`` name their places."""
+    """Costs and shares of each row in the columns of ``_COSTS`` and ``_SHARES``."""
     waited = np.maximum(1.0 - rows.deferred - rows.acted, 0.0)
     return (
         np.stack([rows.total, rows.without, rows.decided], axis=1),
@@ -576,14 +576,14 @@ def _columns(rows: DeferredRows) -> tuple[Floats, Floats]:
 
 
 def _quantities(rows: DeferredRows) -> Floats:
-    """What each row adds to every estimate."""
+    """Contribution of each row to every estimate."""
     costs, shares = _columns(rows)
     first, second = np.array(list(_COSTS.values()), dtype=np.intp).T
     return np.concatenate([costs[:, first] - np.where(second < 0, 0.0, costs[:, second]), shares], axis=1)
 
 
 def _by_class(value: Floats, sample: BinarySample) -> tuple[float, float]:
-    """Parts of a mean that come from negatives and from positives."""
+    """Contributions of negatives and of positives to a mean."""
     parts = (np.average(np.where(mine, value, 0.0), weights=sample.weight) for mine in (~sample.y, sample.y))
     negative, positive = map(float, parts)
     return negative, positive
@@ -592,7 +592,7 @@ def _by_class(value: Floats, sample: BinarySample) -> tuple[float, float]:
 def _zone(
     sample: BinarySample, costs: CostDistribution, deferral: Deferral, capacity: int | Fraction | None, rule: str
 ) -> tuple[float, float] | None:
-    """Between which scores cases are deferred, where there is one cost ratio."""
+    """Range of scores that are deferred, for a single cost ratio."""
     if not isinstance(costs, Fixed):
         return None
     if rule == "score" and capacity is None:
@@ -605,7 +605,7 @@ def _zone(
     return None if pair.low == pair.high else (pair.low, pair.high)
 
 
-# Several models with the option to defer: what each costs with and without it, and which is best with it.
+# Several models with the option to defer: costs with and without it, and the best model.
 
 _FEES = 41
 DEFER_ALL = "deferring all"
@@ -650,7 +650,7 @@ class DeferredModels(Tabular):
 
     @property
     def conclusion(self) -> list[str]:
-        """Which decision is best with the option, and what the option is worth for each model."""
+        """The conclusion: the best decision with the option, and the option's value for each model."""
         lead, *others = self.selection.sentences
         worth = [f"{name}: {found.sentence[0].lower()}{found.sentence[1:]}" for name, found in self.models.items()]
         return [lead, *worth, *others]
@@ -696,7 +696,7 @@ def deferred_models(
     capacity: float | None,
     codes: Integers | None,
 ) -> DeferredModels:
-    """Judge clean rows of several models at face value."""
+    """Evaluate clean rows of several models with unchanged scores."""
     option, measure = as_deferral(deferral), check_finite(asked.costs)
     cap = _checked(capacity, measure)
     found = {name: deferred_of(asked, sample, option, cap, codes=codes) for name, sample in samples.items()}
@@ -715,7 +715,7 @@ def _at_fee(table: ScoreTable, asked: Options, option: Deferral, fee: float) -> 
 
 
 def _highest_fee(asked: Options, option: Deferral) -> float:
-    """The fee from which on no case is deferred, at any cost ratio that counts."""
+    """The smallest fee at which no case is deferred, at any cost ratio with weight."""
     low, high = asked.costs.low, asked.costs.high
     c = min(max(0.5, low), high)
     return c * (1.0 - c) * (1.0 - option.false_positive_rate - option.false_negative_rate)

@@ -1,4 +1,4 @@
-"""Many classes and actions."""
+"""Evaluation of decisions with many classes and actions."""
 
 from __future__ import annotations
 
@@ -66,17 +66,17 @@ class ActionRows:
         return np.asarray(sums / self.weight.sum(), dtype=np.float64)
 
     def best(self) -> Floats:
-        """What each class costs at least: an oracle knows it, and at each point of a segment acts by it."""
+        """Smallest cost of each class, as incurred by an oracle at each point of a segment."""
         own = np.arange(len(self.classes))
         return self.problem.losses(np.eye(len(own)), own)
 
     def constant(self) -> Floats:
-        """What each class costs under the one action that is best for all rows, at each matrix."""
+        """Cost of each class under the best constant action, at each matrix."""
         share = np.tile(self.class_share, (len(self.classes), 1))
         return self.problem.losses(share, np.arange(len(self.classes)))
 
-    def worst(self) -> Floats:
-        """What each class costs at most, by the worst action at each matrix."""
+    def max_loss(self) -> Floats:
+        """Largest cost of each class over the actions, at each matrix."""
         own = np.arange(len(self.classes))
         return -replace(self.problem, matrices=-self.problem.matrices).losses(np.eye(len(own)), own)
 
@@ -85,10 +85,10 @@ class ActionRows:
 
         Rows whose errors cost the same are one kind whatever their class: what is rare among them is seen in all.
         """
-        best, worst = self.best(), self.worst()
+        best, max_loss = self.best(), self.max_loss()
         if len(best) == 2:
             return np.arange(2)
-        most = np.stack([worst - best, worst - best.min()])
+        most = np.stack([max_loss - best, max_loss - best.min()])
         with np.errstate(divide="ignore", invalid="ignore"):
             halvings = np.floor(np.log2(most.max(axis=1, keepdims=True) / most))
         halvings = np.where(most > 0.0, halvings, -1.0)
@@ -131,7 +131,7 @@ def read_rows(
     sample_weight: Any = None,
     clusters: Any = None,
 ) -> ActionRows:
-    """Check all that was given; rows of weight zero are as if absent."""
+    """Check the arguments; drop rows of weight zero."""
     models = dict(y_prob) if isinstance(y_prob, Mapping) else {"model": y_prob}
     if not models:
         raise ValueError("y_prob must hold at least one model, got none.")
@@ -153,7 +153,7 @@ def read_rows(
 
 
 def _fifth(values: Floats) -> Floats:
-    """So much at least have as many rows as an interval needs (0 with fewer)."""
+    """The fifth largest value, reached by the number of rows that an interval needs (0 with fewer)."""
     if len(values) < NEEDED:
         return np.zeros(values.shape[1])
     return np.asarray(np.partition(values, len(values) - NEEDED, axis=0)[len(values) - NEEDED])
@@ -178,7 +178,7 @@ def _action_names(actions: Any, classes: tuple[Any, ...], count: int) -> tuple[A
 
 
 def _warn_if_transposed(matrix: Floats, classes: tuple[Any, ...]) -> None:
-    """Say where the action named like a class is dearer for it than another."""
+    """Warn if the action named like a class is costlier for it than another action."""
     k = int(np.argmax(np.diag(matrix) - matrix.min(axis=1)))
     best = int(np.argmin(matrix[k]))
     if matrix[k, k] > matrix[k, best]:
@@ -259,7 +259,7 @@ class ActionDominance(Tabular):
 
     @property
     def sentence(self) -> str:
-        """What a report says of it, on these rows."""
+        """The conclusion for a report, on these rows."""
         parts = {self.a: self.a_better, self.b: self.b_better}
         if min(parts.values()) > 0.0:
             shares = ", ".join(f"{name} costs less on {percent(share)}" for name, share in parts.items())
@@ -280,7 +280,7 @@ class ActionDominance(Tabular):
 
 
 def dominance_of(rows: ActionRows, a: str, b: str) -> ActionDominance:
-    """Work out the difference of two models on every piece, cut where it changes sign."""
+    """Compute the difference of two models on every piece, cut where it changes sign."""
     theta = rows.problem.theta
     if theta is None:
         raise ValueError("dominance needs a segment of matrices: pass the two ends and theta, a range such as (0, 1).")
@@ -305,7 +305,7 @@ def dominance_of(rows: ActionRows, a: str, b: str) -> ActionDominance:
 
 
 def _difference(rows: ActionRows, first: Floats, second: Floats) -> tuple[Floats, Floats, Floats]:
-    """Knots from 0 to 1, and between them level and slope of the mean cost of the first less the second."""
+    """Knots from 0 to 1, and intercept and slope between them of the first model's mean cost minus the second's."""
     ends, weight = rows.problem.matrices, rows.weight / rows.weight.sum()
     places, levels, slopes = [], [], []
     for sign, prob in ((1.0, first), (-1.0, second)):
@@ -324,12 +324,12 @@ def _difference(rows: ActionRows, first: Floats, second: Floats) -> tuple[Floats
 
 
 def _masses(theta: CostDistribution, low: Floats, high: Floats) -> Floats:
-    """Share of the measure between the ends of each piece."""
+    """Mass of the measure on each piece."""
     negative, positive = ([part(end) for end in (low, high)] for part in (theta.negative_loss, theta.positive_loss))
     return np.asarray((negative[1] - negative[0] + positive[0] - positive[1]) / theta.mass)
 
 
-# Does acting on the probabilities cost what they announce? For stated matrices, over all rows and action by action.
+# Decision calibration: incurred against expected costs for stated matrices, over all rows and by action.
 
 _ENOUGH = 20.0  # equal rows that carry the variance, from which on the test is normal
 _DRAWS, _MOST_DRAWN = 1999, 200
@@ -455,12 +455,12 @@ def decision_calibration_test(
 def calibration_of(
     rows: ActionRows, prob: Floats, level: float, rng: np.random.Generator, *, picked: int = 1
 ) -> DecisionCalibration:
-    """Test the decisions of one model on clean rows, where it was picked on these among so many."""
+    """Test the decisions of one model on clean rows, corrected for its selection among ``n_models``."""
     weight = rows.weight / rows.weight.sum()
     every = _Gap.of(prob, rows.problem.class_costs(prob), rows.index, weight)
     best = rows.best()
     beyond = np.maximum(every.announced + every.difference - best[rows.index], 0.0)  # what a class hides is incurred
-    gaps = rows.cost_rows(every.difference[:, None], beyond[:, None], (rows.worst() - best)[:, None])
+    gaps = rows.cost_rows(every.difference[:, None], beyond[:, None], (rows.max_loss() - best)[:, None])
     gap = mean_estimates(gaps, {"gap": (0, -1)}, level)["gap"]
     found = [_by_action(rows, prob, a, rng) for a in range(len(rows.actions))]
     taken = [each for each in found if each is not None]
@@ -473,7 +473,7 @@ def calibration_of(
 
 @dataclass(frozen=True, eq=False)
 class _Gap:
-    """Difference of incurred and announced cost of each row, and its spread under the probabilities."""
+    """Difference of incurred and expected cost of each row, and its variance under the probabilities."""
 
     difference: Floats
     announced: Floats
@@ -504,7 +504,7 @@ class _Gap:
         return math.erfc(abs(self.z) / math.sqrt(2.0)) if math.isfinite(self.z) else math.nan
 
     def small_p(self, prob: Floats, rng: np.random.Generator) -> float:
-        """The same where few rows carry the variance: their classes are drawn, the rest is taken as normal."""
+        """P-value if few rows dominate the variance: simulate their classes, and treat the rest as normal."""
         largest = float(self.variance.max(initial=0.0))
         if not 0.0 < float(self.variance.sum()) < _ENOUGH * largest:
             return self.p_value
@@ -519,7 +519,7 @@ class _Gap:
 
 
 def _by_action(rows: ActionRows, prob: Floats, action: int, rng: np.random.Generator) -> dict[str, Any] | None:
-    """What one action costs and was announced to; nothing where it is never taken."""
+    """Incurred and expected cost of one action; None if it is never taken."""
     weight = rows.weight / rows.weight.sum()
     share = sum(
         float(weight[part] @ np.where(taken == action, count, 0.0))
@@ -671,12 +671,12 @@ class ActionEvaluation(Tabular):
 
     @property
     def regret(self) -> float:
-        """What the best model costs beyond the oracle."""
+        """Cost of the best model minus that of the oracle."""
         return self.best.regret.value
 
     @property
     def skill(self) -> float:
-        """Of the best model against the best constant action; nan where that has no regret."""
+        """Skill of the best model relative to the best constant action; nan if that has no regret."""
         return self.best.skill
 
     def confusion(self, model: str | None = None, backend: Any = None) -> Any:
@@ -839,9 +839,9 @@ class ActionEvaluation(Tabular):
             raise ValueError(f"y_prob must not call a model {taken!r}: that names an action for all rows.")
         costs = np.concatenate([self.cost_rows.costs, rows.problem.mean_matrix[rows.index]], axis=1)
         scale = "cost" if rows.problem.matrices.min() >= 0.0 else "regret"
-        best, worst = rows.best()[:, None], rows.worst()[:, None]
+        best, max_loss = rows.best()[:, None], rows.max_loss()[:, None]
         beyond = np.maximum(costs - best[rows.index], 0.0)
-        ends = np.concatenate([np.tile(worst, len(names)), rows.problem.mean_matrix], axis=1) - best
+        ends = np.concatenate([np.tile(max_loss, len(names)), rows.problem.mean_matrix], axis=1) - best
         found = rows.cost_rows(costs if scale == "cost" else beyond, beyond, ends, whole=scale == "cost")
         most = float(rows.problem.matrices.max() - min(rows.problem.matrices.min(), 0.0))
         return select(
@@ -906,7 +906,7 @@ class ActionEvaluation(Tabular):
         return [with_short_names(sentence, long, show) for sentence in self.conclusion]
 
     def _along(self) -> list[str]:
-        """Where along a segment of matrices the best model costs less than each other one."""
+        """Sentence on where along a segment of matrices the best model is cheaper than each other model."""
         if self.rows.problem.theta is None:
             return []
         others = [each.model for each in self.models if each.model != self.best.model]
@@ -1083,7 +1083,7 @@ class ActionEvaluation(Tabular):
         return f"ActionEvaluation({costs}; oracle {self.oracle:.4g})"
 
 
-# What acting on class probabilities costs where there are many actions: by model, class and action, with intervals.
+# Costs of acting on class probabilities with many actions: by model, class and action, with intervals.
 
 _BLOCK = 1 << 14
 
@@ -1184,10 +1184,10 @@ def _evaluated(rows: ActionRows, level: float) -> ActionEvaluation:
     costs = np.stack([rows.problem.losses(prob, rows.index) for prob in rows.probs.values()], axis=1)
     regret = np.maximum(costs - best[rows.index][:, None], 0.0)
     pairs = {name: (k, -1) for k, name in enumerate(rows.probs)}
-    most = np.tile((rows.worst() - best)[:, None], len(pairs))
+    most = np.tile((rows.max_loss() - best)[:, None], len(pairs))
     regrets = mean_estimates(rows.cost_rows(regret, regret, most, whole=False), pairs, level, (0.0, most.max()))
     cost_rows = rows.cost_rows(costs, regret, most)
-    estimates = mean_estimates(cost_rows, pairs, level, (best.min(), rows.worst().max()))
+    estimates = mean_estimates(cost_rows, pairs, level, (best.min(), rows.max_loss().max()))
     oracle, single = float(share @ best), float(share @ rows.constant())
     found = [
         ModelCosts(
@@ -1206,7 +1206,7 @@ def _evaluated(rows: ActionRows, level: float) -> ActionEvaluation:
 
 
 def _tables(rows: ActionRows, prob: Floats) -> tuple[Floats, Floats]:
-    """Share of the weight by class and action, and the part of the mean cost that each action makes."""
+    """Share of the weight by class and action, and the contribution of each action to the mean cost."""
     k, a = rows.problem.matrices.shape[1:]
     weight = rows.weight / rows.weight.sum()
     shares, costs = np.zeros(k * a), np.zeros(a)

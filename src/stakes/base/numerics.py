@@ -356,8 +356,8 @@ def _within_reach(step: Floats, gradient: Floats, design: Floats) -> Floats:
     size = float(np.abs(step).max())
     if size == 0.0:
         return step
-    moved = float(np.abs(design @ (step / size)).max())
-    return step if moved * size <= _FARTHEST else step / size * (_FARTHEST / moved)
+    change = float(np.abs(design @ (step / size)).max())
+    return step if change * size <= _FARTHEST else step / size * (_FARTHEST / change)
 
 
 def fit_logistic(

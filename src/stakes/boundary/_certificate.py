@@ -296,7 +296,7 @@ def _rows_for(precision: Floats, share: Floats, min_precision: float, delta: flo
         return None
     z = -float(ndtri(delta))
     spread = math.sqrt(min_precision * (1.0 - min_precision))
-    own = np.sqrt(precision * (1.0 - precision))
-    region = ((z * spread + _POWER_Z * own)[good] / (precision[good] - min_precision)) ** 2
+    deviation = np.sqrt(precision * (1.0 - precision))
+    region = ((z * spread + _POWER_Z * deviation)[good] / (precision[good] - min_precision)) ** 2
     region = np.maximum(region, math.log(delta) / math.log(min_precision))  # at least this many if all are positive
     return math.ceil(float(np.min(region / share[good])) / (1.0 - LEARNING_SHARE))

@@ -1,4 +1,4 @@
-"""Scores that training bent: class weights, sampling, cost matrices and prior shift undone, and the result tested.
+"""Corrections of scores for class weights, sampling, cost matrices and prior shift in training, and tests of them.
 
 Mathematics: Caplin, Martin and Marx, "Calibrating for Class Weights by Modeling Machine Learning" (2022), with its
 misprints corrected where they are met, and Saerens, Latinne and Decaestecker (2002).
@@ -57,7 +57,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load the classifier, and with it scikit-learn, when it is first asked for."""
+    """Import the classifier, and with it scikit-learn, on first access."""
     if name == "LossCorrectedClassifier":
         from stakes.correction import _estimator
 
@@ -66,5 +66,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """List what this module offers, and nothing else."""
+    """List the public names only."""
     return __all__

@@ -1,4 +1,4 @@
-"""Classifier that corrects."""
+"""A classifier that corrects its scores for how it was trained."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-# What a fitted classifier lets us know of the weights and the sampling that it was trained with.
+# Weights and sampling of the training, read from a fitted classifier.
 #
-# What cannot be known is refused with what to pass instead: a wrong correction is worse than none.
+# If they cannot be determined, an error says what to pass: a wrong correction is worse than none.
 
 _LIBRARIES = {"sklearn", "xgboost", "lightgbm", "catboost"}
 _WEIGHT_NAMES = ("class_weight", "class_weights", "auto_class_weights", "scale_pos_weight", "is_unbalance", "unbalance")
@@ -42,7 +42,7 @@ _INSTEAD = (
 
 @dataclass
 class Training:
-    """Weights and kept fractions of the classes, in the order of ``classes``, and where they were read."""
+    """Weights and sampling fractions of the classes, in the order of ``classes``, and their sources."""
 
     classes: list[Any]
     weights: Floats
@@ -50,7 +50,7 @@ class Training:
     sources: list[str] = field(default_factory=list)
 
     def weigh(self, weights: Floats, source: str) -> None:
-        """Multiply in what one source says."""
+        """Multiply by the factors of another source."""
         self.weights = self.weights * weights
         if not np.all(weights == weights[0]):
             self.sources.append(source)
@@ -58,7 +58,7 @@ class Training:
 
 @dataclass
 class _Fit:
-    """One fit as its caller describes it; ``y`` are the labels that the classifier itself has seen."""
+    """The description of one fit; ``y`` are the labels that the classifier was fitted to."""
 
     y: NDArray[Any]
     sample_weight: Floats | None
@@ -76,7 +76,7 @@ def read_training(
     prefit: bool = False,
     sampling_stated: bool = False,
 ) -> Training:
-    """Read what a fitted model tells; ``y`` holds the labels that it was fitted to."""
+    """Read weights and sampling from a fitted model; ``y`` holds the labels that it was fitted to."""
     training = Training(classes.tolist(), np.ones(len(classes)), np.ones(len(classes)))
     fit = _Fit(y, sample_weight, prefit, sampling_stated, counts_seen=not prefit)
     final = _follow(model, fit, training)
@@ -188,7 +188,7 @@ def _refuse_unseen_counts(source: str, fit: _Fit, training: Training) -> None:
 
 
 def _from_counts(key: str, value: Any, y: NDArray[Any], training: Training, source: str) -> Floats:
-    """Weights that a library makes from the counts of the labels."""
+    """Compute the class weights that a library derives from the label counts."""
     counts = class_totals(y, training.classes, None)
     if value in ("balanced", "balanced_subsample", "Balanced"):
         return counts.sum() / (len(counts) * counts)
@@ -227,7 +227,7 @@ def _name(model: Any) -> str:
     return type(model).__name__
 
 
-# A classifier in the manner of scikit-learn whose probabilities are corrected for how it was trained.
+# A scikit-learn classifier whose probabilities are corrected for how it was trained.
 
 
 @dataclass(eq=False, repr=False)
@@ -395,7 +395,7 @@ class LossCorrectedClassifier(BinaryClassifier):
             self.factors_ = self.factors_ * new / (totals / totals.sum())
 
     def _new_prior(self, n_classes: int) -> Floats:
-        """Shares of the classes in their order; a number is the share of the positive one."""
+        """Read the new prior in the order of the classes; a number is the share of the positive class."""
         new = read_prior(self.prior, n_classes, self.classes_, "prior")
         if isinstance(self.prior, Mapping) or np.ndim(np.asarray(self.prior)):
             return new

@@ -1,4 +1,4 @@
-"""Weight that scores betray; test statistics."""
+"""The class weight implied by scores, and test statistics of calibration."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _BET_ROWS = 1 << 12
 
 @dataclass(frozen=True)
 class Recalibration:
-    """A logistic recalibration and how much better it fits than the scores as they are."""
+    """A logistic recalibration, and its likelihood ratio against the unchanged scores."""
 
     fit: LogisticFit
     statistic: float
@@ -41,7 +41,7 @@ class Recalibration:
 
 
 def within_open_interval(table: ScoreTable) -> tuple[ScoreTable | None, int]:
-    """Leave out scores of exactly 0 and 1, which say nothing about odds, and count the rows that deny them."""
+    """Drop scores of exactly 0 and 1, whose odds are not finite, and count the rows that contradict them."""
     first = int(table.scores[0] <= 0.0)
     last = len(table.scores) - int(table.scores[-1] >= 1.0)
     denied = float(table.positives[0]) * first + float(table.negatives[-1]) * (last < len(table.scores))
@@ -72,11 +72,11 @@ def recalibration_test(table: ScoreTable) -> Recalibration:
 
 
 def free_fit(table: ScoreTable) -> LogisticFit:
-    """Fit intercept and slope; where the slope is infinite, with the likelihood that it approaches."""
+    """Fit intercept and slope; for an infinite slope use the limit of the likelihood."""
     fit = fit_recalibration(table)
     if not math.isinf(fit.slope):
         return fit
-    # only one score, at the cut between the classes, may hold both of them
+    # only the score at the cut between the classes may have both
     shared = (table.positives > 0.0) & (table.negatives > 0.0)
     ups, downs = table.positives[shared], table.negatives[shared]
     total = ups + downs
@@ -122,12 +122,12 @@ def chi2_tail(statistic: float, degrees: int) -> float:
 
 
 def normal_two_sided(z: float) -> float:
-    """Probability that a standard normal is as far from zero."""
+    """Two-sided normal p-value."""
     return math.erfc(abs(z) / math.sqrt(2.0))
 
 
 def spiegelhalter(table: ScoreTable) -> tuple[float, float]:
-    """Spiegelhalter's z and its p-value; nan where every score is 0, 1/2 or 1, to which it is blind."""
+    """Spiegelhalter's z and its p-value; nan if every score is 0, 1/2 or 1, where it is undefined."""
     g = table.scores
     weight, squared = table.positives + table.negatives, table.positives_squared + table.negatives_squared
     lever = 1.0 - 2.0 * g
@@ -136,7 +136,7 @@ def spiegelhalter(table: ScoreTable) -> tuple[float, float]:
     if variance > 0.0:
         z = numerator / math.sqrt(variance)
         return z, normal_two_sided(z)
-    return (math.inf, 0.0) if numerator else (math.nan, math.nan)  # wrong though certain, or nothing to see
+    return (math.inf, 0.0) if numerator else (math.nan, math.nan)  # a wrong score of 0 or 1, or no miscalibration
 
 
 def brier_miscalibration(scores: Floats, positives: Floats, negatives: Floats) -> float:
@@ -151,7 +151,7 @@ def brier_miscalibration(scores: Floats, positives: Floats, negatives: Floats) -
 
 
 def bootstrap_table(table: ScoreTable, repeats: int, rng: np.random.Generator) -> tuple[float, float]:
-    """CORP miscalibration and its p-value where labels are drawn from the scores; rows without weights."""
+    """CORP miscalibration and its p-value by labels drawn from the scores, for rows without weights."""
     observed = brier_miscalibration(table.scores, table.positives, table.negatives)
     counts = table.positives + table.negatives
     single = bool(np.all(counts == 1.0))
@@ -165,7 +165,7 @@ def bootstrap_table(table: ScoreTable, repeats: int, rng: np.random.Generator) -
 
 
 def bootstrap_rows(g: Floats, y: Bools, weight: Floats, repeats: int, rng: np.random.Generator) -> tuple[float, float]:
-    """The same for rows with weights, which each label carries along."""
+    """CORP miscalibration and its p-value by labels drawn from the scores, for weighted rows."""
     order = np.argsort(g, kind="stable")
     score, label, mass = g[order], y[order], weight[order]
     starts = np.flatnonzero(np.concatenate([[True], score[1:] != score[:-1]]))
@@ -182,7 +182,7 @@ def bootstrap_rows(g: Floats, y: Bools, weight: Floats, repeats: int, rng: np.ra
 
 @dataclass(frozen=True)
 class Evidence:
-    """The course of the sequential test: its last and its largest value, and when it first crossed the level."""
+    """The result of the sequential test: last and largest e-value, and the first crossing of the level."""
 
     last: float
     largest: float
@@ -190,7 +190,7 @@ class Evidence:
 
 
 def sequential_e_value(y: Bools, g: Floats, weight: Floats | None, level: float) -> Evidence:
-    """E-value of a mixture of fixed bets, row by row in the order given.
+    """E-values of a mixture of fixed bets, row by row in input order.
 
     Each bet multiplies its stake by q(y) / g(y), where q is g moved by a shift and a slope of its log-odds. A weight
     w <= 1 raises the factor to the power w, whose expectation is then at most one.
@@ -216,7 +216,7 @@ def sequential_e_value(y: Bools, g: Floats, weight: Floats | None, level: float)
 
 
 def _log_factors(y: Bools, g: Floats, shift: Floats, slope: Floats) -> Floats:
-    """Log q(y) / g(y) for each row and bet; a certain score that is right moves no stake, one that is wrong wins."""
+    """Log q(y) / g(y) for each row and bet; 0 for a correct score of 0 or 1, infinite for a wrong one."""
     with np.errstate(divide="ignore", invalid="ignore"):
         x = np.log(g) - np.log1p(-g)
         sign = np.where(y, 1.0, -1.0)
@@ -232,7 +232,7 @@ def _exp(value: float) -> float:
     return math.exp(value) if value < 700.0 else math.inf
 
 
-# Which class weight the scores of a model betray, judged by what happened.
+# The class weight implied by a model's scores and the observed labels.
 
 
 @dataclass(frozen=True, repr=False)

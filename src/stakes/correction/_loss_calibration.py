@@ -1,4 +1,4 @@
-"""Test and curve."""
+"""The test of loss calibration, and the loss-calibration curve."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _TOLERANCE = 1e-10
 
 @dataclass(frozen=True)
 class MultinomialFit:
-    """Coefficients (K - 1, q), their information, the log likelihood, and whether the maximum was reached."""
+    """Coefficients (K - 1, q), their information, the log likelihood, and whether the fit converged."""
 
     coefficients: Floats
     information: Floats
@@ -68,7 +68,7 @@ class MultinomialFit:
 
 @dataclass(frozen=True)
 class MultinomialData:
-    """Rows as the model needs them; class 0 is the reference."""
+    """The data of the multinomial model; class 0 is the reference."""
 
     design: Floats  # (n, q)
     offset: Floats  # (n, K - 1)
@@ -109,7 +109,7 @@ class MultinomialData:
 
 
 def fit_multinomial(data: MultinomialData, start: Floats) -> MultinomialFit:
-    """Maximise the concave likelihood."""
+    """Fit by maximum likelihood, which is concave."""
     coefficients = start
     predictor = data.predictor(coefficients)
     value = data.log_likelihood(predictor)
@@ -226,7 +226,7 @@ class MulticlassRows:
 def read_rows(
     y_true: Any, y_prob: Any, factors: Floats, labels: ArrayLike | None, sample_weight: ArrayLike | None
 ) -> MulticlassRows:
-    """Validate, correct, and leave out rows of weight zero."""
+    """Validate and correct rows, and drop rows of weight zero."""
     index, prob, weight = check_multiclass(y_true, y_prob, labels, sample_weight)
     raw = np.asarray(prob, dtype=np.float64)
     if weight is not None and not np.all(weight):
@@ -274,7 +274,7 @@ def _coordinate(rows: MulticlassRows, k: int, repeats: int, rng: np.random.Gener
 
 
 def holm(p_values: Floats) -> Floats:
-    """Holm's step-down adjustment; undefined tests do not count."""
+    """Holm's step-down adjustment; undefined p-values are ignored."""
     out = np.full(len(p_values), np.nan)
     order = np.argsort(p_values, kind="stable")
     order = order[np.isfinite(p_values[order])]
@@ -284,7 +284,7 @@ def holm(p_values: Floats) -> Floats:
 
 
 def _multinomial_data(prob: Floats, index: NDArray[np.intp], weight: Floats | None) -> MultinomialData:
-    """Rows without zeros, with the log ratios to the first class as offset."""
+    """Build the model's data: rows without zero scores, with log ratios to the first class as the offset."""
     ratios = np.log(prob[:, 1:]) - np.log(prob[:, :1])
     hits = (index[:, None] == np.arange(1, prob.shape[1])).astype(float)
     return MultinomialData(np.ones((len(prob), 1)), ratios, hits, np.ones(len(prob)) if weight is None else weight)
@@ -313,7 +313,7 @@ def _vector(g: Floats, index: NDArray[np.intp], weight: Floats | None) -> tuple[
 def _implied(
     prob: Floats, index: NDArray[np.intp], weight: Floats | None, level: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Weights that fit best, relative to the first class, from intercepts alone."""
+    """Estimate class weights relative to the first class, from intercepts alone."""
     used = np.all(prob > 0.0, axis=1)
     nothing = np.full(prob.shape[1], np.nan)
     if len(np.unique(index[used])) < prob.shape[1]:
@@ -327,7 +327,7 @@ def _implied(
     return weights, low, high
 
 
-# Was the model loss-calibrated to the weight that is stated, which weight fits best, and what is left afterwards.
+# Tests of the stated weight, the best-fitting weight, and the remaining miscalibration.
 
 
 @dataclass(frozen=True)
@@ -411,7 +411,7 @@ class LossCalibrationTest(Tabular):
 
     @property
     def loss_calibrated(self) -> bool:
-        """Whether the likelihood ratio leaves the stated weight standing."""
+        """Whether the likelihood ratio test does not reject the stated weight."""
         return bool(self.p_value > 1.0 - self.confidence_level)
 
     @property
@@ -557,7 +557,7 @@ def stated_factors(
     pos_label: object = None,
     **stated: Any,
 ) -> Floats:
-    """What each class counts in the training, weights and sampling together; all ones if nothing is stated."""
+    """Combined factor of weight and sampling of each class in training; ones if nothing is stated."""
     factors, one_column = np.ones(n_classes), n_classes == 2
     if pos_label is not None and one_column:
         labels = _labels_of(labels, pos_label, (keep, repeat), y_train, stated)
@@ -570,7 +570,7 @@ def stated_factors(
 def _labels_of(
     labels: Any, pos_label: object, sampling: tuple[Any, Any], y_train: Any, stated: dict[str, Any]
 ) -> list[Any] | None:
-    """The two classes, the positive one last, as labels= says or what else is given names them."""
+    """Return the two classes, the positive one last, from labels= or the other arguments."""
     if labels is not None:
         order = np.atleast_1d(to_array(labels, "labels")).tolist()
         if order[-1:] != [pos_label]:
@@ -624,17 +624,17 @@ def _binary_test(
 
 
 def corrected_table(table: ScoreTable, factor: float) -> ScoreTable:
-    """The same rows with the odds of every score multiplied; scores that become equal are pooled."""
-    moved = shift_odds(table.scores, factor)
-    new = np.concatenate([[True], moved[1:] > moved[:-1]])
+    """Multiply the odds of every score of a table; pool scores that become equal."""
+    shifted = shift_odds(table.scores, factor)
+    new = np.concatenate([[True], shifted[1:] > shifted[:-1]])
     if table.lower is not None and table.upper is not None:
         table = replace(
             table, lower=shift_odds(table.lower, factor), upper=shift_odds(table.upper, factor), resolution=None
         )
     if new.all():
-        return replace(table, scores=moved)
+        return replace(table, scores=shifted)
     starts = np.flatnonzero(new)
-    return table.pooled(moved[starts], starts)
+    return table.pooled(shifted[starts], starts)
 
 
 def _miscalibration(
@@ -658,7 +658,7 @@ def _evidence(data: EvaluationData, ratio: float, level: float) -> tuple[Evidenc
 
 
 def _at_most_one(e_value: float) -> float:
-    """The p-value that an e-value bounds."""
+    """Convert an e-value to a p-value bound."""
     return math.nan if math.isnan(e_value) else 1.0 / max(e_value, 1.0)
 
 
@@ -673,7 +673,7 @@ def _remainder(table: ScoreTable) -> Remainder:
     return Remainder(log_loss, brier, brier_miscalibration(table.scores, table.positives, table.negatives))
 
 
-# Reliability of scores that were trained with class weights, beside what the stated weight says it should be.
+# Reliability of scores trained with class weights, and the curve that the stated weight predicts.
 
 
 @dataclass(frozen=True, eq=False, repr=False)

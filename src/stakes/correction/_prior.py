@@ -234,7 +234,7 @@ def _maximise(density: Floats, share: Floats, start: Floats, stop: _Stop, *, em_
 
 
 def _newton(density: Floats, share: Floats, prior: Floats, mixture: Floats, gradient: Floats) -> Floats:
-    """One step of the quadratic model within the non-negative shares, halved until the likelihood rises."""
+    """One Newton step under non-negativity, halved until the likelihood increases."""
     from scipy.optimize import nnls
 
     scaled = density * (np.sqrt(share) / mixture)[:, None]
@@ -260,7 +260,7 @@ def _mean_log(mixture: Floats, share: Floats) -> float:
 def _bootstrap(
     density: Floats, share: Floats, start: Floats, stop: _Stop, generators: Sequence[np.random.Generator]
 ) -> Floats:
-    """Estimates from rows drawn anew, each started near the first one and within the simplex."""
+    """Bootstrap estimates, each started near the first estimate within the simplex."""
     inside = np.maximum(start, 1e-3)
     draws = np.empty((len(generators), density.shape[1]))
     for draw, rng in zip(draws, generators, strict=True):

@@ -1,4 +1,4 @@
-"""Weights, sampling, matrices undone."""
+"""Corrections for class weights, sampling, prior shift and weight matrices."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ def shift_rows(prob: Floats, factors: Floats) -> Floats:
 
 
 def shift_columns(prob: Floats, factors: Floats) -> Floats:
-    """Multiply the odds of each column by a factor of its own, each column a yes-or-no question."""
+    """Multiply the odds of each column by its factor; each column is a separate binary question."""
     return prob / (prob + (1.0 - prob) / factors)
 
 
-# Scores and what is said of the training become arrays here: probabilities or logits, and one factor per class.
+# Scores and statements on training as arrays: probabilities or logits, and one factor per class.
 
 _RANGE = (1e-100, 1e100)
 _SUM_TOLERANCE = 1e-6
@@ -79,7 +79,7 @@ class Scores:
 
     @property
     def one_column(self) -> bool:
-        """Whether they are of the positive class alone, so that no order of columns says which class that is."""
+        """Whether they are of the positive class alone, so that the labels' order does not identify it."""
         return self.values.ndim == 1
 
     @property
@@ -87,7 +87,7 @@ class Scores:
         return 2 if self.values.ndim == 1 else self.values.shape[1]
 
     def shifted(self, factors: Floats) -> Floats:
-        """Scores of the same kind once class y counts ``factors[y]`` times as much."""
+        """Return the scores of the same kind after multiplying the weight of each class y by ``factors[y]``."""
         if self.logits and self.values.ndim == 1:
             return self.values + math.log(factors[1] / factors[0])
         if self.logits:
@@ -99,7 +99,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Expressed:
-    """Scores of the positive class in a data engine: an expression, of which another is made."""
+    """Scores of the positive class as an expression of a data engine."""
 
     values: Any
     logits: bool
@@ -107,7 +107,7 @@ class Expressed:
     one_column: bool = True
 
     def shifted(self, factors: Floats) -> Any:
-        """The same as of clean scores, to the last bit."""
+        """Shift the expression with the same floating-point result as for arrays."""
         factor = float(factors[1] / factors[0])
         if self.logits:
             return self.values + math.log(factor)
@@ -115,7 +115,7 @@ class Expressed:
 
 
 def read_scores(y_prob: ArrayLike, *, logits: bool = False) -> Any:
-    """Check probabilities (n,) or (n, K), or as many log-odds or logits; expressions are taken as they are."""
+    """Check probabilities, log-odds or logits of shape (n,) or (n, K); expressions are not checked."""
     check_flag(logits, "logits")
     if is_expression(y_prob):
         return Expressed(y_prob, logits)
@@ -138,7 +138,7 @@ def read_columns(y_prob: ArrayLike, *, logits: bool = False) -> Scores:
 
 
 def one_of(**given: Any) -> str:
-    """Name the one argument that was given."""
+    """Return the name of the one argument that was passed, or raise."""
     names = [name for name, value in given.items() if value is not None]
     if len(names) != 1:
         raise ValueError(f"exactly one of {', '.join(given)} must be given, got {' and '.join(names) or 'none'}.")
@@ -148,7 +148,7 @@ def one_of(**given: Any) -> str:
 def class_order(
     keys: list[Any], n_classes: int, labels: ArrayLike | None, name: str, *, one_column: bool = False
 ) -> list[Any]:
-    """Labels in the order of the columns; of one column, the positive one last."""
+    """Return the labels in the order of the columns; for one column the positive label last."""
     if labels is not None:
         order = np.atleast_1d(to_array(labels, "labels")).tolist()
         if len(order) != n_classes or len(set(order)) != n_classes:
@@ -184,7 +184,7 @@ def per_class(
     default: float | None = 1.0,
     one_column: bool = False,
 ) -> Floats:
-    """One positive number per class from a mapping of labels or from as many numbers in column order."""
+    """Read one positive number per class from a mapping or a sequence in column order."""
     if isinstance(values, Mapping):
         keys = [key.item() if isinstance(key, np.generic) else key for key in values]
         numbers = dict(zip(keys, values.values(), strict=True))
@@ -217,7 +217,7 @@ def sampling_factors(
     *,
     one_column: bool = False,
 ) -> Floats:
-    """How many times the training saw each row of a class: the fraction kept times the number of repetitions."""
+    """Expected copies of a row of each class in training: the fraction kept times the repetitions."""
     factors = np.ones(n_classes)
     if keep is not None:
         factors = per_class(keep, n_classes, labels, "keep", one_column=one_column)
@@ -241,7 +241,7 @@ def sampling_factors(
 
 
 def _first_class(values: Any, bad: NDArray[np.bool_], labels: ArrayLike | None) -> tuple[int, Any]:
-    """Place and label of the first class for which something is wrong."""
+    """Index and label of the first invalid class."""
     k = int(np.argmax(bad))
     if isinstance(values, Mapping):
         keys = [key.item() if isinstance(key, np.generic) else key for key in values]
@@ -298,7 +298,7 @@ def class_weights(
     labels: ArrayLike | None,
     one_column: bool = False,
 ) -> Floats:
-    """Loss weight of each class, from whichever way it was said."""
+    """Loss weight of each class, from any of the ways to state it."""
     name = one_of(
         positive_share=positive_share,
         class_weight=class_weight,

@@ -249,10 +249,10 @@ def gauss_legendre_rule(nodes: int) -> tuple[Floats, Floats]:
 def end_extrapolation(nodes: int) -> Floats:
     """Weights, in two rows, of the polynomial extrapolation from the nodes to the ends 0 and 1."""
     x, _ = gauss_legendre_rule(nodes)
-    apart = x[:, None] - x[None, :]
-    np.fill_diagonal(apart, 1.0)
+    gaps = x[:, None] - x[None, :]
+    np.fill_diagonal(gaps, 1.0)
     rows = [np.prod(np.where(np.eye(nodes, dtype=bool), 1.0, end - x[None, :]), axis=1) for end in (0.0, 1.0)]
-    return np.stack(rows) / np.prod(apart, axis=1)
+    return np.stack(rows) / np.prod(gaps, axis=1)
 
 
 def gauss_legendre(function: Callable[[Floats], Floats], low: ArrayLike, high: ArrayLike, nodes: int = 30) -> Floats:

@@ -736,8 +736,8 @@ class LocalFits:
 
 def local_limits(table: ScoreTable, at: Floats, level: float) -> tuple[Floats, Floats]:
     """Limits of the event rates at ascending scores by local lines over the log-odds."""
-    moved, factor = _rescale_classes(replace(table, scores=_log_odds(table.scores)))
-    low, high = jeffreys(*_local_rates(Neighbourhoods(moved), at, _neighbour_share(table)), level)
+    rescaled, factor = _rescale_classes(replace(table, scores=_log_odds(table.scores)))
+    low, high = jeffreys(*_local_rates(Neighbourhoods(rescaled), at, _neighbour_share(table)), level)
     return times_odds(low, factor), times_odds(high, factor)
 
 
@@ -746,10 +746,10 @@ def times_odds(rate: Floats, factor: Floats | float) -> Floats:
     return rate * factor / (rate * factor + 1.0 - rate)
 
 
-def _local_rates(moved: Neighbourhoods, at: Floats, span: float) -> tuple[Floats, Floats]:
+def _local_rates(rescaled: Neighbourhoods, at: Floats, span: float) -> tuple[Floats, Floats]:
     """Event rates over log-odds at some scores, and their effective numbers of rows."""
-    fits = moved.fits(_log_odds(at), span=span)
-    return np.clip(fits.rate, 0.0, 1.0), 1.0 / (fits.matrix**2 @ moved.squares)
+    fits = rescaled.fits(_log_odds(at), span=span)
+    return np.clip(fits.rate, 0.0, 1.0), 1.0 / (fits.matrix**2 @ rescaled.squares)
 
 
 def _rescale_classes(table: ScoreTable) -> tuple[ScoreTable, float]:
@@ -780,9 +780,9 @@ def _log_odds(score: Floats) -> Floats:
 
 def _over_log_odds(table: ScoreTable, span: float) -> tuple[Floats, Floats, Floats, Floats, float]:
     """Like ``_smoothed`` over the log-odds, at scores evenly spaced in rank and in value."""
-    moved, factor = _rescale_classes(replace(table, scores=_log_odds(table.scores)))
-    cells = Neighbourhoods(moved)
-    share = cells.before[1:] / moved.total
+    rescaled, factor = _rescale_classes(replace(table, scores=_log_odds(table.scores)))
+    cells = Neighbourhoods(rescaled)
+    share = cells.before[1:] / rescaled.total
     by_rank = table.scores[np.searchsorted(share, np.linspace(0.0, share[-1], _POINTS))]
     even = np.linspace(table.scores[0], table.scores[-1], _POINTS // 4)
     by_score = table.scores[np.minimum(np.searchsorted(table.scores, even), len(table.scores) - 1)]

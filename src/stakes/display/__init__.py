@@ -1,4 +1,4 @@
-"""Pictures of curves, evaluations, decompositions and cost distributions with matplotlib; nothing is computed here."""
+"""Figures of curves, evaluations, decompositions and cost distributions with matplotlib."""
 
 from stakes.display._curves import (
     BandDisplay,

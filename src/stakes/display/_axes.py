@@ -1,4 +1,4 @@
-"""What all displays share: axes, styles, lines and labels, and the classes that hold named curves or predictions."""
+"""Shared by all displays: axes, styles, lines and labels, and the base classes of displays."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _LARGEST_ODDS = 6  # as a power of ten
 
 @dataclass(frozen=True)
 class Style:
-    """How one model looks in every picture."""
+    """The style of one model in every figure."""
 
     color: str
     line: str
@@ -80,7 +80,7 @@ class Style:
 
 
 def model_style(index: int) -> Style:
-    """Look of the model at this position: seven colours, then the same with another line and marker."""
+    """Style of the model at this index: seven colours, repeated with other lines and markers."""
     turn, place = divmod(index, len(PALETTE))
     return Style(PALETTE[place], LINE_STYLES[turn % len(LINE_STYLES)], MARKERS[turn % len(MARKERS)])
 
@@ -118,19 +118,19 @@ def percent_ticks(low: float, high: float, gap: float) -> list[float]:
 def _rounded(
     coarse: list[list[float]], fine: list[list[float]], low: float, high: float, gap: float, *, logarithmic: bool
 ) -> list[float]:
-    """Ticks from the coarse groups; from one fine group after the other only while there are too few."""
-    ticks = _spread(coarse, low, high, gap, logarithmic=logarithmic)
+    """Choose ticks from the coarse groups, and from successive finer groups while there are too few."""
+    ticks = _select_spaced(coarse, low, high, gap, logarithmic=logarithmic)
     for more in range(1, len(fine) + 1):
         if len(ticks) >= _FEW_TICKS:
             break
-        ticks = _spread([*coarse, *fine[:more]], low, high, gap, logarithmic=logarithmic)
+        ticks = _select_spaced([*coarse, *fine[:more]], low, high, gap, logarithmic=logarithmic)
     return ticks
 
 
-def _spread(
+def _select_spaced(
     groups: Sequence[Sequence[float]], low: float, high: float, gap: float, *, logarithmic: bool
 ) -> list[float]:
-    """Take the roundest numbers first, each if it keeps its distance from those taken."""
+    """Select ticks in order of roundness, with a minimum distance from those selected."""
     place: Callable[[float], float] = log_odds if logarithmic else float
     distance = gap * (place(high) - place(low))
     taken: list[float] = []
@@ -174,7 +174,7 @@ _MARGIN = 0.5  # the range shown reaches this share of the plausible range beyon
 
 
 def pyplot() -> ModuleType:
-    """Import matplotlib, or say how to install it."""
+    """Import matplotlib, or raise an error that says how to install it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -213,7 +213,7 @@ def check_bounds(bounds: Range | None) -> Range | None:
 
 
 def shown_thresholds(inner: Floats, bounds: Range | None, x_scale: XScale) -> Range:
-    """The plausible range with its surroundings; without one, what the thresholds of the curves need."""
+    """Range of thresholds to show: the widened plausible range, or the curves' thresholds."""
     if bounds is not None and bounds != (0.0, 1.0):
         return widened(bounds, x_scale)
     if x_scale == "log-odds":
@@ -260,7 +260,7 @@ def new_odds_axis(ax: Axes, **scale: Any) -> SecondaryAxis:
 
 
 def remove_odds_axis(ax: Axes) -> None:
-    """Take the odds above the axes away."""
+    """Remove the axis of odds above the axes."""
     for child in _odds_axes(ax):
         child.remove()
 
@@ -330,15 +330,15 @@ def shade_bounds(ax: Axes, bounds: Range | None) -> Polygon | Rectangle | None:
 
 
 def about_rows(results: Iterable[Any]) -> str:
-    """What the rows of results are: the horizon, what weighs them."""
+    """Join the notes on the rows of results: horizon and weighting."""
     return "; ".join(dict.fromkeys(result.about for result in results if result.about))
 
 
 def name_rows(ax: Axes, results: Iterable[Any]) -> None:
-    """Say below the horizontal axis what the results are about: the horizon, what weighs their rows."""
-    told, label = about_rows(results), ax.get_xlabel()
-    if told and told not in label:
-        ax.set_xlabel(f"{label}\n{told}")
+    """Add the note on the rows (horizon, weighting) to the label of the horizontal axis."""
+    note, label = about_rows(results), ax.get_xlabel()
+    if note and note not in label:
+        ax.set_xlabel(f"{label}\n{note}")
 
 
 def name_amounts(ax: Axes, results: Iterable[Any]) -> None:
@@ -413,7 +413,7 @@ def _columns(labels: Sequence[str], width: float) -> int:
 
 
 def settle(figure: Figure) -> None:
-    """Lay a figure of our own out, so that its axes have the size that they will be drawn in."""
+    """Compute the layout of a new figure, so that its axes have their final size."""
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
@@ -488,7 +488,7 @@ def draw_brier_axis(ax: Axes, curves: Sequence[Curve], axis: str) -> Range:
 
 
 def spread_out(candidates: Iterable[float], shown: Range, gap: float, place: Callable[[Any], Any]) -> list[float]:
-    """Take candidates in order, each if it keeps its distance on the axis from those taken."""
+    """Select candidates in order, with a minimum distance on the axis from those selected."""
     ends = [float(place(end)) for end in shown]
     low, high = min(ends), max(ends)
     taken: list[float] = []
@@ -671,7 +671,7 @@ class Spot(NamedTuple):
 
 
 def label_references(ax: Axes) -> None:
-    """Write each reference's name along its line, where it is clear of all other lines and names."""
+    """Write each reference's name along its line, clear of all other lines and names."""
     from matplotlib.patheffects import withStroke
 
     for text in [text for text in ax.texts if text.get_gid() == _LABEL]:
@@ -726,7 +726,7 @@ def _path(ax: Axes, line: Line2D, size: Floats) -> Path:
 
 
 def _best_spot(path: Path, rivals: Floats, box: Floats, size: Floats, enough: float) -> Spot | None:
-    """Choose the spot with the most room; among those with enough, the one farthest right."""
+    """Choose the position with the largest clearance; among sufficient ones the rightmost."""
     best: tuple[float, Spot | None] = (-np.inf, None)
     for place, direction in zip(path.places[::2], path.directions[::2], strict=True):
         normal = np.array([-direction[1], direction[0]])
@@ -762,7 +762,7 @@ def named_curves(curves: C | Sequence[C] | Mapping[str, C], kind: str) -> list[C
 
 
 def several(given: Any, name: str, kind: type, what: str) -> list[Any]:
-    """Return one thing of a kind, or those of a sequence or of a mapping, as a list."""
+    """Return one object of a class, or those of a sequence or mapping, as a list."""
     if isinstance(given, kind):
         return [given]
     found = given.values() if isinstance(given, Mapping) else given
@@ -775,7 +775,7 @@ def several(given: Any, name: str, kind: type, what: str) -> list[Any]:
 
 
 def renamed(found: list[Any], given: Any) -> list[Any]:
-    """Give what a mapping named its names."""
+    """Rename the objects of a mapping to its keys."""
     if not isinstance(given, Mapping):
         return found
     from dataclasses import replace
@@ -838,12 +838,12 @@ class Display:
             Display.by_kind[cls.__dict__["kind"]] = cls
 
     def _results(self) -> Iterable[Any]:
-        """What is drawn, each with what it is about."""
+        """The results drawn, each with its note on the rows."""
         return ()
 
     @contextmanager
     def _picture(self, ax: Axes | None, legend: Legend) -> Iterator[bool]:
-        """Axes to draw in, and whether they are new; afterwards come the legend, the layout, the reference names."""
+        """Context that yields the axes and whether they are new; then adds legend, layout and reference names."""
         self.ax_, new = axes_for(ax)
         self.figure_ = figure_of(self.ax_)
         yield new
@@ -921,7 +921,7 @@ class CurvesDisplay(PredictionsDisplay):
 
     @classmethod
     def _of(cls, y_true: Any, y_prob: Any, *data: Any, **options: Any) -> Self:
-        """The display of the curves that the predictions of each model give."""
+        """Build the display of the curves of each model's predictions."""
         named = named_predictions(y_true, y_prob, options.get("sample_weight")).items()
         return cls([cls._curve(y_true, scores, *data, name=name, **options) for name, scores in named])
 
@@ -936,6 +936,6 @@ class CurvesDisplay(PredictionsDisplay):
         return self.curves
 
     def _best_constant(self, thresholds: Floats, *, lower: bool) -> Floats:
-        """The better of the references at each threshold; nothing where there are none."""
+        """The better reference at each threshold; None without references."""
         constants = [reference.at(thresholds) for reference in self.curves[0].references.values()]
         return (np.min if lower else np.max)(constants, axis=0) if constants else np.zeros(1)

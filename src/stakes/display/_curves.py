@@ -1,4 +1,4 @@
-"""ROC, PR, lift, bands."""
+"""Displays of ROC, precision-recall, lift and gains curves, and of bands."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class ShareCurvesDisplay(CurvesDisplay):
         return 0.0, 1.0
 
     def _add(self, shown: Range) -> None:
-        """What one kind of curve has beside its line."""
+        """Draw the additional elements of one kind of curve."""
 
     def _y_limits(self, heights: Floats, shown: Range) -> Range:  # noqa: ARG002  (other kinds use them)
         return _UNIT
@@ -525,7 +525,7 @@ class BandDisplay(Display):
             draw_references(self.ax_, [straight(band.kind, name, axis, heights)], shown)
 
     def _y_limits(self, shown: Range) -> Range:
-        """What holds the estimates and nearly all of the bounds: close to 1 those of net benefit fall without end."""
+        """Limits that contain the estimates and most of the bounds: those of net benefit diverge near 1."""
         heights: list[Floats] = [np.zeros(1)]
         for band in self.bands:
             inside = (band.thresholds >= shown[0]) & (band.thresholds <= shown[1])

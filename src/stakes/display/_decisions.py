@@ -1,4 +1,4 @@
-"""Actions, deferral, utility, boundary."""
+"""Displays of action costs, deferral, value of information, utility curves and boundaries."""
 
 from __future__ import annotations
 
@@ -121,8 +121,8 @@ class ActionCostsDisplay(Display):
                 starts = starts + parts[:, k]
             ends = np.array([each.regret.interval for each in ranked]).T
             reach = np.abs(ends - starts)
-            told = f"pointwise {100.0 * ranked[0].regret.confidence_level:g}% interval"
-            line: Any = {"fmt": "none", "ecolor": "0.15", "elinewidth": 1.2, "capsize": 3, "label": told}
+            interval_label = f"pointwise {100.0 * ranked[0].regret.confidence_level:g}% interval"
+            line: Any = {"fmt": "none", "ecolor": "0.15", "elinewidth": 1.2, "capsize": 3, "label": interval_label}
             self.ax_.errorbar(starts, places, xerr=reach, **line)
             single = ranked[0].best_constant - ranked[0].oracle
             self.lines_ = [self.ax_.axvline(single, color=REFERENCE_COLOUR, linestyle="--", label="best single action")]
@@ -330,7 +330,7 @@ _BESIDE = 0.05  # of the height of the curves, above and below them
 
 
 class _UtilityCurvesDisplay(CurvesDisplay):
-    """What the two displays share."""
+    """Base of the two displays of utility curves."""
 
     best_: list[Line2D]
     rivals_: list[Line2D]

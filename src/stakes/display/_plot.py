@@ -1,4 +1,4 @@
-"""`.plot()` registry."""
+"""The displays behind ``.plot()`` of every result."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def plot_evaluation(
     # the title says what the rows are
     curves = {name: replace(curve, about="") for name, curve in evaluation.curves("regret").items()}.items()
     # of amounts, regret counts the two amounts together as stated: twice that of cost ratios
-    shown = {name: _times(curve, 2.0) if stake else curve for name, curve in curves}
+    shown = {name: _scaled(curve, 2.0) if stake else curve for name, curve in curves}
     costs = RegretCurveDisplay(shown).plot(regret, bounds=bounds, x_scale=x_scale, legend=None)
     benefits = {name: replace(curve, about="") for name, curve in evaluation.curves("net_benefit").items()}
     DecisionCurveDisplay(benefits).plot(decision, bounds=bounds, x_scale=x_scale, legend=None)
@@ -199,10 +199,10 @@ def _draw_reliability(evaluation: Evaluation, ax: Axes) -> None:
     ReliabilityDisplay(rates, evaluation.score_tables).plot(ax, bounds=bounds, legend=None)
 
 
-def _times(curve: Curve, factor: float) -> Curve:
-    """A curve and its references, so many times as high."""
+def _scaled(curve: Curve, factor: float) -> Curve:
+    """Scale a curve and its references."""
     height, slope = factor * np.asarray(curve.intercept), factor * np.asarray(curve.slope)
-    references = {name: _times(each, factor) for name, each in curve.references.items()}
+    references = {name: _scaled(each, factor) for name, each in curve.references.items()}
     return replace(curve, intercept=height, slope=slope, start=factor * curve.start, references=references)
 
 

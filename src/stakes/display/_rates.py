@@ -1,4 +1,4 @@
-"""Rates by threshold."""
+"""Display of rates by threshold."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def thinned(table: ThresholdTable) -> ThresholdTable:
 def to_the_ends(table: ThresholdTable, *, upwards: bool) -> ThresholdTable:
     """The same up to the ends of [0, 1]: below the lowest score everyone is flagged, above the highest no one is."""
     low, high = float(table.threshold[0]), float(table.threshold[-1])
-    own = bool(np.array_equal(table.cost_ratio, table.threshold))
+    same = bool(np.array_equal(table.cost_ratio, table.threshold))
     below = int(low > 0.0 and table.fn[0] == 0.0 and table.tn[0] == 0.0)
     above = int(upwards and high < _ALMOST_ONE)
     rows = np.concatenate([[0] * below, np.arange(len(table.threshold)), [-1] * above]).astype(np.intp)
@@ -88,7 +88,7 @@ def to_the_ends(table: ThresholdTable, *, upwards: bool) -> ThresholdTable:
         threshold[-1] = _ALMOST_ONE
         fn[-1], tn[-1] = fn[-1] + tp[-1], tn[-1] + fp[-1]
         tp[-1] = fp[-1] = 0.0
-    return ThresholdTable(threshold, tp, fp, fn, tn, threshold if own else cost)
+    return ThresholdTable(threshold, tp, fp, fn, tn, threshold if same else cost)
 
 
 def ends(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -395,7 +395,7 @@ class ThresholdDisplay(PredictionsDisplay):
             ax.set_ylim(bottom - 0.02 * unit, top + 0.06 * unit)
 
     def _tidy(self) -> None:
-        """Small pictures: names of axes at the edges of the figure only."""
+        """Keep axis labels only at the edges of a grid of panels."""
         columns = self.ax_.get_subplotspec().get_gridspec().ncols  # type: ignore[union-attr]
         last = len(self.axes_) - 1
         for index, ax in enumerate(self.axes_):

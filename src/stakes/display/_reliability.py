@@ -487,7 +487,7 @@ class LossCalibrationDisplay(PredictionsDisplay):
 
 
 def _reach(values: Sequence[Floats], scale: Scale) -> Range:
-    """The range of an axis: what the finite points need, and a little more."""
+    """Range of an axis: that of the finite points with a margin."""
     if scale == "linear":
         return -0.02, 1.02
     found = np.concatenate(list(values))

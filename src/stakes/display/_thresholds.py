@@ -1,4 +1,4 @@
-"""Regret, benefit, cost curves."""
+"""Displays over the threshold: regret, net benefit, cost curves, and cost distributions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _HARM_SHOWN = 0.3  # of the height above zero
 
 
 class ThresholdCurvesDisplay(CurvesDisplay):
-    """What the displays over the decision threshold share."""
+    """Base of the displays over the decision threshold."""
 
     x_label = "Threshold"
 
@@ -387,7 +387,7 @@ class CostCurveDisplay(CurvesDisplay):
     kind = "normalized expected cost"
 
     def __init__(self, curves: Curve | Sequence[Curve] | Mapping[str, Curve]) -> None:
-        first = _first(curves)
+        first = several(curves, "curves", Curve, "curve")[0]
         if not isinstance(first, CostCurve | BrierCurve):
             raise ValueError(f"curves must be cost curves or Brier curves, got {first!r}.")
         self.kind = first.kind  # type: ignore[misc]
@@ -526,7 +526,7 @@ class CostCurveDisplay(CurvesDisplay):
         return draw_probability_cost_axis(self.ax_, rates.pop() if len(rates) == 1 else None)
 
     def _places(self, bounds: Range | None) -> Range | None:
-        """Where the plausible thresholds lie on the axis."""
+        """Positions of the plausible thresholds on the axis."""
         first = self.curves[0]
         if bounds is None or not isinstance(first, CostCurve):
             return bounds
@@ -543,10 +543,6 @@ class CostCurveDisplay(CurvesDisplay):
         return _HEADROOM * max(min(highest, 1.5 * float(worst)), float(best)) or 1.0
 
 
-def _first(curves: Any) -> Any:
-    return several(curves, "curves", Curve, "curve")[0]
-
-
 # Pictures of cost distributions: how much each cost ratio counts, on the axis of c or of its log-odds.
 
 _POINTS = 1001
@@ -560,7 +556,7 @@ _INFINITE = " (infinite mass, not normalized)"
 
 
 class PlotShape(NamedTuple):
-    """What is drawn of one distribution."""
+    """The drawn elements of one distribution."""
 
     x: Floats
     density: Floats

@@ -75,7 +75,7 @@ def reliability_band(table: ScoreTable, points: Floats, name: str, level: float)
     low, high = _pointwise_limits(groups, before, after, level)
     # the groups that end elsewhere may happen to say more; the band gives that up, so as to hold the intervals
     outer = np.minimum(bounds[0], low), np.maximum(bounds[1], high)
-    if _untied(table):
+    if np.max(table.positives + table.negatives) <= _MOST_TIED * table.total:
         low, high = (np.clip(ends, *outer) for ends in local_limits(table, points, level))
         outer = np.minimum(outer[0], low), np.maximum(outer[1], high)  # where the true rate falls they may cross
     squared = float(table.positives_squared.sum())
@@ -94,10 +94,6 @@ def reliability_band(table: ScoreTable, points: Floats, name: str, level: float)
         name,
         about=table.about,
     )
-
-
-def _untied(table: ScoreTable) -> bool:
-    return bool(np.max(table.positives + table.negatives) <= _MOST_TIED * table.total)
 
 
 def _pointwise_limits(groups: _ScoreGroups, before: Places, after: Places, level: float) -> tuple[Floats, Floats]:

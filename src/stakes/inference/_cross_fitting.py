@@ -525,7 +525,8 @@ def estimate_terms(
     rows: CrossFitRows, costs: CostDistribution, factor: float, scale: str, level: float
 ) -> DecompositionInterval:
     """Estimate the decomposition's terms from cross-fitted rows, times a factor."""
-    score, constant = (factor * loss for loss in (_row_losses(rows, costs), rows.constant(costs)))
+    score = factor * row_losses(rows.sample.y, rows.sample.score, costs, "score")
+    constant = factor * rows.constant(costs)
     fair, fitted = (factor * loss for loss in rows.fit.losses(costs))
     s, u, r = rows.mean(score), rows.mean(constant), rows.mean(fair)
     in_sample = _in_sample(s, u, rows.mean(fitted))
@@ -555,10 +556,6 @@ def estimate_terms(
         in_sample=in_sample,
         scale=scale,
     )
-
-
-def _row_losses(rows: CrossFitRows, costs: CostDistribution) -> Floats:
-    return row_losses(rows.sample.y, rows.sample.score, costs, "score")
 
 
 def _in_sample(score: float, constant: float, fitted: float) -> dict[str, float]:

@@ -729,14 +729,14 @@ class RowDecisions:
         aside, missing = (int(content.counts(name, shape=())) for name in ("n_set_aside", "n_missing"))
         if aside + missing > len(act):
             raise content.broken("n_set_aside", f"at most {len(act)} rows, with n_missing")
-        own, none, every = (content.number(name) for name in ("expected_cost", "none", "all"))
+        expected, none, every = (content.number(name) for name in ("expected_cost", "none", "all"))
         factor = content.number("factor")
         if not 0.0 < factor < np.inf:
             raise content.broken("factor", "a number > 0")
         if content.text("on_dominated") not in ON_DOMINATED:
             raise content.broken("on_dominated", f"one of {', '.join(ON_DOMINATED)}")
         how = content.text("on_dominated")
-        return cls(act == 1, threshold, own, none, every, aside, missing, factor, how)
+        return cls(act == 1, threshold, expected, none, every, aside, missing, factor, how)
 
 
 class _Choice(NamedTuple):

@@ -536,11 +536,11 @@ def sum_pairs(
     if not expressible(costs):
         raise ValueError(f"costs={costs!r} {NO_CLOSED_FORM}.")
     roles = choose_roles(column_names(frame), (), label=label, models=models, weight=weight, groups=None)
-    rows, worst = rows_with_gaps(frame, roles, costs, rule, pos_label)
+    rows, max_loss = rows_with_gaps(frame, roles, costs, rule, pos_label)
     sums = _collected(rows, len(roles.models), powers, weighted=weight is not None)
     if not (np.array_equal(sums["whole"], sums["rows"]) and np.all(sums["off"] == 0.0)):
         _refuse(frame, roles, pos_label)
-    return _assembled(sums, roles, powers, worst)
+    return _assembled(sums, roles, powers, max_loss)
 
 
 def _refuse(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object) -> NoReturn:
@@ -554,10 +554,10 @@ def rows_with_gaps(
     frame: nw.LazyFrame[Any], roles: Roles, costs: CostDistribution, rule: float | str, pos_label: object
 ) -> tuple[nw.LazyFrame[Any], tuple[float, float]]:
     """Select rows of positive weight: class, weight, groups, losses and differences; also the largest cost by class."""
-    weight, worst = roles.weight, (float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf)))
+    weight, max_loss = roles.weight, (float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf)))
     counted = frame if weight is None else frame.filter((nw.col(weight) != 0.0) | nw.col(weight).is_null())
     rows = _pair_rows(counted, roles, _positive(counted, roles, pos_label, partial(_refuse, frame, roles, pos_label)))
-    return _with_gaps(rows, len(roles.models), costs, rule, worst), worst
+    return _with_gaps(rows, len(roles.models), costs, rule, max_loss), max_loss
 
 
 def _positive(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object, refuse: Callable[[], NoReturn]) -> nw.Expr:
@@ -595,11 +595,11 @@ def _pair_rows(frame: nw.LazyFrame[Any], roles: Roles, positive: nw.Expr) -> nw.
 
 
 def _with_gaps(
-    rows: nw.LazyFrame[Any], models: int, costs: CostDistribution, rule: float | str, worst: tuple[float, float]
+    rows: nw.LazyFrame[Any], models: int, costs: CostDistribution, rule: float | str, max_loss: tuple[float, float]
 ) -> nw.LazyFrame[Any]:
     """Add each model's loss, its loss minus the class's largest cost, and the differences between models."""
     is_positive = nw.col("y") == 1
-    constant = choose(is_positive, worst[1], worst[0])
+    constant = choose(is_positive, max_loss[1], max_loss[0])
     rows = rows.with_columns(
         *(row_loss(nw.col(f"s{i}"), is_positive, costs, rule).alias(f"l{i}") for i in range(models))
     )
@@ -642,7 +642,7 @@ def gap_names(models: int) -> list[str]:
     return alone + [f"d{i}_{j}" for i, j in combinations(range(models), 2)]
 
 
-def pair_gaps(models: int, worst: tuple[float, float]) -> list[tuple[str, str] | tuple[float, float]]:
+def pair_gaps(models: int, max_loss: tuple[float, float]) -> list[tuple[str, str] | tuple[float, float]]:
     """Loss differences of every pair of decisions by class: a column, or one number for all rows.
 
     "Treat all" and "treat none" cost one class the most, and the other nothing.
@@ -655,7 +655,7 @@ def pair_gaps(models: int, worst: tuple[float, float]) -> list[tuple[str, str] |
             found.append((f"{'e' if j == models else 'l'}{i}", f"{'e' if j == models + 1 else 'l'}{i}"))
         else:
             signs = [(i - models == k) - (j - models == k) for k in (0, 1)]
-            gaps = [sign * cost if sign else 0.0 for sign, cost in zip(signs, worst, strict=True)]
+            gaps = [sign * cost if sign else 0.0 for sign, cost in zip(signs, max_loss, strict=True)]
             found.append((gaps[0], gaps[1]))
     return found
 
@@ -670,11 +670,11 @@ def _by_class(table: nw.LazyFrame[Any], sums: Sequence[nw.Expr]) -> Iterator[nw.
 
 
 def _assembled(
-    sums: dict[str, Any], roles: Roles, powers: Sequence[tuple[int, int]], worst: tuple[float, float]
+    sums: dict[str, Any], roles: Roles, powers: Sequence[tuple[int, int]], max_loss: tuple[float, float]
 ) -> dict[str, Any]:
     """Assemble the sums of every pair in order."""
     models, columns, carriers, apart = len(roles.models), [], [], []
-    for (i, j), gaps in zip(combinations(range(models + 3), 2), pair_gaps(models, worst), strict=True):
+    for (i, j), gaps in zip(combinations(range(models + 3), 2), pair_gaps(models, max_loss), strict=True):
         if isinstance(gaps[0], str):
             columns.append(
                 [_classes(*(sums[f"p{a}_{b}_{n}"] for n in gaps)) if b else sums[f"w{a}"] for a, b in powers]
@@ -785,9 +785,9 @@ def sum_clusters(
     (3.0, 0.5, [2.0, 2.0])
     """
     roles = choose_roles(column_names(frame), (), label=label, models=models, weight=weight, groups=[clusters])
-    rows, worst = rows_with_gaps(frame, roles, costs, rule, pos_label)
+    rows, max_loss = rows_with_gaps(frame, roles, costs, rule, pos_label)
     missing = choose(is_missing(nw.col("g0"), frame.collect_schema()[clusters]), 1, 0)
-    names, gaps = gap_names(len(roles.models)), pair_gaps(len(roles.models), worst)
+    names, gaps = gap_names(len(roles.models)), pair_gaps(len(roles.models), max_loss)
     each = _each_cluster(rows, names, missing, weighted=weight is not None)
     sums = _sums(each, names, gaps, centres, shares, weighted=weight is not None)
     found = {name: float(values[0]) for name, values in run(sums).to_dict(as_series=False).items()}

@@ -1,4 +1,4 @@
-"""Metrics of the library while a model is trained: in each training library's own form, and for plain PyTorch loops."""
+"""Metrics during training: callbacks for the common libraries and for plain PyTorch loops."""
 
 from stakes.training._checkpoint import Checkpoint, EarlyStopping
 from stakes.training._metric_monitor import (

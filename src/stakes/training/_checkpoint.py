@@ -1,4 +1,4 @@
-"""Best epoch, stopping, checkpoints."""
+"""The best epoch, early stopping and checkpoints."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class BestEpoch:
-    """Values of a criterion by epoch, the best of them, and how long ago it was."""
+    """Values of a criterion by epoch, the best epoch, and the epochs since."""
 
     def __init__(self, *, greater_is_better: bool, min_delta: float, history: object = ()) -> None:
         self.sign = 1.0 if greater_is_better else -1.0
@@ -58,7 +58,7 @@ class BestEpoch:
         return self.sign * value > self.sign * self.best_value + self.min_delta
 
     def add(self, value: float) -> bool:
-        """Record an epoch, and say whether it is the best so far."""
+        """Record an epoch, and return whether it is the best so far."""
         value = as_number(value)
         improved = self.improves(value)
         self.history.append(value)
@@ -68,7 +68,7 @@ class BestEpoch:
 
 
 def as_number(value: object) -> float:
-    """A float from any number of a library, such as a tensor of one value."""
+    """Convert a number of any library, such as a tensor of one value, to a float."""
     if not hasattr(value, "__float__") or getattr(value, "ndim", 0) != 0:
         raise TypeError(f"the value of an epoch must be a number, got {value!r}.")
     return float(value)
@@ -167,7 +167,7 @@ class EarlyStopping:
 
     @property
     def should_stop(self) -> bool:
-        """Whether the patience is spent."""
+        """Whether the patience is exhausted."""
         return self.wait >= self.patience
 
     @property
@@ -253,7 +253,7 @@ def _copied(state: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value.detach().clone() if is_tensor(value) else deepcopy(value) for name, value in state.items()}
 
 
-# What ``checkpoint.json`` says of a folder, believed only where a checkpoint could have written it.
+# The record ``checkpoint.json`` of a folder, checked on reading.
 
 FILE = "checkpoint.json"
 _LARGEST = 10**300
@@ -274,7 +274,7 @@ class Record:
 
     @classmethod
     def read(cls, folder: Path, monitor: dict[str, Any], *, greater_is_better: bool) -> Record:
-        """Read the record of a folder, an empty one if there is none, and refuse what no checkpoint wrote."""
+        """Read the record of a folder (empty if there is none); refuse an invalid one."""
         text = _text(folder)
         found = cls(monitor)
         if text is not None:
@@ -290,7 +290,7 @@ class Record:
         return replace(self, history=(*self.history, value), last=name, best=best, best_epoch=epoch)
 
     def written(self, folder: Path) -> Record:
-        """Write the record, and return it with the text that the file now has."""
+        """Write the record, and return it with the text of the file."""
         content = {name: getattr(self, name) for name in ("monitor", "last", "best", "best_epoch", "history")}
         text = json.dumps(json_ready(content), indent=1) + "\n"
         with replacing(unlinked(folder / FILE)) as path:
@@ -298,7 +298,7 @@ class Record:
         return replace(self, text=text)
 
     def check_unchanged(self, folder: Path) -> None:
-        """Refuse to write where another process has written since this one read or wrote the record."""
+        """Refuse to write if another process has written since this one read or wrote the record."""
         if _text(folder) != self.text:
             raise RuntimeError(
                 f"another process has changed {folder / FILE} since epoch {len(self.history)} began: "
@@ -306,7 +306,7 @@ class Record:
             )
 
     def remove_others(self, folder: Path) -> None:
-        """Remove epochs that are neither the last nor the best, and what killed processes left half written."""
+        """Remove files of epochs that are neither the last nor the best, and unfinished files."""
         for name in [*_epochs(folder), *filter(is_partial, _names(folder))]:
             if name not in {self.last, self.best}:
                 (folder / name).unlink(missing_ok=True)
@@ -321,13 +321,13 @@ def epoch_name(number: int, suffix: object) -> str:
 
 
 def number_of(name: str) -> int:
-    """Number of the epoch that a file holds, -1 for a name that is none."""
+    """Return the epoch number of a file name, -1 for other names."""
     match = _EPOCH.fullmatch(name)
     return -1 if match is None else int(match[1])
 
 
 def unlinked(path: Path) -> Path:
-    """The same path, where a link would have led the writer out of the folder."""
+    """Return the path, after removing a symbolic link that would lead out of the folder."""
     if path.is_symlink():
         path.unlink()
     return path
@@ -369,7 +369,7 @@ def _parsed(text: str, path: Path, monitor: dict[str, Any], *, greater_is_better
 
 
 def _check_best(history: tuple[float, ...], epoch: int | None, path: Path, *, greater_is_better: bool) -> None:
-    """The best epoch improved on all before it, by whatever margin; only epochs without a value have none."""
+    """Check the best epoch: it improves on all before it; None only if no epoch has a value."""
     known = [value for value in history if not math.isnan(value)]
     if epoch is None:
         if known:
@@ -394,13 +394,13 @@ def _value(value: object, path: Path) -> float:
 
 
 def _check_name(name: object, key: str, epoch: int | None, path: Path) -> None:
-    """A name out of a file decides what is read and removed: only that of the epoch in this folder will do."""
+    """Check a file name from a record, which decides what is read and removed: only the epoch's name in this folder."""
     if (None if name is None else number_of(str(name))) != epoch or not isinstance(name, (str, type(None))):
         wanted = "null" if epoch is None else f"the name of a file of epoch {epoch}"
         raise ValueError(f"{key} in {path} must be {wanted}, got {name!r}.")
 
 
-# The last and the best epoch in a folder, from which training goes on after the process was killed at any moment.
+# The last and the best epoch in a folder, from which training resumes after an interruption at any moment.
 
 _READS_SAFELY = (2, 10)  # the first version of PyTorch without the known ways past weights_only=True
 

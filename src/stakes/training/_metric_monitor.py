@@ -1,4 +1,4 @@
-"""Metric over batches, every library."""
+"""A metric accumulated over batches, and its adapters for training libraries."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class TrainingScores:
         return _probabilities(scores) if logits and probability else scores
 
     def settings(self) -> dict[str, Any]:
-        """What differs from plain probabilities, to tell whether two monitors measure the same."""
+        """Settings that differ from plain probabilities, to compare two monitors."""
         given: dict[str, Any] = {}
         if self.correct is not None:
             given["correct"] = {name: np.asarray(v).tolist() if np.ndim(v) else v for name, v in self.correct.items()}
@@ -221,7 +221,7 @@ class MetricMonitor:
 
     @property
     def correct(self) -> dict[str, Any] | None:
-        """What is undone before the metric is evaluated."""
+        """The correction applied before the metric is evaluated."""
         return self._scores.correct
 
     def correcting(self, correct: Mapping[str, Any]) -> MetricMonitor:
@@ -252,7 +252,7 @@ class MetricMonitor:
         return self._rows
 
     def reset(self) -> Self:
-        """Forget the rows.
+        """Discard the rows seen so far.
 
         Returns
         -------
@@ -382,7 +382,7 @@ class MetricMonitor:
         return self._of_table(self._tables[0])
 
     def evaluate(self, y_true: ArrayLike, y_prob: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Value of the metric on these rows alone; what was seen before is neither used nor changed.
+        """Evaluate the metric on these rows alone, without using or changing the rows seen before.
 
         Parameters
         ----------
@@ -402,7 +402,7 @@ class MetricMonitor:
         return copy(self).reset().update(y_true, y_prob, sample_weight).compute()
 
     def settings(self) -> dict[str, Any]:
-        """Name of the metric and its parameters as text, to tell whether two monitors measure the same.
+        """Name of the metric and its parameters as text, to compare two monitors.
 
         Returns
         -------
@@ -419,7 +419,7 @@ class MetricMonitor:
         return {"metric": self.name, **{name: repr(value) for name, value in sorted(plain.items())}}
 
     def __getstate__(self) -> dict[str, Any]:
-        """A registered metric travels by its name: pickle does not take every function that it holds."""
+        """Pickle a registered metric by name, since its functions may not be picklable."""
         registered = METRICS.get(self.name) is self.metric
         return self.__dict__ | {"metric": self.name if registered else self.metric}
 
@@ -431,7 +431,7 @@ class MetricMonitor:
         return f"MetricMonitor({self.name} of {seen})"
 
     def _try_settings(self) -> None:
-        """Refuse settings such as reversed bounds now, not after the first epoch; two rows are enough to meet them."""
+        """Check the settings early by evaluating the metric on two rows."""
         if self.metric.task == "binary":
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a warning is for the rows of the user
@@ -472,7 +472,7 @@ def as_monitor(
     correct: Mapping[str, Any] | None = None,
     logits: bool = False,
 ) -> MetricMonitor:
-    """A monitor from a metric's name or a metric with its settings, or the monitor that was given."""
+    """Build a monitor from a metric or its name; return a monitor unchanged."""
     if not isinstance(metric, MetricMonitor):
         return MetricMonitor(metric, correct=correct, logits=logits, **(params or {}))
     beside = [*(params or {}), *(["correct"] if correct is not None else []), *(["logits"] if logits else [])]
@@ -499,7 +499,7 @@ def _registered(metric: object) -> Metric:
 
 
 class _RunningSum:
-    """A running sum with the rounding error of every addition carried along (Neumaier)."""
+    """A running sum with compensation of rounding errors (Neumaier)."""
 
     def __init__(self, high: float = 0.0, low: float = 0.0) -> None:
         self.high, self.low = high, low
@@ -534,7 +534,7 @@ def _totals(losses: Any, sample_weight: Any) -> tuple[float, float]:
 
 
 def _merged(tables: list[ScoreTable]) -> ScoreTable:
-    """Merge in pairs, so that each row is touched log(batches) times."""
+    """Merge tables in pairs, so that each row is merged log(batches) times."""
     while len(tables) > 1:
         pairs = [first.merge(second) for first, second in zip(tables[::2], tables[1::2], strict=False)]
         tables = pairs + ([tables[-1]] if len(tables) % 2 else [])
@@ -695,12 +695,12 @@ class BoosterWeight:
         self._read: dict[int, MetricMonitor] = {}  # by thread: trainings side by side may share a metric
 
     def __deepcopy__(self, memo: Any) -> BoosterWeight:
-        """Stay one with the callbacks: LightGBM's classifier copies the metric, not them."""
+        """Return itself: LightGBM's classifier copies the metric but not the callbacks that share this object."""
         return self
 
     @property
     def monitor(self) -> MetricMonitor:
-        """Monitor that undoes the weight of the iteration under way."""
+        """Monitor that corrects for the weight of the current iteration."""
         if get_ident() not in self._read:
             raise ValueError(
                 'correct="auto" reads scale_pos_weight in a callback: pass callbacks=[*metric.callbacks, '
@@ -750,7 +750,7 @@ class LightGBMMetric:
 
     @property
     def callbacks(self) -> list[Any]:
-        """What to list among the callbacks of the training, where ``correct="auto"``."""
+        """Callbacks to pass to the training with ``correct="auto"``."""
         return [] if self.weight is None else self.weight.callbacks()
 
     # LightGBM counts the parameters: with three of them the scikit-learn interface passes the weights
@@ -761,7 +761,7 @@ class LightGBMMetric:
 
 
 def _is_data(values: Any) -> bool:
-    """Whether this is the data object of a library's own interface, not an array."""
+    """Whether a value is the data object of a library's native interface, not an array."""
     return hasattr(values, "get_label")
 
 

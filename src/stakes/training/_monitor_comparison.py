@@ -1,4 +1,4 @@
-"""Which epoch each criterion would have chosen in a recorded training history, and how it moves with F1."""
+"""The epoch that each criterion would have chosen in a recorded training history, and its correlation with F1."""
 
 from __future__ import annotations
 
@@ -295,7 +295,7 @@ def _check_names(given: Mapping[str, Sequence[Any]]) -> None:
 
 
 def _runs(history: Any, run: str | None, names: list[str]) -> dict[Any, dict[str, Floats]]:
-    """Columns of each run as numbers, one row for each epoch."""
+    """Read the columns of each run as numbers, one row for each epoch."""
     if not isinstance(history, Mapping) and not hasattr(history, "columns"):
         raise TypeError(f"history must be a mapping of columns or a data frame, got {type(history).__name__}.")
     known = list(history.keys()) if isinstance(history, Mapping) else list(history.columns)
@@ -321,7 +321,7 @@ def _runs(history: Any, run: str | None, names: list[str]) -> dict[Any, dict[str
 
 
 def _numbers(values: Any, name: str) -> Floats:
-    """One number for each epoch."""
+    """Check one number for each epoch."""
     values = to_array(values, name)
     if values.dtype.kind not in "buif":
         raise ValueError(f"{name} must hold numbers, got {values.dtype}.")

@@ -1,4 +1,4 @@
-"""Blocks and windows."""
+"""Cross-validation in blocks with gaps, and windows over ordered rows."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ class HBlockSplit:
         return group_codes(len(block), groups)[0] * self.n_blocks + block
 
     def _layout(self, X: Any, groups: ArrayLike | None) -> tuple[Rows, Rows]:
-        """Block of each row within its group, and its place in time; groups lie farther apart than any gap."""
+        """Block of each row within its group, and its position in time; groups are farther apart than any gap."""
         shape = getattr(X, "shape", None)
         if shape == () or (shape is None and not hasattr(X, "__len__")):
             raise TypeError(f"X must be rows, such as an array or range(n), got {X!r}.")
@@ -225,7 +225,7 @@ def group_codes(n_rows: int, groups: ArrayLike | None) -> tuple[Rows, list[Any]]
 
 
 def place_in_group(code: Rows) -> Rows:
-    """Position of each row among the rows of its group, in the order given."""
+    """Position of each row among the rows of its group, in input order."""
     order = np.argsort(code, kind="stable")
     size = np.bincount(code)
     place = np.empty(len(code), dtype=np.intp)
@@ -310,7 +310,7 @@ def segment_windows(
 
 
 def _starts(place: NDArray[np.intp], code: NDArray[np.intp], width: int, step: int) -> NDArray[np.intp]:
-    """Index of the first row of each window, within stretches without a jump."""
+    """Index of the first row of each window, within segments without a jump."""
     if not len(place):
         return np.zeros(0, dtype=np.intp)
     jump = np.flatnonzero((np.diff(place) != 1) | (np.diff(code) != 0)) + 1

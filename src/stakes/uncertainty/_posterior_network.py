@@ -446,8 +446,8 @@ def uncertain_loss(concentration: Any, index: Any, entropy_weight: float) -> Any
     import torch
 
     total = concentration.sum(1)
-    own = concentration.gather(1, index[:, None])[:, 0]
-    loss = torch.digamma(total) - torch.digamma(own)
+    true_class = concentration.gather(1, index[:, None])[:, 0]
+    loss = torch.digamma(total) - torch.digamma(true_class)
     if entropy_weight > 0.0:
         loss = loss - entropy_weight * torch.distributions.Dirichlet(concentration).entropy()
     return loss.mean()

@@ -70,7 +70,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load the estimators, and with them scikit-learn, when they are first asked for."""
+    """Import the estimators, and with them scikit-learn, on first access."""
     if name in {"ExpectedUtilityClassifier", "PlugInThresholdClassifier"}:
         from stakes.utility import _estimators
 
@@ -79,5 +79,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """List what this module offers, and nothing else."""
+    """List the public names only."""
     return __all__

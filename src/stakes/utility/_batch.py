@@ -1,4 +1,4 @@
-"""Probabilities, count laws, exact sums."""
+"""Batches of probabilities, distributions of counts, and accurate sums."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Correction = Callable[[Floats], ArrayLike]
 
 
-# Sums and products over millions of rows that keep their last digits.
+# Accurate sums and products over millions of rows.
 
 # Entries of a block of work: it stays in the cache, and is too small for BLAS to wake its threads.
 BLOCK_ENTRIES = 8192
@@ -29,18 +29,18 @@ _SERIES_AT_MOST = 0.1
 
 
 def block_rows(columns: int) -> int:
-    """Rows of a block of work with that many columns."""
+    """Number of rows of a block of work with this many columns."""
     return max(32, BLOCK_ENTRIES // max(columns, 1))
 
 
 def spans(first: int, last: int, size: int) -> Iterator[tuple[int, int]]:
-    """Ends of the pieces of a range."""
+    """Yield the ends of the pieces of a range."""
     for start in range(first, last, size):
         yield start, min(start + size, last)
 
 
 class Carry:
-    """A running vector sum that keeps what rounding drops (two-sum)."""
+    """A running vector sum with compensation of rounding errors (two-sum)."""
 
     def __init__(self, size: int) -> None:
         self._sum = np.zeros(size)
@@ -159,7 +159,7 @@ def _power_sums(yes: Floats, rows: int, out: Floats) -> None:
         out[:, order] = np.add.reduceat(power, starts)
 
 
-# A batch of rows with independent labels: probabilities in descending order, and how many positives there may be.
+# A batch of rows with independent labels: probabilities in descending order, and the number of positives.
 
 # Probability that the number of positives lies outside its window.
 TAIL = 1e-20
@@ -167,7 +167,7 @@ TAIL = 1e-20
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Probabilities, in descending order unless asked otherwise, and their complements.
+    """Probabilities, by default in descending order, and their complements.
 
     The complements are stored where a batch is the mirror image of another one, so that labels can be swapped without
     losing the small probabilities.
@@ -183,7 +183,7 @@ class Batch:
         return cls(ordered, 1.0 - ordered)
 
     def mirrored(self) -> Batch:
-        """Swap the classes; the order turns round with them."""
+        """Swap the classes, which reverses the order."""
         return Batch(self.no[::-1], self.yes[::-1])
 
     def reversed(self) -> Batch:
@@ -209,7 +209,7 @@ class Batch:
 
     @cached_property
     def window(self) -> tuple[int, int]:
-        """Least and largest number of positives, but for a probability of TAIL (Bernstein and Chernoff)."""
+        """Range of the number of positives, up to a probability of TAIL (Bernstein and Chernoff)."""
         log = math.log(2.0 / TAIL)
         up = log / 3.0 + math.sqrt(log * log / 9.0 + 2.0 * self.variance * log)
         down = min(up, math.sqrt(2.0 * self.mean * log))
@@ -242,7 +242,7 @@ def _product(factors: Floats, rest: Floats) -> float:
     return math.exp(math.fsum([float(np.log(factors[:near]).sum()), float(np.log1p(-rest[near:]).sum())]))
 
 
-# A computed curve of expected utilities with what is known about its error.
+# A computed curve of expected utilities with a bound on its error.
 
 UNIT = 2.0**-53
 # Rounding of a sum of positive terms weight * exp(x) * (sum of rows), relative to it, in units of 2^-53: up to 768 for
@@ -286,11 +286,11 @@ class UtilityEstimate:
         return self.relative * scale + self.absolute
 
 
-# Laws of the number of positives among the first k rows and among the others, for one k after the other.
+# Distributions of the number of positives among the first k rows and among the others, for successive k.
 
 
 class CountLaw(NamedTuple):
-    """Probabilities of low, low + 1, ... positives, and what was cut off."""
+    """Probabilities of low, low + 1, ... positives, and the mass that was cut off."""
 
     low: int
     mass: Floats
@@ -376,7 +376,7 @@ def clean_probabilities(y_prob: ArrayLike, correction: Correction | None = None,
 
 
 def decide(prob: Floats, threshold: float, tied: int, *, descending: bool) -> NDArray[np.int64]:
-    """Act beyond the threshold, and on the first ``tied`` of the rows at it."""
+    """Act above the threshold, and on the first ``tied`` rows at it."""
     decision = (prob > threshold if descending else prob < threshold).astype(np.int64)
     decision[np.flatnonzero(prob == threshold)[:tied]] = 1
     return decision

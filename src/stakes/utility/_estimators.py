@@ -1,4 +1,4 @@
-"""Classifiers in the manner of scikit-learn that decide for a measure: on the batch they see, or by a threshold."""
+"""Scikit-learn classifiers that maximise a measure: on each batch, or by a threshold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Methods, certificate, `expected_utility`."""
+"""`expected_utility`: computation methods, the certificate of the choice, and its sensitivity."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.intp]
 
 
-# Which way to compute a curve of expected utilities, and the way itself.
+# Methods to compute a curve of expected utilities.
 #
 # The order of preference: a closed form; sums of exponentials; Fourier frequencies; the exact sum for small batches
 # and for measures that nobody called smooth; Gauss rules. All but the last have a proved bound on their error, the
@@ -81,11 +81,11 @@ METHODS = ("auto", "closed_form", "exponentials", "fourier", "exact", "gauss", "
 
 
 def estimate_curve(batch: Batch, measure: Measure, zero_division: float, method: str) -> UtilityEstimate:
-    """Compute the curve in the way asked for, or in the first one that applies."""
+    """Compute the curve by the requested method, or by the first one that applies."""
     if len(batch) == 0:
         empty = measure.value(0.0, 0.0, 0.0, 0.0, zero_division=zero_division)
         return UtilityEstimate(np.atleast_1d(empty), 0.0, 0.0, "closed_form")
-    ways = _ways(batch, measure, zero_division)
+    ways = _methods(batch, measure, zero_division)
     if method == "auto":
         for way in ways.values():
             found = way(batch)
@@ -103,8 +103,8 @@ def estimate_curve(batch: Batch, measure: Measure, zero_division: float, method:
     return estimate
 
 
-def _ways(batch: Batch, measure: Measure, zero_division: float) -> dict[str, Way]:
-    """Ways to the curve of a measure, the preferred one first."""
+def _methods(batch: Batch, measure: Measure, zero_division: float) -> dict[str, Way]:
+    """Methods for the curve of a measure, the preferred one first."""
     special = {
         "closed_form": _closed_form(measure, zero_division),
         "exponentials": _exponentials(measure, zero_division),
@@ -171,7 +171,7 @@ def _by_rates(measure: Measure, zero_division: float, rates: RateMaker) -> Way |
     return None
 
 
-# Which number of rows is best, and whether that is certain: a comparison of differences, not of values.
+# The best number of rows, and whether it is certain, by a comparison of differences and not of values.
 #
 # Near the best k, values differ by about 1/n^2, far less than what they are known to. Where the differences of
 # neighbours are known (to about 1e-12 / n), they are summed from one candidate to the other.
@@ -179,7 +179,7 @@ def _by_rates(measure: Measure, zero_division: float, rates: RateMaker) -> Way |
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """Numbers of rows that cannot be told from the best one, and the best one among the others."""
+    """Numbers of rows that are indistinguishable from the best, and the best of the others."""
 
     ties: Integers
     runner_up: int | None
@@ -189,8 +189,8 @@ class Choice:
 def choose(estimate: UtilityEstimate, sign: float) -> Choice:
     """Find the best k; sign = -1 minimises."""
     values = estimate.values if sign > 0.0 else -estimate.values
-    worst = estimate.largest_bound()
-    near = np.flatnonzero(values >= float(values.max()) - 2.0 * worst)
+    max_error = estimate.largest_bound()
+    near = np.flatnonzero(values >= float(values.max()) - 2.0 * max_error)
     bound = estimate.bound(near)
     rivals = values[near] + bound >= float(np.max(values[near] - bound))
     near = near[rivals]
@@ -217,11 +217,11 @@ def choose(estimate: UtilityEstimate, sign: float) -> Choice:
             # the best k may be one without differences: then values decide among all
             return _choice(values, np.union1d(inside, near), float(values.max()))
     choice = _choice(values, inside, float(values[low + top]))
-    return _with_exact_gap(choice, low, behind, 2.0 * worst)
+    return _with_exact_gap(choice, low, behind, 2.0 * max_error)
 
 
 def _hull(estimate: UtilityEstimate, near: Integers, best: int) -> tuple[int, int] | None:
-    """Range of k in which differences decide: all candidates that have them, and the neighbours of the best."""
+    """Range of k compared by differences: all candidates that have them, and the neighbours of the best."""
     first, last = estimate.steps_start, estimate.steps_end
     last = len(estimate.values) - 1 if last is None else last
     if estimate.steps is None or not first <= best <= last or last <= first:
@@ -231,7 +231,7 @@ def _hull(estimate: UtilityEstimate, near: Integers, best: int) -> tuple[int, in
 
 
 def _choice(values: Floats, ties: Integers, best: float) -> Choice:
-    """Order what is left by value."""
+    """Rank the remaining candidates by value."""
     if len(ties) == len(values):
         return Choice(ties, None, float("nan"))
     others = values.copy()
@@ -241,9 +241,9 @@ def _choice(values: Floats, ties: Integers, best: float) -> Choice:
 
 
 def _with_exact_gap(choice: Choice, low: int, behind: Floats, doubt: float) -> Choice:
-    """Take the best k outside the ties, and its gap, from the differences where it has them.
+    """Find the best k outside the ties, and its gap, from differences where available.
 
-    ``doubt`` is by how much the gap between two values may be off: beyond it, the runner-up has no differences.
+    ``doubt`` bounds the error of the gap between two values: beyond it, the runner-up has no differences.
     """
     rest = behind.copy()
     places = choice.ties - low
@@ -254,7 +254,7 @@ def _with_exact_gap(choice: Choice, low: int, behind: Floats, doubt: float) -> C
     return Choice(choice.ties, low + place, float(rest[place]))
 
 
-# What becomes of a choice if the probabilities it was made with are wrong.
+# Sensitivity of a choice to errors of the probabilities.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -294,7 +294,7 @@ class Sensitivity(Tabular):
 
     @property
     def loss(self) -> Floats:
-        """What the actual choice loses against the best one in each scenario."""
+        """Loss of the actual choice relative to the best one in each scenario."""
         return np.abs(self.best_utility - self.utility)
 
     def _records(self) -> list[dict[str, Any]]:
@@ -319,7 +319,7 @@ class Sensitivity(Tabular):
 
 
 class SensitivityOptions(NamedTuple):
-    """What was maximised."""
+    """The problem that was solved, to solve it again under other probabilities."""
 
     measure: Measure
     ranking: RankingPrinciple
@@ -329,7 +329,7 @@ class SensitivityOptions(NamedTuple):
 def sensitivity(
     prob: Floats, asked: SensitivityOptions, chosen_k: int, shifts: Sequence[float], slopes: Sequence[float]
 ) -> Sensitivity:
-    """Solve the batch again for every pair of a slope and a shift of the log-odds."""
+    """Solve the batch for every pair of a slope and a shift of the log-odds."""
     pairs = np.array(list(product(_numbers(slopes, "slopes"), _numbers(shifts, "shifts")))).reshape(-1, 2)
     if len(pairs) == 0 or not np.all(np.isfinite(pairs)) or not np.all(pairs[:, 0] > 0.0):
         raise ValueError(f"slopes must be > 0 and shifts finite, at least one of each, got {slopes} and {shifts}.")
@@ -357,7 +357,7 @@ def tilted(prob: Floats, slope: float, shift: float) -> Floats:
     return np.asarray(sigmoid(slope * logit(prob) + shift))
 
 
-# A curve of a measure with its best place marked, so that a picture can show the choice and its rivals.
+# A curve of a measure with its best point and its close rivals, for figures.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -401,7 +401,7 @@ class UtilityCurve(Curve):
     descending: bool = True
 
 
-# The answer of expected_utility: which rows to act on, what that is worth, and how sure it is.
+# The result of expected_utility: the rows to act on, their value, and its certificate.
 
 _SHOW_SENSITIVITY_UP_TO = 20_000
 
@@ -778,7 +778,7 @@ def _ranking(measure: Measure, n: int, zero_division: float) -> RankingPrinciple
 
 
 class _Facts(NamedTuple):
-    """What was asked."""
+    """The arguments and intermediate results behind a certificate."""
 
     measure: Measure
     ranking: RankingPrinciple
@@ -815,7 +815,7 @@ def _result(facts: _Facts, prob: Floats, batch: Batch, estimate: UtilityEstimate
 
 
 def _certificate(facts: _Facts, estimate: UtilityEstimate, choice: Choice) -> str:
-    """Why the choice is not certain, or nothing."""
+    """Return why the choice is not certain, or ""."""
     if len(choice.ties) > 1:
         return f"{len(choice.ties)} numbers of rows cannot be told apart."
     if not estimate.proved:

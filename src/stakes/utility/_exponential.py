@@ -58,7 +58,7 @@ class Nodes(NamedTuple):
 
 @dataclass(frozen=True)
 class _Rule:
-    """What does not depend on the range: step, Gauss rule of the small nodes, and where both ends are cut."""
+    """The components that do not depend on the range: step, Gauss rule of the small nodes, and cut-offs."""
 
     power: float
     step: float
@@ -221,7 +221,7 @@ class Shares:
         self._bases: list[Floats] = []
 
     def blocks(self, first: int = 0, last: int | None = None) -> Iterator[ShareBlock]:
-        """Yield the blocks that hold the rows first..last; the first call must go through all of them.
+        """Yield the blocks of the rows first..last; the first call must cover all rows.
 
         The lines of a block are overwritten by the next one.
         """
@@ -288,7 +288,7 @@ def log_expectations(batch: Batch, rate: Floats) -> Floats:
 
 
 def series_orders(largest: float) -> int:
-    """How many powers carry a relative error below 1e-17, or 0 where the series is not worth it."""
+    """Number of powers for a relative error below 1e-17, or 0 if the series does not pay."""
     if largest > _SERIES_UP_TO:
         return 0
     return 1 if largest <= _SERIES_ERROR else math.ceil(math.log(_SERIES_ERROR) / math.log(largest))

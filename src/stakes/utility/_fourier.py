@@ -1,4 +1,4 @@
-"""Linear ratios, MCC by Fourier."""
+"""Expected ratios, means of class rates, and Matthews correlation by Fourier frequencies."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ _LARGEST_EXPONENT = 600.0
 
 @dataclass(frozen=True, eq=False)
 class _Ratio:
-    """What is asked: the rows, their weights if they have any, and the coefficients."""
+    """The problem: the rows, their optional weights, and the coefficients."""
 
     batch: Batch
     weight: Floats | None
@@ -265,7 +265,7 @@ def expected_linear(
     sums = _SplitSums(ratio, *ratio.denominator(*ratio.window(), least_acted))
     if not sums.finite:
         return None
-    values, error = _add_up(ratio, sums)
+    values, error = _collect(ratio, sums)
     if start is not None:
         values[0], off = start
         error = max(error, off)
@@ -295,8 +295,8 @@ def _none_chosen(ratio: _Ratio, zero_division: float) -> tuple[float, float] | N
     return float(law @ value), spectrum.law_error() * float(np.linalg.norm(value))
 
 
-def _add_up(ratio: _Ratio, sums: _SplitSums) -> tuple[Floats, float]:
-    """Values and the largest bound on their error."""
+def _collect(ratio: _Ratio, sums: _SplitSums) -> tuple[Floats, float]:
+    """Return the values and the largest bound on their error."""
     n, c = ratio.total, ratio.c
     values, error = np.empty(len(ratio.batch) + 1), 0.0
     for start, acted, log_weight, first, rest in sums.blocks():
@@ -391,7 +391,7 @@ class _SplitSums:
                 carry.add(sums[:, -1])
 
     def _outside(self, first: int) -> float:
-        """What the tables outside the window of positives can add to the error of a step.
+        """Bound on a step's error from tables outside the window of positives.
 
         There S(x) <= (1 + eps) / x, so that its slope, which rises, is below 4 (1 + eps) / x^2.
         """
@@ -566,7 +566,7 @@ def expected_matthews(batch: Batch) -> UtilityEstimate:
         return UtilityEstimate(values, 0.0, 0.0, "fourier")
     if 2.0 * batch.mean > n:
         # swapping the classes changes nothing, and the error is relative to the rarer one
-        return _turned_round(expected_matthews(batch.mirrored()), n)
+        return _reverse(expected_matthews(batch.mirrored()), n)
 
     def phi(positives: Floats) -> Floats:
         product = positives * (n - positives)
@@ -583,8 +583,8 @@ def expected_matthews(batch: Batch) -> UtilityEstimate:
     return UtilityEstimate(values, 0.0, absolute, "fourier", steps=sums.steps, steps_end=n - 1, floor=floor)
 
 
-def _turned_round(estimate: UtilityEstimate, n: int) -> UtilityEstimate:
-    """The same curve for k counted from the other end."""
+def _reverse(estimate: UtilityEstimate, n: int) -> UtilityEstimate:
+    """Reverse a curve: k counted from the other end."""
     given = estimate.steps
 
     def steps(first: int, last: int) -> tuple[Floats, Floats]:

@@ -1,6 +1,6 @@
-"""The other approach to non-decomposable measures: one threshold for the population, found on labelled data.
+"""Population thresholds for non-decomposable measures, estimated from labelled data.
 
-Instead of asking which rows of a batch to act on, it asks which threshold would have had the best value on held-out
+Instead of choosing rows of a batch, this finds the threshold with the best value on held-out
 labels, by an exact scan of all of them, and how much that threshold varies from sample to sample.
 """
 
@@ -284,7 +284,7 @@ class BatchDifference(Tabular):
 
     @property
     def loss(self) -> float:
-        """What the population threshold loses on this batch."""
+        """Loss of the population threshold on this batch."""
         return abs(self.best_utility - self.population_utility)
 
     def _records(self) -> list[dict[str, Any]]:
@@ -503,7 +503,7 @@ class _Scan:
         return self.measure.value(positives, negatives, *above, zero_division=self.zero_division)
 
     def best(self) -> tuple[float, float]:
-        """Best threshold and its value; of equal ones the one that acts on the fewest rows."""
+        """Best threshold and its value; ties go to the fewest rows acted on."""
         sign, cut, found = 1.0 if self.measure.higher_is_better else -1.0, 0, -np.inf
         for start, piece in self._pieces():
             values = sign * piece
@@ -515,7 +515,7 @@ class _Scan:
         return (float(self.scores[cut - 1]) if cut else -np.inf), sign * found
 
     def drawn(self, sample: BinarySample, draws: int, rng: np.random.Generator) -> Floats:
-        """Best thresholds and their values on resampled rows, a line for each draw."""
+        """Best thresholds and their values on resampled rows, one row for each draw."""
         out = np.empty((draws, 2))
         if draws == 0:
             return out
@@ -531,7 +531,7 @@ class _Scan:
 
 
 def _total(weights: Floats) -> float:
-    """The sum in the order of the running sums, so that what is left after the last is zero."""
+    """Sum in the order of the running sums, so that the remainder after the last is exactly zero."""
     total = np.zeros(1)
     for part in blocks(len(weights)):
         total = np.cumsum(np.append(total, weights[part]))[-1:]

@@ -1,4 +1,4 @@
-"""Exact sums, windows, Gauss rules."""
+"""Expected utilities by exact sums, windows of counts, and Gauss rules."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ WHOLE_UP_TO = 300
 
 
 def expected_by_windows(batch: Batch, value: CountValue, *, bounded: bool) -> UtilityEstimate:
-    """Curve by the double sum over what two windows leave.
+    """Curve by the double sum over the counts within two windows.
 
     The bound takes |value| outside the windows to be no larger than inside: it is proved for measures that are
     ``bounded`` by one, and where nothing was cut off.
@@ -59,7 +59,7 @@ def expected_by_algorithm1(batch: Batch, value: CountValue) -> UtilityEstimate:
 
 
 def _double_sum(batch: Batch, value: CountValue, drop: float) -> tuple[UtilityEstimate, float, float]:
-    """Curve, largest probability that was cut off, and largest |value| that was met."""
+    """Return the curve, the largest probability cut off, and the largest |value|."""
     n = len(batch)
     values, sizes, lost, largest = np.empty(n + 1), np.empty(n + 1), 0.0, 0.0
     for k, (first, rest) in enumerate(zip(first_laws(batch, n, drop), other_laws(batch, 0, drop), strict=True)):
@@ -121,7 +121,7 @@ class _Recursion:
         return inverse, inverse * self._batch.yes[k:].sum(), absent
 
     def take(self, k: int) -> None:
-        """Let row k join the rows that are not acted on."""
+        """Add row k to the rows that are not acted on."""
         d3 = self._d[3]
         moved = np.zeros_like(self._lines)
         moved[:, : moved.shape[1] - d3] = self._lines[:, d3:]
@@ -215,7 +215,7 @@ class Cumulants(NamedTuple):
     sums: Floats
 
     def part(self, columns: slice) -> Cumulants:
-        """Some of the k."""
+        """Select some of the k."""
         return Cumulants(self.sums[:, columns])
 
     def room(self) -> Floats:
@@ -235,7 +235,7 @@ class Cumulants(NamedTuple):
 
 
 def terms(yes: Floats, no: Floats) -> Floats:
-    """What each row adds to the cumulants of a count, one line per cumulant."""
+    """Contribution of each row to the cumulants of a count, one line per cumulant."""
     v, u = yes * no, no - yes
     return np.stack(
         [
@@ -363,11 +363,11 @@ def _row_by_row(batch: Batch, value: CountValue, blocks: Stretch, j: int) -> tup
 
 
 def _by_chords(batch: Batch, value: CountValue, blocks: Stretch) -> tuple[Floats, NDArray[np.bool_], float]:
-    """Values, a line per block; which blocks may be trusted; and what two more nodes change."""
+    """Return values (a line per block), which blocks are reliable, and the change by two more nodes."""
     rows = blocks.starts[:, None] + np.arange(blocks.size)
     yes, no = batch.yes[rows], batch.no[rows]
     spread = yes * no
-    strays = [_stray(line) for line in (yes, spread, spread * (no - yes))]
+    strays = [_chord_deviation(line) for line in (yes, spread, spread * (no - yes))]
     widths = [np.abs(stray).max(axis=1) for stray in strays]
     widths = [np.where(width > 0.0, width, 1.0) for width in widths]
     nodes, basis = chebyshev(_NODES, blocks.size)
@@ -392,8 +392,8 @@ def _by_chords(batch: Batch, value: CountValue, blocks: Stretch) -> tuple[Floats
     return found, sure, float(error)
 
 
-def _stray(lines: Floats) -> Floats:
-    """How far the sum before each row is from the chord."""
+def _chord_deviation(lines: Floats) -> Floats:
+    """Deviation of the sum before each row from the chord."""
     sums = np.cumsum(lines, axis=1)
     share = np.arange(lines.shape[1]) / lines.shape[1]
     out: Floats = sums - lines - np.multiply.outer(sums[:, -1], share)
