@@ -148,7 +148,7 @@ def test_terminal_and_report_show_every_row(evaluation, amounts):
             if row["model"] == found.ranking[0]:
                 assert f" {row['group']} " in text
         for row in tables.get("money", tables["ranking"]).rows:
-            assert "cost" not in row or f"{row['cost']:.2f}" in text
+            assert "cost" not in row or f"{row['cost']:,.2f}" in text
     rows = Page(render_report(evaluation)).rows("Calibration over all cases")
     assert len(rows) >= len(evaluation.tables()["calibration"].rows)
     text = shown_as_text(lambda console: summary.print_calibration(console, evaluation))
