@@ -308,13 +308,13 @@ def test_least_and_most_of_each_class_are_those_of_the_best_and_the_worst_action
     probs = rng.dirichlet(np.ones(3), 30)
     rows = evaluate_actions(np.arange(30) % 3, probs, matrices=matrices, actions=list("wxyz")).rows
     assert rows.best() == pytest.approx(matrices.min(axis=1), rel=1e-12)
-    assert rows.worst() == pytest.approx(matrices.max(axis=1), rel=1e-12)
+    assert rows.max_loss() == pytest.approx(matrices.max(axis=1), rel=1e-12)
     several = rng.uniform(-2.0, 5.0, (5, 3, 4))
     rows = evaluate_actions(np.arange(30) % 3, probs, matrices=several, actions=list("wxyz")).rows
     share = rows.problem.weights / rows.problem.weights.sum()
     scale = rows.problem.weights.sum()
     assert rows.best() == pytest.approx(scale * (share @ several.min(axis=2)), rel=1e-12)
-    assert rows.worst() == pytest.approx(scale * (share @ several.max(axis=2)), rel=1e-12)
+    assert rows.max_loss() == pytest.approx(scale * (share @ several.max(axis=2)), rel=1e-12)
 
 
 def test_classes_are_named_by_their_labels_in_the_order_of_the_columns():
