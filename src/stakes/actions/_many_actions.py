@@ -95,12 +95,12 @@ class ActionRows:
         return np.asarray(np.unique(halvings, axis=1, return_inverse=True)[1]).reshape(-1)
 
     def cost_rows(self, columns: Floats, beyond: Floats, most: Floats, *, whole: bool = True) -> CostRows:
-        """Rows whose columns are averaged, of kinds as dear as each other.
+        """Rows whose columns are averaged, of kinds that cost as much as each other.
 
         ``beyond`` is what each row costs beyond the best action for its class, and ``most`` (classes, columns) the most
-        that can be. Small errors may hide that the large ones have not been seen: what lies above the fifth largest has
-        room of its own. Where classes differ in what the best action costs, a rare one may be dear although no row of
-        it errs: ``whole`` costs have room for that too.
+        that can be. Small errors may hide that the large ones have not been seen: what lies above the fifth largest is
+        judged on its own. Where classes differ in what the best action costs, a rare one may be costly although no row
+        of it errs: ``whole`` costs allow for that too.
         """
         best, kinds = self.best(), self.kinds()
         least, kind = best - best.min(), kinds[self.index]

@@ -551,18 +551,18 @@ def mean_moments(mean: RowMean, cells: Sequence[WeightedCells], dependence: tupl
         masses = np.array(cells[0].masses)
         return moments.within(*_value_range(mean, masses, fixed=cells[0].fixed_prevalence, paired=paired))
     best = np.zeros(2) if paired else np.array(mean.best)
-    most = np.abs(np.subtract(mean.worst, mean.best))
+    max_loss = np.abs(np.subtract(mean.worst, mean.best))
     sums, fixed = Sums.from_blocks(_class_values(mean, cells, best)), cells[0].fixed_prevalence
     rows = round(float(sums.count[0])), round(float(sums.count[1]))
     if mean.constant is None:
         value = float(sums.value + sums.weight @ best / sums.weight.sum())
         ends = _value_range(mean, sums.weight, fixed=fixed, paired=paired)
-        return moments_of(value, sums.variance(most, value - best, fixed=fixed), rows, paired=paired).within(*ends)
+        return moments_of(value, sums.variance(max_loss, value - best, fixed=fixed), rows, paired=paired).within(*ends)
     constant = mean.constant.losses(float(sums.weight[1] / sums.weight.sum()))
-    ratio, base, spread = skill_variance(sums, constant, most, fixed=fixed)
+    ratio, base, found = skill_variance(sums, constant, max_loss, fixed=fixed)
     needed = NEEDED_FOR_SKILL if base > 0.0 else 0
     ends = _value_range(mean, sums.weight, fixed=fixed, paired=paired)
-    return moments_of((0.0 if paired else 1.0) - float(ratio), spread, rows, least=needed, paired=paired).within(*ends)
+    return moments_of((0.0 if paired else 1.0) - float(ratio), found, rows, least=needed, paired=paired).within(*ends)
 
 
 def _class_values(mean: RowMean, cells: Sequence[WeightedCells], best: Floats) -> Iterator[Block]:

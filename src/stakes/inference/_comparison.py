@@ -509,8 +509,8 @@ class _Cells:
             column = weight if a == 1 else squared
             low, high = (_total(column, losses**b) for losses in self.losses)
             found = float(self.pairs.powers[order][self.k, at])
-            room = ROUNDING * high + FLOOR * float(column.sum()) if np.isfinite(high) else 0.0
-            if not low - room <= found <= high + room:
+            tolerance = ROUNDING * high + FLOOR * float(column.sum()) if np.isfinite(high) else 0.0
+            if not low - tolerance <= found <= high + tolerance:
                 wanted = digits(low) if low == high else f"{digits(low)} to {digits(high)}"
                 what = f"that over the table, {wanted}, {self.where}, got {digits(found)}"
                 raise self.broken(f"w{a}_d{b}", what)
@@ -520,13 +520,13 @@ class _Cells:
         weight, squared = self.columns
         fewest = np.where(squared > 0.0, weight**2 / np.where(squared > 0.0, squared, 1.0), 0.0)
         low, high = self.losses
-        rows, room = float(self.pairs.rows[self.k]), 1.0 - ROUNDING
-        if float(fewest.sum()) * room > rows:
+        rows, tolerance = float(self.pairs.rows[self.k]), 1.0 - ROUNDING
+        if float(fewest.sum()) * tolerance > rows:
             needed = digits(float(fewest.sum()))
             raise self.broken("rows", f"at least those of the table, {needed}, {self.where}, got {digits(rows)}")
         found = float(self.pairs.carriers[self.k, _place(self.pairs, self.model, len(self.pairs.models) + 2)])
         least, most = float(fewest[low > 0.0].sum()), rows - float(fewest[high == 0.0].sum())
-        if not least * room <= found <= most + ROUNDING * rows:
+        if not least * tolerance <= found <= most + ROUNDING * rows:
             wanted = f"the rows of the table that cost something, {digits(least)} to {digits(most)}"
             raise self.broken("carriers", f"{wanted}, {self.where}, got {digits(found)}")
 

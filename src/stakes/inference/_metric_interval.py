@@ -691,7 +691,7 @@ def _multiclass(
     ones = np.ones(len(values))
     # one class of rows: what they cost is bounded by the metric's range, if that has an end
     design = Design(ones > 0.0, ones if weight is None else weight, codes=codes, lags=lags)
-    most = np.array([0.0, METRICS[metric].high])
-    found, rows, reason = design.variance(values, most)
+    max_loss = np.array([0.0, METRICS[metric].high])
+    found, rows, reason = design.variance(values, max_loss)
     value = float(np.dot(design.share, values))
     return moments_of(value, found, rows, reason=reason, clustered=codes is not None, names=("row", "row"))

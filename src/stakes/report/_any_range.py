@@ -429,8 +429,8 @@ def cut_points(costs: CostDistribution) -> Floats:
     (True, True)
     """
     own = np.linspace(costs.low, costs.high, _FINE) if costs.low < costs.high else np.array([costs.low])
-    room = _APART * (costs.high - costs.low)
-    coarse = [cut for cut in _COARSE if np.min(np.abs(own - cut)) > room or cut in {0.0, 1.0}]
+    margin = _APART * (costs.high - costs.low)
+    coarse = [cut for cut in _COARSE if np.min(np.abs(own - cut)) > margin or cut in {0.0, 1.0}]
     return np.unique(np.concatenate([own, coarse]))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import comb
 from typing import TYPE_CHECKING, Any
 
@@ -165,15 +166,15 @@ class Sums:
     @classmethod
     def by_group(cls, values: Floats, ends: Integers, weight: Floats | None = None) -> Sums:
         """Sums over each group (last axis) of rows in order of groups and, within, of classes that end at ``ends``."""
-        starts = np.append(0, ends[:-1])
 
-        def parts(group: int) -> Iterator[Block]:
-            for k, at in enumerate((2 * group, 2 * group + 1)):
-                for some in blocks(int(ends[at] - starts[at]), BLOCK):
-                    part = slice(starts[at] + some.start, starts[at] + some.stop)
+        def parts() -> Iterator[Block]:
+            for k, (start, end) in enumerate(pairwise([0, *ends.tolist()])):
+                for some in blocks(end - start, BLOCK):
+                    part = slice(start + some.start, start + some.stop)
                     yield k, values[part], None if weight is None else weight[part], None
 
-        return joined(map(cls.from_blocks, map(parts, range(len(ends) // 2))))
+        found = cls.from_blocks(parts(), len(ends))
+        return found.changed(lambda part: np.moveaxis(part.reshape(*part.shape[:-1], -1, 2), -1, -2))
 
     @classmethod
     def merged(cls, each: Sequence[Sums]) -> Sums:
