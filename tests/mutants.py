@@ -71,7 +71,7 @@ ROOMS = {
         ],
     ),
     "inference": (
-        ["variance/decisions.py", "variance/estimates.py", "variance/influence.py"],
+        ["variance/decisions.py", "variance/sums.py", "variance/influence.py"],
         [
             *(f"tests/inference/test_{name}.py" for name in ("exact_moments", "student", "one_pass", "intervals")),
             *(f"tests/inference/test_{name}.py" for name in ("many_models", "metric_interval", "pair_sums")),

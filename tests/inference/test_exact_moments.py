@@ -14,8 +14,8 @@ from stakes.core.options import evaluation_data
 from stakes.inference import Decisions, Moments
 from stakes.inference._area import row_mean
 from stakes.variance.dependence import PairedRows
-from stakes.variance.estimates import _density
 from stakes.variance.influence import cells_of, skill_influence
+from stakes.variance.sums import _density
 
 HALF = costs.Uniform(0, 1)  # a negative with score s costs s^2 / 2, a positive (1 - s)^2 / 2
 NEVER, ALWAYS, NOTHING = "never", "always", "nothing"

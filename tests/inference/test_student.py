@@ -12,8 +12,7 @@ from stakes import costs
 from stakes.core.regret import row_losses
 from stakes.inference._area import area_difference, area_of
 from stakes.variance.dependence import Design
-from stakes.variance.estimates import half_width, moments_of, p_value, t_quantile
-from stakes.variance.sums import Sums, Variance
+from stakes.variance.sums import Sums, Variance, half_width, moments_of, p_value, t_quantile
 
 CLOSE = {"rel": 1e-12, "abs": 1e-12}
 QUANTITIES = ("single", "single_90", "difference", "difference_99", "difference_weighted", "difference_by_class")

@@ -47,12 +47,12 @@ from stakes.variance.decisions import table_standard_error as table_standard_err
 from stakes.variance.dependence import PairedRows as PairedRows
 from stakes.variance.dependence import check_dependence as check_dependence
 from stakes.variance.dependence import ordered_variance as ordered_variance
-from stakes.variance.estimates import FEW_DEGREES as FEW_DEGREES
-from stakes.variance.estimates import Estimate
-from stakes.variance.estimates import Moments as Moments
-from stakes.variance.estimates import holm as holm
 from stakes.variance.largest import largest_of as largest_of
+from stakes.variance.sums import FEW_DEGREES as FEW_DEGREES
 from stakes.variance.sums import NEEDED as NEEDED
+from stakes.variance.sums import Estimate
+from stakes.variance.sums import Moments as Moments
+from stakes.variance.sums import holm as holm
 
 __all__ = [
     "Against",

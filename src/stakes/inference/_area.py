@@ -14,9 +14,18 @@ from stakes.base.validation import blocks, check_unit
 from stakes.core.options import check_rule
 from stakes.core.regret import row_losses
 from stakes.metrics import METRICS, check_parameters, guess_metric
-from stakes.variance.estimates import Moments, moments_of, t_quantile, two_sided
 from stakes.variance.influence import NEEDED_FOR_SKILL, Influence, influence_moments, mean_influence, skill_influence
-from stakes.variance.sums import BLOCK, Sums, class_variance, effective, skill_variance
+from stakes.variance.sums import (
+    BLOCK,
+    Moments,
+    Sums,
+    class_variance,
+    effective,
+    moments_of,
+    skill_variance,
+    t_quantile,
+    two_sided,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -17,9 +17,8 @@ from stakes.core.score_table import fit_recalibration
 from stakes.curves import SPAN, Neighbourhoods, binned_reliability_of, curve_over_log_odds
 from stakes.outputs.result_table import Tabular
 from stakes.variance.dependence import dependence_of
-from stakes.variance.estimates import Estimate, Moments, moments_of, too_few
 from stakes.variance.influence import cells_of
-from stakes.variance.sums import NEEDED, bessel
+from stakes.variance.sums import NEEDED, Estimate, Moments, bessel, moments_of, too_few
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from stakes.costs import CostsLike, Scale
     from stakes.variance.checks import Broken
     from stakes.variance.decisions import PairSums
-    from stakes.variance.estimates import Moments
+    from stakes.variance.sums import Moments
 
     Floats = NDArray[np.float64]
     Stretch = tuple[float, float, str]

@@ -19,9 +19,8 @@ from stakes.inference._bootstrap import is_whole, row_counts
 from stakes.metrics import area_under_roc, costs_of_severity
 from stakes.outputs.result_table import Tabular
 from stakes.variance.dependence import Design
-from stakes.variance.estimates import Estimate, Moments
 from stakes.variance.influence import cells_of
-from stakes.variance.sums import bessel
+from stakes.variance.sums import Estimate, Moments, bessel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

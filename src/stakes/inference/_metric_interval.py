@@ -38,8 +38,8 @@ from stakes.inference._cross_fitting import CROSS_FITTED, CrossFitted, cross_fit
 from stakes.metrics import METRICS, check_parameters
 from stakes.outcomes import Imputed, TimeToEvent
 from stakes.variance.dependence import Design, check_dependence, dependence_of
-from stakes.variance.estimates import Estimate, Moments, half_width, moments_of
 from stakes.variance.influence import WeightedCells, cells_of
+from stakes.variance.sums import Estimate, Moments, half_width, moments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

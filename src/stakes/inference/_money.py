@@ -14,8 +14,7 @@ from stakes.costs import SCALES, Fixed, as_costs, held
 from stakes.outcomes import RowCosts, check_factor
 from stakes.outputs.result_table import Tabular
 from stakes.variance.dependence import Design, dependence_of
-from stakes.variance.estimates import Estimate, Moments
-from stakes.variance.sums import effective
+from stakes.variance.sums import Estimate, Moments, effective
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

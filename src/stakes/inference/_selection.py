@@ -20,7 +20,6 @@ from stakes.outputs.text import REFERENCES, capital, join, listed, named, number
 from stakes.outputs.text import say as fill
 from stakes.variance.decisions import Contest, CostRows, Spread
 from stakes.variance.dependence import dependence_of
-from stakes.variance.estimates import holm
 from stakes.variance.largest import (
     ROUNDING,
     draws_of,
@@ -30,6 +29,7 @@ from stakes.variance.largest import (
     pair_variances,
     same_values,
 )
+from stakes.variance.sums import holm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from stakes.base.validation import BinarySample
     from stakes.core.regret import Rule
     from stakes.costs import CostDistribution, CostsLike, Scale
-    from stakes.variance.estimates import Moments
+    from stakes.variance.sums import Moments
 
     Integers = NDArray[np.intp]
     Floats = NDArray[np.float64]

@@ -19,8 +19,7 @@ from stakes.inference import confidence_band
 from stakes.outputs.text import SENTENCES
 from stakes.report._page import decisions, regret_words, unit_words
 from stakes.variance.dependence import Design
-from stakes.variance.estimates import t_quantile
-from stakes.variance.sums import Clusters, bessel
+from stakes.variance.sums import Clusters, bessel, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -18,8 +18,19 @@ from stakes.core.regret import losses_by_score, row_losses
 from stakes.costs import CostDistribution, as_costs
 from stakes.variance.checks import check_columns
 from stakes.variance.dependence import Design, PairedRows
-from stakes.variance.estimates import Moments, half_width, moments_of, p_value
-from stakes.variance.sums import ClusterSums, Sums, Variance, bessel, check_largest, joined, members
+from stakes.variance.sums import (
+    ClusterSums,
+    Moments,
+    Sums,
+    Variance,
+    bessel,
+    check_largest,
+    half_width,
+    joined,
+    members,
+    moments_of,
+    p_value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

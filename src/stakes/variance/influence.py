@@ -13,14 +13,15 @@ import numpy as np
 from stakes.core.options import refuse_weighing
 from stakes.core.regret import losses_by_score, row_losses
 from stakes.variance.dependence import Design, independent_variance, ordered_variance
-from stakes.variance.estimates import Moments, moments_of
 from stakes.variance.sums import (
     NEEDED_CLUSTERS,
     Clusters,
+    Moments,
     Sums,
     Variance,
     joined,
     left_out_variance,
+    moments_of,
     skill_variance,
 )
 
