@@ -32,9 +32,9 @@ FULL_DISK = """
 import resource, signal, sys
 import duckdb
 from stakes.cli import main
-from stakes.tables import _groups
+from stakes.tables import _engines
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-_groups._MOST_HELD = 1000
+_engines._MOST_HELD = 1000
 duckdb.execute(f"SET memory_limit='20MB'; SET temp_directory='{sys.argv[1]}'; SET threads=1")
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
 sys.exit(main(sys.argv[2:]))
