@@ -644,7 +644,7 @@ def scan_parquet(
     Parameters
     ----------
     path : str
-        A file, or a pattern such as "day=*/*.parquet": folders named ``column=value`` make columns.
+        A file, or a pattern such as ``day=*/*.parquet``: folders named ``column=value`` make columns.
     large : int, default 1 GiB
         From how many bytes on a single file is scanned.
     engine : {"auto", "memory", "polars", "duckdb", "spark"}, default "auto"
