@@ -15,7 +15,7 @@ from rich.text import Text
 
 from stakes.cli import options
 from stakes.cli.console import Delivery, UsageError, deliver, plan_delivery
-from stakes.cli.options import spread
+from stakes.cli.options import flag, spread
 from stakes.cli.reading import read_amount, read_capacity, read_costs, read_share, without_thousands
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import shown_name as name
@@ -59,30 +59,25 @@ class Knowledge(StrEnum):
 
 DecisionsOption = Annotated[
     DecisionMaking | None,
-    typer.Option("--decisions", help="Each case on its own, or the highest scores as far as a budget goes."),
+    flag("--decisions", "", "Each case on its own, or the highest scores as far as a budget goes."),
 ]
 KnowledgeOption = Annotated[
     Knowledge | None,
-    typer.Option(
-        "--knowledge", help="What is known of the threshold, or of the budget. --costs and --capacity tell it."
-    ),
+    flag("--knowledge", "", "What is known of the threshold, or of the budget. --costs and --capacity tell it."),
 ]
 Budget = Annotated[
-    str | None,
-    typer.Option(
-        "--capacity", metavar="N|SHARE or LOW:HIGH", help="Number or share of the cases acted on under a budget."
-    ),
+    str | None, flag("--capacity", "N|SHARE or LOW:HIGH", "Number or share of the cases acted on under a budget.")
 ]
-RankingOnly = Annotated[bool, typer.Option("--ranking-only", help="The scores are not meant as probabilities.")]
+RankingOnly = Annotated[bool, flag("--ranking-only", "", "The scores are not meant as probabilities.")]
 Prevalence = Annotated[
-    str | None,
-    typer.Option("--prevalence", metavar="SHARE", help="Share of positives, for what accuracy would make of it."),
+    str | None, flag("--prevalence", "SHARE", "Share of positives, for what accuracy would make of it.")
 ]
 OutcomeOption = Annotated[
     Happened,
-    typer.Option(
+    flag(
         "--outcome",
-        help="What is known of each row: a label, follow-up until an event, a label where somebody looked, or also "
+        "",
+        "What is known of each row: a label, follow-up until an event, a label where somebody looked, or also "
         "what a mistake costs there.",
     ),
 ]
@@ -228,37 +223,33 @@ _SHARES = ("power", "prevalence", "sensitivity", "specificity", "threshold", "au
 Typed = str | None
 
 
-def _text(option: str, metavar: str, words: str) -> Any:
-    return typer.Option(option, metavar=metavar, help=words)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Expected:
     """What is asked for and expected, as typed; the names are those of ``rows_needed``."""
 
-    width: Annotated[Typed, _text("--width", "NUMBER", "Full width that the interval is to have.")] = None
-    power: Annotated[Typed, _text("--power", "SHARE", "In place of a width: probability of showing it.")] = None
-    prevalence: Annotated[Typed, _text("--prevalence", "SHARE", "Expected share of positives.")] = None
-    sensitivity: Annotated[Typed, _text("--sensitivity", "SHARE", "Expected at the threshold.")] = None
-    specificity: Annotated[Typed, _text("--specificity", "SHARE", "Expected at the threshold.")] = None
-    threshold: Annotated[Typed, _text("--threshold", "T", "At which decisions are taken.")] = None
-    standard_deviation: Annotated[Typed, _text("--standard-deviation", "NUMBER", "Of the rows' costs, for regret.")] = (
+    width: Annotated[Typed, flag("--width", "NUMBER", "Full width that the interval is to have.")] = None
+    power: Annotated[Typed, flag("--power", "SHARE", "In place of a width: probability of showing it.")] = None
+    prevalence: Annotated[Typed, flag("--prevalence", "SHARE", "Expected share of positives.")] = None
+    sensitivity: Annotated[Typed, flag("--sensitivity", "SHARE", "Expected at the threshold.")] = None
+    specificity: Annotated[Typed, flag("--specificity", "SHARE", "Expected at the threshold.")] = None
+    threshold: Annotated[Typed, flag("--threshold", "T", "At which decisions are taken.")] = None
+    standard_deviation: Annotated[Typed, flag("--standard-deviation", "NUMBER", "Of the rows' costs, for regret.")] = (
         None
     )
-    difference: Annotated[Typed, _text("--difference", "NUMBER", "Of mean costs that is to be shown, for regret.")] = (
+    difference: Annotated[Typed, flag("--difference", "NUMBER", "Of mean costs that is to be shown, for regret.")] = (
         None
     )
-    auc: Annotated[Typed, _text("--auc", "SHARE", "Expected AUC.")] = None
+    auc: Annotated[Typed, flag("--auc", "SHARE", "Expected AUC.")] = None
     o_to_e: Annotated[
-        Typed, _text("--o-to-e", "RATIO", "Expected ratio of observed to expected events; 1 by default.")
+        Typed, flag("--o-to-e", "RATIO", "Expected ratio of observed to expected events; 1 by default.")
     ] = None
     linear_predictor: Annotated[
-        Typed, _text("--linear-predictor", "MEAN,SD", "Of the scores' log-odds, for the slope.")
+        Typed, flag("--linear-predictor", "MEAN,SD", "Of the scores' log-odds, for the slope.")
     ] = None
     error: Annotated[
-        Typed, _text("--error", "SHARE", "True share of mistakes among the decided, for a certificate.")
+        Typed, flag("--error", "SHARE", "True share of mistakes among the decided, for a certificate.")
     ] = None
-    max_error: Annotated[Typed, _text("--max-error", "SHARE", "The limit that a certificate promises.")] = None
+    max_error: Annotated[Typed, flag("--max-error", "SHARE", "The limit that a certificate promises.")] = None
 
 
 @spread()

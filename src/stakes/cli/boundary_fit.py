@@ -5,7 +5,6 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich.console import Console
 
 from stakes.cli import boundary_shared, options
@@ -23,7 +22,7 @@ from stakes.cli.boundary_shared import (
     show_levels,
 )
 from stakes.cli.console import CHECK_FAILED, DONE, UsageError, console, fail, warn, working
-from stakes.cli.options import spread
+from stakes.cli.options import flag, spread
 from stakes.cli.reading import read_amount, read_costs, read_number, read_share
 from stakes.cli.task import Source
 from stakes.outputs.text import percent
@@ -296,21 +295,18 @@ class FailOn(StrEnum):
 class Promised:
     """What is to be promised."""
 
-    min_precision: Annotated[str, typer.Option("--min-precision", metavar="SHARE", help="The precision to promise.")]
-    confidence_level: Annotated[str, typer.Option("--confidence-level", metavar="LEVEL", help="Of the promise.")] = (
-        "0.95"
-    )
+    min_precision: Annotated[str, flag("--min-precision", "SHARE", "The precision to promise.")]
+    confidence_level: Annotated[str, flag("--confidence-level", "LEVEL", "Of the promise.")] = "0.95"
     fail_on: Annotated[
         FailOn,
-        typer.Option(
+        flag(
             "--fail-on",
-            help="Exit code 4, and no boundary file, where no promise can be made (abstained); with none the answer is "
+            "",
+            "Exit code 4, and no boundary file, where no promise can be made (abstained); with none the answer is "
             "a boundary that selects nothing.",
         ),
     ] = FailOn.ABSTAINED
-    levels: Annotated[
-        str, typer.Option("--levels", metavar="N|CUT,...", help="Uncertainty levels of the table and the picture.")
-    ] = "3"
+    levels: Annotated[str, flag("--levels", "N|CUT,...", "Uncertainty levels of the table and the picture.")] = "3"
 
 
 @spread()

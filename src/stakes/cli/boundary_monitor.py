@@ -28,7 +28,6 @@ from stakes.cli.console import (
     ROW_ENDINGS,
     Delivery,
     RowsOut,
-    RowsOutput,
     Staged,
     UsageError,
     check_target,
@@ -41,7 +40,7 @@ from stakes.cli.console import (
     warn,
     working,
 )
-from stakes.cli.options import spread
+from stakes.cli.options import flag, spread
 from stakes.cli.reading import read_number, read_share
 from stakes.cli.task import STANDARD_INPUT, Source
 from stakes.outputs.files import json_ready
@@ -72,14 +71,12 @@ def apply(
     *,
     score: boundary_shared.SameScore = None,
     uncertainty: boundary_shared.SameUncertainty = None,
-    column: Annotated[
-        str, typer.Option("--column", metavar="NAME", help="Name of the new column: 1 selected, 0 not.")
-    ] = "decision",
+    column: Annotated[str, flag("--column", "NAME", "Name of the new column: 1 selected, 0 not.")] = "decision",
     on_missing: options.Missing = options.OnMissing.RAISE,
     file_format: options.FileFormat = None,
     any_size: options.AnySize = False,  # noqa: ARG001  (its callback lifts the limit)
     as_json: options.AsJson = False,
-    output: RowsOutput = None,
+    output: options.RowsOutput = None,
     config: options.Config = None,  # noqa: ARG001  (the parser reads it)
     debug: options.Debug = False,  # noqa: ARG001  (the program reads it)
 ) -> options.Job:
@@ -235,38 +232,27 @@ class Watching:
     """Which columns are read, what is watched, and where the state is kept."""
 
     label: Annotated[
-        str | None,
-        typer.Option(
-            "--label", metavar="COLUMN", help="Column with the outcome. Without it: as the boundary was fitted."
-        ),
+        str | None, flag("--label", "COLUMN", "Column with the outcome. Without it: as the boundary was fitted.")
     ] = None
     score: boundary_shared.SameScore = None
     uncertainty: boundary_shared.SameUncertainty = None
     decision: Annotated[
         str | None,
-        typer.Option(
+        flag(
             "--decision",
-            metavar="COLUMN",
-            help="Column with the decisions that were made (1 selected, 0 not), in place of score and uncertainty.",
+            "COLUMN",
+            "Column with the decisions that were made (1 selected, 0 not), in place of score and uncertainty.",
         ),
     ] = None
     min_precision: Annotated[
-        str | None,
-        typer.Option("--min-precision", metavar="SHARE", help="The promise. Without it: that of the boundary."),
+        str | None, flag("--min-precision", "SHARE", "The promise. Without it: that of the boundary.")
     ] = None
     confidence_level: Annotated[
-        str,
-        typer.Option(
-            "--confidence-level", metavar="LEVEL", help="1 less the probability of ever raising a false alarm."
-        ),
+        str, flag("--confidence-level", "LEVEL", "1 less the probability of ever raising a false alarm.")
     ] = "0.95"
     state: Annotated[
         str | None,
-        typer.Option(
-            "--state",
-            metavar="STATE.json",
-            help="Go on from this file, if it is there, and write what is known now to it.",
-        ),
+        flag("--state", "STATE.json", "Go on from this file, if it is there, and write what is known now to it."),
     ] = None
 
 

@@ -24,6 +24,7 @@ from stakes.cli.console import (
     working,
     write_out,
 )
+from stakes.cli.options import flag
 from stakes.cli.program import Group
 from stakes.cli.summary import STYLE, rich_table
 from stakes.cli.task import STANDARD_INPUT, Source
@@ -315,79 +316,62 @@ BoundaryFile = Annotated[
         metavar="BOUNDARY", help="What fit or certify wrote (JSON); - is standard input.", show_default=False
     ),
 ]
-Score = Annotated[
-    str, typer.Option("--score", metavar="COLUMN", help="Column with the score; it need not be a probability.")
-]
+Score = Annotated[str, flag("--score", "COLUMN", "Column with the score; it need not be a probability.")]
 Uncertainty = Annotated[
-    str,
-    typer.Option(
-        "--uncertainty", metavar="COLUMN", help="Column with the uncertainty of each score; larger is less certain."
-    ),
+    str, flag("--uncertainty", "COLUMN", "Column with the uncertainty of each score; larger is less certain.")
 ]
 SameScore = Annotated[
-    str | None,
-    typer.Option("--score", metavar="COLUMN", help="Column with the score. Without it: as the boundary was fitted."),
+    str | None, flag("--score", "COLUMN", "Column with the score. Without it: as the boundary was fitted.")
 ]
 SameUncertainty = Annotated[
-    str | None,
-    typer.Option("--uncertainty", metavar="COLUMN", help="Column with the uncertainty. Without it: the same."),
+    str | None, flag("--uncertainty", "COLUMN", "Column with the uncertainty. Without it: the same.")
 ]
-RandomState = Annotated[
-    str, typer.Option("--random-state", metavar="SEED", help="Of the folds, the resampling and the split of the rows.")
-]
+RandomState = Annotated[str, flag("--random-state", "SEED", "Of the folds, the resampling and the split of the rows.")]
 BoundaryOut = Annotated[
     str | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="OUT.json",
-        help="Write the boundary here, for apply and monitor (plain JSON, without the rows); - is standard output.",
+    flag(
+        "--output -o",
+        "OUT.json",
+        "Write the boundary here, for apply and monitor (plain JSON, without the rows); - is standard output.",
     ),
 ]
-Plot = Annotated[
-    str | None,
-    typer.Option("--plot", metavar="OUT.png", help="Draw it: .png, .svg or .pdf (needs matplotlib)."),
-]
+Plot = Annotated[str | None, flag("--plot", "OUT.png", "Draw it: .png, .svg or .pdf (needs matplotlib).")]
 Levels = Annotated[
     str,
-    typer.Option(
+    flag(
         "--levels",
-        metavar="N|cv|CUT,...",
-        help="Number of uncertainty levels, the cuts between them, or cv: chosen out of fold (with --tune cv).",
+        "N|cv|CUT,...",
+        "Number of uncertainty levels, the cuts between them, or cv: chosen out of fold (with --tune cv).",
     ),
 ]
 Goals = Annotated[
     Goal | None,
-    typer.Option(
+    flag(
         "--goal",
-        help="What is best: most recall, most precision, fewest false positives, the largest F-beta or the least "
+        "",
+        "What is best: most recall, most precision, fewest false positives, the largest F-beta or the least "
         "cost. Without it: what the bounds ask for, recall where they leave it open.",
     ),
 ]
-LeastPrecision = Annotated[
-    str | None, typer.Option("--min-precision", metavar="SHARE", help="At least this precision, read as written.")
-]
-LeastRecall = Annotated[str | None, typer.Option("--min-recall", metavar="SHARE", help="At least this recall.")]
-MostSelected = Annotated[
-    str | None, typer.Option("--capacity", metavar="N|SHARE", help="At most so many rows, or this share of them.")
-]
-FBeta = Annotated[str | None, typer.Option("--f-beta", metavar="BETA", help="Beta of goal f_beta.")]
+LeastPrecision = Annotated[str | None, flag("--min-precision", "SHARE", "At least this precision, read as written.")]
+LeastRecall = Annotated[str | None, flag("--min-recall", "SHARE", "At least this recall.")]
+MostSelected = Annotated[str | None, flag("--capacity", "N|SHARE", "At most so many rows, or this share of them.")]
+FBeta = Annotated[str | None, flag("--f-beta", "BETA", "Beta of goal f_beta.")]
 Solvers = Annotated[
     Solver,
-    typer.Option(
+    flag(
         "--solver",
-        help="exact proves its answer, ranker learns a smooth order of score and uncertainty, cv chooses (with --tune "
+        "",
+        "exact proves its answer, ranker learns a smooth order of score and uncertainty, cv chooses (with --tune "
         "cv); the others are for comparison.",
     ),
 ]
 ScoreBins = Annotated[
-    str | None,
-    typer.Option("--score-bins", metavar="N", help="Bins of the score in each level. Without it: every score."),
+    str | None, flag("--score-bins", "N", "Bins of the score in each level. Without it: every score.")
 ]
-Binnings = Annotated[Binning, typer.Option("--binning", help="How levels and bins are cut.")]
+Binnings = Annotated[Binning, flag("--binning", "", "How levels and bins are cut.")]
 Tuning = Annotated[
-    Tune | None,
-    typer.Option("--tune", help="cv: aim at the precision with which --min-precision is kept out of fold."),
+    Tune | None, flag("--tune", "", "cv: aim at the precision with which --min-precision is kept out of fold.")
 ]
 
 

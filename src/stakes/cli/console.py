@@ -12,9 +12,8 @@ import tempfile
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
-import typer
 from rich.cells import cell_len
 from rich.console import Console, ConsoleDimensions
 from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
@@ -333,15 +332,6 @@ class Staged:
 # Results leave here: printed, as JSON, or as files that appear only when everything has gone well.
 
 ROW_ENDINGS = (".csv", ".parquet", ".arrow", ".jsonl")
-RowsOutput = Annotated[
-    str | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="OUT",
-        help="The file with its new columns: .csv, .parquet, .arrow or .jsonl; - is standard output, as CSV.",
-    ),
-]
 _FILE_WIDTH = 120
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 

@@ -6,13 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from stakes.cli import options as opt
-from stakes.cli.console import ROW_ENDINGS, RowsOut, RowsOutput, UsageError, note, plan_rows, print_table, working
+from stakes.cli.console import ROW_ENDINGS, RowsOut, UsageError, note, plan_rows, print_table, working
+from stakes.cli.options import flag
 from stakes.cli.reading import read_amount, read_priors, read_share, split_names
 from stakes.cli.task import Source
 from stakes.outputs.text import shown_name as name
@@ -30,49 +30,24 @@ Examples:
 
 Scores = Annotated[
     list[str],
-    typer.Option(
-        "--models",
-        metavar="COLUMN,...",
-        help=r"Columns with the scores; may be repeated. A comma inside a name is written \,",
-    ),
+    flag("--models", "COLUMN,...", r"Columns with the scores; may be repeated. A comma inside a name is written \,"),
 ]
 PositiveShare = Annotated[
-    str | None,
-    typer.Option(
-        "--positive-share", metavar="SHARE", help="Weight of the positive class in training, as a share of both."
-    ),
+    str | None, flag("--positive-share", "SHARE", "Weight of the positive class in training, as a share of both.")
 ]
 ScalePosWeight = Annotated[
-    str | None,
-    typer.Option(
-        "--scale-pos-weight", metavar="RATIO", help="The same as a ratio to the negative class (or pos_weight)."
-    ),
+    str | None, flag("--scale-pos-weight", "RATIO", "The same as a ratio to the negative class (or pos_weight).")
 ]
-ClassWeights = Annotated[
-    str | None,
-    typer.Option("--class-weights", metavar="LABEL:WEIGHT,...", help="The same for each class: 0:1,1:30."),
-]
+ClassWeights = Annotated[str | None, flag("--class-weights", "LABEL:WEIGHT,...", "The same for each class: 0:1,1:30.")]
 Keep = Annotated[
     str | None,
-    typer.Option(
-        "--keep",
-        metavar="LABEL:FRACTION,...",
-        help="Which fraction of each class's rows was kept in training: 0:0.05.",
-    ),
+    flag("--keep", "LABEL:FRACTION,...", "Which fraction of each class's rows was kept in training: 0:0.05."),
 ]
 Repeat = Annotated[
-    str | None,
-    typer.Option(
-        "--repeat",
-        metavar="LABEL:TIMES,...",
-        help="How many times each row of a class was there in training: 1:10.",
-    ),
+    str | None, flag("--repeat", "LABEL:TIMES,...", "How many times each row of a class was there in training: 1:10.")
 ]
-Outcome = Annotated[
-    str | None,
-    typer.Option("--label", metavar="COLUMN", help="Column with the outcome: test the scores before and after."),
-]
-Suffix = Annotated[str, typer.Option("--suffix", help="What the names of the new columns end in.")]
+Outcome = Annotated[str | None, flag("--label", "COLUMN", "Column with the outcome: test the scores before and after.")]
+Suffix = Annotated[str, flag("--suffix", "", "What the names of the new columns end in.")]
 
 
 @dataclass(frozen=True)
@@ -120,7 +95,7 @@ def correct(
     any_size: opt.AnySize = False,  # noqa: ARG001  (its callback lifts the limit)
     suffix: Suffix = "_corrected",
     as_json: opt.AsJson = False,
-    output: RowsOutput = None,
+    output: opt.RowsOutput = None,
     config: opt.Config = None,  # noqa: ARG001  (the parser reads it)
     debug: opt.Debug = False,  # noqa: ARG001  (the program reads it)
 ) -> opt.Job:

@@ -8,14 +8,13 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import typer
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from stakes.cli import options
 from stakes.cli.console import RowsOut, UsageError, note, plan_rows, print_table, working
-from stakes.cli.options import spread
+from stakes.cli.options import flag, spread
 from stakes.cli.reading import (
     Amounts,
     read_amount,
@@ -435,86 +434,73 @@ NOTHING_ASKED = (
 
 Probabilities = Annotated[
     list[str],
-    typer.Option(
+    flag(
         "--models",
-        metavar="COLUMN,...",
-        help="Columns with calibrated probabilities; each is decided on its own. "
+        "COLUMN,...",
+        "Columns with calibrated probabilities; each is decided on its own. "
         r"May be repeated. A comma inside a name is written \,",
     ),
 ]
 MeasureOption = Annotated[
     str | None,
-    typer.Option(
+    flag(
         "--measure",
-        metavar="NAME",
-        help="What is maximised: f1, fbeta:BETA, jaccard, balanced_accuracy, fowlkes_mallows, g_mean, h_mean, q_mean, "
+        "NAME",
+        "What is maximised: f1, fbeta:BETA, jaccard, balanced_accuracy, fowlkes_mallows, g_mean, h_mean, q_mean, "
         "mcc, kappa, precision, recall, accuracy; squared_error_in_counting is minimised.",
     ),
 ]
-ZeroDivision = Annotated[
-    str, typer.Option("--zero-division", metavar="VALUE", help="The measure in place of 0/0, from 0 to 1.")
-]
+ZeroDivision = Annotated[str, flag("--zero-division", "VALUE", "The measure in place of 0/0, from 0 to 1.")]
 Groups = Annotated[
     list[str] | None,
-    typer.Option(
-        "--groups",
-        metavar="COLUMN,...",
-        help="Columns that divide the rows into groups: each group is a batch of its own.",
-    ),
+    flag("--groups", "COLUMN,...", "Columns that divide the rows into groups: each group is a batch of its own."),
 ]
 DeferralFee = Annotated[
     str | None,
-    typer.Option(
+    flag(
         "--deferral",
-        metavar="AMOUNT",
-        help="In place of a measure: what leaving a case to someone else costs, where a false positive and a false "
+        "AMOUNT",
+        "In place of a measure: what leaving a case to someone else costs, where a false positive and a false "
         "negative cost 1 together. Needs --costs.",
     ),
 ]
 DecidedCosts = Annotated[
     str | None,
-    typer.Option(
-        "--costs",
-        metavar="LOW:HIGH",
-        help="With --deferral: the cost ratio, to act from without deferring; of a range its mean.",
-    ),
+    flag("--costs", "LOW:HIGH", "With --deferral: the cost ratio, to act from without deferring; of a range its mean."),
 ]
 Capacity = Annotated[
-    str | None,
-    typer.Option(
-        "--capacity", metavar="N|SHARE", help="With --deferral: defer at most so many rows, or this share of them."
-    ),
+    str | None, flag("--capacity", "N|SHARE", "With --deferral: defer at most so many rows, or this share of them.")
 ]
 Column = Annotated[
     str,
-    typer.Option(
+    flag(
         "--column",
-        metavar="NAME",
-        help="Name of the new column: 1 to act, 0 not to, -1 to defer. With several models, NAME_MODEL for each.",
+        "NAME",
+        "Name of the new column: 1 to act, 0 not to, -1 to defer. With several models, NAME_MODEL for each.",
     ),
 ]
 PositiveShare = Annotated[
     str | None,
-    typer.Option(
+    flag(
         "--positive-share",
-        metavar="SHARE",
-        help="Undo class weights first: the relative weight that positives had in training, w1 / (w0 + w1).",
+        "SHARE",
+        "Undo class weights first: the relative weight that positives had in training, w1 / (w0 + w1).",
     ),
 ]
 ShowSensitivity = Annotated[
     bool,
-    typer.Option(
+    flag(
         "--sensitivity",
-        help="Also show what becomes of the choice if the log-odds of the probabilities are shifted or stretched.",
+        "",
+        "Also show what becomes of the choice if the log-odds of the probabilities are shifted or stretched.",
     ),
 ]
 Decided = Annotated[
     str | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="OUT",
-        help="Write the file with its new column here, in the format that it was read in; - is standard output.",
+    flag(
+        "--output -o",
+        "OUT",
+        "Write the file with its new column here, in the format that it was read in; - is standard output.",
     ),
 ]
 

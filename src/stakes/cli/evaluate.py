@@ -8,14 +8,13 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from stakes.cli import options
 from stakes.cli.console import CHECK_FAILED, DONE, Delivery, UsageError, deliver, fail, plan_delivery, working
-from stakes.cli.options import spread
+from stakes.cli.options import flag, spread
 from stakes.cli.reading import EvaluationArguments, Further, InputArguments, OutcomeArguments, split_names
 from stakes.cli.task import STANDARD_INPUT, ByHorizon, Source, Task
 from stakes.outputs.files import json_ready
@@ -132,17 +131,14 @@ NOTHING = "none"
 
 FailOn = Annotated[
     list[str] | None,
-    typer.Option(
+    flag(
         "--fail-on",
-        metavar="CODE,...",
-        help="Findings that make the command end with exit code 4: codes, or all of a severity (error, warning, info); "
+        "CODE,...",
+        "Findings that make the command end with exit code 4: codes, or all of a severity (error, warning, info); "
         "none never fails. Without it: error.",
     ),
 ]
-Ignore = Annotated[
-    list[str] | None,
-    typer.Option("--ignore", metavar="CODE,...", help="Findings to leave out; may be repeated."),
-]
+Ignore = Annotated[list[str] | None, flag("--ignore", "CODE,...", "Findings to leave out; may be repeated.")]
 
 
 @spread("scale", "unit_cost", "per", "metric", "n_tried")
@@ -261,10 +257,10 @@ Example:
 """
 Pair = Annotated[
     list[str],
-    typer.Option(
+    flag(
         "--models",
-        metavar="FIRST,SECOND",
-        help="The two columns with predicted probabilities; one of them may be 'treat all' or 'treat none'. "
+        "FIRST,SECOND",
+        "The two columns with predicted probabilities; one of them may be 'treat all' or 'treat none'. "
         r"A comma inside a name is written \,",
     ),
 ]

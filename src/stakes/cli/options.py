@@ -62,245 +62,215 @@ def _lift_limit(lifted: bool) -> bool:  # noqa: FBT001  (typer calls it)
     return lifted
 
 
+def flag(flags: str, takes: str, about: str, **more: Any) -> Any:
+    """Describe an option: its flags, what stands after them ("" where the kind of its value says so), and its help."""
+    return typer.Option(*flags.split(), metavar=takes or None, help=about, **more)
+
+
 File = Annotated[
     str,
     typer.Argument(
         metavar="FILE", help="Predictions: CSV, Parquet, Arrow or JSON lines; - is standard input.", show_default=False
     ),
 ]
-Label = Annotated[
-    str | None,
-    typer.Option("--label", metavar="COLUMN", help="Column with the outcome, of two values."),
-]
+Label = Annotated[str | None, flag("--label", "COLUMN", "Column with the outcome, of two values.")]
 Models = Annotated[
     list[str] | None,
-    typer.Option(
+    flag(
         "--models",
-        metavar="COLUMN,...",
-        help="Columns with predicted probabilities; may be repeated. Without it: every other numeric column. "
+        "COLUMN,...",
+        "Columns with predicted probabilities; may be repeated. Without it: every other numeric column. "
         r"A comma inside a name is written \,",
     ),
 ]
-Weight = Annotated[
-    str | None,
-    typer.Option("--weight", metavar="COLUMN", help="Column with weights >= 0."),
-]
+Weight = Annotated[str | None, flag("--weight", "COLUMN", "Column with weights >= 0.")]
 Prior = Annotated[
-    str | None,
-    typer.Option(
-        "--prior", metavar="SHARE", help="Share of positives to correct for, where it is not --training-prior."
-    ),
+    str | None, flag("--prior", "SHARE", "Share of positives to correct for, where it is not --training-prior.")
 ]
 TrainingPrior = Annotated[
-    str | None,
-    typer.Option(
-        "--training-prior", metavar="SHARE", help="Share of positives in the training data, before any sampling."
-    ),
+    str | None, flag("--training-prior", "SHARE", "Share of positives in the training data, before any sampling.")
 ]
 PosLabel = Annotated[
     str | None,
-    typer.Option(
-        "--pos-label",
-        metavar="VALUE",
-        help="The outcome that counts as positive. Without it: 1 of 0 and 1, true of false and true.",
+    flag(
+        "--pos-label", "VALUE", "The outcome that counts as positive. Without it: 1 of 0 and 1, true of false and true."
     ),
 ]
-Missing = Annotated[
-    OnMissing,
-    typer.Option("--on-missing", help="Rows with a missing value: an error, or dropped."),
-]
-FileFormat = Annotated[
-    Format | None,
-    typer.Option("--format", help="Without it: told by the file's content and name."),
-]
+Missing = Annotated[OnMissing, flag("--on-missing", "", "Rows with a missing value: an error, or dropped.")]
+FileFormat = Annotated[Format | None, flag("--format", "", "Without it: told by the file's content and name.")]
 AnySize = Annotated[
     bool,
-    typer.Option(
+    flag(
         "--any-size",
+        "",
+        "Read files that unpack to more than 100 times their size and 256 MiB, too.",
         callback=_lift_limit,
-        help="Read files that unpack to more than 100 times their size and 256 MiB, too.",
     ),
 ]
 EngineOption = Annotated[
     Engine,
-    typer.Option(
+    flag(
         "--engine",
-        help="What looks at Parquet files where they lie, or memory to read them; auto: polars for a pattern and from "
+        "",
+        "What looks at Parquet files where they lie, or memory to read them; auto: polars for a pattern and from "
         "1 GiB on.",
     ),
 ]
 Costs = Annotated[
     str | None,
-    typer.Option(
+    flag(
         "--costs",
-        metavar="LOW:HIGH",
-        help="Range of plausible thresholds, such as 0.02:0.10 or 2%:10%; a single value is a known threshold.",
+        "LOW:HIGH",
+        "Range of plausible thresholds, such as 0.02:0.10 or 2%:10%; a single value is a known threshold.",
     ),
 ]
 Odds = Annotated[
     str | None,
-    typer.Option(
+    flag(
         "--odds",
-        metavar="LOW:HIGH",
-        help="The same as odds of false-alarm to miss cost: 1/50:1/10 (a slash inside odds, a colon between the ends).",
+        "LOW:HIGH",
+        "The same as odds of false-alarm to miss cost: 1/50:1/10 (a slash inside odds, a colon between the ends).",
     ),
 ]
 FalseAlarms = Annotated[
     str | None,
-    typer.Option(
-        "--false-alarms-per-miss",
-        metavar="LOW:HIGH",
-        help="The same as how many false alarms are as bad as one miss: 10:50.",
-    ),
+    flag("--false-alarms-per-miss", "LOW:HIGH", "The same as how many false alarms are as bad as one miss: 10:50."),
 ]
 Groups = Annotated[
     list[str] | None,
-    typer.Option(
-        "--groups",
-        metavar="COLUMN,...",
-        help="Columns of subgroups: the same numbers in each, and whether one is served worse.",
-    ),
+    flag("--groups", "COLUMN,...", "Columns of subgroups: the same numbers in each, and whether one is served worse."),
 ]
 Clusters = Annotated[
     str | None,
-    typer.Option(
+    flag(
         "--clusters",
-        metavar="COLUMN",
-        help="Column of what only differs independently, such as patients: intervals then rest on the clusters.",
+        "COLUMN",
+        "Column of what only differs independently, such as patients: intervals then rest on the clusters.",
     ),
 ]
 Lags = Annotated[
     str | None,
-    typer.Option(
+    flag(
         "--lags",
-        metavar="auto|N",
-        help="Rows are in order of time: intervals allow for autocorrelation, by slow cosines (auto) or N lags.",
+        "auto|N",
+        "Rows are in order of time: intervals allow for autocorrelation, by slow cosines (auto) or N lags.",
     ),
 ]
 Incumbent = Annotated[
-    str | None,
-    typer.Option(
-        "--incumbent", metavar="COLUMN", help="The model named before these rows were seen, such as that in use."
-    ),
+    str | None, flag("--incumbent", "COLUMN", "The model named before these rows were seen, such as that in use.")
 ]
 NTried = Annotated[
     str | None,
-    typer.Option(
+    flag(
         "--n-tried",
-        metavar="NUMBER",
-        help="How many models were tried on these rows, those not shown included: the more, the larger the correction.",
+        "NUMBER",
+        "How many models were tried on these rows, those not shown included: the more, the larger the correction.",
     ),
 ]
 Harm = Annotated[
     str | None,
-    typer.Option(
+    flag(
         "--harm",
-        metavar="NUMBER|MODEL=NUMBER,...",
-        help="What obtaining a score costs each case, in missed positives (test harm), for all models or some by name: "
+        "NUMBER|MODEL=NUMBER,...",
+        "What obtaining a score costs each case, in missed positives (test harm), for all models or some by name: "
         "costs and net benefit count it.",
     ),
 ]
 Weighting = Annotated[
     str | None,
-    typer.Option(
+    flag(
         "--weighting",
-        metavar="NAME",
-        help="How much each threshold in the range counts: uniform (the default), log-odds, net-benefit, beta:A,B or "
+        "NAME",
+        "How much each threshold in the range counts: uniform (the default), log-odds, net-benefit, beta:A,B or "
         "shifted:MEDIAN.",
     ),
 ]
 Rule = Annotated[
     str,
-    typer.Option(
+    flag(
         "--rule",
-        metavar="score|optimal|T",
-        help="Act where the score reaches the threshold (score), at the best cut in hindsight (optimal), or always "
+        "score|optimal|T",
+        "Act where the score reaches the threshold (score), at the best cut in hindsight (optimal), or always "
         "from the score T on.",
     ),
 ]
 ScaleOption = Annotated[
     Scale | None,
-    typer.Option(
+    flag(
         "--scale",
-        help="Mean regret per decision, its integral, or the loss (Brier score, log loss at 0:1). Without it: regret "
+        "",
+        "Mean regret per decision, its integral, or the loss (Brier score, log loss at 0:1). Without it: regret "
         "where it is defined.",
     ),
 ]
 Prevalence = Annotated[
     str | None,
-    typer.Option(
-        "--prevalence",
-        metavar="SHARE",
-        help="Reweight the classes to this share of positives, as for case-control data.",
-    ),
+    flag("--prevalence", "SHARE", "Reweight the classes to this share of positives, as for case-control data."),
 ]
-ConfidenceLevel = Annotated[str, typer.Option("--confidence-level", metavar="LEVEL", help="Of every interval.")]
-UnitCost = Annotated[
-    str,
-    typer.Option("--unit-cost", metavar="AMOUNT", help="What one miss and one false alarm cost together."),
-]
-Per = Annotated[
-    str,
-    typer.Option("--per", metavar="NUMBER", help="Number of decisions that costs refer to, such as 1000."),
-]
+ConfidenceLevel = Annotated[str, flag("--confidence-level", "LEVEL", "Of every interval.")]
+UnitCost = Annotated[str, flag("--unit-cost", "AMOUNT", "What one miss and one false alarm cost together.")]
+Per = Annotated[str, flag("--per", "NUMBER", "Number of decisions that costs refer to, such as 1000.")]
 Metrics = Annotated[
     list[str] | None,
-    typer.Option(
+    flag(
         "--metric",
-        metavar="NAME[:KEY=VALUE,...]",
-        help="A further metric, such as h_measure_score or net_benefit_score:threshold=0.1; may be repeated.",
+        "NAME[:KEY=VALUE,...]",
+        "A further metric, such as h_measure_score or net_benefit_score:threshold=0.1; may be repeated.",
     ),
 ]
 Classes = Annotated[
     list[str] | None,
-    typer.Option(
+    flag(
         "--classes",
-        metavar="NAME,...",
-        help="With --cost-matrix: the classes, as the label names them. A model has one column for each, named by the "
+        "NAME,...",
+        "With --cost-matrix: the classes, as the label names them. A model has one column for each, named by the "
         "model, one of _ . : - or a space, and the class; columns named by the classes alone are one model.",
     ),
 ]
 CostMatrices = Annotated[
     list[str] | None,
-    typer.Option(
+    flag(
         "--cost-matrix",
-        metavar="FILE",
-        help="CSV with what each action costs in each class: a row of names, then a name and costs in each row. Given "
+        "FILE",
+        "CSV with what each action costs in each class: a row of names, then a name and costs in each row. Given "
         "twice: the two ends between which costs may lie, as far as --costs says.",
     ),
 ]
-Report = Annotated[
-    str | None,
-    typer.Option("--report", metavar="OUT.html", help="Also write the report, one HTML file."),
-]
+Report = Annotated[str | None, flag("--report", "OUT.html", "Also write the report, one HTML file.")]
 Calibration = Annotated[
     bool,
-    typer.Option(
+    flag(
         "--calibration",
-        help="Also the calibration of every model, of all cases and of those scored within the range: O:E, calibration "
+        "",
+        "Also the calibration of every model, of all cases and of those scored within the range: O:E, calibration "
         "in the large, slope and ICI.",
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+AsJson = Annotated[bool, flag("--json", "", "Print JSON, and nothing else, on stdout.")]
 Output = Annotated[
     str | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="OUT",
-        help="Write the result to this file and not to stdout: .txt, .json, .csv or .md; - is stdout.",
+    flag(
+        "--output -o", "OUT", "Write the result to this file and not to stdout: .txt, .json, .csv or .md; - is stdout."
+    ),
+]
+RowsOutput = Annotated[
+    str | None,
+    flag(
+        "--output -o",
+        "OUT",
+        "The file with its new columns: .csv, .parquet, .arrow or .jsonl; - is standard output, as CSV.",
     ),
 ]
 Config = Annotated[
     str | None,
-    typer.Option(
+    flag(
         "--config",
-        metavar="FILE",
-        help='Take further options from this TOML file, as from the one that STAKES_CONFIG names: label = "cancer" in '
+        "FILE",
+        'Take further options from this TOML file, as from the one that STAKES_CONFIG names: label = "cancer" in '
         "its table [stakes], or in one for this command.",
     ),
 ]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Debug = Annotated[bool, flag("--debug", "", "Show the traceback of an error.")]
 
 # What a command returns: its request, checked and ready to run, which may return an exit code.
 Job = Callable[[], int | None]

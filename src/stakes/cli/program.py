@@ -36,6 +36,7 @@ from stakes.cli.console import (
     write_out,
 )
 from stakes.cli.memory import too_little
+from stakes.cli.options import flag
 from stakes.outputs.files import LIFTED, any_size
 from stakes.outputs.text import guess, shorten, visible
 from stakes.outputs.text import shown_name as name
@@ -397,7 +398,7 @@ def _print_version(value: bool) -> None:  # noqa: FBT001  (typer calls it)
 def stakes(
     *,
     version: Annotated[
-        bool, typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True)
+        bool, flag("--version", "", "Show the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
     """Evaluate classifiers by the cost of the decisions made with their scores."""

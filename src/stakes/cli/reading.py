@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from stakes.cli import options
 from stakes.cli.console import UsageError
+from stakes.cli.options import flag
 from stakes.outputs.text import shown_name as name
 from stakes.outputs.text import visible
 
@@ -509,49 +508,32 @@ class EvaluationArguments:
 
 # What happened to the rows where a label alone does not say it, as typed: follow-up, amounts, labels looked up.
 
-Time = Annotated[
-    str | None,
-    typer.Option("--time", metavar="COLUMN", help="Column with when follow-up ended; needs --event and --horizon."),
-]
+Time = Annotated[str | None, flag("--time", "COLUMN", "Column with when follow-up ended; needs --event and --horizon.")]
 Event = Annotated[
-    str | None,
-    typer.Option(
-        "--event", metavar="COLUMN", help="In place of --label: column with what ended it, 0 for censored rows."
-    ),
+    str | None, flag("--event", "COLUMN", "In place of --label: column with what ended it, 0 for censored rows.")
 ]
 Horizon = Annotated[
     str | None,
-    typer.Option(
-        "--horizon",
-        metavar="T[,T...]",
-        help="The scores are risks of the event by this time; with several, one answer for each.",
-    ),
+    flag("--horizon", "T[,T...]", "The scores are risks of the event by this time; with several, one answer for each."),
 ]
 Cause = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--cause", metavar="VALUE,...", help="The event of interest, where there are several: others compete."
-    ),
+    list[str] | None, flag("--cause", "VALUE,...", "The event of interest, where there are several: others compete.")
 ]
 Censored = Annotated[
-    str | None,
-    typer.Option("--censored", metavar="LABEL", help="The value of --event in censored rows, where it is not 0."),
+    str | None, flag("--censored", "LABEL", "The value of --event in censored rows, where it is not 0.")
 ]
 FalsePositiveCost = Annotated[
     str | None,
-    typer.Option(
+    flag(
         "--false-positive-cost",
-        metavar="COLUMN|AMOUNT",
-        help="What acting on a negative costs in each row; needs --false-negative-cost.",
+        "COLUMN|AMOUNT",
+        "What acting on a negative costs in each row; needs --false-negative-cost.",
     ),
 ]
 FalseNegativeCost = Annotated[
-    str | None,
-    typer.Option(
-        "--false-negative-cost", metavar="COLUMN|AMOUNT", help="What not acting on a positive costs in each row."
-    ),
+    str | None, flag("--false-negative-cost", "COLUMN|AMOUNT", "What not acting on a positive costs in each row.")
 ]
-Unit = Annotated[str | None, typer.Option("--unit", metavar="NAME", help="What these are counted in, such as EUR.")]
+Unit = Annotated[str | None, flag("--unit", "NAME", "What these are counted in, such as EUR.")]
 
 
 class OnDominatedRows(StrEnum):
@@ -562,16 +544,11 @@ class OnDominatedRows(StrEnum):
 
 
 OnDominated = Annotated[
-    OnDominatedRows,
-    typer.Option("--on-dominated", help="Rows in which one decision is never worse: an error, or set aside."),
+    OnDominatedRows, flag("--on-dominated", "", "Rows in which one decision is never worse: an error, or set aside.")
 ]
 VerifiedBy = Annotated[
     str | None,
-    typer.Option(
-        "--verified-by",
-        metavar="COLUMN",
-        help="Labels are missing where nobody looked, which depended on this column.",
-    ),
+    flag("--verified-by", "COLUMN", "Labels are missing where nobody looked, which depended on this column."),
 ]
 
 
@@ -691,40 +668,26 @@ def refuse(options: "Mapping[str, object]", why: str) -> None:
 
 DeferralFee = Annotated[
     str | None,
-    typer.Option(
+    flag(
         "--deferral",
-        metavar="AMOUNT",
-        help="Also what leaving cases to someone else saves, at this price, where a false positive and a false "
+        "AMOUNT",
+        "Also what leaving cases to someone else saves, at this price, where a false positive and a false "
         "negative cost 1 together.",
     ),
 ]
 Capacity = Annotated[
-    str | None,
-    typer.Option(
-        "--capacity", metavar="N|SHARE", help="With --deferral: defer at most so many rows, or this share of them."
-    ),
+    str | None, flag("--capacity", "N|SHARE", "With --deferral: defer at most so many rows, or this share of them.")
 ]
-MoreRows = Annotated[
-    str | None,
-    typer.Option("--more-rows", metavar="NUMBER,...", help="Also what so many further rows would save."),
-]
+MoreRows = Annotated[str | None, flag("--more-rows", "NUMBER,...", "Also what so many further rows would save.")]
 Decisions = Annotated[
     str | None,
-    typer.Option(
-        "--decisions",
-        metavar="NUMBER,...",
-        help="With --more-rows: how many decisions the choice is for, in all or by year.",
-    ),
+    flag("--decisions", "NUMBER,...", "With --more-rows: how many decisions the choice is for, in all or by year."),
 ]
 Discount = Annotated[
-    str | None,
-    typer.Option("--discount", metavar="SHARE", help="With --decisions by year: how much less each later year counts."),
+    str | None, flag("--discount", "SHARE", "With --decisions by year: how much less each later year counts.")
 ]
 RowCost = Annotated[
-    str | None,
-    typer.Option(
-        "--row-cost", metavar="AMOUNT", help="With --decisions: price of a further row, in the unit of --unit-cost."
-    ),
+    str | None, flag("--row-cost", "AMOUNT", "With --decisions: price of a further row, in the unit of --unit-cost.")
 ]
 
 
