@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from stakes.cli import program as _config
-
 typer = pytest.importorskip("typer")
 run = pytest.importorskip("stakes.cli.program")
 
@@ -56,8 +54,8 @@ OF_ONE_COMMAND = {
 
 def test_names_that_are_treated_apart_are_names_of_options():
     known = {key for options in COMMANDS.values() for key in options}
-    assert {*NUMBERS, *(key for rivals in _config.RIVALS for key in rivals)} <= known
-    assert [command for command, own in _config.OWN.items() if not own <= set(COMMANDS[command])] == []
+    assert {*NUMBERS, *(key for rivals in run.RIVALS for key in rivals)} <= known
+    assert [command for command, own in run.OWN.items() if not own <= set(COMMANDS[command])] == []
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -65,12 +63,12 @@ def test_what_an_option_takes_is_told_by_its_metavar(command):
     options = {key: option.metavar or "" for key, option in COMMANDS[command].items() if not option.multiple}
     lists = {key: option.metavar or "" for key, option in COMMANDS[command].items() if option.multiple}
     numbers = NUMBERS | OF_ONE_COMMAND.get(command, set())
-    assert {key for key, takes in options.items() if _config.NUMERIC.search(takes)} == numbers & set(options)
-    assert {key for key, takes in options.items() if _config.RANGE.search(takes)} == {
+    assert {key for key, takes in options.items() if run.NUMERIC.search(takes)} == numbers & set(options)
+    assert {key for key, takes in options.items() if run.RANGE.search(takes)} == {
         *{"costs", "odds", "false-alarms-per-miss"} & set(options),
         *{"capacity"} & set(options if command == "advise" else ()),
     }
-    assert {key for key, takes in lists.items() if _config.NAMES.match(takes)} == {
+    assert {key for key, takes in lists.items() if run.NAMES.match(takes)} == {
         *{"models", "groups", "by", "fail-on", "ignore", "cause", "classes"} & set(lists)
     }
 
@@ -135,7 +133,7 @@ def test_file_says_what_the_command_line_would(data, cli, write):
     outcome = cli("evaluate", data, "--config", file)
     assert settings_of(outcome) == settings_of(cli("evaluate", data, *typed))
     assert outcome.err == (
-        f"note: options taken from {_config.name(str(file), 200)}: confidence-level, unit-cost, per, metric, "
+        f"note: options taken from {run.name(str(file), 200)}: confidence-level, unit-cost, per, metric, "
         "on-missing, json, label, models, costs, weight, pos-label\n"
     )
 
@@ -347,17 +345,17 @@ def test_a_file_of_options_names_nothing_that_is_written(key, rows, cli, write, 
 
 
 def test_every_option_that_names_what_is_written_is_kept_out_of_files():
-    folder = Path(_config.__file__).parent
+    folder = Path(run.__file__).parent
     checked = {
         option
         for path in folder.glob("*.py")
         for option in re.findall(r'check_target\("--([a-z-]+)"', path.read_text())
     }
-    assert checked == _config.WRITTEN
+    assert checked == run.WRITTEN
     targets = {
         key
         for options in COMMANDS.values()
         for key, option in options.items()
         if re.match(r"OUT\b|STATE\b", option.metavar or "")
     }
-    assert targets == _config.WRITTEN
+    assert targets == run.WRITTEN

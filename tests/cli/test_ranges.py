@@ -3,6 +3,10 @@
 import pytest
 
 from stakes import costs
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+
 from stakes.cli.console import UsageError
 from stakes.cli.reading import read_costs
 

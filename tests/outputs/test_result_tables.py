@@ -63,6 +63,7 @@ def same(row, record, keys=None):
 
 
 def test_ranking_has_the_numbers_of_the_frame(evaluation):
+    pytest.importorskip("pandas")
     rows = evaluation.tables()["ranking"].rows
     for row, record in zip(rows, evaluation.frame("pandas").to_dict("records"), strict=True):
         same(row, {**record, "rank": None if math.isnan(record["rank"]) else record["rank"]})
@@ -101,6 +102,7 @@ def test_money_has_the_numbers_of_the_attributes(amounts):
 
 
 def test_actions_have_the_numbers_of_the_frames(actions):
+    pytest.importorskip("pandas")
     tables = actions.tables("q")
     models = {row["model"]: row for row in tables["ranking"].rows}
     assert list(models) == ["p", "q", "always 0", "always 1"]
@@ -128,6 +130,7 @@ def test_a_class_without_rows_has_no_cost():
 
 
 def test_levels_have_the_numbers_of_the_frame(boundary):
+    pytest.importorskip("pandas")
     *levels, every = boundary.tables()["levels"].rows
     for row, record in zip(levels, boundary.frame("pandas").to_dict("records"), strict=True):
         same(row, record)
@@ -163,6 +166,7 @@ def test_notebooks_show_every_row(evaluation, boundary):
 
 
 def test_a_table_is_a_result_of_its_own(evaluation):
+    pytest.importorskip("pandas")
     table = evaluation.tables()["ranking"]
     assert repr(table) == "ResultTable(Models by expected cost: 4 rows)"
     assert list(table.frame("pandas")["model"]) == [row["model"] for row in table.rows]

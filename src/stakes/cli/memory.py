@@ -79,8 +79,11 @@ def supervised(work: Callable[[], int]) -> int:
     for variable in _THREADS:
         os.environ.setdefault(variable, "1")
     _set_malloc((_ARENA_MAX, 1))
+    passed_on = {signal.SIGTERM, signal.SIGHUP, signal.SIGINT}
+    signal.pthread_sigmask(signal.SIG_BLOCK, passed_on)  # until there is somebody to pass them on
     child = os.fork()
     if child == 0:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, passed_on)
         return work()
     asked: list[int] = []
 
@@ -91,8 +94,9 @@ def supervised(work: Callable[[], int]) -> int:
         signal.alarm(_GRACE)
 
     signal.signal(signal.SIGALRM, lambda *_: os.kill(child, signal.SIGKILL))
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+    for number in passed_on:
         signal.signal(number, end)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, passed_on)
     _, status = os.waitpid(child, 0)
     signal.alarm(0)
     if not os.WIFSIGNALED(status):
