@@ -440,9 +440,9 @@ class BinarySample:
 def check_sample(
     y_true: ArrayLike,
     y_prob: ArrayLike,
-    *,
     sample_weight: ArrayLike | None = None,
     pos_label: object = None,
+    *,
     probability: bool = True,
     logits: bool = False,
     keep_zero_weight: bool = False,

@@ -175,10 +175,10 @@ class EvaluationData:
 def evaluation_data(
     y_true: Any,
     y_prob: Any,
-    *,
     sample_weight: Any = None,
     pos_label: object = None,
     prevalence: float | None = None,
+    *,
     logits: bool = False,
     probability: bool = True,
     per_sample: bool = False,
@@ -205,8 +205,8 @@ def evaluation_data(
     sample = check_sample(
         y_true,
         y_prob,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
+        sample_weight,
+        pos_label,
         logits=logits,
         probability=probability,
         keep_zero_weight=per_sample,
@@ -243,18 +243,10 @@ def with_fixed_weights(table: ScoreTable) -> tuple[ScoreTable, str]:
 
 
 def ranking_data(
-    y_true: Any, y_score: Any, *, sample_weight: Any = None, pos_label: object = None, prevalence: float | None = None
+    y_true: Any, y_score: Any, sample_weight: Any = None, pos_label: object = None, prevalence: float | None = None
 ) -> EvaluationData:
     """Validate the data of a function that uses only the ranking of scores."""
-    return evaluation_data(
-        y_true,
-        y_score,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        probability=False,
-        name="y_score",
-    )
+    return evaluation_data(y_true, y_score, sample_weight, pos_label, prevalence, probability=False, name="y_score")
 
 
 def reweighted(sample: BinarySample, prevalence: float) -> BinarySample:
@@ -392,9 +384,9 @@ class Options:
         return evaluation_data(
             y_true,
             y_prob,
-            sample_weight=self.sample_weight,
-            pos_label=self.pos_label,
-            prevalence=self.prevalence,
+            self.sample_weight,
+            self.pos_label,
+            self.prevalence,
             logits=self.logits,
             amounts=amounts,
             name=name,

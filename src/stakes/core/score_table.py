@@ -245,14 +245,7 @@ class ScoreTable(Serializable):
         >>> ScoreTable.from_predictions(["no", "yes"], [0.2, 0.7], pos_label="yes").prevalence
         0.5
         """
-        sample = check_sample(
-            y_true,
-            y_prob,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            logits=logits,
-            probability=probability,
-        )
+        sample = check_sample(y_true, y_prob, sample_weight, pos_label, logits=logits, probability=probability)
         if check_choice(weight_kind, "weight_kind", ("sampling", "frequency")) == "sampling" or sample.weight is None:
             return replace(cls.from_sample(sample), pos_label=plain_label(pos_label))
         if sample.origin is not None or np.any(sample.weight != np.round(sample.weight)):

@@ -201,9 +201,7 @@ def brier_curve(
     0.157574888
     """
     check_choice(axis, "axis", AXES)
-    data = evaluation_data(
-        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
-    )
+    data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits)
     return brier_curve_of(data.table, check_rule(rule), name, axis=axis)
 
 
@@ -361,13 +359,7 @@ def cost_curve(
     """
     rule = check_rule(rule)
     data = evaluation_data(
-        y_true,
-        y_prob,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        logits=logits,
-        probability=rule == "score",
+        y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits, probability=rule == "score"
     )
     if not 0.0 < data.table.prevalence < 1.0:
         undefined("cost_curve", "only one class is present")

@@ -336,13 +336,7 @@ def threshold_table(
     if per is not None and not 0.0 < per < math.inf:
         raise ValueError(f"per must be a finite number > 0, got {per}.")
     table = evaluation_data(
-        y_true,
-        y_prob,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        logits=logits,
-        probability=costs is None,
+        y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits, probability=costs is None
     ).table
     chosen = None if thresholds is None else check_thresholds(thresholds, probability=costs is None)
     if not (table.total_positives > 0.0 and table.total_negatives > 0.0):
@@ -441,15 +435,7 @@ def regret_curve(
     >>> regret_curve([0, 0, 1], [0.2, 0.5, 0.7]).at([0.1, 0.3]).round(6).tolist()
     [0.066667, 0.1]
     """
-    data = evaluation_data(
-        y_true,
-        y_prob,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        logits=logits,
-        amounts=True,
-    )
+    data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits, amounts=True)
     return regret_curve_of(data.table, check_rule(rule), name)
 
 
@@ -523,15 +509,7 @@ def net_benefit_curve(
     >>> float(curve.at(0.2)), round(float(curve.references["treat all"].at(0.2)), 6)
     (0.1875, 0.0625)
     """
-    data = evaluation_data(
-        y_true,
-        y_prob,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        logits=logits,
-        amounts=True,
-    )
+    data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits, amounts=True)
     harm = check_harm(harm)
     check_flag(standardized, "standardized")
     if censoring is not None:
@@ -717,9 +695,7 @@ def interventions_avoided_curve(
     if not 0.0 < per < math.inf:
         raise ValueError(f"per must be a finite number > 0, got {per}.")
     harm = check_harm(harm)
-    data = evaluation_data(
-        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
-    )
+    data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits)
     return interventions_avoided_curve_of(data.table, check_rule(rule), name, per=per, harm=harm)
 
 

@@ -159,7 +159,7 @@ def roc_curve(
     >>> curve.auc, curve.hull_auc, float(curve.at(0.25))
     (0.75, 0.875, 0.5)
     """
-    table = ranking_data(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence).table
+    table = ranking_data(y_true, y_score, sample_weight, pos_label, prevalence).table
     if not (table.total_positives > 0.0 and table.total_negatives > 0.0):
         undefined("roc_curve", "only one class is present")
     return roc_curve_of(table, name, drop_intermediate=check_flag(drop_intermediate, "drop_intermediate"))
@@ -320,7 +320,7 @@ def precision_recall_curve(
     >>> round(curve.average_precision, 6), round(curve.integral(), 6)
     (0.833333, 0.797267)
     """
-    table = ranking_data(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence).table
+    table = ranking_data(y_true, y_score, sample_weight, pos_label, prevalence).table
     if not table.total_positives > 0.0:
         undefined("precision_recall_curve", "there are no positives")
     return precision_recall_curve_of(table, name)
@@ -452,7 +452,7 @@ def lift_curve(
     >>> float(curve.at(0.25)), float(curve.gains.at(0.1)), curve.gains.integral()
     (4.0, 0.4, 0.875)
     """
-    table = ranking_data(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence).table
+    table = ranking_data(y_true, y_score, sample_weight, pos_label, prevalence).table
     if not table.total_positives > 0.0:
         undefined("lift_curve", "there are no positives")
     return lift_curve_of(table, name)

@@ -134,9 +134,7 @@ def reliability_curve(
     >>> reliability_curve([0, 1, 0, 1], [0.1, 0.3, 0.4, 0.8]).at([0.35, 0.6]).tolist()
     [0.5, 0.75]
     """
-    data = evaluation_data(
-        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
-    )
+    data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits)
     return reliability_curve_of(data.table, name)
 
 
@@ -331,9 +329,7 @@ def binned_reliability(
     check_choice(interval, "interval", INTERVALS)
     level = check_level(confidence_level)
     refuse_weighing(y_true, "binned_reliability")
-    table = evaluation_data(
-        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
-    ).table
+    table = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits).table
     return binned_reliability_of(table, name, n_bins=n_bins, binning=binning, interval=interval, confidence_level=level)
 
 
@@ -586,9 +582,7 @@ def smooth_calibration_curve(
     check_choice(axis, "axis", AXES)
     width = None if span is None else check_unit(span, "span", open_low=True)
     refuse_weighing(y_true, "smooth_calibration_curve")
-    table = evaluation_data(
-        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
-    ).table
+    table = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits).table
     return smooth_calibration_curve_of(table, name, span=width, axis=axis)
 
 

@@ -121,17 +121,24 @@ def expected_regret(
     >>> round(expected_regret(y_true, y_prob, costs=0.05, deferral=0.01), 6)
     0.008
     """
+    rows = y_true, y_prob, sample_weight, pos_label, prevalence
+    return _loss(rows, costs, rule, (scale, unit_cost, per), deferral, logits=logits, per_sample=per_sample)
+
+
+def _loss(
+    rows: tuple[Any, ...],
+    costs: CostsLike,
+    rule: Rule,
+    unit: tuple[Scale | None, float, float],
+    deferral: Deferral | float | None = None,
+    *,
+    logits: bool,
+    per_sample: bool,
+) -> float | Floats:
+    """Expected regret of all rows (labels, scores, weights, positive label, prevalence), or that of each of them."""
     rule, costs = check_rule(rule), as_costs(costs)
-    data = evaluation_data(
-        y_true,
-        y_prob,
-        amounts=True,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        logits=logits,
-        per_sample=per_sample,
-    )
+    data = evaluation_data(*rows, amounts=True, logits=logits, per_sample=per_sample)
+    scale, unit_cost, per = unit
     name, factor = check_scale(scale, costs)
     factor *= check_units(name, unit_cost, per)
     if deferral is not None:
@@ -209,20 +216,8 @@ def bounded_brier_loss(
     0.1
     """
     refuse_amounts(y_true)
-    return expected_regret(
-        y_true,
-        y_prob,
-        costs=Uniform(*as_bounds(bounds)),
-        rule=rule,
-        scale=scale,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        logits=logits,
-        unit_cost=unit_cost,
-        per=per,
-        per_sample=per_sample,
-    )
+    rows = y_true, y_prob, sample_weight, pos_label, prevalence
+    return _loss(rows, Uniform(*as_bounds(bounds)), rule, (scale, unit_cost, per), logits=logits, per_sample=per_sample)
 
 
 def bounded_log_loss(
@@ -291,19 +286,9 @@ def bounded_log_loss(
     0.366985
     """
     refuse_amounts(y_true)
-    return expected_regret(
-        y_true,
-        y_prob,
-        costs=LogOddsUniform(*as_bounds(bounds)),
-        rule=rule,
-        scale=scale,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        logits=logits,
-        unit_cost=unit_cost,
-        per=per,
-        per_sample=per_sample,
+    rows = y_true, y_prob, sample_weight, pos_label, prevalence
+    return _loss(
+        rows, LogOddsUniform(*as_bounds(bounds)), rule, (scale, unit_cost, per), logits=logits, per_sample=per_sample
     )
 
 
@@ -376,19 +361,9 @@ def beta_loss(
     0.065782
     """
     refuse_amounts(y_true)
-    return expected_regret(
-        y_true,
-        y_prob,
-        costs=Beta(a, b, *as_bounds(bounds)),
-        rule=rule,
-        scale=scale,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        logits=logits,
-        unit_cost=unit_cost,
-        per=per,
-        per_sample=per_sample,
+    rows = y_true, y_prob, sample_weight, pos_label, prevalence
+    return _loss(
+        rows, Beta(a, b, *as_bounds(bounds)), rule, (scale, unit_cost, per), logits=logits, per_sample=per_sample
     )
 
 
@@ -461,19 +436,9 @@ def shifted_brier_loss(
     0.067062
     """
     refuse_amounts(y_true)
-    return expected_regret(
-        y_true,
-        y_prob,
-        costs=Shifted(median, *as_bounds(bounds)),
-        rule=rule,
-        scale=scale,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        logits=logits,
-        unit_cost=unit_cost,
-        per=per,
-        per_sample=per_sample,
+    rows = y_true, y_prob, sample_weight, pos_label, prevalence
+    return _loss(
+        rows, Shifted(median, *as_bounds(bounds)), rule, (scale, unit_cost, per), logits=logits, per_sample=per_sample
     )
 
 
@@ -534,15 +499,7 @@ def net_benefit_score(
     """
     t = check_unit(threshold, "threshold", open_high=True)
     rule = check_rule(rule)
-    data = evaluation_data(
-        y_true,
-        y_prob,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        logits=logits,
-        amounts=True,
-    )
+    data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits, amounts=True)
     if rule == "optimal":
         return float(data.prevalence - regret_at(data.table, np.array([t]), rule)[0] / (1.0 - t))
     hits, alarms = _rates_at(data, t if rule == "score" else rule)
@@ -621,14 +578,7 @@ def average_net_benefit_score(
     low, high = as_bounds(bounds)
     costs = NetBenefitUniform(low, high)
     data = evaluation_data(
-        y_true,
-        y_prob,
-        amounts=True,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        logits=logits,
-        per_sample=per_sample,
+        y_true, y_prob, sample_weight, pos_label, prevalence, amounts=True, logits=logits, per_sample=per_sample
     )
     if per_sample:
         rows: Any = data.rows.y - data.losses(costs, check_rule(rule)) / (high - low)

@@ -70,7 +70,7 @@ def roc_auc_score(
     >>> roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
-    data = ranking_data(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence)
+    data = ranking_data(y_true, y_score, sample_weight, pos_label, prevalence)
     table = data.table
     if not (table.total_positives > 0.0 and table.total_negatives > 0.0):
         return undefined("roc_auc_score", "only one class is present")
@@ -146,9 +146,7 @@ def bounded_auc_score(
     0.5
     """
     bounds = as_bounds(bounds)
-    data = evaluation_data(
-        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
-    )
+    data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits)
     table = data.table
     if not (table.total_positives > 0.0 and table.total_negatives > 0.0):
         return undefined("bounded_auc_score", "only one class is present")
@@ -221,9 +219,7 @@ def auc_regret(
     """
     bounds = as_bounds(bounds)
     check_choice(cost, "cost", ("event_rate", "score"))
-    table = evaluation_data(
-        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
-    ).table
+    table = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits).table
     inside = _inside(table, bounds)
     weight = (table.positives + table.negatives)[inside]
     if not len(weight):
@@ -284,7 +280,7 @@ def partial_auc_score(
     """
     low, high = as_bounds(fpr_bounds, "fpr_bounds")
     check_choice(scale, "scale", ("mcclish", "raw"))
-    table = ranking_data(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence).table
+    table = ranking_data(y_true, y_score, sample_weight, pos_label, prevalence).table
     if not (table.total_positives > 0.0 and table.total_negatives > 0.0):
         return undefined("partial_auc_score", "only one class is present")
     fpr = table.false_positives[::-1] * (table.total / table.total_negatives)
@@ -422,7 +418,7 @@ def top_k_scores(
     >>> top_k_scores([0, 1, 1, 0, 0], [0.9, 0.8, 0.3, 0.3, 0.1], capacity=0.4)
     TopKScores(capacity=2: 1 positives, precision 0.5, recall 0.5)
     """
-    table = ranking_data(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence).table
+    table = ranking_data(y_true, y_score, sample_weight, pos_label, prevalence).table
     budget = _budgets(capacity, table)
     bad = ~((budget >= 0.0) & (budget <= table.total * (1.0 + 1e-12)))
     if budget.ndim != 1 or np.any(bad):

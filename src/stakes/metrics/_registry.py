@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -132,223 +133,139 @@ def register(metric: Metric) -> Metric:
     return metric
 
 
+_INF = float("inf")
+_BOUNDS = {"bounds": (0.05, 0.2)}
+_loss = partial(Metric, greater_is_better=False, low=0.0, high=_INF, propriety="strict", per_sample=True)
+_classes_loss = partial(_loss, task="multiclass")
+_score = partial(Metric, greater_is_better=True, low=0.0, high=1.0, propriety="none", one_class=False)
+_skill_score = partial(_score, low=-_INF, propriety="strict")
+
+
+def _over_bounds(family: Callable[..., costs.CostDistribution]) -> dict[str, Any]:
+    return {"parameters": _BOUNDS, "costs": lambda bounds: family(*bounds)}
+
+
 def _fixed(threshold: float) -> costs.CostDistribution:
     return costs.Fixed(threshold)
 
 
-_INF = float("inf")
-_BOUNDS = {"bounds": (0.05, 0.2)}
-
 for _metric in (
-    Metric(
+    _loss(
         _losses.expected_regret,
         "what acting on the scores costs per decision, over the plausible cost ratios",
-        greater_is_better=False,
-        low=0.0,
-        high=_INF,
         propriety="proper",
         parameters={"costs": costs.Uniform(0.05, 0.2)},
-        per_sample=True,
         costs=costs.as_costs,
     ),
-    Metric(
+    _loss(
         _losses.bounded_brier_loss,
         "regret, uniform over cost ratios in the bounds; the Brier score at (0, 1)",
-        greater_is_better=False,
-        low=0.0,
         high=1.0,
-        propriety="strict",
-        parameters=_BOUNDS,
-        per_sample=True,
-        costs=lambda bounds: costs.Uniform(*bounds),
+        **_over_bounds(costs.Uniform),
     ),
-    Metric(
+    _loss(
         _losses.bounded_log_loss,
         "regret, uniform over log-odds in the bounds; the log loss at (0, 1)",
-        greater_is_better=False,
-        low=0.0,
-        high=_INF,
-        propriety="strict",
-        parameters=_BOUNDS,
-        per_sample=True,
-        costs=lambda bounds: costs.LogOddsUniform(*bounds),
+        **_over_bounds(costs.LogOddsUniform),
     ),
-    Metric(
+    _loss(
         _losses.beta_loss,
         "regret over Beta-distributed cost ratios",
-        greater_is_better=False,
-        low=0.0,
         high=2.0,
-        propriety="strict",
         parameters={"a": 2.0, "b": 8.0},
-        per_sample=True,
         costs=costs.Beta,
     ),
-    Metric(
+    _loss(
         _losses.shifted_brier_loss,
         "Brier score moved to a typical threshold",
-        greater_is_better=False,
-        low=0.0,
         high=2.0,
-        propriety="strict",
         parameters={"median": 0.125},
-        per_sample=True,
         costs=costs.Shifted,
     ),
-    Metric(
+    _skill_score(
         _skill.bounded_brier_skill_score,
         "share of the reference's bounded Brier loss that is saved",
-        greater_is_better=True,
-        low=-_INF,
-        high=1.0,
-        propriety="strict",
-        parameters=_BOUNDS,
-        one_class=False,
-        costs=lambda bounds: costs.Uniform(*bounds),
+        **_over_bounds(costs.Uniform),
     ),
-    Metric(
+    _skill_score(
         _skill.bounded_log_skill_score,
         "share of the reference's bounded log loss that is saved",
-        greater_is_better=True,
-        low=-_INF,
-        high=1.0,
-        propriety="strict",
-        parameters=_BOUNDS,
-        one_class=False,
-        costs=lambda bounds: costs.LogOddsUniform(*bounds),
+        **_over_bounds(costs.LogOddsUniform),
     ),
-    Metric(
+    _score(
         _losses.net_benefit_score,
         "true positives per case, less false positives at the threshold's exchange rate",
-        greater_is_better=True,
         low=-_INF,
-        high=1.0,
         propriety="proper",
         parameters={"threshold": 0.1},
+        one_class=True,
         costs=_fixed,
     ),
-    Metric(
+    _score(
         _losses.average_net_benefit_score,
         "mean height of the decision curve over the bounds",
-        greater_is_better=True,
         low=-_INF,
-        high=1.0,
         propriety="strict",
-        parameters=_BOUNDS,
         per_sample=True,
-        costs=lambda bounds: costs.NetBenefitUniform(*bounds),
+        one_class=True,
+        **_over_bounds(costs.NetBenefitUniform),
     ),
-    Metric(
+    _score(
         _skill.h_measure_score,
         "what the ranking saves with the best threshold for each cost",
-        greater_is_better=True,
-        low=0.0,
-        high=1.0,
         propriety="rank",
         response="score",
-        one_class=False,
     ),
-    Metric(
+    _score(
         _ranking.roc_auc_score,
         "probability that a positive is ranked above a negative",
-        greater_is_better=True,
-        low=0.0,
-        high=1.0,
         propriety="rank",
         response="score",
-        one_class=False,
     ),
-    Metric(
+    _skill_score(
         _skill.regret_skill_score,
         "share of the reference's expected regret that is saved, over any costs",
-        greater_is_better=True,
-        low=-_INF,
-        high=1.0,
         propriety="proper",
         parameters={"costs": costs.Beta(2.0, 8.0)},
-        one_class=False,
         costs=costs.as_costs,
     ),
-    Metric(
+    _score(
         _ranking.bounded_auc_score,
         "balanced average accuracy over the thresholds that cases in the bounds would set; AUC at (0, 1)",
-        greater_is_better=True,
-        low=0.0,
-        high=1.0,
-        propriety="none",
         parameters={"bounds": (0.01, 0.99)},
-        one_class=False,
     ),
-    Metric(
+    _loss(
         _ranking.auc_regret,
         "the mean regret that AUC stands for: each case's event rate is the cost ratio",
-        greater_is_better=False,
-        low=0.0,
         high=0.5,
         propriety="rank",
+        per_sample=False,
     ),
-    Metric(
+    _score(
         _ranking.partial_auc_score,
         "area under the part of the ROC curve between two false positive rates",
-        greater_is_better=True,
-        low=0.0,
-        high=1.0,
-        propriety="none",
         parameters={"fpr_bounds": (0.0, 0.2)},
         response="score",
-        one_class=False,
     ),
-    Metric(
-        _multiclass.penalized_brier_loss,
-        "multi-class Brier score plus a penalty for a wrong top class",
-        greater_is_better=False,
-        low=0.0,
-        high=3.0,
-        propriety="strict",
-        task="multiclass",
-        per_sample=True,
+    _classes_loss(
+        _multiclass.penalized_brier_loss, "multi-class Brier score plus a penalty for a wrong top class", high=3.0
     ),
-    Metric(
-        _multiclass.penalized_log_loss,
-        "multi-class log loss plus a penalty for a wrong top class",
-        greater_is_better=False,
-        low=0.0,
-        high=_INF,
-        propriety="strict",
-        task="multiclass",
-        per_sample=True,
-    ),
-    Metric(
+    _classes_loss(_multiclass.penalized_log_loss, "multi-class log loss plus a penalty for a wrong top class"),
+    _classes_loss(
         _multiclass.one_vs_rest_bounded_loss,
         "sum over classes of the bounded loss of the class against the rest",
-        greater_is_better=False,
-        low=0.0,
-        high=_INF,
-        propriety="strict",
         parameters={"bounds": (0.05, 0.9)},
-        task="multiclass",
-        per_sample=True,
     ),
-    Metric(
+    _classes_loss(
         _multiclass.cost_matrix_loss,
         "cost of the best action by the stated probabilities, over plausible cost matrices",
-        greater_is_better=False,
         low=-_INF,
-        high=_INF,
         propriety="proper",
         parameters={"matrices": ((0.0, 1.0, 4.0), (1.0, 0.0, 1.0), (6.0, 2.0, 0.0))},
-        task="multiclass",
-        per_sample=True,
     ),
-    Metric(
+    _classes_loss(
         _multiclass.ordinal_loss,
         "ranked probability score of ordered classes, over plausible costs of a step too high or too low",
-        greater_is_better=False,
-        low=0.0,
-        high=_INF,
-        propriety="strict",
-        task="multiclass",
-        per_sample=True,
     ),
 ):
     register(_metric)

@@ -90,9 +90,7 @@ def bounded_brier_skill_score(
     0.6
     """
     check_same_order(y_true=y_true, y_prob=y_prob, reference=reference, sample_weight=sample_weight)
-    data = evaluation_data(
-        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
-    )
+    data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits)
     return skill(data, Uniform(*as_bounds(bounds)), rule, reference, "bounded_brier_skill_score")
 
 
@@ -152,9 +150,7 @@ def bounded_log_skill_score(
     0.470553
     """
     check_same_order(y_true=y_true, y_prob=y_prob, reference=reference, sample_weight=sample_weight)
-    data = evaluation_data(
-        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
-    )
+    data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits)
     return skill(data, LogOddsUniform(*as_bounds(bounds)), rule, reference, "bounded_log_skill_score")
 
 
@@ -215,9 +211,7 @@ def regret_skill_score(
     0.6
     """
     check_same_order(y_true=y_true, y_prob=y_prob, reference=reference, sample_weight=sample_weight)
-    data = evaluation_data(
-        y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
-    )
+    data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits)
     return skill(data, as_costs(costs), rule, reference, "regret_skill_score")
 
 
@@ -279,7 +273,7 @@ def h_measure_score(
         raise ValueError(
             f"pass both a and b, or severity_ratio alone, got a={a}, b={b}, severity_ratio={severity_ratio}."
         )
-    data = ranking_data(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence)
+    data = ranking_data(y_true, y_score, sample_weight, pos_label, prevalence)
     rate = data.prevalence
     if not 0.0 < rate < 1.0:
         return undefined("h_measure_score", "only one class is present")
@@ -439,15 +433,7 @@ def decompose(
     >>> decompose([0, 1, 0, 1], [0.2, 0.1, 0.4, 0.9], costs=costs.Uniform(0, 1), scale="loss").uncertainty
     0.25
     """
-    data = evaluation_data(
-        y_true,
-        y_prob,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        logits=logits,
-        amounts=True,
-    )
+    data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits, amounts=True)
     return decompose_table(data.table, as_costs(costs), scale)
 
 
