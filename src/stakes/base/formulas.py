@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
+from stakes.base.arrays import Floats
 from stakes.base.validation import check_choice, check_kind, check_scores, pick_positive_column, to_floats
 from stakes.outputs.files import delivered
+from stakes.outputs.optional import import_optional
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
     from onnx import ModelProto, NodeProto
-
-    Floats = NDArray[np.float64]
 
 
 # Rules where the data are: one formula becomes an expression of a data engine, the text of plain SQL, or ONNX.
@@ -459,10 +458,8 @@ class Onnx(Formula):
         >>> (onnx_column("risk") >= 0.5).model().graph.input[0].name  # doctest: +SKIP
         'risk'
         """
-        try:
-            from onnx import TensorProto, helper
-        except ImportError:
-            raise ImportError("a model of ONNX needs onnx: pip install 'stakes[onnx]'.") from None
+        onnx = import_optional("onnx", "a model of ONNX needs onnx: pip install 'stakes[onnx]'.")
+        helper, TensorProto = onnx.helper, onnx.TensorProto
         graph, formula = _Graph(), self._as_decision()
         graph.nodes.append(helper.make_node("Identity", [graph.add(formula)], [name]))
         kinds = {bool: TensorProto.BOOL, int: TensorProto.INT64, float: TensorProto.DOUBLE}

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from stakes.base.validation import blocks
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from stakes.base.validation import BinarySample
-
-    Floats = NDArray[np.float64]
-
+from stakes.base.arrays import Floats
+from stakes.base.validation import BinarySample, blocks
 
 # Sums over long arrays, block by block, with infinite values of weight zero.
 
@@ -33,6 +28,7 @@ def weighted_sum(weights: Floats, values: Floats) -> float:
 # Positives and negatives at each distinct score, from rows or from groups of rows, by one sort.
 
 _WORTH_PACKING = 1 << 12
+_NAMES = ("scores", "positives", "negatives", "positives_squared", "negatives_squared", "n_rows")
 
 
 def count_sample(sample: BinarySample) -> dict[str, Any]:
@@ -98,12 +94,7 @@ def order_of(score: Floats) -> tuple[NDArray[np.intp], Floats]:
 
 
 def count_cells(
-    cell: Floats,
-    lower_upper_moment: tuple[Floats, Floats, Floats],
-    sums: tuple[Floats, Floats, Floats, Floats],
-    *,
-    n_rows: int,
-    resolution: int,
+    cell: Floats, lower_upper_moment: Sequence[Floats], sums: Sequence[Floats], *, n_rows: int, resolution: int
 ) -> dict[str, Any]:
     """Pool groups by cell: mean, smallest and largest score of each cell."""
     cell = np.minimum(cell, resolution - 1)
@@ -116,17 +107,8 @@ def count_cells(
     return {**_columns(mean, (positives, negatives), squares, n_rows), "lower": low, "upper": high}
 
 
-def _columns(
-    scores: Floats, weights: tuple[Floats, Floats] | list[Floats], squares: Any, n_rows: int
-) -> dict[str, Any]:
-    return {
-        "scores": scores,
-        "positives": weights[0],
-        "negatives": weights[1],
-        "positives_squared": squares[0],
-        "negatives_squared": squares[1],
-        "n_rows": n_rows,
-    }
+def _columns(scores: Floats, weights: Sequence[Floats], squares: Sequence[Floats], n_rows: int) -> dict[str, Any]:
+    return dict(zip(_NAMES, (scores, *weights, *squares, n_rows), strict=True))
 
 
 def _by_class(weight: Floats, positive: NDArray[np.bool_]) -> list[Floats]:
@@ -251,11 +233,8 @@ def _merge_equal(starts: NDArray[np.intp], positives: Floats, negatives: Floats)
         if rising.all():
             return starts
         groups = np.flatnonzero(rising)
-        starts, positives, negatives = (
-            starts[rising],
-            np.add.reduceat(positives, groups),
-            np.add.reduceat(negatives, groups),
-        )
+        starts = starts[rising]
+        positives, negatives = (np.add.reduceat(column, groups) for column in (positives, negatives))
 
 
 def _rising(positives: Floats, negatives: Floats) -> NDArray[np.bool_]:

@@ -14,16 +14,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.arrays import Bools, Floats
 from stakes.base.outcome import Origin, Outcome
 from stakes.outputs.text import guess, shorten
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 
 def blocks(length: int, size: int = 1 << 13) -> Iterator[slice]:
@@ -254,7 +252,8 @@ def as_costs_of(given: Any) -> str:
         if _ODDS.fullmatch(given):
             return f"; the cost ratio of odds is costs.from_odds({odds!r})"
         return "; pass numbers, not text, such as (0.02, 0.10)"
-    if isinstance(given, Mapping) or _is_table(given):
+    rows = given if isinstance(given, list | tuple) else [given]
+    if isinstance(given, Mapping) or all(isinstance(row, list | tuple) and len(row) == 2 for row in rows):
         return "; of a table of costs costs.from_cost_matrix(tn, fp, fn, tp) makes a cost ratio"
     return ""
 
@@ -319,10 +318,6 @@ def as_models(columns: Any, rows: int) -> str:
     if np.ndim(columns) == 2 and columns.shape[1] == rows:
         return ": several models are passed as a mapping, {'name': probabilities, ...}"
     return ""
-
-
-def _is_table(given: Any) -> bool:
-    return isinstance(given, list | tuple) and all(isinstance(row, list | tuple) and len(row) == 2 for row in given)
 
 
 # Rows are paired by position: arguments with an index, such as pandas columns, must all have the same one.
@@ -775,6 +770,13 @@ def check_scores(
     return score
 
 
+def refuse_marked(bad: Bools, values: NDArray[Any], rule: str) -> None:
+    """Raise for the first marked value, with the number of those marked."""
+    if bad.any():
+        first = int(np.argmax(bad))
+        raise ValueError(f"{rule}, got {values[first]} at index {first} ({int(bad.sum())} of {len(bad)}).")
+
+
 def to_floats(values: NDArray[Any], name: str) -> Floats:
     """View numbers as float64, or raise."""
     # numpy would read text, times and complex numbers as real numbers
@@ -801,13 +803,7 @@ def check_weights(sample_weight: ArrayLike | None, length: int) -> Floats | None
     weight = to_floats(to_array(sample_weight, "sample_weight"), "sample_weight")
     if weight.shape != (length,):
         raise ValueError(f"sample_weight must have one value per row, got shape {weight.shape} for {length} rows.")
-    bad = ~np.isfinite(weight) | (weight < 0.0)
-    if np.any(bad):
-        first = _first(bad)
-        raise ValueError(
-            f"sample_weight must be finite and >= 0, got {weight[first]} at index {first} "
-            f"({int(bad.sum())} of {length})."
-        )
+    refuse_marked(~np.isfinite(weight) | (weight < 0.0), weight, "sample_weight must be finite and >= 0")
     extreme = (weight > 0.0) & ((weight < SQUARED_WELL[0]) | (weight > SQUARED_WELL[1]))
     if np.any(extreme):  # squared weights, for standard errors, would overflow or underflow
         first = _first(extreme)
@@ -854,6 +850,14 @@ def check_number(value: Any, name: str) -> float:
     if isinstance(value, (bool, np.bool_)) or not _is_number(value):
         raise ValueError(f"{name} must be a number, got {value!r}.")
     return float(value)
+
+
+def check_size(value: Any, name: str, *, zero: bool = False) -> float:
+    """Return a finite number above zero, or zero where that is allowed, or raise."""
+    number = check_number(value, name)
+    if not 0.0 <= number < math.inf or (number == 0.0 and not zero):
+        raise ValueError(f"{name} must be a finite number {'>=' if zero else '>'} 0, got {value}.")
+    return number
 
 
 def check_whole(value: Any, name: str, least: int = 0) -> int:

@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from abc import abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.serialization import JsonReader
 
-if TYPE_CHECKING:
-    import os
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Columns = dict[str, NDArray[np.float64]]
+Columns = dict[str, NDArray[np.float64]]
 
 
 class Serializable:

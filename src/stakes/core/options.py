@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from stakes.base.outcome import Outcome
+from stakes.base.arrays import Floats
+from stakes.base.outcome import Outcome, OutcomeFromColumns
 from stakes.base.validation import (
     SQUARED_WELL,
     BinarySample,
@@ -19,33 +21,19 @@ from stakes.base.validation import (
     check_number,
     check_prevalence,
     check_sample,
+    check_size,
 )
-from stakes.core.regret import row_integral, row_losses, table_integral
+from stakes.core.regret import Rule, row_integral, row_losses, table_integral
 from stakes.core.score_table import ScoreTable
 from stakes.costs import CostDistribution, Uniform, check_scale
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from stakes.base.outcome import OutcomeFromColumns
-    from stakes.core.regret import Rule
-
-    Floats = NDArray[np.float64]
-
 
 # Settings of an evaluation, each checked by itself.
 
 
 def check_rule(rule: Any) -> Rule:
     """Return "score", "optimal" or a finite number, or raise."""
-    if isinstance(rule, str):
-        if rule == "score":
-            return "score"
-        if rule == "optimal":
-            return "optimal"
-        raise ValueError(f'rule must be "score", "optimal" or a threshold, got {rule!r}.')
+    if isinstance(rule, str) and rule in {"score", "optimal"}:
+        return cast("Rule", rule)
     if isinstance(rule, bool) or not isinstance(rule, Real):
         raise ValueError(f'rule must be "score", "optimal" or a threshold, got {rule!r}.')
     number = check_number(rule, "rule")
@@ -57,8 +45,7 @@ def check_rule(rule: Any) -> Rule:
 def check_units(scale: str, unit_cost: float, per: float) -> float:
     """Factor from regret per decision to real units, or raise: only regret has a unit."""
     check_unit_cost(unit_cost)
-    if not 0.0 < check_number(per, "per") < math.inf:
-        raise ValueError(f"per must be a finite number > 0, got {per}.")
+    check_size(per, "per")
     if scale != "regret" and (unit_cost != 1.0 or per != 1.0):
         raise ValueError(f'unit_cost and per give regret in real units and need scale="regret", got scale={scale!r}.')
     factor = float(unit_cost) * float(per)
@@ -89,9 +76,7 @@ def check_unit_cost(unit_cost: Any) -> float:
 
 def check_harm(harm: float) -> float:
     """Return the test harm, a number in [0, 1), or raise."""
-    number = check_number(harm, "harm")
-    if not 0.0 <= number < math.inf:
-        raise ValueError(f"harm must be a finite number >= 0, got {harm}.")
+    number = check_size(harm, "harm", zero=True)
     if number >= 1.0:
         meant = (
             f" If finding one positive is worth obtaining {harm} scores, pass harm=1/{harm}." if number > 1.0 else ""
@@ -202,16 +187,8 @@ def evaluation_data(
         return EvaluationData(None, y_true if prevalence is None else y_true.with_prevalence(prevalence))
     if y_prob is None:
         raise ValueError(f"{name} is missing: pass y_true and {name}, or a ScoreTable alone.")
-    sample = check_sample(
-        y_true,
-        y_prob,
-        sample_weight,
-        pos_label,
-        logits=logits,
-        probability=probability,
-        keep_zero_weight=per_sample,
-        name=name,
-    )
+    how: dict[str, Any] = {"logits": logits, "probability": probability, "keep_zero_weight": per_sample, "name": name}
+    sample = check_sample(y_true, y_prob, sample_weight, pos_label, **how)
     return EvaluationData(sample if prevalence is None else reweighted(sample, prevalence), None)
 
 
@@ -381,16 +358,8 @@ class Options:
 
     def data(self, y_true: Any, y_prob: Any, name: str = "y_prob", *, amounts: bool = False) -> EvaluationData:
         """Validate the rows of one model, or its score table."""
-        return evaluation_data(
-            y_true,
-            y_prob,
-            self.sample_weight,
-            self.pos_label,
-            self.prevalence,
-            logits=self.logits,
-            amounts=amounts,
-            name=name,
-        )
+        weighing = self.sample_weight, self.pos_label, self.prevalence
+        return evaluation_data(y_true, y_prob, *weighing, logits=self.logits, amounts=amounts, name=name)
 
 
 def _check_harms(harm: Any, costs: CostDistribution) -> float | dict[str, float]:

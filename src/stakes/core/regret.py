@@ -7,21 +7,16 @@ best threshold for each c, which is the isotonic recalibration of the score), or
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from stakes.base.arrays import Floats
 from stakes.base.numerics import weighted_sum
-from stakes.base.validation import blocks
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from stakes.base.validation import BinarySample
-    from stakes.core.score_table import ScoreTable
-    from stakes.costs import CostDistribution
-
-    Floats = NDArray[np.float64]
+from stakes.base.validation import BinarySample, blocks
+from stakes.core.score_table import ScoreTable
+from stakes.costs import CostDistribution
 
 Rule = float | Literal["score", "optimal"]
 
@@ -45,10 +40,7 @@ def table_integral(table: ScoreTable, costs: CostDistribution, rule: Rule) -> fl
     terms = []
     for part in blocks(len(table.scores)):
         negative, positive = losses_by_score(table.scores[part], costs, rule)
-        terms += [
-            weighted_sum(table.negatives[part], negative),
-            weighted_sum(table.positives[part], positive),
-        ]
+        terms += [weighted_sum(table.negatives[part], negative), weighted_sum(table.positives[part], positive)]
     return math.fsum(terms) / table.total
 
 

@@ -5,22 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.arrays import Floats
 from stakes.base.numerics import count_cells, count_groups, count_sample, fit_logistic, logit, pav_starts, weighted_sum
 from stakes.base.validation import BinarySample, check_choice, check_kind, check_prevalence, check_sample, plain_label
 from stakes.core.kept import Serializable
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.costs import CostDistribution
-    from stakes.outputs.serialization import JsonReader
-
-    Floats = NDArray[np.float64]
-
+from stakes.costs import CostDistribution
+from stakes.outputs.result_table import build_frame
+from stakes.outputs.serialization import JsonReader
 
 # The columns of score tables: addition, and checks on reading.
 
@@ -51,7 +47,7 @@ def add_columns(
         ends = [np.concatenate([part.get(name, part["scores"]) for part in both]) for name in ("lower", "upper")]
         spans = ends[0], ends[1], scores * (sums[0] + sums[1])
         cell = np.floor(ends[0] * resolution)
-        columns = count_cells(cell, spans, (sums[0], sums[1], sums[2], sums[3]), n_rows=n_rows, resolution=resolution)
+        columns = count_cells(cell, spans, sums, n_rows=n_rows, resolution=resolution)
         return {**columns, "resolution": resolution}
     order = np.argsort(scores, kind="stable")
     ordered = scores[order]
@@ -360,12 +356,7 @@ class ScoreTable(Serializable):
         """The distinct scores inside (0, 1), between 0 and 1: where decisions change."""
         first, last = int(self.scores[0] <= 0.0), len(self.scores) - int(self.scores[-1] >= 1.0)
         framed, size = self.scores.base, len(self.scores)
-        if (
-            isinstance(framed, np.ndarray)
-            and framed.dtype == np.float64
-            and framed.ndim == 1
-            and len(framed) > size + 1
-        ):
+        if isinstance(framed, np.ndarray) and framed.dtype == float and framed.ndim == 1 and len(framed) > size + 1:
             same_place = framed[1:].ctypes.data == self.scores.ctypes.data
             found: Floats = framed[first : last + 2]
             if same_place and (framed[0], framed[size + 1]) == (found[0], found[-1]) == (0.0, 1.0):
@@ -623,8 +614,6 @@ class ScoreTable(Serializable):
         >>> ScoreTable.from_predictions([0, 1], [0.1, 0.8]).frame("polars").shape
         (2, 3)
         """
-        from stakes.outputs.result_table import build_frame
-
         return build_frame({"score": self.scores, "positives": self.positives, "negatives": self.negatives}, backend)
 
     def _kept(self) -> tuple[dict[str, Any], dict[str, Floats]]:

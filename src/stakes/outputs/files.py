@@ -7,14 +7,11 @@ import os
 import re
 import secrets
 import stat
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+from typing import Any, TypeVar
 
 # Files are replaced atomically: a killed process leaves either the old or the new one.
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    Listener = Callable[[int, int], object]
+Listener = Callable[[int, int], object]
 
 
 # Two dispatch functions at which the rooms that draw and report register themselves. Importing those rooms takes time,

@@ -6,23 +6,19 @@ import html
 import io
 import json
 import math
+import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
 from importlib.util import find_spec
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from stakes.outputs.files import delivered, json_ready
+from stakes.outputs.optional import import_optional
 from stakes.outputs.text import shorten, visible
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable
-
 
 # Tables leave the library as a data frame of the caller's library.
 
@@ -40,10 +36,7 @@ def build_frame(columns: dict[str, Any], backend: Any = None) -> Any:
     if isinstance(backend, str):
         if backend not in _BACKENDS:
             raise ValueError(f"backend must be one of {', '.join(_BACKENDS)}, got {backend!r}.")
-        try:
-            import_module(backend)
-        except ImportError as error:
-            raise ImportError(f"{backend} is not installed: pip install 'stakes[engines]'") from error
+        import_optional(backend, f"{backend} is not installed: pip install 'stakes[engines]'")
     elif getattr(backend, "__name__", None) not in _BACKENDS and not isinstance(backend, nw.Implementation):
         raise ValueError(f"backend must be one of {', '.join(_BACKENDS)}, got {backend!r}.")
     return nw.from_dict(columns, backend=backend).to_native()
@@ -199,12 +192,8 @@ class Tabular(ABC):
         """
         header, *rows = [[_latex(cell) for cell in row] for row in paper_cells(self, columns, digits)]
         body = [" & ".join(row) + r" \\" for row in rows]
-        top = [
-            rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
-            r"\hline",
-            " & ".join(header) + r" \\",
-            r"\hline",
-        ]
+        columns_of = rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}"
+        top = [columns_of, r"\hline", " & ".join(header) + r" \\", r"\hline"]
         return delivered("\n".join([*top, *body, r"\hline", r"\end{tabular}"]), path)
 
     def to_word(
@@ -318,14 +307,10 @@ def cell_text(value: Any) -> str:
     return str(value)
 
 
-def _one_line(cell: str) -> str:
-    return " ".join(cell.split())
-
-
 def _latex(cell: str) -> str:
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     special |= {char: "\\" + char for char in "&%$#_{}"}
-    return "".join(special.get(char, char) for char in _one_line(cell))
+    return "".join(special.get(char, char) for char in " ".join(cell.split()))
 
 
 # A table of a result without layout: raw numbers, and what each column is. Terminal, report and notebook render it.
@@ -470,17 +455,14 @@ class CellStyle:
 
 def word_table(cells: Sequence[Sequence[str]]) -> bytes:
     """Make a Word document of a table of plain text, the first row as its head, numbers to the right."""
-    try:
-        from docx import Document
-        from docx.enum.text import WD_ALIGN_PARAGRAPH
-    except ImportError as error:
-        raise ImportError("a Word table needs python-docx: pip install 'stakes[word]'") from error
-    document, buffer = Document(), io.BytesIO()
+    remedy = "a Word table needs python-docx: pip install 'stakes[word]'"
+    docx, layout = import_optional("docx", remedy), import_optional("docx.enum.text", remedy)
+    document, buffer = docx.Document(), io.BytesIO()
     table = document.add_table(rows=len(cells), cols=len(cells[0]), style="Light List")
     for row, texts in zip(table.rows, cells, strict=True):
         for place, (cell, text) in enumerate(zip(row.cells, texts, strict=True)):
             cell.text = text
             if place:
-                cell.paragraphs[0].alignment = WD_ALIGN_PARAGRAPH.RIGHT
+                cell.paragraphs[0].alignment = layout.WD_ALIGN_PARAGRAPH.RIGHT
     document.save(buffer)
     return buffer.getvalue()

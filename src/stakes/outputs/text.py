@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
 
 # Untrusted text: characters that hide, move or reorder text are escaped, and long text is cut.
 
