@@ -10,18 +10,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.validation import check_number, check_unit
+from stakes.base.arrays import Floats
+from stakes.base.validation import check_number, check_size, check_unit
 from stakes.costs._base import CostDistribution, Weighted
 from stakes.costs._distributions import Empirical
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
 
 _ROUNDED = 1.0 - 8.0 * np.finfo(float).eps  # a fee equal to the possible saving, up to rounding, saves nothing
 
@@ -60,9 +57,7 @@ class Deferral:
     false_negative_rate: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "fee", check_number(self.fee, "fee"))
-        if not 0.0 <= self.fee < math.inf:
-            raise ValueError(f"fee must be a finite number >= 0, got {self.fee}.")
+        object.__setattr__(self, "fee", check_size(check_number(self.fee, "fee"), "fee", zero=True))
         for name in ("false_positive_rate", "false_negative_rate"):
             object.__setattr__(self, name, check_unit(getattr(self, name), name))
 

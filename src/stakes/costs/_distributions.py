@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from functools import cache
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.arrays import Floats
 from stakes.base.validation import (
     as_costs_of,
     as_range,
@@ -22,14 +25,6 @@ from stakes.base.validation import (
     to_floats,
 )
 from stakes.costs._base import CostDistribution, clipped
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-
 
 # Discrete cost distributions: one known cost ratio, or a list of stated thresholds.
 

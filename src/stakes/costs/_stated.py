@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from stakes.base.validation import check_number
+from stakes.base.arrays import Floats
+from stakes.base.validation import check_number, check_size
 from stakes.costs._base import CostDistribution, Weighted
 from stakes.costs._distributions import Density, Empirical, Fixed, NetBenefitUniform, Uniform
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-
 
 # Cost ratios from stated costs of mistakes.
 
@@ -85,10 +79,7 @@ def from_false_alarms_per_miss(false_alarms: float) -> float:
     >>> costs.from_false_alarms_per_miss(9)
     0.1
     """
-    number = check_number(false_alarms, "false_alarms")
-    if not 0.0 <= number < math.inf:
-        raise ValueError(f"false_alarms must be a finite number >= 0, got {false_alarms}.")
-    return 1.0 / (1.0 + number)
+    return 1.0 / (1.0 + check_size(false_alarms, "false_alarms", zero=True))
 
 
 def from_harm_to_benefit(ratio: float) -> float:
@@ -115,9 +106,7 @@ def from_harm_to_benefit(ratio: float) -> float:
     >>> costs.from_harm_to_benefit(0.25)
     0.2
     """
-    number = check_number(ratio, "ratio")
-    if not 0.0 <= number < math.inf:
-        raise ValueError(f"ratio must be a finite number >= 0, got {ratio}.")
+    number = check_size(ratio, "ratio", zero=True)
     return number / (1.0 + number)
 
 

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from numpy.typing import NDArray
+
+from stakes.base.arrays import Floats
+from stakes.base.outcome import Outcome
 from stakes.base.validation import match_label
 from stakes.outcomes._partly_verified import PartlyVerified
 from stakes.outcomes._row_costs import RowCosts
 from stakes.outcomes._time_to_event import TimeToEvent, check_horizon
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from stakes.base.outcome import Outcome
-
-    Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

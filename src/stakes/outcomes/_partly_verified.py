@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.arrays import Bools, Floats
 from stakes.base.outcome import Outcome
 from stakes.base.validation import brief, check_labels, check_weights, is_missing, row_labels, to_array, to_floats
 from stakes.outcomes._time_to_event import check_groups
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
-
 
 # Labels verified for some rows only: inverse-probability weights of the verified rows represent the others.
 #

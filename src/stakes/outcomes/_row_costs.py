@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
-import math
+import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.arrays import Bools, Floats
 from stakes.base.formulas import (
+    Dialect,
+    Missing,
     at_least,
     at_most,
     check_missing,
@@ -31,6 +36,7 @@ from stakes.base.validation import (
     check_number,
     check_same_order,
     check_scores,
+    check_size,
     check_weights,
     row_labels,
     to_array,
@@ -41,16 +47,7 @@ from stakes.outputs.result_table import build_frame
 from stakes.outputs.serialization import JsonReader
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
     from onnx import ModelProto
-
-    from stakes.base.formulas import Dialect, Missing
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 
 # Costs of wrong decisions by row: an amount for a false positive and one for a false negative.
@@ -383,10 +380,7 @@ class RowCosts(Outcome):
 
 def check_factor(factor: Any) -> float:
     """Return a finite factor > 0, or raise."""
-    number = check_number(factor, "factor")
-    if not 0.0 < number < math.inf:
-        raise ValueError(f"factor must be a finite number > 0, got {factor}.")
-    return number
+    return check_size(factor, "factor")
 
 
 def _describe_matrix(matrix: Any) -> str:
@@ -800,16 +794,10 @@ def decide_rows(
         return replace(rule, act=act, threshold=threshold, n_missing=len(known))
     found = rule._choose(**{name: column[known] for name, column in columns.items()})
     threshold[known] = found.threshold
-    return replace(
-        rule,
-        act=act,
-        threshold=threshold,
-        expected_cost=float(np.where(found.act, found.acting, found.leaving).sum()),
-        none=float(found.leaving.sum()),
-        all=float(found.acting.sum()),
-        n_set_aside=int(np.count_nonzero(found.forced)),
-        n_missing=int(np.count_nonzero(~known)),
-    )
+    taken = np.where(found.act, found.acting, found.leaving)
+    cost, none, every = (float(each.sum()) for each in (taken, found.leaving, found.acting))
+    aside, n_missing = (int(np.count_nonzero(each)) for each in (found.forced, ~known))
+    return RowDecisions(act, threshold, cost, none, every, aside, n_missing, rule.factor, on_dominated)
 
 
 def _columns(y_prob: ArrayLike, false_positive: ArrayLike, false_negative: ArrayLike) -> dict[str, Floats]:

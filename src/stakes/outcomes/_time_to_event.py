@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.outcome import Outcome
 from stakes.base.validation import (
-    check_number,
     check_same_order,
+    check_size,
     check_weights,
     is_missing,
     plain_labels,
+    refuse_marked,
     row_labels,
     to_array,
     to_floats,
 )
 from stakes.outputs.result_table import build_frame
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
-    Integers = NDArray[np.intp]
-
 
 # Recorded follow-up of each row: how long it lasted, and how it ended.
 
@@ -54,39 +48,15 @@ class FollowUp:
         return replace(self, **{name: part[rows] for name, part in vars(self).items() if part is not None})
 
 
-def read_follow_up(
-    event: Any, time: Any, *, cause: Any, censored: Any, groups: Any, censoring: Any, sample_weight: Any
-) -> FollowUp:
-    """Check recorded times and events."""
-    times = _check_times(to_array(time, "time"))
-    labels = to_array(event, "event")
-    if labels.shape != times.shape:
-        raise ValueError(f"event and time must have the same length, got shapes {labels.shape} and {times.shape}.")
-    ended = _check_events(labels, censored, cause)
-    weight = check_weights(sample_weight, len(times))
-    given = _check_censoring(censoring, len(times))
-    if given is not None and groups is not None:
-        raise ValueError("groups= estimates censoring in each group: it cannot be given beside an array of censoring=.")
-    return FollowUp(times, ended, weight, None if groups is None else check_groups(groups, len(times)), given)
-
-
 def check_horizon(horizon: Any) -> float:
     """Return a finite time after the start, or raise."""
-    number = check_number(horizon, "horizon")
-    if not 0.0 < number < math.inf:
-        raise ValueError(f"horizon must be a finite number > 0, got {horizon}.")
-    return number
+    return check_size(horizon, "horizon")
 
 
 def check_given(given: Floats, needed: Bools) -> None:
     """Raise unless the probability of remaining uncensored lies in (0, 1] wherever the status is known."""
-    bad = needed & ~((given > 0.0) & (given <= 1.0))
-    if bad.any():
-        first = int(np.argmax(bad))
-        raise ValueError(
-            "censoring must hold the probability not to be censored before the end of each row or the horizon, in "
-            f"(0, 1], got {given[first]} at index {first} ({int(bad.sum())} of {len(given)})."
-        )
+    stays = "the probability not to be censored before the end of each row or the horizon, in (0, 1]"
+    refuse_marked(needed & ~((given > 0.0) & (given <= 1.0)), given, f"censoring must hold {stays}")
 
 
 def _check_times(times: NDArray[Any]) -> Floats:
@@ -98,12 +68,7 @@ def _check_times(times: NDArray[Any]) -> Floats:
     if not len(times):
         raise ValueError("time must hold at least one row, got none.")
     found = to_floats(times, "time")
-    bad = ~(np.isfinite(found) & (found >= 0.0))
-    if bad.any():
-        first = int(np.argmax(bad))
-        raise ValueError(
-            f"time must be finite and >= 0, got {found[first]} at index {first} ({int(bad.sum())} of {len(found)})."
-        )
+    refuse_marked(~(np.isfinite(found) & (found >= 0.0)), found, "time must be finite and >= 0")
     return found
 
 
@@ -113,7 +78,9 @@ def _check_events(labels: NDArray[Any], censored: Any, cause: Any) -> NDArray[np
     if np.ndim(censored):
         raise ValueError(f"censored must be one label, got {censored!r}.")
     if labels.dtype.kind in "biuf":
-        labels = _check_codes(labels)
+        if labels.dtype.kind != "b":
+            refuse_marked((labels < 0) | (labels != np.round(labels)), labels, "event must hold whole codes >= 0")
+        labels = labels.astype(np.int64)
         censored = _check_censored(labels, censored)
     elif cause is None or censored is None or not np.any(labels == censored):
         shown = ", ".join(repr(str(value)) for value in np.unique(labels.astype(str))[:5])
@@ -172,17 +139,6 @@ def _listed(values: Iterable[Any]) -> str:
     held = list(values)
     held.sort(key=None if all(isinstance(value, int) for value in held) else str)
     return ", ".join(map(repr, held[:5])) + (", ..." if len(held) > 5 else "")
-
-
-def _check_codes(labels: NDArray[Any]) -> NDArray[Any]:
-    bad = (labels < 0) | (labels != np.round(labels)) if labels.dtype.kind in "if" else np.zeros(len(labels), bool)
-    if bad.any():
-        first = int(np.argmax(bad))
-        raise ValueError(
-            f"event must hold whole codes >= 0, got {labels[first]} at index {first} ({int(bad.sum())} of "
-            f"{len(labels)})."
-        )
-    return labels.astype(np.int64)
 
 
 def _refuse_several(events: NDArray[Any]) -> None:
@@ -425,7 +381,9 @@ def censoring_test(time: Floats, censored: Bools, score: Floats, horizon: float)
         sums = np.concatenate([np.cumsum(values[::-1])[::-1], [0.0]])
         return np.asarray(sums[after] + np.bincount(at, values[leaves], len(times)))
 
-    rank, n = _mean_ranks(score)[order] / len(score), at_risk(np.ones(len(t)))
+    _, place, counts = np.unique(score, return_inverse=True, return_counts=True)
+    mean_ranks = (np.cumsum(counts) - 0.5 * (counts - 1.0))[place]
+    rank, n = mean_ranks[order] / len(score), at_risk(np.ones(len(t)))
     mean = at_risk(rank) / n
     slope = float(rank[leaves].sum() - np.dot(gone, mean))
     information = float(np.dot(gone, at_risk(rank * rank) / n - mean * mean))
@@ -438,11 +396,6 @@ def censoring_test(time: Floats, censored: Bools, score: Floats, horizon: float)
     logrank = float(excess[:-1] @ np.linalg.pinv(covariance[:-1, :-1]) @ excess[:-1]) if len(members) > 1 else math.nan
     z = slope / math.sqrt(information) if information > 0.0 else math.nan
     return CensoringTest(z, logrank, len(members) - 1)
-
-
-def _mean_ranks(score: Floats) -> Floats:
-    _, place, counts = np.unique(score, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(counts) - 0.5 * (counts - 1.0))[place])
 
 
 # Whether an event has happened by a horizon, where follow-up of some rows ended earlier.
@@ -533,18 +486,18 @@ class TimeToEvent(Outcome):
         self.row_labels = row_labels(
             event=event, time=time, groups=groups, censoring=censoring, sample_weight=sample_weight
         )
-        self._set(
-            read_follow_up(
-                event,
-                time,
-                cause=cause,
-                censored=censored,
-                groups=groups,
-                censoring=censoring,
-                sample_weight=sample_weight,
-            ),
-            check_horizon(horizon),
-        )
+        times, labels = _check_times(to_array(time, "time")), to_array(event, "event")
+        n = len(times)
+        if labels.shape != times.shape:
+            raise ValueError(f"event and time must have the same length, got shapes {labels.shape} and {times.shape}.")
+        ended, weight = _check_events(labels, censored, cause), check_weights(sample_weight, n)
+        given = _check_censoring(censoring, n)
+        if given is not None and groups is not None:
+            raise ValueError(
+                "groups= estimates censoring in each group: it cannot be given beside an array of censoring=."
+            )
+        strata = None if groups is None else check_groups(groups, n)
+        self._set(FollowUp(times, ended, weight, strata, given), check_horizon(horizon))
 
     @classmethod
     def from_structured(cls, y: NDArray[Any], *, horizon: float, **options: Any) -> Self:
@@ -586,16 +539,11 @@ class TimeToEvent(Outcome):
         self.weight = self._inverse_weights() * self._units
         self._refuse_beyond()
 
-    def _with_follow_up(self, follow_up: FollowUp, horizon: float | None = None) -> Self:
+    def _with(self, follow_up: FollowUp, horizon: float | None = None) -> Self:
         """Build the outcome of the same rows with other follow-up."""
-        found = self._of(follow_up, self.horizon if horizon is None else horizon)
+        found = type(self).__new__(type(self))
+        found._set(follow_up, self.horizon if horizon is None else horizon)
         found.row_labels = self.row_labels
-        return found
-
-    @classmethod
-    def _of(cls, follow_up: FollowUp, horizon: float) -> Self:
-        found = cls.__new__(cls)
-        found._set(follow_up, horizon)
         return found
 
     @property
@@ -658,7 +606,9 @@ class TimeToEvent(Outcome):
         if not self.pooled:
             return None
         order = self._censoring.strata[0].rows
-        return self._of(self._follow_up.taken(order), self.horizon), order
+        found = self._with(self._follow_up.taken(order))
+        found.row_labels = None
+        return found, order
 
     @property
     def prevalence(self) -> float:
@@ -711,7 +661,7 @@ class TimeToEvent(Outcome):
         >>> [round(outcome.at(t).prevalence, 3) for t in (1, 2, 3)]
         [0.25, 0.25, 0.625]
         """
-        return self._with_follow_up(self._follow_up, check_horizon(horizon))
+        return self._with(self._follow_up, check_horizon(horizon))
 
     def within(self, groups: ArrayLike) -> Self:
         """Return the outcome of the same rows with censoring estimated in groups.
@@ -733,7 +683,7 @@ class TimeToEvent(Outcome):
         [1.0, 0.0, 2.0, 1.0]
         """
         check_same_order(event=self, groups=groups)
-        return self._with_follow_up(replace(self._follow_up, strata=check_groups(groups, len(self.y))))
+        return self._with(replace(self._follow_up, strata=check_groups(groups, len(self.y))))
 
     def take(self, rows: ArrayLike) -> Self:
         """Return some of the rows, or some repeatedly, with censoring estimated anew.
@@ -755,7 +705,7 @@ class TimeToEvent(Outcome):
         0.5
         """
         places = np.asarray(rows)
-        found = self._of(self._follow_up.taken(places), self.horizon)
+        found = self._with(self._follow_up.taken(places))
         if self.row_labels is not None:
             name, index = self.row_labels
             found.row_labels = name, index[places]
@@ -782,7 +732,7 @@ class TimeToEvent(Outcome):
         0.5
         """
         check_same_order(event=self, times=times)
-        return self._with_follow_up(replace(self._follow_up, weight=np.asarray(times) * self._units))
+        return self._with(replace(self._follow_up, weight=np.asarray(times) * self._units))
 
     def parts(self, parts: Floats) -> Floats:
         """Contributions of all rows to an error, including the estimation of censoring."""
@@ -879,9 +829,12 @@ class TimeToEvent(Outcome):
         use, known = self.present, self.known & self.present
         n, events, unknown = int(use.sum()), int((self.y & known).sum()), int((use & ~known).sum())
         share = f" ({unknown / n:.0%})" if unknown else ""
+        # weights from known censoring probabilities may not sum to the number of rows
+        off = abs(self.weight_share - 1.0) > _LARGE_DEVIATION
+        total = f", weights sum to {self.weight_share:.1%} of the rows" if off else ""
         return (
             f"{n:,} rows, horizon {self.horizon:g}: {events:,} events, {n - unknown - events:,} event-free, "
-            f"{unknown:,} of unknown status{share}, largest weight {self.weight.max():.1f}{self._weight_deviation}"
+            f"{unknown:,} of unknown status{share}, largest weight {self.weight.max():.1f}{total}"
         )
 
     @property
@@ -908,12 +861,6 @@ class TimeToEvent(Outcome):
         """Standard error of ``weight_share`` if censoring is known."""
         units = self._units
         return float(np.linalg.norm(self.weight - self.weight_share * units)) / float(units.sum())
-
-    @property
-    def _weight_deviation(self) -> str:
-        """Describe weights from known censoring probabilities that do not sum to the number of rows; else ""."""
-        share = self.weight_share
-        return f", weights sum to {share:.1%} of the rows" if abs(share - 1.0) > _LARGE_DEVIATION else ""
 
     def __repr__(self) -> str:
         return f"TimeToEvent({self.summary})"
@@ -964,15 +911,11 @@ def acted_shares(outcome: TimeToEvent, score: Floats) -> tuple[Floats, Floats, F
     ends = np.flatnonzero(np.append(np.diff(falling) != 0.0, True)) + 1  # of rows with the same score
     share = np.cumsum(weight)[ends - 1] / weight.sum()
     event = _event_rates(rows, weight, outcome.horizon, ends)
-    event[_ends_censored(rows, outcome.horizon)[ends - 1]] = np.nan
-    return falling[ends - 1][::-1], (share * event)[::-1], (share * (1.0 - event))[::-1]
-
-
-def _ends_censored(rows: FollowUp, horizon: float) -> NDArray[np.bool_]:
-    """Whether the longest follow-up among the first k rows, for each k, was censored before the horizon."""
+    # whether the longest follow-up among the first k rows, for each k, was censored before the horizon
     last = np.maximum.accumulate(rows.time)
     censored = np.maximum.accumulate(np.where(rows.ended == CENSORED, rows.time, -1.0))
-    return (censored == last) & (last < horizon)
+    event[((censored == last) & (last < outcome.horizon))[ends - 1]] = np.nan
+    return falling[ends - 1][::-1], (share * event)[::-1], (share * (1.0 - event))[::-1]
 
 
 def _event_rates(rows: FollowUp, weight: Floats, horizon: float, ends: NDArray[np.intp]) -> Floats:
