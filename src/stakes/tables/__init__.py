@@ -26,12 +26,12 @@ from stakes.tables._predictions import Predictions, frame_columns, read_predicti
 from stakes.tables._predictions import complete_rows as complete_rows
 from stakes.tables._predictions import model_columns as model_columns
 from stakes.tables._predictions import read_class_predictions as read_class_predictions
-from stakes.tables._scored import ENDINGS, ScoredFile, read_scores
 from stakes.tables._scored import Copied as Copied
 from stakes.tables._scored import NewColumns as NewColumns
+from stakes.tables._scored import ScoredFile, read_scores
 from stakes.tables._scored import copy_with_columns as copy_with_columns
+from stakes.tables._text_files import ENDINGS, file_digest
 from stakes.tables._text_files import Content as Content
-from stakes.tables._text_files import file_digest
 from stakes.tables._text_files import is_pipe as is_pipe
 
 __all__ = [

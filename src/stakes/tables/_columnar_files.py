@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import io
 import mmap
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,26 +13,22 @@ from struct import Struct, error
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import narwhals.stable.v2 as nw
+import numpy as np
 from narwhals.exceptions import NarwhalsError
+from numpy.typing import NDArray
 
 from stakes.base.validation import blocks
+from stakes.outputs.optional import import_optional
 from stakes.outputs.serialization import DataError, Location
-from stakes.tables._columns import Piece, collected
-from stakes.tables._text_files import check_unpacked, is_pipe, most_unpacked, refuse_address
+from stakes.tables._columns import Cells, Piece, collected
+from stakes.tables._text_files import ENDINGS, Content, check_unpacked, is_pipe, most_unpacked, refuse_address
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
-    import numpy as np
     import polars as pl
-    from numpy.typing import NDArray
 
-    from stakes.tables._columns import Cells
-    from stakes.tables._text_files import Content
-
-    Bytes = Any  # bytes, or a map of a file
-    Schema = dict[str, Any]
-    _Scanner = tuple[Callable[[list[str], bool], Any], tuple[type[Exception], ...]]
+Bytes = Any  # bytes, or a map of a file
+Schema = dict[str, Any]
+_Scanner = tuple[Callable[[list[str], bool], Any], tuple[type[Exception], ...]]
 
 
 # The declared and unpacked sizes of the pages of a Parquet file, checked before polars reserves memory for them.
@@ -124,6 +121,9 @@ class _Long(int):
     """An integer written with 64 bits."""
 
 
+_KIND_OF = {int: _WHOLE[1], _Long: _WHOLE[2], bytes: _BINARY, list: _LIST, dict: _STRUCT}
+
+
 def as_data_page(count: int, packed: Bytes, codec: int, unpacked: int) -> bytes:
     """Build a Parquet file with one column, ``texts``, that holds each text of a dictionary once."""
     kind = {1: _BYTE_ARRAY, 3: 0, 4: b"texts"}  # required
@@ -139,14 +139,10 @@ def _encode_struct(fields: dict[int, Any]) -> bytes:
     """Encode a Thrift structure."""
     found, last = bytearray(), 0
     for number, value in fields.items():
-        found.append((number - last) << 4 | _kind_of(value))
+        found.append((number - last) << 4 | _KIND_OF[type(value)])
         found += _encode_value(value)
         last = number
     return bytes(found) + b"\0"
-
-
-def _kind_of(value: Any) -> int:
-    return {int: _WHOLE[1], _Long: _WHOLE[2], bytes: _BINARY, list: _LIST, dict: _STRUCT}[type(value)]
 
 
 def _encode_value(value: Any) -> bytes:
@@ -155,7 +151,7 @@ def _encode_value(value: Any) -> bytes:
     if isinstance(value, bytes):
         return _encode_varint(len(value)) + value
     if isinstance(value, list):
-        return bytes([len(value) << 4 | _kind_of(value[0])]) + b"".join(map(_encode_value, value))
+        return bytes([len(value) << 4 | _KIND_OF[type(value[0])]]) + b"".join(map(_encode_value, value))
     return _encode_struct(value)
 
 
@@ -315,16 +311,6 @@ _TEXT = 16  # bytes of the reference to a text
 _LOOKS = 4096  # queries of a column, at most
 
 
-def check_widths(schema: Mapping[str, Any], n_rows: int, most: int | None, origin: Location) -> None:
-    """Refuse a file whose cells, at the width of their types, exceed the limit."""
-    check_unpacked(n_rows * sum(map(_width, schema.values())), most, str(origin.file))
-
-
-def check_declared(size: int, most: int | None, origin: Location) -> None:
-    """Refuse a file whose declared unpacked size exceeds the limit."""
-    check_unpacked(size, most, str(origin.file))
-
-
 def check_texts(lazy: pl.LazyFrame | None, columns: Mapping[str, Column], most: int | None, origin: Location) -> None:
     """Refuse a Parquet file whose texts, counted once for each row, exceed the limit.
 
@@ -439,13 +425,13 @@ class TypedFile:
         most, columns, declared = most_unpacked(content.size), dict[str, Column](), 0
         if kind == "parquet":
             columns = check_pages(content.mapped(), self.origin)
-            check_declared(sum(column.size for column in columns.values()), most, self.origin)
+            check_unpacked(sum(column.size for column in columns.values()), most, content.name)
             if content.path is None:  # polars reads it whole below
                 with refused(self.origin, f"cannot be read as {TITLES[kind]}"):
                     check_texts(_scanned(content), columns, most, self.origin)
         else:
             declared = declared_size(content.mapped(), self.origin)
-            check_declared(declared, most, self.origin)
+            check_unpacked(declared, most, content.name)
         with refused(self.origin, f"cannot be read as {TITLES[kind]}"):
             if kind == "arrow" and not content.head().startswith(b"ARROW1"):
                 # the streaming form can only be read as a whole
@@ -458,7 +444,7 @@ class TypedFile:
             self.n_rows = int(self._lazy.select(pl.len()).collect().item())
         if self.n_rows == 0:
             raise self.origin.error("there are no rows")
-        check_widths(self._schema, self.n_rows, most, self.origin)
+        check_unpacked(self.n_rows * sum(map(_width, self._schema.values())), most, content.name)
         with refused(self.origin, f"cannot be read as {TITLES[kind]}"):
             if kind == "parquet":
                 check_texts(self._lazy, columns, most, self.origin)
@@ -468,12 +454,10 @@ class TypedFile:
         self.numeric = [name for name, dtype in self._schema.items() if dtype.is_numeric()]
 
     def pieces(
-        self,
-        columns: Collection[str],
-        numbers: Collection[str] = (),  # noqa: ARG002  (the types say what is a number)
-        label: str | None = None,  # noqa: ARG002
+        self, columns: Collection[str], numbers: Collection[str] = (), label: str | None = None
     ) -> Iterator[Piece]:
         """Yield the rows in pieces."""
+        del numbers, label  # the types say what is a number
         chosen = self._lazy.select(list(dict.fromkeys(columns)))
         for part in blocks(self.n_rows, max(_PART, self.n_rows // _MOST_PARTS)):
             length = part.stop - part.start
@@ -564,10 +548,7 @@ def scan_alike(
 
 
 def _schema(file: str) -> Schema:
-    try:
-        import polars as pl
-    except ModuleNotFoundError as error:
-        raise ImportError("reading several files needs polars: pip install 'stakes[cli]'") from error
+    pl = import_optional("polars", "reading several files needs polars: pip install 'stakes[cli]'")
     with refused(Location(file), "cannot be read as Parquet"), Path(file).open("rb") as stream:
         return dict(nw.from_native(pl.DataFrame(schema=pl.read_parquet_schema(stream))).schema)
 
@@ -626,7 +607,6 @@ def _kind(dtype: Any) -> str:
 
 # Parquet files scanned on disk: several by a pattern, a large one, or by a chosen engine.
 
-_ENDINGS = (".parquet", ".pq")
 _WILDCARDS = frozenset("*?[")
 _LARGE = 1 << 30  # bytes; larger files are not read into memory
 
@@ -677,7 +657,7 @@ def scan_parquet(
     file = Path(path)
     is_pattern = bool(_WILDCARDS & set(path)) and not file.exists()
     if not is_pattern and engine in {"auto", "memory"}:
-        is_large = path.lower().endswith(_ENDINGS) and file.is_file() and file.stat().st_size >= large
+        is_large = path.lower().endswith(ENDINGS["parquet"]) and file.is_file() and file.stat().st_size >= large
         if engine == "memory" or not is_large:
             return None
     files = _files(path, is_pattern=is_pattern)
@@ -724,7 +704,7 @@ def _files(path: str, *, is_pattern: bool) -> list[str]:
     if pipe is not None:
         remedy = "is a pipe, which can be read once and from its start only: name it alone, without --engine"
         raise DataError(remedy, file=pipe)
-    other = next((name for name in files if not name.lower().endswith(_ENDINGS)), None)
+    other = next((name for name in files if not name.lower().endswith(ENDINGS["parquet"])), None)
     if other is not None:
         by = "as a pattern names them" if is_pattern else "as --engine looks at them"
         raise DataError(f"must be a Parquet file, {by}", file=other)
@@ -741,10 +721,7 @@ def _polars() -> _Scanner:
 
 
 def _duckdb() -> _Scanner:
-    try:
-        import duckdb
-    except ModuleNotFoundError as error:
-        raise ImportError("--engine duckdb needs DuckDB: pip install 'stakes[engines]'") from error
+    duckdb = import_optional("duckdb", "--engine duckdb needs DuckDB: pip install 'stakes[engines]'")
 
     def scan(files: list[str], partitioned: bool) -> Any:  # noqa: FBT001
         return duckdb.read_parquet([glob.escape(name) for name in files], hive_partitioning=partitioned)
@@ -753,19 +730,16 @@ def _duckdb() -> _Scanner:
 
 
 def _spark() -> _Scanner:
-    try:
-        from pyspark.errors import PySparkException
-        from pyspark.sql import SparkSession
-    except ModuleNotFoundError as error:
-        raise ImportError("--engine spark needs Spark: pip install 'stakes[spark]'") from error
+    remedy = "--engine spark needs Spark: pip install 'stakes[spark]'"
+    errors, sql = import_optional("pyspark.errors", remedy), import_optional("pyspark.sql", remedy)
 
     def scan(files: list[str], partitioned: bool) -> Any:  # noqa: FBT001
-        reader = SparkSession.builder.appName("stakes").getOrCreate().read
+        reader = sql.SparkSession.builder.appName("stakes").getOrCreate().read
         if partitioned:
             reader = reader.option("basePath", _common_folder(files))
         return reader.parquet(*files)
 
-    return scan, (PySparkException,)
+    return scan, (errors.PySparkException,)
 
 
 def _common_folder(files: list[str]) -> str:
@@ -781,6 +755,7 @@ _SCANS: dict[str, Callable[[], _Scanner]] = {"duckdb": _duckdb, "spark": _spark}
 # Numeric columns in a Parquet file, with a text in its metadata that describes them.
 
 _KEY = b"stakes"
+_NEEDED = "Parquet files need pyarrow: pip install 'stakes[engines]'"
 
 
 def write_columns(path: Path | BinaryIO, columns: Mapping[str, NDArray[np.float64]], text: str) -> None:
@@ -797,7 +772,7 @@ def write_columns(path: Path | BinaryIO, columns: Mapping[str, NDArray[np.float6
     ...     read_columns(file, "column")
     ({'x': array([0.5])}, 'half')
     """
-    pa, parquet = _pyarrow()
+    pa, parquet = (import_optional(name, _NEEDED) for name in ("pyarrow", "pyarrow.parquet"))
     parquet.write_table(pa.table(dict(columns)).replace_schema_metadata({_KEY: text.encode()}), path)
 
 
@@ -812,9 +787,12 @@ def read_columns(path: Path, what: str) -> tuple[dict[str, NDArray[np.float64]],
     Traceback (most recent call last):
     stakes.outputs.serialization.DataError: none.parquet: there is no such file
     """
-    pa, parquet = _pyarrow()
+    pa, parquet = (import_optional(name, _NEEDED) for name in ("pyarrow", "pyarrow.parquet"))
     try:
-        _check_size(path)
+        # its numbers must not exceed the limit; texts, which kept columns never are, count in full
+        with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            size = sum(column.size + column.most for column in check_pages(data, Location(str(path))).values())
+            check_unpacked(size, most_unpacked(len(data)), str(path))
         # one file, without columns from folder names
         found = parquet.ParquetFile(path).read()
     except FileNotFoundError:
@@ -831,20 +809,3 @@ def read_columns(path: Path, what: str) -> tuple[dict[str, NDArray[np.float64]],
         raise DataError(f"must be a {what} in Parquet, this file was not written as one", file=str(path))
     columns = {name: found[name].to_numpy() for name in found.column_names}
     return columns, text.decode(errors="replace")
-
-
-def _check_size(path: Path) -> None:
-    """Refuse a file whose numbers exceed the limit, or that holds texts, which kept columns never do."""
-    with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        columns = check_pages(data, Location(str(path)))
-        size = sum(column.size + column.most for column in columns.values())
-        check_unpacked(size, most_unpacked(len(data)), str(path))
-
-
-def _pyarrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError as error:
-        raise ImportError("Parquet files need pyarrow: pip install 'stakes[engines]'") from error
-    return pa, parquet

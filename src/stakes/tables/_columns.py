@@ -5,31 +5,27 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Number
 from typing import TYPE_CHECKING, Any, Protocol
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from numpy.typing import NDArray
 
+from stakes.base.arrays import Bools, Floats
+from stakes.base.outcome import OutcomeFromColumns
 from stakes.base.validation import as_written, blocks, check_labels, match_label
 from stakes.outputs.hooks import report_progress
-from stakes.outputs.serialization import DataError
+from stakes.outputs.serialization import DataError, Location
 from stakes.outputs.text import nearest, shorten, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
     import polars as pl
-    from numpy.typing import NDArray
 
-    from stakes.base.outcome import OutcomeFromColumns
-    from stakes.outputs.serialization import Location
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
-    Codes = NDArray[np.signedinteger[Any]]
-    Cells = Any  # a series of polars or, where a format has no types, a list
+Codes = NDArray[np.signedinteger[Any]]
+Cells = Any  # a series of polars or, where a format has no types, a list
 
 
 # Run a data engine, and convert its failures to one error.
@@ -450,21 +446,15 @@ class Gathered:
     @classmethod
     def of(cls, table: Table, hints: Mapping[str, str | None], groups: Sequence[str], label: str | None) -> Gathered:
         """Read numeric columns, each with a hint for error messages, the label and the groups."""
-        found = cls._read(table, hints, groups, label, typed=True) or cls._read(table, hints, groups, label)
+        others = list(dict.fromkeys([*groups, *([] if label is None else [label])]))
+        found = cls._read(table, hints, others, label) or cls._read(table, hints, others, label, typed=False)
         assert found is not None  # noqa: S101  (as text every cell can be read)
         return found
 
     @classmethod
     def _read(
-        cls,
-        table: Table,
-        hints: Mapping[str, str | None],
-        groups: Sequence[str],
-        label: str | None,
-        *,
-        typed: bool = False,
+        cls, table: Table, hints: Mapping[str, str | None], others: list[str], label: str | None, *, typed: bool = True
     ) -> Gathered | None:
-        others = list(dict.fromkeys([*groups, *([] if label is None else [label])]))
         columns = [Numbers(name, from_text=table.kind == "csv") for name in hints]
         values = [Stacked(table.n_rows) for _ in hints]
         parts: dict[str, list[Cells]] = {name: [] for name in others}

@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import combinations
 from operator import add, mul
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from numpy.typing import NDArray
 
+from stakes.base.arrays import Bools, Floats
 from stakes.base.formulas import LARGEST, Formula, at_least, at_most, choose, decided, is_nan, where_known
 from stakes.base.numerics import count_cells, count_groups, count_sample
 from stakes.base.validation import BinarySample, check_number
-from stakes.costs import Empirical, Fixed, LogOddsUniform, Uniform, Weighted, as_costs, check_scale
+from stakes.costs import (
+    CostDistribution,
+    CostsLike,
+    Empirical,
+    Fixed,
+    LogOddsUniform,
+    Scale,
+    Uniform,
+    Weighted,
+    as_costs,
+    check_scale,
+)
 from stakes.outputs.serialization import DataError, Location
 from stakes.tables._columns import (
+    Roles,
     as_array,
     choose_roles,
     collected,
@@ -38,26 +53,12 @@ from stakes.tables._predictions import (
     is_missing,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from stakes.costs import CostDistribution, CostsLike, Scale
-    from stakes.tables._columns import Roles
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
-    Gaps = Sequence[tuple[str | float, str | float]]
+Gaps = Sequence[tuple[str | float, str | float]]
 
 
 # A score table needs only one group-by over label and score, in the engine that holds the data.
 
 _MOST_HELD = 1 << 24  # rows; more of them may hold few distinct scores, and leave the engine as these only
-
-
-# columns of the result of the group-by
-_COLUMNS = ("cell", "lower", "upper", "count", "weight", "squared", "moment")
 
 
 def group_scores(
@@ -178,17 +179,8 @@ class _Groups:
     roles: Roles
     origin: Location
     labels: tuple[list[Any], NDArray[np.signedinteger[Any]]]
-    cell: Floats
-    lower: Floats
-    upper: Floats
-    count: NDArray[np.int64]
-    weight: Floats
-    squared: Floats
-    moment: Floats
-    bad_weights: NDArray[np.int64]
-    missing_weights: NDArray[np.int64]
     groups: tuple[list[Any], NDArray[np.int64]] | None
-    least_weight: Floats
+    column: dict[str, Floats]
 
     @classmethod
     def collect(cls, frame: nw.LazyFrame[Any], roles: Roles, resolution: int | None) -> _Groups:
@@ -196,22 +188,15 @@ class _Groups:
         origin = Location(ordered=False)
         found = run(_grouped(_rows(frame, roles, origin), resolution))
         column = {name: to_floats(found[name], origin) for name in found.columns if name not in {"label", "group"}}
-        count = column["count"].astype(np.int64)
+        cell, count = column["cell"], column["count"]
+        column = (
+            dict.fromkeys(("weight", "squared", "least"), count) | {"bad": 0.0 * count, "missing": 0.0 * count} | column
+        )
+        column["moment"] = column.get("moment", cell)
+        column |= {name: column.get(name, cell) + 0.0 for name in ("lower", "upper")}
+        labels = encode_labels(found["label"].alias(roles.label), origin)
         return cls(
-            roles=roles,
-            origin=origin,
-            labels=encode_labels(found["label"].alias(roles.label), origin),
-            cell=column["cell"],
-            lower=column.get("lower", column["cell"]) + 0.0,
-            upper=column.get("upper", column["cell"]) + 0.0,
-            count=count,
-            weight=column.get("weight", column["count"]),
-            squared=column.get("squared", column["count"]),
-            moment=column.get("moment", column["cell"]),
-            groups=encode(found["group"].alias(roles.groups[0])) if roles.groups else None,
-            bad_weights=column.get("bad", np.zeros(len(count))).astype(np.int64),
-            missing_weights=column.get("missing", np.zeros(len(count))).astype(np.int64),
-            least_weight=column.get("least", column["count"]),
+            roles, origin, labels, encode(found["group"].alias(roles.groups[0])) if roles.groups else None, column
         )
 
     def table(self, pos_label: object, resolution: int | None) -> dict[str, Any]:
@@ -228,23 +213,18 @@ class _Groups:
         order = np.argsort(codes, kind="stable")
         found = []
         for part in np.split(order, np.searchsorted(codes[order], np.arange(1, len(values)))):
-            mine = {item.name: getattr(self, item.name)[part] for item in fields(self) if item.name in _COLUMNS}
-            own = replace(self, **mine)._pooled(positive[part], resolution)
-            found.append((own, int(self.count[part][positive[part]].sum())))
+            own = replace(self, column={name: values[part] for name, values in self.column.items()})
+            n_positives = int(own.column["count"][positive[part]].sum())
+            found.append((own._pooled(positive[part], resolution), n_positives))
         return as_array(values), found
 
     def _pooled(self, positive: Bools, resolution: int | None) -> dict[str, Any]:
-        n_rows = int(self.count.sum())
+        column, n_rows = self.column, int(self.column["count"].sum())
         if resolution is None:
-            return count_groups(self.cell, positive, self.weight, self.squared, n_rows)
-        sums = (
-            np.where(positive, self.weight, 0.0),
-            np.where(positive, 0.0, self.weight),
-            np.where(positive, self.squared, 0.0),
-            np.where(positive, 0.0, self.squared),
-        )
-        spans = (self.lower, self.upper, self.moment)
-        return count_cells(self.cell, spans, sums, n_rows=n_rows, resolution=resolution)
+            return count_groups(column["cell"], positive, column["weight"], column["squared"], n_rows)
+        sums = [np.where(by, column[name], 0.0) for name in ("weight", "squared") for by in (positive, ~positive)]
+        spans = (column["lower"], column["upper"], column["moment"])
+        return count_cells(column["cell"], spans, sums, n_rows=n_rows, resolution=resolution)
 
     def _checked(self, pos_label: object, *, exact: bool) -> Bools:
         score = self.roles.models[0]
@@ -253,14 +233,15 @@ class _Groups:
             rule = "there are no rows" if self.roles.weight is None else "there are no rows of positive weight"
             raise self.origin.error(rule, column=self.roles.weight)
         self._refuse("must not be missing", codes < 0, column=self.roles.label, hint=INCOMPLETE_HINT)
-        self._refuse("must not be missing", np.isnan(self.cell), column=score, hint=INCOMPLETE_HINT)
-        if self.bad_weights.any():
+        self._refuse("must not be missing", np.isnan(self.column["cell"]), column=score, hint=INCOMPLETE_HINT)
+        if self.column["bad"].any():
             self._refuse_weights()
         positive = positive_labels(values, codes, pos_label, self.origin, self.roles.label)
-        outside = (self.lower < 0.0) | (self.upper > 1.0)
+        lower, upper = self.column["lower"], self.column["upper"]
+        outside = (lower < 0.0) | (upper > 1.0)
         if outside.any():
             first = int(np.argmax(outside))
-            value = self.lower[first] if self.lower[first] < 0.0 else self.upper[first]
+            value = lower[first] if lower[first] < 0.0 else upper[first]
             # a bin may hold valid rows too, so only distinct scores can be counted
             details = {"column": score, "value": value, "hint": PROBABILITY_HINT}
             if not exact:
@@ -270,16 +251,16 @@ class _Groups:
 
     def _refuse(self, rule: str, bad: Bools, **details: Any) -> None:
         if bad.any():
-            count, total = int(self.count[bad].sum()), int(self.count.sum())
+            count, total = int(self.column["count"][bad].sum()), int(self.column["count"].sum())
             raise self.origin.error(rule, count=count, total=total, **details)
 
     def _refuse_weights(self) -> None:
-        details: dict[str, Any] = {"column": self.roles.weight, "total": int(self.count.sum())}
-        missing = int(self.missing_weights.sum())
+        details: dict[str, Any] = {"column": self.roles.weight, "total": int(self.column["count"].sum())}
+        missing = int(self.column["missing"].sum())
         if missing:
             raise self.origin.error("must not be missing", count=missing, hint=INCOMPLETE_HINT, **details)
-        least = float(self.least_weight.min())
-        value, count = least if least < 0.0 else np.inf, int(self.bad_weights.sum())
+        least = float(self.column["least"].min())
+        value, count = least if least < 0.0 else np.inf, int(self.column["bad"].sum())
         raise self.origin.error("must be finite and >= 0", value=value, count=count, **details)
 
 
@@ -411,10 +392,8 @@ def row_loss(score: Any, positive: Any, costs: CostDistribution, rule: float | s
     """Build the integrated cost of each row as an expression, equal to that of arrays."""
     if not isinstance(rule, str):
         always, never = float(costs.negative_loss(math.inf)), float(costs.positive_loss(-math.inf))
-        return _as_double(
-            choose(positive, choose(at_least(score, rule), 0.0, never), choose(at_least(score, rule), always, 0.0)),
-            score,
-        )
+        acting = at_least(score, rule)
+        return _as_double(choose(positive, choose(acting, 0.0, never), choose(acting, always, 0.0)), score)
     if isinstance(costs, Weighted):
         parts = (row_loss(score, positive, p, rule) * float(f) for f, p in zip(costs.factors, costs.parts, strict=True))
         return reduce(add, parts)
@@ -425,10 +404,9 @@ def _atoms(score: Any, positive: Any, costs: Any) -> Any:
     losses = []
     for value, weight in zip(*(part.tolist() for part in costs.atoms), strict=True):
         acting, waiting = value * weight, (1.0 - value) * weight
-        negative = choose(at_least(score, value), choose(at_most(score, value), costs.tie * acting, acting), 0.0)
-        missed = choose(
-            at_most(score, value), choose(at_least(score, value), (1.0 - costs.tie) * waiting, waiting), 0.0
-        )
+        above, below = at_least(score, value), at_most(score, value)
+        negative = choose(above, choose(below, costs.tie * acting, acting), 0.0)
+        missed = choose(below, choose(above, (1.0 - costs.tie) * waiting, waiting), 0.0)
         losses.append(_as_double(choose(positive, missed, negative), score))
     return reduce(add, losses)
 
@@ -441,12 +419,10 @@ def _as_double(loss: Any, score: Any) -> Any:
 def _uniform(score: Any, positive: Any, costs: Any) -> Any:
     # one expression for both classes, as for arrays: conditionals are slow in engines
     low, high = costs.low, costs.high
-    bounded = isinstance(score, Formula)
-    at = (
-        choose(at_least(score, high), high, choose(at_most(score, low), low, score))
-        if bounded
-        else score.clip(low, high)
-    )
+    if isinstance(score, Formula):
+        at = choose(at_least(score, high), high, choose(at_most(score, low), low, score))
+    else:
+        at = score.clip(low, high)
     y, best = choose(positive, 1.0, 0.0), choose(positive, high, low)
     return (best - at) * ((y - best) + (y - at)) * 0.5
 
@@ -457,10 +433,11 @@ def _log_odds(score: Any, positive: Any, costs: Any) -> Any:
         raise ValueError(f"costs={costs!r} take logarithms, of which SQL and ONNX are not written here.")
     always, never = float(costs.negative_loss(math.inf)), float(costs.positive_loss(-math.inf))
     inside = math.log1p(-costs.low) - _logarithm(1.0 - score), math.log(costs.high) - _logarithm(score)
-    found = []
-    for loss, below, above in ((inside[0], 0.0, always), (inside[1], never, 0.0)):
-        found.append(choose(score <= costs.low, below, choose(score >= costs.high, above, loss)))
-    return choose(positive, found[1], found[0])
+    negative, missed = (
+        choose(score <= costs.low, below, choose(score >= costs.high, above, loss))
+        for loss, below, above in ((inside[0], 0.0, always), (inside[1], never, 0.0))
+    )
+    return choose(positive, missed, negative)
 
 
 def _logarithm(value: nw.Expr) -> nw.Expr:
@@ -613,8 +590,8 @@ def _collected(
     rows: nw.LazyFrame[Any], models: int, powers: Sequence[tuple[int, int]], *, weighted: bool
 ) -> dict[str, Any]:
     """Collect sums by class: of powers of w, of weighted powers of every difference, and of its nonzero rows."""
-    gaps, apart = gap_names(models), [f"{i}_{j}" for i, j in combinations(range(models), 2)]
-    terms: dict[str, nw.Expr] = {f"a{pair}": _differ(*pair.split("_")) for pair in apart}
+    gaps, apart = gap_names(models), combinations(range(models), 2)
+    terms: dict[str, nw.Expr] = {f"a{i}_{j}": _is(nw.col(f"s{i}") != nw.col(f"s{j}")) for i, j in apart}
     terms["off"] = nw.col("off")
     for gap in gaps:
         terms[f"c{gap}"] = _is(nw.col(gap) != 0.0)
@@ -704,13 +681,8 @@ def _constant(weights: Any, gaps: Sequence[float], power: int) -> Any:
     return np.array([float(w) * gap**power if w else 0.0 for w, gap in zip(weights, gaps, strict=True)])
 
 
-def _differ(i: str, j: str) -> nw.Expr:
-    return _is(nw.col(f"s{i}") != nw.col(f"s{j}"))
-
-
 def _power(gap: nw.Expr, b: int, a: int) -> nw.Expr:
-    factors = [nw.col("w")] * a + [gap] * b
-    return reduce(mul, factors)
+    return reduce(mul, [nw.col("w")] * a + [gap] * b)
 
 
 def _is(condition: nw.Expr) -> nw.Expr:

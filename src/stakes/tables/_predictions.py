@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
+from numpy.typing import NDArray
 
+from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.formulas import is_nan
+from stakes.base.outcome import Outcome, OutcomeFromColumns
 from stakes.base.validation import check_choice, match_label
 from stakes.outputs.result_table import backend_of
 from stakes.outputs.serialization import DataError, Location
@@ -19,6 +23,7 @@ from stakes.tables._columnar_files import TypedFile
 from stakes.tables._columns import (
     Gathered,
     Roles,
+    Table,
     as_array,
     choose_roles,
     collected,
@@ -32,38 +37,12 @@ from stakes.tables._columns import (
 )
 from stakes.tables._text_files import Content, CsvFile, JsonFile
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from stakes.base.outcome import Outcome, OutcomeFromColumns
-    from stakes.tables._columns import Table
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
-    Integers = NDArray[np.intp]
-
-
 # Rows for comparisons of models: labels, scores of every model, weights and groups.
 
 OnMissing = Literal["raise", "drop"]
 ON_MISSING = ("raise", "drop")
 PROBABILITY_HINT = "Pass the probability of the positive class."
 INCOMPLETE_HINT = 'on_missing="drop" (command line: --on-missing drop) leaves incomplete rows out.'
-
-
-class FrameColumns(Protocol):
-    """Columns of equal length by name, in memory or in a file."""
-
-    def series(self, name: str) -> nw.Series[Any]:
-        """Return a column unchanged."""
-
-    def floats(self, name: str, hint: str | None = None) -> Floats:
-        """Return a column of numbers, nan where it is missing."""
-
-    def labels(self, name: str) -> tuple[list[Any], NDArray[np.signedinteger[Any]]]:
-        """Return the distinct values of the label and the index of each row's, -1 where it is missing."""
 
 
 @dataclass(frozen=True)
@@ -214,8 +193,8 @@ def model_columns(
     """Return which columns of a frame are models, as in :func:`frame_columns`, and the roles of the others."""
     native = from_native(frame)
     numeric = [name for name, dtype in native.collect_schema().items() if dtype.is_numeric()]
-    asked = {"label": label, "models": models, "weight": weight, "groups": groups, "outcome": outcome}
-    return choose_roles(column_names(native), numeric, **asked)  # type: ignore[arg-type]
+    asked: dict[str, Any] = {"label": label, "models": models, "weight": weight, "groups": groups, "outcome": outcome}
+    return choose_roles(column_names(native), numeric, **asked)
 
 
 def complete_rows(frame: nw.LazyFrame[Any], roles: Roles, on_missing: OnMissing) -> tuple[nw.LazyFrame[Any], int]:
@@ -254,7 +233,7 @@ def column_names(frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> list[str]:
 
 
 def clean_rows(
-    columns: FrameColumns,
+    columns: Held | Gathered,
     roles: Roles,
     origin: Location,
     *,
@@ -268,21 +247,15 @@ def clean_rows(
     scores = {name: columns.floats(name, roles.hint) for name in roles.models}
     codes = {name: encode(columns.series(name)) for name in roles.groups}
     codes[roles.label] = columns.labels(roles.label)
-    count = len(codes[roles.label][1])
-    if count == 0:
-        raise origin.error("there are no rows")
-
-    keep = np.ones(count, dtype=bool) if weight is None else weight != 0.0
-    if not keep.any():
-        raise origin.error(f"must not be all zero, got {len(keep)} zeros", column=roles.weight)
     numbers = scores | {name: columns.floats(name) for name in roles.measured}
     missing = {name: np.isnan(values) for name, values in numbers.items()}
     missing |= {name: found < 0 for name, (_, found) in codes.items()}
     if roles.outcome is not None and roles.outcome.partly:
-        missing[roles.label] = np.zeros(count, dtype=bool)
+        missing[roles.label] = np.zeros(len(missing[roles.label]), dtype=bool)
     if weight is not None and roles.weight is not None:
         missing[roles.weight] = np.isnan(weight)
-    n_dropped = leave_out_incomplete(keep, {name: missing[name] for name in roles.used}, roles, origin, on_missing)
+    missing = {name: missing[name] for name in roles.used}
+    keep, n_dropped = complete(missing, weight, roles, origin, on_missing)
     if not keep.all():
         origin = replace(origin, rows=np.flatnonzero(keep))
         numbers = {name: values[keep] for name, values in numbers.items()}
@@ -321,14 +294,20 @@ def _outcome(
         raise origin.error(str(error).removesuffix(".")) from None
 
 
-def leave_out_incomplete(
-    keep: Bools, missing: dict[str, Bools], roles: Roles, origin: Location, on_missing: OnMissing
-) -> int:
-    """Exclude incomplete rows and count them, or raise at the first one."""
-    incomplete = np.logical_or.reduce(list(missing.values())) & keep
+def complete(
+    missing: dict[str, Bools], weight: Floats | None, roles: Roles, origin: Location, on_missing: OnMissing
+) -> tuple[Bools, int]:
+    """Mark the complete rows of nonzero weight and count the incomplete ones, or raise at the first one."""
+    absent = np.logical_or.reduce(list(missing.values()))
+    if not len(absent):
+        raise origin.error("there are no rows")
+    keep = np.ones(len(absent), dtype=bool) if weight is None else weight != 0.0
+    if not keep.any():
+        raise origin.error(f"must not be all zero, got {len(keep)} zeros", column=roles.weight)
+    incomplete = absent & keep
     count = int(np.count_nonzero(incomplete))
     if not count:
-        return 0
+        return keep, 0
     first = int(np.argmax(incomplete))
     column = next(name for name, mask in missing.items() if mask[first])
     if on_missing == "raise" or count == np.count_nonzero(keep):
@@ -338,8 +317,7 @@ def leave_out_incomplete(
         if column in roles.models and roles.hint:
             hint = f"{hint} {roles.hint}"
         raise origin.error("must not be missing", column=column, row=first, count=count, total=len(keep), hint=hint)
-    keep &= ~incomplete
-    return count
+    return keep & ~incomplete, count
 
 
 def check_numbers(scores: dict[str, Floats], weight: Floats | None, roles: Roles, origin: Location) -> None:
@@ -445,17 +423,8 @@ def read_predictions(
     """
     check_choice(on_missing, "on_missing", ON_MISSING)
     table = open_table(path, format, label)
-    roles = choose_roles(
-        table.names,
-        table.numeric,
-        label=label,
-        models=models,
-        weight=weight,
-        groups=groups,
-        file=table.origin.file,
-        probability=probability,
-        outcome=outcome,
-    )
+    asked: dict[str, Any] = {"label": label, "models": models, "weight": weight, "groups": groups, "outcome": outcome}
+    roles = choose_roles(table.names, table.numeric, file=table.origin.file, probability=probability, **asked)
     hints = {name: roles.hint if name in roles.models else None for name in roles.numbers}
     rows = Gathered.of(table, hints, roles.groups, label)
     return clean_rows(rows, roles, rows.origin, pos_label=pos_label, on_missing=on_missing)
@@ -465,6 +434,7 @@ def read_predictions(
 
 ALONE = "model"  # the model whose columns are named by the classes alone
 _BETWEEN = ("_", ".", ":", "-", " ")
+_Sets = dict[tuple[str, str], dict[str, str]]  # columns by class, by model and what stands between the two
 _ROUNDED = 0.01  # tolerance for sums of probabilities written with few digits
 _EXACT = 1e-6
 
@@ -587,7 +557,14 @@ def _columns(
             raise _no_columns(sets, part[0] if part else None, classes, file)
         chosen = list(whole)
     else:
-        chosen = [_named(model, sets, whole, classes, file) for model in models]
+        chosen = []
+        for model in models:
+            mine = [key for key in sets if key[0] == model]
+            named = [key for key in mine if key in whole]
+            chosen += named[:1]
+            if not named:
+                nearest = max(mine, key=lambda key: len(sets[key]), default=(model, "_"))
+                raise _no_columns(sets, nearest, classes, file)
     found = [model for model, _ in chosen]
     twice = next((model for model in found if found.count(model) > 1), None)
     if twice is not None:
@@ -595,9 +572,9 @@ def _columns(
     return {key[0]: tuple(whole[key][each] for each in classes) for key in chosen}
 
 
-def _sets(names: Sequence[str], classes: tuple[str, ...]) -> dict[tuple[str, str], dict[str, str]]:
+def _sets(names: Sequence[str], classes: tuple[str, ...]) -> _Sets:
     """Group columns by model prefix and suffix: its columns by class."""
-    sets: dict[tuple[str, str], dict[str, str]] = {}
+    sets: _Sets = {}
     for name in names:
         for each in classes:
             if name == each:
@@ -609,26 +586,7 @@ def _sets(names: Sequence[str], classes: tuple[str, ...]) -> dict[tuple[str, str
     return sets
 
 
-def _named(
-    model: str,
-    sets: Mapping[tuple[str, str], Mapping[str, str]],
-    whole: Mapping[tuple[str, str], Any],
-    classes: tuple[str, ...],
-    file: str | None,
-) -> tuple[str, str]:
-    for key in whole:
-        if key[0] == model:
-            return key
-    nearest = max((key for key in sets if key[0] == model), key=lambda key: len(sets[key]), default=(model, "_"))
-    raise _no_columns(sets, nearest, classes, file)
-
-
-def _no_columns(
-    sets: Mapping[tuple[str, str], Mapping[str, str]],
-    near: tuple[str, str] | None,
-    classes: tuple[str, ...],
-    file: str | None,
-) -> DataError:
+def _no_columns(sets: _Sets, near: tuple[str, str] | None, classes: tuple[str, ...], file: str | None) -> DataError:
     rule = f"A model needs one column for each class, such as gbm_{classes[0]}, or {classes[0]} where there is only one"
     if near is None:
         listed = ", ".join(map(repr, classes))
@@ -645,16 +603,11 @@ def _clean(
     """Check the columns and keep the rows of positive weight."""
     origin, weight = rows.origin, None if roles.weight is None else rows.floats(roles.weight)
     codes = {name: encode(rows.series(name)) for name in (roles.label, *roles.groups)}
-    count = len(codes[roles.label][1])
-    if count == 0:
-        raise origin.error("there are no rows")
-    keep = np.ones(count, dtype=bool) if weight is None else weight != 0.0
-    if not keep.any():
-        raise origin.error(f"must not be all zero, got {count} zeros", column=roles.weight)
     missing = {name: np.isnan(rows.floats(name)) for name in roles.numbers}
     missing |= {name: place < 0 for name, (_, place) in codes.items()}
-    dropped = leave_out_incomplete(keep, missing, roles, origin, on_missing)
-    origin, places = replace(origin, rows=np.flatnonzero(keep)), np.flatnonzero(keep)
+    keep, dropped = complete(missing, weight, roles, origin, on_missing)
+    places = np.flatnonzero(keep)
+    origin = replace(origin, rows=places)
     scores = {name: rows.floats(name)[places] for name in roles.models}
     weight = None if weight is None else weight[places]
     check_numbers(scores, weight, roles, origin)

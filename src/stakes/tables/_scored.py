@@ -4,40 +4,39 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from stakes.base.arrays import Floats
 from stakes.base.validation import check_choice
+from stakes.outputs.serialization import Location
 from stakes.tables._columnar_files import TITLES
-from stakes.tables._columns import Gathered, Numbers, Roles, as_array, encode, named_once, require
-from stakes.tables._predictions import ON_MISSING, PROBABILITY_HINT, check_numbers, leave_out_incomplete, open_table
+from stakes.tables._columns import Gathered, Numbers, Piece, Roles, Table, as_array, encode, named_once, require
+from stakes.tables._predictions import (
+    ON_MISSING,
+    PROBABILITY_HINT,
+    OnMissing,
+    check_numbers,
+    complete,
+    open_table,
+)
+from stakes.tables._text_files import ENDINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     import polars as pl
-    from numpy.typing import NDArray
-
-    from stakes.outputs.serialization import Location
-    from stakes.tables._columns import Piece, Table
-    from stakes.tables._predictions import OnMissing
 
     Added = tuple[Sequence[pl.Series], NDArray[np.bool_] | None]
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+
+Integers = NDArray[np.int64]
 
 
 # Copies of files of rows with new columns: records are unchanged, or the copy is refused with a reason.
 
-ENDINGS = {
-    "csv": (".csv", ".tsv"),
-    "parquet": (".parquet", ".pq"),
-    "arrow": (".arrow", ".feather", ".ipc"),
-    "jsonl": (".jsonl", ".ndjson"),
-}
 _SINKS = {"csv": "csv", "parquet": "parquet", "arrow": "ipc", "jsonl": "ndjson"}
 _ERRNO = re.compile(r"\(os error (\d+)\)")
 
@@ -266,10 +265,9 @@ def read_scores(
     found = Gathered.of(table, dict.fromkeys([*wanted, *further]), by, None)
     origin, roles = found.origin, Roles("", wanted, None, by, automatic=False)  # there is no label
     codes = {name: encode(found.series(name)) for name in by}
-    keep = np.ones(len(found.floats(wanted[0])), dtype=bool)
     missing = {name: np.isnan(found.floats(name)) for name in (*wanted, *further)}
     missing |= {name: values < 0 for name, (_, values) in codes.items()}
-    dropped = leave_out_incomplete(keep, missing, roles, origin, on_missing)
+    keep, dropped = complete(missing, None, roles, origin, on_missing)
     rows = np.flatnonzero(keep)
     kept = {name: found.floats(name)[rows] for name in wanted}
     check_numbers(kept, None, roles, replace(origin, rows=rows))

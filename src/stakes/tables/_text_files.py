@@ -15,20 +15,23 @@ import string
 import sys
 import zlib
 from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, compress, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stakes.base.validation import check_choice
 from stakes.outputs.files import LIFTED
 from stakes.outputs.serialization import DataError, Location
 from stakes.tables._columns import (
     MISSING,
+    Cells,
     Piece,
     is_meant_as_number,
     is_number,
@@ -39,31 +42,20 @@ from stakes.tables._columns import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-    from typing import BinaryIO
-
     import polars as pl
-    from numpy.typing import NDArray
-
-    from stakes.tables._columns import Cells
 
 
 # The bytes of a file or of standard input, decompressed if necessary, and the format of their table.
 
 STANDARD_INPUT = "-"
 FORMATS = ("csv", "parquet", "arrow", "jsonl")
-_SUFFIXES = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
+ENDINGS = {
+    "csv": (".csv", ".tsv"),
+    "parquet": (".parquet", ".pq"),
+    "arrow": (".arrow", ".feather", ".ipc"),
+    "jsonl": (".jsonl", ".ndjson"),
 }
+_SUFFIXES = {ending: kind for kind, endings in ENDINGS.items() for ending in endings} | {".json": "jsonl"}
 # the last is the start of an Arrow stream
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 _GZIP = b"\x1f\x8b"
@@ -93,7 +85,8 @@ class Content:
             if is_pipe(name):  # a pipe can be read only once, as standard input
                 return cls(name, None, _unpacked(stream.read(), name))
             head = stream.read(len(_GZIP))
-            if head != _GZIP and not _WILDCARDS & set(name) and _is_text(name):
+            # engines require a name that is valid UTF-8
+            if head != _GZIP and not _WILDCARDS & set(name) and not any("\ud800" <= sign <= "\udfff" for sign in name):
                 content = cls(name, file)
             else:
                 content = cls(name, None, _unpacked(head + stream.read(), name))
@@ -199,15 +192,6 @@ def refuse_address(name: str) -> None:
     raise DataError(f"{rule}: copy it here first, or pipe it into this command with - as its file", file=name)
 
 
-def _is_text(name: str) -> bool:
-    """Whether a name is valid UTF-8, as engines require."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _unpacked(data: bytes, name: str) -> bytes:
     if not data:
         raise DataError("the file is empty", file=name)
@@ -230,10 +214,9 @@ def most_unpacked(size: int) -> int | None:
 
 def check_unpacked(size: int, most: int | None, name: str, column: str | None = None) -> None:
     """Raise if the unpacked size exceeds the limit."""
-    if most is None or size <= most:
-        return
-    rule = f"unpacks to more than {_MOST_TIMES} times its size and {_MOST_UNPACKED >> 20} MiB"
-    raise DataError(rule, file=name, column=column, hint=LIFT)
+    if most is not None and size > most:
+        rule = f"unpacks to more than {_MOST_TIMES} times its size and {_MOST_UNPACKED >> 20} MiB"
+        raise DataError(rule, file=name, column=column, hint=LIFT)
 
 
 def reject_other_encodings(content: Content, origin: Location) -> None:
@@ -628,7 +611,12 @@ class JsonFile:
     @property
     def numeric(self) -> list[str]:
         """Names of the columns that hold numbers, as far as the first rows tell."""
-        return [name for name in self.names if _is_numeric([record.get(name) for record in self._sample])]
+        return [name for name in self.names if self._is_numeric(name)]
+
+    def _is_numeric(self, name: str) -> bool:
+        present = [value for record in self._sample if (value := record.get(name)) is not None]
+        meant = [_KINDS.get(type(v)) == "number" or (type(v) is str and is_meant_as_number(v)) for v in present]
+        return 2 * sum(meant) >= len(present)
 
     def survey(self) -> None:
         """Read the file once for the names and types of all columns: some may first appear in the last row."""
@@ -638,12 +626,10 @@ class JsonFile:
         self.names = list(self._kinds)
 
     def pieces(
-        self,
-        columns: Collection[str],
-        numbers: Collection[str] = (),  # noqa: ARG002  (JSON says itself what is a number)
-        label: str | None = None,  # noqa: ARG002
+        self, columns: Collection[str], numbers: Collection[str] = (), label: str | None = None
     ) -> Iterator[Piece]:
         """Pass through the rows."""
+        del numbers, label  # JSON says itself what is a number
         records = self._records()
         while block := list(islice(records, _BLOCK)):
             cells = {
@@ -768,9 +754,3 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
         raise ValueError(f"the name {twice!r} occurs more than once")
     return record
-
-
-def _is_numeric(values: list[Any]) -> bool:
-    present = [v for v in values if v is not None]
-    meant = [_KINDS.get(type(v)) == "number" or (type(v) is str and is_meant_as_number(v)) for v in present]
-    return 2 * sum(meant) >= len(present)
