@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from stakes.base.arrays import Floats
 from stakes.base.validation import check_choice
 from stakes.core.options import check_rule, evaluation_data, undefined
-from stakes.costs import LogOddsUniform, Uniform
+from stakes.core.regret import Rule
+from stakes.core.score_table import ScoreTable
+from stakes.costs import CostDistribution, LogOddsUniform, Uniform
 from stakes.curves._curve import Curve, product, straight
 from stakes.curves._decision import error_pieces
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.core.regret import Rule
-    from stakes.core.score_table import ScoreTable
-    from stakes.costs import CostDistribution
-
-    Floats = NDArray[np.float64]
-
+from stakes.outputs.result_table import build_frame
 
 # Brier curves: regret over the cost ratio, on an axis transformed so that areas equal the scores.
 
@@ -130,8 +125,6 @@ class BrierCurve(Curve):
         >>> brier_curve([0, 1], [0.2, 0.6]).frame("polars").columns
         ['threshold', 'position', 'left', 'right']
         """
-        from stakes.outputs.result_table import build_frame
-
         left, right = self._sides()
         columns = {"threshold": self.knots, "position": self.position(self.knots), "left": left, "right": right}
         return build_frame(columns, backend)
@@ -378,18 +371,8 @@ def cost_curve_of(table: ScoreTable, rule: Rule = "optimal", name: str = "model"
         "treat all": straight(KIND, "treat all", X_LABEL, (1.0, 0.0)),
         "treat none": straight(KIND, "treat none", X_LABEL, (0.0, 1.0)),
     }
-    return CostCurve(
-        KIND,
-        knots,
-        at_zero,
-        at_one - at_zero,
-        name=name,
-        x_label=X_LABEL,
-        references=references,
-        table=table,
-        about=table.about,
-        **closed,
-    )
+    closed |= {"name": name, "x_label": X_LABEL, "table": table, "about": table.about}
+    return CostCurve(KIND, knots, at_zero, at_one - at_zero, references=references, **closed)
 
 
 def probability_cost(c: Floats, prevalence: float) -> Floats:
@@ -408,16 +391,13 @@ def _pieces(table: ScoreTable, rule: Rule) -> tuple[Floats, Floats, Floats]:
         return probability_cost(knots, table.prevalence), alarms, misses
     if rule == "optimal":
         cuts = table.pav_starts[::-1]
-        return _block_knots(table), table.false_positives[cuts], table.false_negatives[cuts]
+        # the best threshold changes at the share of negatives of each isotonic block, by class shares
+        starts = table.pav_starts[:-1]
+        up = np.add.reduceat(table.positives, starts)[::-1] * table.total_negatives
+        down = np.add.reduceat(table.negatives, starts)[::-1] * table.total_positives
+        knots = np.concatenate([[0.0], down / (up + down), [1.0]])
+        return knots, table.false_positives[cuts], table.false_negatives[cuts]
     return whole, *error_pieces(table, rule)[1:]
-
-
-def _block_knots(table: ScoreTable) -> Floats:
-    """Knots at which the best threshold changes: the share of negatives of each isotonic block, by class shares."""
-    starts = table.pav_starts[:-1]
-    up = np.add.reduceat(table.positives, starts)[::-1] * table.total_negatives
-    down = np.add.reduceat(table.negatives, starts)[::-1] * table.total_positives
-    return np.concatenate([[0.0], down / (up + down), [1.0]])
 
 
 def _rates(table: ScoreTable, alarms: Floats, misses: Floats) -> tuple[Floats, Floats]:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.arrays import Floats
 from stakes.base.validation import blocks, check_number, check_whole, in_percent, to_array, to_floats
 from stakes.costs import log_remainder
 from stakes.outputs.hooks import draw
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-
+from stakes.outputs.result_table import build_frame
 
 # An exact curve: knots, and between them pieces that are linear in the axis, in its odds or in its inverse odds.
 #
@@ -147,17 +143,10 @@ class Curve:
         """
         a = float(self.knots[0]) if low is None else check_number(low, "low")
         b = float(self.knots[-1]) if high is None else check_number(high, "high")
-        if not self.knots[0] <= a <= b <= self.knots[-1]:
-            raise ValueError(
-                f"low, high must be in order within [{self.knots[0]:g}, {self.knots[-1]:g}], got ({low}, {high})."
-            )
+        pieces, edges = self._between(a, b, (low, high))
         if a == b:
             return 0.0
-        first = int(np.clip(np.searchsorted(self.knots, a, side="right") - 1, 0, len(self.slope) - 1))
-        last = int(np.clip(np.searchsorted(self.knots, b, side="left"), first + 1, len(self.slope)))
-        edges = self.knots[first : last + 1].copy()
-        edges[0], edges[-1] = a, b
-        width, pieces = np.diff(edges), slice(first, last)
+        width = np.diff(edges)
         flat = self.intercept[pieces] * width
         return float(np.sum(flat + self._rise(pieces, self._basis_integral(edges), width)))
 
@@ -180,8 +169,6 @@ class Curve:
         >>> regret_curve([0, 1], [0.3, 0.6]).frame("polars").columns
         ['threshold', 'left', 'right']
         """
-        from stakes.outputs.result_table import build_frame
-
         left, right = self._sides()
         return build_frame({self.x_label.replace(" ", "_"): self.knots, "left": left, "right": right}, backend)
 
@@ -258,6 +245,17 @@ class Curve:
         >>> display = regret_curve([0, 1], [0.3, 0.6]).plot()
         """
         return draw(self, ax, **options)
+
+    def _between(self, a: float, b: float, given: tuple[float | None, float | None]) -> tuple[slice, Floats]:
+        """Pieces between two points and the edges of these, or raise unless the points are in order and inside."""
+        if not self.knots[0] <= a <= b <= self.knots[-1]:
+            span = f"[{self.knots[0]:g}, {self.knots[-1]:g}]"
+            raise ValueError(f"low, high must be in order within {span}, got ({given[0]}, {given[1]}).")
+        first = int(np.clip(np.searchsorted(self.knots, a, side="right") - 1, 0, len(self.slope) - 1))
+        last = int(np.clip(np.searchsorted(self.knots, b, side="left"), first + 1, len(self.slope)))
+        edges = self.knots[first : last + 1].copy()
+        edges[0], edges[-1] = a, b
+        return slice(first, last), edges
 
     def _sides(self) -> tuple[Floats, Floats]:
         with np.errstate(divide="ignore"):
@@ -426,17 +424,10 @@ class RatioCurve(Curve):
         """
         a = float(self.knots[0]) if low is None else float(low)
         b = float(self.knots[-1]) if high is None else float(high)
-        if not self.knots[0] <= a <= b <= self.knots[-1]:
-            raise ValueError(
-                f"low, high must be in order within [{self.knots[0]:g}, {self.knots[-1]:g}], got ({low}, {high})."
-            )
-        first = int(np.clip(np.searchsorted(self.knots, a, side="right") - 1, 0, len(self.slope) - 1))
-        last = int(np.clip(np.searchsorted(self.knots, b, side="left"), first + 1, len(self.slope)))
-        edges = self.knots[first : last + 1].copy()
-        edges[0], edges[-1] = a, b
-        tops, bottoms = (_piece_ends(line, slice(first, last), a, b) for line in (self, self.denominator))
+        pieces, edges = self._between(a, b, (low, high))
+        tops, bottoms = (_piece_ends(line, pieces, a, b) for line in (self, self.denominator))
         areas = []
-        for part in blocks(last - first):
+        for part in blocks(len(edges) - 1):
             width = np.diff(edges[part.start : part.stop + 1])
             mean = mean_ratio(*(column[part] for column in (*tops, *bottoms)))
             areas.append(float(np.sum(np.where(width > 0.0, width * mean, 0.0))))

@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from stakes.base.validation import blocks, check_choice, check_flag, check_number, in_percent, to_array, to_floats
-from stakes.core.options import check_harm, check_rule, evaluation_data, undefined
-from stakes.costs import as_costs
-from stakes.curves._curve import Combination, Curve
+from stakes.base.arrays import Bools, Floats, Integers
+from stakes.base.validation import (
+    blocks,
+    check_choice,
+    check_flag,
+    check_number,
+    check_size,
+    in_percent,
+    to_array,
+    to_floats,
+)
+from stakes.core.options import EvaluationData, check_harm, check_rule, evaluation_data, undefined
+from stakes.core.regret import Rule
+from stakes.core.score_table import ScoreTable
+from stakes.costs import CostsLike, as_costs
+from stakes.curves._curve import Basis, Combination, Curve
 from stakes.outcomes import TimeToEvent, acted_shares
-from stakes.outputs.result_table import Tabular
+from stakes.outputs.result_table import Tabular, build_frame
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.core.options import EvaluationData
-    from stakes.core.regret import Rule
-    from stakes.core.score_table import ScoreTable
-    from stakes.costs import CostsLike
-
-    Bools = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.intp]
-    Pieces = tuple[Floats, Floats, Floats]  # knots, shares of false positives and of false negatives in between
-    Owned = tuple[Floats, Floats, Floats, Integers]  # and whose piece it is
+Pieces = tuple[Floats, Floats, Floats]  # knots, shares of false positives and of false negatives in between
+Owned = tuple[Floats, Floats, Floats, Integers]  # and whose piece it is
 
 
 # Which of several regret curves is the lowest, at every cost ratio: their lower envelope, exactly.
@@ -129,24 +130,9 @@ def _lower(first: Owned, second: Owned) -> Owned:
 # Counts and rates at decision thresholds, for every distinct score or for chosen thresholds.
 
 _SHOWN_ROWS = 60
-COLUMNS = (
-    "threshold",
-    "tp",
-    "fp",
-    "fn",
-    "tn",
-    "sensitivity",
-    "specificity",
-    "ppv",
-    "npv",
-    "lr_positive",
-    "lr_negative",
-    "share_flagged",
-    "cost_ratio",
-    "odds",
-    "regret",
-    "net_benefit",
-)
+_COUNTS = ("threshold", "tp", "fp", "fn", "tn")
+_RATES = ("sensitivity", "specificity", "ppv", "npv", "lr_positive", "lr_negative", "share_flagged")
+COLUMNS = (*_COUNTS, *_RATES, "cost_ratio", "odds", "regret", "net_benefit")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -255,8 +241,6 @@ class ThresholdTable(Tabular):
         >>> threshold_table([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).frame("polars").columns[:5]
         ['threshold', 'tp', 'fp', 'fn', 'tn']
         """
-        from stakes.outputs.result_table import build_frame
-
         return build_frame({name: getattr(self, name) for name in COLUMNS}, backend)
 
     def _records(self) -> list[dict[str, Any]]:
@@ -267,7 +251,7 @@ class ThresholdTable(Tabular):
         if len(self.threshold) <= _SHOWN_ROWS:
             return super()._repr_html_()
         rows = np.linspace(0, len(self.threshold) - 1, _SHOWN_ROWS).astype(np.intp)
-        kept = [getattr(self, name)[rows] for name in ("threshold", "tp", "fp", "fn", "tn", "cost_ratio")]
+        kept = [getattr(self, name)[rows] for name in (*_COUNTS, "cost_ratio")]
         return f"{ThresholdTable(*kept)._repr_html_()}<p>{_SHOWN_ROWS} of {len(self.threshold)} thresholds</p>"
 
     def __repr__(self) -> str:
@@ -332,9 +316,7 @@ def threshold_table(
     >>> table.tp.tolist(), table.fp.tolist(), table.net_benefit.tolist()
     ([250.0], [250.0], [0.1875])
     """
-    per = None if per is None else check_number(per, "per")
-    if per is not None and not 0.0 < per < math.inf:
-        raise ValueError(f"per must be a finite number > 0, got {per}.")
+    per = None if per is None else check_size(check_number(per, "per"), "per")
     table = evaluation_data(
         y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits, probability=costs is None
     ).table
@@ -539,10 +521,7 @@ def _acted_curve(outcome: Any, data: EvaluationData, harm: float, name: str, thr
     last = float(cuts[-1] >= 1.0)  # whether any row is acted on at the highest thresholds
     height, slope = (np.append(part[inside], last * part[-1]) for part in (hits, -alarms))
     rate = outcome.prevalence
-    references = {
-        "treat all": _single("net benefit", rate, -(1.0 - rate), "odds", "treat all"),
-        "treat none": _single("net benefit", 0.0, 0.0, "odds", "treat none"),
-    }
+    references = _references("net benefit", "odds", (rate, -(1.0 - rate)), (0.0, 0.0))
     knots = np.concatenate([[0.0], cuts[inside], [1.0]])
     about = outcome.about.replace("weighted", "acted on weighted")
     start = rate - harm
@@ -554,10 +533,7 @@ def regret_curve_of(table: ScoreTable, rule: Rule = "score", name: str = "model"
     knots, alarms, misses = error_pieces(table, rule)
     start = (0.0 if isinstance(rule, str) else float(misses[0])) + harm
     rate = table.prevalence
-    references = {
-        "treat all": _single("regret", 0.0, 1.0 - rate, "linear", "treat all"),
-        "treat none": _single("regret", rate, -rate, "linear", "treat none"),
-    }
+    references = _references("regret", "linear", (0.0, 1.0 - rate), (rate, -rate))
     slope = Combination(alarms, misses, second_factor=-1.0, constant=-harm)
     height = Combination(misses, constant=harm) if harm else misses
     return Curve("regret", knots, height, slope, start, "linear", name, references=references, about=table.about)
@@ -570,13 +546,8 @@ def net_benefit_curve_of(
     knots, alarms, misses = error_pieces(table, rule)
     rate = table.prevalence
     start = (rate if isinstance(rule, str) else float(rate - misses[0])) - harm
-    kind, unit = "net benefit", 1.0
-    if standardized:
-        kind, unit = "standardized net benefit", rate or math.nan
-    references = {
-        "treat all": _single(kind, rate / unit, -(1.0 - rate) / unit, "odds", "treat all"),
-        "treat none": _single(kind, 0.0, 0.0, "odds", "treat none"),
-    }
+    kind, unit = ("standardized net benefit", rate or math.nan) if standardized else ("net benefit", 1.0)
+    references = _references(kind, "odds", (rate / unit, -(1.0 - rate) / unit), (0.0, 0.0))
     height = Combination(misses, first_factor=-1.0 / unit, constant=(rate - harm) / unit)
     slope = Combination(alarms, first_factor=-1.0 / unit)
     return Curve(kind, knots, height, slope, start / unit, "odds", name, references=references, about=table.about)
@@ -586,11 +557,7 @@ def error_pieces(table: ScoreTable, rule: Rule) -> tuple[Floats, Floats, Floats]
     """Knots of the threshold axis [0, 1], and the shares of false positives and false negatives on each piece."""
     if not isinstance(rule, str):
         cut = int(np.searchsorted(table.scores, rule, side="left"))
-        return (
-            np.array([0.0, 1.0]),
-            table.false_positives[cut : cut + 1],
-            table.false_negatives[cut : cut + 1],
-        )
+        return np.array([0.0, 1.0]), table.false_positives[cut : cut + 1], table.false_negatives[cut : cut + 1]
     scores, alarms, misses = table.scores, table.false_positives, table.false_negatives
     if rule == "optimal":
         scores = table.pav_values
@@ -604,9 +571,14 @@ def error_pieces(table: ScoreTable, rule: Rule) -> tuple[Floats, Floats, Floats]
     return knots, alarms[first:stop], misses[first:stop]
 
 
-def _single(kind: str, intercept: float, slope: float, basis: Any, name: str) -> Curve:
-    piece = np.array([intercept]), np.array([slope])
-    return replace(Curve(kind, np.array([0.0, 1.0]), *piece, intercept, basis, name), references={})
+def _references(
+    kind: str, basis: Basis, treat_all: tuple[float, float], treat_none: tuple[float, float]
+) -> dict[str, Curve]:
+    """Straight curves of treating everyone and no one, from the intercept and the slope of each."""
+    return {
+        name: Curve(kind, np.array([0.0, 1.0]), np.array([level]), np.array([slope]), level, basis, name)
+        for name, (level, slope) in (("treat all", treat_all), ("treat none", treat_none))
+    }
 
 
 # Net interventions avoided: the decision curve relative to treating everyone.
@@ -691,9 +663,7 @@ def interventions_avoided_curve(
     >>> float(curve.at(0.2))  # two of four are spared, and no one is missed
     50.0
     """
-    per = check_number(per, "per")
-    if not 0.0 < per < math.inf:
-        raise ValueError(f"per must be a finite number > 0, got {per}.")
+    per = check_size(check_number(per, "per"), "per")
     harm = check_harm(harm)
     data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits)
     return interventions_avoided_curve_of(data.table, check_rule(rule), name, per=per, harm=harm)
@@ -705,16 +675,8 @@ def interventions_avoided_curve_of(
     """Net interventions avoided from a clean table."""
     knots, alarms, misses = error_pieces(table, rule)
     spared = 1.0 - table.prevalence
-    curve = InterventionsCurve(
-        "interventions avoided",
-        knots,
-        per * (spared - alarms),
-        -per * (misses + harm),
-        math.nan,  # no value at a threshold of 0
-        "inverse odds",
-        name,
-        per=per,
-    )
+    level, slope, start = per * (spared - alarms), -per * (misses + harm), math.nan  # no value at a threshold of 0
+    curve = InterventionsCurve("interventions avoided", knots, level, slope, start, "inverse odds", name, per=per)
     whole, zero = np.array([0.0, 1.0]), np.array([0.0])
     none = np.array([per * spared]), np.array([-per * table.prevalence])
     references = {

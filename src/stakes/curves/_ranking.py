@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.arrays import Floats
 from stakes.base.validation import check_flag
 from stakes.core.options import ranking_data, undefined
+from stakes.core.score_table import ScoreTable
 from stakes.curves._curve import Curve, RatioCurve, ratio_of, straight, through
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.core.score_table import ScoreTable
-
-    Floats = NDArray[np.float64]
-
+from stakes.outputs.result_table import build_frame
 
 # The ROC curve and its convex hull: the trade-off between false alarms and hits.
 
@@ -97,8 +93,6 @@ class RocCurve(Curve):
         >>> roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).frame("polars").shape
         (5, 3)
         """
-        from stakes.outputs.result_table import build_frame
-
         columns = {
             "threshold": self.thresholds,
             "false_positive_rate": self.false_positive_rate,
@@ -193,20 +187,10 @@ def _roc_of(table: ScoreTable, cuts: NDArray[np.intp] | None, name: str) -> RocC
         x, y = alarms / alarms[-1], hits / hits[-1]
     both = table.total_positives > 0.0 and table.total_negatives > 0.0
     line = through(x, y) if both else through(np.array([0.0, 1.0]), np.array([np.nan, np.nan]))
-    return RocCurve(
-        ROC_KIND,
-        start=1.0 if both else np.nan,
-        name=name,
-        x_label=ROC_X_LABEL,
-        references={"chance": straight(ROC_KIND, "chance", ROC_X_LABEL, (0.0, 1.0))},
-        closed="left",
-        **line,
-        thresholds=thresholds,
-        false_positive_rate=x,
-        true_positive_rate=y,
-        table=table,
-        about=table.about,
-    )
+    line |= {"start": 1.0 if both else np.nan, "name": name, "table": table, "about": table.about}
+    line |= {"thresholds": thresholds, "false_positive_rate": x, "true_positive_rate": y}
+    line["references"] = {"chance": straight(ROC_KIND, "chance", ROC_X_LABEL, (0.0, 1.0))}
+    return RocCurve(ROC_KIND, x_label=ROC_X_LABEL, closed="left", **line)
 
 
 # The precision-recall curve, with the interpolation of a random order of tied scores.
@@ -264,8 +248,6 @@ class PrecisionRecallCurve(RatioCurve):
         >>> precision_recall_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).frame("polars").shape
         (5, 3)
         """
-        from stakes.outputs.result_table import build_frame
-
         columns = {"threshold": self.thresholds, "recall": self.recall, "precision": self.precision}
         return build_frame(columns, backend)
 
@@ -336,14 +318,9 @@ def precision_recall_curve_of(table: ScoreTable, name: str = "model") -> Precisi
     points = (recall, hits / selected[-1], selected / selected[-1])
     if not table.total_positives > 0.0:
         points = (np.array([0.0, 1.0]), np.array([np.nan, np.nan]), np.array([np.nan, np.nan]))
-    return PrecisionRecallCurve(
-        **ratio_of(points, PRECISION_KIND, name, "recall"),
-        references={"treat all": straight(PRECISION_KIND, "treat all", "recall", (rate, rate))},
-        thresholds=thresholds,
-        precision=precision,
-        recall=recall,
-        about=table.about,
-    )
+    ratio = ratio_of(points, PRECISION_KIND, name, "recall") | {"thresholds": thresholds, "about": table.about}
+    ratio["references"] = {"treat all": straight(PRECISION_KIND, "treat all", "recall", (rate, rate))}
+    return PrecisionRecallCurve(**ratio, precision=precision, recall=recall)
 
 
 # Lift and gains: what selecting the cases with the highest scores first is worth.
@@ -393,8 +370,6 @@ class LiftCurve(RatioCurve):
         >>> lift_curve([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8]).frame("polars")["gain"].to_list()
         [0.0, 0.5, 1.0, 1.0]
         """
-        from stakes.outputs.result_table import build_frame
-
         share = self.gains.knots
         gain = np.append(self.gains.intercept, self.gains.intercept[-1] + self.gains.slope[-1])
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -467,20 +442,10 @@ def lift_curve_of(table: ScoreTable, name: str = "model") -> LiftCurve:
         gain = hits / hits[-1]
     ratio = ratio_of((share, gain, share), "lift", name, LIFT_X_LABEL)
     line = {key: value for key, value in ratio.items() if key not in {"kind", "denominator"}}
-    references = {
-        "chance": straight("gains", "chance", LIFT_X_LABEL, (0.0, 1.0)),
-        "perfect": _perfect(table.prevalence),
-    }
+    rate = table.prevalence
+    x, y = ([0.0, rate, 1.0], [0.0, 1.0, 1.0]) if 0.0 < rate < 1.0 else ([0.0, 1.0], [0.0, 1.0])
+    perfect = Curve("gains", start=0.0, name="perfect", x_label=LIFT_X_LABEL, **through(np.array(x), np.array(y)))
+    references = {"chance": straight("gains", "chance", LIFT_X_LABEL, (0.0, 1.0)), "perfect": perfect}
     gains = Curve("gains", **line, references=references, about=table.about)
-    return LiftCurve(
-        **ratio,
-        references={"chance": straight("lift", "chance", LIFT_X_LABEL, (1.0, 1.0))},
-        gains=gains,
-        thresholds=thresholds,
-        about=table.about,
-    )
-
-
-def _perfect(rate: float) -> Curve:
-    x, y = (np.array([0.0, rate, 1.0]), np.array([0.0, 1.0, 1.0])) if 0.0 < rate < 1.0 else (np.array([0.0, 1.0]),) * 2
-    return Curve("gains", start=0.0, name="perfect", x_label=LIFT_X_LABEL, **through(x, y))
+    ratio["references"] = {"chance": straight("lift", "chance", LIFT_X_LABEL, (1.0, 1.0))}
+    return LiftCurve(**ratio, gains=gains, thresholds=thresholds, about=table.about)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from stakes.curves._cost import brier_curve, cost_curve
+from stakes.curves._curve import Curve
 from stakes.curves._decision import interventions_avoided_curve, net_benefit_curve, regret_curve
 from stakes.curves._ranking import lift_curve, precision_recall_curve, roc_curve
 from stakes.curves._reliability import reliability_curve, smooth_calibration_curve
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Better = Literal["higher", "lower", "diagonal"]
 
@@ -61,110 +60,55 @@ class CurveEntry:
         return str(self.function.__name__)
 
 
-_ENTRIES = (
-    CurveEntry(
-        regret_curve,
+# what each curve shows, and its axes: x, y, better, low, high, area, response
+_CURVES: dict[Callable[..., Curve], tuple[str, tuple[Any, ...]]] = {
+    regret_curve: (
         "cost per decision at every cost ratio",
-        "threshold",
-        "regret",
-        "lower",
-        0.0,
-        1.0,
-        "half the bounded Brier loss",
+        ("threshold", "regret", "lower", 0.0, 1.0, "half the bounded Brier loss"),
     ),
-    CurveEntry(
-        net_benefit_curve,
+    net_benefit_curve: (
         "net benefit at every threshold",
-        "threshold",
-        "net benefit",
-        "higher",
-        -math.inf,
-        1.0,
-        "average net benefit times the width",
+        ("threshold", "net benefit", "higher", -math.inf, 1.0, "average net benefit times the width"),
     ),
-    CurveEntry(
-        interventions_avoided_curve,
+    interventions_avoided_curve: (
         "interventions avoided at every threshold",
-        "threshold",
-        "net interventions avoided per 100",
-        "higher",
-        -math.inf,
-        100.0,
-        "",
+        ("threshold", "net interventions avoided per 100", "higher", -math.inf, 100.0, ""),
     ),
-    CurveEntry(
-        brier_curve,
+    brier_curve: (
         "regret on an axis whose areas are scores",
-        "threshold",
-        "regret",
-        "lower",
-        0.0,
-        math.inf,
-        "expected regret under the axis's costs",
+        ("threshold", "regret", "lower", 0.0, math.inf, "expected regret under the axis's costs"),
     ),
-    CurveEntry(
-        cost_curve,
+    cost_curve: (
         "normalised expected cost against the probability-cost",
-        "probability-cost PC(+)",
-        "normalised expected cost",
-        "lower",
-        0.0,
-        1.0,
-        "expected cost, uniform in PC(+)",
-        "score",
+        (
+            "probability-cost PC(+)",
+            "normalised expected cost",
+            "lower",
+            0.0,
+            1.0,
+            "expected cost, uniform in PC(+)",
+            "score",
+        ),
     ),
-    CurveEntry(
-        roc_curve,
+    roc_curve: (
         "true against false positive rate",
-        "false positive rate",
-        "true positive rate",
-        "higher",
-        0.0,
-        1.0,
-        "AUC, or its part",
-        "score",
+        ("false positive rate", "true positive rate", "higher", 0.0, 1.0, "AUC, or its part", "score"),
     ),
-    CurveEntry(
-        precision_recall_curve,
+    precision_recall_curve: (
         "precision against recall",
-        "recall",
-        "precision",
-        "higher",
-        0.0,
-        1.0,
-        "area by exact interpolation",
-        "score",
+        ("recall", "precision", "higher", 0.0, 1.0, "area by exact interpolation", "score"),
     ),
-    CurveEntry(
-        lift_curve,
+    lift_curve: (
         "precision over prevalence against the share selected",
-        "share selected",
-        "lift",
-        "higher",
-        0.0,
-        math.inf,
-        "",
-        "score",
+        ("share selected", "lift", "higher", 0.0, math.inf, "", "score"),
     ),
-    CurveEntry(
-        reliability_curve,
+    reliability_curve: (
         "event rate against the score, by isotonic regression",
-        "score",
-        "event rate",
-        "diagonal",
-        0.0,
-        1.0,
-        "",
+        ("score", "event rate", "diagonal", 0.0, 1.0, ""),
     ),
-    CurveEntry(
-        smooth_calibration_curve,
+    smooth_calibration_curve: (
         "event rate against the score, by local linear regression",
-        "score",
-        "event rate",
-        "diagonal",
-        0.0,
-        1.0,
-        "",
+        ("score", "event rate", "diagonal", 0.0, 1.0, ""),
     ),
-)
-CURVES: dict[str, CurveEntry] = {entry.name: entry for entry in _ENTRIES}
+}
+CURVES = {entry.name: entry for entry in (CurveEntry(f, summary, *axes) for f, (summary, axes) in _CURVES.items())}

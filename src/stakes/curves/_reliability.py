@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.arrays import Floats
 from stakes.base.numerics import logit
 from stakes.base.validation import blocks, check_choice, check_level, check_unit, check_whole
 from stakes.core.options import evaluation_data, refuse_weighing
+from stakes.core.score_table import COLUMNS, ScoreTable
 from stakes.curves._curve import Curve, straight, through
 from stakes.outputs.hooks import draw
-from stakes.outputs.result_table import Tabular
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.core.score_table import ScoreTable
-
-    Floats = NDArray[np.float64]
-
+from stakes.outputs.result_table import Tabular, build_frame
 
 # Reliability: the event rate at each score, by isotonic regression.
 
@@ -74,8 +68,6 @@ class ReliabilityCurve(Curve):
         >>> reliability_curve([0, 1, 0, 1], [0.1, 0.3, 0.4, 0.8]).frame("polars").shape
         (3, 4)
         """
-        from stakes.outputs.result_table import build_frame
-
         columns = {
             "score_low": self.block_low,
             "score_high": self.block_high,
@@ -147,18 +139,9 @@ def reliability_curve_of(table: ScoreTable, name: str = "model") -> ReliabilityC
     wide = high > low
     x = np.column_stack([low, high]).ravel()[np.column_stack([np.ones_like(wide), wide]).ravel()]
     y = np.repeat(rate, 1 + wide)
-    return ReliabilityCurve(
-        "reliability",
-        start=float(y[0]),
-        name=name,
-        x_label="score",
-        **through(x, y),
-        block_low=low,
-        block_high=high,
-        block_rate=rate,
-        block_weight=weight,
-        about=table.about,
-    )
+    found: dict[str, Any] = through(x, y) | {"start": float(y[0]), "name": name, "about": table.about}
+    found |= {"block_low": low, "block_high": high, "block_rate": rate, "block_weight": weight}
+    return ReliabilityCurve("reliability", x_label="score", **found)
 
 
 # Calibration by bins: event rate against mean score in bins of equal weight or equal width, with intervals.
@@ -350,21 +333,9 @@ def binned_reliability_of(
     rate, size = ups / weight, weight**2 / squares
     bounds = wilson if interval == "wilson" else clopper_pearson
     low, high = bounds(rate, size, confidence_level)
-    return BinnedReliability(
-        table.scores[starts],
-        table.scores[np.append(starts[1:], len(table.scores)) - 1],
-        np.add.reduceat(weights * table.scores, starts) / weight,
-        rate,
-        weight,
-        size,
-        low,
-        high,
-        confidence_level,
-        interval,
-        binning,
-        name,
-        about=table.about,
-    )
+    first, last = table.scores[starts], table.scores[np.append(starts[1:], len(table.scores)) - 1]
+    columns = first, last, np.add.reduceat(weights * table.scores, starts) / weight, rate, weight, size, low, high
+    return BinnedReliability(*columns, confidence_level, interval, binning, name, table.about)
 
 
 def bin_starts(table: ScoreTable, n_bins: int, binning: Binning) -> NDArray[np.intp]:
@@ -506,8 +477,6 @@ class SmoothCalibrationCurve(Curve):
         >>> smooth_calibration_curve([0, 1, 0, 1], [0.1, 0.3, 0.4, 0.8]).frame("polars").shape
         (4, 5)
         """
-        from stakes.outputs.result_table import build_frame
-
         low, high = self.band()
         columns = {
             "score": self.knots,
@@ -592,19 +561,11 @@ def smooth_calibration_curve_of(
     """Smooth calibration curve from a clean table."""
     span = span or (SPAN if axis == "score" else _neighbour_share(table))
     at, rate, error, size, factor = _smoothed(table, span) if axis == "score" else _over_log_odds(table, span)
-    return SmoothCalibrationCurve(
-        "smooth calibration",
-        start=float(rate[0]),
-        name=name,
-        x_label="score",
-        references={"perfect": straight("smooth calibration", "perfect", "score", (0.0, 1.0))},
-        **through(at, rate),
-        standard_error=np.resize(error, max(len(at), 2)),
-        effective_n=np.resize(size, max(len(at), 2)),
-        span=span,
-        odds_factor=factor,
-        about=table.about,
-    )
+    kind, n = "smooth calibration", max(len(at), 2)
+    found: dict[str, Any] = through(at, rate) | {"start": float(rate[0]), "name": name, "about": table.about}
+    found |= {"standard_error": np.resize(error, n), "effective_n": np.resize(size, n)}
+    found["references"] = {"perfect": straight(kind, "perfect", "score", (0.0, 1.0))}
+    return SmoothCalibrationCurve(kind, x_label="score", span=span, odds_factor=factor, **found)
 
 
 def curve_over_log_odds(table: ScoreTable) -> SmoothCalibrationCurve:
@@ -753,14 +714,8 @@ def _rescale_classes(table: ScoreTable) -> tuple[ScoreTable, float]:
     up, down = (float(square.sum() / weight.sum()) if weight.any() else 1.0 for weight, square in classes)
     if up == down == 1.0:
         return table, 1.0
-    even = replace(
-        table,
-        positives=table.positives / up,
-        negatives=table.negatives / down,
-        positives_squared=squares[0] / up**2,
-        negatives_squared=squares[1] / down**2,
-    )
-    return even, up / down
+    divisors = zip(COLUMNS, (up, down, up**2, down**2), strict=True)
+    return replace(table, **{name: getattr(table, name) / by for name, by in divisors}), up / down
 
 
 def _neighbour_share(table: ScoreTable) -> float:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.arrays import Floats
 from stakes.base.validation import check_number, check_unit, check_whole, to_array, to_floats
-from stakes.core.options import check_rule, check_units, evaluation_data, refuse_amounts
-from stakes.core.regret import regret_at
+from stakes.core.options import EvaluationData, check_rule, check_units, evaluation_data, refuse_amounts
+from stakes.core.regret import Rule, regret_at
+from stakes.core.score_table import ScoreTable
 from stakes.costs import (
     Beta,
+    CostsLike,
+    Deferral,
     LogOddsUniform,
     NetBenefitUniform,
+    Scale,
     Shifted,
     Uniform,
     as_bounds,
@@ -22,19 +29,6 @@ from stakes.costs import (
     as_deferral,
     check_scale,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.core.options import EvaluationData
-    from stakes.core.regret import Rule
-    from stakes.core.score_table import ScoreTable
-    from stakes.costs import CostsLike, Deferral, Scale
-
-    Floats = NDArray[np.float64]
-
 
 # Named losses: regret averaged over a cost distribution, on a named scale.
 

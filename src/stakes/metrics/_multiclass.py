@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from stakes.base.arrays import Floats, Integers
 from stakes.base.multiclass import check_multiclass, check_multiclass_tensor, is_tensor, tensor_mean, weighted_mean
 from stakes.base.validation import (
     blocks,
@@ -20,18 +23,19 @@ from stakes.base.validation import (
     to_array,
     to_floats,
 )
-from stakes.costs import REGRET_SCALES, CostDistribution, LogOddsUniform, Uniform, as_bounds, as_costs, check_scale
+from stakes.costs import (
+    REGRET_SCALES,
+    CostDistribution,
+    CostsLike,
+    LogOddsUniform,
+    Scale,
+    Uniform,
+    as_bounds,
+    as_costs,
+    check_scale,
+)
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.costs import CostsLike, Scale
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.intp]
-    Piece = tuple[Any, Integers, tuple[tuple[int, Any], ...]]
+Piece = tuple[Any, Integers, tuple[tuple[int, Any], ...]]
 
 
 # Penalized Brier score and log loss: proper multi-class losses in which right always beats wrong.

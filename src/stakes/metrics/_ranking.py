@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from stakes.base.arrays import Floats
 from stakes.base.validation import as_fraction, blocks, check_choice, refuse_one, to_array, to_floats
 from stakes.core.options import evaluation_data, ranking_data, undefined
-from stakes.costs import as_bounds, as_costs
+from stakes.core.score_table import ScoreTable
+from stakes.costs import CostsLike, as_bounds, as_costs
 from stakes.outputs.result_table import Tabular
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.core.score_table import ScoreTable
-    from stakes.costs import CostsLike
-
-    Floats = NDArray[np.float64]
-
 
 # Measures of ranking alone: they ignore calibration, and each implies a cost that it does not state.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,10 +16,6 @@ from stakes.base.validation import check_kind, check_name, check_same_order, nea
 from stakes.metrics import _losses, _multiclass, _ranking, _skill
 from stakes.outputs.result_table import markdown_table
 from stakes.outputs.text import guess
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
 
 # The list of metrics, from which common tests, scorers, command line and documentation are generated.
 

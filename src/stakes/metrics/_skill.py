@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from stakes.base.validation import (
     check_number,
@@ -16,19 +17,21 @@ from stakes.base.validation import (
     pick_positive_column,
     to_array,
 )
-from stakes.core.options import check_rule, evaluation_data, ranking_data, undefined
-from stakes.core.regret import row_integral, table_integral
-from stakes.costs import Beta, LogOddsUniform, Uniform, as_bounds, as_costs, check_scale
+from stakes.core.options import EvaluationData, check_rule, evaluation_data, ranking_data, undefined
+from stakes.core.regret import Rule, row_integral, table_integral
+from stakes.core.score_table import ScoreTable
+from stakes.costs import (
+    Beta,
+    CostDistribution,
+    CostsLike,
+    LogOddsUniform,
+    Scale,
+    Uniform,
+    as_bounds,
+    as_costs,
+    check_scale,
+)
 from stakes.outputs.result_table import Tabular
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from stakes.core.options import EvaluationData
-    from stakes.core.regret import Rule
-    from stakes.core.score_table import ScoreTable
-    from stakes.costs import CostDistribution, CostsLike, Scale
-
 
 # Skill: the share of a reference forecast's loss that the scores save. Higher is better.
 
