@@ -6,21 +6,18 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from stakes.base.multiclass import is_tensor
 from stakes.base.validation import check_choice, check_flag, check_number, check_whole
 from stakes.outputs.files import is_partial, json_ready, replacing
+from stakes.outputs.optional import import_optional
 from stakes.outputs.serialization import parse_json
 from stakes.training._metric_monitor import Criterion, as_monitor
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 
 # Which epoch is the best so far: the rule that early stopping, checkpoints and the comparison of monitors share.
 
@@ -74,10 +71,31 @@ def as_number(value: object) -> float:
     return float(value)
 
 
+class _Followed:
+    """What is known of the epochs so far."""
+
+    _best: BestEpoch
+
+    @property
+    def history(self) -> list[float]:
+        """Values by epoch."""
+        return self._best.history
+
+    @property
+    def best_epoch(self) -> int | None:
+        """Number of the best epoch."""
+        return self._best.best_epoch
+
+    @property
+    def best_value(self) -> float:
+        """Value at the best epoch."""
+        return self._best.best_value
+
+
 # Stop a plain PyTorch loop when validation no longer improves, and go back to the weights of the best epoch.
 
 
-class EarlyStopping:
+class EarlyStopping(_Followed):
     """Stop when a metric of the library has not improved for some epochs, and keep the weights of the best one.
 
     Parameters
@@ -144,21 +162,6 @@ class EarlyStopping:
         better = self.monitor.greater_is_better
         self._best = BestEpoch(greater_is_better=better, min_delta=min_delta, history=history)
         self._weights: Any = None
-
-    @property
-    def history(self) -> list[float]:
-        """Values by epoch."""
-        return self._best.history
-
-    @property
-    def best_epoch(self) -> int | None:
-        """Number of the best epoch."""
-        return self._best.best_epoch
-
-    @property
-    def best_value(self) -> float:
-        """Value at the best epoch."""
-        return self._best.best_value
 
     @property
     def wait(self) -> int:
@@ -402,10 +405,11 @@ def _check_name(name: object, key: str, epoch: int | None, path: Path) -> None:
 
 # The last and the best epoch in a folder, from which training resumes after an interruption at any moment.
 
+_NEEDED = "saving a state needs PyTorch: pip install 'stakes[torch]'"
 _READS_SAFELY = (2, 10)  # the first version of PyTorch without the known ways past weights_only=True
 
 
-class Checkpoint:
+class Checkpoint(_Followed):
     """Keep the last and the best epoch of a training run in a folder, by a metric of the library.
 
     Parameters
@@ -476,29 +480,14 @@ class Checkpoint:
         self.monitor = as_monitor(monitor)
         better = self.monitor.greater_is_better
         self._record = Record.read(self.folder, self.monitor.settings(), greater_is_better=better)
-        self._progress = BestEpoch(greater_is_better=better, min_delta=min_delta, history=self._record.history)
+        self._best = BestEpoch(greater_is_better=better, min_delta=min_delta, history=self._record.history)
         # the best epoch of the record, whose file there is: another min_delta may call another one the best
-        self._progress.best_epoch = self._record.best_epoch
-
-    @property
-    def history(self) -> list[float]:
-        """Values by epoch."""
-        return self._progress.history
+        self._best.best_epoch = self._record.best_epoch
 
     @property
     def epoch(self) -> int:
         """Number of epochs saved."""
         return len(self.history)
-
-    @property
-    def best_epoch(self) -> int | None:
-        """Number of the best epoch."""
-        return self._progress.best_epoch
-
-    @property
-    def best_value(self) -> float:
-        """Value at the best epoch."""
-        return self._progress.best_value
 
     @property
     def last_path(self) -> Path | None:
@@ -554,11 +543,11 @@ class Checkpoint:
             if callable(state):
                 state(path)
             else:
-                _torch().save(dict(state), path)
+                import_optional("torch", _NEEDED).save(dict(state), path)
             self._record.check_unchanged(self.folder)
-        improved = self._progress.improves(value)
+        improved = self._best.improves(value)
         self._record = self._record.with_epoch(name, value, improved=improved).written(self.folder)
-        self._progress.add(value)
+        self._best.add(value)
         self._record.remove_others(self.folder)
         return improved
 
@@ -609,7 +598,7 @@ class Checkpoint:
 
 def _torch_that_reads() -> Any:
     """PyTorch, if it is of a version that runs nothing of what it reads."""
-    torch = _torch()
+    torch = import_optional("torch", _NEEDED)
     version = re.match(r"(\d+)\.(\d+)", str(torch.__version__))
     if version is None or (int(version[1]), int(version[2])) < _READS_SAFELY:
         least = ".".join(map(str, _READS_SAFELY))
@@ -617,12 +606,4 @@ def _torch_that_reads() -> Any:
             f"a checkpoint is read with PyTorch {least} or newer, got {torch.__version__}: a crafted file makes older "
             f"versions run code (CVE-2025-32434, CVE-2026-24747); pip install 'torch>={least}'"
         )
-    return torch
-
-
-def _torch() -> Any:
-    try:
-        import torch
-    except ImportError as error:
-        raise ImportError("saving a state needs PyTorch: pip install 'stakes[torch]'") from error
     return torch

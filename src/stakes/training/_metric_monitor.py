@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.arrays import Floats
 from stakes.base.multiclass import is_tensor, to_host
 from stakes.base.validation import (
     check_flag,
@@ -25,14 +27,6 @@ from stakes.base.validation import (
 from stakes.core.score_table import ScoreTable
 from stakes.correction import undo_class_weight, undo_sampling
 from stakes.metrics import METRICS, Metric, check_parameters, guess_metric
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-
 
 # Scores as a model gives them in training become probabilities: weights and sampling undone, logits transformed.
 
@@ -466,11 +460,7 @@ Criterion = str | Metric | MetricMonitor
 
 
 def as_monitor(
-    metric: Criterion,
-    params: Mapping[str, Any] | None = None,
-    *,
-    correct: Mapping[str, Any] | None = None,
-    logits: bool = False,
+    metric: Criterion, params: Mapping[str, Any] | None = None, *, correct: Any = None, logits: bool = False
 ) -> MetricMonitor:
     """Build a monitor from a metric or its name; return a monitor unchanged."""
     if not isinstance(metric, MetricMonitor):

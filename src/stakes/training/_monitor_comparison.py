@@ -5,22 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from stakes.base.arrays import Floats
 from stakes.base.validation import check_level, check_whole, to_array
 from stakes.metrics import METRICS
 from stakes.outputs.hooks import draw
 from stakes.outputs.result_table import Tabular, backend_of
 from stakes.training._checkpoint import BestEpoch
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-
 RULES = ("early stopping", "checkpoint")
+_COLUMNS = ("criterion", "rule", "epoch", "epochs_trained", "correlation")
 
 
 @dataclass(frozen=True)
@@ -74,11 +71,7 @@ class MonitorComparison(Tabular):
         return [
             {
                 **({"run": choice.run} if several else {}),
-                "criterion": choice.criterion,
-                "rule": choice.rule,
-                "epoch": choice.epoch,
-                "epochs_trained": choice.epochs_trained,
-                "correlation": choice.correlation,
+                **{name: getattr(choice, name) for name in _COLUMNS},
                 **choice.report,
             }
             for choice in self.choices
@@ -133,18 +126,15 @@ class MonitorComparison(Tabular):
                 for rule in RULES:
                     gap = self._column(criterion, rule, of) - self._column(baseline, rule, of)
                     records.append({"criterion": criterion, "rule": rule, "of": of, **_paired(gap, confidence_level)})
-            gap = self._correlations(criterion) - self._correlations(baseline)
+            gap = self._column(criterion, RULES[0], None) - self._column(baseline, RULES[0], None)
             shown = {"criterion": criterion, "rule": "", "of": f"correlation with {self.target}"}
             records.append({**shown, **_paired(gap, confidence_level)})
         return ChoiceDifferences(baseline, tuple(records), self.backend)
 
-    def _column(self, criterion: str, rule: str, of: str) -> Floats:
+    def _column(self, criterion: str, rule: str, of: str | None) -> Floats:
+        """A reported column at the epochs chosen by one criterion, or else the correlations."""
         chosen = [choice for choice in self.choices if (choice.criterion, choice.rule) == (criterion, rule)]
-        return np.array([choice.report[of] for choice in chosen])
-
-    def _correlations(self, criterion: str) -> Floats:
-        chosen = [choice for choice in self.choices if (choice.criterion, choice.rule) == (criterion, RULES[0])]
-        return np.array([choice.correlation for choice in chosen])
+        return np.array([choice.correlation if of is None else choice.report[of] for choice in chosen])
 
     def plot(self, figure: Any = None, *, run: Any = None) -> Any:
         """Draw the target and each criterion over the epochs of one run, with the chosen epochs.

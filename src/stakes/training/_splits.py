@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.arrays import Bools
 from stakes.base.validation import check_same_order, check_whole, to_array
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Rows = NDArray[np.intp]
-    Bools = NDArray[np.bool_]
+Rows = NDArray[np.intp]
 
 
 # Cross-validation of ordered data in contiguous blocks, with rows left out on both sides of every cut.
