@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stakes.base.arrays import Floats
-from stakes.base.validation import check_choice, check_kind, check_scores, pick_positive_column, to_floats
+from stakes.base.validation import check_choice, check_kind, check_scores, pick_positive_column, refuse, to_floats
 from stakes.outputs.files import delivered
 from stakes.outputs.optional import import_optional
 
@@ -324,7 +324,8 @@ def decided(
     fine = [is_fine(value, within if place == 0 else None) for place, value in enumerate(inputs)]
     otherwise = None
     if missing != "refuse":
-        either = [ok | _is_missing(value) for ok, value in zip(fine, inputs, strict=True)]
+        gone = [v.missing() if isinstance(v, Formula) else v.is_null() | is_nan(v) for v in inputs]
+        either = [ok | absent for ok, absent in zip(fine, gone, strict=True)]
         otherwise = choose(reduce(and_, either), kind(CODES[missing]), None)
     return choose(reduce(and_, fine), found, otherwise)
 
@@ -338,10 +339,6 @@ def is_fine(value: Any, within: tuple[float, float] | None = None) -> Any:
     """Test, in any engine, whether a value is finite and within bounds."""
     ok = at_most(value - value, 0.0)
     return ok if within is None else ok & at_least(value, within[0]) & at_most(value, within[1])
-
-
-def _is_missing(value: Any) -> Any:
-    return value.missing() if isinstance(value, Formula) else value.is_null() | is_nan(value)
 
 
 def is_nan(value: Any) -> Any:
@@ -429,10 +426,6 @@ class Onnx(Formula):
     def _graphs(self) -> list[Onnx]:
         return [part for part in self.parts if isinstance(part, Onnx)]
 
-    def _as_decision(self) -> Onnx:
-        """Return a comparison as a decision: 1, 0, or -1 where one of its values is NaN or infinite."""
-        return decided(choose(self, 1, 0), self._graphs()) if self.sign in _COMPARISONS else self
-
     def model(self, name: str = "decision") -> ModelProto:
         """Return the model, for ``onnx.save`` or ``.SerializeToString()``.
 
@@ -460,7 +453,9 @@ class Onnx(Formula):
         """
         onnx = import_optional("onnx", "a model of ONNX needs onnx: pip install 'stakes[onnx]'.")
         helper, TensorProto = onnx.helper, onnx.TensorProto
-        graph, formula = _Graph(), self._as_decision()
+        # a comparison is a decision: 1, 0, or -1 where one of its values is NaN or infinite
+        formula = decided(choose(self, 1, 0), self._graphs()) if self.sign in _COMPARISONS else self
+        graph = _Graph()
         graph.nodes.append(helper.make_node("Identity", [graph.add(formula)], [name]))
         kinds = {bool: TensorProto.BOOL, int: TensorProto.INT64, float: TensorProto.DOUBLE}
         found = helper.make_tensor_value_info(name, kinds[_kind(formula)], ["rows"])
@@ -576,11 +571,9 @@ def decide_present(
         return decide(**columns)
     if missing == "refuse":
         name = next(name for name, mine in gone.items() if mine.any())
-        first, others = int(np.argmax(gone[name])), " or ".join(f'"{choice}"' for choice in choices[1:])
-        raise ValueError(
-            f"{name} must be finite, got nan at index {first} ({int(gone[name].sum())} of {len(absent)} are missing): "
-            f"say missing={others} to decide about rows without it."
-        )
+        others = " or ".join(f'"{choice}"' for choice in choices[1:])
+        remedy = f": say missing={others} to decide about rows without it."
+        refuse(gone[name], columns[name], f"{name} must be finite", " are missing", remedy)
     for place, (name, column) in enumerate(columns.items()):  # rows with nan are checked in their other columns too
         check_scores(np.where(gone[name], 0.0, column), name, probability=probability and place == 0)
     if absent.all():

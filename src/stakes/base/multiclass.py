@@ -67,7 +67,8 @@ def class_index(
     if labels_of_rows.dtype == object and any(map(is_missing, labels_of_rows)):
         raise ValueError("y_true must not be missing, got None or NaN among the labels.")
     if labels is None:
-        order = np.arange(n_classes) if _are_indices(labels_of_rows, n_classes) else np.unique(labels_of_rows)
+        whole = labels_of_rows.dtype.kind in "iu" and labels_of_rows.min() >= 0 and labels_of_rows.max() < n_classes
+        order = np.arange(n_classes) if whole else np.unique(labels_of_rows)
         if len(order) != n_classes:
             raise ValueError(
                 f"y_true holds {len(order)} labels but y_prob has {n_classes} columns: pass labels= in column order."
@@ -97,10 +98,6 @@ def check_order_of_two(labels: list[Any]) -> None:
             f"y_true holds {', '.join(map(repr, labels))}, and y_prob is of one class: pass labels= with the negative "
             "class first and the positive one last."
         )
-
-
-def _are_indices(values: NDArray[Any], n_classes: int) -> bool:
-    return bool(values.dtype.kind in "iu" and values.min() >= 0 and values.max() < n_classes)
 
 
 def _from_one_hot(rows: NDArray[Any]) -> NDArray[np.intp]:
@@ -198,14 +195,9 @@ def _tensor_index(torch: Any, y: Any, n_classes: int, labels: Any, *, one_column
     """Return the class index of each row, as :func:`class_index` does for arrays."""
     if y.ndim == 2 and y.shape[1] == n_classes:
         good = (((y == 0) | (y == 1)).all(1)) & (y.sum(1) == 1)
-        if not bool(good.all()):
-            first = int((~good).int().argmax())
-            raise ValueError(
-                f"one-hot y_true must hold a single 1 in each row, got {y[first].tolist()} in row {first}."
-            )
-        return y.int().argmax(1)
+        return y.int().argmax(1) if bool(good.all()) else class_index(to_host(y), n_classes, labels)  # which raises
     if y.ndim != 1 or len(y) == 0:
-        raise ValueError(f"y_true must be 1-D with at least one row, or one-hot, got shape {tuple(y.shape)}.")
+        class_index(to_host(y), n_classes, labels)  # raises
     if labels is None and not y.dtype.is_floating_point and bool(((y >= 0) & (y < n_classes)).all()):
         return y.long()
     order = torch.unique(y) if labels is None else torch.as_tensor(to_array(to_host(labels), "labels"), device=y.device)

@@ -80,6 +80,14 @@ class Outcome(ABC):
         return ""
 
     @property
+    def units(self) -> Floats:
+        """Sample weight of each row, one without weights."""
+        return np.ones(len(self.y)) if self.sample_weight is None else self.sample_weight
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.summary})"
+
+    @property
     def present(self) -> Bools:
         """The rows of positive sample weight."""
         return np.ones(len(self.y), dtype=bool) if self.sample_weight is None else self.sample_weight > 0.0
@@ -143,9 +151,8 @@ class Origin:
     @property
     def counted(self) -> Floats:
         """Sample weight of each present row that the estimate is about, zero for the others."""
-        outcome = self.outcome
-        weight = np.ones(len(self.score)) if outcome.sample_weight is None else outcome.sample_weight
-        return (weight if self.among is None else np.where(self.among, weight, 0.0))[outcome.present]
+        weight = self.outcome.units
+        return (weight if self.among is None else np.where(self.among, weight, 0.0))[self.outcome.present]
 
     def arranged(self) -> tuple[Origin, NDArray[np.intp]] | None:
         """The rows in an order in which errors are faster to compute, and the known rows' order; None if already so."""

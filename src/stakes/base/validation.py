@@ -634,7 +634,7 @@ def check_labels(labels: NDArray[Any], pos_label: object = None) -> Bools:
             return positive
     distinct = _few_labels(labels) if labels.dtype.kind in "OU" else None
     if distinct is None:
-        _reject_missing_labels(labels)
+        refuse_missing(labels, "y_true")
         distinct = _distinct_labels(labels)
     if len(distinct) > 2:
         shown = ", ".join(repr(v) for v in distinct[:5]) + (", ..." if len(distinct) > 5 else "")
@@ -716,17 +716,20 @@ def _few_labels(labels: NDArray[Any]) -> list[Any] | None:
     return sorted([str(first), str(second)])
 
 
-def _reject_missing_labels(labels: NDArray[Any]) -> None:
-    if labels.dtype.kind == "f":
-        missing = np.isnan(labels)
-    elif labels.dtype == object:
-        missing = np.array([is_missing(v) for v in labels], dtype=bool)
-    else:
-        return
-    if np.any(missing):
+def absent(values: NDArray[Any]) -> Bools:
+    """Mark missing labels."""
+    if values.dtype.kind == "O":
+        return np.array([is_missing(value) for value in values.tolist()], dtype=bool)
+    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
+
+
+def refuse_missing(values: NDArray[Any], name: str) -> None:
+    """Raise if a label is missing."""
+    missing = absent(values)
+    if missing.any():
+        count, first = int(missing.sum()), _first(missing)
         raise ValueError(
-            f"y_true must not be missing, got {int(missing.sum())} of {len(labels)} missing, "
-            f"the first at index {_first(missing)}."
+            f"{name} must not be missing, got {count} of {len(values)} missing, the first at index {first}."
         )
 
 
@@ -749,32 +752,23 @@ def check_scores(
         raise ValueError(f"{name} must hold at least one row, got none.")
     low, high = score.min(), score.max()
     if not (np.isfinite(low) and np.isfinite(high)):
-        bad = ~np.isfinite(score)
-        first = _first(bad)
-        raise ValueError(
-            f"{name} must be finite, got {score[first]} at index {first} "
-            f"({int(bad.sum())} of {len(score)} are not finite)."
-        )
+        refuse(~np.isfinite(score), score, f"{name} must be finite", " are not finite")
     if logits:
         from scipy.special import expit
 
         return np.asarray(expit(score), dtype=np.float64)
     if probability and (low < 0.0 or high > 1.0):
-        bad = (score < 0.0) | (score > 1.0)
-        first = _first(bad)
-        raise ValueError(
-            f"{name} must lie in [0, 1], got {score[first]} at index {first} "
-            f"({int(bad.sum())} of {len(score)} lie outside). {SCORE_HINT}"
-            f"{' If they are percentages, divide by 100.' if low >= 0.0 and high <= 100.0 else ''}"
-        )
+        hint = f"{SCORE_HINT}{' If they are percentages, divide by 100.' if low >= 0.0 and high <= 100.0 else ''}"
+        outside = (score < 0.0) | (score > 1.0)
+        refuse(outside, score, f"{name} must lie in [0, 1]", " lie outside", f". {hint}")
     return score
 
 
-def refuse_marked(bad: Bools, values: NDArray[Any], rule: str) -> None:
-    """Raise for the first marked value, with the number of those marked."""
+def refuse(bad: Bools, values: NDArray[Any], rule: str, what: str = "", end: str = ".") -> None:
+    """Raise for the first marked value, with the number of those marked, what they are and how to go on."""
     if bad.any():
-        first = int(np.argmax(bad))
-        raise ValueError(f"{rule}, got {values[first]} at index {first} ({int(bad.sum())} of {len(bad)}).")
+        first = _first(bad)
+        raise ValueError(f"{rule}, got {values[first]} at index {first} ({int(bad.sum())} of {len(bad)}{what}){end}")
 
 
 def to_floats(values: NDArray[Any], name: str) -> Floats:
@@ -803,7 +797,7 @@ def check_weights(sample_weight: ArrayLike | None, length: int) -> Floats | None
     weight = to_floats(to_array(sample_weight, "sample_weight"), "sample_weight")
     if weight.shape != (length,):
         raise ValueError(f"sample_weight must have one value per row, got shape {weight.shape} for {length} rows.")
-    refuse_marked(~np.isfinite(weight) | (weight < 0.0), weight, "sample_weight must be finite and >= 0")
+    refuse(~np.isfinite(weight) | (weight < 0.0), weight, "sample_weight must be finite and >= 0")
     extreme = (weight > 0.0) & ((weight < SQUARED_WELL[0]) | (weight > SQUARED_WELL[1]))
     if np.any(extreme):  # squared weights, for standard errors, would overflow or underflow
         first = _first(extreme)

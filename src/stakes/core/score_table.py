@@ -37,25 +37,6 @@ def weigh_classes(table: Any, up: float, down: float) -> dict[str, Any]:
     return {name: getattr(table, name) * by for name, by in zip(COLUMNS, (up, down, up**2, down**2), strict=True)}
 
 
-def add_columns(
-    first: dict[str, Floats], second: dict[str, Floats], n_rows: int, resolution: int | None
-) -> dict[str, Any]:
-    """Add the counts of two tables at each score or, if one of them is binned, in each cell."""
-    both = first, second
-    scores, *sums = (np.concatenate([part[name] for part in both]) for name in ("scores", *COLUMNS))
-    if resolution is not None:
-        ends = [np.concatenate([part.get(name, part["scores"]) for part in both]) for name in ("lower", "upper")]
-        spans = ends[0], ends[1], scores * (sums[0] + sums[1])
-        cell = np.floor(ends[0] * resolution)
-        columns = count_cells(cell, spans, sums, n_rows=n_rows, resolution=resolution)
-        return {**columns, "resolution": resolution}
-    order = np.argsort(scores, kind="stable")
-    ordered = scores[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    counts = {name: np.add.reduceat(part[order], starts) for name, part in zip(COLUMNS, sums, strict=True)}
-    return {"scores": ordered[starts], **counts, "n_rows": n_rows}
-
-
 def check_columns(entries: JsonReader) -> dict[str, Any]:
     """Check the entries of a kept table, and return the arguments to rebuild it."""
     resolution, n_rows = entries.count_or_none("resolution"), entries.count("n_rows")
@@ -550,10 +531,23 @@ class ScoreTable(Serializable):
         cells = {t.resolution for t in (self, other)} - {None}
         if len(cells) > 1:
             raise ValueError(f"merge needs tables of one resolution, got {self.resolution} and {other.resolution}.")
-        (_, first), (_, second) = self._kept(), other._kept()
-        joined = add_columns(first, second, self.n_rows + other.n_rows, next(iter(cells), None))
-        marks = {name: getattr(self, name) or getattr(other, name) for name in MARKS}
-        return type(self)(**joined, **marks, pos_label=self.pos_label)
+        both, n_rows = [table._kept()[1] for table in (self, other)], self.n_rows + other.n_rows
+        marks = {name: getattr(self, name) or getattr(other, name) for name in MARKS} | {"pos_label": self.pos_label}
+        scores, *sums = (np.concatenate([part[name] for part in both]) for name in ("scores", *COLUMNS))
+        resolution = next(iter(cells), None)
+        if resolution is not None:
+            ends = [np.concatenate([part.get(name, part["scores"]) for part in both]) for name in ("lower", "upper")]
+            spans = (*ends, scores * (sums[0] + sums[1]))
+            cell = np.floor(ends[0] * resolution)
+            columns = count_cells(cell, spans, sums, n_rows=n_rows, resolution=resolution)
+            return type(self)(**columns, resolution=resolution, **marks)
+        order = np.argsort(scores, kind="stable")
+        ordered = scores[order]
+        starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        counts: dict[str, Any] = {
+            name: np.add.reduceat(part[order], starts) for name, part in zip(COLUMNS, sums, strict=True)
+        }
+        return type(self)(ordered[starts], **counts, n_rows=n_rows, **marks)
 
     def error_bound(self, costs: CostDistribution, rule: float | str = "score") -> float:
         """Bound what binning the scores can have changed in the integral of regret over a cost distribution.
@@ -667,7 +661,8 @@ def fit_recalibration(table: ScoreTable, *, slope: float | None = None) -> Logis
     if slope is None:
         if len(x) == 1:
             return LogisticFit(math.nan, math.nan, math.nan, nothing, "all scores are equal")
-        if _separated(table):
+        positive, negative = table.scores[table.positives > 0.0], table.scores[table.negatives > 0.0]
+        if positive[0] >= negative[-1] or negative[0] >= positive[-1]:  # a cut of the scores separates the classes
             return LogisticFit(math.nan, math.inf, 0.0, nothing, "the scores separate the classes")
     design = np.column_stack([np.ones_like(x), x])[:, :free]
     offset = np.zeros_like(x) if slope is None else slope * x
@@ -697,9 +692,3 @@ def _undefined(table: ScoreTable) -> str:
     if table.scores[0] <= 0.0 or table.scores[-1] >= 1.0:
         return "a score is exactly 0 or 1, where its logit is infinite"
     return ""
-
-
-def _separated(table: ScoreTable) -> bool:
-    """Whether a score cut separates the classes, so that the maximum-likelihood slope is infinite."""
-    positive, negative = table.scores[table.positives > 0.0], table.scores[table.negatives > 0.0]
-    return bool(positive[0] >= negative[-1] or negative[0] >= positive[-1])

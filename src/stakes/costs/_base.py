@@ -56,6 +56,7 @@ class CostDistribution(ABC):
     """
 
     kind: ClassVar[str]
+    _names: ClassVar[tuple[str, ...]]  # of the constructor's arguments, where they are attributes too
     low: float
     high: float
     tie: float = 1.0
@@ -112,9 +113,9 @@ class CostDistribution(ABC):
     def flip(self) -> CostDistribution:
         """The measure of ``1 - c``, which applies when labels are swapped (to rounding of ``1 - c``)."""
 
-    @abstractmethod
     def _parameters(self) -> dict[str, Any]:
         """Constructor arguments, as JSON-ready values."""
+        return {name: getattr(self, name) for name in self._names}
 
     @abstractmethod
     def _draw(self, size: int, rng: np.random.Generator) -> Floats:

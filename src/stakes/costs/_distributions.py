@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from functools import cache
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from stakes.base.validation import (
     check_choice,
     check_interval,
     check_number,
+    check_unit,
     in_percent,
     to_array,
     to_floats,
@@ -55,20 +56,19 @@ class _Atoms(CostDistribution):
         return self._values, self._weights
 
     def negative_loss(self, score: ArrayLike) -> Floats:
-        s = np.asarray(score, dtype=float)
-        below = self._acting[np.searchsorted(self._values, s, side="left")]
-        if self.tie == 0.0:
-            return below
-        through = self._acting[np.searchsorted(self._values, s, side="right")]
-        return through if self.tie == 1.0 else below + self.tie * (through - below)
+        return self._summed(self._acting, score, ("left", "right"), self.tie)
 
     def positive_loss(self, score: ArrayLike) -> Floats:
+        return self._summed(self._waiting, score, ("right", "left"), 1.0 - self.tie)
+
+    def _summed(self, sums: Floats, score: ArrayLike, sides: tuple[Any, Any], share: float) -> Floats:
+        """Sums over the atoms on one side of each score, with a share of the atom at the score."""
         s = np.asarray(score, dtype=float)
-        above = self._waiting[np.searchsorted(self._values, s, side="right")]
-        if self.tie == 1.0:
-            return above
-        through = self._waiting[np.searchsorted(self._values, s, side="left")]
-        return through if self.tie == 0.0 else above + (1.0 - self.tie) * (through - above)
+        beside = sums[np.searchsorted(self._values, s, side=sides[0])]
+        if share == 0.0:
+            return beside
+        through = sums[np.searchsorted(self._values, s, side=sides[1])]
+        return through if share == 1.0 else beside + share * (through - beside)
 
     def density(self, c: ArrayLike) -> Floats:
         return np.zeros_like(np.asarray(c, dtype=float))
@@ -113,11 +113,10 @@ class Fixed(_Atoms):
     """
 
     kind = "fixed"
+    _names = ("c", "tie")
 
     def __init__(self, c: float, tie: float = 1.0) -> None:
-        if not 0.0 <= check_number(c, "c") <= 1.0:
-            raise ValueError(f"c must lie in [0, 1], got {c}{in_percent(c)}.")
-        self.c = float(c)
+        self.c = check_unit(c, "c")
         self._set(np.array([self.c]), np.ones(1), tie)
 
     def restrict(self, low: float, high: float) -> CostDistribution:
@@ -126,9 +125,6 @@ class Fixed(_Atoms):
 
     def flip(self) -> CostDistribution:
         return Fixed(1.0 - self.c, tie=1.0 - self.tie)
-
-    def _parameters(self) -> dict[str, Any]:
-        return {"c": self.c, "tie": self.tie}
 
 
 class Empirical(_Atoms):
@@ -271,16 +267,18 @@ def gauss_legendre(function: Callable[[Floats], Floats], low: ArrayLike, high: A
 class _Bounded(CostDistribution):
     """Base of the families with support on one interval [low, high]."""
 
+    _names: ClassVar[tuple[str, ...]] = ("low", "high")
+
     def __init__(self, low: float = 0.0, high: float = 1.0) -> None:
         check_interval(low, high)
         self.low, self.high = float(low), float(high)
 
+    def flip(self) -> CostDistribution:
+        return type(self)(1.0 - self.high, 1.0 - self.low)
+
     def restrict(self, low: float, high: float) -> CostDistribution:
         lo, hi = clipped(low, high, self)
         return type(self)(**{**self._parameters(), "low": lo, "high": hi})
-
-    def _parameters(self) -> dict[str, Any]:
-        return {"low": self.low, "high": self.high}
 
     def _clip(self, score: ArrayLike) -> Floats:
         return np.clip(np.asarray(score, dtype=float), self.low, self.high)
@@ -347,9 +345,6 @@ class Uniform(_Bounded):
         loss *= best
         loss *= 0.5
         return loss
-
-    def flip(self) -> CostDistribution:
-        return Uniform(1.0 - self.high, 1.0 - self.low)
 
     def _pdf(self, c: Floats) -> Floats:
         return np.ones_like(c)
@@ -419,9 +414,6 @@ class LogOddsUniform(_Bounded):
         if np.isinf(loss.max(initial=0.0)):  # subnormal scores overflow the quotient
             return super().row_loss(positive, score)
         return loss
-
-    def flip(self) -> CostDistribution:
-        return LogOddsUniform(1.0 - self.high, 1.0 - self.low)
 
     def _pdf(self, c: Floats) -> Floats:
         return 1.0 / (c * (1.0 - c))
@@ -544,6 +536,7 @@ class Beta(_Bounded):
     """
 
     kind = "beta"
+    _names = ("a", "b", "low", "high")
 
     def __init__(self, a: float, b: float, low: float = 0.0, high: float = 1.0) -> None:
         super().__init__(low, high)
@@ -573,9 +566,6 @@ class Beta(_Bounded):
 
     def flip(self) -> CostDistribution:
         return Beta(self.b, self.a, 1.0 - self.high, 1.0 - self.low)
-
-    def _parameters(self) -> dict[str, Any]:
-        return {"a": self.a, "b": self.b, **super()._parameters()}
 
     def _pdf(self, c: Floats) -> Floats:
         from scipy.special import betaln, xlog1py, xlogy
@@ -631,6 +621,7 @@ class Shifted(_Bounded):
     """
 
     kind = "shifted"
+    _names = ("median", "low", "high")
 
     def __init__(self, median: float, low: float = 0.0, high: float = 1.0) -> None:
         super().__init__(low, high)
@@ -665,9 +656,6 @@ class Shifted(_Bounded):
 
     def flip(self) -> CostDistribution:
         return Shifted(1.0 - self.median, 1.0 - self.high, 1.0 - self.low)
-
-    def _parameters(self) -> dict[str, Any]:
-        return {"median": self.median, **super()._parameters()}
 
     def _pdf(self, c: Floats) -> Floats:
         return self.median * (1.0 - self.median) / self._scale(c) ** 2
@@ -873,6 +861,7 @@ class Density(_Panels):
     """
 
     kind = "density"
+    _names = ("pdf", "low", "high")
 
     def __init__(self, pdf: Callable[[Floats], Floats], low: float, high: float) -> None:
         check_interval(low, high)
@@ -953,9 +942,6 @@ class Density(_Panels):
     def flip(self) -> CostDistribution:
         return _FlippedDensity(self)
 
-    def _parameters(self) -> dict[str, Any]:
-        return {"pdf": self.pdf, "low": self.low, "high": self.high}
-
     def to_dict(self) -> dict[str, Any]:
         raise ValueError("a Density holds a function and cannot be written to JSON; use PiecewiseLinear instead.")
 
@@ -967,6 +953,7 @@ class _FlippedDensity(CostDistribution):
     """The measure of 1 - c under a density, which is evaluated where the caller defined it."""
 
     kind = "flipped_density"
+    _names = ("base",)
 
     def __init__(self, base: Density) -> None:
         self.base = base
@@ -991,9 +978,6 @@ class _FlippedDensity(CostDistribution):
 
     def flip(self) -> CostDistribution:
         return self.base
-
-    def _parameters(self) -> dict[str, Any]:
-        return {"base": self.base}
 
     def to_dict(self) -> dict[str, Any]:
         return self.base.to_dict()

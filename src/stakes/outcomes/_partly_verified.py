@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Bools, Floats
+from stakes.base.arrays import Floats
 from stakes.base.outcome import Outcome
-from stakes.base.validation import brief, check_labels, check_weights, is_missing, row_labels, to_array, to_floats
+from stakes.base.validation import absent, brief, check_labels, check_weights, row_labels, to_array, to_floats
 from stakes.outcomes._time_to_event import check_groups
 
 # Labels verified for some rows only: inverse-probability weights of the verified rows represent the others.
@@ -73,9 +73,8 @@ class PartlyVerified(Outcome):
         if labels.ndim != 1:
             raise ValueError(f"y_true must be 1-D, got shape {labels.shape}.")
         n = len(labels)
-        self.known, self.y = _is_seen(labels), np.zeros(n, dtype=bool)
+        self.known, self.y = ~absent(labels), np.zeros(n, dtype=bool)
         self.sample_weight = check_weights(sample_weight, n)
-        self._units = np.ones(n) if self.sample_weight is None else self.sample_weight
         if not (self.known & self.present).any():
             raise ValueError(f"y_true must hold some labels, got {n} missing.")
         try:
@@ -86,7 +85,7 @@ class PartlyVerified(Outcome):
             ) from None
         self._codes: NDArray[np.intp] | None = None
         self._share = self._verification_probability(groups, probability)
-        self.weight = np.where(self.known, self._units / self._share, 0.0)
+        self.weight = np.where(self.known, self.units / self._share, 0.0)
 
     def _verification_probability(self, groups: Any, probability: Any) -> Floats:
         """Probability of verification of each row, known or estimated by group."""
@@ -104,7 +103,7 @@ class PartlyVerified(Outcome):
             return np.ones(len(self.y))
         names, codes = np.unique(check_groups(groups, len(self.y)), return_inverse=True)
         self._codes = codes.reshape(-1)
-        total, seen = (np.bincount(self._codes, self._units * part) for part in (1.0, self.known))
+        total, seen = (np.bincount(self._codes, self.units * part) for part in (1.0, self.known))
         if np.any((seen == 0.0) & (total > 0.0)):
             first = int(np.argmax((seen == 0.0) & (total > 0.0)))
             raise ValueError(f"no row of group {str(names[first])!r} was seen: nothing is known of its labels.")
@@ -140,11 +139,11 @@ class PartlyVerified(Outcome):
         """Contributions of all rows to an error, including the estimation of the verification probabilities."""
         if self._codes is None:
             return parts
-        total = np.bincount(self._codes, self._units)
+        total = np.bincount(self._codes, self.units)
         flat = parts.reshape(-1, parts.shape[-1])
         sums = np.stack([np.bincount(self._codes, line, len(total)) for line in flat])
         mean = np.divide(sums, total, out=np.zeros_like(sums), where=total > 0.0)[:, self._codes]
-        return np.asarray((flat - self._units * (self.known / self._share - 1.0) * mean).reshape(parts.shape))
+        return np.asarray((flat - self.units * (self.known / self._share - 1.0) * mean).reshape(parts.shape))
 
     @property
     def summary(self) -> str:
@@ -160,17 +159,6 @@ class PartlyVerified(Outcome):
     def about(self) -> str:
         """A note for figures that rows are weighted; "" if all labels were verified."""
         return "" if self.plain else "rows weighted for labels not looked up"
-
-    def __repr__(self) -> str:
-        return f"PartlyVerified({self.summary})"
-
-
-def _is_seen(labels: NDArray[Any]) -> Bools:
-    if labels.dtype.kind == "f":
-        return ~np.isnan(labels)
-    if labels.dtype.kind != "O":
-        return np.ones(len(labels), dtype=bool)
-    return np.array([not is_missing(value) for value in labels.tolist()], dtype=bool)
 
 
 # Scores from several completed data sets, where a model's inputs were imputed: every result is pooled over them.

@@ -138,12 +138,13 @@ class RowCosts(Outcome):
             matrix=dict(enumerate(matrix)) if isinstance(matrix, tuple | list) else None,
             sample_weight=sample_weight,
         )
+        # ``counted`` is the weight of each row before its amount: zero where its class is unknown
         self.inner = self._read_labels(y_true, sample_weight, pos_label)
         right = self._read_amounts(false_positive, false_negative, matrix)
         self.unit = str(unit)
-        forced = dominated(self.false_positive, self.false_negative, self._counted, on_dominated)
+        forced = dominated(self.false_positive, self.false_negative, self.counted, on_dominated)
         amount = np.where(self.y, self.false_negative, self.false_positive)
-        self.weight: Floats = amount if self._counted.strides == (0,) else self._counted * amount
+        self.weight: Floats = amount if self.counted.strides == (0,) else self.counted * amount
         self.decided = forced != 0
         self.n_set_aside = int(np.count_nonzero(forced))
         if self.n_set_aside:
@@ -164,7 +165,7 @@ class RowCosts(Outcome):
             self.y = check_labels(labels, pos_label)
             self.sample_weight = check_weights(sample_weight, len(self.y))
             ones: Floats = np.broadcast_to(1.0, self.y.shape)  # that take no memory
-            self._counted = ones if self.sample_weight is None else self.sample_weight
+            self.counted = ones if self.sample_weight is None else self.sample_weight
             return None
         if isinstance(y_true, RowCosts):
             raise ValueError("y_true must be labels or an outcome without amounts, got a RowCosts: nest once.")
@@ -172,7 +173,7 @@ class RowCosts(Outcome):
             raise ValueError(
                 f"sample_weight= and pos_label= belong to {type(y_true).__name__}: pass them to it, not beside it."
             )
-        self.y, self.sample_weight, self._counted = y_true.y, y_true.sample_weight, y_true.weight
+        self.y, self.sample_weight, self.counted = y_true.y, y_true.sample_weight, y_true.weight
         return y_true
 
     def _read_amounts(self, false_positive: Any, false_negative: Any, matrix: Any) -> tuple[Floats, Floats]:
@@ -200,21 +201,16 @@ class RowCosts(Outcome):
         found, bad = np.broadcast_to(found, self.y.shape), ~np.isfinite(found)
         if not bad.any():
             return found
-        wrong = bad & (self._counted > 0.0)
+        wrong = bad & (self.counted > 0.0)
         if wrong.any():
             first = int(np.argmax(wrong))
             raise ValueError(f"{name} must be finite, got {found[first]} at index {first} ({int(wrong.sum())} rows).")
         return np.where(bad, 0.0, found)  # rows of weight zero
 
     @property
-    def counted(self) -> Floats:
-        """Weight of each row before its amount: zero where its class is unknown."""
-        return self._counted
-
-    @property
     def base(self) -> float:
         """Total cost of the right decisions; includes the forced ones of rows set aside."""
-        return float(np.dot(self._counted, self.correct))
+        return float(np.dot(self.counted, self.correct))
 
     @property
     def at_stake(self) -> float:
@@ -373,9 +369,6 @@ class RowCosts(Outcome):
         inner = "" if self.inner is None else self.inner.about
         stake = f"by {self.unit or 'the amount'} at stake"
         return f"{inner} and {stake}" if " weighted " in inner else f"{inner}{', ' * bool(inner)}rows weighted {stake}"
-
-    def __repr__(self) -> str:
-        return f"RowCosts({self.summary})"
 
 
 def check_factor(factor: Any) -> float:

@@ -17,9 +17,9 @@ from stakes.base.validation import (
     check_same_order,
     check_size,
     check_weights,
-    is_missing,
     plain_labels,
-    refuse_marked,
+    refuse,
+    refuse_missing,
     row_labels,
     to_array,
     to_floats,
@@ -53,12 +53,6 @@ def check_horizon(horizon: Any) -> float:
     return check_size(horizon, "horizon")
 
 
-def check_given(given: Floats, needed: Bools) -> None:
-    """Raise unless the probability of remaining uncensored lies in (0, 1] wherever the status is known."""
-    stays = "the probability not to be censored before the end of each row or the horizon, in (0, 1]"
-    refuse_marked(needed & ~((given > 0.0) & (given <= 1.0)), given, f"censoring must hold {stays}")
-
-
 def _check_times(times: NDArray[Any]) -> Floats:
     if times.ndim != 1:
         raise ValueError(
@@ -68,18 +62,18 @@ def _check_times(times: NDArray[Any]) -> Floats:
     if not len(times):
         raise ValueError("time must hold at least one row, got none.")
     found = to_floats(times, "time")
-    refuse_marked(~(np.isfinite(found) & (found >= 0.0)), found, "time must be finite and >= 0")
+    refuse(~(np.isfinite(found) & (found >= 0.0)), found, "time must be finite and >= 0")
     return found
 
 
 def _check_events(labels: NDArray[Any], censored: Any, cause: Any) -> NDArray[np.int8]:
     """Code how each row's follow-up ended."""
-    _refuse_missing(labels, "event")
+    refuse_missing(labels, "event")
     if np.ndim(censored):
         raise ValueError(f"censored must be one label, got {censored!r}.")
     if labels.dtype.kind in "biuf":
         if labels.dtype.kind != "b":
-            refuse_marked((labels < 0) | (labels != np.round(labels)), labels, "event must hold whole codes >= 0")
+            refuse((labels < 0) | (labels != np.round(labels)), labels, "event must hold whole codes >= 0")
         labels = labels.astype(np.int64)
         censored = _check_censored(labels, censored)
     elif cause is None or censored is None or not np.any(labels == censored):
@@ -152,26 +146,12 @@ def _refuse_several(events: NDArray[Any]) -> None:
         raise ValueError("event holds no event at all: pass cause= to say which code would be one.")
 
 
-def _refuse_missing(values: NDArray[Any], name: str) -> None:
-    if values.dtype.kind == "f":
-        missing = np.isnan(values)
-    elif values.dtype.kind == "O":
-        missing = np.array([is_missing(value) for value in values.tolist()], dtype=bool)
-    else:
-        return
-    if missing.any():
-        raise ValueError(
-            f"{name} must not be missing, got {int(missing.sum())} of {len(values)} missing, the first at index "
-            f"{int(np.argmax(missing))}."
-        )
-
-
 def check_groups(groups: Any, n: int) -> NDArray[Any]:
     """Return one label per row, or raise."""
     labels = to_array(groups, "groups")
     if labels.shape != (n,):
         raise ValueError(f"groups must have one value for each of the {n} rows, got shape {labels.shape}.")
-    _refuse_missing(labels, "groups")
+    refuse_missing(labels, "groups")
     return plain_labels(labels)
 
 
@@ -532,11 +512,11 @@ class TimeToEvent(Outcome):
         return cls(event=y[events[0]], time=y[times[0]], horizon=horizon, **options)
 
     def _set(self, follow_up: FollowUp, horizon: float) -> None:
-        self._follow_up, self.horizon, self.sample_weight = follow_up, horizon, follow_up.weight
+        self.follow_up, self.horizon, self.sample_weight = follow_up, horizon, follow_up.weight
         by_then = follow_up.time <= horizon
         self.y: Bools = (follow_up.ended == OF_INTEREST) & by_then
         self.known: Bools = (follow_up.ended != CENSORED) | (follow_up.time >= horizon)
-        self.weight = self._inverse_weights() * self._units
+        self.weight = self._inverse_weights() * self.units
         self._refuse_beyond()
 
     def _with(self, follow_up: FollowUp, horizon: float | None = None) -> Self:
@@ -546,33 +526,29 @@ class TimeToEvent(Outcome):
         found.row_labels = self.row_labels
         return found
 
-    @property
-    def _units(self) -> Floats:
-        weight = self._follow_up.weight
-        return np.ones(len(self._follow_up.time)) if weight is None else weight
-
     @cached_property
     def _censoring(self) -> Censoring:
-        rows = self._follow_up
+        rows = self.follow_up
         codes = None if rows.strata is None else np.unique(rows.strata, return_inverse=True)[1].reshape(-1)
-        return Censoring.of(rows.time, rows.ended == CENSORED, self._units, codes, self.horizon)
+        return Censoring.of(rows.time, rows.ended == CENSORED, self.units, codes, self.horizon)
 
     def _inverse_weights(self) -> Floats:
-        given = self._follow_up.given
+        given = self.follow_up.given
         if given is None:
             return np.where(self.known, self._censoring.weights(), 0.0)
-        check_given(given, self.known)
+        stays = "the probability not to be censored before the end of each row or the horizon, in (0, 1]"
+        refuse(self.known & ~((given > 0.0) & (given <= 1.0)), given, f"censoring must hold {stays}")
         return np.divide(1.0, given, out=np.zeros(len(given)), where=self.known)
 
     def _refuse_beyond(self) -> None:
-        if self._follow_up.given is not None:
+        if self.follow_up.given is not None:
             if not self.weight.any():
                 raise ValueError(f"no row has a known status at the horizon {self.horizon:g}.")
             return
         ends = [stratum for stratum in self._censoring.strata if stratum.beyond]
         if not ends:
             return
-        unknown, strata = 1.0 - float(self.weight.sum()) / float(self._units.sum()), self._follow_up.strata
+        unknown, strata = 1.0 - float(self.weight.sum()) / float(self.units.sum()), self.follow_up.strata
         last = min(stratum.last for stratum in ends)
         where = "" if strata is None else f" in group {str(strata[ends[0].rows[0]])!r}"
         raise BeyondFollowUpError(
@@ -581,24 +557,19 @@ class TimeToEvent(Outcome):
         )
 
     @property
-    def follow_up(self) -> FollowUp:
-        """The clean rows."""
-        return self._follow_up
-
-    @property
     def pooled(self) -> bool:
         """Whether censoring is estimated from all rows without strata."""
-        return self._follow_up.given is None and self._follow_up.strata is None
+        return self.follow_up.given is None and self.follow_up.strata is None
 
     @property
     def plain(self) -> bool:
         """Whether the status of every row is known, so that all weights are one."""
-        return self._follow_up.given is None and bool(np.all(self.known[self.present]))
+        return self.follow_up.given is None and bool(np.all(self.known[self.present]))
 
     @property
     def estimated(self) -> bool:
         """Whether the weights were estimated from the rows."""
-        return self._follow_up.given is None and not self.plain
+        return self.follow_up.given is None and not self.plain
 
     @property
     def in_order(self) -> tuple[Outcome, NDArray[np.intp]] | None:
@@ -606,7 +577,7 @@ class TimeToEvent(Outcome):
         if not self.pooled:
             return None
         order = self._censoring.strata[0].rows
-        found = self._with(self._follow_up.taken(order))
+        found = self._with(self.follow_up.taken(order))
         found.row_labels = None
         return found, order
 
@@ -618,12 +589,12 @@ class TimeToEvent(Outcome):
     @property
     def competing(self) -> Bools:
         """Whether a competing event was seen by the horizon."""
-        return (self._follow_up.ended == OTHER) & (self._follow_up.time <= self.horizon)
+        return (self.follow_up.ended == OTHER) & (self.follow_up.time <= self.horizon)
 
     @property
     def at_risk(self) -> int:
         """Number of rows followed to the horizon."""
-        return int(np.count_nonzero((self._follow_up.time >= self.horizon) & self.present))
+        return int(np.count_nonzero((self.follow_up.time >= self.horizon) & self.present))
 
     @property
     def unknown_share(self) -> float:
@@ -661,7 +632,7 @@ class TimeToEvent(Outcome):
         >>> [round(outcome.at(t).prevalence, 3) for t in (1, 2, 3)]
         [0.25, 0.25, 0.625]
         """
-        return self._with(self._follow_up, check_horizon(horizon))
+        return self._with(self.follow_up, check_horizon(horizon))
 
     def within(self, groups: ArrayLike) -> Self:
         """Return the outcome of the same rows with censoring estimated in groups.
@@ -683,7 +654,7 @@ class TimeToEvent(Outcome):
         [1.0, 0.0, 2.0, 1.0]
         """
         check_same_order(event=self, groups=groups)
-        return self._with(replace(self._follow_up, strata=check_groups(groups, len(self.y))))
+        return self._with(replace(self.follow_up, strata=check_groups(groups, len(self.y))))
 
     def take(self, rows: ArrayLike) -> Self:
         """Return some of the rows, or some repeatedly, with censoring estimated anew.
@@ -705,7 +676,7 @@ class TimeToEvent(Outcome):
         0.5
         """
         places = np.asarray(rows)
-        found = self._with(self._follow_up.taken(places))
+        found = self._with(self.follow_up.taken(places))
         if self.row_labels is not None:
             name, index = self.row_labels
             found.row_labels = name, index[places]
@@ -732,11 +703,11 @@ class TimeToEvent(Outcome):
         0.5
         """
         check_same_order(event=self, times=times)
-        return self._with(replace(self._follow_up, weight=np.asarray(times) * self._units))
+        return self._with(replace(self.follow_up, weight=np.asarray(times) * self.units))
 
     def parts(self, parts: Floats) -> Floats:
         """Contributions of all rows to an error, including the estimation of censoring."""
-        if self._follow_up.given is not None:
+        if self.follow_up.given is not None:
             return parts
         found = self._censoring.estimated(parts)
         if self.sample_weight is not None:
@@ -771,9 +742,9 @@ class TimeToEvent(Outcome):
         if d.shape != self.y.shape:
             raise ValueError(f"slope must have one value for each of the {len(self.y)} rows, got shape {d.shape}.")
         borne = np.where(self.known, self._inverse_weights() * d, 0.0)
-        if self._follow_up.given is None:
-            borne = borne + self._censoring.estimated(self._units * borne)
-        return np.asarray(borne * (float(self._units.sum()) / float(self.weight.sum())))
+        if self.follow_up.given is None:
+            borne = borne + self._censoring.estimated(self.units * borne)
+        return np.asarray(borne * (float(self.units.sum()) / float(self.weight.sum())))
 
     def censoring_test(self, y_score: ArrayLike) -> CensoringTest:
         """Test whether censoring before the horizon depends on a score.
@@ -799,7 +770,7 @@ class TimeToEvent(Outcome):
         score = to_floats(to_array(y_score, "y_score"), "y_score")
         if score.shape != self.y.shape:
             raise ValueError(f"y_score must have one value for each of the {len(self.y)} rows, got {score.shape}.")
-        rows, use = self._follow_up, self.present
+        rows, use = self.follow_up, self.present
         return censoring_test(rows.time[use], rows.ended[use] == CENSORED, score[use], self.horizon)
 
     def frame(self, backend: Any = None) -> Any:
@@ -820,7 +791,7 @@ class TimeToEvent(Outcome):
         >>> TimeToEvent(event=[1, 0], time=[1, 3], horizon=2).frame("polars").shape
         (2, 4)
         """
-        columns = {"time": self._follow_up.time, "event": self.y, "known": self.known, "weight": self.weight}
+        columns = {"time": self.follow_up.time, "event": self.y, "known": self.known, "weight": self.weight}
         return build_frame(columns, backend)
 
     @property
@@ -845,7 +816,7 @@ class TimeToEvent(Outcome):
     @property
     def one_class_hint(self) -> str:
         """What to check if all rows are of one class: whether times and horizon have one unit."""
-        time = self._follow_up.time[self.present]
+        time = self.follow_up.time[self.present]
         return (
             f"Times run from {time.min():.3g} to {time.max():.3g} and the horizon is {self.horizon:g}: are they in one "
             "unit, such as days or years?"
@@ -854,16 +825,13 @@ class TimeToEvent(Outcome):
     @property
     def weight_share(self) -> float:
         """Sum of the weights over the number of rows; 1 if censoring is estimated from these rows."""
-        return float(self.weight.sum()) / float(self._units.sum())
+        return float(self.weight.sum()) / float(self.units.sum())
 
     @property
     def weight_share_error(self) -> float:
         """Standard error of ``weight_share`` if censoring is known."""
-        units = self._units
+        units = self.units
         return float(np.linalg.norm(self.weight - self.weight_share * units)) / float(units.sum())
-
-    def __repr__(self) -> str:
-        return f"TimeToEvent({self.summary})"
 
 
 # The estimator of the dcurves packages: the Kaplan-Meier estimate among the rows acted on, at every threshold.

@@ -143,7 +143,7 @@ class Tabular(ABC):
         """Rows as plain Python values."""
 
     def _default_backend(self) -> Any:
-        return None
+        return getattr(self, "backend", None)
 
     def frame(self, backend: Any = None) -> Any:
         """Return the result as a data frame.
@@ -221,7 +221,17 @@ class Tabular(ABC):
         ImportError
             If python-docx is not installed (``pip install 'stakes[word]'``).
         """
-        return delivered(word_table(paper_cells(self, columns, digits)), path)
+        cells, remedy = paper_cells(self, columns, digits), "a Word table needs python-docx: pip install 'stakes[word]'"
+        docx, layout = import_optional("docx", remedy), import_optional("docx.enum.text", remedy)
+        document, buffer = docx.Document(), io.BytesIO()
+        table = document.add_table(rows=len(cells), cols=len(cells[0]), style="Light List")
+        for row, texts in zip(table.rows, cells, strict=True):
+            for place, (cell, text) in enumerate(zip(row.cells, texts, strict=True)):
+                cell.text = text
+                if place:
+                    cell.paragraphs[0].alignment = layout.WD_ALIGN_PARAGRAPH.RIGHT
+        document.save(buffer)
+        return delivered(buffer.getvalue(), path)
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the records as JSON, and write them where a path is given.
@@ -448,21 +458,3 @@ class CellStyle:
         if self.p and column.p and not math.isnan(record[column.p]):
             text += self.p.format(self.formats["p"](record[column.p], places))
         return text
-
-
-# Tables as Word documents, by python-docx.
-
-
-def word_table(cells: Sequence[Sequence[str]]) -> bytes:
-    """Make a Word document of a table of plain text, the first row as its head, numbers to the right."""
-    remedy = "a Word table needs python-docx: pip install 'stakes[word]'"
-    docx, layout = import_optional("docx", remedy), import_optional("docx.enum.text", remedy)
-    document, buffer = docx.Document(), io.BytesIO()
-    table = document.add_table(rows=len(cells), cols=len(cells[0]), style="Light List")
-    for row, texts in zip(table.rows, cells, strict=True):
-        for place, (cell, text) in enumerate(zip(row.cells, texts, strict=True)):
-            cell.text = text
-            if place:
-                cell.paragraphs[0].alignment = layout.WD_ALIGN_PARAGRAPH.RIGHT
-    document.save(buffer)
-    return buffer.getvalue()
