@@ -8,7 +8,7 @@ from strategies import samples
 
 from stakes import ScoreTable
 from stakes.curves import smooth_calibration_curve
-from stakes.curves._reliability import local_limits, smoothed_rates
+from stakes.curves._reliability import SPAN, Neighbourhoods, local_limits
 from stakes.inference import calibration_summary
 
 LABELS = [0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0]
@@ -23,6 +23,10 @@ LOWESS = [
     0.7145053872660033,
     0.7412916970215806,
 ]
+
+
+def smoothed_rates(table, span=SPAN):
+    return Neighbourhoods(table).rates(span)
 
 
 def brute(y, s, w, span, every=1):

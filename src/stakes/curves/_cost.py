@@ -195,21 +195,14 @@ def brier_curve(
     """
     check_choice(axis, "axis", AXES)
     data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits)
-    return brier_curve_of(data.table, check_rule(rule), name, axis=axis)
-
-
-def brier_curve_of(
-    table: ScoreTable, rule: Rule = "score", name: str = "model", *, axis: Axis = "linear"
-) -> BrierCurve:
-    """Brier curve from a clean table."""
+    table, rule = data.table, check_rule(rule)
     knots, alarms, misses = error_pieces(table, rule)
     start = 0.0 if isinstance(rule, str) else float(misses[0])
     curve = _drawn(axis, knots, alarms, misses, start=start, name=name)
     rate, zero, whole = np.array([table.prevalence]), np.array([0.0]), np.array([0.0, 1.0])
-    references = {
-        "treat all": _drawn(axis, whole, 1.0 - rate, zero, start=0.0, name="treat all"),
-        "treat none": _drawn(axis, whole, zero, rate, start=table.prevalence, name="treat none"),
-    }
+    treat_all = _drawn(axis, whole, 1.0 - rate, zero, start=0.0, name="treat all")
+    treat_none = _drawn(axis, whole, zero, rate, start=table.prevalence, name="treat none")
+    references = {"treat all": treat_all, "treat none": treat_none}
     return replace(curve, references=references, about=table.about)
 
 
@@ -351,26 +344,18 @@ def cost_curve(
     [0.125, 0.25]
     """
     rule = check_rule(rule)
-    data = evaluation_data(
-        y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits, probability=rule == "score"
-    )
-    if not 0.0 < data.table.prevalence < 1.0:
+    needs: dict[str, Any] = {"logits": logits, "probability": rule == "score"}
+    table = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, **needs).table
+    if not 0.0 < table.prevalence < 1.0:
         undefined("cost_curve", "only one class is present")
-    return cost_curve_of(data.table, rule, name)
-
-
-def cost_curve_of(table: ScoreTable, rule: Rule = "optimal", name: str = "model") -> CostCurve:
-    """Cost curve from a clean table."""
     knots, alarms, misses = _pieces(table, rule)
     at_zero, at_one = _rates(table, alarms, misses)
     wide = knots[1:] > knots[:-1]
     at_zero, at_one, knots = at_zero[wide], at_one[wide], np.append(knots[:-1][wide], 1.0)
     # the cost ratio decreases along this axis, which swaps left and right continuity
     closed: dict[str, Any] = {"closed": "left", "start": 0.0} if rule == "score" else {"start": float(at_zero[0])}
-    references = {
-        "treat all": straight(KIND, "treat all", X_LABEL, (1.0, 0.0)),
-        "treat none": straight(KIND, "treat none", X_LABEL, (0.0, 1.0)),
-    }
+    ends = {"treat all": (1.0, 0.0), "treat none": (0.0, 1.0)}
+    references = {line: straight(KIND, line, X_LABEL, heights) for line, heights in ends.items()}
     closed |= {"name": name, "x_label": X_LABEL, "table": table, "about": table.about}
     return CostCurve(KIND, knots, at_zero, at_one - at_zero, references=references, **closed)
 

@@ -666,14 +666,8 @@ def interventions_avoided_curve(
     per = check_size(check_number(per, "per"), "per")
     harm = check_harm(harm)
     data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits)
-    return interventions_avoided_curve_of(data.table, check_rule(rule), name, per=per, harm=harm)
-
-
-def interventions_avoided_curve_of(
-    table: ScoreTable, rule: Rule = "score", name: str = "model", *, per: float = 100.0, harm: float = 0.0
-) -> InterventionsCurve:
-    """Net interventions avoided from a clean table."""
-    knots, alarms, misses = error_pieces(table, rule)
+    table = data.table
+    knots, alarms, misses = error_pieces(table, check_rule(rule))
     spared = 1.0 - table.prevalence
     level, slope, start = per * (spared - alarms), -per * (misses + harm), math.nan  # no value at a threshold of 0
     curve = InterventionsCurve("interventions avoided", knots, level, slope, start, "inverse odds", name, per=per)

@@ -156,13 +156,8 @@ def roc_curve(
     table = ranking_data(y_true, y_score, sample_weight, pos_label, prevalence).table
     if not (table.total_positives > 0.0 and table.total_negatives > 0.0):
         undefined("roc_curve", "only one class is present")
-    return roc_curve_of(table, name, drop_intermediate=check_flag(drop_intermediate, "drop_intermediate"))
-
-
-def roc_curve_of(table: ScoreTable, name: str = "model", *, drop_intermediate: bool = False) -> RocCurve:
-    """ROC curve from a clean table."""
     cuts = None
-    if drop_intermediate and len(table.scores) > 1:
+    if check_flag(drop_intermediate, "drop_intermediate") and len(table.scores) > 1:
         bend = (np.diff(table.positives) != 0.0) | (np.diff(table.negatives) != 0.0)
         bend[-1] = True  # the highest score
         cuts = np.flatnonzero(np.concatenate([[True], bend, [True]]))[::-1]
@@ -305,11 +300,6 @@ def precision_recall_curve(
     table = ranking_data(y_true, y_score, sample_weight, pos_label, prevalence).table
     if not table.total_positives > 0.0:
         undefined("precision_recall_curve", "there are no positives")
-    return precision_recall_curve_of(table, name)
-
-
-def precision_recall_curve_of(table: ScoreTable, name: str = "model") -> PrecisionRecallCurve:
-    """Precision-recall curve from a clean table."""
     thresholds, hits, alarms = selected_weights(table)
     selected = hits + alarms
     rate = table.prevalence
@@ -430,11 +420,6 @@ def lift_curve(
     table = ranking_data(y_true, y_score, sample_weight, pos_label, prevalence).table
     if not table.total_positives > 0.0:
         undefined("lift_curve", "there are no positives")
-    return lift_curve_of(table, name)
-
-
-def lift_curve_of(table: ScoreTable, name: str = "model") -> LiftCurve:
-    """Lift curve from a clean table."""
     thresholds, hits, alarms = selected_weights(table)
     selected = hits + alarms
     share = selected / selected[-1]

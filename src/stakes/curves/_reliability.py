@@ -575,11 +575,6 @@ def curve_over_log_odds(table: ScoreTable) -> SmoothCalibrationCurve:
     return _KEPT[table]
 
 
-def smoothed_rates(table: ScoreTable, span: float = SPAN) -> Floats:
-    """Smoothed event rate at each distinct score of a table."""
-    return Neighbourhoods(table).rates(span)
-
-
 @dataclass(frozen=True, eq=False)
 class Neighbourhoods:
     """Cells of a table, each with a small share of weight and range, and local polynomials over them.

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from stakes.base.arrays import Floats
 from stakes.base.validation import check_number, check_unit, check_whole, to_array, to_floats
@@ -673,7 +673,8 @@ def check_proper(
     lattice = _lattice(n_classes, grid)
     if n_classes == 2:
         lattice = np.unique(np.concatenate([lattice, _pairs([low, high])]), axis=0)
-    inside = np.all((lattice >= low) & (lattice <= high), axis=1) if n_classes > 2 else _between(lattice, low, high)
+    bounded = lattice if n_classes > 2 else lattice[:, 1:]  # of two classes the second probability says all
+    inside = np.all((bounded >= low) & (bounded <= high), axis=1)
     if not inside.any():
         raise ValueError(f"low, high must leave a point of the lattice of {n_classes} classes, got {low}, {high}.")
     everywhere = lattice
@@ -705,10 +706,6 @@ def _pairs(second: Floats | list[float]) -> Floats:
     """Stack the probabilities of two classes, from that of the second."""
     p = np.asarray(second, dtype=np.float64)
     return np.column_stack([1.0 - p, p])
-
-
-def _between(lattice: Floats, low: float, high: float) -> NDArray[np.bool_]:
-    return np.asarray((lattice[:, 1] >= low) & (lattice[:, 1] <= high))
 
 
 def _excess(points: Floats, loss: Callable[[tuple[float, ...], int], float]) -> Floats:

@@ -472,7 +472,15 @@ def check_problem(
         return CostProblem(table, _shares(matrix_weights, len(table)))
     if matrix_weights is not None or len(table) != 2:
         raise ValueError(f"theta needs the two matrices at its ends and no matrix_weights, got {len(table)} matrices.")
-    return _on_segment(table, as_costs(theta, "theta"))
+    measure = as_costs(theta, "theta")
+    if not 0.0 < measure.mass < math.inf:
+        raise ValueError(f"theta must have a mass in (0, inf), got {measure!r}.")
+    places, weights = measure.atoms
+    if len(places) and weights.sum() >= measure.mass * (1.0 - 1e-12):  # a list of matrices
+        between = (1.0 - places)[:, None, None] * table[0] + places[:, None, None] * table[1]
+        return CostProblem(between, weights / weights.sum())
+    mean = measure.mean()
+    return CostProblem(table, np.array([1.0 - mean, mean]), measure)
 
 
 def _shares(weights: ArrayLike | None, count: int) -> Floats:
@@ -480,18 +488,6 @@ def _shares(weights: ArrayLike | None, count: int) -> Floats:
     if share.shape != (count,) or not (np.all(np.isfinite(share) & (share >= 0.0)) and share.sum() > 0.0):
         raise ValueError(f"matrix_weights must hold {count} finite numbers >= 0, not all zero, got {share.tolist()}.")
     return np.asarray(share / share.sum())
-
-
-def _on_segment(ends: Floats, theta: CostDistribution) -> CostProblem:
-    """Build the problem on a segment; a discrete measure becomes a list of matrices."""
-    if not 0.0 < theta.mass < math.inf:
-        raise ValueError(f"theta must have a mass in (0, inf), got {theta!r}.")
-    places, weights = theta.atoms
-    if len(places) and weights.sum() >= theta.mass * (1.0 - 1e-12):
-        matrices = (1.0 - places)[:, None, None] * ends[0] + places[:, None, None] * ends[1]
-        return CostProblem(matrices, weights / weights.sum())
-    mean = theta.mean()
-    return CostProblem(ends, np.array([1.0 - mean, mean]), theta)
 
 
 # Loss of the best action under the predicted probabilities, over cost matrices; ordered classes, and many labels.
