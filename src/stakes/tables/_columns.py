@@ -437,11 +437,17 @@ class Stacked:
 
 @dataclass(frozen=True)
 class Gathered:
-    """Columns of a file in memory: numbers as arrays, labels and groups as series."""
+    """Columns of a file or frame in memory: numbers as arrays (nan where missing), labels and groups as series."""
 
     numbers: dict[str, Floats]
     others: dict[str, nw.Series[Any]]
     origin: Location
+
+    @classmethod
+    def from_frame(cls, frame: nw.DataFrame[Any], roles: Roles, origin: Location) -> Gathered:
+        """Take the columns of a frame in memory."""
+        numbers = {name: to_floats(frame[name], origin, hint=hint) for name, hint in roles.hints.items()}
+        return cls(numbers, {name: frame[name] for name in (roles.label, *roles.groups)}, origin)
 
     @classmethod
     def of(cls, table: Table, hints: Mapping[str, str | None], groups: Sequence[str], label: str | None) -> Gathered:
@@ -476,18 +482,6 @@ class Gathered:
                 return None
             series[name] = nw.from_native(whole, series_only=True)
         return cls({name: values.pop(0).whole() for name in hints}, series, table.origin)
-
-    def series(self, name: str) -> nw.Series[Any]:
-        """Return a label or a group."""
-        return self.others[name]
-
-    def floats(self, name: str, hint: str | None = None) -> Floats:  # noqa: ARG002  (they are read already)
-        """Return a numeric column, nan for missing values."""
-        return self.numbers[name]
-
-    def labels(self, name: str) -> tuple[list[Any], NDArray[np.signedinteger[Any]]]:
-        """Return the distinct labels and each row's index among them, -1 for a missing label."""
-        return encode_labels(self.others[name], self.origin)
 
 
 # The roles of columns (label, models and others), and errors for missing names.
@@ -529,6 +523,11 @@ class Roles:
     def numbers(self) -> tuple[str, ...]:
         """Every numeric column, without repetition."""
         return (*self.models, *([] if self.weight is None else [self.weight]), *self.measured)
+
+    @property
+    def hints(self) -> dict[str, str | None]:
+        """Every numeric column, with a hint for error messages about its values."""
+        return {name: self.hint if name in self.models else None for name in self.numbers}
 
     @property
     def hint(self) -> str | None:

@@ -32,6 +32,7 @@ from stakes.costs import (
 )
 from stakes.outputs.serialization import DataError, Location
 from stakes.tables._columns import (
+    Gathered,
     Roles,
     as_array,
     choose_roles,
@@ -45,7 +46,6 @@ from stakes.tables._columns import (
 from stakes.tables._predictions import (
     INCOMPLETE_HINT,
     PROBABILITY_HINT,
-    Held,
     clean_rows,
     column_names,
     frame_columns,
@@ -111,11 +111,16 @@ def group_scores(
         held = None if resolution is not None else _held(native, roles)
         if held is None:
             return _Groups.collect(native, roles, resolution).table(pos_label, resolution)
-        rows = clean_rows(held, roles, held.origin, pos_label=pos_label)
+        rows = clean_rows(held, roles, pos_label=pos_label)
     else:
         rows = frame_columns(frame, label=label, models=[score], weight=weight, pos_label=pos_label)
     columns = count_sample(BinarySample(rows.y, rows.scores[0], rows.weight))
-    return columns if resolution is None else _binned(columns, resolution)
+    if resolution is None:
+        return columns
+    scores, n_rows = columns["scores"], columns["n_rows"]
+    sums = [columns[name] for name in ("positives", "negatives", "positives_squared", "negatives_squared")]
+    spans = (scores, scores, (sums[0] + sums[1]) * scores)
+    return count_cells(np.floor(scores * resolution), spans, sums, n_rows=n_rows, resolution=resolution)
 
 
 def group_scores_by(
@@ -163,13 +168,13 @@ def group_scores_by(
     return _Groups.collect(native, roles, resolution).tables_by_group(pos_label, resolution)
 
 
-def _held(frame: nw.LazyFrame[Any], roles: Roles) -> Held | None:
+def _held(frame: nw.LazyFrame[Any], roles: Roles) -> Gathered | None:
     """Collect the columns of a local engine if they are short: sorting them is faster than its group-by."""
     kind = frame.implementation
     if not (kind.is_polars() or kind.is_duckdb()):
         return None
     found = collected(frame.select(*roles.used).head(_MOST_HELD + 1))
-    return Held(found, Location(ordered=False)) if len(found) <= _MOST_HELD else None
+    return Gathered.from_frame(found, roles, Location(ordered=False)) if len(found) <= _MOST_HELD else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,13 +312,6 @@ def _grouped(rows: nw.LazyFrame[Any], resolution: int | None) -> nw.LazyFrame[An
         sums += [nw.col("moment").sum(), score.min().alias("lower"), score.max().alias("upper")]
     keys = [name for name in ("label", "group", "cell") if name in [*names, "cell"]]
     return rows.group_by(*keys).agg(nw.len().alias("count"), *sums)
-
-
-def _binned(columns: dict[str, Any], resolution: int) -> dict[str, Any]:
-    scores, n_rows = columns["scores"], columns["n_rows"]
-    sums = tuple(columns[name] for name in ("positives", "negatives", "positives_squared", "negatives_squared"))
-    spans = (scores, scores, (sums[0] + sums[1]) * scores)
-    return count_cells(np.floor(scores * resolution), spans, sums, n_rows=n_rows, resolution=resolution)
 
 
 # Losses of rows as expressions of a data engine, for the cost distributions that have a short closed form.

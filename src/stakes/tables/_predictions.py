@@ -33,7 +33,6 @@ from stakes.tables._columns import (
     positive_labels,
     reject_duplicates,
     require,
-    to_floats,
 )
 from stakes.tables._text_files import Content, CsvFile, JsonFile
 
@@ -43,26 +42,6 @@ OnMissing = Literal["raise", "drop"]
 ON_MISSING = ("raise", "drop")
 PROBABILITY_HINT = "Pass the probability of the positive class."
 INCOMPLETE_HINT = 'on_missing="drop" (command line: --on-missing drop) leaves incomplete rows out.'
-
-
-@dataclass(frozen=True)
-class Held:
-    """Columns of a frame in memory."""
-
-    frame: nw.DataFrame[Any]
-    origin: Location
-
-    def series(self, name: str) -> nw.Series[Any]:
-        """Return a column unchanged."""
-        return self.frame[name]
-
-    def floats(self, name: str, hint: str | None = None) -> Floats:
-        """Return a column of numbers, nan where it is missing."""
-        return to_floats(self.frame[name], self.origin, hint=hint)
-
-    def labels(self, name: str) -> tuple[list[Any], NDArray[np.signedinteger[Any]]]:
-        """Return the distinct values of the label and the index of each row's, -1 where it is missing."""
-        return encode_labels(self.frame[name], self.origin)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -175,10 +154,8 @@ def frame_columns(
     chosen = native.select(*roles.used)
     ordered = not isinstance(chosen, nw.LazyFrame) or chosen.implementation.is_polars()
     eager = collected(chosen) if isinstance(chosen, nw.LazyFrame) else chosen
-    origin = Location(ordered=ordered)
-    return clean_rows(
-        Held(eager, origin), roles, origin, pos_label=pos_label, on_missing=on_missing, backend=backend_of(frame)
-    )
+    rows = Gathered.from_frame(eager, roles, Location(ordered=ordered))
+    return clean_rows(rows, roles, pos_label=pos_label, on_missing=on_missing, backend=backend_of(frame))
 
 
 def model_columns(
@@ -233,9 +210,8 @@ def column_names(frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> list[str]:
 
 
 def clean_rows(
-    columns: Held | Gathered,
+    columns: Gathered,
     roles: Roles,
-    origin: Location,
     *,
     pos_label: object = None,
     on_missing: OnMissing = "raise",
@@ -243,11 +219,10 @@ def clean_rows(
 ) -> Predictions:
     """Check the columns and keep the rows of positive weight."""
     check_choice(on_missing, "on_missing", ON_MISSING)
-    weight = None if roles.weight is None else columns.floats(roles.weight)
-    scores = {name: columns.floats(name, roles.hint) for name in roles.models}
-    codes = {name: encode(columns.series(name)) for name in roles.groups}
-    codes[roles.label] = columns.labels(roles.label)
-    numbers = scores | {name: columns.floats(name) for name in roles.measured}
+    numbers, origin = dict(columns.numbers), columns.origin
+    weight = None if roles.weight is None else numbers.pop(roles.weight)
+    codes = {name: encode(columns.others[name]) for name in roles.groups}
+    codes[roles.label] = encode_labels(columns.others[roles.label], origin)
     missing = {name: np.isnan(values) for name, values in numbers.items()}
     missing |= {name: found < 0 for name, (_, found) in codes.items()}
     if roles.outcome is not None and roles.outcome.partly:
@@ -425,9 +400,8 @@ def read_predictions(
     table = open_table(path, format, label)
     asked: dict[str, Any] = {"label": label, "models": models, "weight": weight, "groups": groups, "outcome": outcome}
     roles = choose_roles(table.names, table.numeric, file=table.origin.file, probability=probability, **asked)
-    hints = {name: roles.hint if name in roles.models else None for name in roles.numbers}
-    rows = Gathered.of(table, hints, roles.groups, label)
-    return clean_rows(rows, roles, rows.origin, pos_label=pos_label, on_missing=on_missing)
+    rows = Gathered.of(table, roles.hints, roles.groups, label)
+    return clean_rows(rows, roles, pos_label=pos_label, on_missing=on_missing)
 
 
 # Files whose models give a probability for each of many classes: one column for each class and model.
@@ -601,14 +575,14 @@ def _clean(
     rows: Gathered, roles: Roles, classes: tuple[str, ...], found: Mapping[str, tuple[str, ...]], on_missing: OnMissing
 ) -> ClassPredictions:
     """Check the columns and keep the rows of positive weight."""
-    origin, weight = rows.origin, None if roles.weight is None else rows.floats(roles.weight)
-    codes = {name: encode(rows.series(name)) for name in (roles.label, *roles.groups)}
-    missing = {name: np.isnan(rows.floats(name)) for name in roles.numbers}
+    origin, weight = rows.origin, None if roles.weight is None else rows.numbers[roles.weight]
+    codes = {name: encode(rows.others[name]) for name in (roles.label, *roles.groups)}
+    missing = {name: np.isnan(rows.numbers[name]) for name in roles.numbers}
     missing |= {name: place < 0 for name, (_, place) in codes.items()}
     keep, dropped = complete(missing, weight, roles, origin, on_missing)
     places = np.flatnonzero(keep)
     origin = replace(origin, rows=places)
-    scores = {name: rows.floats(name)[places] for name in roles.models}
+    scores = {name: rows.numbers[name][places] for name in roles.models}
     weight = None if weight is None else weight[places]
     check_numbers(scores, weight, roles, origin)
     values, label = codes[roles.label]

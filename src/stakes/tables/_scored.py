@@ -17,14 +17,7 @@ from stakes.base.validation import check_choice
 from stakes.outputs.serialization import Location
 from stakes.tables._columnar_files import TITLES
 from stakes.tables._columns import Gathered, Numbers, Piece, Roles, Table, as_array, encode, named_once, require
-from stakes.tables._predictions import (
-    ON_MISSING,
-    PROBABILITY_HINT,
-    OnMissing,
-    check_numbers,
-    complete,
-    open_table,
-)
+from stakes.tables._predictions import ON_MISSING, PROBABILITY_HINT, OnMissing, check_numbers, complete, open_table
 from stakes.tables._text_files import ENDINGS
 
 if TYPE_CHECKING:
@@ -65,7 +58,10 @@ def _sink(table: Table, target: Path, kind: str, add: Callable[[Piece], Added], 
     import polars as pl
 
     schema = table.schema()
-    _check_types(schema, kind, table.origin)
+    never = {"csv": {"Binary", "Object"}, "jsonl": {"Binary", "Object", "Decimal", "Duration"}}.get(kind, {"Object"})
+    for name, dtype in schema.items():
+        if str(dtype.base_type()) in never or (kind == "csv" and dtype.is_nested()):
+            raise table.origin.error(f"cannot stand in a {TITLES[kind]} file, its type is {dtype}", column=name)
 
     def frames(*_: Any) -> Iterator[pl.DataFrame]:
         row = 0
@@ -97,14 +93,6 @@ def _run(frames: Callable[..., Iterator[pl.DataFrame]], schema: dict[str, Any], 
             getattr(register_io_source(frames, schema=schema), f"sink_{form}")(stream)
         except (ImportError, AttributeError, TypeError, pl.exceptions.InvalidOperationError):  # older polars
             getattr(pl.concat(frames()), f"write_{form}")(stream)
-
-
-def _check_types(schema: Mapping[str, Any], kind: str, origin: Location) -> None:
-    """Refuse columns of types that the target format does not support."""
-    never = {"csv": {"Binary", "Object"}, "jsonl": {"Binary", "Object", "Decimal", "Duration"}}.get(kind, {"Object"})
-    for name, dtype in schema.items():
-        if str(dtype.base_type()) in never or (kind == "csv" and dtype.is_nested()):
-            raise origin.error(f"cannot stand in a {TITLES[kind]} file, its type is {dtype}", column=name)
 
 
 def _check_finite(frame: pl.DataFrame, row: int, origin: Location) -> None:
@@ -264,14 +252,14 @@ def read_scores(
     table = _open(path, format, [*wanted, *by, *further])
     found = Gathered.of(table, dict.fromkeys([*wanted, *further]), by, None)
     origin, roles = found.origin, Roles("", wanted, None, by, automatic=False)  # there is no label
-    codes = {name: encode(found.series(name)) for name in by}
-    missing = {name: np.isnan(found.floats(name)) for name in (*wanted, *further)}
+    codes = {name: encode(found.others[name]) for name in by}
+    missing = {name: np.isnan(found.numbers[name]) for name in (*wanted, *further)}
     missing |= {name: values < 0 for name, (_, values) in codes.items()}
     keep, dropped = complete(missing, None, roles, origin, on_missing)
     rows = np.flatnonzero(keep)
-    kept = {name: found.floats(name)[rows] for name in wanted}
+    kept = {name: found.numbers[name][rows] for name in wanted}
     check_numbers(kept, None, roles, replace(origin, rows=rows))
-    others = {name: found.floats(name)[rows] for name in further}
+    others = {name: found.numbers[name][rows] for name in further}
     check_numbers(others, None, replace(roles, probability=False), replace(origin, rows=rows))
     in_groups = {name: as_array(values)[places[rows]] for name, (values, places) in codes.items()}
     return ScoredFile(
