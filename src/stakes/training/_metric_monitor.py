@@ -372,7 +372,10 @@ class MetricMonitor:
             raise ValueError("the monitor has seen no row of positive weight: call update() first.")
         if self.metric.task == "multiclass":
             return self._loss.value() / self._weight.value()
-        self._tables = [_merged(self._tables)]
+        while len(self._tables) > 1:  # in pairs, so that each row is merged log(batches) times
+            pairs = zip(self._tables[::2], self._tables[1::2], strict=False)
+            last = self._tables[-1:] if len(self._tables) % 2 else []
+            self._tables = [first.merge(second) for first, second in pairs] + last
         return self._of_table(self._tables[0])
 
     def evaluate(self, y_true: ArrayLike, y_prob: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -521,14 +524,6 @@ def _totals(losses: Any, sample_weight: Any) -> tuple[float, float]:
         weight = np.asarray(to_array(sample_weight, "sample_weight"), dtype=np.float64)
     keep = weight > 0
     return float((losses[keep] * weight[keep]).sum()), float(weight.sum())
-
-
-def _merged(tables: list[ScoreTable]) -> ScoreTable:
-    """Merge tables in pairs, so that each row is merged log(batches) times."""
-    while len(tables) > 1:
-        pairs = [first.merge(second) for first, second in zip(tables[::2], tables[1::2], strict=False)]
-        tables = pairs + ([tables[-1]] if len(tables) % 2 else [])
-    return tables[0]
 
 
 # Metrics of the library as evaluation metrics of XGBoost and LightGBM, in their own and their scikit-learn interface.

@@ -77,9 +77,6 @@ class MonitorComparison(Tabular):
             for choice in self.choices
         ]
 
-    def _default_backend(self) -> Any:
-        return self.backend
-
     def differences(self, baseline: str, *, confidence_level: float = 0.95) -> ChoiceDifferences:
         """Compare the chosen epochs of each criterion with those of a baseline, run by run.
 
@@ -182,9 +179,6 @@ class ChoiceDifferences(Tabular):
 
     def _records(self) -> list[dict[str, Any]]:
         return list(self.records)
-
-    def _default_backend(self) -> Any:
-        return self.backend
 
 
 def compare_monitors(
