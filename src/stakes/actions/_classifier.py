@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from stakes.costs import Deferral
 
-    Floats = NDArray[np.float64]
 
 _NUMBER, _TEXT = -1, "defer"
 

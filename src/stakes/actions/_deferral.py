@@ -41,11 +41,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from stakes.base.arrays import Bools, Floats, Integers
     from stakes.costs import CostDistribution, CostsLike
 
-    Floats = NDArray[np.float64]
     Actions = NDArray[np.int8]
-    Integers = NDArray[np.intp]
 
 
 # Which rows are acted on, not acted on or deferred, at the score's face value: Chow's rule, and under a capacity.
@@ -208,7 +207,7 @@ def capped_actions(score: Floats, c: float, deferral: Deferral, price: float) ->
     return np.where(gain(score, c, deferral) > price, DEFER, np.where(score >= c, ACT, WAIT)).astype(np.int8)
 
 
-def action_costs(y: NDArray[np.bool_], actions: Actions, c: float, deferral: Deferral) -> Floats:
+def action_costs(y: Bools, actions: Actions, c: float, deferral: Deferral) -> Floats:
     """Cost of each row under the action taken."""
     a, b = deferral.false_positive_rate, deferral.false_negative_rate
     deferred = deferral.fee + np.where(y, b * (1.0 - c), a * c)
@@ -903,7 +902,7 @@ class _DecidedRows(NamedTuple):
     """Labelled rows, whether the decision about each is a mistake, and the cost ratio."""
 
     score: Floats
-    wrong: NDArray[np.bool_]
+    wrong: Bools
     c: float
 
 
@@ -937,7 +936,7 @@ def _expected(score: Floats, c: float) -> Floats:
     return np.asarray(np.round(np.where(score >= c, c * (1.0 - score), (1.0 - c) * score), _DECIMALS), np.float64)
 
 
-def _passes(target: str, errors: Integers, counts: Integers, limit: float, level: float) -> NDArray[np.bool_]:
+def _passes(target: str, errors: Integers, counts: Integers, limit: float, level: float) -> Bools:
     """Whether the test of each level, taken alone, is passed."""
     rows = np.full(len(counts), counts[-1])
     if target == "expected undetected":

@@ -41,14 +41,12 @@ from stakes.outputs.text import REFERENCES, number, percent
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from stakes.actions._deferral import Actions
+    from stakes.base.arrays import Bools, Floats, Integers
     from stakes.costs import CostsLike
     from stakes.inference import Selection
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.intp]
 
 
 # What each row costs with and without the option to defer, and how often it is deferred, at one cost ratio or many.
@@ -107,7 +105,7 @@ def cross_fitted_rows(
     return _of_actions(sample, actions, without, c, deferral)
 
 
-def _left_out(sample: BinarySample, folds: Integers) -> Iterator[tuple[ScoreTable, NDArray[np.bool_]]]:
+def _left_out(sample: BinarySample, folds: Integers) -> Iterator[tuple[ScoreTable, Bools]]:
     """Yield, for each fold, the table of the other rows and a mask of the rows left out."""
     for k in range(int(folds.max()) + 1):
         mine = folds == k
@@ -528,7 +526,7 @@ def _checked(capacity: Any, costs: CostDistribution) -> int | Fraction | None:
     return None if capacity is None else check_capacity(capacity)
 
 
-def fold_codes(y: NDArray[np.bool_], cv: int, clusters: Integers | None, random_state: Any) -> Integers:
+def fold_codes(y: Bools, cv: int, clusters: Integers | None, random_state: Any) -> Integers:
     """Fold of each row, stratified by class; no cluster is divided."""
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 

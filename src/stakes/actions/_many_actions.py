@@ -34,14 +34,12 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from stakes.base.arrays import Floats, Integers
     from stakes.costs import CostDistribution, CostsLike
     from stakes.inference import Selection
     from stakes.metrics import CostProblem
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.intp]
 
 
 # What is asked about many actions: clean rows of one or several models, the matrices, and the names of both.
@@ -482,7 +480,7 @@ class _Gap:
     variance: Floats
 
     @classmethod
-    def of(cls, prob: Floats, costs: Floats, index: NDArray[np.intp], weight: Floats) -> _Gap:
+    def of(cls, prob: Floats, costs: Floats, index: Integers, weight: Floats) -> _Gap:
         # from the first class on: an action that costs the same whatever the class leaves no rounding to be tested
         beyond = costs - costs[:, :1]
         more = np.einsum("nk,nk->n", prob, beyond)

@@ -30,18 +30,14 @@ from stakes.variance.sums import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from stakes.base.arrays import Bools, Floats, Integers
     from stakes.core.regret import Rule
     from stakes.core.score_table import ScoreTable
     from stakes.costs import CostDistribution
     from stakes.variance.influence import WeightedCells
     from stakes.variance.sums import Block
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.intp]
     Dependence = tuple[Integers | None, int | str | None]
-    Bools = NDArray[np.bool_]
     Options = Mapping[str, Any]
 
 

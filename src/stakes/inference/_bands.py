@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from stakes.base.arrays import Floats, Integers
     from stakes.base.outcome import Origin
     from stakes.inference._simultaneous import Totals
 
-    Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
+    Places = Integers
     Singles = NDArray[np.float32]
 
 

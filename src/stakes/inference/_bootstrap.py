@@ -39,10 +39,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from stakes.base.arrays import Bools, Floats, Integers
     from stakes.base.validation import BinarySample
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.intp]
     Draw = Callable[[np.random.Generator], Integers]
     Statistic = Callable[[ScoreTable], float | Mapping[str, float]]
     Kind = Literal["percentile", "basic", "normal"]
@@ -728,7 +727,7 @@ def _warned(result: Bootstrap) -> Bootstrap:
 
 
 def _warn_of_undefined(result: Bootstrap) -> None:
-    missing: NDArray[np.bool_] = np.any(np.isnan(result.replicates), axis=(1, 2))
+    missing: Bools = np.any(np.isnan(result.replicates), axis=(1, 2))
     if missing.any() and not np.isnan(result.values).any():
         warnings.warn(
             f"{int(missing.sum()):,} of {len(missing):,} resamples leave the statistic undefined, mostly for want of "

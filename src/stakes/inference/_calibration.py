@@ -24,16 +24,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.random import Generator
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from stakes.base.arrays import Bools, Floats, Integers
     from stakes.core.score_table import LogisticFit, ScoreTable
     from stakes.curves import LocalFits
     from stakes.variance.dependence import Design
     from stakes.variance.influence import WeightedCells
 
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
-    Integers = NDArray[np.intp]
     Number = Callable[[Floats, Floats], Floats]
     Reaches = Callable[[Floats, Floats, float], Bools]
 

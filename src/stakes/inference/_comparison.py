@@ -23,8 +23,9 @@ from stakes.variance.dependence import PairedRows, dependence_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from stakes.base.arrays import Floats, Integers
     from stakes.base.validation import BinarySample
     from stakes.core.options import EvaluationData
     from stakes.core.regret import Rule
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from stakes.variance.decisions import PairSums
     from stakes.variance.sums import Moments
 
-    Floats = NDArray[np.float64]
     Stretch = tuple[float, float, str]
 
 
@@ -205,7 +205,7 @@ def _height(knots: Floats, alarms: Floats, misses: Floats, c: float) -> float:
     return c * float(alarms[piece]) + (1.0 - c) * float(misses[piece])
 
 
-def _merge_adjacent(low: Floats, high: Floats, better: NDArray[np.intp]) -> list[tuple[float, float, int]]:
+def _merge_adjacent(low: Floats, high: Floats, better: Integers) -> list[tuple[float, float, int]]:
     """Merge adjacent intervals with the same winner."""
     new = np.flatnonzero(np.append(True, better[1:] != better[:-1]))
     return list(zip(low[new].tolist(), np.append(low[new][1:], high[-1]).tolist(), better[new].tolist(), strict=True))

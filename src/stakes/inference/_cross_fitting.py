@@ -25,14 +25,11 @@ from stakes.variance.sums import Estimate, Moments, bessel
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from stakes.base.arrays import Bools, Floats, Integers
     from stakes.costs import CostDistribution, CostsLike, Scale
     from stakes.inference._area import Area
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
-    Integers = NDArray[np.intp]
 
 
 # Cross-fitted isotonic recalibration.
@@ -328,11 +325,11 @@ def _area_of(rows: CrossFitRows, score: Floats) -> Area:
     return area_estimate(cells_of(EvaluationData(replace(rows.sample, score=score), None), fixed_prevalence=False))
 
 
-def _folds(fold: NDArray[np.intp]) -> list[NDArray[np.bool_]]:
+def _folds(fold: Integers) -> list[Bools]:
     return [fold == k for k in range(int(fold.max()) + 1)]
 
 
-def _auc(sample: BinarySample, score: Floats, rows: NDArray[np.bool_] | None) -> float:
+def _auc(sample: BinarySample, score: Floats, rows: Bools | None) -> float:
     if rows is None:
         rows = np.ones(len(score), dtype=bool)
     weight = None if sample.weight is None else sample.weight[rows]

@@ -44,12 +44,12 @@ from stakes.variance.sums import Estimate, Moments, half_width, moments_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from stakes.base.arrays import Floats, Integers
     from stakes.core.options import EvaluationData
 
-    Floats = NDArray[np.float64]
-    Dependence = tuple[NDArray[np.intp] | None, int | str | None]
+    Dependence = tuple[Integers | None, int | str | None]
 
 
 # A metric over several horizons of the same follow-up: its mean by the trapezoidal rule, with an interval.

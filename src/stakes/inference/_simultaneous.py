@@ -20,16 +20,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from stakes.base.arrays import Bools, Floats, Integers
     from stakes.base.validation import BinarySample
     from stakes.core.options import EvaluationData
     from stakes.variance.dependence import PairedRows
 
-    Floats = NDArray[np.float64]
     Bins = NDArray[np.signedinteger[Any]]
-    Bools = NDArray[np.bool_]
     Singles = NDArray[np.float32]
-    BinIndex = NDArray[np.intp]
-    Integers = NDArray[np.intp]
+    BinIndex = Integers
 
 
 # Weight of each class above and below every threshold, from rows or a score table: the statistics of a band.
@@ -624,7 +622,7 @@ class Band(Tabular):
         """Label of the horizontal axis: "threshold" or "score"."""
         return "score" if self.kind == "reliability" else "threshold"
 
-    def excludes(self, value: float = 0.0) -> NDArray[np.bool_]:
+    def excludes(self, value: float = 0.0) -> Bools:
         """Say at which thresholds the simultaneous band leaves a value out.
 
         Parameters

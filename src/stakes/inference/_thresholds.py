@@ -39,15 +39,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from stakes.base.arrays import Bools, Floats, Integers
     from stakes.base.validation import BinarySample
     from stakes.costs import CostsLike
     from stakes.inference._simultaneous import Band, Counts, Pieces, Totals
     from stakes.variance.dependence import PairedRows
 
-    Floats = NDArray[np.float64]
     Limits = tuple[Floats, Floats]
-    Bins = NDArray[np.intp]
-    Bools = NDArray[np.bool_]
+    Bins = Integers
 
 
 # Intervals of the entries of a threshold table: sensitivity, predictive values, likelihood ratios, cost.

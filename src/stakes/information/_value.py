@@ -28,12 +28,11 @@ from stakes.outputs.text import number, percent
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from stakes.base.arrays import Bools, Floats, Integers
     from stakes.base.validation import BinarySample
     from stakes.costs import CostDistribution, CostsLike
-
-    Floats = NDArray[np.float64]
 
 
 # Value of information at one threshold, exactly: a model, treating all and treating no one on four cells of rows.
@@ -615,7 +614,7 @@ def _at_or_over(threshold: Any, costs: Any) -> tuple[float | None, CostDistribut
     return t, Fixed(t)
 
 
-def _deciding(rows: CostRows, order: NDArray[np.intp]) -> int:
+def _deciding(rows: CostRows, order: Integers) -> int:
     """The smaller of the numbers of events and non-events on which the two leading decisions differ."""
     differ = rows.costs[:, order[0]] != rows.costs[:, order[1]]
     return int(min(np.count_nonzero(differ & rows.y), np.count_nonzero(differ & ~rows.y)))
@@ -648,7 +647,7 @@ def _at_threshold(
     return _from_draws(drawn, expected, f"{_DRAWS:,} draws on joint cells, {prior} prior")
 
 
-def _joint_cells(rows: CostRows, acting: NDArray[np.bool_], t: float, prior: str) -> tuple[Floats, Floats, Floats]:
+def _joint_cells(rows: CostRows, acting: Bools, t: float, prior: str) -> tuple[Floats, Floats, Floats]:
     """Decisions of the models in each cell, and its positives and negatives including the prior.
 
     A model that acts on every row may not act on a further one, and the other way round: the cell of rows on which no

@@ -17,10 +17,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from numpy.typing import NDArray
+    from stakes.base.arrays import Bools, Floats, Integers
 
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
     Broken = Callable[[str, str], ValueError]
 
 ROUNDING = 1e-9  # of sums over many rows, in any order
@@ -67,7 +65,7 @@ class _CheckedSums:
         return len(self.names) - 3
 
     @property
-    def nothing(self) -> NDArray[np.intp]:
+    def nothing(self) -> Integers:
         """Place of each decision's pair with "nothing", which has none itself."""
         kinds = len(self.names)
         return place_of_pair(np.arange(kinds - 1), kinds - 1, kinds)

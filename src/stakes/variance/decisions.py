@@ -35,8 +35,9 @@ from stakes.variance.sums import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from stakes.base.arrays import Bools, Floats, Integers
     from stakes.base.outcome import Origin
     from stakes.core.regret import Rule
     from stakes.core.score_table import ScoreTable
@@ -44,9 +45,6 @@ if TYPE_CHECKING:
     from stakes.outputs.serialization import JsonReader
     from stakes.variance.sums import Block
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.intp]
-    Bools = NDArray[np.bool_]
     Pairs = Sequence[tuple[int, int]]
 
 

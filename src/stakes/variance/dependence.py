@@ -30,12 +30,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from stakes.base.arrays import Bools, Floats, Integers
     from stakes.base.outcome import Origin
     from stakes.variance.sums import Variance
-
-    Bools = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.intp]
 
 
 # Rows that are not independent: the variance of an estimate over clusters and over rows in order of time.

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from stakes.base.arrays import Bools, Floats, Integers
     from stakes.base.outcome import Origin
     from stakes.core.options import EvaluationData
     from stakes.core.regret import Rule
@@ -38,9 +39,6 @@ if TYPE_CHECKING:
     from stakes.costs import CostDistribution
     from stakes.variance.dependence import PairedRows
 
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
-    Integers = NDArray[np.intp]
     Pair = tuple[Moments, Moments]  # of score and skill
     Part: TypeAlias = "tuple[WeightedCells, Influence]"
 
@@ -76,14 +74,14 @@ class WeightedCells:
         return self.data.table
 
     @cached_property
-    def level(self) -> NDArray[np.intp]:
+    def level(self) -> Integers:
         """Place of each cell's score in the table: only rankings need it."""
         if self.data.sample is not None:
             return _places(self.data._weighted_rows().score)
         used = np.concatenate([self.table.negatives, self.table.positives]) > 0.0
         return np.tile(np.arange(len(self.table.scores)), 2)[used]
 
-    def design(self, codes: NDArray[np.intp] | None = None, lags: int | str | None = None) -> Design:
+    def design(self, codes: Integers | None = None, lags: int | str | None = None) -> Design:
         """How the cells weigh, and which rows depend on each other."""
         return Design(self.y, self.weight, self.square, self.fixed_prevalence, codes, lags, self.origin)
 
@@ -165,7 +163,7 @@ def cells_of(data: EvaluationData, *, fixed_prevalence: bool) -> WeightedCells:
     return WeightedCells(y, score, weight, square, data, fixed_prevalence or table.fixed_prevalence)
 
 
-def _places(score: Floats) -> NDArray[np.intp]:
+def _places(score: Floats) -> Integers:
     """Place of each score among the distinct ones, by a sort: to look each one up would leave the cache every time."""
     order = np.argsort(score)
     ordered = score[order]
@@ -219,7 +217,7 @@ def undefined(cells: WeightedCells, value: float) -> Influence:
 def influence_moments(
     cells: WeightedCells,
     influence: Influence,
-    codes: NDArray[np.intp] | None = None,
+    codes: Integers | None = None,
     lags: int | str | None = None,
     *,
     paired: bool = False,

@@ -16,11 +16,10 @@ from stakes.outputs.result_table import Tabular
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
-    Integers = NDArray[np.intp]
+    from stakes.base.arrays import Bools, Floats, Integers
+
     Block = tuple[int, Floats, Floats | None, Floats | None]  # class; values, weights and their squares (last axis)
     Raw = tuple[Floats, Floats, Floats]
 
