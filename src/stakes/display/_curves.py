@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from stakes.curves import lift_curve, precision_recall_curve, roc_curve, smooth_calibration_curve, straight
+from stakes.curves import lift_curve, precision_recall_curve, roc_curve, smooth_calibration_curve
 from stakes.display._axes import (
     MODEL,
     MOST_BANDS,
+    REFERENCE,
+    REFERENCE_COLOUR,
     CurvesDisplay,
     Display,
     check_bounds,
     draw_cost_axis,
     draw_line,
-    draw_references,
     draw_share_axis,
     drawn,
     format_percent,
@@ -30,6 +31,7 @@ from stakes.display._axes import (
     widened,
 )
 from stakes.inference import Band
+from stakes.outputs.hooks import draw
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -468,7 +470,7 @@ class BandDisplay(Display):
             self.lines_, self.intervals_, self.bands_ = [], [], []
             for band in self.bands:
                 self._draw(band)
-            self._draw_references(shown)
+            self._draw_reference(shown)
             if not earlier:
                 self.ax_.set_ylim(self._y_limits(shown))
                 self._set_labels()
@@ -514,15 +516,15 @@ class BandDisplay(Display):
         self.bands_.append(self.ax_.fill_between(*outer, alpha=_BAND, zorder=1.4, label=names[0], **look))
         self.intervals_.append(self.ax_.fill_between(*inner, alpha=_INTERVAL, zorder=1.5, label=names[1], **look))
 
-    def _draw_references(self, shown: Range) -> None:
+    def _draw_reference(self, shown: Range) -> None:
+        """Draw the straight line to compare with, once: no difference, no benefit, or calibration."""
         band = self.bands[0]
-        name, axis, heights = _NOTHING[band.kind], "threshold", (0.0, 0.0)
-        if band.is_difference:
-            name = "no difference"
-        elif band.kind == "reliability":
-            axis, heights = "score", (0.0, 1.0)
-        if name:
-            draw_references(self.ax_, [straight(band.kind, name, axis, heights)], shown)
+        name = "no difference" if band.is_difference else _NOTHING[band.kind]
+        gid, rising = f"{REFERENCE} {name}", band.kind == "reliability" and not band.is_difference
+        if name and not drawn(self.ax_, gid):
+            x = np.unique([0.0, *shown, 1.0])
+            y = x if rising else np.zeros(len(x))
+            self.ax_.plot(x, y, color=REFERENCE_COLOUR, linewidth=0.8, gid=gid, zorder=2.0)
 
     def _y_limits(self, shown: Range) -> Range:
         """Limits that contain the estimates and most of the bounds: those of net benefit diverge near 1."""
@@ -556,3 +558,6 @@ def _edges(band: Band, low: Floats, high: Floats) -> tuple[Floats, Floats, Float
     if band.kind != "reliability" or band.is_consistency or len(low) == 1:
         return band.thresholds, low, high
     return np.repeat(band.thresholds, 2)[1:-1], np.repeat(low[:-1], 2), np.repeat(high[1:], 2)
+
+
+draw.register(Band, lambda band, ax=None, **options: BandDisplay(band).plot(ax, **options))

@@ -14,14 +14,8 @@ from stakes.correction import LossCalibrationCurve
 from stakes.costs import CostDistribution
 from stakes.curves import BinnedReliability, BrierCurve, Curve, reliability_curve
 from stakes.display._axes import OF_AMOUNTS, Display, label_references, legend_under, pyplot, settle
-from stakes.display._curves import (
-    BandDisplay,
-)
-from stakes.display._decisions import (
-    ActionCostsDisplay,
-    BoundaryDisplay,
-    ValueOfInformationDisplay,
-)
+from stakes.display._curves import BandDisplay
+from stakes.display._decisions import ActionCostsDisplay, BoundaryDisplay, ValueOfInformationDisplay
 from stakes.display._decomposition import DecompositionDisplay
 from stakes.display._reliability import BinnedReliabilityDisplay, ReliabilityDisplay
 from stakes.display._thresholds import (
@@ -32,7 +26,6 @@ from stakes.display._thresholds import (
 )
 from stakes.display._training import MonitorDisplay
 from stakes.evaluation import Evaluation
-from stakes.inference import Band
 from stakes.information import ValueOfInformation
 from stakes.outputs.hooks import draw
 from stakes.training import MonitorComparison
@@ -227,7 +220,7 @@ draw.register(Curve, plot_curve)
 draw.register(LossCalibrationCurve, plot_curve)
 draw.register(CostDistribution, plot_costs)
 draw.register(Evaluation, plot_evaluation)
-draw.register(Band, _drawn_by(BandDisplay))
+
 draw.register(BinnedReliability, _drawn_by(BinnedReliabilityDisplay))
 draw.register(ActionEvaluation, _drawn_by(ActionCostsDisplay))
 draw.register(Boundary, _drawn_by(BoundaryDisplay))
