@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,18 +37,16 @@ from stakes.inference._simultaneous import (
     shifted,
 )
 from stakes.variance.dependence import dependence_of
+from stakes.variance.sums import effective
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.base.arrays import Floats, Integers
-    from stakes.base.outcome import Origin
-    from stakes.inference._simultaneous import Totals
+    from stakes.base.arrays import Bools, Floats, Integers
+    from stakes.base.validation import BinarySample
+    from stakes.inference._simultaneous import Pieces, Totals
 
-    Places = Integers
-    Singles = NDArray[np.float32]
+    _Columns = tuple[Floats, Floats, Floats, Floats, Floats, Floats]  # estimate, error, limits, simultaneous limits
 
 
 # Bounds of the true event rate over the score, if it never falls: those of the band hold for every number of rows.
@@ -72,65 +71,51 @@ def reliability_band(table: ScoreTable, points: Floats, name: str, level: float)
     together = (1.0 - level) / (n * (n + 1))
     lower, upper = groups.limits(together)
     bounds = np.maximum.accumulate(lower)[before], np.minimum.accumulate(upper[::-1])[::-1][after]
-    low, high = _pointwise_limits(groups, before, after, level)
+    # at each score alone, only groups of 1, 2, 4, ... adjacent blocks share the level
+    lengths = 2 ** np.arange(n.bit_length())
+    lower, upper = groups.limits((1.0 - level) / (2 * len(lengths)), lengths)
+    low, high = lower[before], upper[after]
     # the groups that end elsewhere may happen to say more; the band gives that up, so as to hold the intervals
     outer = np.minimum(bounds[0], low), np.maximum(bounds[1], high)
     if np.max(table.positives + table.negatives) <= _MOST_TIED * table.total:
         low, high = (np.clip(ends, *outer) for ends in local_limits(table, points, level))
         outer = np.minimum(outer[0], low), np.maximum(outer[1], high)  # where the true rate falls they may cross
-    squared = float(table.positives_squared.sum())
-    return Band(
-        "reliability",
-        points,
-        reliability_curve_of(table, name).at(points),
-        np.full(points.shape, np.nan),
-        low,
-        high,
-        *outer,
-        _normal_tail(together),
-        level,
-        table.n_rows,
-        table.total_positives**2 / squared if squared > 0.0 else 0.0,
-        name,
-        about=table.about,
-    )
+    estimate, unknown = reliability_curve_of(table, name).at(points), np.full(points.shape, np.nan)
+    critical = -NormalDist().inv_cdf(together)
+    return _reliability(table, points, (estimate, unknown, low, high, *outer), critical, level=level, name=name)
 
 
-def _pointwise_limits(groups: _ScoreGroups, before: Places, after: Places, level: float) -> tuple[Floats, Floats]:
-    """Pointwise limits, which use only groups of 1, 2, 4, ... adjacent blocks in the Bonferroni correction."""
-    lengths = 2 ** np.arange(groups.n.bit_length())
-    lower, upper = groups.limits((1.0 - level) / (2 * len(lengths)), lengths)
-    return lower[before], upper[after]
+def _reliability(
+    table: ScoreTable, points: Floats, columns: _Columns, critical: float, *, level: float, **told: Any
+) -> Band:
+    """A band over the score."""
+    positives = float(effective(np.float64(table.total_positives), table.positives_squared.sum()))
+    told |= {"n_rows": table.n_rows, "n_positives": positives, "about": table.about}
+    return Band("reliability", points, *columns, critical, level, **told)
 
 
-def _blocks(table: ScoreTable) -> Places:
+def _blocks(table: ScoreTable) -> Integers:
     """First score of each block of about equally many rows, unweighted so that labels do not influence the blocks.
 
     The number of blocks is proportional to the cube root of the rows, the resolution of an isotonic curve.
     """
-    hits = _effective(table.positives, table.positives_squared)
-    rows = replace(table, positives=hits, negatives=_effective(table.negatives, table.negatives_squared))
+    hits = effective(table.positives, table.positives_squared)
+    rows = replace(table, positives=hits, negatives=effective(table.negatives, table.negatives_squared))
     return bin_starts(rows, int(min(np.ceil(2.0 * np.cbrt(table.n_rows)), _MOST_BLOCKS)), "quantile")
 
 
 class _ScoreGroups:
     """All groups of consecutive blocks, with limits of their event rates."""
 
-    def __init__(self, table: ScoreTable, starts: Places) -> None:
+    def __init__(self, table: ScoreTable, starts: Integers) -> None:
         self.n = len(starts)
         columns = (table.negatives, table.positives, table.negatives_squared, table.positives_squared)
         self.columns = [np.add.reduceat(column, starts) for column in columns]
         self.totals = [float(column.sum()) for column in self.columns]
-        # at [i, j]: from block i to block j, where i <= j
-        self.sums = [self._runs(column) for column in self.columns]
+        # at [i, j]: from block i to block j, where i <= j; differences of cumulative sums would leave rounding
+        self.sums = [np.cumsum(np.triu(np.tile(column, (self.n, 1))), axis=1) for column in self.columns]
 
-    def _runs(self, column: Floats) -> Floats:
-        runs = np.zeros((self.n, self.n))
-        for first in range(self.n):  # few; differences of cumulative sums would leave rounding
-            runs[first, first:] = np.cumsum(column[first:])
-        return runs
-
-    def limits(self, tail: float, lengths: Places | None = None) -> tuple[Floats, Floats]:
+    def limits(self, tail: float, lengths: Integers | None = None) -> tuple[Floats, Floats]:
         """Largest lower limit of the groups that end at each block, smallest upper limit of those that start there."""
         first, last = np.triu_indices(self.n)
         if lengths is not None:
@@ -141,12 +126,12 @@ class _ScoreGroups:
         lower[first, last], upper[first, last] = low, high
         return np.append(0.0, lower.max(axis=0)), np.append(upper.min(axis=1), 1.0)
 
-    def _limits(self, first: Places, last: Places, tail: float) -> tuple[Floats, Floats]:
+    def _limits(self, first: Integers, last: Integers, tail: float) -> tuple[Floats, Floats]:
         """Clopper-Pearson limits from the effective numbers of rows of each class and its mean weight."""
         from scipy.special import betaincinv
 
         downs, ups, downs_squared, ups_squared = (column[first, last] for column in self.sums)
-        misses, hits = _effective(downs, downs_squared), _effective(ups, ups_squared)
+        misses, hits = effective(downs, downs_squared), effective(ups, ups_squared)
         factor = self._mean_weight(ups, ups_squared, 1) / self._mean_weight(downs, downs_squared, 0)
         some, rest = hits > 0.0, misses > 0.0
         low = np.where(some, betaincinv(np.where(some, hits, 1.0), misses + 1.0, tail), 0.0)
@@ -160,16 +145,6 @@ class _ScoreGroups:
         return np.divide(squared, weight, out=np.full(weight.shape, usual), where=weight > 0.0)
 
 
-def _effective(weight: Floats, squared: Floats) -> Floats:
-    return np.divide(weight**2, squared, out=np.zeros_like(weight), where=squared > 0.0)
-
-
-def _normal_tail(tail: float) -> float:
-    from statistics import NormalDist
-
-    return -NormalDist().inv_cdf(tail)
-
-
 # Pointwise intervals and simultaneous bands of curves, for one model and for the difference of two.
 #
 # At given thresholds a curve is linear in the shares of rows of each class above them, so its covariance has a closed
@@ -177,6 +152,7 @@ def _normal_tail(tail: float) -> float:
 
 DIFFERENCE_KINDS = ("regret", "net_benefit", "interventions_avoided")
 BAND_KINDS = (*DIFFERENCE_KINDS, "reliability")
+_SPANS = {"net_benefit": "[0, 1)", "interventions_avoided": "(0, 1)"}
 _MOST_THRESHOLDS = 1000
 _LEAST_DRAWS = 1000
 
@@ -276,13 +252,18 @@ def confidence_band(
     ([0.33, 0.3, 0.1], [0.55, 0.53, 0.34])
     """
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
-    kind, y_true, said = _fix_weights(check_choice(kind, "kind", BAND_KINDS), y_true)
-    level, draws = _check_level(confidence_level), _check_draws(n_resamples)
+    kind, said = check_choice(kind, "kind", BAND_KINDS), ""
+    if isinstance(y_true, ScoreTable) and kind != "reliability":
+        y_true, said = with_fixed_weights(y_true)
+    level, draws = check_level(confidence_level), check_whole(n_resamples, "n_resamples", _LEAST_DRAWS)
     asked: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
     data, fixed = evaluation_data(y_true, y_prob, **asked, logits=logits, amounts=True), prevalence is not None
     harm = _check_harm(harm, kind)
     if kind == "reliability":
-        _check_plain(y_true, clusters)
+        if clusters is not None:
+            raise ValueError("clusters must be None for reliability: its band takes the rows as independent.")
+        refuse_amounts(y_true)
+        refuse_weighing(y_true, "the band of a reliability curve")
         return reliability_band(data.table, check_scores_asked(thresholds, data.table), name, level)
     points = check_thresholds(thresholds, kind)
     counts = counts_of(data, points, fixed_prevalence=fixed)
@@ -293,26 +274,9 @@ def confidence_band(
         pieces = dependent_pieces(pieces, kind, data.sample, bins, fixed_prevalence=fixed, codes=codes)
     elif clusters is not None:
         raise ValueError("clusters= need the rows: pass y_true and y_prob instead of a ScoreTable.")
-    totals = _rows_of(counts.totals, None if data.sample is None else data.sample.origin)
-    critical = critical_value(pieces, level, _normals(draws, random_state))
-    told = {"name": name, "per": _unit(kind, per), "about": data.about + said}
-    return _harmed(band_of(pieces, totals, critical, kind=kind, thresholds=points, level=level, **told), harm)
-
-
-def _fix_weights(kind: str, y_true: Any) -> tuple[str, Any, str]:
-    """Fix the estimated weights of a table; also return the caveat."""
-    if not isinstance(y_true, ScoreTable) or kind == "reliability":
-        return kind, y_true, ""
-    table, said = with_fixed_weights(y_true)
-    return kind, table, f", {said}" if said else ""
-
-
-def _check_plain(y_true: Any, clusters: Any) -> None:
-    """Refuse options that a reliability band does not support."""
-    if clusters is not None:
-        raise ValueError("clusters must be None for reliability: its band takes the rows as independent.")
-    refuse_amounts(y_true)
-    refuse_weighing(y_true, "the band of a reliability curve")
+    about = data.about + (f", {said}" if said else "")
+    told = {"thresholds": points, "level": level, "name": name, "about": about}
+    return _banded(pieces, counts.totals, data.sample, (draws, generator(random_state)), kind, per, harm, **told)
 
 
 def difference_band(
@@ -394,7 +358,7 @@ def difference_band(
     check_paired(y_true, a, b, sample_weight=sample_weight, clusters=clusters)
     check_choice(kind, "kind", DIFFERENCE_KINDS)
     less = _check_harms(harm, kind)
-    level, draws = _check_level(confidence_level), _check_draws(n_resamples)
+    level, draws = check_level(confidence_level), check_whole(n_resamples, "n_resamples", _LEAST_DRAWS)
     points = check_thresholds(thresholds, kind)
     asked: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
     first, second = (
@@ -406,21 +370,34 @@ def difference_band(
     bins = [reached(sample.score, points) for sample in (first, second)]
     codes, _ = dependence_of(first, clusters, None, sample_weight)
     pieces = dependent_pieces(pieces, kind, first, bins, fixed_prevalence=prevalence is not None, codes=codes)
-    totals, name = _rows_of(counts.totals, first.origin), " - ".join(check_names(names))
-    critical = critical_value(pieces, level, _normals(draws, random_state))
-    told = {"name": name, "per": _unit(kind, per), "is_difference": True, "about": first.about}
-    found = band_of(pieces, totals, critical, kind=kind, thresholds=points, level=level, **told)
-    return _harmed(found, less)
+    told = {"thresholds": points, "level": level, "name": " - ".join(check_names(names)), "about": first.about}
+    drawn = draws, generator(random_state)
+    return _banded(pieces, counts.totals, first, drawn, kind, per, less, **told, is_difference=True)
 
 
-def _harmed(band: Band, harm: float) -> Band:
-    """Shift the band of a curve by the cost of obtaining the score."""
+def _banded(  # noqa: PLR0917  (clean arguments of both bands)
+    pieces: Pieces,
+    totals: Totals,
+    rows: BinarySample | None,
+    drawn: tuple[int, np.random.Generator],
+    kind: str,
+    per: float,
+    harm: float,
+    **told: Any,
+) -> Band:
+    """Build the band of a curve from its terms, shifted by the cost of obtaining the score."""
+    if rows is not None and rows.origin is not None:  # those of unknown class are counted too
+        totals = totals._replace(n_rows=rows.origin.n_rows)
+    draws, rng = drawn
+    critical = critical_value(pieces, told["level"], lambda size: rng.standard_normal((draws, size), dtype=np.float32))
+    unit = float(per) if kind == "interventions_avoided" else None
+    band = band_of(pieces, totals, critical, kind=kind, per=unit, **told)
     if harm == 0.0:
         return band
-    t, per = band.thresholds, band.per
-    if band.kind == "regret":
+    t = band.thresholds
+    if kind == "regret":
         return shifted(band, harm * (1.0 - t))
-    return shifted(band, -harm if per is None else -per * harm * (1.0 - t) / t)
+    return shifted(band, -harm if unit is None else -unit * harm * (1.0 - t) / t)
 
 
 def _check_harm(harm: Any, kind: str) -> float:
@@ -437,30 +414,14 @@ def _check_harms(harm: Any, kind: str) -> float:
     return first - second
 
 
-def _rows_of(totals: Totals, origin: Origin | None) -> Totals:
-    """Totals over all rows of positive weight, including those of unknown class."""
-    return totals if origin is None else totals._replace(n_rows=origin.n_rows)
-
-
-def _normals(draws: int, random_state: int | np.random.Generator | None) -> Callable[[int], Singles]:
-    rng = generator(random_state)
-    return lambda size: rng.standard_normal((draws, size), dtype=np.float32)
-
-
 def check_thresholds(thresholds: Any, kind: str) -> Floats:
     """Return ascending thresholds within the domain of the curve, or raise."""
     if thresholds is None:
         return np.arange(1, 100) / 100.0
-    points = _check_ascending(thresholds)
-    good = (points >= 0.0) & (points <= 1.0)
-    span = "[0, 1]"
-    if kind == "net_benefit":
-        good, span = (points >= 0.0) & (points < 1.0), "[0, 1)"
-    if kind == "interventions_avoided":
-        good, span = (points > 0.0) & (points < 1.0), "(0, 1)"
-    if not good.all():
-        first = int(np.argmin(good))
-        raise ValueError(f"thresholds of {kind} must lie in {span}, got {points[first]} at index {first}.")
+    points, span = _check_ascending(thresholds), _SPANS.get(kind, "[0, 1]")
+    above = points > 0.0 if span.startswith("(") else points >= 0.0
+    below = points < 1.0 if span.endswith(")") else points <= 1.0
+    _require(above & below, points, f"of {kind} must lie in {span}")
     return points
 
 
@@ -469,42 +430,29 @@ def check_scores_asked(thresholds: Any, table: ScoreTable) -> Floats:
     low, high = float(table.scores[0]), float(table.scores[-1])
     if thresholds is None:
         return np.unique(np.clip(np.linspace(low, high, 101), low, high))
-    points = _check_ascending(thresholds)
-    good = (points >= low) & (points <= high)
+    points, span = _check_ascending(thresholds), f"[{low:g}, {high:g}]"
+    within = (points >= low) & (points <= high)
+    _require(within, points, f"of reliability must lie between the smallest and the largest score, {span}")
+    return points
+
+
+def _require(good: Bools, points: Floats, rule: str) -> None:
     if not good.all():
         first = int(np.argmin(good))
-        raise ValueError(
-            f"thresholds of reliability must lie between the smallest and the largest score, [{low:g}, {high:g}], "
-            f"got {points[first]} at index {first}."
-        )
-    return points
+        raise ValueError(f"thresholds {rule}, got {points[first]} at index {first}.")
 
 
 def _check_ascending(thresholds: Any) -> Floats:
     points = to_floats(to_array(thresholds, "thresholds"), "thresholds")
     if points.ndim != 1 or not 1 <= len(points) <= _MOST_THRESHOLDS:
         raise ValueError(f"thresholds must be 1 to {_MOST_THRESHOLDS} numbers, got shape {points.shape}.")
-    if not np.all(np.isfinite(points)):
-        first = int(np.argmin(np.isfinite(points)))
-        raise ValueError(f"thresholds must be finite, got {points[first]} at index {first}.")
+    _require(np.isfinite(points), points, "must be finite")
     if np.any(np.diff(points) <= 0.0):
         first = int(np.argmax(np.diff(points) <= 0.0)) + 1
         raise ValueError(
             f"thresholds must be strictly ascending, got {points[first]} at index {first} after {points[first - 1]}."
         )
     return points + 0.0
-
-
-def _check_level(confidence_level: float) -> float:
-    return check_level(confidence_level)
-
-
-def _check_draws(n_resamples: int) -> int:
-    return check_whole(n_resamples, "n_resamples", _LEAST_DRAWS)
-
-
-def _unit(kind: str, per: float) -> float | None:
-    return float(per) if kind == "interventions_avoided" else None
 
 
 def _check_per(per: float) -> float:
@@ -516,7 +464,6 @@ def _check_per(per: float) -> float:
 # Consistency bands: reliability curves of labels drawn from the scores, as if these were calibrated.
 
 _CELLS = 1000
-_LEAST_RESAMPLES = 1000
 
 
 def consistency_band(
@@ -585,7 +532,7 @@ def consistency_band(
     (np.False_, [True, True, True])
     """
     level = check_level(confidence_level)
-    n_resamples = check_whole(n_resamples, "n_resamples", _LEAST_RESAMPLES)
+    n_resamples = check_whole(n_resamples, "n_resamples", _LEAST_DRAWS)
     refuse_weighing(y_true, "consistency_band")
     table = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits).table
     if table.fixed_prevalence:
@@ -596,25 +543,9 @@ def consistency_band(
     low, high = np.quantile(curves, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0)
     outer = rank_envelope(curves, level)
     ends = low, high, np.minimum(outer[0], low), np.maximum(outer[1], high)
-    return Band(
-        "reliability",
-        points,
-        np.interp(points, table.scores, table.pav_by_score()),
-        curves.std(axis=0, ddof=1),
-        *ends,
-        float("nan"),
-        level,
-        table.n_rows,
-        _effective_positives(table),
-        name,
-        is_consistency=True,
-        about=table.about,
-    )
-
-
-def _effective_positives(table: ScoreTable) -> float:
-    squared = float(table.positives_squared.sum())
-    return table.total_positives**2 / squared if squared > 0.0 else 0.0
+    estimate, error = np.interp(points, table.scores, table.pav_by_score()), curves.std(axis=0, ddof=1)
+    told: dict[str, Any] = {"level": level, "name": name, "is_consistency": True}
+    return _reliability(table, points, (estimate, error, *ends), math.nan, **told)
 
 
 def drawn_curves(table: ScoreTable, points: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     Bins = NDArray[np.signedinteger[Any]]
     Singles = NDArray[np.float32]
-    BinIndex = Integers
 
 
 # Weight of each class above and below every threshold, from rows or a score table: the statistics of a band.
@@ -75,8 +74,9 @@ def counts_of(data: EvaluationData, thresholds: Floats, *, fixed_prevalence: boo
         refuse_weighing(table, "a band from a table")
         starts = np.searchsorted(table.scores, thresholds, side="left")
         edges = np.concatenate([[0], starts, [len(table.scores)]])
-        columns = ((table.negatives, table.positives), (table.negatives_squared, table.positives_squared))
-        histogram = np.array([[_sums(column, edges) for column in pair] for pair in columns])
+        columns = np.stack([table.negatives, table.positives, table.negatives_squared, table.positives_squared])
+        sums = np.add.reduceat(np.pad(columns, [(0, 0), (0, 1)]), edges[:-1], axis=1)
+        histogram = np.where(np.diff(edges) > 0, sums, 0.0).reshape(2, 2, -1)  # edges may be equal
         return _counts(histogram, fixed_prevalence=table.fixed_prevalence, n_rows=table.n_rows)
     rows = data.sample
     width = len(thresholds) + 1
@@ -108,8 +108,7 @@ def binned_pair(
         pooled += _histogram(cell, None if weight is None else weight[part], 2 * width * width)
     joint = pooled.reshape(2, 2, width, width)
     by_first, by_second = joint.sum(axis=3), joint.sum(axis=2)
-    one = _counts(by_first, fixed_prevalence=fixed_prevalence, n_rows=len(y))
-    two = _counts(by_second, fixed_prevalence=fixed_prevalence, n_rows=len(y))
+    one, two = (_counts(each, fixed_prevalence=fixed_prevalence, n_rows=len(y)) for each in (by_first, by_second))
     # summed from the side that is asked for, so that where there is no row the sum is zero and not rounding
     diagonal = (slice(None), slice(None), np.arange(width - 1), np.arange(width - 1))
     only_first = _suffix_sums(joint, 2)[:, :, 1:].cumsum(axis=3)[diagonal]
@@ -136,9 +135,8 @@ def _finder(thresholds: Floats) -> Callable[[Floats], Bins] | None:
     lies on the same side as its cell; in the same cell the two are compared.
     """
     gap = float(np.diff(thresholds).min(initial=1.0))
-    if not (len(thresholds) and gap > 0.0 and 1.0 / gap < _MOST_CELLS):
-        return None
-    if not 0.0 <= thresholds[0] <= thresholds[-1] <= 1.0:
+    few = len(thresholds) and gap > 0.0 and 1.0 / gap < _MOST_CELLS
+    if not (few and 0.0 <= thresholds[0] <= thresholds[-1] <= 1.0):
         return None
     scale = float(2 ** math.ceil(math.log2(2.0 / gap)))
     last = int(scale)
@@ -164,12 +162,6 @@ def _histogram(cell: Bins, weight: Floats | None, cells: int) -> Floats:
     return np.stack([np.bincount(cell, part, cells) for part in (weight, weight * weight)])
 
 
-def _sums(column: Floats, edges: Bins) -> Floats:
-    """Sums of a column between possibly equal edges."""
-    sums = np.add.reduceat(np.append(column, 0.0), edges[:-1])
-    return np.where(np.diff(edges) > 0, sums, 0.0)
-
-
 def _counts(histogram: Floats, *, fixed_prevalence: bool, n_rows: int) -> Counts:
     total = histogram.sum(axis=2)
     totals = Totals(total[0], total[1], fixed_prevalence, n_rows)
@@ -191,11 +183,7 @@ def _suffix_sums(values: Floats, axis: int) -> Floats:
 ABOVE, BELOW = True, False
 _ROUNDING = 1e-11  # of a sum of squares: what is left of it where all rows are alike
 # which rows of the negatives and of the positives a curve counts: those at or above the threshold, or below it
-SIDES = {
-    "regret": (ABOVE, BELOW),
-    "net_benefit": (ABOVE, ABOVE),
-    "interventions_avoided": (BELOW, BELOW),
-}
+SIDES = {"regret": (ABOVE, BELOW), "net_benefit": (ABOVE, ABOVE), "interventions_avoided": (BELOW, BELOW)}
 
 
 @dataclass(frozen=True)
@@ -281,30 +269,14 @@ class _PieceSum:
         """Assemble the sum; ``products`` are cross products of row values at two thresholds, by class."""
         share, row = self.share, self.domain_squared / self.domain**2
         variance = (self.squared * (1.0 - 2.0 * share) + share**2 * self.domain_squared) / self.domain**2
-        size = np.broadcast_to(1.0 / row, share.shape).copy()
-        spread = share * (1.0 - share)
-        np.divide(spread, variance, out=size, where=(spread > 0.0) & (variance > 0.0))
-        n = self.totals.n_rows
-        return Pieces(
-            self.coefficient * self.domain / self.whole,
-            share,
-            size,
-            self._correlation(variance),
-            known,
-            row[:, 0],
-            self._covariance(products) * (n / (n - 1) if n > 1 else np.nan),
-            ends=self._ends(),
-        )
-
-    def _ends(self) -> tuple[Floats, Floats]:
-        """Smallest and largest possible value, with all rows of one kind, or by class for fixed totals."""
-        terms = self.coefficient * self.domain / self.whole
-        low, high = (
-            np.stack([end(terms[self.owner == k], axis=0, initial=0.0) for k in (0, 1)]) for end in (np.min, np.max)
-        )
-        if self.totals.fixed_prevalence:
-            return low.sum(axis=0), high.sum(axis=0)
-        return low.min(axis=0), high.max(axis=0)
+        size = effective_sizes(share, variance, np.broadcast_to(1.0 / row, share.shape))
+        terms, n = self.coefficient * self.domain / self.whole, self.totals.n_rows
+        covariance = self._covariance(products) * (n / (n - 1) if n > 1 else np.nan)
+        # the smallest and largest possible value have all rows of one kind, or of one kind in each class
+        low, high = (end(_by_class(terms), axis=0, initial=0.0) for end in (np.min, np.max))
+        fixed = self.totals.fixed_prevalence
+        ends = (low.sum(axis=0), high.sum(axis=0)) if fixed else (low.min(axis=0), high.max(axis=0))
+        return Pieces(terms, share, size, self._correlation(variance), known, row[:, 0], covariance, ends=ends)
 
     def _correlation(self, variance: Floats) -> Floats:
         """Correlation between the shares; independent between classes with fixed totals."""
@@ -312,25 +284,38 @@ class _PieceSum:
         cross = share[:, None] * squared[None] + share[None] * squared[:, None]
         joint = share[:, None] * share[None] * self.domain_squared[:, None] - cross
         scale = np.sqrt(np.maximum(variance[:, None] * variance[None], 0.0)) * self.domain[:, None] ** 2
-        found = np.divide(joint, scale, out=np.zeros_like(joint), where=scale > 0.0)
         if self.totals.fixed_prevalence:
-            found[self.owner[:, None] != self.owner[None]] = 0.0
-        found[np.diag_indices(len(found))] = 1.0
-        return np.clip(found, -1.0, 1.0)
+            joint[self.owner[:, None] != self.owner[None]] = 0.0
+        return _correlations(joint, scale)
 
     def _covariance(self, products: Floats) -> Floats:
         """Covariance between thresholds, with values centred on the mean of all rows or of the class."""
-        sums = [
-            np.stack([(self.coefficient * column)[self.owner == k].sum(axis=0) for k in (0, 1)])
-            for column in (self.mass, self.squared)
-        ]
+        linear, squares = (_by_class(self.coefficient * part).sum(axis=0) for part in (self.mass, self.squared))
         weight, squared = self.totals.weight, self.totals.squared
         if self.totals.fixed_prevalence:
-            centre = sums[0] / weight[:, None]
-            parts = [_centred(products[k], sums[1][k], centre[k], squared[k]) for k in (0, 1)]
+            centre = linear / weight[:, None]
+            parts = [_centred(products[k], squares[k], centre[k], squared[k]) for k in (0, 1)]
             return np.asarray((parts[0] + parts[1]) / self.whole**2)
-        centre = sums[0].sum(axis=0) / self.whole
-        return _centred(products.sum(axis=0), sums[1].sum(axis=0), centre, squared.sum()) / self.whole**2
+        centre = linear.sum(axis=0) / self.whole
+        return _centred(products.sum(axis=0), squares.sum(axis=0), centre, squared.sum()) / self.whole**2
+
+
+def _by_class(terms: Floats) -> Floats:
+    """Terms of negatives and of positives, which alternate, along a second axis."""
+    return terms.reshape(-1, 2, terms.shape[-1])
+
+
+def effective_sizes(share: Floats, variance: Floats, otherwise: Floats) -> Floats:
+    """Number of rows of which binomial shares have such a variance; something else where there is no spread."""
+    found, spread = otherwise.copy(), share * (1.0 - share)
+    return np.divide(spread, variance, out=found, where=(spread > 0.0) & (variance > 0.0))
+
+
+def _correlations(products: Floats, scale: Floats) -> Floats:
+    """Cross products over their scale; 1 on the diagonal of the first two axes."""
+    found = np.divide(products, scale, out=np.zeros_like(products), where=scale > 0.0)
+    found[np.diag_indices(len(found))] = 1.0
+    return np.clip(found, -1.0, 1.0)
 
 
 def _centred(products: Floats, linear: Floats, centre: Floats, total: float) -> Floats:
@@ -473,7 +458,7 @@ def dependent_pieces(
     pieces: Pieces,
     kind: str,
     rows: BinarySample | PairedRows,
-    bins: Sequence[BinIndex],
+    bins: Sequence[Integers],
     *,
     fixed_prevalence: bool,
     codes: Integers | None = None,
@@ -482,7 +467,8 @@ def dependent_pieces(
 
     ``bins`` say how many of the thresholds each score reaches, for each model; ``codes`` are those of the clusters.
     """
-    design = _design(rows, codes)
+    weight = np.broadcast_to(1.0, len(rows.y)) if rows.weight is None else rows.weight  # rarely needed
+    design = Design(rows.y, weight, codes=codes, origin=rows.origin)
     if not design.dependent:
         return pieces
     if design.reason:
@@ -500,33 +486,20 @@ def dependent_pieces(
     errors, cross = [], np.empty((count, count, size))
     for part in blocks(size, max(_CONTRIBUTIONS_AT_ONCE // (count * len(y)), 1)):
         held = _held(kind, bins, np.arange(part.start, part.stop))
-        contributions = []
-        for k in range(count):
-            own, mine = k % 2, held[k] & classes[k % 2]
-            centred = mine - share[k, part, None] * domain[own]
-            contributions.append(
-                design.independent_units(design.with_weight_estimation(centred * (weight / whole[own])))
-            )
-        units = np.stack(contributions)
+        terms = [(held[k] & classes[k % 2]) - share[k, part, None] * domain[k % 2] for k in range(count)]
+        parts = (design.with_weight_estimation(term * (weight / whole[k % 2])) for k, term in enumerate(terms))
+        units = np.stack([design.independent_units(each) for each in parts])
         cross[:, :, part] = np.einsum("ibn,jbn->ijb", units, units)
         errors.append(np.einsum("kb,kbn->bn", pieces.coefficient[:, part], units))
     found = _with_errors(pieces, np.concatenate(errors), cross)
     return found if codes is None else _clustered(found, design)
 
 
-def _design(rows: BinarySample | PairedRows, codes: Integers | None) -> Design:
-    weight = np.broadcast_to(1.0, len(rows.y)) if rows.weight is None else rows.weight  # rarely needed
-    return Design(rows.y, weight, codes=codes, origin=rows.origin)
-
-
 def _with_errors(pieces: Pieces, errors: Floats, cross: Floats) -> Pieces:
     variance = np.einsum("kkb->kb", cross)
-    spread, size = pieces.share * (1.0 - pieces.share), pieces.size.copy()
-    np.divide(spread, variance, out=size, where=(spread > 0.0) & (variance > 0.0))
-    scale = np.sqrt(variance[:, None] * variance[None])
-    correlation = np.divide(cross, scale, out=np.zeros_like(cross), where=scale > 0.0)
-    correlation[np.diag_indices(len(correlation))] = 1.0
-    return replace(pieces, size=size, correlation=np.clip(correlation, -1.0, 1.0), covariance=errors @ errors.T)
+    size = effective_sizes(pieces.share, variance, pieces.size)
+    correlation = _correlations(cross, np.sqrt(variance[:, None] * variance[None]))
+    return replace(pieces, size=size, correlation=correlation, covariance=errors @ errors.T)
 
 
 def _clustered(pieces: Pieces, design: Design) -> Pieces:
@@ -539,7 +512,7 @@ def _clustered(pieces: Pieces, design: Design) -> Pieces:
     return replace(pieces, size=size, row=pieces.row * more, degrees=clusters.degrees())
 
 
-def _held(kind: str, bins: Sequence[BinIndex], places: BinIndex) -> list[Bools]:
+def _held(kind: str, bins: Sequence[Integers], places: Integers) -> list[Bools]:
     """Indicator of the rows in each term at some thresholds, ignoring class: shape (thresholds, rows)."""
     acted = [reached > places[:, None] for reached in bins]
     if len(acted) == 1:
@@ -709,19 +682,10 @@ def band_of(
     Band
     """
     squared = float(totals.squared[1])
-    return Band(
-        kind,
-        thresholds,
-        pieces.estimate,
-        pieces.standard_error,
-        *combined_limits(pieces, pointwise_value(pieces, level)),
-        *combined_limits(pieces, critical),
-        critical,
-        level,
-        totals.n_rows,
-        float(totals.weight[1]) ** 2 / squared if squared > 0.0 else 0.0,
-        **told,
-    )
+    positives = float(totals.weight[1]) ** 2 / squared if squared > 0.0 else 0.0
+    pointwise, together = (combined_limits(pieces, each) for each in (pointwise_value(pieces, level), critical))
+    columns = pieces.estimate, pieces.standard_error, *pointwise, *together
+    return Band(kind, thresholds, *columns, critical, level, totals.n_rows, positives, **told)
 
 
 def shifted(band: Band, more: Floats | float) -> Band:

@@ -26,6 +26,7 @@ from stakes.inference._simultaneous import (
     curve_pieces,
     dependent_pieces,
     difference_pieces,
+    effective_sizes,
     mid_p_limits,
     pointwise_value,
     reached,
@@ -33,6 +34,7 @@ from stakes.inference._simultaneous import (
 )
 from stakes.outputs.result_table import Tabular
 from stakes.variance.dependence import Design
+from stakes.variance.sums import effective, ratio
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,17 +54,7 @@ if TYPE_CHECKING:
 # Intervals of the entries of a threshold table: sensitivity, predictive values, likelihood ratios, cost.
 
 _SHARES = ("sensitivity", "specificity", "ppv", "npv", "share_flagged")
-MEASURES = (
-    "sensitivity",
-    "specificity",
-    "ppv",
-    "npv",
-    "lr_positive",
-    "lr_negative",
-    "share_flagged",
-    "regret",
-    "net_benefit",
-)
+MEASURES = (*_SHARES[:-1], "lr_positive", "lr_negative", "share_flagged", "regret", "net_benefit")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -184,11 +176,8 @@ def threshold_intervals(
     estimate = {name: np.asarray(getattr(entries, name)) for name in MEASURES}
     rows = _ThresholdRows(None if data.sample is None or data.sample.origin is None else data.sample, points, estimate)
     limits = _limits(counts, entries.cost_ratio, estimate, NormalDist().inv_cdf(0.5 + level / 2.0), rows)
-    unknown = bool(rows.reason)
-    low, high = (
-        {name: np.where(unknown | np.isnan(estimate[name]), np.nan, limits[name][end]) for name in MEASURES}
-        for end in (0, 1)
-    )
+    unknown = {name: bool(rows.reason) | np.isnan(estimate[name]) for name in MEASURES}
+    low, high = ({name: np.where(unknown[name], np.nan, limits[name][end]) for name in MEASURES} for end in (0, 1))
     return ThresholdIntervals(points, estimate, low, high, level)
 
 
@@ -212,10 +201,8 @@ class _ThresholdRows:
             with np.errstate(divide="ignore", invalid="ignore"):
                 slope = (part - shares[:, k, None] * whole) / (whole @ design.share)[:, None]
             variance[:, k] = design.variance_of(design.contributions(slope))[0]
-        spread = shares * (1.0 - shares)
-        found = np.full(shares.shape, np.nan)
-        np.divide(spread, variance, out=found, where=(spread > 0.0) & (variance > 0.0))
-        self.sizes = dict(zip(_SHARES, found, strict=True))
+        sizes = effective_sizes(shares, variance, np.full(shares.shape, np.nan))
+        self.sizes = dict(zip(_SHARES, sizes, strict=True))
 
     def pieces(self, kind: str, counts: Counts, ratio: Floats) -> Pieces:
         """Terms of a curve at these thresholds."""
@@ -234,20 +221,19 @@ def _limits(
     alarms = _share(above[:, 0], below[:, 0], z, sizes["specificity"])
     limits = {
         "sensitivity": sensitivity,
-        "specificity": (1.0 - alarms[1], 1.0 - alarms[0]),
+        "specificity": _rest(alarms),
         "ppv": _share(above[:, 1], above[:, 0], z, sizes["ppv"]),
         "npv": _share(below[:, 0], below[:, 1], z, sizes["npv"]),
         "share_flagged": _share(above.sum(axis=1), below.sum(axis=1), z, sizes["share_flagged"]),
     }
     p, q = estimate["sensitivity"], 1.0 - estimate["specificity"]
     limits["lr_positive"] = _quotient(p, sensitivity, q, alarms)
-    spared, missed = (1.0 - alarms[1], 1.0 - alarms[0]), (1.0 - sensitivity[1], 1.0 - sensitivity[0])
-    limits["lr_negative"] = _quotient(1.0 - p, missed, 1.0 - q, spared)
+    limits["lr_negative"] = _quotient(1.0 - p, _rest(sensitivity), 1.0 - q, _rest(alarms))
     if counts.totals.fixed_prevalence:
         odds = counts.totals.weight[1] / counts.totals.weight[0]
-        limits["ppv"] = _from_odds(odds * limits["lr_positive"][0]), _from_odds(odds * limits["lr_positive"][1])
-        high, low = (_from_odds(odds * limit) for limit in limits["lr_negative"])
-        limits["npv"] = 1.0 - low, 1.0 - high
+        positive, negative = limits["lr_positive"], limits["lr_negative"]
+        limits["ppv"] = _from_odds(odds * positive[0]), _from_odds(odds * positive[1])
+        limits["npv"] = _rest((_from_odds(odds * negative[0]), _from_odds(odds * negative[1])))
         rate = odds / (1.0 + odds)
         reach = [np.hypot(rate * (sensitivity[k] - p), (1.0 - rate) * (alarms[k] - q)) for k in (0, 1)]
         ends = estimate["share_flagged"] - reach[0], estimate["share_flagged"] + reach[1]
@@ -261,10 +247,13 @@ def _limits(
 def _share(part: Floats, rest: Floats, z: float, known: Floats) -> Limits:
     """Limits of a share; ``part`` and ``rest`` hold weights and squared weights, ``known`` effective sizes or nan."""
     weight, squared = part[0] + rest[0], part[1] + rest[1]
-    size = np.divide(weight**2, squared, out=np.zeros_like(weight), where=squared > 0.0)
-    size = np.where(np.isnan(known), size, known)
-    share = np.divide(part[0], weight, out=np.zeros_like(weight), where=weight > 0.0)
-    return mid_p_limits(share * size, size, z)
+    size = np.where(np.isnan(known), effective(weight, squared), known)
+    return mid_p_limits(ratio(part[0], weight, 0.0) * size, size, z)
+
+
+def _rest(limits: Limits) -> Limits:
+    """Limits of what a share leaves."""
+    return 1.0 - limits[1], 1.0 - limits[0]
 
 
 def _quotient(p: Floats, of_p: Limits, q: Floats, of_q: Limits) -> Limits:
@@ -377,25 +366,17 @@ def shown_band(
     [True, False]
     """
     pieces, totals = _pieces(rows, bins, thresholds)
-    found = band_of(
-        *(pieces, totals, _critical(pieces, shared)),
-        kind="regret",
-        thresholds=thresholds,
-        level=confidence_level,
-        name=name,
-        is_difference=True,
-        about="" if rows.origin is None else rows.origin.outcome.about,
-    )
+    told: dict[str, Any] = {"kind": "regret", "thresholds": thresholds, "level": confidence_level, "name": name}
+    about = "" if rows.origin is None else rows.origin.outcome.about
+    found = band_of(pieces, totals, _critical(pieces, shared), **told, is_difference=True, about=about)
     return shifted(found, more)
 
 
 def _pieces(rows: PairedRows, bins: tuple[Bins, Bins], thresholds: Floats) -> tuple[Pieces, Totals]:
-    width = len(thresholds) + 1
-    counts = binned_pair(rows.y, bins, rows.weight, width, fixed_prevalence=rows.fixed_prevalence)
+    fixed, width = rows.fixed_prevalence, len(thresholds) + 1
+    counts = binned_pair(rows.y, bins, rows.weight, width, fixed_prevalence=fixed)
     pieces = difference_pieces("regret", counts, thresholds, 1.0)
-    fixed, codes = rows.fixed_prevalence, rows.clusters
-    pieces = dependent_pieces(pieces, "regret", rows, bins, fixed_prevalence=fixed, codes=codes)
-    return pieces, counts.totals
+    return dependent_pieces(pieces, "regret", rows, bins, fixed_prevalence=fixed, codes=rows.clusters), counts.totals
 
 
 def _critical(pieces: Pieces, level: float) -> float:
@@ -584,7 +565,8 @@ def best_models(
         scores |= {name: np.full(len(labels), value) for name, value in CONSTANTS.items()}
     columns = list(scores.values())
     possible = _undefeated(labels, columns, points, level, options | {"random_state": generator(random_state)})
-    regret = np.stack([_regret(labels, score, points, options) for score in columns], axis=1)
+    tables = (evaluation_data(labels, score, **options).table for score in columns)
+    regret = np.stack([regret_at(table, points, "score") for table in tables], axis=1)
     return BestModels(tuple(scores), points, regret, possible, level)
 
 
@@ -607,13 +589,8 @@ def _undefeated(labels: Any, columns: list[Floats], points: Floats, level: float
     shared = 1.0 - (1.0 - level) / max(len(pairs), 1)
     possible = np.ones((len(points), len(columns)), dtype=bool)
     for i, j in pairs:
-        band = difference_band(
-            labels, columns[i], columns[j], "regret", thresholds=points, confidence_level=shared, **options
-        )
+        asked = options | {"thresholds": points, "confidence_level": shared}
+        band = difference_band(labels, columns[i], columns[j], "regret", **asked)
         possible[:, j] &= ~(band.simultaneous_high < 0.0)
         possible[:, i] &= ~(band.simultaneous_low > 0.0)
     return possible
-
-
-def _regret(labels: Any, score: Floats, points: Floats, options: dict[str, Any]) -> Floats:
-    return regret_at(evaluation_data(labels, score, **options).table, points, "score")
