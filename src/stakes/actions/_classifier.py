@@ -7,15 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes.actions._deferral import DEFER, best_pair, between, capacity_price, deferral_zone, ratio_of_costs
+from stakes.actions._deferral import DEFER, best_pair, between, capacity_price, decided_at, ratio_of_costs
 from stakes.base.estimators import BinaryClassifier, negative_and_positive, read_two_classes
-from stakes.base.validation import (
-    BinarySample,
-    check_capacity,
-    check_choice,
-    check_same_order,
-    check_weights,
-)
+from stakes.base.validation import BinarySample, check_capacity, check_choice, check_same_order, check_weights
 from stakes.core.score_table import ScoreTable
 from stakes.costs import as_deferral
 
@@ -140,8 +134,7 @@ class DeferralClassifier(BinaryClassifier):
         if table is not None and capacity is not None:
             price = capacity_price(table, c, deferral, capacity)
             deferral = replace(deferral, fee=deferral.fee + price)
-        zone = deferral_zone(c, deferral)
-        return (c, c) if zone is None else (float(np.nextafter(zone[0], 2.0)), zone[1])
+        return decided_at(c, deferral)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Decide about rows.

@@ -147,7 +147,7 @@ def apply_deferral(
             "about all rows, but an expression sees one, and a row without a score has no place in their order."
         )
     if is_expression(y_prob):
-        return between_expression(y_prob, *_decided_at(c, option), missing)
+        return between_expression(y_prob, *decided_at(c, option), missing)
     if capacity is None:
         columns = {"y_prob": to_floats(to_array(y_prob, "y_prob"), "y_prob")}
         found = decide_present(
@@ -161,10 +161,10 @@ def apply_deferral(
 
 def face_actions(score: Floats, c: float, deferral: Deferral) -> Actions:
     """Decide each row by its score; ties decide rather than defer, and act rather than wait."""
-    return between(score, *_decided_at(c, deferral))
+    return between(score, *decided_at(c, deferral))
 
 
-def _decided_at(c: float, deferral: Deferral) -> tuple[float, float]:
+def decided_at(c: float, deferral: Deferral) -> tuple[float, float]:
     """Wait below the first, act from the second on, defer in between."""
     zone = deferral_zone(c, deferral)
     return (c, c) if zone is None else (float(np.nextafter(zone[0], 2.0)), zone[1])
@@ -431,16 +431,12 @@ def best_pair(table: ScoreTable, c: float, deferral: Deferral, capacity: int | F
     fewest = equal[between_[equal] == between_[equal].min()]
     stop = int(fewest[0])
     edges = np.append(table.scores, np.inf)
-    return DeferralPair(
-        low=float(edges[start[stop]]),
-        high=float(edges[stop]),
-        cost=float(cost[stop] / table.total),
-        share=float(between_[stop] / table.total),
-        unique=len(fewest) == 1,
-    )
+    low, high = float(edges[start[stop]]), float(edges[stop])
+    per_case = float(cost[stop] / table.total), float(between_[stop] / table.total)
+    return DeferralPair(low, high, *per_case, unique=len(fewest) == 1)
 
 
-def _from_zero(parts: Floats) -> Floats:
+def _from_zero(parts: ArrayLike) -> Floats:
     return np.concatenate([[0.0], np.cumsum(parts)])
 
 
@@ -536,9 +532,7 @@ def risk_coverage_score(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )
     mass, loss = coverage_levels(data.table, costs)
-    if discrete:
-        return _discrete(mass, loss)
-    return area(mass, loss, generalized=generalized)
+    return _discrete(mass, loss) if discrete else area(mass, loss, generalized=generalized)
 
 
 def coverage_levels(table: ScoreTable, costs: CostsLike | None) -> tuple[Floats, Floats]:
@@ -547,9 +541,8 @@ def coverage_levels(table: ScoreTable, costs: CostsLike | None) -> tuple[Floats,
     unit = 1.0 if costs is None else 1.0 / measure.mass
     negative, positive = (unit * each for each in losses_by_score(table.scores, measure, "score"))
     confidence = -((1.0 - table.scores) * negative + table.scores * positive)
-    return by_confidence(
-        confidence, table.negatives + table.positives, table.negatives * negative + table.positives * positive
-    )
+    loss = table.negatives * negative + table.positives * positive
+    return by_confidence(confidence, table.negatives + table.positives, loss)
 
 
 def by_confidence(confidence: Floats, mass: Floats, loss: Floats) -> tuple[Floats, Floats]:
@@ -663,14 +656,11 @@ def deferral_curve(
     ).table
     if rule == "optimal":
         table = table.recalibrated()
-    if over == "fee":
-        found = _over_fee(table, c, option, name)
-    else:
-        found = _over_capacity(table, c, option, name) if over == "capacity" else _over_coverage(table, c, name)
-    return replace(found, about=table.about)
+    over_axis = {"fee": _over_fee, "capacity": _over_capacity, "coverage": _over_coverage}[over]
+    return replace(over_axis(table, c, option, name), about=table.about)
 
 
-def _levels(table: ScoreTable, c: float, deferral: Deferral) -> tuple[Floats, Floats, Floats, Floats, float]:
+def _levels(table: ScoreTable, c: float, deferral: Deferral) -> tuple[Floats, Floats, Floats, float, float]:
     """Distinct positive gains, descending; then, as the levels of each join the deferred: weight, and what they save.
 
     The saving is that of the decision given up, less the mistakes made then; fees are not counted. Last, the cost
@@ -683,53 +673,39 @@ def _levels(table: ScoreTable, c: float, deferral: Deferral) -> tuple[Floats, Fl
     used = gains > 0.0
     distinct, place = np.unique(-gains[used], return_inverse=True)
     columns = (np.bincount(place.ravel(), each[used], len(distinct)) for each in (n0 + n1, own - errors))
-    weight, saved = (np.concatenate([[0.0], np.cumsum(each)]) for each in columns)
-    return -distinct, weight, saved, np.array([errors.sum()]), float(own.sum())
+    weight, saved = map(_from_zero, columns)
+    return -distinct, weight, saved, float(errors.sum()), float(own.sum())
 
 
 def _over_fee(table: ScoreTable, c: float, deferral: Deferral, name: str) -> Curve:
-    free = Deferral(0.0, deferral.false_positive_rate, deferral.false_negative_rate)
-    gains, weight, saved, errors, cost = _levels(table, c, free)
+    gains, weight, saved, errors, cost = _levels(table, c, replace(deferral, fee=0.0))
     top = c * (1.0 - c)
-    inner = gains[::-1]
-    ends = {"decide all": (cost, cost), "defer all": (float(errors[0]), float(errors[0]) + top)}
-    return _steps("fee", name, np.append(inner, top), (cost - saved[::-1], weight[::-1]), ends)
+    ends = {"decide all": (cost, cost), "defer all": (errors, errors + top)}
+    return _steps("fee", name, np.append(gains[::-1], top), (cost - saved[::-1], weight[::-1]), ends)
 
 
 def _over_capacity(table: ScoreTable, c: float, deferral: Deferral, name: str) -> Curve:
     _, weight, saved, _, cost = _levels(table, c, deferral)
     costs = cost - saved + deferral.fee * weight
-    knots = np.append(weight[1:], 1.0)
-    return _steps("capacity", name, knots, (costs, np.zeros(len(costs))), {"decide all": (cost, cost)})
+    pieces = costs, np.zeros(len(costs))
+    return _steps("capacity", name, np.append(weight[1:], 1.0), pieces, {"decide all": (cost, cost)})
 
 
 def _steps(
-    over: Axis,
-    name: str,
-    ends: Floats,
-    pieces: tuple[Floats, Floats],
-    references: dict[str, tuple[float, float]],
+    over: Axis, name: str, ends: Floats, pieces: tuple[Floats, Floats], references: dict[str, tuple[float, float]]
 ) -> Curve:
     """Pieces from 0 to these ends, each with its lower end."""
     level, slope = pieces
     top, label = float(ends[-1]), _LABELS[over]
     inner = ends[ends < top * (1.0 - 1e-14)]
     knots, count = np.concatenate([[0.0], inner, [top]]), len(inner) + 1
-    return Curve(
-        KIND,
-        knots,
-        level[:count],
-        slope[:count],
-        start=float(level[-1] + slope[-1] * top),
-        name=name,
-        x_label=label,
-        closed="left",
-        references={key: straight(KIND, key, label, line, (0.0, top)) for key, line in references.items()},
-    )
+    lines = {key: straight(KIND, key, label, line, (0.0, top)) for key, line in references.items()}
+    told: dict[str, Any] = {"name": name, "x_label": label, "closed": "left", "references": lines}
+    return Curve(KIND, knots, level[:count], slope[:count], start=float(level[-1] + slope[-1] * top), **told)
 
 
-def _over_coverage(table: ScoreTable, c: float, name: str) -> Curve:
-    mass, loss = (np.concatenate([[0.0], np.cumsum(part)]) / table.total for part in coverage_levels(table, c))
+def _over_coverage(table: ScoreTable, c: float, _deferral: Deferral, name: str) -> Curve:
+    mass, loss = (_from_zero(part) / table.total for part in coverage_levels(table, c))
     mass[-1] = 1.0
     return RatioCurve(**ratio_of((mass, loss, mass), KIND, name, _LABELS["coverage"]))
 
@@ -800,9 +776,8 @@ class DecidedCertificate:
         sure = "on average" if self.confidence_level is None else f"confidence {percent(self.confidence_level)}"
         promise = f"{what} <= {percent(self.max_error)}, {sure}"
         if self.new_cases is not None:
-            promise += (
-                f", among these {count(self.new_cases)} new cases, {count(self.new_decided or 0)} of them decided"
-            )
+            new = f"these {count(self.new_cases)} new cases, {count(self.new_decided or 0)} of them decided"
+            promise += f", among {new}"
         if self.certified:
             found = f"{percent(self.coverage)} of cases decided, {count(self.errors)} mistakes in {count(self.decided)}"
             return f"{promise}: {found}"
@@ -889,13 +864,12 @@ def certify_decided(
     sample = evaluation_data(y_true, y_prob, pos_label=pos_label, logits=logits).rows
     if sample.origin is not None:
         raise ValueError(f"{type(y_true).__name__} cannot stand for labels here: a certificate takes no weights.")
-    wrong = (sample.score >= c) != sample.y
+    rows = _DecidedRows(sample.score, (sample.score >= c) != sample.y, c)
     if new_prob is None:
-        return _for_population(_DecidedRows(sample.score, wrong, c), limit, level, target, min_rows)
+        return _for_population(rows, limit, level, target, min_rows)
     if target != "selective" or min_rows is not None:
         raise ValueError('new_prob= goes with target="selective" and without min_rows=.')
-    new = check_scores(to_array(new_prob, "new_prob"), name="new_prob")
-    return _for_new_cases(_DecidedRows(sample.score, wrong, c), new, limit, level)
+    return _for_new_cases(rows, check_scores(to_array(new_prob, "new_prob"), name="new_prob"), limit, level)
 
 
 class _DecidedRows(NamedTuple):
@@ -916,19 +890,12 @@ def _for_population(rows: _DecidedRows, limit: float, level: float, target: str,
     start = int(np.searchsorted(counts, least)) if target == "selective" else 0
     passes = _passes(target, errors, counts, limit, level)[start:]
     stop = start + int(np.argmin(np.append(passes, False)))  # the first that fails
-    last, decided = stop - 1, int(counts[stop - 1]) if stop > start else 0
-    return DecidedCertificate(
-        limit,
-        None if target == TARGETS[2] else level,
-        target,
-        _zone(rows.score, float(levels[last]), rows.c) if decided else None,
-        decided / n,
-        decided,
-        int(errors[last]) if decided else 0,
-        n,
-        min(stop + 1, len(levels)) - start,
-        needed if not decided and n < needed else None,
-    )
+    last, sure = stop - 1, None if target == TARGETS[2] else level
+    tested, decided = min(stop + 1, len(levels)) - start, int(counts[last]) if stop > start else 0
+    if not decided:
+        return DecidedCertificate(limit, sure, target, None, 0.0, 0, 0, n, tested, needed if n < needed else None)
+    zone = _zone(rows.score, float(levels[last]), rows.c)
+    return DecidedCertificate(limit, sure, target, zone, decided / n, decided, int(errors[last]), n, tested)
 
 
 def _expected(score: Floats, c: float) -> Floats:
@@ -952,20 +919,9 @@ def _for_new_cases(rows: _DecidedRows, new_score: Floats, limit: float, level: f
     found = [(int(np.sum(old <= cut)), int(np.sum(rows.wrong & (old <= cut))), int(np.sum(new <= cut))) for cut in cuts]
     passed = [k for k, counts in enumerate(found) if new_cases_tail(*counts, limit) <= (1.0 - level) / _SETS]
     decided, errors, new_decided = found[passed[-1]] if passed else (0, 0, 0)
-    return DecidedCertificate(
-        limit,
-        level,
-        "selective",
-        _zone(np.concatenate([rows.score, new_score]), float(cuts[passed[-1]]), rows.c) if passed else None,
-        decided / len(old),
-        decided,
-        errors,
-        len(old),
-        len(cuts),
-        None,
-        len(new),
-        new_decided,
-    )
+    zone = _zone(np.concatenate([rows.score, new_score]), float(cuts[passed[-1]]), rows.c) if passed else None
+    counts = decided / len(old), decided, errors, len(old), len(cuts), None, len(new), new_decided
+    return DecidedCertificate(limit, level, "selective", zone, *counts)
 
 
 def new_cases_tail(decided: int, errors: int, new: int, limit: float) -> float:

@@ -37,6 +37,7 @@ from stakes.costs import CostDistribution, Deferral, Fixed, as_costs, as_deferra
 from stakes.inference import CostRows, Estimate, check_dependence, few_carry, select
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import REFERENCES, number, percent
+from stakes.variance.sums import worst_losses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -82,11 +83,7 @@ def deferred_rows(
 
 
 def cross_fitted_rows(
-    sample: BinarySample,
-    costs: CostDistribution,
-    deferral: Deferral,
-    capacity: int | Fraction | None,
-    folds: Integers,
+    sample: BinarySample, costs: CostDistribution, deferral: Deferral, capacity: int | Fraction | None, folds: Integers
 ) -> DeferredRows:
     """Decide each fold by the recalibration, or the best pair of thresholds, of the other folds."""
     if capacity is None:
@@ -101,16 +98,18 @@ def cross_fitted_rows(
         for column, cap in ((actions, capacity), (alone, 0)):
             pair = best_pair(table, c, deferral, cap)
             column[mine] = between(sample.score[mine], pair.low, pair.high)
-    without = action_costs(sample.y, alone, c, deferral)
-    return _of_actions(sample, actions, without, c, deferral)
+    return _of_actions(sample, actions, action_costs(sample.y, alone, c, deferral), c, deferral)
 
 
 def _left_out(sample: BinarySample, folds: Integers) -> Iterator[tuple[ScoreTable, Bools]]:
     """Yield, for each fold, the table of the other rows and a mask of the rows left out."""
     for k in range(int(folds.max()) + 1):
         mine = folds == k
-        weight = None if sample.weight is None else sample.weight[~mine]
-        yield ScoreTable.from_sample(BinarySample(sample.y[~mine], sample.score[~mine], weight)), mine
+        yield ScoreTable.from_sample(_some(sample, np.flatnonzero(~mine))), mine
+
+
+def _some(sample: BinarySample, rows: Integers) -> BinarySample:
+    return replace(sample, origin=None).arranged(rows)
 
 
 def _of_actions(sample: BinarySample, actions: Actions, without: Floats, c: float, deferral: Deferral) -> DeferredRows:
@@ -185,10 +184,8 @@ class Refitted:
         return np.asarray(np.sqrt((terms**2).sum(axis=0)))
 
     def _take(self, rows: Integers) -> Refitted:
-        sample, codes = self.sample, self.codes
-        part = BinarySample(sample.y[rows], sample.score[rows], None if sample.weight is None else sample.weight[rows])
-        kept = None if codes is None else np.unique(codes[rows], return_inverse=True)[1].ravel()
-        return Refitted(part, self.folds[rows], kept, self.judged, self.by_class)
+        codes = None if self.codes is None else np.unique(self.codes[rows], return_inverse=True)[1].ravel()
+        return replace(self, sample=_some(self.sample, rows), folds=self.folds[rows], codes=codes)
 
     def _subsample(self, rng: np.random.Generator) -> Refitted:
         """Subsample the rows if there are more than the resampling needs."""
@@ -216,9 +213,8 @@ class Refitted:
         """Draw whole clusters, or rows stratified by class if the prevalence is fixed."""
         y = self.sample.y
         if self.codes is not None:
-            kinds = int(self.codes.max()) + 1
             members = np.split(np.argsort(self.codes, kind="stable"), np.cumsum(np.bincount(self.codes))[:-1])
-            return np.concatenate([members[k] for k in rng.integers(kinds, size=kinds)])
+            return np.concatenate([members[k] for k in rng.integers(len(members), size=len(members))])
         if self.by_class:
             return np.concatenate([rng.choice(np.flatnonzero(mine), int(mine.sum())) for mine in (y, ~y)])
         return np.asarray(rng.integers(len(y), size=len(y)))
@@ -255,15 +251,11 @@ def mean_estimates(
     times = np.array([1.0 if widening is None else widening[name] for name in pairs])
     reach = times * spread.reach(NormalDist().inv_cdf(0.5 + level / 2.0))
     ends = np.clip([value - reach, value + reach], *limits).T.tolist()
-    notes = [
-        few_carry("the estimate" if k < 0 else "the difference", float(rows))
-        for k, rows in zip(second, spread.scarce, strict=True)
-    ]
-    errors = (times * np.sqrt(spread.variance)).tolist()
-    return {
-        name: Estimate(name, v, error, (low, high), level, note)
-        for name, v, error, (low, high), note in zip(pairs, value.tolist(), errors, ends, notes, strict=True)
-    }
+    errors, found = times * np.sqrt(spread.variance), {}
+    for k, name in enumerate(pairs):
+        note = few_carry("the estimate" if second[k] < 0 else "the difference", float(spread.scarce[k]))
+        found[name] = Estimate(name, float(value[k]), float(errors[k]), tuple(ends[k]), level, note)
+    return found
 
 
 # The value of the option to defer on labelled rows, with intervals, on the total cost of all cases.
@@ -491,7 +483,7 @@ def deferred_of(
     else:
         folds, rng = fitted
         if isinstance(capacity, int):  # of all rows; each fit sees some of them
-            capacity = capacity / Fraction(len(sample.y) if sample.weight is None else float(sample.weight.sum()))
+            capacity = capacity / Fraction(float(_weight(sample).sum()))
         rows = cross_fitted_rows(sample, measure, option, capacity, folds)
 
         def judged(some: BinarySample, their_folds: Integers) -> Floats:
@@ -500,17 +492,12 @@ def deferred_of(
         widths = Refitted(sample, folds, codes, judged, asked.prevalence is not None).widening(rng)
         widening = dict(zip((*_COSTS, *_SHARES), widths.tolist(), strict=True))
     factor = asked.factor * measure.mass  # the rows are means over the costs already
-    shared: dict[str, Any] = {"y": sample.y, "clusters": codes, "by_class": asked.prevalence is not None}
-    shared["weight"] = np.ones(len(sample.y)) if sample.weight is None else sample.weight
-    return Deferred(
-        _estimates(rows, _max_loss(measure), factor, shared, asked.confidence_level, widening),
-        _zone(sample, measure, option, capacity, rule),
-        factor * float(np.average(rows.errors, weights=sample.weight)),
-        _by_class(factor * (rows.without - rows.total), sample),
-        option,
-        rule,
-        option.note_at(measure.c) if isinstance(measure, Fixed) else "",
-    )
+    shared = {"y": sample.y, "weight": _weight(sample), "clusters": codes, "by_class": asked.prevalence is not None}
+    estimates = _estimates(rows, worst_losses(measure) / measure.mass, factor, shared, asked.confidence_level, widening)
+    errors = factor * float(np.average(rows.errors, weights=sample.weight))
+    by_class = _by_class(factor * (rows.without - rows.total), sample)
+    note = option.note_at(measure.c) if isinstance(measure, Fixed) else ""
+    return Deferred(estimates, _zone(sample, measure, option, capacity, rule), errors, by_class, option, rule, note)
 
 
 def check_finite(costs: CostDistribution) -> CostDistribution:
@@ -541,11 +528,6 @@ def fold_codes(y: Bools, cv: int, clusters: Integers | None, random_state: Any) 
     return folds
 
 
-def _max_loss(costs: CostDistribution) -> Floats:
-    """Largest cost of a negative and of a positive."""
-    return np.array([[float(costs.negative_loss(np.inf))], [float(costs.positive_loss(-np.inf))]]) / costs.mass
-
-
 def _estimates(  # noqa: PLR0917  (one number each)
     rows: DeferredRows,
     max_loss: Floats,
@@ -556,7 +538,7 @@ def _estimates(  # noqa: PLR0917  (one number each)
 ) -> dict[str, Estimate]:
     """Costs and shares with their intervals."""
     costs, shares = _columns(rows)
-    priced = CostRows(factor * costs, largest=factor * np.tile(max_loss, 3), **shared)
+    priced = CostRows(factor * costs, largest=factor * np.tile(max_loss[:, None], 3), **shared)
     counted = CostRows(shares, largest=np.ones((2, 3)), **shared)
     bound = factor * float(max_loss.max())
     least = [0.0 if second < 0 else -bound for _, second in _COSTS.values()]
@@ -567,10 +549,8 @@ def _estimates(  # noqa: PLR0917  (one number each)
 def _columns(rows: DeferredRows) -> tuple[Floats, Floats]:
     """Costs and shares of each row in the columns of ``_COSTS`` and ``_SHARES``."""
     waited = np.maximum(1.0 - rows.deferred - rows.acted, 0.0)
-    return (
-        np.stack([rows.total, rows.without, rows.decided], axis=1),
-        np.stack([rows.deferred, rows.acted, waited], axis=1),
-    )
+    costs = np.stack([rows.total, rows.without, rows.decided], axis=1)
+    return costs, np.stack([rows.deferred, rows.acted, waited], axis=1)
 
 
 def _quantities(rows: DeferredRows) -> Floats:
@@ -666,24 +646,18 @@ class DeferredModels(Tabular):
         }
 
     def _records(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "model": name,
-                **{key: found.estimates[key].value for key in ("cost", "cost_without", "value")},
-                "ci_low": found.estimates["value"].interval[0],
-                "ci_high": found.estimates["value"].interval[1],
-                **{key.replace(" ", "_"): share for key, share in found.shares.items()},
-                "defer_from": None if found.zone is None else found.zone[0],
-                "defer_to": None if found.zone is None else found.zone[1],
-            }
-            for name, found in self.models.items()
-        ]
+        records = []
+        for name, found in self.models.items():
+            (low, high), (start, end) = found.estimates["value"].interval, found.zone or (None, None)
+            costs = {key: found.estimates[key].value for key in ("cost", "cost_without", "value")}
+            shares = {key.replace(" ", "_"): share for key, share in found.shares.items()}
+            records.append({"model": name, **costs, "ci_low": low, "ci_high": high, **shares})
+            records[-1] |= {"defer_from": start, "defer_to": end}
+        return records
 
     def __repr__(self) -> str:
-        parts = [
-            f"{name} {found.cost:.4g}, {percent(found.shares['deferred'])} deferred"
-            for name, found in self.models.items()
-        ]
+        each = self.models.items()
+        parts = (f"{name} {found.cost:.4g}, {percent(found.shares['deferred'])} deferred" for name, found in each)
         return f"DeferredModels({'; '.join(parts)})"
 
 
@@ -708,8 +682,7 @@ def deferred_models(
 
 
 def _at_fee(table: ScoreTable, asked: Options, option: Deferral, fee: float) -> float:
-    at = Deferral(float(fee), option.false_positive_rate, option.false_negative_rate)
-    return asked.factor * table_integral(table, at.applied_to(asked.costs), "score")
+    return asked.factor * table_integral(table, replace(option, fee=float(fee)).applied_to(asked.costs), "score")
 
 
 def _highest_fee(asked: Options, option: Deferral) -> float:
@@ -729,13 +702,13 @@ def _chosen(  # noqa: PLR0917  (clean rows and what was asked of them)
 ) -> Selection:
     """Choose among the models with the option, treating all, treating no one and deferring all."""
     measure, y = asked.costs, sample.y
-    worst = asked.factor * np.array([float(measure.negative_loss(np.inf)), float(measure.positive_loss(-np.inf))])
+    worst = asked.factor * worst_losses(measure)
     fee = asked.factor * measure.mass * option.fee
     deferred = fee + worst * (option.false_positive_rate, option.false_negative_rate)
     columns = [*totals, np.where(y, 0.0, worst[0]), np.where(y, worst[1], 0.0), np.where(y, deferred[1], deferred[0])]
     largest = np.tile(np.maximum(worst, deferred)[:, None], len(columns))
-    weight = np.ones(len(y)) if sample.weight is None else sample.weight
-    rows = CostRows(np.stack(columns, axis=1), y, weight, codes, largest, asked.prevalence is not None, sample.origin)
+    fixed = asked.prevalence is not None
+    rows = CostRows(np.stack(columns, axis=1), y, _weight(sample), codes, largest, fixed, sample.origin)
     contest = rows.contest((*names, *REFERENCES, DEFER_ALL), len(names))
     options = {"incumbent": asked.incumbent, "n_tried": asked.n_tried, "confidence_level": asked.confidence_level}
     return select(contest, scale=asked.scale, per=asked.per, where="With the option to defer, ", **options)  # type: ignore[arg-type]

@@ -14,16 +14,7 @@ import numpy as np
 
 from stakes.actions._deferral_value import mean_estimates
 from stakes.base.validation import blocks, check_level, check_same_order, generator, settled_order, to_array
-from stakes.inference import (
-    NEEDED,
-    Comparison,
-    CostRows,
-    Estimate,
-    check_contest,
-    check_dependence,
-    holm,
-    select,
-)
+from stakes.inference import NEEDED, Comparison, CostRows, Estimate, check_contest, check_dependence, holm, select
 from stakes.metrics import check_multiclass, check_problem, walk
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.hooks import draw, report
@@ -295,11 +286,9 @@ def dominance_of(rows: ActionRows, a: str, b: str) -> ActionDominance:
     left, right = np.insert(left, place, 0.0), np.insert(right, place - 1, 0.0)
     weight = _masses(theta, low, high)
     sign = np.sign(left + right)
-    costs = [
-        float(np.average(rows.problem.losses(rows.probs[name], rows.index), weights=rows.weight)) for name in (a, b)
-    ]
+    costs = [np.average(rows.problem.losses(rows.probs[name], rows.index), weights=rows.weight) for name in (a, b)]
     better = (float(weight[sign < 0.0].sum()), float(weight[sign > 0.0].sum()))
-    return ActionDominance(a, b, low, high, left, right, *better, costs[0] - costs[1])
+    return ActionDominance(a, b, low, high, left, right, *better, float(costs[0] - costs[1]))
 
 
 def _difference(rows: ActionRows, first: Floats, second: Floats) -> tuple[Floats, Floats, Floats]:
@@ -437,16 +426,8 @@ def decision_calibration_test(
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     level = check_level(confidence_level)
     rng = generator(random_state)
-    rows = read_rows(
-        y_true,
-        {"y_prob": y_prob},
-        matrices=matrices,
-        theta=theta,
-        matrix_weights=matrix_weights,
-        actions=actions,
-        labels=labels,
-        sample_weight=sample_weight,
-    )
+    about = {"matrices": matrices, "theta": theta, "matrix_weights": matrix_weights, "actions": actions}
+    rows = read_rows(y_true, {"y_prob": y_prob}, **about, labels=labels, sample_weight=sample_weight)
     return calibration_of(rows, rows.probs["y_prob"], level, rng)
 
 
@@ -842,13 +823,9 @@ class ActionEvaluation(Tabular):
         ends = np.concatenate([np.tile(max_loss, len(names)), rows.problem.mean_matrix], axis=1) - best
         found = rows.cost_rows(costs if scale == "cost" else beyond, beyond, ends, whole=scale == "cost")
         most = float(rows.problem.matrices.max() - min(rows.problem.matrices.min(), 0.0))
-        return select(
-            replace(found.contest((*names, *single), len(names)), highest=most),
-            incumbent=self.incumbent,
-            n_tried=self.n_tried,
-            confidence_level=self.confidence_level,
-            scale=scale,
-        )
+        contest = replace(found.contest((*names, *single), len(names)), highest=most)
+        asked: dict[str, Any] = {"incumbent": self.incumbent, "n_tried": self.n_tried}
+        return select(contest, **asked, confidence_level=self.confidence_level, scale=scale)
 
     def calibration(self, model: str | None = None) -> DecisionCalibration:
         """Test whether the decisions by a model cost what its probabilities announce.
@@ -954,17 +931,13 @@ class ActionEvaluation(Tabular):
     def class_records(self, model: str) -> list[dict[str, Any]]:
         """Share, mean cost, least cost, and shares of the actions taken for each class, as plain values."""
         found, actions = self[model], list(map(str, self.rows.actions))
-        columns = zip(self.rows.classes, self.rows.class_share, found.class_costs, self.rows.best(), strict=True)
-        return [
-            {
-                "class": str(name),
-                "share": float(share),
-                "cost": float(cost),
-                "oracle": float(least),
-                "taken": dict(zip(actions, taken.tolist(), strict=True)),
-            }
-            for (name, share, cost, least), taken in zip(columns, found.confusion, strict=True)
-        ]
+        columns = self.rows.class_share, found.class_costs, self.rows.best(), found.confusion
+        records = []
+        for name, share, cost, least, shares in zip(self.rows.classes, *columns, strict=True):
+            taken = dict(zip(actions, shares.tolist(), strict=True))
+            numbers = {"share": float(share), "cost": float(cost), "oracle": float(least)}
+            records.append({"class": str(name), **numbers, "taken": taken})
+        return records
 
     def tables(self, model: str | None = None) -> dict[str, ResultTable]:
         """Return the tables that the terminal and the report show, as raw numbers.
@@ -995,11 +968,10 @@ class ActionEvaluation(Tabular):
         taken = tuple(TableColumn(f"taken {action}", action, "share") for action in actions)
         decimals = decimals_for([each.cost.standard_error for each in self.models])
         ranking = tuple(replace(each, decimals=decimals if each.interval else each.decimals) for each in _RANKING)
+        classes = f"By true class, decided by {own}"
         return {
             "ranking": ResultTable("Models by mean cost", ranking, self._ranking_rows),
-            "classes": ResultTable(
-                f"By true class, decided by {own}", (*_CLASSES, *taken), partial(self._class_rows, own)
-            ),
+            "classes": ResultTable(classes, (*_CLASSES, *taken), partial(self._class_rows, own)),
             "actions": ResultTable(f"By action of {own}", _ACTIONS, lambda: self.calibration(model)._records()),
         }
 
@@ -1160,17 +1132,8 @@ def evaluate_actions(
     """
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
     level = check_level(confidence_level)
-    rows = read_rows(
-        y_true,
-        y_prob,
-        matrices=matrices,
-        theta=theta,
-        matrix_weights=matrix_weights,
-        actions=actions,
-        labels=labels,
-        sample_weight=sample_weight,
-        clusters=clusters,
-    )
+    about = {"matrices": matrices, "theta": theta, "matrix_weights": matrix_weights, "actions": actions}
+    rows = read_rows(y_true, y_prob, **about, labels=labels, sample_weight=sample_weight, clusters=clusters)
     if len(rows.index) < 2:
         raise ValueError(f"y_true must hold at least two rows, got {len(rows.index)}.")
     check_contest(tuple(rows.probs), incumbent, n_tried)
@@ -1187,19 +1150,11 @@ def _evaluated(rows: ActionRows, level: float) -> ActionEvaluation:
     cost_rows = rows.cost_rows(costs, regret, most)
     estimates = mean_estimates(cost_rows, pairs, level, (best.min(), rows.max_loss().max()))
     oracle, single = float(share @ best), float(share @ rows.constant())
-    found = [
-        ModelCosts(
-            name,
-            estimates[name],
-            regrets[name],
-            oracle,
-            single,
-            1.0 - regrets[name].value / (single - oracle) if single > oracle else math.nan,
-            *_tables(rows, rows.probs[name]),
-            _class_costs(rows, costs[:, k]),
-        )
-        for k, name in enumerate(pairs)
-    ]
+    found = []
+    for k, (name, prob) in enumerate(rows.probs.items()):
+        skill = 1.0 - regrets[name].value / (single - oracle) if single > oracle else math.nan
+        compared, tables = (oracle, single, skill), (*_tables(rows, prob), _class_costs(rows, costs[:, k]))
+        found.append(ModelCosts(name, estimates[name], regrets[name], *compared, *tables))
     return ActionEvaluation(tuple(found), rows, cost_rows, level)
 
 

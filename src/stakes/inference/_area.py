@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from stakes.variance.sums import (
     skill_variance,
     t_quantile,
     two_sided,
+    worst_losses,
 )
 
 if TYPE_CHECKING:
@@ -54,16 +55,20 @@ _FURTHEST = 38.0  # standard errors beyond which a p-value underflows
 _CLASSES = ("negatives", "positives")
 
 
-class Limited(Protocol):
+class Limited:
     """An estimate with an interval at every level."""
 
     def limits(self, alpha: float) -> tuple[float, float]:
         """Two-sided interval of level 1 - alpha."""
-        ...
+        raise NotImplementedError
+
+    def interval(self, confidence_level: float) -> tuple[float, float]:
+        """Two-sided interval."""
+        return self.limits(1.0 - confidence_level)
 
 
 @dataclass(frozen=True)
-class Area:
+class Area(Limited):
     """An area under the ROC curve.
 
     Parameters
@@ -105,10 +110,6 @@ class Area:
         """The class with too few rows, or ""."""
         return self.reason or too_few(self.rows, NEEDED_FOR_AREA)
 
-    def interval(self, confidence_level: float) -> tuple[float, float]:
-        """Two-sided interval."""
-        return self.limits(1.0 - confidence_level)
-
     def limits(self, alpha: float) -> tuple[float, float]:
         """Wilson-type interval, within [0, 1]."""
         if self.note or math.isnan(self.value):
@@ -139,7 +140,7 @@ class Area:
 
 
 @dataclass(frozen=True)
-class AreaDifference:
+class AreaDifference(Limited):
     """The first area minus the second, on the same rows.
 
     Parameters
@@ -191,10 +192,6 @@ class AreaDifference:
         one, two = (area.floor * area.value * (1.0 - area.value) for area in (self.first, self.second))
         r = _correlation(self.first.variance, self.second.variance, self.variance)
         return one + two - 2.0 * r * math.sqrt(one * two)
-
-    def interval(self, confidence_level: float) -> tuple[float, float]:
-        """Two-sided interval."""
-        return self.limits(1.0 - confidence_level)
 
     def limits(self, alpha: float) -> tuple[float, float]:
         """Two-sided interval of level 1 - alpha."""
@@ -264,22 +261,19 @@ def area_of(sums: Sums) -> Area:
     positives that outrank it.
     """
     value = float(sums.mean[1])
-    variance, degrees = class_variance(*_in_shares(sums, *sums.about(np.full(2, value))))
     counts = round(float(sums.count[0])), round(float(sums.count[1]))
     alike = sums.weight**2 / sums.second[0]
-    return Area(value, float(variance), float(degrees), _floor(value, float(alike[0]), float(alike[1])), counts)
+    return Area(value, *_placement_variance(sums, value), _floor(value, float(alike[0]), float(alike[1])), counts)
 
 
 def area_difference(areas: tuple[Area, Area], sums: Sums) -> AreaDifference:
     """Difference of two areas from the sums of the differences of both placements."""
     centre = areas[0].value - areas[1].value
-    variance, degrees = class_variance(*_in_shares(sums, *sums.about(np.full(2, centre))))
-    carrying = float(effective(*sums.raw[1:]).min())
-    return AreaDifference(*areas, float(variance), float(degrees), carrying)
+    return AreaDifference(*areas, *_placement_variance(sums, centre), float(effective(*sums.raw[1:]).min()))
 
 
 @dataclass(frozen=True)
-class AreaRegret:
+class AreaRegret(Limited):
     """Expected regret of thresholds drawn like the scores, 2 rate (1 - rate) (1 - AUC), or a difference of two.
 
     Parameters
@@ -310,10 +304,6 @@ class AreaRegret:
         """Which class has too few rows for an interval; empty where there are enough."""
         return self.area.note
 
-    def interval(self, confidence_level: float) -> tuple[float, float]:
-        """Two-sided interval."""
-        return self.limits(1.0 - confidence_level)
-
     def limits(self, alpha: float) -> tuple[float, float]:
         """Combine the limits of the area with the error of the prevalence."""
         low, high = self.area.limits(alpha)
@@ -341,12 +331,8 @@ def level_reached(estimate: Limited, null: float) -> float:
 
 def too_few(rows: tuple[int, int], least: int) -> str:
     """Return which class has fewer rows than an interval needs, or ""."""
-    short = [
-        f"only {count} {name}: an interval needs {least}"
-        for count, name in zip(rows, _CLASSES, strict=True)
-        if count < least
-    ]
-    return short[-1] if short else ""
+    short = [f"only {count} {name}" for count, name in zip(rows, _CLASSES, strict=True) if count < least]
+    return f"{short[-1]}: an interval needs {least}" if short else ""
 
 
 def _floor(area: float, negatives: float, positives: float) -> float:
@@ -355,9 +341,11 @@ def _floor(area: float, negatives: float, positives: float) -> float:
     return (1.0 + count * (1.0 - area) / (2.0 - area) + count * area / (1.0 + area)) / (positives * negatives)
 
 
-def _in_shares(sums: Sums, second: Floats, fourth: Floats) -> tuple[Floats, Floats, Floats]:
-    """Rows, and powers of their contributions to the error: placements by their share in the weight of their class."""
-    return sums.count, second / sums.weight**2, fourth / sums.weight**4
+def _placement_variance(sums: Sums, centre: float) -> tuple[float, float]:
+    """Variance and degrees of freedom of placements about a centre; each counts by its share in its class."""
+    second, fourth = sums.about(np.full(2, centre))
+    variance, degrees = class_variance(sums.count, second / sums.weight**2, fourth / sums.weight**4)
+    return float(variance), float(degrees)
 
 
 # The area under the ROC curve, its regret and their differences, from rows or the cells of a table.
@@ -398,12 +386,12 @@ def area_gap(first: WeightedCells, second: WeightedCells, dependence: Dependence
     areas = area_estimate(first, dependence), area_estimate(second, dependence)
     if math.isnan(areas[0].value):
         return AreaDifference(*areas, math.nan, math.nan, math.nan)
-    both = placements(first), placements(second)
-    gap = area_difference(areas, _sums(both[0] - both[1], first))
+    apart = placements(first) - placements(second)
+    gap = area_difference(areas, _sums(apart, first))
     gap = replace(gap, same=np.array_equal(first.level, second.level))
     if _independent(dependence) and first.origin is None:
         return gap
-    variance, degrees, _ = _dependent(first, both[0] - both[1] - gap.value, dependence)
+    variance, degrees, _ = _dependent(first, apart - gap.value, dependence)
     return replace(gap, variance=variance, degrees=degrees)
 
 
@@ -433,13 +421,10 @@ def _table_placements(table: ScoreTable) -> Iterator[Block]:
     """Placements of the rows of each class at some of the scores."""
     below, above, (negative, positive) = 0.0, table.total_positives, (table.total_negatives, table.total_positives)
     for part in blocks(len(table.scores), BLOCK):
-        passed, left = below + np.cumsum(table.negatives[part]), above - np.cumsum(table.positives[part])
-        yield _cells(
-            1, (passed - 0.5 * table.negatives[part]) / negative, table.positives[part], table.positives_squared[part]
-        )
-        yield _cells(
-            0, (left + 0.5 * table.positives[part]) / positive, table.negatives[part], table.negatives_squared[part]
-        )
+        downs, ups = table.negatives[part], table.positives[part]
+        passed, left = below + np.cumsum(downs), above - np.cumsum(ups)
+        yield _cells(1, (passed - 0.5 * downs) / negative, ups, table.positives_squared[part])
+        yield _cells(0, (left + 0.5 * ups) / positive, downs, table.negatives_squared[part])
         below, above = float(passed[-1]), float(left[-1])
 
 
@@ -527,14 +512,10 @@ def row_mean(name: str, options: Options) -> RowMean:
         if name in _SKILLS:
             return _skill(name, rule, options)
         return _net_benefit(rule, options) if name == "net_benefit_score" else _per_sample(name, options)
-    known = sorted(
-        {"net_benefit_score", *_SKILLS, *AREAS, *(key for key, entry in METRICS.items() if entry.per_sample)}
-    )
-    near = "" if name in METRICS else guess_metric(name, known)
-    raise ValueError(
-        f"metric must have a closed-form interval ({', '.join(known)}), got {name!r}"
-        f"{near or '; bootstrap serves the others.'}"
-    )
+    by_row = (key for key, entry in METRICS.items() if entry.per_sample)
+    known = sorted({"net_benefit_score", *_SKILLS, *AREAS, *by_row})
+    near = ("" if name in METRICS else guess_metric(name, known)) or "; bootstrap serves the others."
+    raise ValueError(f"metric must have a closed-form interval ({', '.join(known)}), got {name!r}{near}")
 
 
 def metric_range(name: str, options: Options) -> tuple[float, float]:
@@ -559,14 +540,13 @@ def mean_moments(mean: RowMean, cells: Sequence[WeightedCells], dependence: tupl
     max_loss = np.abs(np.subtract(mean.worst, mean.best))
     sums, fixed = Sums.from_blocks(_class_values(mean, cells, best)), cells[0].fixed_prevalence
     rows = round(float(sums.count[0])), round(float(sums.count[1]))
+    ends = _value_range(mean, sums.weight, fixed=fixed, paired=paired)
     if mean.constant is None:
         value = float(sums.value + sums.weight @ best / sums.weight.sum())
-        ends = _value_range(mean, sums.weight, fixed=fixed, paired=paired)
         return moments_of(value, sums.variance(max_loss, value - best, fixed=fixed), rows, paired=paired).within(*ends)
     constant = mean.constant.losses(float(sums.weight[1] / sums.weight.sum()))
     ratio, base, found = skill_variance(sums, constant, max_loss, fixed=fixed)
     needed = NEEDED_FOR_SKILL if base > 0.0 else 0
-    ends = _value_range(mean, sums.weight, fixed=fixed, paired=paired)
     return moments_of((0.0 if paired else 1.0) - float(ratio), found, rows, least=needed, paired=paired).within(*ends)
 
 
@@ -592,8 +572,8 @@ def _skill(name: str, rule: Rule, options: Options) -> RowMean:
     costs = metric.costs(**({"bounds": (0.0, 1.0), **free} if metric.bounded else free))
     reference = options.get("reference")
     constant = Constant(costs, rule, None if reference is None else check_unit(reference, "reference"))
-    worst = float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))
-    return RowMean(partial(row_losses, costs=costs, rule=rule), (0.0, 0.0), worst, constant)
+    negative, positive = worst_losses(costs).tolist()
+    return RowMean(partial(row_losses, costs=costs, rule=rule), (0.0, 0.0), (negative, positive), constant)
 
 
 def _net_benefit(rule: Rule, options: Options) -> RowMean:
@@ -607,8 +587,8 @@ def _net_benefit(rule: Rule, options: Options) -> RowMean:
 
 
 def _per_sample(name: str, options: Options) -> RowMean:
-    function = partial(METRICS[name].function, per_sample=True, **options)
-    ends = [float(end) for end in function([0, 1, 0, 1], [0.0, 1.0, 1.0, 0.0])]
-    return RowMean(
-        lambda y, score: np.asarray(function(y, score), dtype=np.float64), (ends[0], ends[1]), (ends[2], ends[3])
-    )
+    def values(y: Any, score: Any) -> Floats:
+        return np.asarray(METRICS[name].function(y, score, per_sample=True, **options), dtype=np.float64)
+
+    ends = values([0, 1, 0, 1], [0.0, 1.0, 1.0, 0.0]).tolist()
+    return RowMean(values, (ends[0], ends[1]), (ends[2], ends[3]))

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from inspect import signature
+from itertools import product
 from statistics import NormalDist
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -218,11 +219,7 @@ class RowSource:
 
     @classmethod
     def of(cls, samples: Sequence[BinarySample], draw: Draw, prevalence: float | None) -> RowSource:
-        models = []
-        for sample in samples:
-            scores, level = np.unique(sample.score + 0.0, return_inverse=True)
-            models.append((scores, 2 * level.reshape(-1) + sample.y))
-        return cls(models, samples[0].weight, draw, prevalence)
+        return cls([cells_by_score(each.score, each.y) for each in samples], samples[0].weight, draw, prevalence)
 
     def tables(self, rng: np.random.Generator, _workspace: Workspace | None = None) -> list[ScoreTable]:
         """Draw one resampled table for each model, all from the same rows."""
@@ -231,11 +228,14 @@ class RowSource:
         columns = [counts.astype(np.float64)]
         if self.weight is not None:
             columns = [columns[0] * self.weight, columns[0] * self.weight**2]
-        tables = [self._table(scores, code, columns, drawn) for scores, code in self.models]
+        tables = [ScoreTable(*sums_by_cell(*model, columns), n_rows=drawn) for model in self.models]
         return tables if self.prevalence is None else [table.with_prevalence(self.prevalence) for table in tables]
 
-    def _table(self, scores: Floats, code: Integers, columns: list[Floats], drawn: int) -> ScoreTable:
-        return ScoreTable(*sums_by_cell(scores, code, columns), n_rows=drawn)
+
+def cells_by_score(score: Floats, y: Bools) -> tuple[Floats, Integers]:
+    """Distinct scores, and the cell of each row: two for each score, by class."""
+    scores, level = np.unique(score + 0.0, return_inverse=True)
+    return scores, 2 * level.reshape(-1) + y
 
 
 def sums_by_cell(
@@ -272,8 +272,7 @@ class OutcomeSource:
             origin = evaluation_data(outcome, score, **data).rows.origin
             if origin is None:
                 raise TypeError("rows with the status of some unknown come from a TimeToEvent")
-            distinct, level = np.unique(origin.score + 0.0, return_inverse=True)
-            models.append((distinct, 2 * level.reshape(-1) + outcome.y))
+            models.append(cells_by_score(origin.score, outcome.y))
         return cls(outcome, models, draw)
 
     def tables(self, rng: np.random.Generator, _workspace: Workspace | None = None) -> list[ScoreTable]:
@@ -282,11 +281,8 @@ class OutcomeSource:
         weight = outcome.weight
         # a row that is drawn k times is k rows of a k-th of the weight
         squared = np.divide(weight * weight, counts, out=np.zeros(len(weight)), where=counts > 0)
-        drawn = int(counts.sum())
-        return [
-            ScoreTable(*sums_by_cell(scores, code, [weight, squared]), n_rows=drawn, about=outcome.about)
-            for scores, code in self.models
-        ]
+        told: dict[str, Any] = {"n_rows": int(counts.sum()), "about": outcome.about}
+        return [ScoreTable(*sums_by_cell(*model, [weight, squared]), **told) for model in self.models]
 
     def _drawn(self, rng: np.random.Generator) -> tuple[Integers, TimeToEvent]:
         for _ in range(_MOST_REDRAWN):
@@ -435,22 +431,12 @@ class Bootstrap(Tabular):
         )
 
     def _records(self) -> list[dict[str, Any]]:
-        low, high = self.intervals()
+        columns = [self.values, self.standard_errors, self.biases, *self.intervals()]
+        names = ("value", "standard_error", "bias", "ci_low", "ci_high")
+        told = {"scheme": self.scheme, "n_resamples": len(self.replicates), "confidence_level": self.confidence_level}
         return [
-            {
-                "model": model,
-                "statistic": term,
-                "value": float(self.values[i, j]),
-                "standard_error": float(self.standard_errors[i, j]),
-                "bias": float(self.biases[i, j]),
-                "ci_low": float(low[i, j]),
-                "ci_high": float(high[i, j]),
-                "scheme": self.scheme,
-                "n_resamples": len(self.replicates),
-                "confidence_level": self.confidence_level,
-            }
-            for i, model in enumerate(self.models)
-            for j, term in enumerate(self.terms)
+            {"model": model, "statistic": term, **dict(zip(names, map(float, numbers), strict=True)), **told}
+            for (model, term), *numbers in zip(product(self.models, self.terms), *map(np.ravel, columns), strict=True)
         ]
 
     def __repr__(self) -> str:
@@ -552,9 +538,11 @@ def bootstrap(
     Bootstrap(net_benefit_score = 0.25, 95% interval [0.025, 0.475], 200 resamples of rows)
     """
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
-    level, draws, rng = check_level(confidence_level), _check_resamples(n_resamples), generator(random_state)
-    name, function, scores_only = _statistic(metric, options)
-    named = _by_model(y_prob)
+    level, draws = check_level(confidence_level), check_whole(n_resamples, "n_resamples", _LEAST)
+    rng, (name, function, scores_only) = generator(random_state), _statistic(metric, options)
+    named = y_prob if isinstance(y_prob, Mapping) else {"": y_prob}
+    if not named:
+        raise ValueError("y_prob must hold at least one model, got an empty mapping.")
     data: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "logits": logits}
     data["probability"] = check_flag(probability, "probability") and not scores_only
     source, whole, scheme = _source(
@@ -575,26 +563,13 @@ def bootstrap(
     replicates = _replicates(areas or resampled, into, report)
     redrawn = source.redrawn if isinstance(source, OutcomeSource) else 0
     ends = (-math.inf, math.inf) if callable(metric) else metric_range(name, options)
-    return _warned(Bootstrap(tuple(map(str, named)), terms, values, replicates, scheme, level, redrawn, ends))
+    found = Bootstrap(tuple(map(str, named)), terms, values, replicates, scheme, level, redrawn, ends)
+    _warn_of_undefined(found)
+    _warn_of_bias(found)
+    return found
 
 
-def _check_resamples(n_resamples: Any) -> int:
-    return check_whole(n_resamples, "n_resamples", _LEAST)
-
-
-def _by_model(y_prob: Any) -> Mapping[str, Any]:
-    """Return scores by the name of their model; a single model may be unnamed."""
-    named = y_prob if isinstance(y_prob, Mapping) else {"": y_prob}
-    if not named:
-        raise ValueError("y_prob must hold at least one model, got an empty mapping.")
-    return named
-
-
-def _replicates(
-    resampled: Callable[[], Any],
-    into: Floats,
-    report: Callable[[int, int], object],
-) -> Floats:
+def _replicates(resampled: Callable[[], Any], into: Floats, report: Callable[[int, int], object]) -> Floats:
     from sklearn.exceptions import UndefinedMetricWarning
 
     with warnings.catch_warnings():
@@ -620,9 +595,8 @@ def _statistic(metric: str | Statistic | None, options: dict[str, Any]) -> tuple
     return entry.name, lambda table: entry.function(table, **options), entry.response == "score"
 
 
-_AS_ELSEWHERE = dict.fromkeys(("n_boot", "n_bootstrap", "n_iterations", "n", "b"), "n_resamples") | {
-    "seed": "random_state"
-}
+_RESAMPLES_ELSEWHERE = ("n_boot", "n_bootstrap", "n_iterations", "n", "b")
+_AS_ELSEWHERE = dict.fromkeys(_RESAMPLES_ELSEWHERE, "n_resamples") | {"seed": "random_state"}
 
 
 def _refuse_unknown(entry: Metric, options: dict[str, Any]) -> None:
@@ -634,13 +608,7 @@ def _refuse_unknown(entry: Metric, options: dict[str, Any]) -> None:
 
 
 def _source(
-    y_true: Any,
-    scores: list[Any],
-    data: dict[str, Any],
-    *,
-    prevalence: float | None,
-    clusters: Any,
-    block_length: Any,
+    y_true: Any, scores: list[Any], data: dict[str, Any], *, prevalence: float | None, clusters: Any, block_length: Any
 ) -> tuple[RowSource | TableSource | OutcomeSource, list[ScoreTable], str]:
     """Return the source of resamples, the tables of all rows, and the resampling scheme."""
     if clusters is not None and block_length is not None:
@@ -720,19 +688,13 @@ def _reporter(*, progress: bool | Callable[[int, int], object]) -> Callable[[int
     return write
 
 
-def _warned(result: Bootstrap) -> Bootstrap:
-    _warn_of_undefined(result)
-    _warn_of_bias(result)
-    return result
-
-
 def _warn_of_undefined(result: Bootstrap) -> None:
     missing: Bools = np.any(np.isnan(result.replicates), axis=(1, 2))
     if missing.any() and not np.isnan(result.values).any():
         warnings.warn(
             f"{int(missing.sum()):,} of {len(missing):,} resamples leave the statistic undefined, mostly for want of "
             "one class, and are left out: the intervals are too short.",
-            stacklevel=4,
+            stacklevel=3,
         )
 
 
@@ -750,5 +712,5 @@ def _warn_of_bias(result: Bootstrap) -> None:
             warnings.warn(
                 f"the resampled values of {label} lie {abs(ratio):.2g} standard errors {side} its value on average: "
                 f"its interval does not cover. Choices made on the same rows cause this; {_CHOSEN_ON_THE_ROWS}.",
-                stacklevel=4,
+                stacklevel=3,
             )

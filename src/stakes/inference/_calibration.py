@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 # Where 95% was meant, intervals of these covered 75 to 95% in simulations with few events or bent curves.
 WITHHELD = {"e50", "emax"}
+_NOWHERE = (math.nan, math.nan)
 _NO_INTERVAL = "no interval: those tried cover the quantiles of the distance too seldom"
 _ESTIMATED = "no interval: the noise of the smoothed curve would take the weights as known"
 _NEEDED_EVENTS = 50  # of each class: with 30, intervals of 95% covered 89 to 92%
@@ -86,14 +87,10 @@ def curve_estimates(
     """Intervals of the measures in ``_NUMBERS``, from their values on the rows."""
     reason = _reason(cells, design)
     if reason:
-        return [Estimate(name, values[name], math.nan, (math.nan, math.nan), level, reason) for name in values]
+        return [Estimate(name, value, math.nan, _NOWHERE, level, reason) for name, value in values.items()]
     seen = _deviations(cells, design.codes, smoothed, smoother, rng)
-    return [
-        Estimate(name, value, math.nan, (math.nan, math.nan), level, _NO_INTERVAL)
-        if name in WITHHELD
-        else _estimate(name, value, seen, level)
-        for name, value in values.items()
-    ]
+    withheld = {name: Estimate(name, values[name], math.nan, _NOWHERE, level, _NO_INTERVAL) for name in WITHHELD}
+    return [withheld.get(name) or _estimate(name, value, seen, level) for name, value in values.items()]
 
 
 def _reason(cells: WeightedCells, design: Design) -> str:
@@ -175,11 +172,9 @@ def _points(smoothed: Neighbourhoods) -> tuple[Floats, Floats]:
     middle = scores[np.searchsorted(smoothed.before[1:] / total, (np.arange(_POINTS) + 0.5) / _POINTS)]
     at, count = np.unique(middle, return_counts=True)
     ends = np.setdiff1d(scores[[0, -1]], at)  # for the largest distance
-    points = np.append(at, ends)
-    counts: Floats = np.append(count.astype(np.float64), np.zeros(len(ends)))
+    points, share = np.append(at, ends), np.append(count / _POINTS, np.zeros(len(ends)))
     order = np.argsort(points)
-    counted: Floats = counts[order] / float(_POINTS)
-    return points[order], counted
+    return points[order], share[order]
 
 
 def _clustered(cells: WeightedCells, codes: Integers, residual: Floats, fits: LocalFits, rng: Generator) -> Floats:
@@ -207,10 +202,6 @@ def _mean(distance: Floats, weight: Floats) -> Floats:
     return np.asarray(weight @ distance)
 
 
-def _mean_reaches(distance: Floats, weight: Floats, at: float) -> Bools:
-    return np.asarray(weight @ distance >= at)
-
-
 def _quantile_reaches(level: float, distance: Floats, weight: Floats, at: float) -> Bools:
     """Whether the quantile is at least ``at``, without sorting."""
     return np.asarray(weight @ (distance < at) < level - _ROUNDING)
@@ -218,7 +209,7 @@ def _quantile_reaches(level: float, distance: Floats, weight: Floats, at: float)
 
 # each number, and whether it is at least so large
 _NUMBERS: dict[str, tuple[Number, Reaches]] = {
-    "ici": (_mean, _mean_reaches),
+    "ici": (_mean, lambda distance, weight, at: np.asarray(weight @ distance >= at)),
     "e90": (partial(_quantile, 0.9), partial(_quantile_reaches, 0.9)),
 }
 
@@ -229,26 +220,19 @@ _NUMBERS: dict[str, tuple[Number, Reaches]] = {
 # inverse of the information matrix where that is larger: the first holds for any miscalibration, weights and
 # clusters, the second is not fooled by the few events of small samples. The ratio is taken on the log scale.
 
-_NOWHERE = (math.nan, math.nan)
-
 
 def recalibration_estimates(cells: WeightedCells, design: Design, level: float) -> tuple[list[Estimate], str]:
     """Estimates of O/E ratio, calibration in the large, slope and joint intercept; also why undefined, if so."""
     fits = fit_recalibration(cells.table, slope=1.0), fit_recalibration(cells.table)
     found = [observed_to_expected(cells, design, level)]
     moments = _coefficients(cells, design, fits)
-    for name, which, place in (
-        ("calibration_in_the_large", 0, 0),
-        ("slope", 1, 1),
-        ("joint_intercept", 1, 0),
-    ):
+    for name, which, place in (("calibration_in_the_large", 0, 0), ("slope", 1, 1), ("joint_intercept", 1, 0)):
         fit = fits[which]
-        value = (fit.intercept, fit.slope)[place]
-        if fit.status:
-            found.append(Estimate(name, value, math.nan, _NOWHERE, level, fit.status))
-            continue
-        mine = moments[which][place]
-        found.append(Estimate(name, value, mine.standard_error, mine.interval(level), level, mine.note))
+        value, error, interval, note = (fit.intercept, fit.slope)[place], math.nan, _NOWHERE, fit.status
+        if not fit.status:
+            mine = moments[which][place]
+            error, interval, note = mine.standard_error, mine.interval(level), mine.note
+        found.append(Estimate(name, value, error, interval, level, note))
     return found, "; ".join(dict.fromkeys(fit.status for fit in fits if fit.status))
 
 
@@ -285,7 +269,9 @@ def _coefficients(cells: WeightedCells, design: Design, fits: Sequence[LogisticF
     x = logit(cells.score)
     constant = np.ones_like(x)
     sampled = design.dependent or not np.allclose(cells.square, cells.weight)
-    for mine, fit in ((mine, fit) for mine, fit in zip(found, fits, strict=True) if not fit.status):
+    for mine, fit in zip(found, fits, strict=True):
+        if fit.status:
+            continue
         residual = cells.total * (cells.y - sigmoid(fit.intercept + fit.slope * x))
         for place, row in enumerate(fit.covariance):
             line = row @ np.stack([constant, x][: len(row)])
@@ -439,10 +425,8 @@ class CalibrationSummary(Tabular):
 
     def __repr__(self) -> str:
         shown = {"o_e_ratio": "O:E", "calibration_in_the_large": "in the large", "slope": "slope", "ici": "ICI"}
-        parts = []
-        for name, label in shown.items():
-            found = self._named(name)
-            parts.append(f"{label} {found.value:.3g} [{found.interval[0]:.3g}, {found.interval[1]:.3g}]")
+        each = ((label, self._named(name)) for name, label in shown.items())
+        parts = (f"{label} {e.value:.3g} [{e.interval[0]:.3g}, {e.interval[1]:.3g}]" for label, e in each)
         return f"CalibrationSummary({', '.join(parts)})"
 
 
@@ -540,7 +524,10 @@ def calibration_summary(
         cells, design, n_bins=n_bins, binning=binning, smoother=smoother, level=level, rng=generator(random_state)
     )
     if status:
-        _warn(f"the recalibration intercept or slope is undefined: {status}.")
+        from sklearn.exceptions import UndefinedMetricWarning
+
+        message = f"the recalibration intercept or slope is undefined: {status}."
+        warnings.warn(message, UndefinedMetricWarning, stacklevel=2)
     return found
 
 
@@ -557,18 +544,10 @@ def calibration_of(
     """Calibration summary of clean cells; also why recalibration is undefined, if so."""
     estimates, status = calibration_estimates(cells, design, smoother=smoother, level=level, rng=rng)
     bins = binned_reliability_of(cells.table, n_bins=n_bins, binning=binning)
-    found = CalibrationSummary(
-        observed=cells.table.prevalence,
-        expected=cells.mean_score,
-        ece=bins.expected_calibration_error,
-        n_bins=len(bins.weight),
-        binning=binning,
-        smoother=smoother,
-        n_rows=round(sum(cells.rows)),
-        n_positives=round(cells.rows[1]),
-        estimates=estimates,
-    )
-    return found, status
+    asked: dict[str, Any] = {"n_bins": len(bins.weight), "binning": binning, "smoother": smoother}
+    asked |= {"n_rows": round(sum(cells.rows)), "n_positives": round(cells.rows[1]), "estimates": estimates}
+    ece = bins.expected_calibration_error
+    return CalibrationSummary(cells.table.prevalence, cells.mean_score, ece, **asked), status
 
 
 def calibration_estimates(
@@ -587,12 +566,8 @@ def smoothed_distances(smoothed: Neighbourhoods, span: float, degree: int) -> di
     weight = table.positives + table.negatives
     distance = np.abs(_rates(smoothed, span, degree) - table.scores)
     half, most = _weighted_quantiles(distance, weight, (0.5, 0.9))
-    return {
-        "ici": float(np.dot(weight, distance)) / table.total,
-        "e50": half,
-        "e90": most,
-        "emax": float(distance.max()),
-    }
+    ici = float(np.dot(weight, distance)) / table.total
+    return {"ici": ici, "e50": half, "e90": most, "emax": float(distance.max())}
 
 
 def _rates(smoothed: Neighbourhoods, span: float, degree: int) -> Floats:
@@ -622,9 +597,3 @@ def _weighted_quantiles(values: Floats, weight: Floats, levels: Sequence[float])
         first, last = (float(some[order[min(int(end), len(some) - 1)]]) for end in ends)
         found.append((first + last) / 2.0)
     return found
-
-
-def _warn(message: str) -> None:
-    from sklearn.exceptions import UndefinedMetricWarning
-
-    warnings.warn(message, UndefinedMetricWarning, stacklevel=3)

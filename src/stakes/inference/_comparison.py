@@ -19,6 +19,7 @@ from stakes.outputs.result_table import Tabular
 from stakes.variance.checks import CLASSES, EVERY_ORDER, FLOOR, ROUNDING, digits, place_of_pair
 from stakes.variance.decisions import Decisions
 from stakes.variance.dependence import PairedRows, dependence_of
+from stakes.variance.sums import record_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from stakes.costs import CostsLike, Scale
     from stakes.variance.checks import Broken
     from stakes.variance.decisions import PairSums
-    from stakes.variance.sums import Moments
 
     Stretch = tuple[float, float, str]
 
@@ -274,21 +274,7 @@ class Comparison(Tabular):
         return self.interval[0] > 0.0 or self.interval[1] < 0.0
 
     def _records(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "a": self.a,
-                "b": self.b,
-                "difference": self.difference,
-                "standard_error": self.standard_error,
-                "ci_low": self.interval[0],
-                "ci_high": self.interval[1],
-                "p_value": self.p_value,
-                "scale": self.scale,
-                "confidence_level": self.confidence_level,
-                "note": self.note,
-                "dominance": "" if self.dominance is None else str(self.dominance),
-            }
-        ]
+        return [record_of(self) | {"dominance": "" if self.dominance is None else str(self.dominance)}]
 
     def __repr__(self) -> str:
         low, high = self.interval
@@ -303,21 +289,9 @@ def comparison_from_moments(
     moments: Decisions, pair: tuple[int, int], names: tuple[str, str], options: Options
 ) -> Comparison:
     """Scale the paired difference of two rules and attach its interval."""
-    return _comparison(moments.difference(*pair), names, options)
-
-
-def _comparison(difference: Moments, names: tuple[str, str], options: Options) -> Comparison:
-    found, level = difference.scaled(options.factor), options.confidence_level
-    return Comparison(
-        *names,
-        found.value,
-        found.standard_error,
-        found.interval(level),
-        found.p_value(),
-        options.scale_words,
-        level,
-        note=found.note,
-    )
+    found, level = moments.difference(*pair).scaled(options.factor), options.confidence_level
+    interval, p, scale = found.interval(level), found.p_value(), options.scale_words
+    return Comparison(*names, found.value, found.standard_error, interval, p, scale, level, found.note)
 
 
 def paired_rows(samples: Sequence[BinarySample], options: Options) -> PairedRows:
@@ -422,22 +396,9 @@ def compare(
     a costs no more than b at every cost ratio from 0 to 1, and less at some
     """
     check_paired(y_true, a, b, sample_weight=sample_weight, clusters=clusters)
-    options = (
-        Options(
-            costs=as_costs(costs),
-            rule=rule,
-            scale=scale,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            prevalence=prevalence,
-            logits=logits,
-            clusters=clusters,
-            lags=lags,
-            confidence_level=confidence_level,
-        )
-        .checked()
-        .of_amounts(y_true)
-    )
+    about: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
+    about |= {"logits": logits, "clusters": clusters, "lags": lags, "confidence_level": confidence_level}
+    options = Options(costs=as_costs(costs), rule=rule, scale=scale, **about).checked().of_amounts(y_true)
     if options.rule == "optimal":
         raise ValueError(
             'rule="optimal" is fitted to the same rows and has no closed-form interval; compare by "score".'
@@ -445,13 +406,13 @@ def compare(
     data = [options.data(y_true, scores, name=argument, amounts=True) for argument, scores in (("a", a), ("b", b))]
     moments = Decisions.from_scores(paired_rows([item.rows for item in data], options), options.costs, options.rule)
     names = check_names(names)
-    found = _comparison(moments.difference(0, 1), names, options)
-    return replace(found, judge=partial(_dominance_of, data[0], data[1], options, names))
+    found = comparison_from_moments(moments, (0, 1), names, options)
+    return replace(found, judge=partial(_dominance_of, data, options, names))
 
 
-def _dominance_of(first: EvaluationData, second: EvaluationData, options: Options, names: tuple[str, str]) -> Dominance:
+def _dominance_of(data: Sequence[EvaluationData], options: Options, names: tuple[str, str]) -> Dominance:
     low, high = options.costs.low, options.costs.high
-    return dominance(first.table, second.table, low=low, high=high, rule=options.rule, names=names)
+    return dominance(*(each.table for each in data), low=low, high=high, rule=options.rule, names=names)
 
 
 # Whether sums over pairs of models agree with the score tables of the same models, over which each loss is a sum.
@@ -465,11 +426,11 @@ def check_against_tables(pairs: PairSums, tables: Sequence[ScoreTable], broken: 
             cells.check_sums()
             cells.check_rows()
     for i, j in combinations(range(len(tables)), 2):
-        at = _place(pairs, i, j)
-        if not pairs.apart[:, at].any() and not _same_scores(tables[i], tables[j]):
-            raise broken(
-                "apart", f"above 0, as the tables of {pairs.models[i]!r} and {pairs.models[j]!r} differ, got 0"
-            )
+        one, other = tables[i].scores, tables[j].scores
+        alike = len(one) == len(other) and np.allclose(one, other, rtol=ROUNDING, atol=0.0)
+        if not alike and not pairs.apart[:, _place(pairs, i, j)].any():
+            both = f"{pairs.models[i]!r} and {pairs.models[j]!r}"
+            raise broken("apart", f"above 0, as the tables of {both} differ, got 0")
 
 
 @dataclass(frozen=True)
@@ -539,8 +500,3 @@ def _place(pairs: PairSums, i: int, j: int) -> int:
 def _total(weight: Floats, losses: Floats) -> float:
     """Weighted sum that ignores entries of weight zero, even infinite ones."""
     return float(np.dot(weight[weight > 0.0], losses[weight > 0.0]))
-
-
-def _same_scores(one: ScoreTable, other: ScoreTable) -> bool:
-    same = len(one.scores) == len(other.scores)
-    return same and np.allclose(one.scores, other.scores, rtol=ROUNDING, atol=0.0)

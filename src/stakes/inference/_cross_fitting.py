@@ -20,7 +20,7 @@ from stakes.metrics import area_under_roc, costs_of_severity
 from stakes.outputs.result_table import Tabular
 from stakes.variance.dependence import Design
 from stakes.variance.influence import cells_of
-from stakes.variance.sums import Estimate, Moments, bessel
+from stakes.variance.sums import Estimate, Moments, bessel, record_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -250,9 +250,8 @@ class CrossFitted:
         """Attach the interval."""
         value, error = self.found.value, self.found.standard_error
         if isinstance(self.found, Moments):
-            return Estimate(
-                self.metric, value, error, non_negative_interval(self.found, self.in_sample, level, 1.0), level
-            )
+            interval = non_negative_interval(self.found, self.in_sample, level, 1.0)
+            return Estimate(self.metric, value, error, interval, level)
         low, high = self.found.interval(level)
         low, high = max(low, 0.5), high if value >= 0.5 else high + (0.5 - value)
         return Estimate(self.metric, value, error, (low, min(high, 1.0)), level)
@@ -288,9 +287,10 @@ def estimate_h_measure(rows: CrossFitRows, costs: CostDistribution | None) -> Cr
 def estimate_hull_auc(rows: CrossFitRows) -> CrossFitted:
     """Area under the convex hull of the ROC curve, of cross-fitted rows."""
     fit, sample = rows.fit, rows.sample
-    in_sample = _auc(sample, fit.values[fit.fitted], None)
+    in_sample = _auc(sample, fit.values[fit.fitted], slice(None))
     below, above = fit.values[fit.below], fit.values[fit.above]
-    unseen = [0.5 * (_auc(sample, below, fold) + _auc(sample, above, fold)) for fold in _folds(fit.fold)]
+    folds = (fit.fold == k for k in range(int(fit.fold.max()) + 1))
+    unseen = [0.5 * (_auc(sample, below, fold) + _auc(sample, above, fold)) for fold in folds]
     share = rows.mean(fit.share)
     value = (1.0 - share) * in_sample + share * float(np.mean(unseen))
     # noise fitted away would shorten the interval: the larger of the errors with and without the recalibration holds
@@ -325,13 +325,7 @@ def _area_of(rows: CrossFitRows, score: Floats) -> Area:
     return area_estimate(cells_of(EvaluationData(replace(rows.sample, score=score), None), fixed_prevalence=False))
 
 
-def _folds(fold: Integers) -> list[Bools]:
-    return [fold == k for k in range(int(fold.max()) + 1)]
-
-
-def _auc(sample: BinarySample, score: Floats, rows: Bools | None) -> float:
-    if rows is None:
-        rows = np.ones(len(score), dtype=bool)
+def _auc(sample: BinarySample, score: Floats, rows: Bools | slice) -> float:
     weight = None if sample.weight is None else sample.weight[rows]
     return area_under_roc(ScoreTable.from_sample(BinarySample(sample.y[rows], score[rows], weight)))
 
@@ -388,20 +382,10 @@ class DecompositionInterval(Tabular):
     def _records(self) -> list[dict[str, Any]]:
         records = []
         for term in _TERMS:
-            row: Estimate = getattr(self, term)
-            low, high = row.interval
-            records.append(
-                {
-                    "term": term,
-                    "value": row.value,
-                    "standard_error": row.standard_error,
-                    "ci_low": low,
-                    "ci_high": high,
-                    "in_sample": self.in_sample[term],
-                    "scale": self.scale,
-                    "confidence_level": row.confidence_level,
-                }
-            )
+            row = record_of(getattr(self, term))
+            numbers = {name: row[name] for name in ("value", "standard_error", "ci_low", "ci_high")}
+            told = {"in_sample": self.in_sample[term], "scale": self.scale, "confidence_level": row["confidence_level"]}
+            records.append({"term": term, **numbers, **told})
         return records
 
     def __repr__(self) -> str:
@@ -490,15 +474,8 @@ def decomposition_interval(
             f'scale="regret" is undefined for {costs!r}, whose mass is infinite; use "loss" or "integral".'
         )
     check_spread_out(costs)
-    data = evaluation_data(
-        y_true,
-        y_prob,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        logits=logits,
-        amounts=True,
-    )
+    asked: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
+    data = evaluation_data(y_true, y_prob, **asked, logits=logits, amounts=True)
     rows = cross_fit_rows(data, fixed_prevalence=prevalence is not None, cv=cv, random_state=random_state)
     return estimate_terms(rows, costs, factor, name, level)
 
@@ -544,26 +521,16 @@ def estimate_terms(
     if u > 0.0:
         found["skill"] = rows.moments(1.0 - s / u, (s / u * constant - score) / u).within(-math.inf, 1.0)
         found["potential_skill"] = rows.moments(1.0 - r / u, (r / u * constant - fair) / u)
-        ends["potential_skill"] = non_negative_interval(
-            found["potential_skill"], in_sample["potential_skill"], level, 1.0
-        )
-    return DecompositionInterval(
-        **{term: _estimate(term, found.get(term), ends.get(term), level) for term in _TERMS},
-        in_sample=in_sample,
-        scale=scale,
-    )
+        potential = in_sample["potential_skill"]
+        ends["potential_skill"] = non_negative_interval(found["potential_skill"], potential, level, 1.0)
+    terms = {term: _estimate(term, found.get(term), ends.get(term), level) for term in _TERMS}
+    return DecompositionInterval(**terms, in_sample=in_sample, scale=scale)
 
 
 def _in_sample(score: float, constant: float, fitted: float) -> dict[str, float]:
-    return {
-        "score": score,
-        "miscalibration": max(score - fitted, 0.0),
-        "discrimination": max(constant - fitted, 0.0),
-        "uncertainty": constant,
-        "recalibrated": fitted,
-        "skill": 1.0 - score / constant if constant > 0.0 else math.nan,
-        "potential_skill": max(1.0 - fitted / constant, 0.0) if constant > 0.0 else math.nan,
-    }
+    parts = max(score - fitted, 0.0), max(constant - fitted, 0.0)
+    skills = (1.0 - score / constant, max(1.0 - fitted / constant, 0.0)) if constant > 0.0 else (math.nan, math.nan)
+    return dict(zip(_TERMS, (score, *parts, constant, fitted, *skills), strict=True))
 
 
 def _estimate(term: str, moments: Moments | None, interval: tuple[float, float] | None, level: float) -> Estimate:

@@ -42,12 +42,11 @@ from stakes.variance.influence import WeightedCells, cells_of
 from stakes.variance.sums import Estimate, Moments, half_width, moments_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike
 
     from stakes.base.arrays import Floats, Integers
-    from stakes.core.options import EvaluationData
 
     Dependence = tuple[Integers | None, int | str | None]
 
@@ -104,8 +103,10 @@ def integrated_metric(
     level = check_level(confidence_level)
     if not isinstance(outcome, TimeToEvent):
         raise ValueError(f"outcome must be a TimeToEvent, got {type(outcome).__name__}.")
-    times, mean = _check_horizons(horizons), row_mean(_check_metric(metric), options)
-    columns = _score_columns(y_prob, len(times))
+    times = to_floats(to_array(horizons, "horizons"), "horizons")
+    if times.ndim != 1 or len(times) < 2 or not np.all(np.diff(times) > 0.0):
+        raise ValueError(f"horizons must be two or more ascending times, got {horizons!r}.")
+    mean, columns = row_mean(_check_metric(metric), options), _score_columns(y_prob, len(times))
     share = np.convolve(np.diff(times), [0.5, 0.5]) / (times[-1] - times[0])
     value, contributions = 0.0, np.zeros(int(np.count_nonzero(outcome.present)))
     for part, time, score in zip(share, times, columns, strict=True):
@@ -124,13 +125,6 @@ def _check_metric(metric: Any) -> str:
     if isinstance(metric, str) and metric not in AREAS:
         return metric
     raise ValueError(f"metric must be the name of a mean over rows, got {metric!r}.")
-
-
-def _check_horizons(horizons: ArrayLike) -> Floats:
-    times = to_floats(to_array(horizons, "horizons"), "horizons")
-    if times.ndim != 1 or len(times) < 2 or not np.all(np.diff(times) > 0.0):
-        raise ValueError(f"horizons must be two or more ascending times, got {horizons!r}.")
-    return times
 
 
 def _score_columns(y_prob: ArrayLike, count: int) -> list[Floats]:
@@ -287,13 +281,8 @@ def pooled_moments(each: Sequence[Moments], n_rows: float) -> Moments:
     """Pool estimates that are sums over rows: variances by Rubin's rules, and the mean widening for unseen rows."""
     found = _combined(*_pooled_columns(each), n_rows)
     scarcest = next((e for e in each if math.isnan(e.interval(0.5)[0])), next((e for e in each if e.scarcity), each[0]))
-    return replace(
-        scarcest,
-        value=found.value,
-        variance=found.within + found.between,
-        degrees=found.degrees,
-        room=mean_of([e.room for e in each]),
-    )
+    variance, room = found.within + found.between, mean_of([e.room for e in each])
+    return replace(scarcest, value=found.value, variance=variance, degrees=found.degrees, room=room)
 
 
 def pooled_area(each: Sequence[Area], n_rows: float, *, log_odds: bool = False) -> Area:
@@ -319,15 +308,8 @@ def pooled_area_difference(each: Sequence[AreaDifference], n_rows: float) -> Are
     """Pool differences of two areas, each area on its own scale, so that the means differ by the mean difference."""
     found = _combined(*_pooled_columns(each), n_rows)
     areas = (pooled_area([e.first for e in each], n_rows), pooled_area([e.second for e in each], n_rows))
-    return AreaDifference(
-        *areas,
-        found.within,
-        found.degrees,
-        float(np.min([e.carrying for e in each])),
-        all(e.same for e in each),
-        found.between,
-        found.rubin,
-    )
+    carrying, same = float(np.min([e.carrying for e in each])), all(e.same for e in each)
+    return AreaDifference(*areas, found.within, found.degrees, carrying, same, found.between, found.rubin)
 
 
 def pooled_area_regret(each: Sequence[AreaRegret], n_rows: float) -> AreaRegret:
@@ -454,19 +436,15 @@ def metric_interval(
     Estimate(bounded_brier_loss = 0.078, 95% interval [0.0455, 0.1105])
     """
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
-    if (
-        y_prob is None and isinstance(y_true, ScoreTable) and y_true.estimated_weights
-    ):  # the rows from which the weights were estimated are unavailable
-        given: dict[str, Any] = {"prevalence": prevalence, "confidence_level": confidence_level, "method": method}
-        given |= {"sample_weight": sample_weight, "pos_label": pos_label, "logits": logits}
-        return _with_fixed_weights(y_true, metric, {**given, "clusters": clusters, "lags": lags, **options})
-    level = check_level(confidence_level)
-    name = _named(metric)
-    _check_method(method, name)
+    said = ""
+    if y_prob is None and isinstance(y_true, ScoreTable):  # the rows that the weights were estimated from are not here
+        y_true, said = with_fixed_weights(y_true)
+    level, name = check_level(confidence_level), _check_asked(metric, method)
     about: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
     about |= {"logits": logits, "probability": _needs_probability(name), "amounts": name in _FOR_AMOUNTS}
     if not isinstance(y_prob, Imputed):
-        return _estimate(name, _measured(name, (y_true, y_prob), about, options, (clusters, lags)), level, method)
+        found = _estimate(name, _measured(name, (y_true, y_prob), about, options, (clusters, lags)), level, method)
+        return replace(found, note="; ".join(filter(None, (found.note, said))))
     each = [_measured(name, (y_true, scores), about, options, (clusters, lags)) for scores in y_prob.scores]
     more = {"log_odds": True} if name == "roc_auc_score" else {}
     found = _estimate(name, pooled(each, _count(y_true, clusters, sample_weight), **more), level, method)
@@ -482,15 +460,18 @@ def _measured(
         return _multiclass(name, data, options, about["sample_weight"], dependence)
     checked, fixed = evaluation_data(*data, **about), about["prevalence"] is not None
     if name in CROSS_FITTED:
-        _refuse_dependence(dependence, name)
+        if dependence != (None, None):
+            raise ValueError(f"clusters= and lags= have no cross-fitted interval, which {name!r} needs.")
         return cross_fitted(name, checked, options, fixed_prevalence=fixed)
-    return _binary(name, checked, options, about["sample_weight"], dependence, fixed_prevalence=fixed)
-
-
-def _with_fixed_weights(y_true: ScoreTable, metric: str | None, given: dict[str, Any]) -> Estimate:
-    table, said = with_fixed_weights(y_true)
-    found = metric_interval(table, metric=metric, **given)
-    return replace(found, note="; ".join(filter(None, (found.note, said))))
+    cells, rows = cells_of(checked, fixed_prevalence=fixed), checked.sample
+    if rows is None and dependence != (None, None):
+        raise ValueError("clusters= and lags= need the rows: pass y_true and y_prob instead of a ScoreTable.")
+    known = (None, None) if rows is None else dependence_of(rows, *dependence, about["sample_weight"])
+    if name not in AREAS:
+        return mean_moments(row_mean(name, options), (cells,), known)
+    check_parameters(METRICS[name], options)
+    area = area_estimate(cells, known)
+    return area if name == "roc_auc_score" else area_regret(cells, area, known)
 
 
 def metric_difference(
@@ -562,8 +543,7 @@ def metric_difference(
     level = check_level(confidence_level)
     if any(isinstance(value, ScoreTable) for value in (y_true, a, b)):
         raise ValueError(PAIRED_NEEDS_ROWS)
-    name = _named(metric)
-    _check_method(method, name)
+    name = _check_asked(metric, method)
     data: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
     data |= {"logits": logits, "probability": _needs_probability(name), "amounts": name in _FOR_AMOUNTS}
     each = []
@@ -619,20 +599,12 @@ def _count(y_true: Any, clusters: Any, sample_weight: Any) -> int:
     return len(to_array(y_true, "y_true")) if sample_weight is None else int(np.count_nonzero(sample_weight))
 
 
-def _named(metric: Any) -> str:
-    if isinstance(metric, str):
-        return metric
-    raise ValueError(f"metric must be the name of a metric, such as 'bounded_brier_loss', got {brief(metric)}.")
-
-
-def _check_method(method: Any, metric: str) -> None:
+def _check_asked(metric: Any, method: Any) -> str:
+    if not isinstance(metric, str):
+        raise ValueError(f"metric must be the name of a metric, such as 'bounded_brier_loss', got {brief(metric)}.")
     if not isinstance(method, str) or method not in _METHODS or (method == "delong" and metric != "roc_auc_score"):
         raise ValueError(f'method must be "student", or "delong" for "roc_auc_score", got {method!r} for {metric!r}.')
-
-
-def _refuse_dependence(dependence: tuple[Any, Any], metric: str) -> None:
-    if dependence != (None, None):
-        raise ValueError(f"clusters= and lags= have no cross-fitted interval, which {metric!r} needs.")
+    return metric
 
 
 def _needs_probability(metric: str) -> bool:
@@ -652,34 +624,8 @@ def _estimate(
     return Estimate(metric, moments.value, moments.standard_error, interval, level, moments.note)
 
 
-def _binary(
-    metric: str,
-    data: EvaluationData,
-    options: Mapping[str, Any],
-    sample_weight: Any,
-    dependence: tuple[Any, Any],
-    *,
-    fixed_prevalence: bool,
-) -> Area | AreaRegret | Moments:
-    """Estimate of a metric of two classes, which has an interval at every level."""
-    cells = cells_of(data, fixed_prevalence=fixed_prevalence)
-    if data.sample is None and dependence != (None, None):
-        raise ValueError("clusters= and lags= need the rows: pass y_true and y_prob instead of a ScoreTable.")
-    rows = None if data.sample is None else data.rows
-    known = (None, None) if rows is None else dependence_of(rows, *dependence, sample_weight)
-    if metric not in AREAS:
-        return mean_moments(row_mean(metric, options), (cells,), known)
-    check_parameters(METRICS[metric], dict(options))
-    area = area_estimate(cells, known)
-    return area if metric == "roc_auc_score" else area_regret(cells, area, known)
-
-
 def _multiclass(
-    metric: str,
-    data: tuple[Any, Any],
-    options: dict[str, Any],
-    sample_weight: Any,
-    dependence: tuple[Any, Any],
+    metric: str, data: tuple[Any, Any], options: dict[str, Any], sample_weight: Any, dependence: tuple[Any, Any]
 ) -> Moments:
     """Moments of a mean over rows of several classes."""
     check_parameters(METRICS[metric], options)
@@ -691,7 +637,6 @@ def _multiclass(
     ones = np.ones(len(values))
     # one class of rows: what they cost is bounded by the metric's range, if that has an end
     design = Design(ones > 0.0, ones if weight is None else weight, codes=codes, lags=lags)
-    max_loss = np.array([0.0, METRICS[metric].high])
-    found, rows, reason = design.variance(values, max_loss)
+    found, rows, reason = design.variance(values, np.array([0.0, METRICS[metric].high]))
     value = float(np.dot(design.share, values))
     return moments_of(value, found, rows, reason=reason, clustered=codes is not None, names=("row", "row"))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.base.validation import check_choice, check_level, check_number, check_unit
+from stakes.information._value import check_positive
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import count, number, percent
 
@@ -130,43 +131,24 @@ def rows_needed(
     ... )
     (2679, 115)
     """
-    asked = {
-        "width": width,
-        "power": power,
-        "prevalence": prevalence,
-        "sensitivity": sensitivity,
-        "specificity": specificity,
-        "threshold": threshold,
-        "standard_deviation": standard_deviation,
-        "difference": difference,
-        "auc": auc,
-        "o_to_e": o_to_e,
-        "linear_predictor": linear_predictor,
-        "error": error,
-        "max_error": max_error,
-    }
-    return _plan(question, asked, check_level(confidence_level))
-
-
-def _plan(question: str, asked: dict[str, Any], level: float) -> Plan:
-    """Compute one plan; None marks a missing argument."""
+    asked: dict[str, Any] = {"width": width, "power": power, "prevalence": prevalence, "sensitivity": sensitivity}
+    asked |= {"specificity": specificity, "threshold": threshold, "standard_deviation": standard_deviation}
+    asked |= {"difference": difference, "auc": auc, "o_to_e": o_to_e, "linear_predictor": linear_predictor}
+    asked |= {"error": error, "max_error": max_error}
+    level = check_level(confidence_level)
     check_choice(question, "question", tuple(_PLANS))
-    plan = _PLANS[question]
     given = {name: value for name, value in asked.items() if value is not None}
     check_asked(question, set(given))
     given = _checked(given)
     try:
-        rows, why = plan(**given, level=level)
+        rows, why = _PLANS[question](**given, level=level)
     except OverflowError:
         rows, why = math.inf, ""
     if not rows <= _MOST_ROWS:
-        raise ValueError(f"{question} needs more than {count(_MOST_ROWS)} rows for {_written(given)}: ask for less.")
+        written = ", ".join(f"{name}={value!r}" for name, value in given.items())
+        raise ValueError(f"{question} needs more than {count(_MOST_ROWS)} rows for {written}: ask for less.")
     events = None if "prevalence" not in given else math.ceil(rows * given["prevalence"])
     return Plan(question, math.ceil(rows), events, why)
-
-
-def _written(given: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in given.items())
 
 
 def check_asked(question: str, given: set[str], called: str | None = None, written: Callable[[str], str] = str) -> None:
@@ -191,17 +173,10 @@ def _checked(given: dict[str, Any]) -> dict[str, Any]:
             found[name] = check_unit(value, name)
         elif name == "linear_predictor":
             mean, spread = value
-            found[name] = (check_number(mean, name), _positive(spread, name))
+            found[name] = (check_number(mean, name), check_positive(spread, name))
         else:
-            found[name] = _positive(value, name)
+            found[name] = check_positive(value, name)
     return found
-
-
-def _positive(value: Any, name: str) -> float:
-    size = check_number(value, name)
-    if not 0.0 < size < math.inf:
-        raise ValueError(f"{name} must be a finite number > 0, got {value!r}.")
-    return size
 
 
 def _for_mean(

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from stakes.base.arrays import Bools, Floats, Integers
-    from stakes.base.validation import BinarySample
     from stakes.costs import CostDistribution, CostsLike
 
 
@@ -157,22 +156,6 @@ class StudyOptions(NamedTuple):
     fixed_cost: float
 
 
-def decision_rows(
-    y_true: ArrayLike, models: Mapping[str, ArrayLike], costs: CostDistribution, **options: Any
-) -> tuple[tuple[str, ...], CostRows, list[BinarySample]]:
-    """Names, mean regret of each row under the models, treating all and treating no one, and the clean rows."""
-    refuse_weighing(y_true, "value_of_information")
-    if not models:
-        raise ValueError("y_prob must hold at least one model, got none.")
-    if not np.isfinite(costs.mass):
-        raise ValueError(f"costs must have a finite mass for a value per decision, got {costs!r}.")
-    samples = [
-        evaluation_data(y_true, score, name=f"y_prob[{name!r}]", **options).rows for name, score in models.items()
-    ]
-    rows = CostRows.of(samples, costs, factor=1.0 / costs.mass)
-    return (*map(str, models), *REFERENCES), rows, samples
-
-
 def _size(m: Any) -> int:
     if not isinstance(m, (int, np.integer)) or isinstance(m, bool) or m < 1:
         raise ValueError(f"more_rows must hold whole numbers > 0, got {m!r}.")
@@ -237,10 +220,8 @@ def sentences(found: Any) -> Iterator[str]:
     unit = " of net benefit" if found.scale == "net benefit" else ""
     yield f"Choosing {found.chosen} now is expected to lose {number(found.evpi)}{unit} per {decisions}{over}."
     if found.evsi and found.evpi > 0.0:
-        parts = [
-            f"{m:,} further rows would save {_share(saved / found.evpi)} of that" for m, saved in found.evsi.items()
-        ]
-        yield f"{'; '.join(parts)}."
+        shares = ((m, _share(saved / found.evpi)) for m, saved in found.evsi.items())
+        yield "; ".join(f"{m:,} further rows would save {share} of that" for m, share in shares) + "."
     if found.row_cost is not None:
         yield _study(found.net_gain(found.row_cost, fixed_cost=found.fixed_cost))
 
@@ -332,13 +313,9 @@ class ValueOfInformation(Tabular):
         """Records of each number of further rows: its savings per decision, in total, and net of its price."""
         gains = {} if self.row_cost is None else self.net_gain(self.row_cost, fixed_cost=self.fixed_cost)
         many = None if self.n_decisions is None else self.n_decisions / self.per
+        totals = {m: None if many is None else saved * many for m, saved in self.evsi.items()}
         return [
-            {
-                "more_rows": m,
-                "saving": saved,
-                "total_saving": None if many is None else saved * many,
-                "net_gain": gains.get(m),
-            }
+            {"more_rows": m, "saving": saved, "total_saving": totals[m], "net_gain": gains.get(m)}
             for m, saved in self.evsi.items()
         ]
 
@@ -348,12 +325,8 @@ class ValueOfInformation(Tabular):
     def record(self) -> dict[str, Any]:
         """Everything as plain values."""
         plain = ("chosen", "evpi", "scale", "per", "method", "deciding_rows", "n_decisions", "total")
-        return {
-            **{key: getattr(self, key) for key in plain},
-            "decisions": self._records(),
-            "studies": self.study_records(),
-            "conclusion": self.conclusion,
-        }
+        record = {key: getattr(self, key) for key in plain} | {"decisions": self._records()}
+        return record | {"studies": self.study_records(), "conclusion": self.conclusion}
 
     @property
     def total_in_false_positives(self) -> float | None:
@@ -522,20 +495,20 @@ def value_of_information(
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     t, measure = _at_or_over(threshold, costs)
     models = dict(y_prob) if isinstance(y_prob, Mapping) else {"model": y_prob}
-    names, rows, samples = decision_rows(
-        y_true, models, measure, sample_weight=sample_weight, pos_label=pos_label, logits=logits
-    )
-    study = check_study(
-        more_rows=more_rows,
-        decisions=decisions,
-        discount=discount,
-        unit_cost=unit_cost,
-        per=per,
-        row_cost=row_cost,
-        fixed_cost=fixed_cost,
-    )
+    refuse_weighing(y_true, "value_of_information")
+    if not models:
+        raise ValueError("y_prob must hold at least one model, got none.")
+    if not np.isfinite(measure.mass):
+        raise ValueError(f"costs must have a finite mass for a value per decision, got {measure!r}.")
+    about: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "logits": logits}
+    data = (evaluation_data(y_true, score, name=f"y_prob[{name!r}]", **about) for name, score in models.items())
+    samples = [each.rows for each in data]
+    rows = CostRows.of(samples, measure, factor=1.0 / measure.mass)
+    units: dict[str, Any] = {"decisions": decisions, "discount": discount, "unit_cost": unit_cost, "per": per}
+    study = check_study(more_rows=more_rows, **units, row_cost=row_cost, fixed_cost=fixed_cost)
     asked = StudyOptions(t, check_choice(prior, "prior", PRIORS), *study)
-    return value_of(rows, names, [sample.score for sample in samples], asked, generator(random_state))
+    scores = [sample.score for sample in samples]
+    return value_of(rows, (*map(str, models), *REFERENCES), scores, asked, generator(random_state))
 
 
 def value_of(
@@ -556,21 +529,13 @@ def value_of(
     share = dict(zip(sizes, shares.tolist(), strict=True))
     benefit = t is not None and asked.unit_cost is None
     unit = asked.per * (1.0 / (1.0 - t) if t is not None and benefit else asked.unit_cost or 1.0)
-    found = ValueOfInformation(
-        names[int(order[0])],
-        unit * evpi,
-        dict(zip(names, map(float, p_best), strict=True)),
-        dict(zip(names[:count], map(float, p_useful), strict=True)),
-        {m: unit * (evpi * share[m]) for m in asked.sizes},
-        method,
-        deciding,
-        "net benefit" if benefit else "regret",
-        asked.n_decisions,
-        t if benefit else None,
-        asked.per,
-        asked.row_cost,
-        asked.fixed_cost,
-    )
+    best = dict(zip(names, map(float, p_best), strict=True))
+    useful = dict(zip(names[:count], map(float, p_useful), strict=True))
+    evsi = {m: unit * (evpi * share[m]) for m in asked.sizes}
+    scale, at = ("net benefit", t) if benefit else ("regret", None)
+    study = asked.n_decisions, at, asked.per, asked.row_cost, asked.fixed_cost
+    chosen = names[int(order[0])]
+    found = ValueOfInformation(chosen, unit * evpi, best, useful, evsi, method, deciding, scale, *study)
     found.study_records()  # invalid prices are refused here
     return found
 
@@ -622,11 +587,8 @@ def _deciding(rows: CostRows, order: Integers) -> int:
 
 def _useful(gains: Floats, covariance: Floats) -> list[float]:
     """Probability that each model beats both references, which are the last columns."""
-    found = []
-    for k in range(len(gains) - 2):
-        three = [k, len(gains) - 2, len(gains) - 1]
-        found.append(float(largest_of(gains[three], covariance[np.ix_(three, three)]).p_best[0]))
-    return found
+    threes = ([k, len(gains) - 2, len(gains) - 1] for k in range(len(gains) - 2))
+    return [float(largest_of(gains[three], covariance[np.ix_(three, three)]).p_best[0]) for three in threes]
 
 
 def _at_threshold(

@@ -147,9 +147,8 @@ class _CheckedSums:
             with np.errstate(invalid="ignore"):
                 wanted = own[first] - own[second]
                 allowed = ROUNDING * (np.abs(own[first]) + np.abs(own[second])) + FLOOR * self.largest(a, 1)
-            self.equal(
-                f"w{a}_d1", wanted, allowed, np.ones(len(wanted), dtype=bool), "the difference of the sums of the two"
-            )
+            every = np.ones(len(wanted), dtype=bool)
+            self.equal(f"w{a}_d1", wanted, allowed, every, "the difference of the sums of the two")
 
     def check_shifts(self) -> None:
         """Against a rule that costs every row of the class the same, the powers are those of the model, shifted."""
@@ -162,7 +161,8 @@ class _CheckedSums:
     def _check_shift(self, at: int, own: int, by: float) -> None:
         where = np.arange(len(self.pairs)) == at
         for a, b in _ORDERS:
-            terms = [comb(b, r) * self._power_at(a, r, own) * (-by) ** (b - r) for r in range(b + 1) if by or r == b]
+            powers = [float(self.power(a, r)[own]) for r in range(b + 1)]
+            terms = [comb(b, r) * powers[r] * (-by) ** (b - r) for r in range(b + 1) if by or r == b]
             if not np.isfinite(terms).all():
                 continue
             wanted, scale = np.full(len(where), sum(terms)), sum(map(abs, terms))
@@ -171,9 +171,6 @@ class _CheckedSums:
         if not by:
             wanted = np.full(len(where), self.columns["carriers"][own])
             self.equal("carriers", wanted, np.zeros(len(where)), where, "what the model has alone")
-
-    def _power_at(self, a: int, b: int, at: int) -> float:
-        return float(self.power(a, b)[at])
 
     def check_infinite(self) -> None:
         """A sum is infinite or undefined only where the losses are infinite, and then every higher power is."""

@@ -30,6 +30,7 @@ from stakes.variance.sums import (
     members,
     moments_of,
     p_value,
+    worst_losses,
 )
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class DecisionRules:
     @property
     def max_loss(self) -> Floats:
         """What a row of each class costs at most."""
-        return np.array([float(self.costs.negative_loss(np.inf)), float(self.costs.positive_loss(-np.inf))])
+        return worst_losses(self.costs)
 
     def highest(self, masses: Floats, *, fixed: bool) -> float:
         """What a rule can cost on average at most, the shares of the classes known or not."""
@@ -312,7 +313,7 @@ class Decisions:
                 matrices.put(found, i, later)
         means = np.array([weighted_sum(weight, line) / float(weight.sum()) for line in lines[:-1]])
         clusters = 0 if rows.clusters is None else len(np.unique(rows.clusters))
-        masses = np.array([float(weight[~rows.y].sum()), float(weight[rows.y].sum())])
+        masses = np.array([float(weight[mine].sum()) for mine in members(rows.y)])
         return cls(means, matrices, counts, clusters, reason, highest=rules.highest(masses, fixed=fixed))
 
     def costing(self, more: Floats) -> Decisions:
@@ -393,14 +394,9 @@ class Decisions:
 
     def _moments(self, value: float, first: int, second: int) -> Moments:
         found = self.variance(first, second)
-        return moments_of(
-            value,
-            found,
-            self.rows,
-            reason=self.reason or (self.unpaired if np.isnan(found.variance) and math.isfinite(value) else ""),
-            paired=0 <= second < len(self.means),
-            clustered=self.clusters > 0,
-        )
+        reason = self.reason or (self.unpaired if np.isnan(found.variance) and math.isfinite(value) else "")
+        paired = 0 <= second < len(self.means)
+        return moments_of(value, found, self.rows, reason=reason, paired=paired, clustered=self.clusters > 0)
 
     def contest(
         self, names: tuple[str, ...], n_models: int, n_rows: int, *, factor: float = 1.0, highest: float = math.inf
@@ -585,9 +581,8 @@ class PairSums(Serializable):
         [1.0, 1.0]
         """
         check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
-        options = Options(
-            costs=as_costs(costs), rule=rule, sample_weight=sample_weight, pos_label=pos_label, logits=logits
-        ).checked()
+        about: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "logits": logits}
+        options = Options(costs=as_costs(costs), rule=rule, **about).checked()
         if not (hasattr(y_prob, "items") and len(y_prob)):
             raise ValueError(f"y_prob must map the names of models to probabilities, got {y_prob!r}.")
         refuse_weighing(y_true, "PairSums")
@@ -764,9 +759,8 @@ class PairSums(Serializable):
     def _sums(self, by: Floats) -> Sums:
         """Sums of every pair, the weights of each class multiplied by a factor."""
         rows, mass = (np.tile(part[:, None], self.carriers.shape[1]) for part in (self.rows, by * self.mass))
-        return Sums.from_powers(
-            rows, mass, self.powers * np.stack([by**a for a, _ in POWERS])[:, :, None], self.carriers
-        )
+        powers = self.powers * np.stack([by**a for a, _ in POWERS])[:, :, None]
+        return Sums.from_powers(rows, mass, powers, self.carriers)
 
     def _refuse_clusters(self, what: str) -> None:
         if self.clusters is not None:
@@ -804,9 +798,7 @@ class PairSums(Serializable):
             if not power and not np.all(columns[name] >= 0.0):
                 raise entries.broken(name, "made of finite numbers >= 0")
             columns[name] = columns[name].reshape(shape)
-        check_columns(
-            columns, tuple(models), DecisionRules(costs, taken, len(models), constants=True).max_loss, entries.broken
-        )
+        check_columns(columns, tuple(models), worst_losses(costs), entries.broken)
         powers = np.stack([columns[name] for name in _COLUMNS])
         rows, mass = columns["rows"][:, 0], columns["mass"][:, 0]
         counts, label = (columns["carriers"], columns["apart"]), entries.label("pos_label")

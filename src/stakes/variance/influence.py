@@ -23,6 +23,7 @@ from stakes.variance.sums import (
     left_out_variance,
     moments_of,
     skill_variance,
+    worst_losses,
 )
 
 if TYPE_CHECKING:
@@ -186,9 +187,9 @@ def mean_influence(
 
 def loss_influence(cells: WeightedCells, costs: CostDistribution, rule: Rule) -> Influence:
     """Influence on the integral of regret."""
-    worst = float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))
-    found = mean_influence(cells, row_losses(cells.y, cells.score, costs, rule), (0.0, 0.0), worst)
-    return replace(found, ends=(0.0, max(worst)))
+    negative, positive = worst_losses(costs).tolist()
+    found = mean_influence(cells, row_losses(cells.y, cells.score, costs, rule), (0.0, 0.0), (negative, positive))
+    return replace(found, ends=(0.0, max(negative, positive)))
 
 
 def skill_influence(cells: WeightedCells, costs: CostDistribution, rule: Rule, reference: float | None) -> Influence:
@@ -223,20 +224,10 @@ def influence_moments(
     paired: bool = False,
 ) -> Moments:
     """Moments of an estimate from its influence, for rows that are independent, clustered or in order."""
-    found, rows, reason = cells.design(codes, lags).variance(
-        influence.raw, np.array(influence.max_loss), influence.slope
-    )
-    return moments_of(
-        influence.value,
-        found,
-        rows,
-        least=influence.least,
-        reason=reason,
-        paired=paired,
-        clustered=codes is not None,
-        least_value=influence.ends[0],
-        most_value=influence.ends[1],
-    )
+    design, max_loss = cells.design(codes, lags), np.array(influence.max_loss)
+    found, rows, reason = design.variance(influence.raw, max_loss, influence.slope)
+    told = {"least": influence.least, "reason": reason, "paired": paired, "clustered": codes is not None}
+    return moments_of(influence.value, found, rows, **told).within(*influence.ends)
 
 
 # Score and skill of every group and of all other rows, from one pass over the rows in the order of their groups.
@@ -284,16 +275,14 @@ def group_moments_of_tables(
 
     Where rows of unlike weights share a score, the degrees of freedom are approximate.
     """
-    each = [_table_sums(table, ups, costs, rule) for table, ups in tables]
-    return _compared(joined(each), costs)
+    return _compared(joined(_table_sums(table, ups, costs, rule) for table, ups in tables), costs)
 
 
 def _table_sums(table: ScoreTable, ups: int, costs: CostDistribution, rule: Rule) -> Sums:
-    losses, parts = losses_by_score(table.scores, costs, rule), []
+    losses = losses_by_score(table.scores, costs, rule)
     columns = (table.negatives, table.negatives_squared), (table.positives, table.positives_squared)
-    for k, (weight, square) in enumerate(columns):
-        used = weight > 0.0
-        parts.append((k, losses[k][used], weight[used], square[used]))
+    used = [weight > 0.0 for weight, _ in columns]
+    parts = [(k, losses[k][used[k]], weight[used[k]], square[used[k]]) for k, (weight, square) in enumerate(columns)]
     return replace(Sums.from_blocks(parts), count=np.array([table.n_rows - ups, ups], dtype=np.float64))
 
 
@@ -308,7 +297,7 @@ def _compared(sums: Sums, costs: CostDistribution) -> tuple[list[Pair], list[Pai
 def _moments(sums: Sums, costs: CostDistribution) -> list[Pair]:
     share = sums.weight[1] / sums.weight.sum(axis=0)
     constant = np.stack([costs.negative_loss(share), costs.positive_loss(share)])
-    max_loss = np.array([float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))])
+    max_loss = worst_losses(costs)
     ratio, base, skill = skill_variance(sums, constant, max_loss)
     needed = np.where(base > 0.0, NEEDED_FOR_SKILL, 0)
     scores = _listed(sums.value, sums.variance(max_loss), sums.count, 0 * needed, (0.0, float(max_loss.max())))
@@ -319,11 +308,10 @@ def _listed(
     values: Floats, variance: Variance, rows: Floats, least: NDArray[np.int_], ends: tuple[float, float]
 ) -> list[Moments]:
     """Moments of each group."""
-    found = []
-    for g, value in enumerate(values.tolist()):
-        about = {"least": int(least[g]), "least_value": ends[0], "most_value": ends[1]}
-        found.append(moments_of(value, variance.at(g), (int(rows[0, g]), int(rows[1, g])), **about))
-    return found
+    return [
+        moments_of(value, variance.at(g), (int(rows[0, g]), int(rows[1, g])), least=int(least[g])).within(*ends)
+        for g, value in enumerate(values.tolist())
+    ]
 
 
 # The estimate of a group less that of all other rows, which may lie in the same clusters or stretches of time.
@@ -340,16 +328,15 @@ def gap_moments(own: Part, rest: Part, chosen: Bools, codes: Integers | None, la
         return gap
     terms = _terms(own, rest, chosen)
     if codes is None:
-        variance, degrees, reason = (*independent_variance(terms), gap.reason)
-        if lags is not None:
-            variance, degrees, reason = ordered_variance(terms, lags)
+        independent = (*independent_variance(terms), gap.reason)
+        variance, degrees, reason = independent if lags is None else ordered_variance(terms, lags)
         return replace(gap, variance=float(variance), degrees=float(degrees), reason=reason)
     if outcome:
         changes: Floats = np.bincount(codes, weights=terms).astype(np.float64)
         variance, degrees = left_out_variance(changes, len(changes) - 1.0)
         return replace(gap, variance=float(variance), degrees=float(degrees))
     clusters = [
-        Clusters(codes[part], cells.design().share) for part, (cells, _) in zip(places, (own, rest), strict=True)
+        Clusters(codes[part], cells.design().share) for part, cells in zip(places, (own[0], rest[0]), strict=True)
     ]
     changes = np.zeros(int(codes.max()) + 1)
     for part, each in zip(places, clusters, strict=True):  # leaving out a cluster moves either estimate

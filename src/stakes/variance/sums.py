@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from itertools import pairwise
 from math import comb
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from stakes.base.arrays import Bools, Floats, Integers
+    from stakes.costs import CostDistribution
 
     Block = tuple[int, Floats, Floats | None, Floats | None]  # class; values, weights and their squares (last axis)
     Raw = tuple[Floats, Floats, Floats]
@@ -156,10 +158,7 @@ class Sums:
         """From sums of the raw powers w d, w^2 d^j up to j = 2 and w^4 d^j up to j = 4, of engines and kept files."""
         mean = ratio(powers[0], weight, 0.0)
         with np.errstate(invalid="ignore"):  # infinite losses have no spread
-            second, fourth = (
-                np.stack([recentred(raw[: j + 1], -mean) for j in range(len(raw))])
-                for raw in (powers[1:4], powers[4:9])
-            )
+            second, fourth = (every_recentred(raw, -mean) for raw in (powers[1:4], powers[4:9]))
             alike = second[2] <= _RAW_ROUNDING * powers[3]  # what a constant leaves is rounding
         second[1:, alike] = fourth[1:, alike] = 0.0
         return cls(count, weight, powers[0], nonzero, mean, second, fourth)
@@ -187,10 +186,7 @@ class Sums:
             weight, total = parts.weight.sum(axis=-1), parts.total.sum(axis=-1)
             mean = ratio(total, weight, 0.0)
             gaps = parts.mean - mean[..., None]
-            second, fourth = (
-                np.stack([recentred(powers[: j + 1], gaps).sum(axis=-1) for j in range(len(powers))])
-                for powers in (parts.second, parts.fourth)
-            )
+            second, fourth = (every_recentred(sums, gaps).sum(axis=-1) for sums in (parts.second, parts.fourth))
         return cls(parts.count.sum(axis=-1), weight, total, parts.nonzero.sum(axis=-1), mean, second, fourth)
 
     def __add__(self, other: Sums) -> Sums:
@@ -208,8 +204,8 @@ class Sums:
 
     def others(self) -> Sums:
         """Sums over the units of all other groups (last axis)."""
-        after = self.changed(_reversed)._before().changed(_reversed)
-        return self._before() + after
+        turned = partial(np.flip, axis=-1)
+        return self._before() + self.changed(turned)._before().changed(turned)
 
     def _before(self) -> Sums:
         """Sums over all groups before each, by merging twice as many at each step."""
@@ -314,10 +310,6 @@ def _selected(mine: Bools) -> Bools | slice:
     return slice(None) if mine.all() else mine
 
 
-def _reversed(part: Floats) -> Floats:
-    return part[..., ::-1]
-
-
 def _powers(away: Floats, weight: Floats | None = None) -> list[Floats]:
     """Weighted sums of the first to the fourth powers of values over the last axis."""
     squares = away * away
@@ -342,6 +334,11 @@ def check_largest(weight: Floats) -> None:
             f"where errors are estimated, got {largest:g} (prevalence= weighs too): divide all weights by a constant, "
             "which changes no result."
         )
+
+
+def worst_losses(costs: CostDistribution) -> Floats:
+    """What a row of each class costs at most."""
+    return np.array([float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))])
 
 
 def members(y: Bools | Integers, kinds: int = 2) -> tuple[Bools, ...]:
@@ -409,6 +406,11 @@ def recentred(sums: Floats, gaps: Floats) -> Floats:
     for j in range(1, most + 1):
         found = found * gaps + comb(most, j) * sums[j]
     return found
+
+
+def every_recentred(sums: Floats, gaps: Floats) -> Floats:
+    """All powers about centres that lie below the means by ``gaps``."""
+    return np.stack([recentred(sums[: j + 1], gaps) for j in range(len(sums))])
 
 
 def effective(second: Floats | np.float64, fourth: Floats | np.float64) -> Floats:
@@ -503,11 +505,8 @@ class Clusters(ClusterShape):
 
     def raw(self, values: Floats, classes: Sequence[Bools]) -> Raw:
         """Number of clusters' sums of each class that are not zero, and sums of their second and fourth powers."""
-        each = (self.sums(np.where(mine, values, 0.0)) for mine in classes)
-        nonzero, second, fourth = zip(
-            *((np.count_nonzero(x, axis=-1) * 1.0, *squares_and_fourths(x)) for x in each), strict=True
-        )
-        return np.stack(nonzero), np.stack(second), np.stack(fourth)
+        each = np.stack([self.sums(np.where(mine, values, 0.0)) for mine in classes])
+        return np.count_nonzero(each, axis=-1) * 1.0, *squares_and_fourths(each)
 
 
 def row_rates(classes: Sequence[Bools]) -> Floats:
@@ -627,9 +626,8 @@ def half_width(variance: ArrayLike, degrees: ArrayLike, unseen: ArrayLike, alpha
 
 def p_value(gap: ArrayLike, variance: ArrayLike, degrees: ArrayLike, unseen: ArrayLike) -> Floats:
     """Two-sided p-value of an estimate that differs from the null by ``gap``; agrees with :func:`half_width`."""
-    given: list[Floats] = [np.asarray(part, dtype=np.float64) for part in (gap, variance, degrees, unseen)]
-    parts = np.broadcast_arrays(*given)
-    away, spread, free, unseen = np.abs(parts[0]), parts[1], parts[2], parts[3]
+    given = (np.asarray(part, dtype=np.float64) for part in (np.abs(gap), variance, degrees, unseen))
+    away, spread, free, unseen = np.broadcast_arrays(*given)
     with np.errstate(divide="ignore", invalid="ignore"):
         most = away / np.sqrt(spread)
     found = np.where(away == 0.0, 1.0, np.where(spread == 0.0, 0.0, two_sided(most, free)))
@@ -764,22 +762,21 @@ class Moments:
         variance = self.variance + other.variance
         # a part of one row has no spread, and so no degrees of freedom
         shares = sum(part.variance**2 / part.degrees if part.degrees > 0.0 else math.nan for part in (self, other))
-        fewer = [self._scarcer(other, k) for k in (0, 1)]
-        return replace(
+        # of each class, the part in which it is scarcer
+        fewer = [min((self, other), key=lambda part: (not part.scarce[k], part.carrying[k])) for k in (0, 1)]
+        by_class = ("carrying", "carriers", "scarce", "rows")
+        scarcer: dict[str, Any] = {name: (getattr(fewer[0], name)[0], getattr(fewer[1], name)[1]) for name in by_class}
+        found = replace(
             self,
             value=self.value - other.value,
             variance=variance,
             degrees=variance**2 / shares if shares > 0.0 else min(self.degrees, other.degrees),
             room=self.room + other.room,
-            carrying=(fewer[0].carrying[0], fewer[1].carrying[1]),
-            carriers=(fewer[0].carriers[0], fewer[1].carriers[1]),
-            scarce=(fewer[0].scarce[0], fewer[1].scarce[1]),
-            rows=(fewer[0].rows[0], fewer[1].rows[1]),
             least=max(self.least, other.least),
-            least_value=self.least_value - other.most_value,
-            most_value=self.most_value - other.least_value,
             reason=self.reason or other.reason or self._short or other._short,
+            **scarcer,
         )
+        return found.within(self.least_value - other.most_value, self.most_value - other.least_value)
 
     def interval(self, confidence_level: float) -> tuple[float, float]:
         """Two-sided: Student's t, and the rule of three for what the scarce classes have not shown; nan without one.
@@ -789,7 +786,7 @@ class Moments:
         if self.reason or self._short or not math.isfinite(self.value):
             return math.nan, math.nan
         half = float(half_width(self.variance, self.degrees, self.room, 1.0 - confidence_level))
-        low, high = (min(self.least_value, self.value), max(self.most_value, self.value))
+        low, high = min(self.least_value, self.value), max(self.most_value, self.value)
         return max(self.value - half, low), min(self.value + half, high)
 
     def p_value(self, null: float = 0.0) -> float:
@@ -819,10 +816,6 @@ class Moments:
         free = f"about {self.degrees:.2g} degrees of freedom"
         return f"few {members} carry the error of the {what} ({free}): the interval is wider than a normal one"
 
-    def _scarcer(self, other: Moments, k: int) -> Moments:
-        mine, theirs = ((not part.scarce[k], part.carrying[k]) for part in (self, other))
-        return self if mine <= theirs else other
-
     @property
     def _short(self) -> str:
         return too_few(self.rows, self.least, self.names)
@@ -842,17 +835,9 @@ class Moments:
 
 def moments_of(value: float, found: Variance, rows: tuple[int, ...], **about: Any) -> Moments:
     """Moments of one estimate from its variance; without a finite value there is none."""
-    return Moments(
-        value,
-        float(found.variance) if math.isfinite(value) else math.nan,
-        float(found.degrees),
-        float(found.unseen_variance),
-        (float(found.carrying[0]), float(found.carrying[1])),
-        (float(found.carriers[0]), float(found.carriers[1])),
-        (bool(found.scarce[0]), bool(found.scarce[1])),
-        rows,
-        **about,
-    )
+    about |= {name: tuple(getattr(found, name).tolist()) for name in ("carrying", "carriers", "scarce")}
+    variance = float(found.variance) if math.isfinite(value) else math.nan
+    return Moments(value, variance, float(found.degrees), float(found.unseen_variance), rows=rows, **about)
 
 
 def too_few(rows: tuple[int, ...], least: int, names: tuple[str, str] = CLASSES) -> str:
@@ -913,22 +898,21 @@ class Estimate(Tabular):
     note: str = ""
 
     def _records(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "metric": self.metric,
-                "value": self.value,
-                "standard_error": self.standard_error,
-                "ci_low": self.interval[0],
-                "ci_high": self.interval[1],
-                "confidence_level": self.confidence_level,
-                "note": self.note,
-            }
-        ]
+        return [record_of(self)]
 
     def __repr__(self) -> str:
         low, high = self.interval
         sure = f"{self.confidence_level:.0%} interval [{low:.4g}, {high:.4g}]"
         return f"Estimate({self.metric} = {self.value:.4g}, {sure}{', ' + self.note if self.note else ''})"
+
+
+def record_of(result: Any) -> dict[str, Any]:
+    """Shown fields of a result by name, the ends of its interval as ci_low and ci_high."""
+    record: dict[str, Any] = {}
+    for name in (each.name for each in fields(result) if each.repr):
+        value = getattr(result, name)
+        record |= {"ci_low": value[0], "ci_high": value[1]} if name == "interval" else {name: value}
+    return record
 
 
 def holm(p_values: Sequence[float] | Floats) -> Floats:
