@@ -74,9 +74,8 @@ def deferred_rows(
     """Compute row costs by decisions from unchanged scores."""
     if not isinstance(costs, Fixed):
         return _over_costs(sample, costs, deferral)
-    if capacity is None:
-        actions = face_actions(sample.score, costs.c, deferral)
-    else:
+    actions = face_actions(sample.score, costs.c, deferral)
+    if capacity is not None:
         price = capacity_price(ScoreTable.from_sample(sample), costs.c, deferral, capacity)
         actions = capped_actions(sample.score, costs.c, deferral, price)
     return _of_actions(sample, actions, row_losses(sample.y, sample.score, costs, "score"), costs.c, deferral)
@@ -440,31 +439,20 @@ def evaluate_deferral(
     """
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
     check_choice(rule, "rule", ("score", "optimal"))
-    asked = Options(
-        costs=check_finite(as_costs(costs)),
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        prevalence=prevalence,
-        logits=logits,
-        confidence_level=confidence_level,
-        unit_cost=unit_cost,
-        per=per,
-    ).checked()
+    about: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
+    about |= {"logits": logits, "confidence_level": confidence_level, "unit_cost": unit_cost, "per": per}
+    asked = Options(costs=check_finite(as_costs(costs)), **about).checked()
     option, cap = as_deferral(deferral), _checked(capacity, asked.costs)
     refuse_weighing(y_true, "evaluate_deferral")
     sample = asked.data(y_true, y_prob, amounts=True).rows
     codes, _ = check_dependence(clusters, None, len(sample.y), sample_weight)
     if rule == "score":
         return deferred_of(asked, sample, option, cap, codes=codes)
-    rng, (sample, codes) = generator(random_state), _sort_rows(sample, codes)
+    # folds and draws depend on the places of rows, so that these are sorted first
+    rng, order = generator(random_state), settled_order(sample.score, sample.y, sample.weight, codes)
+    sample, codes = sample.arranged(order), None if codes is None else codes[order]
     folds = fold_codes(sample.y, check_whole(cv, "cv", 2), codes, rng)
     return deferred_of(asked, sample, option, cap, codes=codes, fitted=(folds, rng))
-
-
-def _sort_rows(sample: BinarySample, codes: Integers | None) -> tuple[BinarySample, Integers | None]:
-    """Sort rows and clusters canonically, since folds and draws depend on row positions."""
-    order = settled_order(sample.score, sample.y, sample.weight, codes)
-    return sample.arranged(order), None if codes is None else codes[order]
 
 
 def deferred_of(
@@ -493,7 +481,7 @@ def deferred_of(
         widening = dict(zip((*_COSTS, *_SHARES), widths.tolist(), strict=True))
     factor = asked.factor * measure.mass  # the rows are means over the costs already
     shared = {"y": sample.y, "weight": _weight(sample), "clusters": codes, "by_class": asked.prevalence is not None}
-    estimates = _estimates(rows, worst_losses(measure) / measure.mass, factor, shared, asked.confidence_level, widening)
+    estimates = _estimates(rows, asked, shared, widening)
     errors = factor * float(np.average(rows.errors, weights=sample.weight))
     by_class = _by_class(factor * (rows.without - rows.total), sample)
     note = option.note_at(measure.c) if isinstance(measure, Fixed) else ""
@@ -528,19 +516,19 @@ def fold_codes(y: Bools, cv: int, clusters: Integers | None, random_state: Any) 
     return folds
 
 
-def _estimates(  # noqa: PLR0917  (one number each)
-    rows: DeferredRows,
-    max_loss: Floats,
-    factor: float,
-    shared: dict[str, Any],
-    level: float,
-    widening: dict[str, float] | None,
+def _estimates(
+    rows: DeferredRows, asked: Options, shared: dict[str, Any], widening: dict[str, float] | None
 ) -> dict[str, Estimate]:
     """Costs and shares with their intervals."""
     costs, shares = _columns(rows)
-    priced = CostRows(factor * costs, largest=factor * np.tile(max_loss[:, None], 3), **shared)
+    factor, worst, level = (
+        asked.factor * asked.costs.mass,
+        asked.factor * worst_losses(asked.costs),
+        asked.confidence_level,
+    )
+    priced = CostRows(factor * costs, largest=np.tile(worst[:, None], 3), **shared)
     counted = CostRows(shares, largest=np.ones((2, 3)), **shared)
-    bound = factor * float(max_loss.max())
+    bound = float(worst.max())
     least = [0.0 if second < 0 else -bound for _, second in _COSTS.values()]
     found = mean_estimates(priced, _COSTS, level, (least, bound), widening)
     return found | mean_estimates(counted, _SHARES, level, (0.0, 1.0), widening)
@@ -635,15 +623,9 @@ class DeferredModels(Tabular):
 
     def record(self) -> dict[str, Any]:
         """Everything as plain values."""
-        return {
-            "fee": self.deferral.fee,
-            "false_positive_rate": self.deferral.false_positive_rate,
-            "false_negative_rate": self.deferral.false_negative_rate,
-            "capacity": self.capacity,
-            "models": self._records(),
-            "over_fees": {"fee": self.fees.tolist()} | {name: line.tolist() for name, line in self.over_fees.items()},
-            "conclusion": self.conclusion,
-        }
+        curves = {"fee": self.fees.tolist()} | {name: line.tolist() for name, line in self.over_fees.items()}
+        found = {"models": self._records(), "over_fees": curves, "conclusion": self.conclusion}
+        return {**vars(self.deferral), "capacity": self.capacity, **found}
 
     def _records(self) -> list[dict[str, Any]]:
         records = []
@@ -673,16 +655,16 @@ def deferred_models(
     cap = _checked(capacity, measure)
     found = {name: deferred_of(asked, sample, option, cap, codes=codes) for name, sample in samples.items()}
     factor = asked.factor * measure.mass
-    totals = [factor * deferred_rows(sample, measure, option, cap).total for sample in samples.values()]
+    totals = {name: factor * deferred_rows(sample, measure, option, cap).total for name, sample in samples.items()}
     fees = np.linspace(0.0, _highest_fee(asked, option), _FEES)
     tables = {name: ScoreTable.from_sample(sample) for name, sample in samples.items()}
-    curves = {name: np.array([_at_fee(table, asked, option, fee) for fee in fees]) for name, table in tables.items()}
-    chosen = _chosen(next(iter(samples.values())), totals, tuple(samples), asked, option, codes)
+    measures = [replace(option, fee=fee).applied_to(asked.costs) for fee in fees.tolist()]
+    curves = {
+        name: np.array([asked.factor * table_integral(table, each, "score") for each in measures])
+        for name, table in tables.items()
+    }
+    chosen = _chosen(next(iter(samples.values())), totals, asked, option, codes)
     return DeferredModels(found, option, float(cap) if isinstance(cap, Fraction) else cap, chosen, fees, curves)
-
-
-def _at_fee(table: ScoreTable, asked: Options, option: Deferral, fee: float) -> float:
-    return asked.factor * table_integral(table, replace(option, fee=float(fee)).applied_to(asked.costs), "score")
 
 
 def _highest_fee(asked: Options, option: Deferral) -> float:
@@ -692,23 +674,19 @@ def _highest_fee(asked: Options, option: Deferral) -> float:
     return c * (1.0 - c) * (1.0 - option.false_positive_rate - option.false_negative_rate)
 
 
-def _chosen(  # noqa: PLR0917  (clean rows and what was asked of them)
-    sample: BinarySample,
-    totals: list[Floats],
-    names: tuple[str, ...],
-    asked: Options,
-    option: Deferral,
-    codes: Integers | None,
+def _chosen(
+    sample: BinarySample, totals: dict[str, Floats], asked: Options, option: Deferral, codes: Integers | None
 ) -> Selection:
     """Choose among the models with the option, treating all, treating no one and deferring all."""
     measure, y = asked.costs, sample.y
     worst = asked.factor * worst_losses(measure)
     fee = asked.factor * measure.mass * option.fee
     deferred = fee + worst * (option.false_positive_rate, option.false_negative_rate)
-    columns = [*totals, np.where(y, 0.0, worst[0]), np.where(y, worst[1], 0.0), np.where(y, deferred[1], deferred[0])]
+    references = [np.where(y, 0.0, worst[0]), np.where(y, worst[1], 0.0), np.where(y, deferred[1], deferred[0])]
+    columns = [*totals.values(), *references]
     largest = np.tile(np.maximum(worst, deferred)[:, None], len(columns))
     fixed = asked.prevalence is not None
     rows = CostRows(np.stack(columns, axis=1), y, _weight(sample), codes, largest, fixed, sample.origin)
-    contest = rows.contest((*names, *REFERENCES, DEFER_ALL), len(names))
+    contest = rows.contest((*totals, *REFERENCES, DEFER_ALL), len(totals))
     options = {"incumbent": asked.incumbent, "n_tried": asked.n_tried, "confidence_level": asked.confidence_level}
     return select(contest, scale=asked.scale, per=asked.per, where="With the option to defer, ", **options)  # type: ignore[arg-type]

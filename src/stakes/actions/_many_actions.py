@@ -109,16 +109,7 @@ class ActionRows:
 
 
 def read_rows(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    matrices: Any,
-    theta: Any = None,
-    matrix_weights: Any = None,
-    actions: Any = None,
-    labels: Any = None,
-    sample_weight: Any = None,
-    clusters: Any = None,
+    y_true: Any, y_prob: Any, *, actions: Any, labels: Any, sample_weight: Any, clusters: Any = None, **problem: Any
 ) -> ActionRows:
     """Check the arguments; drop rows of weight zero."""
     models = dict(y_prob) if isinstance(y_prob, Mapping) else {"model": y_prob}
@@ -129,16 +120,16 @@ def read_rows(
     shapes = {prob.shape for _, prob, _ in read.values()}
     if len(shapes) > 1:
         raise ValueError(f"y_prob must have the same shape for every model, got {sorted(shapes)}.")
-    problem = check_problem(matrices, first.shape[1], theta=theta, matrix_weights=matrix_weights)
+    asked = check_problem(n_classes=first.shape[1], **problem)
     given = np.ones(len(index)) if weight is None else weight
     used = given > 0.0
     codes, _ = check_dependence(clusters, None, int(np.count_nonzero(used)), sample_weight)
     classes = _class_names(y_true, labels, first.shape[1])
-    names = _action_names(actions, classes, problem.matrices.shape[2])
+    names = _action_names(actions, classes, asked.matrices.shape[2])
     if actions is None and names == classes:
-        _warn_if_transposed(problem.mean_matrix, classes)
+        _warn_if_transposed(asked.mean_matrix, classes)
     probs = {name: np.asarray(prob, dtype=np.float64)[used] for name, (_, prob, _) in read.items()}
-    return ActionRows(index[used], probs, given[used], codes, problem, classes, names)
+    return ActionRows(index[used], probs, given[used], codes, asked, classes, names)
 
 
 def _fifth(values: Floats) -> Floats:
@@ -173,11 +164,9 @@ def _warn_if_transposed(matrix: Floats, classes: tuple[Any, ...]) -> None:
     if matrix[k, k] > matrix[k, best]:
         own, other = (shown_name(str(classes[each])) for each in (k, best))
         costs = f"the action {own} costs {matrix[k, k]:g}, the action {other} {matrix[k, best]:g}"
-        warnings.warn(
-            f"matrices: for class {own} {costs}. "
-            "Rows are true classes and columns actions: is the matrix transposed? If it is meant, name actions=.",
-            stacklevel=4,
-        )
+        remedy = "is the matrix transposed? If it is meant, name actions=."
+        message = f"matrices: for class {own} {costs}. Rows are true classes and columns actions: {remedy}"
+        warnings.warn(message, stacklevel=4)
 
 
 # Along a segment of cost matrices, where one model costs less than another: exact knots and straight lines between.
@@ -426,8 +415,9 @@ def decision_calibration_test(
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     level = check_level(confidence_level)
     rng = generator(random_state)
-    about = {"matrices": matrices, "theta": theta, "matrix_weights": matrix_weights, "actions": actions}
-    rows = read_rows(y_true, {"y_prob": y_prob}, **about, labels=labels, sample_weight=sample_weight)
+    problem = {"matrices": matrices, "theta": theta, "matrix_weights": matrix_weights}
+    about = {"actions": actions, "labels": labels, "sample_weight": sample_weight}
+    rows = read_rows(y_true, {"y_prob": y_prob}, **about, **problem)
     return calibration_of(rows, rows.probs["y_prob"], level, rng)
 
 
@@ -500,11 +490,9 @@ class _Gap:
 def _by_action(rows: ActionRows, prob: Floats, action: int, rng: np.random.Generator) -> dict[str, Any] | None:
     """Incurred and expected cost of one action; None if it is never taken."""
     weight = rows.weight / rows.weight.sum()
-    share = sum(
-        float(weight[part] @ np.where(taken == action, count, 0.0))
-        for part, taken, counts in rows.problem.pieces(prob)
-        for _, count in counts
-    )
+    share = 0.0
+    for part, taken, counts in rows.problem.pieces(prob):
+        share += sum(float(weight[part] @ np.where(taken == action, count, 0.0)) for _, count in counts)
     if share == 0.0:
         return None
     found = _Gap.of(prob, rows.problem.class_costs(prob, action), rows.index, weight)
@@ -1132,8 +1120,9 @@ def evaluate_actions(
     """
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
     level = check_level(confidence_level)
-    about = {"matrices": matrices, "theta": theta, "matrix_weights": matrix_weights, "actions": actions}
-    rows = read_rows(y_true, y_prob, **about, labels=labels, sample_weight=sample_weight, clusters=clusters)
+    problem = {"matrices": matrices, "theta": theta, "matrix_weights": matrix_weights}
+    about = {"actions": actions, "labels": labels, "sample_weight": sample_weight, "clusters": clusters}
+    rows = read_rows(y_true, y_prob, **about, **problem)
     if len(rows.index) < 2:
         raise ValueError(f"y_true must hold at least two rows, got {len(rows.index)}.")
     check_contest(tuple(rows.probs), incumbent, n_tried)

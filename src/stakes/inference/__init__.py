@@ -42,7 +42,6 @@ from stakes.variance.decisions import Contest as Contest
 from stakes.variance.decisions import CostRows as CostRows
 from stakes.variance.decisions import Decisions as Decisions
 from stakes.variance.decisions import PairSums
-from stakes.variance.decisions import Spread as Spread
 from stakes.variance.decisions import table_standard_error as table_standard_error
 from stakes.variance.dependence import PairedRows as PairedRows
 from stakes.variance.dependence import check_dependence as check_dependence

@@ -109,34 +109,30 @@ class _ScoreGroups:
 
     def __init__(self, table: ScoreTable, starts: Integers) -> None:
         self.n = len(starts)
-        columns = (table.negatives, table.positives, table.negatives_squared, table.positives_squared)
-        self.columns = [np.add.reduceat(column, starts) for column in columns]
-        self.totals = [float(column.sum()) for column in self.columns]
+        names = ("negatives", "positives", "negatives_squared", "positives_squared")
+        columns = [np.add.reduceat(getattr(table, name), starts) for name in names]
+        self.totals = [float(column.sum()) for column in columns]
         # at [i, j]: from block i to block j, where i <= j; differences of cumulative sums would leave rounding
-        self.sums = [np.cumsum(np.triu(np.tile(column, (self.n, 1))), axis=1) for column in self.columns]
+        self.sums = [np.cumsum(np.triu(np.tile(column, (self.n, 1))), axis=1) for column in columns]
 
     def limits(self, tail: float, lengths: Integers | None = None) -> tuple[Floats, Floats]:
         """Largest lower limit of the groups that end at each block, smallest upper limit of those that start there."""
+        from scipy.special import betaincinv
+
         first, last = np.triu_indices(self.n)
         if lengths is not None:
             kept = np.isin(last - first + 1, lengths)
             first, last = first[kept], last[kept]
-        low, high = self._limits(first, last, tail)
-        lower, upper = np.zeros((self.n, self.n)), np.ones((self.n, self.n))
-        lower[first, last], upper[first, last] = low, high
-        return np.append(0.0, lower.max(axis=0)), np.append(upper.min(axis=1), 1.0)
-
-    def _limits(self, first: Integers, last: Integers, tail: float) -> tuple[Floats, Floats]:
-        """Clopper-Pearson limits from the effective numbers of rows of each class and its mean weight."""
-        from scipy.special import betaincinv
-
+        # Clopper-Pearson, from the effective numbers of rows of each class and its mean weight
         downs, ups, downs_squared, ups_squared = (column[first, last] for column in self.sums)
         misses, hits = effective(downs, downs_squared), effective(ups, ups_squared)
         factor = self._mean_weight(ups, ups_squared, 1) / self._mean_weight(downs, downs_squared, 0)
         some, rest = hits > 0.0, misses > 0.0
         low = np.where(some, betaincinv(np.where(some, hits, 1.0), misses + 1.0, tail), 0.0)
         high = np.where(rest, betaincinv(hits + 1.0, np.where(rest, misses, 1.0), 1.0 - tail), 1.0)
-        return times_odds(low, factor), times_odds(high, factor)
+        lower, upper = np.zeros((self.n, self.n)), np.ones((self.n, self.n))
+        lower[first, last], upper[first, last] = times_odds(low, factor), times_odds(high, factor)
+        return np.append(0.0, lower.max(axis=0)), np.append(upper.min(axis=1), 1.0)
 
     def _mean_weight(self, weight: Floats, squared: Floats, k: int) -> Floats:
         """Mean weight of a class in each group; of the class, or of all rows, for a group without rows of it."""
@@ -258,8 +254,11 @@ def confidence_band(
     level, draws = check_level(confidence_level), check_whole(n_resamples, "n_resamples", _LEAST_DRAWS)
     asked: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
     data, fixed = evaluation_data(y_true, y_prob, **asked, logits=logits, amounts=True), prevalence is not None
-    harm = _check_harm(harm, kind)
+    cost = check_harm(harm)
     if kind == "reliability":
+        if cost:
+            cause = "what obtaining a score costs is no matter of rates"
+            raise ValueError(f"harm must be 0 for {kind}, got {harm}: {cause}.")
         if clusters is not None:
             raise ValueError("clusters must be None for reliability: its band takes the rows as independent.")
         refuse_amounts(y_true)
@@ -275,8 +274,8 @@ def confidence_band(
     elif clusters is not None:
         raise ValueError("clusters= need the rows: pass y_true and y_prob instead of a ScoreTable.")
     about = data.about + (f", {said}" if said else "")
-    told = {"thresholds": points, "level": level, "name": name, "about": about}
-    return _banded(pieces, counts.totals, data.sample, (draws, generator(random_state)), kind, per, harm, **told)
+    told = {"kind": kind, "per": per, "thresholds": points, "level": level, "name": name, "about": about}
+    return _banded(pieces, counts.totals, data.sample, cost, (draws, generator(random_state)), **told)
 
 
 def difference_band(
@@ -357,7 +356,7 @@ def difference_band(
     """
     check_paired(y_true, a, b, sample_weight=sample_weight, clusters=clusters)
     check_choice(kind, "kind", DIFFERENCE_KINDS)
-    less = _check_harms(harm, kind)
+    less = _check_harms(harm)
     level, draws = check_level(confidence_level), check_whole(n_resamples, "n_resamples", _LEAST_DRAWS)
     points = check_thresholds(thresholds, kind)
     asked: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
@@ -370,47 +369,33 @@ def difference_band(
     bins = [reached(sample.score, points) for sample in (first, second)]
     codes, _ = dependence_of(first, clusters, None, sample_weight)
     pieces = dependent_pieces(pieces, kind, first, bins, fixed_prevalence=prevalence is not None, codes=codes)
-    told = {"thresholds": points, "level": level, "name": " - ".join(check_names(names)), "about": first.about}
-    drawn = draws, generator(random_state)
-    return _banded(pieces, counts.totals, first, drawn, kind, per, less, **told, is_difference=True)
+    told = {"kind": kind, "per": per, "thresholds": points, "level": level, "is_difference": True}
+    told |= {"name": " - ".join(check_names(names)), "about": first.about}
+    return _banded(pieces, counts.totals, first, less, (draws, generator(random_state)), **told)
 
 
-def _banded(  # noqa: PLR0917  (clean arguments of both bands)
-    pieces: Pieces,
-    totals: Totals,
-    rows: BinarySample | None,
-    drawn: tuple[int, np.random.Generator],
-    kind: str,
-    per: float,
-    harm: float,
-    **told: Any,
+def _banded(
+    pieces: Pieces, totals: Totals, rows: BinarySample | None, harm: float, drawn: tuple[int, Any], **told: Any
 ) -> Band:
     """Build the band of a curve from its terms, shifted by the cost of obtaining the score."""
     if rows is not None and rows.origin is not None:  # those of unknown class are counted too
         totals = totals._replace(n_rows=rows.origin.n_rows)
     draws, rng = drawn
     critical = critical_value(pieces, told["level"], lambda size: rng.standard_normal((draws, size), dtype=np.float32))
-    unit = float(per) if kind == "interventions_avoided" else None
-    band = band_of(pieces, totals, critical, kind=kind, per=unit, **told)
+    told["per"] = float(told["per"]) if told["kind"] == "interventions_avoided" else None
+    band = band_of(pieces, totals, critical, **told)
     if harm == 0.0:
         return band
-    t = band.thresholds
-    if kind == "regret":
+    t, per = band.thresholds, band.per
+    if band.kind == "regret":
         return shifted(band, harm * (1.0 - t))
-    return shifted(band, -harm if unit is None else -unit * harm * (1.0 - t) / t)
+    return shifted(band, -harm if per is None else -per * harm * (1.0 - t) / t)
 
 
-def _check_harm(harm: Any, kind: str) -> float:
-    number = check_harm(harm)
-    if number and kind == "reliability":
-        raise ValueError(f"harm must be 0 for {kind}, got {harm}: what obtaining a score costs is no matter of rates.")
-    return number
-
-
-def _check_harms(harm: Any, kind: str) -> float:
+def _check_harms(harm: Any) -> float:
     if not isinstance(harm, tuple | list) or len(harm) != 2:
         raise ValueError(f"harm must be a pair, those of both models, got {harm!r}.")
-    first, second = (_check_harm(value, kind) for value in harm)
+    first, second = map(check_harm, harm)
     return first - second
 
 

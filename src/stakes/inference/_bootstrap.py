@@ -28,7 +28,7 @@ from stakes.base.validation import (
 from stakes.core.options import evaluation_data, refuse_weighing
 from stakes.core.score_table import ScoreTable
 from stakes.inference._area import metric_range
-from stakes.metrics import METRICS, Metric, guess_metric
+from stakes.metrics import METRICS, guess_metric
 from stakes.outcomes import BeyondFollowUpError, TimeToEvent
 from stakes.outputs.hooks import time_left
 from stakes.outputs.result_table import Tabular
@@ -421,14 +421,10 @@ class Bootstrap(Tabular):
         """
         for name in (a, b):
             check_choice(name, "the model", self.models)
-        one, two = self.models.index(a), self.models.index(b)
-        return replace(
-            self,
-            models=(f"{a} - {b}",),
-            values=self.values[[one]] - self.values[[two]],
-            replicates=self.replicates[:, [one]] - self.replicates[:, [two]],
-            ends=(self.ends[0] - self.ends[1], self.ends[1] - self.ends[0]),
-        )
+        one, two = [self.models.index(a)], [self.models.index(b)]
+        values, replicates = self.values[one] - self.values[two], self.replicates[:, one] - self.replicates[:, two]
+        ends = self.ends[0] - self.ends[1], self.ends[1] - self.ends[0]
+        return replace(self, models=(f"{a} - {b}",), values=values, replicates=replicates, ends=ends)
 
     def _records(self) -> list[dict[str, Any]]:
         columns = [self.values, self.standard_errors, self.biases, *self.intervals()]
@@ -441,11 +437,11 @@ class Bootstrap(Tabular):
 
     def __repr__(self) -> str:
         several = len(self.models) > 1 or " - " in self.models[0]
-        parts = [
-            f"{row['model'] + ' ' if several else ''}{row['statistic']} = {row['value']:.4g}, "
-            f"{self.confidence_level:.0%} interval [{row['ci_low']:.4g}, {row['ci_high']:.4g}]"
-            for row in self._records()
-        ]
+        parts = []
+        for row in self._records():
+            model, ends = f"{row['model']} " if several else "", f"[{row['ci_low']:.4g}, {row['ci_high']:.4g}]"
+            value = f"{model}{row['statistic']} = {row['value']:.4g}"
+            parts.append(f"{value}, {self.confidence_level:.0%} interval {ends}")
         again = f", {self.redrawn:,} drawn again" if self.redrawn else ""
         return f"Bootstrap({'; '.join(parts)}, {len(self.replicates):,} resamples of {self.scheme}{again})"
 
@@ -591,20 +587,16 @@ def _statistic(metric: str | Statistic | None, options: dict[str, Any]) -> tuple
         near = guess_metric(str(metric), binary) or "."
         raise ValueError(f"metric must be one of {', '.join(map(repr, binary))}, got {metric!r}{near}")
     entry = METRICS[metric]
-    _refuse_unknown(entry, options)
+    known = [*signature(bootstrap).parameters, *signature(entry.function).parameters]
+    unknown = next((name for name in options if name not in known), None)
+    if unknown is not None:
+        meant = guess(unknown, known, _AS_ELSEWHERE, "'") or "."
+        raise TypeError(f"bootstrap and {entry.name} take no parameter {unknown!r}{meant}")
     return entry.name, lambda table: entry.function(table, **options), entry.response == "score"
 
 
 _RESAMPLES_ELSEWHERE = ("n_boot", "n_bootstrap", "n_iterations", "n", "b")
 _AS_ELSEWHERE = dict.fromkeys(_RESAMPLES_ELSEWHERE, "n_resamples") | {"seed": "random_state"}
-
-
-def _refuse_unknown(entry: Metric, options: dict[str, Any]) -> None:
-    known = [*signature(bootstrap).parameters, *signature(entry.function).parameters]
-    unknown = [name for name in options if name not in known]
-    if unknown:
-        meant = guess(unknown[0], known, _AS_ELSEWHERE, "'") or "."
-        raise TypeError(f"bootstrap and {entry.name} take no parameter {unknown[0]!r}{meant}")
 
 
 def _source(
@@ -632,12 +624,12 @@ def _source(
     if scheme == "rows":
         order = settled_order(*(sample.score for sample in samples), samples[0].y, samples[0].weight)
         samples = [sample.arranged(order) for sample in samples]
-    y = samples[0].y
-    if scheme == "rows" and prevalence is not None:
-        draw = draw_rows([np.flatnonzero(~y), np.flatnonzero(y)], len(y))
     tables = [ScoreTable.from_sample(sample) for sample in samples]
     if prevalence is not None:
         tables = [table.with_prevalence(prevalence) for table in tables]
+        if scheme == "rows":
+            y = samples[0].y
+            draw = draw_rows([np.flatnonzero(~y), np.flatnonzero(y)], len(y))
     return RowSource.of(samples, draw, prevalence), tables, scheme
 
 

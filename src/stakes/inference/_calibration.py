@@ -74,25 +74,6 @@ class Deviations:
     bias: Floats
 
 
-def curve_estimates(
-    cells: WeightedCells,
-    design: Design,
-    smoothed: Neighbourhoods,
-    values: dict[str, float],
-    smoother: tuple[float, int],
-    *,
-    level: float,
-    rng: Generator,
-) -> list[Estimate]:
-    """Intervals of the measures in ``_NUMBERS``, from their values on the rows."""
-    reason = _reason(cells, design)
-    if reason:
-        return [Estimate(name, value, math.nan, _NOWHERE, level, reason) for name, value in values.items()]
-    seen = _deviations(cells, design.codes, smoothed, smoother, rng)
-    withheld = {name: Estimate(name, values[name], math.nan, _NOWHERE, level, _NO_INTERVAL) for name in WITHHELD}
-    return [withheld.get(name) or _estimate(name, value, seen, level) for name, value in values.items()]
-
-
 def _reason(cells: WeightedCells, design: Design) -> str:
     if design.origin is not None:
         return _ESTIMATED
@@ -223,17 +204,15 @@ _NUMBERS: dict[str, tuple[Number, Reaches]] = {
 
 def recalibration_estimates(cells: WeightedCells, design: Design, level: float) -> tuple[list[Estimate], str]:
     """Estimates of O/E ratio, calibration in the large, slope and joint intercept; also why undefined, if so."""
-    fits = fit_recalibration(cells.table, slope=1.0), fit_recalibration(cells.table)
+    held, free = fit_recalibration(cells.table, slope=1.0), fit_recalibration(cells.table)
     found = [observed_to_expected(cells, design, level)]
-    moments = _coefficients(cells, design, fits)
-    for name, which, place in (("calibration_in_the_large", 0, 0), ("slope", 1, 1), ("joint_intercept", 1, 0)):
-        fit = fits[which]
+    for name, fit, place in (("calibration_in_the_large", held, 0), ("slope", free, 1), ("joint_intercept", free, 0)):
         value, error, interval, note = (fit.intercept, fit.slope)[place], math.nan, _NOWHERE, fit.status
         if not fit.status:
-            mine = moments[which][place]
-            error, interval, note = mine.standard_error, mine.interval(level), mine.note
+            moments = _coefficient(cells, design, fit, place)
+            error, interval, note = moments.standard_error, moments.interval(level), moments.note
         found.append(Estimate(name, value, error, interval, level, note))
-    return found, "; ".join(dict.fromkeys(fit.status for fit in fits if fit.status))
+    return found, "; ".join(dict.fromkeys(fit.status for fit in (held, free) if fit.status))
 
 
 def observed_to_expected(cells: WeightedCells, design: Design, level: float) -> Estimate:
@@ -261,24 +240,14 @@ def _ratio_moments(cells: WeightedCells, design: Design, observed: float, expect
     return Moments(value, float(variance), float(degrees), rows=rows, least=NEEDED, reason=reason)
 
 
-def _coefficients(cells: WeightedCells, design: Design, fits: Sequence[LogisticFit]) -> list[list[Moments]]:
-    """Moments of the coefficients of logistic recalibration fits; undefined fits are skipped."""
-    found: list[list[Moments]] = [[] for _ in fits]
-    if all(fit.status for fit in fits):
-        return found
-    x = logit(cells.score)
-    constant = np.ones_like(x)
+def _coefficient(cells: WeightedCells, design: Design, fit: LogisticFit, place: int) -> Moments:
+    """Moments of the intercept (place 0) or the slope (1) of logistic recalibration."""
+    x, row = logit(cells.score), fit.covariance[place]
+    line = row @ np.stack([np.ones_like(x), x][: len(row)])
+    residual = cells.total * (cells.y - sigmoid(fit.intercept + fit.slope * x))
+    moments = _moments(design, (fit.intercept, fit.slope)[place], line * residual)
     sampled = design.dependent or not np.allclose(cells.square, cells.weight)
-    for mine, fit in zip(found, fits, strict=True):
-        if fit.status:
-            continue
-        residual = cells.total * (cells.y - sigmoid(fit.intercept + fit.slope * x))
-        for place, row in enumerate(fit.covariance):
-            line = row @ np.stack([constant, x][: len(row)])
-            moments = _moments(design, (fit.intercept, fit.slope)[place], line * residual)
-            variance = moments.variance if sampled else max(moments.variance, float(row[place]))
-            mine.append(replace(moments, variance=variance))
-    return found
+    return moments if sampled else replace(moments, variance=max(moments.variance, float(row[place])))
 
 
 def _moments(design: Design, value: float, slope: Floats) -> Moments:
@@ -556,8 +525,16 @@ def calibration_estimates(
     """All measures with an interval; also why recalibration is undefined, if so."""
     closed, status = recalibration_estimates(cells, design, level)
     smoothed, how = Neighbourhoods(cells.table), SMOOTHERS[smoother]
-    values = smoothed_distances(smoothed, *how)
-    return (*closed, *curve_estimates(cells, design, smoothed, values, how, level=level, rng=rng)), status
+    values, reason = smoothed_distances(smoothed, *how).items(), _reason(cells, design)
+    without = {name: reason or _NO_INTERVAL for name, _ in values if reason or name in WITHHELD}
+    seen = None if reason else _deviations(cells, design.codes, smoothed, how, rng)
+    curve = [
+        Estimate(name, value, math.nan, _NOWHERE, level, without[name])
+        if seen is None or name in without
+        else _estimate(name, value, seen, level)
+        for name, value in values
+    ]
+    return (*closed, *curve), status
 
 
 def smoothed_distances(smoothed: Neighbourhoods, span: float, degree: int) -> dict[str, float]:

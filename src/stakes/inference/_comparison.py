@@ -19,7 +19,7 @@ from stakes.outputs.result_table import Tabular
 from stakes.variance.checks import CLASSES, EVERY_ORDER, FLOOR, ROUNDING, digits, place_of_pair
 from stakes.variance.decisions import Decisions
 from stakes.variance.dependence import PairedRows, dependence_of
-from stakes.variance.sums import record_of
+from stakes.variance.sums import effective, record_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -298,16 +298,9 @@ def paired_rows(samples: Sequence[BinarySample], options: Options) -> PairedRows
     """Read the rows that several models share, and their dependence."""
     first = samples[0]
     clusters, lags = dependence_of(first, options.clusters, options.lags, options.sample_weight)
-    return PairedRows(
-        first.y,
-        [sample.score for sample in samples],
-        first.weight,
-        fixed_prevalence=options.prevalence is not None,
-        clusters=clusters,
-        lags=lags,
-        origin=first.origin,
-        every_score=[sample.origin.score for sample in samples if sample.origin is not None],
-    )
+    scores, fixed = [sample.score for sample in samples], options.prevalence is not None
+    every = [sample.origin.score for sample in samples if sample.origin is not None]
+    return PairedRows(first.y, scores, first.weight, fixed, clusters, lags, first.origin, every)
 
 
 def check_paired(y_true: Any, a: Any, b: Any, **beside: Any) -> None:
@@ -422,9 +415,7 @@ def check_against_tables(pairs: PairSums, tables: Sequence[ScoreTable], broken: 
     """Refuse pair sums that contradict the models' score tables of the same rows."""
     for i, table in enumerate(tables):
         for k in (0, 1):
-            cells = _Cells(pairs, i, table, k, broken)
-            cells.check_sums()
-            cells.check_rows()
+            _check_cells(pairs, i, table, k, broken)
     for i, j in combinations(range(len(tables)), 2):
         one, other = tables[i].scores, tables[j].scores
         alike = len(one) == len(other) and np.allclose(one, other, rtol=ROUNDING, atol=0.0)
@@ -433,63 +424,33 @@ def check_against_tables(pairs: PairSums, tables: Sequence[ScoreTable], broken: 
             raise broken("apart", f"above 0, as the tables of {both} differ, got 0")
 
 
-@dataclass(frozen=True)
-class _Cells:
-    """The cells of a model's table, and the losses of its rows of one class."""
-
-    pairs: PairSums
-    model: int
-    table: ScoreTable
-    k: int
-    broken: Broken
-
-    @property
-    def where(self) -> str:
-        """Name of the sums in messages."""
-        return f"for {self.pairs.models[self.model]!r} less 'nothing' among {CLASSES[self.k]}"
-
-    @property
-    def columns(self) -> tuple[Floats, Floats]:
-        """Weights and squared weights of the class before reweighting to a stated prevalence."""
-        kind, mass = CLASSES[self.k], float(self.pairs.mass[self.k])
-        weight, squared = getattr(self.table, kind), getattr(self.table, f"{kind}_squared")
-        by = float(weight.sum()) / mass if self.table.fixed_prevalence and mass else 1.0
-        return weight / by, squared / by**2
-
-    @property
-    def losses(self) -> tuple[Floats, Floats]:
-        """Smallest and largest loss of a row of each cell; equal for a cell of one score."""
-        ends = (self.table.scores if end is None else end for end in (self.table.lower, self.table.upper))
-        first, second = (losses_by_score(end, self.pairs.costs, self.pairs.rule)[self.k] for end in ends)
-        return np.minimum(first, second), np.maximum(first, second)
-
-    def check_sums(self) -> None:
-        """Check the model's sums against those over its table."""
-        at, (weight, squared) = _place(self.pairs, self.model, len(self.pairs.models) + 2), self.columns
-        for order, (a, b) in enumerate(EVERY_ORDER[:4]):
-            column = weight if a == 1 else squared
-            low, high = (_total(column, losses**b) for losses in self.losses)
-            found = float(self.pairs.powers[order][self.k, at])
-            tolerance = ROUNDING * high + FLOOR * float(column.sum()) if np.isfinite(high) else 0.0
-            if not low - tolerance <= found <= high + tolerance:
-                wanted = digits(low) if low == high else f"{digits(low)} to {digits(high)}"
-                what = f"that over the table, {wanted}, {self.where}, got {digits(found)}"
-                raise self.broken(f"w{a}_d{b}", what)
-
-    def check_rows(self) -> None:
-        """Check the numbers of rows, and of rows with a loss, against the table's lower bounds."""
-        weight, squared = self.columns
-        fewest = np.where(squared > 0.0, weight**2 / np.where(squared > 0.0, squared, 1.0), 0.0)
-        low, high = self.losses
-        rows, tolerance = float(self.pairs.rows[self.k]), 1.0 - ROUNDING
-        if float(fewest.sum()) * tolerance > rows:
-            needed = digits(float(fewest.sum()))
-            raise self.broken("rows", f"at least those of the table, {needed}, {self.where}, got {digits(rows)}")
-        found = float(self.pairs.carriers[self.k, _place(self.pairs, self.model, len(self.pairs.models) + 2)])
-        least, most = float(fewest[low > 0.0].sum()), rows - float(fewest[high == 0.0].sum())
-        if not least * tolerance <= found <= most + ROUNDING * rows:
-            wanted = f"the rows of the table that cost something, {digits(least)} to {digits(most)}"
-            raise self.broken("carriers", f"{wanted}, {self.where}, got {digits(found)}")
+def _check_cells(pairs: PairSums, i: int, table: ScoreTable, k: int, broken: Broken) -> None:
+    """Check the sums of a model over one class against those over the cells of its table."""
+    kind, mass, at = CLASSES[k], float(pairs.mass[k]), _place(pairs, i, len(pairs.models) + 2)
+    where = f"for {pairs.models[i]!r} less 'nothing' among {kind}"
+    weight, squared = getattr(table, kind), getattr(table, f"{kind}_squared")
+    if table.fixed_prevalence and mass:  # as before reweighting to a stated prevalence
+        by = float(weight.sum()) / mass
+        weight, squared = weight / by, squared / by**2
+    # smallest and largest loss of a row of each cell; equal for a cell of one score
+    ends = (table.scores if end is None else end for end in (table.lower, table.upper))
+    losses = [losses_by_score(end, pairs.costs, pairs.rule)[k] for end in ends]
+    low, high = np.minimum(*losses), np.maximum(*losses)
+    for order, (a, b) in enumerate(EVERY_ORDER[:4]):
+        column, found = weight if a == 1 else squared, float(pairs.powers[order][k, at])
+        least, most = _total(column, low**b), _total(column, high**b)
+        tolerance = ROUNDING * most + FLOOR * float(column.sum()) if np.isfinite(most) else 0.0
+        if not least - tolerance <= found <= most + tolerance:
+            wanted = digits(least) if least == most else f"{digits(least)} to {digits(most)}"
+            raise broken(f"w{a}_d{b}", f"that over the table, {wanted}, {where}, got {digits(found)}")
+    fewest, rows, carriers = effective(weight, squared), float(pairs.rows[k]), float(pairs.carriers[k, at])
+    if float(fewest.sum()) * (1.0 - ROUNDING) > rows:
+        needed = digits(float(fewest.sum()))
+        raise broken("rows", f"at least those of the table, {needed}, {where}, got {digits(rows)}")
+    least, most = float(fewest[low > 0.0].sum()), rows - float(fewest[high == 0.0].sum())
+    if not least * (1.0 - ROUNDING) <= carriers <= most + ROUNDING * rows:
+        wanted = f"the rows of the table that cost something, {digits(least)} to {digits(most)}"
+        raise broken("carriers", f"{wanted}, {where}, got {digits(carriers)}")
 
 
 def _place(pairs: PairSums, i: int, j: int) -> int:

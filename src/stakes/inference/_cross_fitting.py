@@ -20,7 +20,7 @@ from stakes.metrics import area_under_roc, costs_of_severity
 from stakes.outputs.result_table import Tabular
 from stakes.variance.dependence import Design
 from stakes.variance.influence import cells_of
-from stakes.variance.sums import Estimate, Moments, bessel, record_of
+from stakes.variance.sums import Estimate, Moments, bessel, record_of, worst_losses
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -191,13 +191,11 @@ def cross_fit_rows(data: EvaluationData, *, fixed_prevalence: bool, cv: int, ran
         raise ValueError(f"cv must be a whole number from {LEAST_FOLDS} to {ROWS_NEEDED}, got {cv!r}.")
     sample = _expanded(data) if data.sample is None else data.sample
     sample = replace(sample, score=sample.score + 0.0)
-    positives = int(np.count_nonzero(sample.y))
-    for name, rows in (("positives", positives), ("negatives", len(sample.y) - positives)):
+    for name, mine in (("positives", sample.y), ("negatives", ~sample.y)):
+        rows = int(np.count_nonzero(mine))
         if rows < ROWS_NEEDED:
-            raise ValueError(
-                f"y_true must hold at least {ROWS_NEEDED} {name} for an interval of a recalibrated quantity, "
-                f"got {rows} of {len(sample.y)} rows."
-            )
+            needed = f"y_true must hold at least {ROWS_NEEDED} {name} for an interval of a recalibrated quantity"
+            raise ValueError(f"{needed}, got {rows} of {len(sample.y)} rows.")
     fixed = fixed_prevalence or (data.sample is None and data.table.fixed_prevalence)
     return CrossFitRows(sample, cross_fit(sample, int(cv), generator(random_state)), fixed)
 
@@ -294,16 +292,16 @@ def estimate_hull_auc(rows: CrossFitRows) -> CrossFitted:
     share = rows.mean(fit.share)
     value = (1.0 - share) * in_sample + share * float(np.mean(unseen))
     # noise fitted away would shorten the interval: the larger of the errors with and without the recalibration holds
-    found = [_area_of(rows, score) for score in (fit.values[fit.fitted], sample.score)]
+    data = (EvaluationData(replace(sample, score=score), None) for score in (fit.values[fit.fitted], sample.score))
+    found = [area_estimate(cells_of(each, fixed_prevalence=False)) for each in data]
     area = replace(max(found, key=lambda area: area.variance), value=value, degrees=rows.degrees)
     return CrossFitted("hull_auc", area, in_sample)
 
 
 def _stated_costs(severity_ratio: float | None, a: float | None, b: float | None) -> CostDistribution | None:
     if (a is None) != (b is None) or (a is not None and severity_ratio is not None):
-        raise ValueError(
-            f"pass both a and b, or severity_ratio alone, got a={a}, b={b}, severity_ratio={severity_ratio}."
-        )
+        given = f"a={a}, b={b}, severity_ratio={severity_ratio}"
+        raise ValueError(f"pass both a and b, or severity_ratio alone, got {given}.")
     if a is not None and b is not None:
         return Beta(a, b)
     return None if severity_ratio is None else costs_of_severity(severity_ratio)
@@ -319,10 +317,6 @@ def _h_measure(rows: CrossFitRows, costs: CostDistribution) -> tuple[float, Floa
     constant = rows.constant(costs)
     u, r = rows.mean(constant), rows.mean(fair)
     return 1.0 - r / u, (r / u * constant - fair) / u, max(1.0 - rows.mean(fitted) / u, 0.0)
-
-
-def _area_of(rows: CrossFitRows, score: Floats) -> Area:
-    return area_estimate(cells_of(EvaluationData(replace(rows.sample, score=score), None), fixed_prevalence=False))
 
 
 def _auc(sample: BinarySample, score: Floats, rows: Bools | slice) -> float:
@@ -504,20 +498,16 @@ def estimate_terms(
     s, u, r = rows.mean(score), rows.mean(constant), rows.mean(fair)
     in_sample = _in_sample(s, u, rows.mean(fitted))
     discrimination = rows.moments(u - r, constant - fair)
-    most = factor * max(float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf)))
+    most = factor * float(worst_losses(costs).max())
     ends = {"discrimination": non_negative_interval(discrimination, in_sample["discrimination"], level, most)}
     # the error of the recalibration is part of either difference, mixed or in-sample: the larger one holds; where the
     # scores are not shown to rank at all, the best recalibration may be constant
     against = [fair, fitted] if ends["discrimination"][0] > 0.0 else [fair, fitted, constant]
     miscalibration = max((rows.moments(s - r, score - other) for other in against), key=lambda found: found.variance)
     ends["miscalibration"] = non_negative_interval(miscalibration, in_sample["miscalibration"], level, most)
-    found: dict[str, Moments] = {
-        "score": rows.moments(s, score).within(0.0, most),
-        "miscalibration": miscalibration,
-        "discrimination": discrimination,
-        "uncertainty": rows.moments(u, constant).within(0.0, most),
-        "recalibrated": rows.moments(r, fair).within(0.0, most),
-    }
+    found = {"miscalibration": miscalibration, "discrimination": discrimination}
+    for term, value, losses in (("score", s, score), ("uncertainty", u, constant), ("recalibrated", r, fair)):
+        found[term] = rows.moments(value, losses).within(0.0, most)
     if u > 0.0:
         found["skill"] = rows.moments(1.0 - s / u, (s / u * constant - score) / u).within(-math.inf, 1.0)
         found["potential_skill"] = rows.moments(1.0 - r / u, (r / u * constant - fair) / u)

@@ -548,12 +548,12 @@ def metric_difference(
     data |= {"logits": logits, "probability": _needs_probability(name), "amounts": name in _FOR_AMOUNTS}
     each = []
     for pair in _paired(a, b):
-        cells = [
-            cells_of(evaluation_data(y_true, scores, name=argument, **data), fixed_prevalence=prevalence is not None)
-            for argument, scores in zip(("a", "b"), pair, strict=True)
+        read = [
+            evaluation_data(y_true, scores, name=argument, **data) for argument, scores in zip("ab", pair, strict=True)
         ]
-        dependence = dependence_of(cells[0].data.rows, clusters, lags, sample_weight)
-        each.append(_difference(name, (cells[0], cells[1]), options, dependence))
+        first, second = (cells_of(model, fixed_prevalence=prevalence is not None) for model in read)
+        dependence = dependence_of(read[0].rows, clusters, lags, sample_weight)
+        each.append(_difference(name, (first, second), options, dependence))
     gap = each[0] if len(each) == 1 else pooled(each, _count(y_true, clusters, sample_weight))
     found = gap.interval(level), gap.p_value()
     if method == "delong" and isinstance(gap, AreaDifference):

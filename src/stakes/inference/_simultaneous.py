@@ -234,7 +234,7 @@ def curve_pieces(kind: str, counts: Counts, thresholds: Floats, per: float) -> P
     shared = np.stack([mass[1, k][overlaps[side]] for k, side in enumerate(sides)])
     # every score is at or above a threshold of 0
     known = (thresholds <= 0.0) & (np.array([[not side] for side in sides]) | counts.totals.fixed_prevalence)
-    return _PieceSum(coefficient, mass, counts.totals).pieces(gains[:, :, None] * gains[:, None] * shared, known)
+    return _sum_of_shares(coefficient, mass, counts.totals, gains[:, :, None] * gains[:, None] * shared, known)
 
 
 def difference_pieces(kind: str, counts: PairCounts, thresholds: Floats, per: float) -> Pieces:
@@ -247,57 +247,46 @@ def difference_pieces(kind: str, counts: PairCounts, thresholds: Floats, per: fl
     first, second = counts.above
     shared = first[:, later] + second[:, later] - counts.both - counts.both.transpose(0, 2, 1)
     known = np.broadcast_to(thresholds <= 0.0, coefficient.shape)
-    return _PieceSum(coefficient, mass, counts.totals).pieces(gains[:, :, None] * gains[:, None] * shared, known)
+    return _sum_of_shares(coefficient, mass, counts.totals, gains[:, :, None] * gains[:, None] * shared, known)
 
 
-class _PieceSum:
-    """A sum of coefficients times weighted shares of disjoint sets of rows, alternating negatives and positives."""
+def _sum_of_shares(coefficient: Floats, mass: Floats, totals: Totals, products: Floats, known: Bools) -> Pieces:
+    """Sum coefficients times weighted shares of disjoint sets of rows, alternating negatives and positives.
 
-    def __init__(self, coefficient: Floats, mass: Floats, totals: Totals) -> None:
-        self.coefficient, (self.mass, self.squared), self.totals = coefficient, mass, totals
-        self.owner = np.arange(len(coefficient)) % 2
-        self.whole = float(totals.weight.sum())
-        # what each share is a share of: all rows, or those of its class where the class totals are known
-        if totals.fixed_prevalence:
-            self.domain, self.domain_squared = totals.weight[self.owner, None], totals.squared[self.owner, None]
-        else:
-            self.domain = np.full((len(coefficient), 1), self.whole)
-            self.domain_squared = np.full((len(coefficient), 1), totals.squared.sum())
-        self.share = self.mass / self.domain
+    ``products`` are cross products of row values at two thresholds, by class.
+    """
+    owner, fixed, n = np.arange(len(coefficient)) % 2, totals.fixed_prevalence, totals.n_rows
+    # what each share is a share of: all rows, or those of its class where the class totals are known
+    domain, domain_squared = (
+        (part[owner] if fixed else np.full(len(owner), part.sum()))[:, None] for part in (totals.weight, totals.squared)
+    )
+    share, squared, row = mass[0] / domain, mass[1], domain_squared / domain**2
+    variance = (squared * (1.0 - 2.0 * share) + share**2 * domain_squared) / domain**2
+    size = effective_sizes(share, variance, np.broadcast_to(1.0 / row, share.shape))
+    cross = share[:, None] * squared[None] + share[None] * squared[:, None]
+    joint = share[:, None] * share[None] * domain_squared[:, None] - cross
+    if fixed:  # the classes are independent
+        joint[owner[:, None] != owner[None]] = 0.0
+    scale = np.sqrt(np.maximum(variance[:, None] * variance[None], 0.0)) * domain[:, None] ** 2
+    correlation = _correlations(joint, scale)
+    covariance = _covariance(coefficient * mass, totals, products) * (n / (n - 1) if n > 1 else np.nan)
+    terms = coefficient * domain / float(totals.weight.sum())
+    # the smallest and largest possible value have all rows of one kind, or of one kind in each class
+    low, high = (end(_by_class(terms), axis=0, initial=0.0) for end in (np.min, np.max))
+    ends = (low.sum(axis=0), high.sum(axis=0)) if fixed else (low.min(axis=0), high.max(axis=0))
+    return Pieces(terms, share, size, correlation, known, row[:, 0], covariance, ends=ends)
 
-    def pieces(self, products: Floats, known: Bools) -> Pieces:
-        """Assemble the sum; ``products`` are cross products of row values at two thresholds, by class."""
-        share, row = self.share, self.domain_squared / self.domain**2
-        variance = (self.squared * (1.0 - 2.0 * share) + share**2 * self.domain_squared) / self.domain**2
-        size = effective_sizes(share, variance, np.broadcast_to(1.0 / row, share.shape))
-        terms, n = self.coefficient * self.domain / self.whole, self.totals.n_rows
-        covariance = self._covariance(products) * (n / (n - 1) if n > 1 else np.nan)
-        # the smallest and largest possible value have all rows of one kind, or of one kind in each class
-        low, high = (end(_by_class(terms), axis=0, initial=0.0) for end in (np.min, np.max))
-        fixed = self.totals.fixed_prevalence
-        ends = (low.sum(axis=0), high.sum(axis=0)) if fixed else (low.min(axis=0), high.max(axis=0))
-        return Pieces(terms, share, size, self._correlation(variance), known, row[:, 0], covariance, ends=ends)
 
-    def _correlation(self, variance: Floats) -> Floats:
-        """Correlation between the shares; independent between classes with fixed totals."""
-        share, squared = self.share, self.squared
-        cross = share[:, None] * squared[None] + share[None] * squared[:, None]
-        joint = share[:, None] * share[None] * self.domain_squared[:, None] - cross
-        scale = np.sqrt(np.maximum(variance[:, None] * variance[None], 0.0)) * self.domain[:, None] ** 2
-        if self.totals.fixed_prevalence:
-            joint[self.owner[:, None] != self.owner[None]] = 0.0
-        return _correlations(joint, scale)
-
-    def _covariance(self, products: Floats) -> Floats:
-        """Covariance between thresholds, with values centred on the mean of all rows or of the class."""
-        linear, squares = (_by_class(self.coefficient * part).sum(axis=0) for part in (self.mass, self.squared))
-        weight, squared = self.totals.weight, self.totals.squared
-        if self.totals.fixed_prevalence:
-            centre = linear / weight[:, None]
-            parts = [_centred(products[k], squares[k], centre[k], squared[k]) for k in (0, 1)]
-            return np.asarray((parts[0] + parts[1]) / self.whole**2)
-        centre = linear.sum(axis=0) / self.whole
-        return _centred(products.sum(axis=0), squares.sum(axis=0), centre, squared.sum()) / self.whole**2
+def _covariance(values: Floats, totals: Totals, products: Floats) -> Floats:
+    """Covariance between thresholds, with values centred on the mean of all rows or of the class."""
+    linear, squares = (_by_class(part).sum(axis=0) for part in values)
+    weight, squared, whole = totals.weight, totals.squared, float(totals.weight.sum())
+    if totals.fixed_prevalence:
+        centre = linear / weight[:, None]
+        parts = [_centred(products[k], squares[k], centre[k], squared[k]) for k in (0, 1)]
+        return np.asarray((parts[0] + parts[1]) / whole**2)
+    centre = linear.sum(axis=0) / whole
+    return _centred(products.sum(axis=0), squares.sum(axis=0), centre, squared.sum()) / whole**2
 
 
 def _by_class(terms: Floats) -> Floats:

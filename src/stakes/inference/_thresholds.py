@@ -96,10 +96,8 @@ class ThresholdIntervals(Tabular):
         return records
 
     def __repr__(self) -> str:
-        low, high = self.threshold[0], self.threshold[-1]
-        return (
-            f"ThresholdIntervals({len(self.threshold)} thresholds in [{low:g}, {high:g}], {self.confidence_level:.0%})"
-        )
+        span = f"{len(self.threshold)} thresholds in [{self.threshold[0]:g}, {self.threshold[-1]:g}]"
+        return f"ThresholdIntervals({span}, {self.confidence_level:.0%})"
 
 
 def threshold_intervals(
@@ -170,53 +168,45 @@ def threshold_intervals(
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )
-    ratio = None if costs is None else as_costs(costs).mean()
     counts = counts_of(data, points, fixed_prevalence=prevalence is not None)
-    entries = threshold_table_of(data.table, points, ratio)
+    entries = threshold_table_of(data.table, points, None if costs is None else as_costs(costs).mean())
     estimate = {name: np.asarray(getattr(entries, name)) for name in MEASURES}
-    rows = _ThresholdRows(None if data.sample is None or data.sample.origin is None else data.sample, points, estimate)
-    limits = _limits(counts, entries.cost_ratio, estimate, NormalDist().inv_cdf(0.5 + level / 2.0), rows)
-    unknown = {name: bool(rows.reason) | np.isnan(estimate[name]) for name in MEASURES}
+    origin = None if data.sample is None else data.sample.origin
+    weighted, reason = (None, "") if origin is None else (data.sample, origin.outcome.reason)
+    at, z = entries.cost_ratio, NormalDist().inv_cdf(0.5 + level / 2.0)
+    limits = _limits(counts, estimate, z, _sizes(weighted, points, estimate))
+    for kind, inner in (("regret", at), ("net_benefit", np.where(at < 1.0, at, 0.0))):
+        pieces = curve_pieces(kind, counts, inner, 1.0)
+        if weighted is not None and not reason:
+            bins, fixed = [reached(weighted.score, points)], counts.totals.fixed_prevalence
+            pieces = dependent_pieces(pieces, kind, weighted, bins, fixed_prevalence=fixed)
+        limits[kind] = combined_limits(pieces, z)
+    unknown = {name: bool(reason) | np.isnan(estimate[name]) for name in MEASURES}
     low, high = ({name: np.where(unknown[name], np.nan, limits[name][end]) for name in MEASURES} for end in (0, 1))
     return ThresholdIntervals(points, estimate, low, high, level)
 
 
-class _ThresholdRows:
-    """Rows weighted by an outcome, with the effective number of rows behind each share."""
-
-    def __init__(self, sample: BinarySample | None, points: Floats, estimate: dict[str, Floats]) -> None:
-        self.sample, self.points = sample, points
-        self.reason = "" if sample is None or sample.origin is None else sample.origin.outcome.reason
-        if sample is None:
-            self.sizes = dict.fromkeys(_SHARES, np.full(len(points), np.nan))
-            return
-        weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
-        design = Design(sample.y, weight, origin=sample.origin)
-        shares = np.stack([estimate[name] for name in _SHARES])
-        variance = np.empty(shares.shape)
-        for k, t in enumerate(points):
-            acted, y = sample.score >= t, sample.y
-            whole = np.stack([y, ~y, acted, ~acted, np.ones(len(y), dtype=bool)])
-            part = np.stack([y & acted, ~(y | acted), y & acted, ~(y | acted), acted])
-            with np.errstate(divide="ignore", invalid="ignore"):
-                slope = (part - shares[:, k, None] * whole) / (whole @ design.share)[:, None]
-            variance[:, k] = design.variance_of(design.contributions(slope))[0]
-        sizes = effective_sizes(shares, variance, np.full(shares.shape, np.nan))
-        self.sizes = dict(zip(_SHARES, sizes, strict=True))
-
-    def pieces(self, kind: str, counts: Counts, ratio: Floats) -> Pieces:
-        """Terms of a curve at these thresholds."""
-        found = curve_pieces(kind, counts, ratio, 1.0)
-        if self.sample is None or self.reason:
-            return found
-        bins = [reached(self.sample.score, self.points)]
-        return dependent_pieces(found, kind, self.sample, bins, fixed_prevalence=counts.totals.fixed_prevalence)
+def _sizes(sample: BinarySample | None, points: Floats, estimate: dict[str, Floats]) -> dict[str, Floats]:
+    """Effective number of rows behind each share, of rows that an outcome weighs; nan without one."""
+    nothing = np.full((len(_SHARES), len(points)), np.nan)
+    if sample is None:
+        return dict(zip(_SHARES, nothing, strict=True))
+    weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
+    design = Design(sample.y, weight, origin=sample.origin)
+    shares = np.stack([estimate[name] for name in _SHARES])
+    variance = np.empty(shares.shape)
+    for k, t in enumerate(points):
+        acted, y = sample.score >= t, sample.y
+        whole = np.stack([y, ~y, acted, ~acted, np.ones(len(y), dtype=bool)])
+        part = np.stack([y & acted, ~(y | acted), y & acted, ~(y | acted), acted])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slope = (part - shares[:, k, None] * whole) / (whole @ design.share)[:, None]
+        variance[:, k] = design.variance_of(design.contributions(slope))[0]
+    return dict(zip(_SHARES, effective_sizes(shares, variance, nothing), strict=True))
 
 
-def _limits(
-    counts: Counts, ratio: Floats, estimate: dict[str, Floats], z: float, rows: _ThresholdRows
-) -> dict[str, Limits]:
-    above, below, sizes = counts.above, counts.below, rows.sizes
+def _limits(counts: Counts, estimate: dict[str, Floats], z: float, sizes: dict[str, Floats]) -> dict[str, Limits]:
+    above, below = counts.above, counts.below
     sensitivity = _share(above[:, 1], below[:, 1], z, sizes["sensitivity"])
     alarms = _share(above[:, 0], below[:, 0], z, sizes["specificity"])
     limits = {
@@ -238,9 +228,6 @@ def _limits(
         reach = [np.hypot(rate * (sensitivity[k] - p), (1.0 - rate) * (alarms[k] - q)) for k in (0, 1)]
         ends = estimate["share_flagged"] - reach[0], estimate["share_flagged"] + reach[1]
         limits["share_flagged"] = np.maximum(ends[0], 0.0), np.minimum(ends[1], 1.0)
-    limits["regret"] = combined_limits(rows.pieces("regret", counts, ratio), z)
-    inner = np.where(ratio < 1.0, ratio, 0.0)
-    limits["net_benefit"] = combined_limits(rows.pieces("net_benefit", counts, inner), z)
     return limits
 
 

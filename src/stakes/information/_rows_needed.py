@@ -201,7 +201,7 @@ def _net_benefit(
     return _for_mean(variance, width, None, 0.0, level)
 
 
-def _standardized(
+def _standardized_net_benefit(
     *, prevalence: float, sensitivity: float, specificity: float, threshold: float, width: float, level: float
 ) -> tuple[float, str]:
     se, sp, phi = sensitivity, specificity, prevalence
@@ -292,14 +292,6 @@ def _z(probability: float) -> float:
     return NormalDist().inv_cdf(probability)
 
 
-_PLANS: dict[str, Callable[..., tuple[float, str]]] = {
-    "net_benefit": _net_benefit,
-    "standardized_net_benefit": _standardized,
-    "gain": _gain,
-    "regret": _regret,
-    "auc": _auc,
-    "o_to_e": _o_to_e,
-    "slope": _slope,
-    "certificate": _certificate,
-}
+_EVERY_PLAN = (_net_benefit, _standardized_net_benefit, _gain, _regret, _auc, _o_to_e, _slope, _certificate)
+_PLANS: dict[str, Callable[..., tuple[float, str]]] = {plan.__name__.removeprefix("_"): plan for plan in _EVERY_PLAN}
 QUESTIONS = tuple(_PLANS)

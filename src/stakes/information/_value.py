@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from stakes.base.arrays import Bools, Floats, Integers
+    from stakes.base.arrays import Bools, Floats
     from stakes.costs import CostDistribution, CostsLike
 
 
@@ -176,14 +176,10 @@ def check_study(
     if not isinstance(more_rows, (list, tuple, np.ndarray)) or np.ndim(more_rows) != 1:
         remedy = f": pass [{more_rows!r}]" if isinstance(more_rows, int) else ""
         raise TypeError(f"more_rows must be a list of numbers of rows, got {brief(more_rows)}{remedy}.")
-    return (
-        tuple(_size(m) for m in more_rows),
-        total_decisions(decisions, discount),
-        None if unit_cost is None else check_unit_cost(unit_cost),
-        check_positive(per, "per"),
-        None if row_cost is None else check_number(row_cost, "row_cost"),
-        check_number(fixed_cost, "fixed_cost"),
-    )
+    sizes, total = tuple(map(_size, more_rows)), total_decisions(decisions, discount)
+    cost, size = None if unit_cost is None else check_unit_cost(unit_cost), check_positive(per, "per")
+    price = None if row_cost is None else check_number(row_cost, "row_cost")
+    return sizes, total, cost, size, price, check_number(fixed_cost, "fixed_cost")
 
 
 def check_positive(value: Any, name: str) -> float:
@@ -517,8 +513,10 @@ def value_of(
     """Value of information from row regrets of the models, then of treating all and treating none."""
     t = asked.threshold
     order = np.argsort(rows.means, kind="stable")
-    deciding, count = _deciding(rows, order), len(scores)
-    sizes = sorted(set(asked.sizes))
+    # the smaller of the numbers of events and non-events on which the two leading decisions differ
+    differ = rows.costs[:, order[0]] != rows.costs[:, order[1]]
+    deciding = int(min(np.count_nonzero(differ & rows.y), np.count_nonzero(differ & ~rows.y)))
+    count, sizes = len(scores), sorted(set(asked.sizes))
     if t is None:
         evpi, p_best, p_useful, method = _over_costs(rows, deciding, rng)
         shares = _shares_over_costs(rows, sizes)
@@ -577,12 +575,6 @@ def _at_or_over(threshold: Any, costs: Any) -> tuple[float | None, CostDistribut
         return None, as_costs(costs)
     t = check_unit(threshold, "threshold", open_low=True, open_high=True)
     return t, Fixed(t)
-
-
-def _deciding(rows: CostRows, order: Integers) -> int:
-    """The smaller of the numbers of events and non-events on which the two leading decisions differ."""
-    differ = rows.costs[:, order[0]] != rows.costs[:, order[1]]
-    return int(min(np.count_nonzero(differ & rows.y), np.count_nonzero(differ & ~rows.y)))
 
 
 def _useful(gains: Floats, covariance: Floats) -> list[float]:

@@ -131,12 +131,12 @@ class _RowLosses:
         for part in blocks(len(rows.y), max(_AT_ONCE // at_once, _LEAST)):
             y = rows.y[part]
             for k, mine in enumerate((np.flatnonzero(~y), np.flatnonzero(y))):
-                labels, weight = y[mine], None if rows.weight is None else rows.weight[part][mine]
-                if weight is not None:
+                weight, lines = None, np.empty((len(models), len(mine)))
+                if rows.weight is not None:
+                    weight = rows.weight[part][mine]
                     check_largest(weight)
-                lines = np.empty((len(models), len(mine)))
                 for line, model in zip(lines, models, strict=True):
-                    line[:] = row_losses(labels, rows.scores[model][part][mine], self.rules.costs, self.rules.rule)
+                    line[:] = row_losses(y[mine], rows.scores[model][part][mine], self.rules.costs, self.rules.rule)
                 yield k, lines, weight, None
 
 
@@ -340,10 +340,6 @@ class Decisions:
             gap = 0.0
         return self._moments(gap, first, second).within(more - self.highest, more + self.highest)
 
-    def standard_error(self, index: int) -> float:
-        """Return the standard error of one mean."""
-        return self.of(index).standard_error
-
     def variance(self, first: Integers | int, second: Integers | int) -> Variance:
         """Variance of the differences of pairs of rules, computed where it is new; a second of -1 costs nothing."""
         if self.losses is not None:
@@ -469,7 +465,7 @@ def table_standard_error(table: ScoreTable, costs: CostDistribution, rule: Rule)
     """Standard error of the integral of regret from a table; nan for "optimal", which is fitted to the data."""
     if rule == "optimal":
         return math.nan
-    return Decisions.from_table(table, costs, rule, constants=False).standard_error(0)
+    return Decisions.from_table(table, costs, rule, constants=False).of(0).standard_error
 
 
 # Sums over rows from which the paired difference of any two models follows: they add up, and can be kept.
@@ -692,7 +688,7 @@ class PairSums(Serializable):
         for at, (i, j) in enumerate(pairs):
             if j < len(names):
                 differ = rows.scores[i] != rows.scores[j]
-                apart[:, at] = np.count_nonzero(differ & ~rows.y), np.count_nonzero(differ & rows.y)
+                apart[:, at] = [np.count_nonzero(differ & mine) for mine in members(rows.y)]
         return cls(names, costs, rule, counts, mass, powers, carriers, apart)
 
     def merge(self, other: PairSums) -> Self:
@@ -769,11 +765,10 @@ class PairSums(Serializable):
     def _kept(self) -> tuple[dict[str, Any], dict[str, Floats]]:
         self._refuse_clusters("kept")
         facts: dict[str, Any] = {"models": list(self.models), "costs": self.costs.to_dict(), "rule": self.rule}
-        facts["pos_label"] = self.pos_label
-        size = self.carriers.shape[1]
-        columns = {"rows": self.rows.repeat(size), "mass": self.mass.repeat(size)}
-        columns |= dict(zip(_COLUMNS, self.powers.reshape(len(POWERS), -1), strict=True))
-        return facts, {**columns, "carriers": self.carriers.ravel(), "apart": self.apart.ravel()}
+        size, powers = self.carriers.shape[1], dict(zip(_COLUMNS, self.powers.reshape(len(POWERS), -1), strict=True))
+        columns = {"rows": self.rows.repeat(size), "mass": self.mass.repeat(size), **powers}
+        counts = {"carriers": self.carriers.ravel(), "apart": self.apart.ravel()}
+        return facts | {"pos_label": self.pos_label}, columns | counts
 
     @classmethod
     def _from_entries(cls, entries: JsonReader) -> Self:
@@ -801,8 +796,8 @@ class PairSums(Serializable):
         check_columns(columns, tuple(models), worst_losses(costs), entries.broken)
         powers = np.stack([columns[name] for name in _COLUMNS])
         rows, mass = columns["rows"][:, 0], columns["mass"][:, 0]
-        counts, label = (columns["carriers"], columns["apart"]), entries.label("pos_label")
-        return cls(tuple(models), costs, taken, rows, mass, powers, *counts, pos_label=label)
+        told: dict[str, Any] = {"pos_label": entries.label("pos_label")}
+        return cls(tuple(models), costs, taken, rows, mass, powers, columns["carriers"], columns["apart"], **told)
 
     def __repr__(self) -> str:
         plural = "model" if len(self.models) == 1 else "models"
@@ -849,7 +844,7 @@ class Spread:
     Examples
     --------
     >>> import numpy as np
-    >>> from stakes.inference import Spread
+    >>> from stakes.variance.decisions import Spread
     >>> Spread.normal(np.array([0.01])).reach(1.96).round(3).tolist()
     [0.196]
     """
@@ -1003,11 +998,8 @@ class CostRows:
         parts = []
         for values, largest in (self.raw if alone.any() else ()) or ((None, self.largest),):
             most = np.where(alone, largest[:, a], every)
-            if values is None:
-                found, _, _ = design.variance(gap, most)
-            else:
-                raw = np.where(alone[:, None], values[:, a].T, gap)
-                found, _, _ = design.variance(raw, most, design.centred(gap))
-            parts.append(spread_from(found))
+            # the values that are judged, and the slope of those that are averaged
+            judged = (gap,) if values is None else (np.where(alone[:, None], values[:, a].T, gap), design.centred(gap))
+            parts.append(spread_from(design.variance(judged[0], most, *judged[1:])[0]))
         room, scarce = np.max([part.room for part in parts], axis=0), np.min([part.scarce for part in parts], axis=0)
         return Spread(parts[0].variance * np.where(alone, 1.0, self.inflation), parts[0].degrees, room, scarce)

@@ -61,9 +61,8 @@ def check_dependence(
         return codes.reshape(-1), None
     if lags is None:
         return None, None
-    text = isinstance(lags, str)  # an array is compared with no text
     whole = isinstance(lags, (int, np.integer)) and not isinstance(lags, bool) and 0 <= lags < n
-    if not (whole or (text and lags == "auto")):
+    if not (whole or (isinstance(lags, str) and lags == "auto")):  # an array is compared with no text
         raise ValueError(f'lags must be "auto" or a whole number from 0 to {n - 1}, got {lags!r}.')
     if n < NEEDED_ROWS:
         raise ValueError(f"lags= needs at least {NEEDED_ROWS} rows in order, got {n}.")
@@ -92,10 +91,10 @@ def dependence_of(
     """Check the dependence of a sample's rows; where an outcome knows some rows only, that of all its rows."""
     if sample.origin is None:
         return check_dependence(clusters, lags, len(sample.y), sample_weight)
-    weight = sample.origin.outcome.sample_weight
-    if clusters is not None and to_array(clusters, "clusters").shape[:1] == (sample.origin.n_rows,):
-        weight = None  # those of the rows that count
-    return check_dependence(clusters, lags, sample.origin.n_rows, weight)
+    # clusters may be those of the rows that count alone
+    n = sample.origin.n_rows
+    counted = clusters is not None and to_array(clusters, "clusters").shape[:1] == (n,)
+    return check_dependence(clusters, lags, n, None if counted else sample.origin.outcome.sample_weight)
 
 
 @dataclass(frozen=True)

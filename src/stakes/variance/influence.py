@@ -78,9 +78,8 @@ class WeightedCells:
     def level(self) -> Integers:
         """Place of each cell's score in the table: only rankings need it."""
         if self.data.sample is not None:
-            return _places(self.data._weighted_rows().score)
-        used = np.concatenate([self.table.negatives, self.table.positives]) > 0.0
-        return np.tile(np.arange(len(self.table.scores)), 2)[used]
+            return np.unique(self.data._weighted_rows().score, return_inverse=True)[1].reshape(-1)
+        return np.nonzero(np.stack([self.table.negatives, self.table.positives]) > 0.0)[1]
 
     def design(self, codes: Integers | None = None, lags: int | str | None = None) -> Design:
         """How the cells weigh, and which rows depend on each other."""
@@ -154,23 +153,11 @@ def cells_of(data: EvaluationData, *, fixed_prevalence: bool) -> WeightedCells:
         return WeightedCells(rows.y, rows.score, rows.weight, rows.weight**2, data, fixed_prevalence)
     table = data.table
     refuse_weighing(table, "an interval from a table")
-    classes, squares = (table.negatives, table.positives), (table.negatives_squared, table.positives_squared)
-    used = [column > 0.0 for column in classes]
-    y = np.repeat([False, True], [np.count_nonzero(mine) for mine in used])
-    score = np.concatenate([table.scores[mine] for mine in used])
-    weight, square = (
-        np.concatenate([column[mine] for column, mine in zip(each, used, strict=True)]) for each in (classes, squares)
-    )
-    return WeightedCells(y, score, weight, square, data, fixed_prevalence or table.fixed_prevalence)
-
-
-def _places(score: Floats) -> Integers:
-    """Place of each score among the distinct ones, by a sort: to look each one up would leave the cache every time."""
-    order = np.argsort(score)
-    ordered = score[order]
-    places = np.empty(len(score), dtype=np.intp)
-    places[order] = np.cumsum(np.append(False, ordered[1:] != ordered[:-1]))
-    return places
+    weights = np.stack([table.negatives, table.positives])
+    squares = np.stack([table.negatives_squared, table.positives_squared])
+    used, fixed = weights > 0.0, fixed_prevalence or table.fixed_prevalence
+    k, level = np.nonzero(used)
+    return WeightedCells(k == 1, table.scores[level], weights[used], squares[used], data, fixed)
 
 
 def mean_influence(
