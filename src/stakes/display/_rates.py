@@ -10,26 +10,7 @@ import numpy as np
 
 from stakes.base.validation import check_choice
 from stakes.curves import ThresholdTable, threshold_table
-from stakes.display._axes import (
-    PALETTE,
-    PredictionsDisplay,
-    about_rows,
-    axes_for,
-    check_bounds,
-    draw_cost_axis,
-    draw_legend,
-    few_ticks,
-    figure_of,
-    format_percent,
-    legend_under,
-    name_rows,
-    named_predictions,
-    pyplot,
-    settle,
-    shade_bounds,
-    shown_thresholds,
-    small_font,
-)
+from stakes.display import _axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,14 +90,14 @@ def value_points(table: ThresholdTable, value: str) -> tuple[Floats, Floats]:
 
 Value = Literal["net_benefit", "regret"] | None
 
-_VALUE_COLOUR = PALETTE[-1]
+_VALUE_COLOUR = _axes.PALETTE[-1]
 _VALUE_AXIS = "stakes value"
 _DASHES = ((), (5, 1.5), (1.5, 1), (6, 1.5, 1.5, 1.5), (3, 1))
 _HARM_SHOWN = 0.3
 _PANEL = (3.2, 2.4)  # inches
 
 
-class ThresholdDisplay(PredictionsDisplay):
+class ThresholdDisplay(_axes.PredictionsDisplay):
     """Sensitivity, specificity, predictive values and share flagged over the threshold, and what acting there is worth.
 
     One model fills one picture; several get one small picture each.
@@ -227,7 +208,7 @@ class ThresholdDisplay(PredictionsDisplay):
         options: Any = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
         tables = {
             name: threshold_table(y_true, scores, costs=costs, logits=logits, **options)
-            for name, scores in named_predictions(y_true, y_prob, sample_weight).items()
+            for name, scores in _axes.named_predictions(y_true, y_prob, sample_weight).items()
         }
         display = cls(tables)
         display._every_score = True
@@ -278,7 +259,7 @@ class ThresholdDisplay(PredictionsDisplay):
         >>> ThresholdDisplay(table).plot(value=None).value_axes_
         []
         """
-        bounds = check_bounds(bounds)
+        bounds = _axes.check_bounds(bounds)
         if value is not None:
             check_choice(value, "value", tuple(VALUES))
         check_choice(x_scale, "x_scale", ("linear", "log-odds"))
@@ -286,23 +267,23 @@ class ThresholdDisplay(PredictionsDisplay):
             raise ValueError(f"ax holds one model, got {len(self.tables)}: leave it out for one picture for each.")
         shown = self._shown(bounds, x_scale)
         self.axes_, new = ([ax], False) if ax is not None else self._new_axes()
-        self.ax_, self.figure_ = self.axes_[0], figure_of(self.axes_[0])
+        self.ax_, self.figure_ = self.axes_[0], _axes.figure_of(self.axes_[0])
         self.lines_, self.value_axes_ = [], []
         for panel, table in zip(self.axes_, self.tables.values(), strict=True):
             self._draw_axis(panel, shown, x_scale)
             self._draw_table(panel, table, value, shown)
-        self.bounds_, *_ = (shade_bounds(panel, bounds) for panel in self.axes_)
+        self.bounds_, *_ = (_axes.shade_bounds(panel, bounds) for panel in self.axes_)
         self._share_value_limits(shown)
         if len(self.tables) == 1:
-            name_rows(self.ax_, self.tables.values())
+            _axes.name_rows(self.ax_, self.tables.values())
             self._draw_legend(legend, new=new)
         else:
-            self.figure_.suptitle(about_rows(self.tables.values()), fontsize="medium")
+            self.figure_.suptitle(_axes.about_rows(self.tables.values()), fontsize="medium")
             self._tidy()
             if legend is not None:
                 self._draw_common_legend()
         if new:
-            settle(self.figure_)
+            _axes.settle(self.figure_)
         return self
 
     def _draw_common_legend(self) -> None:
@@ -310,17 +291,17 @@ class ThresholdDisplay(PredictionsDisplay):
         handles: list[Any] = self.lines_[: len(RATES) + bool(self.value_axes_)]
         if self.bounds_ is not None:
             handles = [*handles, self.bounds_]
-        legend_under(self.figure_, handles, [str(handle.get_label()) for handle in handles])
+        _axes.legend_under(self.figure_, handles, [str(handle.get_label()) for handle in handles])
 
     def _new_axes(self) -> tuple[list[Axes], bool]:
         count = len(self.tables)
         if count == 1:
-            ax, new = axes_for(None)
+            ax, new = _axes.axes_for(None)
             return [ax], new
         columns = min(math.ceil(math.sqrt(count)), 3)
         rows = math.ceil(count / columns)
         size = (_PANEL[0] * columns, _PANEL[1] * rows)
-        figure, grid = pyplot().subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
+        figure, grid = _axes.pyplot().subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
         panels = list(grid.ravel())
         for spare in panels[count:]:
             figure.delaxes(spare)
@@ -331,7 +312,7 @@ class ThresholdDisplay(PredictionsDisplay):
     def _shown(self, bounds: Range | None, x_scale: XScale) -> Range:
         every = np.concatenate([table.threshold[np.isfinite(table.threshold)] for table in self.tables.values()])
         if self._probabilities or bounds not in {None, (0.0, 1.0)}:
-            return shown_thresholds(every, bounds, x_scale)
+            return _axes.shown_thresholds(every, bounds, x_scale)
         low, high = float(every.min()), float(every.max())
         return low, high if high > low else low + 1.0
 
@@ -341,12 +322,12 @@ class ThresholdDisplay(PredictionsDisplay):
 
     def _draw_axis(self, ax: Axes, shown: Range, x_scale: XScale) -> None:
         if self._probabilities:
-            draw_cost_axis(ax, shown, x_scale)
+            _axes.draw_cost_axis(ax, shown, x_scale)
         else:
             ax.set_xlim(shown)
-            ax.xaxis.set_major_locator(few_ticks(ax))
+            ax.xaxis.set_major_locator(_axes.few_ticks(ax))
         ax.set(xlabel="Threshold", ylabel="Rate", ylim=(-0.02, 1.02))
-        ax.yaxis.set_major_formatter(format_percent)
+        ax.yaxis.set_major_formatter(_axes.format_percent)
 
     def _draw_table(self, ax: Axes, whole: ThresholdTable, value: Value, shown: Range) -> None:
         table = thinned(whole)
@@ -359,7 +340,7 @@ class ThresholdDisplay(PredictionsDisplay):
     def _draw_rates(self, ax: Axes, table: ThresholdTable) -> None:
         piece, place = ends(len(table.threshold))
         x = table.threshold[place]
-        for (name, label), color, dashes in zip(RATES.items(), PALETTE, _DASHES, strict=False):
+        for (name, label), color, dashes in zip(RATES.items(), _axes.PALETTE, _DASHES, strict=False):
             y = getattr(table, name)[piece]
             (line,) = ax.plot(x, y, color=color, linewidth=1.4, label=label, gid=f"rate {name}", zorder=2.5)
             if dashes:
@@ -405,7 +386,7 @@ class ThresholdDisplay(PredictionsDisplay):
             if index + columns <= last:
                 ax.set_xlabel("")
             for child in ax.child_axes:
-                child.xaxis.label.set_fontsize(0.9 * small_font())
+                child.xaxis.label.set_fontsize(0.9 * _axes.small_font())
                 if index >= columns:
                     child.set_xlabel("")
         for index, right in enumerate(self.value_axes_):
@@ -417,4 +398,4 @@ class ThresholdDisplay(PredictionsDisplay):
         for right in self.value_axes_:  # its line is named with the others, in the axes at the left
             line = right.lines[0]
             self.ax_.plot([], [], color=line.get_color(), linewidth=line.get_linewidth(), label=line.get_label())
-        draw_legend(self.ax_, legend, new=new)
+        _axes.draw_legend(self.ax_, legend, new=new)

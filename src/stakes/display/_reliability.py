@@ -18,32 +18,7 @@ from stakes.curves import (
     reliability_curve,
     smooth_calibration_curve,
 )
-from stakes.display._axes import (
-    EMPTY_COLOUR,
-    MODEL,
-    MOST_BANDS,
-    SMALL,
-    CurvesDisplay,
-    PredictionsDisplay,
-    above,
-    check_bounds,
-    draw_diagonal,
-    draw_models,
-    draw_share_axis,
-    drawn,
-    format_percent,
-    height_in_points,
-    heights_of_models,
-    model_style,
-    named_predictions,
-    percent_ticks,
-    renamed,
-    several,
-    shade_band,
-    shade_bounds,
-    widened,
-    width_in_points,
-)
+from stakes.display import _axes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -68,7 +43,7 @@ _STRIP = "stakes scores"
 _ROW, _ONE_ROW = 5.5, 24.0  # heights in points
 
 
-class ReliabilityDisplay(CurvesDisplay):
+class ReliabilityDisplay(_axes.CurvesDisplay):
     """Observed event rate against the score (isotonic, without bins); the diagonal is perfect calibration.
 
     Above the diagram one row for each model shows where its scores lie: a histogram for one model, darker cells for
@@ -175,7 +150,7 @@ class ReliabilityDisplay(CurvesDisplay):
         options: Any = {"sample_weight": sample_weight, "pos_label": pos_label, "logits": logits}
         tables = {
             name: y_true if isinstance(y_true, ScoreTable) else ScoreTable.from_predictions(y_true, scores, **options)
-            for name, scores in named_predictions(y_true, y_prob, sample_weight).items()
+            for name, scores in _axes.named_predictions(y_true, y_prob, sample_weight).items()
         }
         curves = [reliability_curve(table, name=name) for name, table in tables.items()]
         return cls(curves, list(tables.values())).plot(ax, bounds=bounds, shape=shape, legend=legend)
@@ -221,20 +196,20 @@ class ReliabilityDisplay(CurvesDisplay):
         >>> from stakes.display import ReliabilityDisplay
         >>> display = ReliabilityDisplay(reliability_curve([0, 1], [0.3, 0.6])).plot(bounds=(0.2, 0.5))
         """
-        bounds, smooth = check_bounds(bounds), self._smooth_curves(shape)
+        bounds, smooth = _axes.check_bounds(bounds), self._smooth_curves(shape)
         with self._picture(ax, legend) as new:
-            earlier = drawn(self.ax_, MODEL)
+            earlier = _axes.drawn(self.ax_, _axes.MODEL)
             shown = self.ax_.get_xlim() if earlier and bounds is None else self._shown(bounds)
             self.ax_.set_xlim(shown)
-            self.bounds_ = shade_bounds(self.ax_, bounds)
-            self.lines_ = draw_models(self.ax_, smooth if shape == "smooth" else self.curves, shown)
+            self.bounds_ = _axes.shade_bounds(self.ax_, bounds)
+            self.lines_ = _axes.draw_models(self.ax_, smooth if shape == "smooth" else self.curves, shown)
             self._add_smooth(smooth, line=shape == "both")
-            heights = heights_of_models(self.ax_, shown)
-            self.diagonal_ = draw_diagonal(self.ax_, [0.0, 1.0])
+            heights = _axes.heights_of_models(self.ax_, shown)
+            self.diagonal_ = _axes.draw_diagonal(self.ax_, [0.0, 1.0])
             self.ax_.set_ylim(*self._y_limits(heights, shown))
             self.ax_.set(xlabel="Score", ylabel="Observed event rate")
-            draw_share_axis(self.ax_)
-            self.ax_.yaxis.set_major_formatter(format_percent)
+            _axes.draw_share_axis(self.ax_)
+            self.ax_.yaxis.set_major_formatter(_axes.format_percent)
             self.scores_ax_ = self._draw_scores(shown, new=new) if self.tables is not None and not earlier else None
         return self
 
@@ -251,14 +226,14 @@ class ReliabilityDisplay(CurvesDisplay):
     def _add_smooth(self, curves: list[SmoothCalibrationCurve], *, line: bool) -> None:
         """The bands of few models, and in front of the steps a thin line each."""
         for k, (curve, model) in enumerate(zip(curves, self.lines_, strict=False)):
-            if len(curves) <= MOST_BANDS:
-                shade_band(self.ax_, curve, model.get_color(), None if k else "95% interval at each score")
+            if len(curves) <= _axes.MOST_BANDS:
+                _axes.shade_band(self.ax_, curve, model.get_color(), None if k else "95% interval at each score")
             if line:
                 self.ax_.plot(curve.knots, curve.at(curve.knots), color=model.get_color(), linewidth=0.9, zorder=2.5)
 
     def _shown(self, bounds: Range | None) -> Range:
         if bounds is not None and bounds != (0.0, 1.0):
-            return widened(bounds)
+            return _axes.widened(bounds)
         reach = max(float(curve.knots[-1]) for curve in self.curves)
         return 0.0, 1.0 if reach > _NEARLY_ALL else 1.05 * reach or 1.0
 
@@ -272,7 +247,7 @@ class ReliabilityDisplay(CurvesDisplay):
 
     def _draw_scores(self, shown: Range, *, new: bool) -> Axes:
         tables = self.tables or []
-        strip = above(self.ax_, _ONE_ROW if len(tables) == 1 else _ROW * len(tables), new=new)
+        strip = _axes.above(self.ax_, _ONE_ROW if len(tables) == 1 else _ROW * len(tables), new=new)
         strip.set_label(_STRIP)
         span = shown[1] - shown[0]
         edges = shown[0] + span / _CELLS * np.arange(-_MORE_CELLS, _CELLS + _MORE_CELLS + 1)
@@ -288,7 +263,7 @@ class ReliabilityDisplay(CurvesDisplay):
         strip.tick_params(bottom=False, labelbottom=False, left=False, labelleft=False)
         strip.spines[:].set_visible(False)
         strip.set_facecolor("none")
-        strip.set_ylabel("Scores", fontsize=SMALL, rotation=0, ha="right", va="center")
+        strip.set_ylabel("Scores", fontsize=_axes.SMALL, rotation=0, ha="right", va="center")
         return strip
 
 
@@ -298,7 +273,7 @@ def _draw_row(strip: Axes, row: int, edges: NDArray[Any], counts: Floats, color:
 
     shades = LinearSegmentedColormap.from_list("scores", ["white", color])
     darkness = np.sqrt(counts / (counts.max() or 1.0))
-    strip.axhspan(row + 0.1, row + 0.9, facecolor=EMPTY_COLOUR, linewidth=0.0)
+    strip.axhspan(row + 0.1, row + 0.9, facecolor=_axes.EMPTY_COLOUR, linewidth=0.0)
     cells = np.ma.masked_equal(darkness, 0.0)[np.newaxis]
     strip.pcolormesh(edges, [row + 0.1, row + 0.9], cells, cmap=shades, vmin=-0.25, vmax=1.0)
 
@@ -312,7 +287,7 @@ _TICK_POINTS = 38.0
 _WIDENED = 1.6  # factor of the odds by which the axes reach beyond the points
 
 
-class LossCalibrationDisplay(PredictionsDisplay):
+class LossCalibrationDisplay(_axes.PredictionsDisplay):
     """Observed event rate against the score, with the theoretical curve of the stated weight; before or after it.
 
     Points are event rates in bins of about equal weight, with intervals; lines are what a model gives that is
@@ -353,7 +328,7 @@ class LossCalibrationDisplay(PredictionsDisplay):
     def __init__(
         self, curves: LossCalibrationCurve | Sequence[LossCalibrationCurve] | Mapping[str, LossCalibrationCurve]
     ) -> None:
-        found = several(curves, "curves", LossCalibrationCurve, "curve")
+        found = _axes.several(curves, "curves", LossCalibrationCurve, "curve")
         for curve in found:
             if not isinstance(curve, LossCalibrationCurve):
                 raise ValueError(f"curves must be loss-calibration curves, got {curve!r}.")
@@ -403,7 +378,7 @@ class LossCalibrationDisplay(PredictionsDisplay):
         >>> from stakes.display import LossCalibrationDisplay
         >>> display = LossCalibrationDisplay.from_predictions([0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6], scale_pos_weight=3)
         """
-        named = named_predictions(y_true, y_prob, stated.get("sample_weight")).items()
+        named = _axes.named_predictions(y_true, y_prob, stated.get("sample_weight")).items()
         curves = [loss_calibration_curve(y_true, scores, name=name, **stated) for name, scores in named]
         return cls(curves).plot(ax, corrected=corrected, scale=scale, legend=legend)
 
@@ -458,11 +433,11 @@ class LossCalibrationDisplay(PredictionsDisplay):
             self.ax_.set(xscale=scale, yscale=scale, xlim=shown_x, ylim=shown_y)
             for axis in (self.ax_.xaxis, self.ax_.yaxis):
                 _format_axis(axis, scale)
-            looks = [(name, model_style(index)) for index, name in enumerate(self.curves)]
+            looks = [(name, _axes.model_style(index)) for index, name in enumerate(self.curves)]
             shown = shown_x, shown_y
             self.points_ = [draw_points(self.ax_, b, shown, *look) for b, look in zip(bins, looks, strict=True)]
             self.lines_ = [] if corrected else self._draw_expected(x)
-            self.diagonal_ = draw_diagonal(self.ax_, x)
+            self.diagonal_ = _axes.draw_diagonal(self.ax_, x)
             self.ax_.set(xlabel="Corrected score" if corrected else "Score", ylabel="Observed event rate")
         self._place_ticks(scale, shown_x, shown_y)
         return self
@@ -471,8 +446,8 @@ class LossCalibrationDisplay(PredictionsDisplay):
         return [curve.before for curve in self.curves.values()]
 
     def _draw_expected(self, x: Floats) -> list[Line2D]:
-        look: Any = {"linewidth": 1.2, "gid": MODEL}
-        colours = [model_style(index).color for index in range(len(self.curves))]
+        look: Any = {"linewidth": 1.2, "gid": _axes.MODEL}
+        colours = [_axes.model_style(index).color for index in range(len(self.curves))]
         rates = [curve.expected_rate(x) for curve in self.curves.values()]
         return [self.ax_.plot(x, y, color=color, **look)[0] for y, color in zip(rates, colours, strict=True)]
 
@@ -481,9 +456,9 @@ class LossCalibrationDisplay(PredictionsDisplay):
             return
         from matplotlib.ticker import FixedLocator
 
-        sizes = width_in_points(self.ax_), 2.0 * height_in_points(self.ax_)
+        sizes = _axes.width_in_points(self.ax_), 2.0 * _axes.height_in_points(self.ax_)
         for axis, shown, size in zip((self.ax_.xaxis, self.ax_.yaxis), (shown_x, shown_y), sizes, strict=True):
-            axis.set_major_locator(FixedLocator(percent_ticks(*shown, min(_TICK_POINTS / max(size, 1.0), 0.4))))
+            axis.set_major_locator(FixedLocator(_axes.percent_ticks(*shown, min(_TICK_POINTS / max(size, 1.0), 0.4))))
 
 
 def _reach(values: Sequence[Floats], scale: Scale) -> Range:
@@ -502,7 +477,7 @@ def _reach(values: Sequence[Floats], scale: Scale) -> Range:
 def _format_axis(axis: Axis, scale: Scale) -> None:
     from matplotlib.ticker import NullFormatter, NullLocator
 
-    axis.set_major_formatter(format_percent)
+    axis.set_major_formatter(_axes.format_percent)
     axis.set_minor_formatter(NullFormatter())
     if scale == "logit":
         axis.set_minor_locator(NullLocator())
@@ -529,7 +504,7 @@ def draw_points(
     style: dict[str, Any] = {"color": look.color, "marker": look.marker, "linestyle": "none", "markersize": 4.0}
     style |= {"elinewidth": 0.8, "zorder": 2.6}
     inside = ax.errorbar(score[~outside], rate[~outside], yerr=spread[:, ~outside], label=name, **style)
-    inside.lines[0].set_gid(MODEL)  # names of references keep clear of it
+    inside.lines[0].set_gid(_axes.MODEL)  # names of references keep clear of it
     if np.any(outside):
         style |= {"markerfacecolor": "none", "clip_on": False}
         ax.errorbar(score[outside], rate[outside], yerr=spread[:, outside], **style)
@@ -539,7 +514,7 @@ def draw_points(
 # Calibration in bins: event rates with their intervals against mean scores.
 
 
-class BinnedReliabilityDisplay(PredictionsDisplay):
+class BinnedReliabilityDisplay(_axes.PredictionsDisplay):
     """Observed event rate of each bin with its interval against the mean score; the diagonal is perfect calibration.
 
     Parameters
@@ -569,10 +544,10 @@ class BinnedReliabilityDisplay(PredictionsDisplay):
     diagonal_: Line2D
 
     def __init__(self, bins: BinnedReliability | Sequence[BinnedReliability] | Mapping[str, BinnedReliability]) -> None:
-        found = several(bins, "bins", BinnedReliability, "BinnedReliability")
+        found = _axes.several(bins, "bins", BinnedReliability, "BinnedReliability")
         if not all(isinstance(each, BinnedReliability) for each in found):
             raise ValueError(f"bins must hold at least one BinnedReliability and nothing else, got {bins!r}.")
-        self.bins: list[BinnedReliability] = renamed(found, bins)
+        self.bins: list[BinnedReliability] = _axes.renamed(found, bins)
 
     @classmethod
     def from_predictions(
@@ -615,7 +590,7 @@ class BinnedReliabilityDisplay(PredictionsDisplay):
         >>> len(BinnedReliabilityDisplay.from_predictions([0, 1, 0, 1], models, n_bins=2).points_)
         2
         """
-        named = named_predictions(y_true, y_prob, options.get("sample_weight")).items()
+        named = _axes.named_predictions(y_true, y_prob, options.get("sample_weight")).items()
         return cls([binned_reliability(y_true, scores, name=name, **options) for name, scores in named]).plot(
             ax, legend=legend
         )
@@ -654,11 +629,11 @@ class BinnedReliabilityDisplay(PredictionsDisplay):
         with self._picture(ax, legend):
             reach = max(max(bins.mean_score.max(), bins.ci_high.max()) for bins in self.bins)
             shown = -0.02 * reach, 1.02 * float(reach)
-            before = len(drawn(self.ax_, MODEL))
-            looks = [(bins, model_style(index)) for index, bins in enumerate(self.bins, start=before)]
+            before = len(_axes.drawn(self.ax_, _axes.MODEL))
+            looks = [(bins, _axes.model_style(index)) for index, bins in enumerate(self.bins, start=before)]
             self.points_ = [draw_points(self.ax_, bins, (shown, shown), bins.name, look) for bins, look in looks]
-            self.diagonal_ = draw_diagonal(self.ax_, [0.0, 1.0])
+            self.diagonal_ = _axes.draw_diagonal(self.ax_, [0.0, 1.0])
             self.ax_.set(xlim=shown, ylim=shown, xlabel="Mean score", ylabel="Observed event rate")
-            draw_share_axis(self.ax_)
-            self.ax_.yaxis.set_major_formatter(format_percent)
+            _axes.draw_share_axis(self.ax_)
+            self.ax_.yaxis.set_major_formatter(_axes.format_percent)
         return self

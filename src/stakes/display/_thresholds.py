@@ -21,23 +21,7 @@ from stakes.curves import (
     net_benefit_curve,
     regret_curve,
 )
-from stakes.display._axes import (
-    MODEL,
-    CurvesDisplay,
-    Display,
-    check_bounds,
-    draw_brier_axis,
-    draw_cost_axis,
-    draw_line,
-    draw_probability_cost_axis,
-    drawn,
-    model_style,
-    name_amounts,
-    several,
-    shade_bounds,
-    shown_thresholds,
-    widened,
-)
+from stakes.display import _axes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +41,7 @@ _HEADROOM = 1.08
 _HARM_SHOWN = 0.3  # of the height above zero
 
 
-class ThresholdCurvesDisplay(CurvesDisplay):
+class ThresholdCurvesDisplay(_axes.CurvesDisplay):
     """Base of the displays over the decision threshold."""
 
     x_label = "Threshold"
@@ -170,23 +154,23 @@ class ThresholdCurvesDisplay(CurvesDisplay):
         >>> display.ax_.get_ylabel()
         'Regret per decision'
         """
-        bounds = check_bounds(bounds)
+        bounds = _axes.check_bounds(bounds)
         with self._picture(ax, legend):
             shown = self._shown(bounds, x_scale)
-            draw_cost_axis(self.ax_, shown, x_scale)
-            self.bounds_ = shade_bounds(self.ax_, bounds)
+            _axes.draw_cost_axis(self.ax_, shown, x_scale)
+            self.bounds_ = _axes.shade_bounds(self.ax_, bounds)
             heights = self._draw_curves(shown, references=references)
             self.ax_.set_ylim(self._y_limits(heights, np.linspace(*shown, 201)))
             self.ax_.set(xlabel=self.x_label, ylabel=self.y_label)
-            name_amounts(self.ax_, self.curves)
+            _axes.name_amounts(self.ax_, self.curves)
             self.ax_.yaxis.set_major_formatter("{x:.6g}")
         return self
 
     def _shown(self, bounds: Range | None, x_scale: XScale) -> Range:
-        if bounds is None and drawn(self.ax_, MODEL):  # beside what an earlier display drew
+        if bounds is None and _axes.drawn(self.ax_, _axes.MODEL):  # beside what an earlier display drew
             return self.ax_.get_xlim()
         inner = np.concatenate([curve.knots[(curve.knots > 0.0) & (curve.knots < 1.0)] for curve in self.curves])
-        return shown_thresholds(inner, bounds, x_scale)
+        return _axes.shown_thresholds(inner, bounds, x_scale)
 
     def _y_limits(self, heights: Floats, thresholds: Floats) -> Range:
         raise NotImplementedError
@@ -352,7 +336,7 @@ _Y_LABELS = {
 }
 
 
-class CostCurveDisplay(CurvesDisplay):
+class CostCurveDisplay(_axes.CurvesDisplay):
     """Expected cost of the decisions over the cost ratio, beside treating everyone and no one; lower is better.
 
     Cost curves are drawn over the probability cost PC(+), with the cost ratios as odds above; Brier curves over the
@@ -387,7 +371,7 @@ class CostCurveDisplay(CurvesDisplay):
     kind = "normalized expected cost"
 
     def __init__(self, curves: Curve | Sequence[Curve] | Mapping[str, Curve]) -> None:
-        first = several(curves, "curves", Curve, "curve")[0]
+        first = _axes.several(curves, "curves", Curve, "curve")[0]
         if not isinstance(first, CostCurve | BrierCurve):
             raise ValueError(f"curves must be cost curves or Brier curves, got {first!r}.")
         self.kind = first.kind  # type: ignore[misc]
@@ -509,10 +493,10 @@ class CostCurveDisplay(CurvesDisplay):
         >>> display.ax_.get_ylabel()
         'Regret per decision'
         """
-        bounds = check_bounds(bounds)
+        bounds = _axes.check_bounds(bounds)
         with self._picture(ax, legend):
             shown = self._draw_axis()
-            self.bounds_ = shade_bounds(self.ax_, self._places(bounds))
+            self.bounds_ = _axes.shade_bounds(self.ax_, self._places(bounds))
             heights = self._draw_curves(shown, references=references)
             self.ax_.set_ylim(0.0, self._top(heights, shown))
             self.ax_.set_ylabel(_Y_LABELS[self.kind])
@@ -521,9 +505,9 @@ class CostCurveDisplay(CurvesDisplay):
 
     def _draw_axis(self) -> Range:
         if self.axis != "probability cost":
-            return draw_brier_axis(self.ax_, self.curves, self.axis)
+            return _axes.draw_brier_axis(self.ax_, self.curves, self.axis)
         rates = {curve.table.prevalence for curve in self.curves if isinstance(curve, CostCurve)}
-        return draw_probability_cost_axis(self.ax_, rates.pop() if len(rates) == 1 else None)
+        return _axes.draw_probability_cost_axis(self.ax_, rates.pop() if len(rates) == 1 else None)
 
     def _places(self, bounds: Range | None) -> Range | None:
         """Positions of the plausible thresholds on the axis."""
@@ -564,7 +548,7 @@ class PlotShape(NamedTuple):
     weights: Floats
 
 
-class CostDistributionDisplay(Display):
+class CostDistributionDisplay(_axes.Display):
     """How much each cost ratio counts: densities as lines, single cost ratios as stems.
 
     Each distribution is drawn with mass 1, so that areas compare; one of infinite mass is drawn as it is, and its name
@@ -602,7 +586,7 @@ class CostDistributionDisplay(Display):
         if isinstance(costs, Mapping):
             named = [(str(name), measure) for name, measure in costs.items()]
         else:
-            found = several(costs, "costs", CostDistribution, "cost distribution")
+            found = _axes.several(costs, "costs", CostDistribution, "cost distribution")
             named = [(_name(measure), measure) for measure in found]
         if not named:
             raise ValueError("costs must hold at least one cost distribution, got none.")
@@ -646,13 +630,13 @@ class CostDistributionDisplay(Display):
         """
         with self._picture(ax, legend):
             shown = self._shown(scale)
-            if drawn(self.ax_, MODEL):
+            if _axes.drawn(self.ax_, _axes.MODEL):
                 low, high = self.ax_.get_xlim()
                 shown = min(low, shown[0]), max(high, shown[1])
-            draw_cost_axis(self.ax_, shown, scale, "scale")
+            _axes.draw_cost_axis(self.ax_, shown, scale, "scale")
             shapes = [_shape(measure, shown, scale) for measure in self.costs]
             self.atom_ax_ = self._axes_of_atoms(shapes)
-            before = len(drawn(self.ax_, MODEL))
+            before = len(_axes.drawn(self.ax_, _axes.MODEL))
             named = enumerate(zip(self._labels(), shapes, strict=True), start=before)
             self.lines_ = [self._draw(shape, name, index) for index, (name, shape) in named]
             self._set_heights()
@@ -671,7 +655,7 @@ class CostDistributionDisplay(Display):
             low, high = min(max(low, _END), 1.0 - _END), max(min(high, 1.0 - _END), _END)
         if high - low > 0.6 and scale == "linear":
             return 0.0, 1.0
-        start, stop = widened((low, high), scale)
+        start, stop = _axes.widened((low, high), scale)
         if scale == "log-odds":
             return max(start, min(_END, 0.5 * low)), min(stop, 1.0 - min(_END, 0.5 * (1.0 - high)))
         return start, stop
@@ -680,18 +664,18 @@ class CostDistributionDisplay(Display):
         twin = next((ax for ax in self.figure_.axes if ax.get_label() == _ATOM_AXIS and _on(ax, self.ax_)), None)
         if twin is not None or not any(len(shape.atoms) for shape in shapes):
             return twin
-        if not any(len(shape.x) for shape in shapes) and not drawn(self.ax_, f"{MODEL} density"):
+        if not any(len(shape.x) for shape in shapes) and not _axes.drawn(self.ax_, f"{_axes.MODEL} density"):
             return self.ax_
         twin = self.ax_.twinx()
         twin.set_label(_ATOM_AXIS)
         return twin
 
     def _draw(self, shape: PlotShape, label: str, index: int) -> Line2D:
-        style = model_style(index)
+        style = _axes.model_style(index)
         line: Line2D | None = None
         if len(shape.x):
-            look: dict[str, Any] = {"linewidth": 1.6, "gid": f"{MODEL} density"}
-            line = draw_line(self.ax_, (shape.x, shape.density), style, label, **look)
+            look: dict[str, Any] = {"linewidth": 1.6, "gid": f"{_axes.MODEL} density"}
+            line = _axes.draw_line(self.ax_, (shape.x, shape.density), style, label, **look)
             finite = np.where(np.isfinite(shape.density), shape.density, 0.0)
             self.ax_.fill_between(shape.x, finite, color=style.color, alpha=0.12, linewidth=0.0, zorder=1.5)
         if line is not None and (not len(shape.atoms) or self.atom_ax_ is None):
@@ -700,19 +684,19 @@ class CostDistributionDisplay(Display):
             raise AssertionError("a measure has a density or atoms")
         self.atom_ax_.vlines(shape.atoms, 0.0, shape.weights, color=style.color, linewidth=1.4, zorder=2.5)
         look = {"color": style.color, "linestyle": "none", "marker": style.marker, "markersize": 5.0}
-        gid = MODEL if line is None else f"atoms of {MODEL}"
+        gid = _axes.MODEL if line is None else f"atoms of {_axes.MODEL}"
         (heads,) = self.atom_ax_.plot(shape.atoms, shape.weights, **look, gid=gid, zorder=2.6)
         if line is not None:
             return line
         if self.atom_ax_ is self.ax_:
             heads.set_label(label)
         else:  # the legend and the next display look at the axes of the densities
-            self.ax_.plot([], [], **look, label=label, gid=MODEL)
+            self.ax_.plot([], [], **look, label=label, gid=_axes.MODEL)
         heads.set_label(label)
         return heads
 
     def _set_heights(self) -> None:
-        densities = drawn(self.ax_, f"{MODEL} density")
+        densities = _axes.drawn(self.ax_, f"{_axes.MODEL} density")
         if densities:
             top = max(_visible_top(np.asarray(line.get_ydata(), dtype=float)) for line in densities)
             self.ax_.set_ylim(0.0, 1.08 * top or 1.0)
@@ -721,7 +705,7 @@ class CostDistributionDisplay(Display):
             self.ax_.yaxis.set_major_formatter("{x:.6g}")
         if self.atom_ax_ is None:
             return
-        heads = [line for line in self.atom_ax_.lines if MODEL in str(line.get_gid() or "")]
+        heads = [line for line in self.atom_ax_.lines if _axes.MODEL in str(line.get_gid() or "")]
         weights = [np.asarray(line.get_ydata(), dtype=float).max(initial=0.0) for line in heads if line.get_marker()]
         self.atom_ax_.set_ylim(0.0, 1.08 * max(weights, default=1.0))
         self.atom_ax_.set_ylabel("Weight" if not densities else "Weight (stems)")
