@@ -6,57 +6,17 @@ import math
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stakes.base.numerics import logit, sigmoid
-from stakes.base.validation import check_choice, check_number, check_same_order, check_unit, check_weights, to_array
+from stakes.base.validation import check_choice, check_same_order, check_unit, check_weights
 from stakes.curves import Curve
 from stakes.outputs.result_table import Tabular
+from stakes.utility import _fourier, _measures, _summation
 from stakes.utility._batch import UNIT, Batch, UtilityEstimate, clean_probabilities, decide
 from stakes.utility._exponential import expected_fbeta, expected_jaccard, expected_kappa
-from stakes.utility._fourier import (
-    balanced_accuracy_curve,
-    estimate_weighted_curve,
-    expected_linear,
-    expected_matthews,
-    exponential_rates,
-    fourier_rates,
-    fowlkes_mallows_curve,
-    quadratic_mean_curve,
-    recall_curve,
-)
-from stakes.utility._measures import (
-    MCC,
-    Accuracy,
-    BalancedAccuracy,
-    ConfusionMeasure,
-    FBeta,
-    FowlkesMallows,
-    FractionalLinear,
-    Jaccard,
-    Kappa,
-    LinearRatio,
-    Measure,
-    Precision,
-    QMean,
-    RankingPrinciple,
-    Recall,
-    SquaredErrorInCounting,
-    counted_ranking,
-    get_measure,
-)
-from stakes.utility._summation import (
-    WHOLE_UP_TO,
-    expected_accuracy,
-    expected_by_algorithm1,
-    expected_by_gauss,
-    expected_by_recursion,
-    expected_by_windows,
-    expected_precision,
-    expected_squared_counting_error,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -64,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from stakes.utility._batch import Correction
-    from stakes.utility._fourier import RateMaker
+    from stakes.utility._measures import Measure, RankingPrinciple
 
     Way = Callable[[Batch], "UtilityEstimate | None"]
     Floats = NDArray[np.float64]
@@ -105,70 +65,63 @@ def estimate_curve(batch: Batch, measure: Measure, zero_division: float, method:
 
 def _methods(batch: Batch, measure: Measure, zero_division: float) -> dict[str, Way]:
     """Methods for the curve of a measure, the preferred one first."""
-    special = {
-        "closed_form": _closed_form(measure, zero_division),
-        "exponentials": _exponentials(measure, zero_division),
-        "fourier": _fourier(measure, zero_division),
-    }
-    ways = {name: way for name, way in special.items() if way is not None}
+    ways = _special_methods(measure, zero_division)
     value = partial(measure.value, zero_division=zero_division)
-    bounded = not isinstance(measure, ConfusionMeasure | FractionalLinear)
-    general: dict[str, Way] = {"exact": partial(expected_by_windows, value=value, bounded=bounded)}
-    if not isinstance(measure, ConfusionMeasure) or measure.smooth:
+    bounded = not isinstance(measure, _measures.ConfusionMeasure | _measures.FractionalLinear)
+    general: dict[str, Way] = {"exact": partial(_summation.expected_by_windows, value=value, bounded=bounded)}
+    if not isinstance(measure, _measures.ConfusionMeasure) or measure.smooth:
         # up to so many rows the exact sum takes about as long as Gauss rules with their overhead
-        smooth = {"gauss": partial(expected_by_gauss, value=value)}
-        general = smooth | general if len(batch) > WHOLE_UP_TO else general | smooth
+        smooth = {"gauss": partial(_summation.expected_by_gauss, value=value)}
+        general = smooth | general if len(batch) > _summation.WHOLE_UP_TO else general | smooth
     ways |= general
-    ways["algorithm1"] = partial(expected_by_algorithm1, value=value)
-    if isinstance(measure, LinearRatio):
+    ways["algorithm1"] = partial(_summation.expected_by_algorithm1, value=value)
+    if isinstance(measure, _measures.LinearRatio):
         c, d = measure.coefficients
-        ways["algorithm2"] = partial(expected_by_recursion, c=c, d=d, zero_division=zero_division)
+        ways["algorithm2"] = partial(_summation.expected_by_recursion, c=c, d=d, zero_division=zero_division)
     return ways
 
 
-def _closed_form(measure: Measure, zero_division: float) -> Way | None:
+def _special_methods(measure: Measure, zero_division: float) -> dict[str, Way]:
+    """Methods made for one kind of measure, the preferred one first."""
+    found: dict[str, Way] = {}
     match measure:
-        case Precision():
-            return partial(expected_precision, zero_division=zero_division)
-        case Accuracy():
-            return expected_accuracy
-        case SquaredErrorInCounting():
-            return expected_squared_counting_error
-    return None
-
-
-def _exponentials(measure: Measure, zero_division: float) -> Way | None:
-    match measure:
-        case FBeta():
-            return partial(expected_fbeta, square=measure.beta**2, zero_division=zero_division)
-        case Jaccard():
-            return partial(expected_jaccard, zero_division=zero_division)
-        case QMean():
-            return partial(quadratic_mean_curve, zero_division=zero_division)
-        case Kappa():
-            return expected_kappa
-        case FractionalLinear():
+        case _measures.Precision():
+            found = {"closed_form": partial(_summation.expected_precision, zero_division=zero_division)}
+        case _measures.Accuracy():
+            found = {"closed_form": _summation.expected_accuracy}
+        case _measures.SquaredErrorInCounting():
+            found = {"closed_form": _summation.expected_squared_counting_error}
+        case _measures.FBeta():
+            found = {"exponentials": partial(expected_fbeta, square=measure.beta**2, zero_division=zero_division)}
+        case _measures.Jaccard():
+            found = {"exponentials": partial(expected_jaccard, zero_division=zero_division)}
+        case _measures.QMean():
+            found = {"exponentials": partial(_fourier.quadratic_mean_curve, zero_division=zero_division)}
+        case _measures.Kappa():
+            found = {"exponentials": expected_kappa}
+        case _measures.FractionalLinear():
             c, d = measure.coefficients
-            return partial(expected_linear, c=c, d=d, zero_division=zero_division)
-    return _by_rates(measure, zero_division, exponential_rates)
+            found = {"exponentials": partial(_fourier.expected_linear, c=c, d=d, zero_division=zero_division)}
+        case _measures.MCC():
+            found = {"fourier": _fourier.expected_matthews}
+    return found or _methods_by_rates(measure, zero_division)
 
 
-def _fourier(measure: Measure, zero_division: float) -> Way | None:
-    if isinstance(measure, MCC):
-        return expected_matthews
-    return _by_rates(measure, zero_division, fourier_rates)
-
-
-def _by_rates(measure: Measure, zero_division: float, rates: RateMaker) -> Way | None:
+def _methods_by_rates(measure: Measure, zero_division: float) -> dict[str, Way]:
+    """Methods for measures that are sums of rates over the rows."""
     match measure:
-        case Recall():
-            return partial(recall_curve, zero_division=zero_division, rates=rates)
-        case FowlkesMallows():
-            return partial(fowlkes_mallows_curve, zero_division=zero_division, rates=rates)
-        case BalancedAccuracy():
-            drop = measure.absent == "drop"
-            return partial(balanced_accuracy_curve, zero_division=zero_division, rates=rates, drop_absent=drop)
-    return None
+        case _measures.Recall():
+            curve = partial(_fourier.recall_curve, zero_division=zero_division)
+        case _measures.FowlkesMallows():
+            curve = partial(_fourier.fowlkes_mallows_curve, zero_division=zero_division)
+        case _measures.BalancedAccuracy():
+            curve = partial(
+                _fourier.balanced_accuracy_curve, zero_division=zero_division, drop_absent=measure.absent == "drop"
+            )
+        case _:
+            return {}
+    makers = {"exponentials": _fourier.exponential_rates, "fourier": _fourier.fourier_rates}
+    return {name: partial(curve, rates=rates) for name, rates in makers.items()}
 
 
 # The best number of rows, and whether it is certain, by a comparison of differences and not of values.
@@ -298,17 +251,9 @@ class Sensitivity(Tabular):
         return np.abs(self.best_utility - self.utility)
 
     def _records(self) -> list[dict[str, Any]]:
-        columns = {
-            "slope": self.slope,
-            "shift": self.shift,
-            "best_k": self.best_k,
-            "chosen_k": np.full(len(self.slope), self.chosen_k),
-            "best_utility": self.best_utility,
-            "utility": self.utility,
-            "loss": self.loss,
-        }
-        lines = zip(*(column.tolist() for column in columns.values()), strict=True)
-        return [dict(zip(columns, line, strict=True)) for line in lines]
+        names = ("slope", "shift", "best_k", "chosen_k", "best_utility", "utility", "loss")
+        columns = [np.broadcast_to(getattr(self, name), self.slope.shape).tolist() for name in names]
+        return [dict(zip(names, line, strict=True)) for line in zip(*columns, strict=True)]
 
     def __repr__(self) -> str:
         low, high = int(self.best_k.min()), int(self.best_k.max())
@@ -316,40 +261,6 @@ class Sensitivity(Tabular):
             f"Sensitivity({len(self.slope)} scenarios: best k from {low} to {high}, "
             f"acting on {self.chosen_k} loses at most {self.loss.max():.4g})"
         )
-
-
-class SensitivityOptions(NamedTuple):
-    """The problem that was solved, to solve it again under other probabilities."""
-
-    measure: Measure
-    ranking: RankingPrinciple
-    zero_division: float
-
-
-def sensitivity(
-    prob: Floats, asked: SensitivityOptions, chosen_k: int, shifts: Sequence[float], slopes: Sequence[float]
-) -> Sensitivity:
-    """Solve the batch for every pair of a slope and a shift of the log-odds."""
-    pairs = np.array(list(product(_numbers(slopes, "slopes"), _numbers(shifts, "shifts")))).reshape(-1, 2)
-    if len(pairs) == 0 or not np.all(np.isfinite(pairs)) or not np.all(pairs[:, 0] > 0.0):
-        raise ValueError(f"slopes must be > 0 and shifts finite, at least one of each, got {slopes} and {shifts}.")
-    sign = 1.0 if asked.measure.higher_is_better else -1.0
-    best_k, best, actual = [], [], []
-    for slope, shift in pairs:
-        batch = Batch.of(tilted(prob, slope, shift))
-        batch = batch if asked.ranking.descending else batch.reversed()
-        estimate = estimate_curve(batch, asked.measure, asked.zero_division, "auto")
-        best_k.append(int(choose(estimate, sign).ties[0]))
-        best.append(float(estimate.values[best_k[-1]]))
-        actual.append(float(estimate.values[chosen_k]))
-    return Sensitivity(pairs[:, 0], pairs[:, 1], np.array(best_k), np.array(best), np.array(actual), chosen_k)
-
-
-def _numbers(values: Sequence[float], name: str) -> list[float]:
-    array = to_array(values, name)
-    if array.ndim != 1:
-        raise ValueError(f"{name} must be a list of numbers, got {values!r}.")
-    return [check_number(value, name) for value in array.tolist()]
 
 
 def tilted(prob: Floats, slope: float, shift: float) -> Floats:
@@ -540,8 +451,20 @@ class ExpectedUtility(Tabular):
         """
         if self._weighted:
             raise ValueError("sensitivity needs a result without sample_weight: its best k are not certain anyway.")
-        asked = SensitivityOptions(self.measure, self.ranking, self.zero_division)
-        return sensitivity(self._prob, asked, self.best_k, shifts, slopes)
+        pairs = np.array(
+            list(product(_measures.read_numbers(slopes, "slopes"), _measures.read_numbers(shifts, "shifts")))
+        ).reshape(-1, 2)
+        if len(pairs) == 0 or not np.all(np.isfinite(pairs)) or not np.all(pairs[:, 0] > 0.0):
+            raise ValueError(f"slopes must be > 0 and shifts finite, at least one of each, got {slopes} and {shifts}.")
+        found = []
+        for slope, shift in pairs:
+            batch = Batch.of(tilted(self._prob, slope, shift))
+            batch = batch if self.ranking.descending else batch.reversed()
+            estimate = estimate_curve(batch, self.measure, self.zero_division, "auto")
+            best_k = int(choose(estimate, 1.0 if self.measure.higher_is_better else -1.0).ties[0])
+            found.append((best_k, estimate.values[best_k], estimate.values[self.best_k]))
+        best, best_utility, utility = map(np.array, zip(*found, strict=True))
+        return Sensitivity(pairs[:, 0], pairs[:, 1], best, best_utility, utility, self.best_k)
 
     def as_curve(self) -> UtilityCurve:
         """Return the expected utility as an exact curve over k, to look up, tabulate or plot.
@@ -616,21 +539,9 @@ class ExpectedUtility(Tabular):
         return self.as_curve().plot(ax, **options)
 
     def _records(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "measure": repr(self.measure),
-                "rows": self.n_rows,
-                "best_k": self.best_k,
-                "threshold": self.threshold,
-                "utility": self.utility,
-                "error_bound": self.error_bound,
-                "certified": self.certified,
-                "ties": len(self.ties),
-                "runner_up": self.runner_up,
-                "gap": self.gap,
-                "method": self.method,
-            }
-        ]
+        names = ("best_k", "threshold", "utility", "error_bound", "certified", "ties", "runner_up", "gap", "method")
+        values = {name: getattr(self, name) for name in names}
+        return [{"measure": repr(self.measure), "rows": self.n_rows, **values, "ties": len(self.ties)}]
 
     def _repr_html_(self) -> str:
         table = super()._repr_html_()
@@ -715,7 +626,7 @@ def expected_utility(
     ([0.0, 0.69123, 0.67908, 0.6801], 1, True)
     """
     check_same_order(y_prob=y_prob, sample_weight=sample_weight)
-    rule = get_measure(measure)
+    rule = _measures.get_measure(measure)
     fill = check_unit(zero_division, "zero_division")
     check_choice(method, "method", METHODS)
     prob = clean_probabilities(y_prob, correction)
@@ -728,11 +639,13 @@ def expected_utility(
         estimate = estimate_curve(batch, rule, fill, method)
     else:
         prob = np.where(weight > 0.0, prob, np.nan)
-        ranking = RankingPrinciple(holds=False, descending=True, reason="with weights, a light row may be worth more.")
-        batch, estimate = estimate_weighted_curve(prob, weight, rule, fill, method)
+        ranking = _measures.RankingPrinciple(
+            holds=False, descending=True, reason="with weights, a light row may be worth more."
+        )
+        batch, estimate = _fourier.estimate_weighted_curve(prob, weight, rule, fill, method)
     choice = choose(estimate, 1.0 if rule.higher_is_better else -1.0)
-    facts = _Facts(rule, ranking, fill, correction, weight is not None)
-    return _result(facts, prob, batch, estimate, choice)
+    asked = {"measure": rule, "ranking": ranking, "zero_division": fill, "_prob": prob, "_correction": correction}
+    return _result(batch, estimate, choice, _weighted=weight is not None, **asked)
 
 
 def optimal_decisions(
@@ -771,28 +684,17 @@ def optimal_decisions(
 
 def _ranking(measure: Measure, n: int, zero_division: float) -> RankingPrinciple:
     stated = measure.ranking()
-    if stated.holds is not None or not isinstance(measure, ConfusionMeasure):
+    if stated.holds is not None or not isinstance(measure, _measures.ConfusionMeasure):
         return stated
     value = partial(measure.value, zero_division=zero_division)
-    return counted_ranking(value, n, 1.0 if measure.higher_is_better else -1.0)
+    return _measures.counted_ranking(value, n, 1.0 if measure.higher_is_better else -1.0)
 
 
-class _Facts(NamedTuple):
-    """The arguments and intermediate results behind a certificate."""
-
-    measure: Measure
-    ranking: RankingPrinciple
-    zero_division: float
-    correction: Correction | None
-    weighted: bool
-
-
-def _result(facts: _Facts, prob: Floats, batch: Batch, estimate: UtilityEstimate, choice: Choice) -> ExpectedUtility:
-    best = int(choice.ties[0])
-    threshold = float(batch.yes[best - 1]) if best else (np.inf if facts.ranking.descending else -np.inf)
-    certificate = _certificate(facts, estimate, choice)
+def _result(batch: Batch, estimate: UtilityEstimate, choice: Choice, **asked: Any) -> ExpectedUtility:
+    best, ranking = int(choice.ties[0]), asked["ranking"]
+    threshold = float(batch.yes[best - 1]) if best else (np.inf if ranking.descending else -np.inf)
+    certificate = _certificate(estimate, choice, ranking, weighted=asked["_weighted"])
     return ExpectedUtility(
-        measure=facts.measure,
         curve=estimate.values,
         best_k=best,
         threshold=threshold,
@@ -801,26 +703,20 @@ def _result(facts: _Facts, prob: Floats, batch: Batch, estimate: UtilityEstimate
         proved=estimate.proved,
         certified=not certificate,
         certificate=certificate or "every other number of rows is proved to be worse.",
-        ties=choice.ties,
-        runner_up=choice.runner_up,
-        gap=choice.gap,
         method=estimate.method,
-        ranking=facts.ranking,
-        zero_division=facts.zero_division,
-        _prob=prob,
-        _correction=facts.correction,
         _tied=int(np.count_nonzero(batch.yes[:best] == threshold)),
-        _weighted=facts.weighted,
+        **vars(choice),
+        **asked,
     )
 
 
-def _certificate(facts: _Facts, estimate: UtilityEstimate, choice: Choice) -> str:
+def _certificate(estimate: UtilityEstimate, choice: Choice, ranking: RankingPrinciple, *, weighted: bool) -> str:
     """Return why the choice is not certain, or ""."""
     if len(choice.ties) > 1:
         return f"{len(choice.ties)} numbers of rows cannot be told apart."
     if not estimate.proved:
         return "the error of the curve is estimated, not proved."
-    if facts.weighted or not facts.ranking.holds:
-        taken = "most" if facts.ranking.descending else "least"
-        return f"better decisions than the {taken} probable rows may exist: {facts.ranking.reason}"
+    if weighted or not ranking.holds:
+        taken = "most" if ranking.descending else "least"
+        return f"better decisions than the {taken} probable rows may exist: {ranking.reason}"
     return ""

@@ -594,30 +594,13 @@ def _reverse(estimate: UtilityEstimate, n: int) -> UtilityEstimate:
     return replace(estimate, values=estimate.values[::-1].copy(), steps=steps)
 
 
-@dataclass(frozen=True, eq=False)
 class _MatthewsSums:
-    batch: Batch
-    means: RowMeans
+    """Sums of rho over the first k rows, k = 1..n, and over those after the first k, k = 0..n - 1; so of p."""
 
-    @cached_property
-    def hits(self) -> Floats:
-        """Sum of rho over the first k rows, k = 1..n."""
-        return accurate_cumsum(self.means.values)
-
-    @cached_property
-    def rest(self) -> Floats:
-        """Sum of rho over the rows after the first k, k = 0..n - 1."""
-        return accurate_cumsum(self.means.values[::-1])[::-1]
-
-    @cached_property
-    def likely(self) -> Floats:
-        """As ``hits``, of the probabilities."""
-        return accurate_cumsum(self.batch.yes)
-
-    @cached_property
-    def unlikely(self) -> Floats:
-        """As ``rest``, of the probabilities."""
-        return accurate_cumsum(self.batch.yes[::-1])[::-1]
+    def __init__(self, batch: Batch, means: RowMeans) -> None:
+        self.batch, self.means = batch, means
+        self.hits, self.likely = accurate_cumsum(means.values), accurate_cumsum(batch.yes)
+        self.rest, self.unlikely = (accurate_cumsum(x[::-1])[::-1] for x in (means.values, batch.yes))
 
     def steps(self, first: int, last: int) -> tuple[Floats, Floats]:
         """U_{k+1} - U_k for 1 <= first <= k < last <= n - 1, in parts of one sign each."""

@@ -60,20 +60,18 @@ def linear_ranking(c: Coefficients, d: Coefficients) -> RankingPrinciple:
     tables that can be told from others with the same v and p if it has no share of TP and TN, or none of FP and FN.
     """
     true, false = (sum(d), d[0]), (d[0] + d[2], d[0] + d[3])
-    if max(true) <= 0.0 or max(false) <= 0.0:
-        return RankingPrinciple(
-            holds=None, descending=True, reason="D vanishes at tables where more and fewer TP are possible."
-        )
     base = c[1] * d[0] - d[1] * c[0]
     by_acted, by_positives = c[1] * d[2] - d[1] * c[2], c[1] * d[3] - d[1] * c[3]
     corners = [base, base + by_acted, base + by_positives, base + by_acted + by_positives]
-    if min(corners) >= 0.0:
-        return RankingPrinciple(holds=True, descending=True, reason="c1 D >= d1 N at every table: more TP is better.")
-    if max(corners) <= 0.0:
-        return RankingPrinciple(holds=True, descending=False, reason="c1 D <= d1 N at every table: more TP is worse.")
-    return RankingPrinciple(
-        holds=False, descending=True, reason="c1 D - d1 N changes its sign: more TP may be better or worse."
-    )
+    holds: bool | None = True
+    descending, reason = True, "c1 D >= d1 N at every table: more TP is better."
+    if max(true) <= 0.0 or max(false) <= 0.0:
+        holds, reason = None, "D vanishes at tables where more and fewer TP are possible."
+    elif min(corners) < 0.0 < max(corners):
+        holds, reason = False, "c1 D - d1 N changes its sign: more TP may be better or worse."
+    elif min(corners) < 0.0:
+        descending, reason = False, "c1 D <= d1 N at every table: more TP is worse."
+    return RankingPrinciple(holds, descending, reason)
 
 
 def counted_ranking(value: Callable[[Floats, Floats, Floats, Floats], Floats], n: int, sign: float) -> RankingPrinciple:
@@ -171,10 +169,12 @@ class Measure(ABC):
 class LinearRatio(Measure):
     """A ratio of two linear functions of TP, of the number of decisions to act and of the number of positives."""
 
+    _coefficients: ClassVar[tuple[Coefficients, Coefficients]]
+
     @property
-    @abstractmethod
     def coefficients(self) -> tuple[Coefficients, Coefficients]:
         """Coefficients c and d of (c0 + c1 TP/n + c2 k/n + c3 P/n) / (d0 + d1 TP/n + d2 k/n + d3 P/n)."""
+        return self._coefficients
 
     def _value(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats, zero_division: float) -> Floats:
         acted, positives = tp + fp, tp + fn
@@ -287,11 +287,7 @@ class Jaccard(LinearRatio):
     """
 
     sklearn_name: ClassVar[str | None] = "jaccard_score"
-
-    @property
-    def coefficients(self) -> tuple[Coefficients, Coefficients]:
-        """Coefficients c and d."""
-        return (0.0, 1.0, 0.0, 0.0), (0.0, -1.0, 1.0, 1.0)
+    _coefficients: ClassVar = (0.0, 1.0, 0.0, 0.0), (0.0, -1.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -306,11 +302,7 @@ class Precision(LinearRatio):
     """
 
     sklearn_name: ClassVar[str | None] = "precision_score"
-
-    @property
-    def coefficients(self) -> tuple[Coefficients, Coefficients]:
-        """Coefficients c and d."""
-        return (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0)
+    _coefficients: ClassVar = (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -325,11 +317,7 @@ class Recall(LinearRatio):
     """
 
     sklearn_name: ClassVar[str | None] = "recall_score"
-
-    @property
-    def coefficients(self) -> tuple[Coefficients, Coefficients]:
-        """Coefficients c and d."""
-        return (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)
+    _coefficients: ClassVar = (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -344,11 +332,7 @@ class Accuracy(LinearRatio):
     """
 
     sklearn_name: ClassVar[str | None] = "accuracy_score"
-
-    @property
-    def coefficients(self) -> tuple[Coefficients, Coefficients]:
-        """Coefficients c and d."""
-        return (1.0, 2.0, -1.0, -1.0), (1.0, 0.0, 0.0, 0.0)
+    _coefficients: ClassVar = (1.0, 2.0, -1.0, -1.0), (1.0, 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -380,7 +364,7 @@ class FractionalLinear(LinearRatio):
     d: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        c, d = _coefficients(self.c, "c"), _coefficients(self.d, "d")
+        c, d = read_numbers(self.c, "c"), read_numbers(self.d, "d")
         if len(c) not in {3, 4} or len(d) != 4:
             raise ValueError(f"c must hold 3 or 4 numbers and d 4, got {len(c)} and {len(d)}.")
         if not all(map(math.isfinite, c + d)) or not any(d):
@@ -397,7 +381,7 @@ class FractionalLinear(LinearRatio):
         return (self.c[0], self.c[1], self.c[2], self.c[3]), (self.d[0], self.d[1], self.d[2], self.d[3])
 
 
-def _coefficients(values: Any, name: str) -> tuple[float, ...]:
+def read_numbers(values: Any, name: str) -> tuple[float, ...]:
     """Read numbers, one for each count."""
     array = to_array(values, name)
     if array.ndim != 1:

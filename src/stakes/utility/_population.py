@@ -230,18 +230,10 @@ class PopulationThreshold(DecidesByScore, Tabular):
         return cls(measure, numbers[0], numbers[1], draws[0], draws[1], level, fill, content.flag("descending"))
 
     def _records(self) -> list[dict[str, Any]]:
-        (low, high), (worst, best) = self.interval, self.utility_interval
-        return [
-            {
-                "measure": repr(self.measure),
-                "threshold": self.threshold,
-                "threshold_ci_low": low,
-                "threshold_ci_high": high,
-                "utility": self.utility,
-                "utility_ci_low": worst,
-                "utility_ci_high": best,
-            }
-        ]
+        record: dict[str, Any] = {"measure": repr(self.measure)}
+        for name, interval in (("threshold", self.interval), ("utility", self.utility_interval)):
+            record |= {name: getattr(self, name), f"{name}_ci_low": interval[0], f"{name}_ci_high": interval[1]}
+        return [record]
 
     def __repr__(self) -> str:
         low, high = self.interval
@@ -288,16 +280,7 @@ class BatchDifference(Tabular):
         return abs(self.best_utility - self.population_utility)
 
     def _records(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "measure": repr(self.measure),
-                "population_k": self.population_k,
-                "population_utility": self.population_utility,
-                "best_k": self.best_k,
-                "best_utility": self.best_utility,
-                "loss": self.loss,
-            }
-        ]
+        return [{**vars(self), "measure": repr(self.measure), "loss": self.loss}]
 
     def __repr__(self) -> str:
         return (
@@ -363,18 +346,12 @@ def population_threshold(
     >>> population_threshold([0, 1, 0, 1], [0.1, 0.4, 0.45, 0.8], "jaccard", n_resamples=0)
     PopulationThreshold(Jaccard(): threshold 0.4, in-sample 0.666667)
     """
-    rule, fill = get_measure(measure), check_unit(zero_division, "zero_division")
     level = check_level(confidence_level)
     n_resamples = check_whole(n_resamples, "n_resamples")
     refuse_weighing(y_true, "population_threshold")
-    refuse_amounts(y_true)
-    sample = check_sample(
-        y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, probability=False, name="y_score"
-    )
-    scan = _Scan.of(sample, rule, fill)
-    threshold, utility = scan.best()
-    thresholds, utilities = scan.drawn(sample, n_resamples, generator(random_state)).T
-    return PopulationThreshold(rule, threshold, utility, thresholds, utilities, level, fill, scan.descending)
+    sample, scan = _read(y_true, y_score, measure, zero_division, sample_weight=sample_weight, pos_label=pos_label)
+    best, draws = scan.best(), scan.drawn(sample, n_resamples, generator(random_state)).T
+    return PopulationThreshold(scan.measure, *best, draws[0], draws[1], level, scan.zero_division, scan.descending)
 
 
 def utility_curve(
@@ -423,12 +400,7 @@ def utility_curve(
     >>> utility_curve([0, 1, 0, 1], [0.1, 0.4, 0.45, 0.8], "f1").at([0.4, 0.41, 0.9]).round(4).tolist()
     [0.8, 0.5, 0.0]
     """
-    rule, fill = get_measure(measure), check_unit(zero_division, "zero_division")
-    refuse_amounts(y_true)
-    sample = check_sample(
-        y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, probability=False, name="y_score"
-    )
-    scan = _Scan.of(sample, rule, fill)
+    sample, scan = _read(y_true, y_score, measure, zero_division, sample_weight=sample_weight, pos_label=pos_label)
     scores, values = scan.scores, scan.values()
     low, high = min(0.0, float(scores[0])), max(1.0, float(scores[-1]))
     kept = (scores > low) & (scores < high)
@@ -446,7 +418,7 @@ def utility_curve(
         float(start),
         name=name,
         closed="right" if scan.descending else "left",
-        measure=repr(rule),
+        measure=repr(scan.measure),
         best=best,
         best_value=best_value,
         threshold=best,
@@ -528,6 +500,16 @@ class _Scan:
             positives, negatives = (np.add.reduceat(np.where(mine, counts, 0.0), starts) for mine in (y, ~y))
             line[:] = replace(self, positives=positives, negatives=negatives, single=False).best()
         return out
+
+
+def _read(
+    y_true: ArrayLike, y_score: ArrayLike, measure: Any, zero_division: float, **options: Any
+) -> tuple[BinarySample, _Scan]:
+    """Validate labels and scores, and count them by score."""
+    rule, fill = get_measure(measure), check_unit(zero_division, "zero_division")
+    refuse_amounts(y_true)
+    sample = check_sample(y_true, y_score, probability=False, name="y_score", **options)
+    return sample, _Scan.of(sample, rule, fill)
 
 
 def _total(weights: Floats) -> float:

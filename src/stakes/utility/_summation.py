@@ -80,15 +80,16 @@ def expected_by_recursion(batch: Batch, c: Coefficients, d: Coefficients, zero_d
     stops at k = 1, and drops the factor n of c0 and d0 in its analysis.
     """
     steps = _Recursion(batch, d)
-    n, hits = len(batch), _all_first_laws(batch)
+    n, hits = len(batch), list(first_laws(batch, len(batch), 0.0))
     values, sizes = np.empty(n + 1), np.empty(n + 1)
     for k in range(n, -1, -1):
         tp = np.arange(k + 1.0)
         inverse, missed, absent = steps.at(k)
         known = (c[0] * n + c[2] * k + (c[1] + c[3]) * tp) * inverse
         parts = [known, c[3] * missed, zero_division * absent]
-        values[k] = sum(hits[k] @ part for part in parts)
-        sizes[k] = abs(c[3] / (d[3] or 1.0)) + sum(hits[k] @ np.abs(part) for part in parts)
+        low, mass = hits[k].low, hits[k].mass
+        values[k] = sum(mass @ part[low : low + len(mass)] for part in parts)
+        sizes[k] = abs(c[3] / (d[3] or 1.0)) + sum(mass @ np.abs(part[low : low + len(mass)]) for part in parts)
         if k:
             steps.take(k)
     return UtilityEstimate(values, (5.0 * n + 100.0) * UNIT, 0.0, "algorithm2", scale=sizes)
@@ -127,17 +128,6 @@ class _Recursion:
         moved[:, : moved.shape[1] - d3] = self._lines[:, d3:]
         self._lines *= self._batch.no[k - 1]
         self._lines += self._batch.yes[k - 1] * moved
-
-
-def _all_first_laws(batch: Batch) -> list[Floats]:
-    """Law of the positives among the first k rows, over 0..k, for every k: O(n^2) memory."""
-    laws = [np.ones(1)]
-    for yes, no in zip(batch.yes, batch.no, strict=True):
-        law = np.zeros(len(laws[-1]) + 1)
-        law[:-1] = laws[-1] * no
-        law[1:] += laws[-1] * yes
-        laws.append(law)
-    return laws
 
 
 def _integer(value: float) -> int:
