@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -180,8 +180,7 @@ def bootstrap_rows(g: Floats, y: Bools, weight: Floats, repeats: int, rng: np.ra
     return observed, (1.0 + exceed) / (repeats + 1.0) if repeats else math.nan
 
 
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(NamedTuple):
     """The result of the sequential test: last and largest e-value, and the first crossing of the level."""
 
     last: float

@@ -35,11 +35,12 @@ from stakes.correction._implied_weight import (
     sequential_e_value,
     spiegelhalter,
 )
-from stakes.correction._weights import class_weights, sampling_factors, shift_odds, shift_rows
+from stakes.correction._weights import Stated, class_weights, sampling_factors, shift_odds, shift_rows
 from stakes.curves import binned_reliability_of, reliability_curve_of
 from stakes.metrics import check_multiclass
 from stakes.outputs.hooks import draw
 from stakes.outputs.result_table import Tabular
+from stakes.variance.sums import holm
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from stakes.curves import BinnedReliability, ReliabilityCurve
 
     Floats = NDArray[np.float64]
+    Draws = tuple[int, np.random.Generator]
 
 
 # Multinomial logistic recalibration of class probabilities on their log ratios, by Newton's method.
@@ -212,75 +214,29 @@ class MulticlassLossCalibrationTest(Tabular):
         )
 
 
-@dataclass(frozen=True)
-class MulticlassRows:
-    """Clean rows of several classes: class indices, raw and corrected scores, weights, and the labels."""
-
-    index: NDArray[np.intp]
-    raw: Floats
-    corrected: Floats
-    weight: Floats | None
-    classes: tuple[Any, ...]
-
-
-def read_rows(
-    y_true: Any, y_prob: Any, factors: Floats, labels: ArrayLike | None, sample_weight: ArrayLike | None
-) -> MulticlassRows:
-    """Validate and correct rows, and drop rows of weight zero."""
+def _multiclass_test(
+    y_true: Any, y_prob: Any, factors: Floats, labels: Any, sample_weight: Any, *, level: float, draws: Draws
+) -> MulticlassLossCalibrationTest:
+    """Validate and correct rows, drop those of weight zero, and test every coordinate and the vector."""
     index, prob, weight = check_multiclass(y_true, y_prob, labels, sample_weight)
     raw = np.asarray(prob, dtype=np.float64)
     if weight is not None and not np.all(weight):
         index, raw, weight = index[weight > 0.0], raw[weight > 0.0], weight[weight > 0.0]
-    names = range(len(factors)) if labels is None else np.asarray(labels).tolist()
-    return MulticlassRows(index, raw, shift_rows(raw, 1.0 / factors), weight, tuple(names))
-
-
-def multiclass_test(
-    rows: MulticlassRows, level: float, repeats: int, rng: np.random.Generator
-) -> MulticlassLossCalibrationTest:
-    """Test every coordinate and the vector."""
-    found = [_coordinate(rows, k, repeats, rng) for k in range(len(rows.classes))]
+    corrected = shift_rows(raw, 1.0 / factors)
+    classes = range(len(factors)) if labels is None else np.asarray(labels).tolist()
+    found = [_coordinate(corrected[:, k], index == k, weight, draws) for k in range(len(classes))]
     ratio, p, z_p, mcb, mcb_p = map(np.array, zip(*found, strict=True))
-    statistic, degrees, vector_p, status = _vector(rows.corrected, rows.index, rows.weight)
-    weights, low, high = _implied(rows.raw, rows.index, rows.weight, level)
-    return MulticlassLossCalibrationTest(
-        rows.classes,
-        ratio,
-        p,
-        holm(p),
-        z_p,
-        mcb,
-        mcb_p,
-        statistic,
-        degrees,
-        vector_p,
-        weights,
-        low,
-        high,
-        level,
-        status,
-    )
+    coordinates = (ratio, p, holm(p), z_p, mcb, mcb_p)
+    statistic, degrees, vector_p, status = _vector(corrected, index, weight)
+    vector = (statistic, degrees, vector_p, *_implied(raw, index, weight, level))
+    return MulticlassLossCalibrationTest(tuple(classes), *coordinates, *vector, level, status)
 
 
-def _coordinate(rows: MulticlassRows, k: int, repeats: int, rng: np.random.Generator) -> tuple[float, ...]:
-    g, hit = rows.corrected[:, k], rows.index == k
-    table = ScoreTable.from_sample(BinarySample(hit, g, rows.weight))
+def _coordinate(g: Floats, hit: NDArray[np.bool_], weight: Floats | None, draws: Draws) -> tuple[float, ...]:
+    table = ScoreTable.from_sample(BinarySample(hit, g, weight))
     ratio = recalibration_test(table)
-    if rows.weight is None:
-        mcb = bootstrap_table(table, repeats, rng)
-    else:
-        mcb = bootstrap_rows(g, hit, rows.weight, repeats, rng)
+    mcb = bootstrap_table(table, *draws) if weight is None else bootstrap_rows(g, hit, weight, *draws)
     return ratio.statistic, ratio.p_value, spiegelhalter(table)[1], *mcb
-
-
-def holm(p_values: Floats) -> Floats:
-    """Holm's step-down adjustment; undefined p-values are ignored."""
-    out = np.full(len(p_values), np.nan)
-    order = np.argsort(p_values, kind="stable")
-    order = order[np.isfinite(p_values[order])]
-    factor = np.arange(len(order), 0, -1)
-    out[order] = np.minimum(np.maximum.accumulate(p_values[order] * factor), 1.0)
-    return out
 
 
 def _multinomial_data(prob: Floats, index: NDArray[np.intp], weight: Floats | None) -> MultinomialData:
@@ -532,55 +488,46 @@ def loss_calibration_test(
     n_resamples = check_whole(n_resamples, "n_resamples")
     level = check_level(confidence_level)
     n_classes = _n_classes(y_true, y_prob)
-    stated: dict[str, Any] = {"positive_share": positive_share, "class_weight": class_weight}
-    stated |= {"scale_pos_weight": scale_pos_weight, "pos_weight": pos_weight}
-    stated |= {"y_train": y_train, "labels": labels, "pos_label": pos_label}
-    factors = stated_factors(n_classes, keep=keep, repeat=repeat, **stated)
-    rng = generator(random_state)
+    stated = Stated(positive_share, class_weight, scale_pos_weight, pos_weight)
+    factors = _stated_factors(n_classes, stated, (keep, repeat), y_train, labels, pos_label=pos_label)
+    draws = n_resamples, generator(random_state)
     if n_classes > 2:
         if logits:
             raise ValueError("logits=True is for two classes: pass the softmax of the logits.")
-        rows = read_rows(y_true, y_prob, factors, labels, sample_weight)
-        return multiclass_test(rows, level, n_resamples, rng)
+        return _multiclass_test(y_true, y_prob, factors, labels, sample_weight, level=level, draws=draws)
     refuse_weighing(y_true, "loss_calibration_test")
     data = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits)
-    return _binary_test(data, factors, n_resamples, level, rng)
+    return _binary_test(data, float(factors[1] / factors[0]), level, draws)
 
 
-def stated_factors(
+def _stated_factors(
     n_classes: int,
-    *,
-    keep: Any,
-    repeat: Any,
-    labels: ArrayLike | None,
+    stated: Stated,
+    sampling: tuple[Any, Any],
     y_train: ArrayLike | None,
-    pos_label: object = None,
-    **stated: Any,
+    labels: ArrayLike | None,
+    *,
+    pos_label: object,
 ) -> Floats:
     """Combined factor of weight and sampling of each class in training; ones if nothing is stated."""
     factors, one_column = np.ones(n_classes), n_classes == 2
     if pos_label is not None and one_column:
-        labels = _labels_of(labels, pos_label, (keep, repeat), y_train, stated)
-    options: dict[str, Any] = {"labels": labels, "one_column": one_column}
-    if any(value is not None for value in stated.values()):
-        factors = factors * class_weights(n_classes, y_train=y_train, **options, **stated)
-    return factors * sampling_factors(keep, repeat, n_classes, **options)
+        labels = _labels_of(labels, pos_label, (*sampling, stated.class_weight), y_train)
+    if any(value is not None for value in stated):
+        factors = class_weights(n_classes, stated, y_train, labels, one_column=one_column)
+    return factors * sampling_factors(*sampling, n_classes, labels, one_column=one_column)
 
 
-def _labels_of(
-    labels: Any, pos_label: object, sampling: tuple[Any, Any], y_train: Any, stated: dict[str, Any]
-) -> list[Any] | None:
+def _labels_of(labels: Any, pos_label: object, given: tuple[Any, ...], y_train: Any) -> list[Any] | None:
     """Return the two classes, the positive one last, from labels= or the other arguments."""
     if labels is not None:
         order = np.atleast_1d(to_array(labels, "labels")).tolist()
         if order[-1:] != [pos_label]:
             raise ValueError(f"labels must end with the positive class, pos_label={pos_label!r}, got {order}.")
         return order
-    given = (*sampling, stated.get("class_weight"))
     named = {label for value in given if isinstance(value, Mapping) for label in value}
-    return positive_last(
-        pos_label, named | set([] if y_train is None else np.atleast_1d(to_array(y_train, "y_train")).tolist())
-    )
+    trained = [] if y_train is None else np.atleast_1d(to_array(y_train, "y_train")).tolist()
+    return positive_last(pos_label, named | set(trained))
 
 
 def _n_classes(y_true: Any, y_prob: Any) -> int:
@@ -590,34 +537,24 @@ def _n_classes(y_true: Any, y_prob: Any) -> int:
     return max(shape[1], 2) if len(shape) == 2 else 2
 
 
-def _binary_test(
-    data: EvaluationData, factors: Floats, repeats: int, level: float, rng: np.random.Generator
-) -> LossCalibrationTest:
-    raw = data.table
-    ratio = float(factors[1] / factors[0])
-    table = corrected_table(raw, 1.0 / ratio)
+def _binary_test(data: EvaluationData, ratio: float, level: float, draws: Draws) -> LossCalibrationTest:
+    raw, table = data.table, corrected_table(data.table, 1.0 / ratio)
     recalibration = recalibration_test(table)
-    z, z_p = spiegelhalter(table)
-    mcb, mcb_p = _miscalibration(data, table, ratio, repeats, rng)
-    evidence, remark = _evidence(data, ratio, level)
+    miscalibration = _miscalibration(data, table, ratio, draws)
+    evidence, remark = Evidence(math.nan, math.nan, None), "a table has no order of rows, which the e-value needs"
+    if data.sample is not None:
+        corrected = shift_odds(data.sample.score, 1.0 / ratio)
+        evidence, remark = sequential_e_value(data.sample.y, corrected, data.sample.weight, 1.0 - level), ""
     implied = implied_weight_of(raw, level)
     best = implied.scale_pos_weight
-    fitted = corrected_table(raw, 1.0 / best) if 0.0 < best < math.inf else None
+    left = Remainder(math.nan, math.nan, math.nan)
+    if 0.0 < best < math.inf:
+        left = _remainder(corrected_table(raw, 1.0 / best))
     return LossCalibrationTest(
         ratio / (1.0 + ratio),
-        recalibration.statistic,
-        recalibration.p_value,
-        z,
-        z_p,
-        mcb,
-        mcb_p,
-        evidence.last,
-        evidence.largest,
-        evidence.crossed_at,
+        *(recalibration.statistic, recalibration.p_value, *spiegelhalter(table), *miscalibration, *evidence),
         implied,
-        _remainder(raw),
-        _remainder(table),
-        Remainder(math.nan, math.nan, math.nan) if fitted is None else _remainder(fitted),
+        *(_remainder(raw), _remainder(table), left),
         level,
         "; ".join(filter(None, (recalibration.status, remark))),
     )
@@ -637,24 +574,15 @@ def corrected_table(table: ScoreTable, factor: float) -> ScoreTable:
     return table.pooled(shifted[starts], starts)
 
 
-def _miscalibration(
-    data: EvaluationData, table: ScoreTable, ratio: float, repeats: int, rng: np.random.Generator
-) -> tuple[float, float]:
+def _miscalibration(data: EvaluationData, table: ScoreTable, ratio: float, draws: Draws) -> tuple[float, float]:
     if not is_weighted(table):
-        return bootstrap_table(table, repeats, rng)
+        return bootstrap_table(table, *draws)
     if data.sample is None or data.sample.weight is None:
-        if repeats:
+        if draws[0]:
             raise ValueError("the bootstrap of a weighted table needs its rows: pass them, or n_resamples=0.")
         return brier_miscalibration(table.scores, table.positives, table.negatives), math.nan
     rows = data.sample
-    return bootstrap_rows(shift_odds(rows.score, 1.0 / ratio), rows.y, data.sample.weight, repeats, rng)
-
-
-def _evidence(data: EvaluationData, ratio: float, level: float) -> tuple[Evidence, str]:
-    if data.sample is None:
-        return Evidence(math.nan, math.nan, None), "a table has no order of rows, which the e-value needs"
-    rows = data.sample
-    return sequential_e_value(rows.y, shift_odds(rows.score, 1.0 / ratio), rows.weight, 1.0 - level), ""
+    return bootstrap_rows(shift_odds(rows.score, 1.0 / ratio), rows.y, data.sample.weight, *draws)
 
 
 def _at_most_one(e_value: float) -> float:
@@ -838,10 +766,8 @@ def loss_calibration_curve(
     LossCalibrationCurve(model, positive_share 0.8)
     """
     n_bins = check_whole(n_bins, "n_bins", 1)
-    stated: dict[str, Any] = {"positive_share": positive_share, "class_weight": class_weight}
-    stated |= {"scale_pos_weight": scale_pos_weight, "pos_weight": pos_weight}
-    stated |= {"y_train": y_train, "labels": labels, "pos_label": pos_label}
-    factors = stated_factors(2, keep=keep, repeat=repeat, **stated)
+    stated = Stated(positive_share, class_weight, scale_pos_weight, pos_weight)
+    factors = _stated_factors(2, stated, (keep, repeat), y_train, labels, pos_label=pos_label)
     refuse_weighing(y_true, "loss_calibration_curve")
     table = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits).table
     after = corrected_table(table, float(factors[0] / factors[1]))

@@ -170,8 +170,8 @@ def estimate_prior(
     """
     check_same_order(y_prob=y_prob, sample_weight=sample_weight)
     n_resamples = check_whole(n_resamples, "n_resamples")
-    stop = _Stop(check_number(tolerance, "tolerance"), check_whole(max_iterations, "max_iterations"))
-    if not stop.tolerance > 0.0:
+    stop = check_number(tolerance, "tolerance"), check_whole(max_iterations, "max_iterations")
+    if not stop[0] > 0.0:
         raise ValueError(f"tolerance must be > 0, got {tolerance}.")
     level = check_level(confidence_level)
     scores = read_scores(y_prob)
@@ -186,51 +186,40 @@ def estimate_prior(
         rows, weight = rows[weight > 0.0], weight[weight > 0.0]
     order = settled_order(*rows.T, weight)
     density, share = rows[order] / before, np.ones(len(rows)) if weight is None else weight[order]
-    found = _maximise(density, share, before, stop)
-    draws = _bootstrap(density, share, found.prior, stop, generator(random_state).spawn(n_resamples))
+    best, gap, steps = _maximise(density, share, before, stop)
+    draws = _bootstrap(density, share, best, stop, generator(random_state).spawn(n_resamples))
     tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
     low, high = np.quantile(draws, tails, axis=0) if n_resamples else np.full((2, len(before)), np.nan)
-    prior, low, high = (float(values[1]) if binary else values for values in (found.prior, low, high))
+    prior, low, high = (float(values[1]) if binary else values for values in (best, low, high))
     # a weighted sample is worth as many rows as Kish's formula says
     size = float(share.sum() ** 2 / np.dot(share, share))
-    gain = size * (_mean_log(density @ found.prior, share) - _mean_log(density @ before, share))
-    p_value, inside = chi2_tail(2.0 * gain, len(before) - 1), found.gap <= stop.tolerance
-    at_boundary = bool(np.any(found.prior <= 0.0))
-    fit = (gain, p_value, found.gap, inside, found.steps, at_boundary)
+    gain = size * (_mean_log(density @ best, share) - _mean_log(density @ before, share))
+    p_value, at_boundary = chi2_tail(2.0 * gain, len(before) - 1), bool(np.any(best <= 0.0))
+    fit = (gain, p_value, gap, gap <= stop[0], steps, at_boundary)
     return PriorEstimate(prior, low, high, *fit, level, n_resamples)
 
 
-@dataclass(frozen=True)
-class _Stop:
-    tolerance: float
-    max_steps: int
-
-
-@dataclass(frozen=True)
-class _Optimum:
-    prior: Floats
-    gap: float
-    steps: int
-
-
-def _maximise(density: Floats, share: Floats, start: Floats, stop: _Stop, *, em_steps: int = _EM_STEPS) -> _Optimum:
-    """Maximise the mean log of the mixture over the shares of its components."""
+def _maximise(
+    density: Floats, share: Floats, start: Floats, stop: tuple[float, int], *, em_steps: int = _EM_STEPS
+) -> tuple[Floats, float, int]:
+    """Maximise the mean log of the mixture over the shares of its components; return them, their gap and the steps."""
+    tolerance, max_steps = stop
     share = share / share.sum()
     prior = start / start.sum()
     gap, steps, settled = math.inf, 0, False
-    while steps < stop.max_steps:
+    while steps < max_steps:
         mixture = density @ prior
         gradient = (share / mixture) @ density
         # by concavity no share can gain more than this
         gap = float(gradient.max()) - 1.0
-        if gap <= stop.tolerance and settled:
+        if gap <= tolerance and settled:
             break
         # expectation-maximisation never reaches a share of exactly zero, Newton's step does
-        settled = steps >= em_steps or gap <= stop.tolerance
+        settled = steps >= em_steps or gap <= tolerance
         prior = _newton(density, share, prior, mixture, gradient) if settled else prior * gradient
         prior = prior / prior.sum()
         steps += 1
-    return _Optimum(prior, max(gap, 0.0), steps)
+    return prior, max(gap, 0.0), steps
 
 
 def _newton(density: Floats, share: Floats, prior: Floats, mixture: Floats, gradient: Floats) -> Floats:
@@ -258,7 +247,7 @@ def _mean_log(mixture: Floats, share: Floats) -> float:
 
 
 def _bootstrap(
-    density: Floats, share: Floats, start: Floats, stop: _Stop, generators: Sequence[np.random.Generator]
+    density: Floats, share: Floats, start: Floats, stop: tuple[float, int], generators: Sequence[np.random.Generator]
 ) -> Floats:
     """Bootstrap estimates, each started near the first estimate within the simplex."""
     inside = np.maximum(start, 1e-3)
@@ -266,5 +255,5 @@ def _bootstrap(
     for draw, rng in zip(draws, generators, strict=True):
         drawn = rng.multinomial(len(share), np.full(len(share), 1.0 / len(share)))
         seen = drawn > 0
-        draw[:] = _maximise(density[seen], (share * drawn)[seen], inside, stop, em_steps=0).prior
+        draw[:] = _maximise(density[seen], (share * drawn)[seen], inside, stop, em_steps=0)[0]
     return draws

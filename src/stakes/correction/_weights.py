@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -175,6 +175,10 @@ def class_order(
     return order
 
 
+def _plain_keys(values: Mapping[Any, Any]) -> list[Any]:
+    return [key.item() if isinstance(key, np.generic) else key for key in values]
+
+
 def per_class(
     values: Any,
     n_classes: int,
@@ -186,7 +190,7 @@ def per_class(
 ) -> Floats:
     """Read one positive number per class from a mapping or a sequence in column order."""
     if isinstance(values, Mapping):
-        keys = [key.item() if isinstance(key, np.generic) else key for key in values]
+        keys = _plain_keys(values)
         numbers = dict(zip(keys, values.values(), strict=True))
         order = class_order(keys, n_classes, labels, name, one_column=one_column)
         missing = [label for label in order if label not in numbers]
@@ -210,12 +214,7 @@ def per_class(
 
 
 def sampling_factors(
-    keep: Any,
-    repeat: Any,
-    n_classes: int,
-    labels: ArrayLike | None,
-    *,
-    one_column: bool = False,
+    keep: Any, repeat: Any, n_classes: int, labels: ArrayLike | None, *, one_column: bool = False
 ) -> Floats:
     """Expected copies of a row of each class in training: the fraction kept times the repetitions."""
     factors = np.ones(n_classes)
@@ -244,8 +243,7 @@ def _first_class(values: Any, bad: NDArray[np.bool_], labels: ArrayLike | None) 
     """Index and label of the first invalid class."""
     k = int(np.argmax(bad))
     if isinstance(values, Mapping):
-        keys = [key.item() if isinstance(key, np.generic) else key for key in values]
-        return k, class_order(keys, len(bad), labels, "")[k]
+        return k, class_order(_plain_keys(values), len(bad), labels, "")[k]
     return k, k if labels is None else np.atleast_1d(to_array(labels, "labels")).tolist()[k]
 
 
@@ -287,24 +285,21 @@ def balanced_weights(
     return counts.sum() / (n_classes * counts)
 
 
+class Stated(NamedTuple):
+    """The ways to state the weight of the classes in training, of which one is passed."""
+
+    positive_share: float | None
+    class_weight: Any
+    scale_pos_weight: float | None
+    pos_weight: Any
+
+
 def class_weights(
-    n_classes: int,
-    *,
-    positive_share: float | None,
-    class_weight: Any,
-    scale_pos_weight: float | None,
-    pos_weight: Any,
-    y_train: ArrayLike | None,
-    labels: ArrayLike | None,
-    one_column: bool = False,
+    n_classes: int, stated: Stated, y_train: ArrayLike | None, labels: ArrayLike | None, *, one_column: bool = False
 ) -> Floats:
     """Loss weight of each class, from any of the ways to state it."""
-    name = one_of(
-        positive_share=positive_share,
-        class_weight=class_weight,
-        scale_pos_weight=scale_pos_weight,
-        pos_weight=pos_weight,
-    )
+    name = one_of(**stated._asdict())
+    positive_share, class_weight, scale_pos_weight, pos_weight = stated
     if name != "class_weight":
         if n_classes != 2:
             raise ValueError(f"{name} is for two classes, y_prob has {n_classes}: pass class_weight=.")
@@ -399,12 +394,7 @@ def undo_class_weight(
     >>> undo_class_weight([[0.2, 0.3, 0.5]], class_weight={0: 1, 1: 1, 2: 5}).round(6).tolist()
     [[0.333333, 0.5, 0.166667]]
     """
-    given = {
-        "positive_share": positive_share,
-        "class_weight": class_weight,
-        "scale_pos_weight": scale_pos_weight,
-        "pos_weight": pos_weight,
-    }
+    given = Stated(positive_share, class_weight, scale_pos_weight, pos_weight)
     return _weighted(y_prob, given, y_train, labels, logits=logits, undo=True)
 
 
@@ -447,25 +437,18 @@ def apply_class_weight(
     >>> apply_class_weight([0.1, 0.5], scale_pos_weight=9).round(6).tolist()
     [0.5, 0.9]
     """
-    given = {
-        "positive_share": positive_share,
-        "class_weight": class_weight,
-        "scale_pos_weight": scale_pos_weight,
-        "pos_weight": pos_weight,
-    }
+    given = Stated(positive_share, class_weight, scale_pos_weight, pos_weight)
     return _weighted(y_prob, given, y_train, labels, logits=logits, undo=False)
 
 
-def _weighted(
-    y_prob: ArrayLike, given: dict[str, Any], y_train: Any, labels: Any, *, logits: bool, undo: bool
-) -> Floats:
+def _weighted(y_prob: ArrayLike, given: Stated, y_train: Any, labels: Any, *, logits: bool, undo: bool) -> Floats:
     """Multiply the odds of each class by its weight, or divide them by it."""
-    pos_weight = given["pos_weight"]
+    pos_weight = given.pos_weight
     if np.ndim(to_array(pos_weight, "pos_weight")) != 1:
         scores = read_scores(y_prob, logits=logits)
-        weights = class_weights(scores.n_classes, **given, y_train=y_train, labels=labels, one_column=scores.one_column)
+        weights = class_weights(scores.n_classes, given, y_train, labels, one_column=scores.one_column)
         return scores.shifted(1.0 / weights if undo else weights)
-    one_of(**given)
+    one_of(**given._asdict())
     shape = to_array(y_prob, "y_prob").shape
     if len(shape) != 2:
         raise ValueError(f"y_prob must have one column for each pos_weight, got shape {shape}.")
@@ -610,11 +593,15 @@ def shift_prior(
     [0.01, 0.083333]
     """
     scores = read_scores(y_prob, logits=logits)
+    return scores.shifted(_prior_factors(scores, training_prior, prior, labels))
+
+
+def _prior_factors(scores: Any, training_prior: Any, prior: Any, labels: ArrayLike | None) -> Floats:
     before, after = (
         read_prior(value, scores.n_classes, labels, name, one_column=scores.one_column)
         for name, value in (("training_prior", training_prior), ("prior", prior))
     )
-    return scores.shifted(after / before)
+    return after / before
 
 
 def correct_probabilities(
@@ -675,11 +662,7 @@ def correct_probabilities(
     if class_weight is not None:
         factors /= per_class(class_weight, scores.n_classes, labels, "class_weight", one_column=scores.one_column)
     if training_prior is not None:
-        before, after = (
-            read_prior(value, scores.n_classes, labels, name, one_column=scores.one_column)
-            for name, value in (("training_prior", training_prior), ("prior", prior))
-        )
-        factors *= after / before
+        factors *= _prior_factors(scores, training_prior, prior, labels)
     return scores.shifted(factors)
 
 
